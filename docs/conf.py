@@ -44,6 +44,7 @@ nitpicky = False
 html_theme = "pydata_sphinx_theme"
 html_title = "modelsel"
 html_static_path = ["_static"]
+html_search_scorer = str(Path(__file__).parent / "_static" / "scorer.js")  # a guide before the page of a code
 html_css_files = ["custom.css"]
 html_sidebars = {page: [] for page in ("install", "first_study", "coming_from", "comparison", "when_not", "architecture")}
 html_show_sourcelink = False

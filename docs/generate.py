@@ -4,6 +4,7 @@
 """
 
 import ast
+import importlib
 import io
 import json
 import re
@@ -26,6 +27,12 @@ PARTS = {  # how the settings are divided among pages
     "judging": ("scheme", "split", "measure", "rule", "calibrator", "decision"), "data": ("dataset",),
     "guard": ("guard",), "work": ("pool", "race", "tracking"),
 }  # fmt: skip
+RETURNED = (  # by public functions
+    "modelsel.estimator.Classifier", "modelsel.api.exams.Exam", "modelsel.api.results.audit.Audit",
+    "modelsel.api.results.comparison.Comparison", "modelsel.reporting.forecast.Forecast",
+    "modelsel.api.results.study_candidate.StudyCandidate", "modelsel.api.results.model.StudyClassifier",
+    "modelsel.api.results.plots.Plots",
+)  # fmt: skip
 ONE_FIT = {True: "yes", False: "no", None: ""}
 
 
@@ -33,7 +40,9 @@ def write(folder: Path) -> list[Path]:
     """Write all pages and schemas, and return the pages."""
     written = {f"settings_{name}": settings_page(name, groups) for name, groups in PARTS.items()}
     written |= {"commands": commands_page(), "error_codes": errors_page(), "python": python_page()}
-    (folder / "codes").mkdir(parents=True, exist_ok=True)
+    for name in ("codes", "classes"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    written |= {f"classes/{name.rpartition('.')[2]}": class_page(name, kind) for name, kind in classes().items()}
     codes = {f"codes/{code}": code_page(code) for code in (*explain.errors(), *explain.findings())}
     for name, text in (written | codes).items():
         place = folder / f"{name}.md"
@@ -168,12 +177,42 @@ def _says(found: Iterable[explain.MessageTemplate]) -> Iterator[str]:
 
 
 def python_page() -> str:
-    """The public names of `modelsel/__init__.pyi`, by their docstrings."""
-    lines = ["# Python", "", "Names of `modelsel`. [In Python](../python.md) shows them at work.", ""]
+    """The public functions of `modelsel/__init__.pyi` by their docstrings, and a list of the pages of its classes."""
+    lines = [
+        "# Python",
+        "",
+        "Names of `modelsel`. [In Python](../python.md) shows them at work.",
+        "",
+        "## Classes, a page each",
+        "",
+    ]
+    pages = {name.rpartition(".")[2]: name for name in classes()}
+    lines += [f"- [{name}](classes/{name}.md): {_first_line(path)}" for name, path in pages.items()]
+    lines += ["", "```{toctree}", ":hidden:", "", *(f"{name} <classes/{name}>" for name in pages), "```", ""]
     for name, kind in public_names().items():
-        members = ["   :members:", "   :exclude-members: set_fit_request, set_score_request"] if kind == "class" else []
-        lines += [f"## {name}", "", "```{eval-rst}", f".. auto{kind}:: modelsel.{name}", *members, "```", ""]
+        if kind == "function":
+            lines += [f"## {name}", "", "```{eval-rst}", f".. autofunction:: modelsel.{name}", "```", ""]
     return "\n".join(lines)
+
+
+def class_page(path: str, kind: str) -> str:
+    """The page of a class, with all that it offers."""
+    name = path.rpartition(".")[2]
+    members = ["   :members:", "   :exclude-members: set_fit_request, set_score_request"] if kind == "class" else []
+    shown = [f".. auto{kind}:: {path}", *members]
+    return "\n".join([f"# {name}", "", "```{eval-rst}", *shown, "```", "", "[All public names](../python.md)", ""])
+
+
+def classes() -> dict[str, str]:
+    """Path of a class that people meet, to `class` or `exception`: the public ones, and those that public functions return."""
+    public = {f"modelsel.{name}": kind for name, kind in public_names().items() if kind != "function"}
+    return {**public, **dict.fromkeys(RETURNED, "class")}
+
+
+def _first_line(path: str) -> str:
+    module, _, name = path.rpartition(".")
+    doc = getattr(importlib.import_module(module), name).__doc__ or ""
+    return str(doc.strip().splitlines()[0])
 
 
 def public_names() -> dict[str, str]:

@@ -1,6 +1,8 @@
 """Intervals over units under attack: how often an analyst who chooses by the answers makes one of them miss.
 
-    python -m benchmarks.simulations.units [--runs 500] [--attack ...] [--units ...]
+    python -m benchmarks.simulations.units [--runs 500] [--attack ...] [--units ...] [--kept FILE]
+
+With `--kept` the counts so far stand in a file, and the same command goes on where it was stopped.
 
 Labels of units are fair coins, so that whatever is chosen from answers has a known expected loss on the sealed units, given
 their sizes. The gate does what it would do in a study: before each answer it plans a method from development units at the nats
@@ -14,8 +16,10 @@ Units: groups of unequal size, copies (20 rows each), weights, Brier score, cost
 """
 
 import argparse
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -26,6 +30,7 @@ from modelsel.statistics.units.intervals import UnitLosses, plan, price, release
 
 DELTA = 0.05
 LOOKS = 10
+STEP = 25  # runs after which counts are kept
 COSTS = np.array([0.3, 1.0])  # of a wrong answer where the label is 0 and 1
 ATTACKS = ("fixed", "boosting", "left out", "measures", "borders", "stratified")
 KINDS = ("groups", "copies", "weights", "brier", "costs")
@@ -100,9 +105,21 @@ def undeclared(rng: np.random.Generator) -> bool:
     return not low <= 0.5 <= high
 
 
-def missed(units: str, attack: str, runs: int) -> int:
+def missed(units: str, attack: str, runs: int, first: int = 0) -> int:
     """Runs in which at least one of the looks misses."""
-    return sum(any(list(looks(units, attack, np.random.default_rng(run)))) for run in range(runs))
+    return sum(any(list(looks(units, attack, np.random.default_rng(run)))) for run in range(first, runs))
+
+
+def counted(units: str, attack: str, runs: int, kept: Path | None) -> int:
+    """The same, in steps whose counts are kept."""
+    name, known = f"{attack}, {units}", json.loads(kept.read_text()) if kept is not None and kept.is_file() else {}
+    done, many = known.get(name, (0, 0))
+    while done < runs:
+        until = min(runs, done + STEP)
+        done, many = until, many + missed(units, attack, until, done)
+        if kept is not None:
+            kept.write_text(json.dumps({**known, name: (done, many)}, indent=1))
+    return int(many)
 
 
 def _loss(said: Floats, label: int, measure: str) -> Floats:
@@ -130,12 +147,13 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=500)
     parser.add_argument("--attack", nargs="+", default=ATTACKS, choices=ATTACKS)
     parser.add_argument("--units", nargs="+", default=KINDS, choices=KINDS)
+    parser.add_argument("--kept", type=Path, help="file of the counts so far")
     args = parser.parse_args()
     print(f"| attack | units | runs with a miss, of {args.runs} | 95 % interval |")
     print("|---|---|---|---|")
     for attack in args.attack:
         for units in args.units:
-            many = missed(units, attack, args.runs)
+            many = counted(units, attack, args.runs, args.kept)
             low, high = clopper_pearson(many, args.runs)
             print(f"| {attack} | {units} | {many} | {low:.3f} to {high:.3f} |", flush=True)
     rng = np.random.default_rng(0)

@@ -51,12 +51,12 @@ def exam(place: Any, token: str | None = None) -> "Exam":
 
 
 def create_exam(
-    table: str | Path, folder: str | Path, target: str, *settings: str, name: str = "", release: str = "predicted",
+    table: Any, folder: str | Path, target: str, *settings: str, name: str = "", release: str = "predicted",
     resolution: float | str = "count", delta: float = 0.05, target_rate: float | None = None, budget: int = 10,
     looks: int | None = 20, nats: float | None = None, class_counts: bool = False, all: bool = False, parquet: bool = False,
     accept_overlap: bool = False, ledger: str = "user",
 ) -> "Exam":  # fmt: skip
-    """Make an exam from a table, as `modelsel exam create` does.
+    """Make an exam from a table (a file, or a data frame), as `modelsel exam create` does.
 
     Labels of the questions go to the examiner's store alone, encrypted.
 
@@ -119,19 +119,27 @@ def create_exam(
     wanted = Wanted(
         name, release, resolution, delta, target_rate, budget, looks, nats, class_counts, all, parquet, accept_overlap, ledger
     )
-    make_exam(str(table), target, Path(folder), wanted, settings)
+    make_exam(table, target, Path(folder), wanted, settings)
     return LocalExam(Path(folder))
 
 
 def make_exam(
-    table: str, target: str, folder: Path, wanted: "Wanted", settings: Sequence[str] = ()
+    table: Any, target: str, folder: Path, wanted: "Wanted", settings: Sequence[str] = ()
 ) -> "tuple[Store, tuple[Finding, ...]]":
     """Make an exam from a table; return its store, and what is known of its rows."""
     from modelsel.api.commands.table_words import as_overrides
     from modelsel.config.compose import compose
+    from modelsel.dataset.memory import NAME
+    from modelsel.dataset.tables.in_memory import given
+    from modelsel.dataset.tables.untyped import hold
     from modelsel.examination.create import create
 
-    return create(compose(as_overrides([table, target, *settings])), folder, wanted)
+    if isinstance(table, str | Path):
+        return create(compose(as_overrides([str(table), target, *settings])), folder, wanted)
+    taken = given(table, target=target)
+    held = hold(taken.table)  # as long as the exam is being made
+    dataset = {"kind": NAME, "content": held.content, **taken.roles}
+    return create(compose(list(settings), None, {"dataset": dataset}), folder, wanted)
 
 
 # Base of exams, as an asker has them: the rows as data frames, an answer in one call.

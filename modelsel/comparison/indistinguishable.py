@@ -17,7 +17,7 @@ from modelsel.core.selection import Losses
 from modelsel.core.types import Booleans, Floats, Integers, Scoreboard
 from modelsel.runner.aggregation.losses import standard_error
 from modelsel.statistics.confidence_set import differences, every_best, may_be_best, resampled
-from modelsel.statistics.paired import corrected_t, holm, mcnemar, paired_t
+from modelsel.statistics.paired import corrected_t, holm, mcnemar, paired_t, unit_t
 
 LEVEL = 0.05
 BLOCK = 256  # columns of the loss matrix worked on at a time
@@ -73,8 +73,10 @@ def _best_first(board: Scoreboard, which: Integers) -> tuple[int, ...]:
     return tuple(which[np.lexsort((which, board.cost[which]))].tolist())
 
 
-def p_values(board: Scoreboard, winner: int, others: Integers, ratio: float, losses: NDArray[Any] | None) -> Floats:
-    """Two-sided p-values of the others against the winner."""
+def p_values(
+    board: Scoreboard, winner: int, others: Integers, ratio: float, losses: NDArray[Any] | None, groups: Integers | None = None
+) -> Floats:
+    """Two-sided p-values of the others against the winner; of one holdout over rows, or over groups."""
     if board.folds.shape[1] > 1:
         return corrected_t(np.round(board.folds[others] - board.folds[winner], 12), ratio).p
     if losses is None:
@@ -84,7 +86,8 @@ def p_values(board: Scoreboard, winner: int, others: Integers, ratio: float, los
     p = np.empty(len(others))
     for start in range(0, len(others), BLOCK):
         at = slice(start, start + BLOCK)
-        p[at] = _over_rows(mine, losses[np.ix_(np.flatnonzero(rows), others[at])].T.astype(np.float64))
+        theirs = losses[np.ix_(np.flatnonzero(rows), others[at])].T.astype(np.float64)
+        p[at] = _over_rows(mine, theirs) if groups is None else unit_t(theirs - mine, groups[rows]).p
     return p
 
 

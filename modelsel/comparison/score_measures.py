@@ -21,7 +21,7 @@ from modelsel.planning.make import Plan, make
 from modelsel.runner.aggregation.results import Results
 
 SHARE = 20  # one of so many cells may be computed again, for one of so many candidates: about a tenth of the selection
-LITTLE = 50_000  # rows × folds × entries up to which each entry's best is scored whatever it costs: a second at most
+LITTLE = 200_000  # development rows × folds × entries up to which each entry's best is scored whatever it costs
 RunWithScores = Callable[..., Results]
 
 
@@ -62,7 +62,7 @@ def _with_scores(assessed: Assessed, own: Results) -> Assessed:
 def is_small(rows: int, folds: int, entries: int) -> bool:
     """Say whether the best of each entry gets its class scores whatever that costs.
 
-    >>> is_small(300, 5, 33), is_small(300, 5, 35)
+    >>> is_small(440, 10, 45), is_small(440, 10, 46)
     (True, False)
     """
     return rows * folds * entries <= LITTLE

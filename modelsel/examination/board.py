@@ -117,7 +117,8 @@ def close(exam: ExamSession) -> dict[str, Any]:
         for one in reversed(handed)
     }  # fmt: skip
     shown = exam.gate.close(exam.store.sealing(), [*reversed(answers.values())], exam.terms.facts["policy"]["verdicts"])
-    return {"answers": shown["answers"], "verdicts": shown["verdicts"], "price": shown["price"], "board": board(exam)}
+    said = shown.written()
+    return {**{name: said[name] for name in ("answers", "verdicts", "price")}, "board": board(exam)}
 
 
 def _base(look: dict[str, Any]) -> float:

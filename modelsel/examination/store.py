@@ -94,6 +94,7 @@ class Store:
                        str(config.get("handed", terms.id)), {"exam": terms.id, **terms.apart, **config})  # fmt: skip
 
     def _of(self, side: str) -> dict[str, Any]:
+        """Gather what a table of one side is made of."""
         arrays = {name: self._arrays.get(f"{side}.{name}") for name in PER_ROW if name != "weights"}
         return {
             "name": self.terms.name,

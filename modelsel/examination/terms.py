@@ -12,11 +12,13 @@ from modelsel.core.errors import ConfigurationError, LedgerError, Problem
 from modelsel.core.fingerprint import canonical
 from modelsel.core.spec import make, resolved
 from modelsel.core.types import Feature
+from modelsel.guard.release import worst_of
 from modelsel.ledger.home import Home
 from modelsel.ledger.signatures import verified
 
 FILE, FORMAT = "exam.json", "modelsel exam 1"
 RELEASES = ("full", "grid", "predicted", "ladder", "better", "passfail", "closed", "thresholdout")
+LEAST = worst_of(0.0)  # nats that any answer may cost
 VERDICTS = 0.2  # the share of δ that the verdicts at the close have
 PUBLIC = "if an asker knows the labels, the exam proves nothing, and modelsel cannot detect it"
 _WHAT = "modelsel.exam.v1 "
@@ -159,9 +161,18 @@ def _numbers(wanted: Wanted) -> Iterator[Problem]:
         yield Problem("MSEL-914", f"delta {wanted.delta:g} is not in (0, 0.5]", "--delta", "use 0.05")
     if wanted.target is not None and not 0 < wanted.target < 1:
         yield Problem("MSEL-914", f"an error rate of {wanted.target:g} is no target", "--pass", "give one between 0 and 1")
+    if wanted.release != "closed":
+        yield from no_answer(wanted.nats)
     for option, limit in (("--looks", wanted.looks), ("--nats", wanted.nats), ("--budget", wanted.budget)):
         if limit is not None and not limit > 0:
             yield Problem("MSEL-914", f"{limit:g} is no budget", option, "give a number above 0")
+
+
+def no_answer(nats: float | None) -> Iterator[Problem]:
+    """Yield a problem for a budget that no answer fits in: one that fails while labels are open costs so much."""
+    if nats is not None and 0 < nats < LEAST:
+        what, fix = f"a budget of {nats:g} nats admits no answer", f"an answer may cost {LEAST:.2f} (where it fails): give more"
+        yield Problem("MSEL-914", what, "--nats", fix)
 
 
 def _steps(wanted: Wanted) -> Iterator[Problem]:

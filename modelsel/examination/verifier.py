@@ -9,8 +9,9 @@ import json
 import os
 import sys
 import zipfile
+from dataclasses import dataclass
 from math import ceil, exp, inf, isfinite, lgamma, log, log1p, sqrt
-from typing import Any
+from typing import Any, ClassVar
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -33,6 +34,248 @@ UNKNOWN = (
     "whether the rows are exchangeable with those that the score is to speak of",
     "what other anchors saw: `witnesses`, ledger and software are as the issuer states them",
 )
+
+
+# What is stated, by kinds. What a statement lacks has the default here; without one it is an error to ask for it.
+
+
+class _Stated:
+    """Statements, equal where they state the same. `PARTS` are those that state several things themselves."""
+
+    PARTS: ClassVar[dict[str, type]] = {}
+
+    def __eq__(self, other):
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _read(kind, stated):
+    """Read statements of a kind from JSON."""
+    one = object.__new__(kind)
+    one.__dict__.update(stated)
+    for name, part in kind.PARTS.items():
+        value = stated.get(name)
+        if isinstance(value, list):
+            one.__dict__[name] = [_read(part, each) if isinstance(each, dict) else each for each in value]
+        elif isinstance(value, dict):
+            one.__dict__[name] = _read(part, value)
+    return one
+
+
+@dataclass(eq=False, kw_only=True)
+class _Units(_Stated):
+    """The units of rows that an interval counts."""
+
+    count: int
+    largest: int
+    effective: float
+    method: str
+
+
+@dataclass(eq=False, kw_only=True)
+class _Plan(_Stated):
+    """How a bounded loss is shown: by which method, in how many steps, and what was foreseen."""
+
+    method: str
+    nats: float
+    units: float
+    steps: int
+    expected: float
+    spread: float
+    origin: float
+    width: float
+    bets: Any
+    reach: Any
+    cap: float | None = None
+
+
+@dataclass(eq=False, kw_only=True)
+class _Config(_Stated):
+    """Of the settings of a look, who handed an answer to an exam in, and which."""
+
+    asker: str | None = None
+    handed: str | None = None
+
+
+@dataclass(eq=False, kw_only=True)
+class _ExamAnswer(_Stated):
+    """An answer to an exam, at its close."""
+
+    name: str
+    base: float
+    certified: bool
+    score: float | None
+    errors: int | None
+    interval: Any
+
+
+@dataclass(eq=False, kw_only=True)
+class _Released(_Stated):
+    """What was released: counts that are left possible, or a half width, or a cell of a plan."""
+
+    low: int | None = None
+    high: int | None = None
+    half: float | None
+    rounding: float
+    bounds: Any
+    stays: bool = False
+    held: Any
+    set_by: int
+    cell: int | None = None
+    k: int | None = None
+
+
+@dataclass(eq=False, kw_only=True)
+class _Above(_Stated):
+    """The rows that lost more than a cap."""
+
+    rows: int
+    interval: Any
+
+
+@dataclass(eq=False, kw_only=True)
+class _Mirror(_Stated):
+    """The entry of another ledger that one is a copy of."""
+
+    hash: str | None = None
+
+
+@dataclass(eq=False, kw_only=True)
+class _Entry(_Stated):
+    """An entry of the chain; `what`, `exam` and `terms` of a note about an exam."""
+
+    kind: str
+    hash: str
+    id: str
+    testset: str
+    mirror: Any = None
+    what: str | None = None
+    exam: str | None = None
+    terms: Any = None
+
+    PARTS = {"mirror": _Mirror}
+
+
+@dataclass(eq=False, kw_only=True)
+class _Look(_Entry):
+    """An intent."""
+
+    look: int
+    spent: float
+    n: int
+    metric: str
+    worst: float
+    nats: float
+    delta: float
+    release: str
+    cv_mean: float | None
+    cv_rows: int
+    cv_error: float | None = None
+    numbers: int = 1
+    space: int | None = None
+    member: bool = False
+    commit: str | None = None
+    charged: Any = ()
+    seen: Any = None
+    config: Any = None
+    units: Any = None
+    withheld: str | None = None
+    plan: Any = None
+    answers: Any = None
+    counted: bool
+    certified: bool | None = None
+    at: str | None = None
+
+    PARTS = {"mirror": _Mirror, "units": _Units, "plan": _Plan, "config": _Config, "answers": _ExamAnswer}
+
+
+@dataclass(eq=False, kw_only=True)
+class _Answer(_Entry):
+    """The reveal of a look, or its failure."""
+
+    intent: str
+    symbol: str
+    score: float | None
+    errors: int | None = None
+    interval: Any = None
+    price: float
+    released: Any = None
+    answers: Any = None
+    verdicts: Any = None
+    above: Any = None
+
+    PARTS = {"mirror": _Mirror, "released": _Released, "answers": _ExamAnswer, "above": _Above}
+
+
+@dataclass(eq=False, kw_only=True)
+class _Terms(_Stated):
+    """The terms of a seal."""
+
+    delta: float
+    steps: int | None = None
+
+
+@dataclass(eq=False, kw_only=True)
+class _Seal(_Entry):
+    """A seal of rows."""
+
+    n: int = 0
+    space: int | None = None
+    independent: str | None = None
+
+    PARTS = {"mirror": _Mirror, "terms": _Terms}
+
+
+@dataclass(eq=False, kw_only=True)
+class _Commitment(_Entry):
+    """A model that was fixed before any answer."""
+
+    look: int
+    spent: float
+
+
+@dataclass(eq=False, kw_only=True)
+class _Superseded(_Stated):
+    """What stands in place of a look after a merge."""
+
+    look: int
+    spent: float
+    interval: Any
+
+
+@dataclass(eq=False, kw_only=True)
+class _Claim(_Stated):
+    """What a certificate says of a look."""
+
+    intent: str
+    metric: str
+    score: float | None
+    interval: Any = None
+    answers: Any = None
+    asker: str | None = None
+    predictions_sha256: str | None = None
+    superseded: Any = None
+
+    PARTS = {"answers": _ExamAnswer, "superseded": _Superseded, "units": _Units, "plan": _Plan, "above": _Above}
+
+
+@dataclass(eq=False, kw_only=True)
+class _Certificate(_Stated):
+    """The statement that is signed."""
+
+    kind: str
+    by: str
+    testset: str
+    claims: Any
+    members: Any
+    about: Any
+    format: str | None = None
+
+    PARTS = {"claims": _Claim}
+
+
+KINDS = {"intent": _Look, "reveal": _Answer, "abort": _Answer, "seal": _Seal, "commit": _Commitment}
 
 
 class CheckedCertificate:
@@ -66,7 +309,7 @@ def verify(path: Any, key: str | None = None) -> Any:
     verdict = CheckedCertificate()
     try:
         members = _members(path)
-        facts = _json(members["certificate.json"])
+        facts = _read(_Certificate, _json(members["certificate.json"]))
         _signed(verdict, members, facts, key)
         entries = _chains(verdict, members)
         _claims(verdict, facts, entries)
@@ -113,15 +356,15 @@ def _signed(verdict, members, facts, key):
     """Check format, members and signature, and list what a signature cannot prove."""
     signature = _json(members["signature.json"])
     digest = hashlib.sha256(members["certificate.json"]).hexdigest()
-    verdict.check(facts.get("format") == FORMAT, f"it is of the format {FORMAT!r}")
-    stated = facts["members"]
+    verdict.check(facts.format == FORMAT, f"it is of the format {FORMAT!r}")
+    stated = facts.members
     present = {name: hashlib.sha256(data).hexdigest() for name, data in members.items()}
     covered = {name: present[name] for name in present if name not in ("certificate.json", "signature.json", "stamp.tsr")}
     verdict.check(stated == covered, "its members are those that it states")
     good = _verified(signature["key"], (CERTIFICATE + digest).encode(), signature["value"])
-    verdict.check(good and signature["key"] == facts["by"], f"it is signed by {facts['by']}")
+    verdict.check(good and signature["key"] == facts.by, f"it is signed by {facts.by}")
     if key is not None:
-        verdict.check(facts["by"] == key, "that is the key which was expected")
+        verdict.check(facts.by == key, "that is the key which was expected")
     else:
         verdict.unknown.append("whose key that is: compare it with what `modelsel doctor` says on the issuer's machine")
     if "stamp.tsr" in members:
@@ -153,7 +396,9 @@ def _chains(verdict, members):
             whole &= line["seq"] == number and line["prev"] == prev
             if "body" in line:
                 whole &= line["hash"] == _hash(line)
-                shown[replica, line["seq"]] = {**_json(line["body"]), "kind": line["kind"], "hash": line["hash"]}
+                shown[replica, line["seq"]] = _read(
+                    KINDS.get(line["kind"], _Entry), {**_json(line["body"]), "kind": line["kind"], "hash": line["hash"]}
+                )
             prev = line["hash"]
         verdict.check(whole, f"chain {replica[:12]} holds, entry by entry ({len(chain)})")
         signed = signatures.get(replica) or {"key": "", "value": ""}
@@ -182,35 +427,37 @@ def _belongs(replica, public):
 def _claims(verdict, facts, entries):
     """Recompute the prices of all looks, then compare each claim with the answer on record."""
     record = _Record(entries)
-    verdict.check(facts["kind"] in ("run", "exam"), "it is about a run or an exam")
+    verdict.check(facts.kind in ("run", "exam"), "it is about a run or an exam")
     faults = [*record.faults()]
     verdict.check(not faults, "; ".join(faults[:3]) or f"{len(record.looks)} looks state what looks can state")
     if faults:
         raise ValueError("what looks state makes no sense")
     prices = sum(_priced(verdict, record, look) for _, look in record.looks.values())
-    verdict.check(bool(facts["claims"]), f"{len(facts['claims'])} claims, {prices} prices recomputed")
-    verdict.check(len({one["intent"] for one in facts["claims"]}) == len(facts["claims"]), "no look is claimed twice")
-    for claim in facts["claims"]:
-        place, look = record.looks[claim["intent"]]
-        answer = record.ends[claim["intent"]][1]
+    verdict.check(bool(facts.claims), f"{len(facts.claims)} claims, {prices} prices recomputed")
+    verdict.check(len({one.intent for one in facts.claims}) == len(facts.claims), "no look is claimed twice")
+    for claim in facts.claims:
+        place, look = record.looks[claim.intent]
+        answer = record.ends[claim.intent][1]
         _placed(verdict, place, look, record)
-        verdict.check(look["testset"] == facts["testset"], f"{_name(look)}: it is at the rows that the certificate is about")
-        if "asker" in claim or "predictions_sha256" in claim:
-            said, handed = (claim.get("asker"), claim.get("predictions_sha256")), look.get("config") or {}
-            stated = said == (handed.get("asker"), handed.get("handed"))
+        verdict.check(look.testset == facts.testset, f"{_name(look)}: it is at the rows that the certificate is about")
+        if vars(claim).keys() & {"asker", "predictions_sha256"}:
+            said, handed = (claim.asker, claim.predictions_sha256), look.config or _Config()
+            stated = said == (handed.asker, handed.handed)
             verdict.check(stated, f"{_name(look)}: asker and predictions are those on record")
-        same = all(claim.get(name) == look.get(name) for name in STATED) and all(
-            claim.get(name) == answer.get(name) for name in SHOWN
-        )
-        same &= all(claim.get(name) == look.get(name) for name in APART)
-        same &= claim.keys() <= {"intent", *STATED, *SHOWN, *LOOSE}
-        same &= all(claim.get(name) == answer.get(name) for name in ("answers", "verdicts"))
+        same = _alike(claim, look, STATED) and _alike(claim, answer, SHOWN)
+        same &= _alike(claim, look, APART)
+        same &= vars(claim).keys() <= {"intent", *STATED, *SHOWN, *LOOSE}
+        same &= _alike(claim, answer, ("answers", "verdicts"))
         verdict.check(same, f"{_name(look)}: the claim is the answer on record")
         _alone(verdict, place, look, record, claim)
-        if look["metric"] == "closing":
+        if look.metric == "closing":
             _closed(verdict, look, answer, record)
         else:
             _interval(verdict, look, answer, record)
+
+
+def _alike(claim, stated, names):
+    return all(vars(claim).get(name) == vars(stated).get(name) for name in names)
 
 
 class _Record:
@@ -218,67 +465,71 @@ class _Record:
 
     def __init__(self, entries):
         """Sort the entries of all chains by kind."""
-        kinds = {kind: [(place, one) for place, one in sorted(entries.items()) if one["kind"] == kind]
+        kinds = {kind: [(place, one) for place, one in sorted(entries.items()) if one.kind == kind]
                  for kind in ("intent", "seal", "commit", "reveal", "abort")}  # fmt: skip
         self.intents, self.commits = kinds["intent"], kinds["commit"]
-        self.looks = {one["id"]: (place, one) for place, one in self.intents}
+        self.looks = {one.id: (place, one) for place, one in self.intents}
         self.seals, self.ends = {}, {}
         for place, one in kinds["seal"]:
-            self.seals.setdefault(one["testset"], []).append((place, one))
+            self.seals.setdefault(one.testset, []).append((place, one))
         for place, one in sorted(kinds["reveal"] + kinds["abort"], key=lambda end: end[0]):
-            self.ends.setdefault(one["intent"], (place, one))
+            self.ends.setdefault(one.intent, (place, one))
 
     def faults(self):
         """Name what no look can state: numbers that are none, or that make an interval narrower than any look has."""
         if len(self.looks) < len(self.intents):
             yield "two looks have one name"
         for _, one in self.intents:
-            if not 0 < one["n"] <= MOST_ROWS:
+            if not 0 < one.n <= MOST_ROWS:
                 raise ValueError("a look at no rows, or at too many")
-            whole = [one["n"], one["look"], one.get("numbers", 1), 1 if one.get("space") is None else one["space"]]
+            whole = [one.n, one.look, one.numbers, 1 if one.space is None else one.space]
             if not all(type(number) is int and number >= 1 for number in whole):
                 yield f"{_name(one)}: rows, index, numbers and space are counts"
-            if not all(_nonnegative(one[name]) for name in ("spent", "worst")):
+            if type(one.member) is not bool:
+                yield f"{_name(one)}: its model was declared, or it was not"
+            if "delta" in vars(one) and not (type(one.delta) is float and 0 < one.delta <= 0.5):
+                yield f"{_name(one)}: δ is a probability, ½ at most"
+            if not all(map(_nonnegative, (one.spent, one.worst))):
                 yield f"{_name(one)}: nats are not below 0"
         for name, (_, one) in self.ends.items():
-            if one["kind"] == "reveal" and not _nonnegative(one["price"]):
+            if one.kind == "reveal" and not _nonnegative(one.price):
                 yield f"the price of {name[:8]} is below 0"
         for _, one in self.commits:
-            if type(one["look"]) is not int or one["look"] < 1 or not _nonnegative(one["spent"]):
+            if type(one.look) is not int or one.look < 1 or not _nonnegative(one.spent):
                 yield "a commitment has an index, and nats that are not below 0"
 
     def sealed(self, place, look, charged=False):
         """The seals of a look's rows (or of all sets that it pays for) that were on record when it began."""
-        sets = _charged(look) if charged else [look["testset"]]
+        sets = _charged(look) if charged else [look.testset]
         return [seal for name in sets for there, seal in self.seals.get(name, ()) if _known(place, look, there)]
 
     def before(self, place, look, there):
         """The looks on record when an entry was written, copies apart, at the sets that a look pays for."""
         found = [(one_place, one) for one_place, one in self.intents
-                 if one_place != place and one["testset"] in _charged(look) and _known(there, look, one_place)]  # fmt: skip
-        hashes = {one["hash"] for _, one in found}
-        return [(at, one) for at, one in found if (one.get("mirror") or {}).get("hash") not in hashes]
+                 if one_place != place and one.testset in _charged(look) and _known(there, look, one_place)]  # fmt: skip
+        hashes = {one.hash for _, one in found}
+        return [(at, one) for at, one in found if (one.mirror or _Mirror()).hash not in hashes]
 
     def committed(self, look, there):
         """The commitments on record when an entry was written, at the sets that a look pays for."""
-        found = [one for place, one in self.commits if one["testset"] in _charged(look) and _known(there, look, place)]
-        hashes = {one["hash"] for one in found}
-        return [one for one in found if (one.get("mirror") or {}).get("hash") not in hashes]
+        found = [one for place, one in self.commits if one.testset in _charged(look) and _known(there, look, place)]
+        hashes = {one.hash for one in found}
+        return [one for one in found if (one.mirror or _Mirror()).hash not in hashes]
 
     def apart(self, place, look):
         """The looks that did not know of a look, nor it of them, at the sets that it pays for."""
-        return [one for there, one in self.intents if there != place and one["testset"] in _charged(look)
+        return [one for there, one in self.intents if there != place and one.testset in _charged(look)
                 and not _known(place, look, there) and not _known(there, one, place)]  # fmt: skip
 
     def nats(self, found, look, there):
         """Sum what these looks had cost by then: of one without an answer the worst; one at work told nobody anything."""
         total = 0.0
         for _, one in found:
-            end = self.ends.get(one["id"])
-            if end is None or end[1]["kind"] != "reveal":
-                total += one["worst"]
+            end = self.ends.get(one.id)
+            if end is None or end[1].kind != "reveal":
+                total += one.worst
             elif _known(there, look, end[0]):
-                total += end[1]["price"]
+                total += end[1].price
         return total
 
 
@@ -291,20 +542,20 @@ def _wider(limits, own):
 
 
 def _charged(look):
-    return {look["testset"], *look.get("charged", ())}
+    return {look.testset, *look.charged}
 
 
 def _alone(verdict, place, look, record, claim):
     """Check that the claimed interval allows for looks that were merged in and did not know of it."""
     apart = record.apart(place, look)
-    said = claim.get("superseded")
+    said = claim.superseded
     if apart or said:
         verdict.check(bool(said), f"{_name(look)}: {len(apart)} looks that did not know of it supersede its interval")
     if said:
-        least, spent = look["look"] + len(apart), look["spent"] + record.nats([(None, one) for one in apart], look, None)
-        good = said["look"] >= least and said["spent"] >= spent - NEAR
-        verdict.check(good, f"{_name(look)}: beside them it counts as look {said['look']}, not below {least}")
-        limits, own = said["interval"], claim.get("interval")
+        least, spent = look.look + len(apart), look.spent + record.nats([(None, one) for one in apart], look, None)
+        good = said.look >= least and said.spent >= spent - NEAR
+        verdict.check(good, f"{_name(look)}: beside them it counts as look {said.look}, not below {least}")
+        limits, own = said.interval, claim.interval
         verdict.check(not limits or _wider(limits, own), f"{_name(look)}: beside them its interval is no narrower")
         said = f"[{limits[0]:.6f}, {limits[1]:.6f}]" if limits else "none"
         verdict.unknown.append(f"whether the interval of {_name(look)} beside looks of another machine is {said}: as stated")
@@ -314,45 +565,50 @@ def _known(place, look, there):
     """Say whether an entry was on record when an entry of a look was written; None: now, when everything is."""
     if place is None:
         return True
-    return place[1] > there[1] if place[0] == there[0] else (look.get("seen") or {}).get(there[0], 0) >= there[1]
+    return place[1] > there[1] if place[0] == there[0] else (look.seen or {}).get(there[0], 0) >= there[1]
 
 
 def _name(look):
-    return f"look {look['look']} at {look['testset'][:8]}"
+    return f"look {look.look} at {look.testset[:8]}"
 
 
 def _placed(verdict, place, look, record):
     """Check that index and spending are no less than the entries on record when the model was fixed."""
-    if look.get("commit"):
-        named = [(at, one) for at, one in record.commits if one["id"] == look["commit"]]
+    if look.commit:
+        named = [(at, one) for at, one in record.commits if one.id == look.commit]
         there, stated = named[0] if len(named) == 1 else (None, {})
-        own = there is not None and there[0] == place[0] and there[1] < place[1] and stated["testset"] == look["testset"]
-        own &= (stated.get("look"), stated.get("spent")) == (look["look"], look["spent"])
-        own &= sum(one.get("commit") == look["commit"] for _, one in record.intents) == 1
+        own = there is not None and there[0] == place[0] and there[1] < place[1] and stated.testset == look.testset
+        own &= (stated.look, stated.spent) == (look.look, look.spent)
+        own &= sum(one.commit == look.commit for _, one in record.intents) == 1
         verdict.check(own, f"{_name(look)}: its index is that of its commitment")
     else:
         there = place
     before = record.before(place, look, there)
-    index = 1 + sum(not one.get("commit") for _, one in before) + len(record.committed(look, there))
+    index = 1 + sum(not one.commit for _, one in before) + len(record.committed(look, there))
     least = record.nats(before, look, there)
-    verdict.check(look["look"] >= index, f"{_name(look)}: its index is not below {index}, what was before it")
-    verdict.check(look["spent"] >= least - NEAR, f"{_name(look)}: {look['spent']:.4f} nats were spent, not below {least:.4f}")
+    verdict.check(look.look >= index, f"{_name(look)}: its index is not below {index}, what was before it")
+    verdict.check(look.spent >= least - NEAR, f"{_name(look)}: {look.spent:.4f} nats were spent, not below {least:.4f}")
     seals = record.sealed(place, look)
-    good = bool(seals) and look.get("delta", 1) <= max(seal["terms"]["delta"] for seal in seals) + NEAR
+    good = bool(seals) and vars(look).get("delta", 1) <= max(seal.terms.delta for seal in seals) + NEAR
     verdict.check(good, f"{_name(look)}: δ is that of the seal")
-    rows = bool(seals) and look["n"] <= max(seal.get("n", 0) for seal in seals)
-    verdict.check(rows, f"{_name(look)}: {look['n']} rows, no more than were sealed")
-    declared = all(seal.get("space") is not None for seal in seals)
-    verdict.check(not declared or look.get("space") is not None, f"{_name(look)}: it pays for what was declared")
+    rows = bool(seals) and look.n <= max(seal.n for seal in seals)
+    verdict.check(rows, f"{_name(look)}: {look.n} rows, no more than were sealed")
+    declared = all(seal.space is not None for seal in seals)
+    verdict.check(not declared or look.space is not None, f"{_name(look)}: it pays for what was declared")
+    spaces = [seal.space for seal in seals or record.sealed(place, look, charged=True) if seal.space is not None]
+    said = look.space
+    if look.member:
+        verdict.unknown.append(f"whether the model of {_name(look)} is one of the {said} that were declared: as stated")
+    verdict.check(said is None or said in spaces, f"{_name(look)}: the space of {said} is that of a seal")
 
 
 def _nats(look):
     """Compute −log of the error probability that one side of an interval has."""
-    tree = -log(_weight(look["look"])) + look["spent"]
-    base = log(2 * look.get("numbers", 1) / look["delta"])
-    if look.get("space") is None:
+    tree = -log(_weight(look.look)) + look.spent
+    base = log(2 * look.numbers / look.delta)
+    if look.space is None:
         return base + tree
-    return base + log(2) + min(tree, log(look["space"]) if look.get("member") else inf)
+    return base + log(2) + min(tree, log(look.space) if look.member else inf)
 
 
 def _weight(look):
@@ -361,92 +617,86 @@ def _weight(look):
 
 def _interval(verdict, look, answer, record):
     """Recompute an answer's interval and compare it with the one on record."""
-    if answer.get("interval") is None:
+    if answer.interval is None:
         return
-    released, nats = answer["released"], _nats(look)
-    verdict.check(abs(nats - look["nats"]) < NEAR, f"{_name(look)}: the level is e^-{nats:.4f} a side")
-    said = {seal.get("independent") for seal in record.sealed(record.looks[look["id"]][0], look)} - {None}
+    released, nats = answer.released, _nats(look)
+    verdict.check(abs(nats - look.nats) < NEAR, f"{_name(look)}: the level is e^-{nats:.4f} a side")
+    said = {seal.independent for seal in record.sealed(record.looks[look.id][0], look)} - {None}
     if said:
-        good = said == {"units"} and bool(look.get("units"))
+        good = said == {"units"} and bool(look.units)
         verdict.check(good, f"{_name(look)}: rows that were sealed in units, or in time, are not counted as rows")
-    if released.get("stays"):
-        found = released["held"]
+    if released.stays:
+        found = released.held
         set_by = [(there, one, record.ends[name][1]) for name, (there, one) in record.looks.items()
-                  if name in record.ends and one["testset"] in _charged(look)]  # fmt: skip
-        set_by = [(there, one, shown) for there, one, shown in set_by if one["look"] == released["set_by"]
-                  and not (shown.get("released") or {}).get("stays") and (shown.get("interval") == found
-                  or (record.apart(there, one) and _wider(found, shown.get("interval"))))]  # fmt: skip
-        verdict.check(bool(set_by), f"{_name(look)}: it was set in look {released['set_by']}")
+                  if name in record.ends and one.testset in _charged(look)]  # fmt: skip
+        set_by = [(there, one, shown) for there, one, shown in set_by if one.look == released.set_by
+                  and not bool(shown.released and shown.released.stays) and (shown.interval == found
+                  or (record.apart(there, one) and _wider(found, shown.interval)))]  # fmt: skip
+        verdict.check(bool(set_by), f"{_name(look)}: it was set in look {released.set_by}")
         for there, one, shown in set_by[:1]:
             _placed(verdict, there, one, record)
             _interval(verdict, one, shown, record)
-    elif look.get("plan") and released.get("cell") is not None:
+    elif look.plan and released.cell is not None:
         found = _planned(verdict, look, answer, nats)
-    elif look.get("units"):
+    elif look.units:
         found = _of_units(verdict, look, released, nats)
         verdict.check(_counted(look, answer), f"{_name(look)}: the interval is that of the count shown")
-    elif released.get("low") is not None:
-        found = [lower(released["low"], look["n"], nats), upper(released["high"], look["n"], nats)]
+    elif released.low is not None:
+        found = [lower(released.low, look.n, nats), upper(released.high, look.n, nats)]
         verdict.check(_counted(look, answer), f"{_name(look)}: the interval is that of the count shown")
     else:
-        low, high = released["bounds"]
-        good = released["half"] >= (high - low) ** 2 / (2 * look["n"]) * (1 - NEAR) and released["rounding"] >= 0
-        verdict.check(good, f"{_name(look)}: the width is no less than that of a mean of {look['n']} values")
-        width = sqrt(released["half"] * nats) + released["rounding"]
-        found = [max(low, answer["score"] - width), min(high, answer["score"] + width)]
-    good = all(abs(one - other) < 1e-5 for one, other in zip(found, answer["interval"], strict=True))
+        low, high = released.bounds
+        good = released.half >= (high - low) ** 2 / (2 * look.n) * (1 - NEAR) and released.rounding >= 0
+        verdict.check(good, f"{_name(look)}: the width is no less than that of a mean of {look.n} values")
+        width = sqrt(released.half * nats) + released.rounding
+        found = [max(low, answer.score - width), min(high, answer.score + width)]
+    good = all(abs(one - other) < 1e-5 for one, other in zip(found, answer.interval, strict=True))
     verdict.check(good, f"{_name(look)}: the interval is [{found[0]:.6f}, {found[1]:.6f}]")
-    if look.get("member"):
+    if look.member:
         verdict.unknown.append(f"{_name(look)}: whether the model was one of those declared; its record says so")
 
 
 def _planned(verdict, look, answer, nats):
     """Compute the limits of a bounded loss from the plan in the intent and the symbols shown, and check what these cost."""
-    plan, cell, k = look["plan"], answer["released"]["cell"], answer["released"].get("k")
-    steps, wealth = plan["steps"], plan["bets"] is not None
+    plan, cell, k = look.plan, answer.released.cell, answer.released.k
+    steps, wealth = plan.steps, plan.bets is not None
     whole = type(cell) is int and 1 <= steps <= MOST_STEPS and 0 <= cell <= steps and (type(k) is int) == wealth
-    shown = abs(answer["score"] - (plan["origin"] + plan["width"] * cell / steps)) < NEAR
+    shown = abs(answer.score - (plan.origin + plan.width * cell / steps)) < NEAR
     verdict.check(whole and shown and (k is None or k >= -40), f"{_name(look)}: its score is a cell of the plan's")
     score, name = cell / steps, _name(look)
     below, above = max(0.0, (cell - 0.5) / steps), min(1.0, (cell + 0.5) / steps)
     if wealth:
-        verdict.check(abs(plan["nats"] - nats) < NEAR, f"{name}: its plan is for this level")
+        verdict.check(abs(plan.nats - nats) < NEAR, f"{name}: its plan is for this level")
         verdict.unknown.append(f"{name}: whether its limits hold the losses of units, which no certificate may show")
-        found = [max(0.0, score - plan["reach"][0] * 1.1**k), min(1.0, score + plan["reach"][1] * 1.1**k)]
+        found = [max(0.0, score - plan.reach[0] * 1.1**k), min(1.0, score + plan.reach[1] * 1.1**k)]
     else:
-        verdict.check(0 < plan["units"] <= look["n"] * (1 + NEAR), f"{name}: no more units than rows")
+        verdict.check(0 < plan.units <= look.n * (1 + NEAR), f"{name}: no more units than rows")
         found = _by_score(plan, below, above, nats)
     _capped(verdict, look, answer, nats)
     least = log(4) - abs(k - 1) * log(0.6) if wealth else 0.0
     least -= log((1 - 1 / 128) * _between_edges(plan, below, above))
-    verdict.check(answer["price"] >= least - NEAR, f"{name}: its price is no less than that of what was shown, {least:.4f}")
-    return sorted(plan["origin"] + plan["width"] * end for end in found)
+    verdict.check(answer.price >= least - NEAR, f"{name}: its price is no less than that of what was shown, {least:.4f}")
+    return sorted(plan.origin + plan.width * end for end in found)
 
 
 def _capped(verdict, look, answer, nats):
     """Recompute the interval of the share of rows that lost more than the cap."""
-    said, n = answer.get("above"), look["n"]
+    said, n = answer.above, look.n
     if said is None:
         return
-    rows = {"low": said["rows"], "high": said["rows"]}
-    found = (
-        _of_units(verdict, look, rows, nats)
-        if look.get("units")
-        else [lower(rows["low"], n, nats), upper(rows["high"], n, nats)]
-    )
-    good = type(said["rows"]) is int and all(
-        abs(one - other) < 1e-5 for one, other in zip(found, said["interval"], strict=True)
-    )
-    verdict.check(good, f"{_name(look)}: {said['rows']} rows lost more than the cap, [{found[0]:.6f}, {found[1]:.6f}]")
+    rows = _read(_Released, {"low": said.rows, "high": said.rows})
+    found = _of_units(verdict, look, rows, nats) if look.units else [lower(rows.low, n, nats), upper(rows.high, n, nats)]
+    good = type(said.rows) is int and all(abs(one - other) < 1e-5 for one, other in zip(found, said.interval, strict=True))
+    verdict.check(good, f"{_name(look)}: {said.rows} rows lost more than the cap, [{found[0]:.6f}, {found[1]:.6f}]")
 
 
 def _by_score(plan, below, above, nats):
     """Limits of every score that is rounded to a cell, by the method that the plan names."""
-    if plan["method"] == "binomial":
-        n = int(plan["units"])
+    if plan.method == "binomial":
+        n = int(plan.units)
         return [lower(max(0, ceil(below * n - 1e-9)), n, nats), upper(min(n, int(above * n + 1e-9)), n, nats)]
-    divergence = nats / plan["units"]
-    if plan["method"] == "hoeffding":
+    divergence = nats / plan.units
+    if plan.method == "hoeffding":
         half = sqrt(divergence / 2)
         return [max(0.0, below - half), min(1.0, above + half)]
     return [_chernoff(below, 0.0, divergence) if below else 0.0, _chernoff(above, 1.0, divergence) if above < 1 else 1.0]
@@ -454,8 +704,8 @@ def _by_score(plan, below, above, nats):
 
 def _between_edges(plan, below, above):
     """The probability of a cell: .1 spread evenly, .9 by a beta distribution with the plan's mean and spread."""
-    mean = min(max(plan["expected"], 1e-6), 1 - 1e-6)
-    strength = max(mean * (1 - mean) / plan["spread"] ** 2 - 1, 1.0)
+    mean = min(max(plan.expected, 1e-6), 1 - 1e-6)
+    strength = max(mean * (1 - mean) / plan.spread**2 - 1, 1.0)
     a, b = strength * mean, strength * (1 - mean)
 
     def up_to(p):
@@ -463,100 +713,100 @@ def _between_edges(plan, below, above):
             return p
         return exp(_tail(p, a, b)) if p < mean else 1 - exp(_tail(1 - p, b, a))
 
-    return 0.1 / (plan["steps"] + 1) + 0.9 * max(0.0, up_to(above) - up_to(below))
+    return 0.1 / (plan.steps + 1) + 0.9 * max(0.0, up_to(above) - up_to(below))
 
 
 def _of_units(verdict, look, released, nats):
     """Compute the limits that the score alone gives units of rows; of their sizes only the bounds can be checked."""
-    units, n = look["units"], look["n"]
-    good = 1 <= units["largest"] <= n and 0 < units["effective"] <= units["count"] * (1 + NEAR) <= n * (1 + 2 * NEAR)
-    verdict.check(good, f"{_name(look)}: {units['count']} units, no more than rows, and no fewer than the interval counts")
+    units, n = look.units, look.n
+    good = 1 <= units.largest <= n and 0 < units.effective <= units.count * (1 + NEAR) <= n * (1 + 2 * NEAR)
+    verdict.check(good, f"{_name(look)}: {units.count} units, no more than rows, and no fewer than the interval counts")
     verdict.unknown.append(f"{_name(look)}: which rows belong to one unit, and that units are independent; its record says so")
-    low, high, effective = released["low"] / n, released["high"] / n, units["effective"]
-    if units["method"] == "hoeffding":
+    low, high, effective = released.low / n, released.high / n, units.effective
+    if units.method == "hoeffding":
         half = sqrt(nats / (2 * effective))
         return [max(0.0, low - half), min(1.0, high + half)]
-    verdict.check(abs(effective - n / units["largest"]) < NEAR * n, f"{_name(look)}: its units are counted by the largest")
+    verdict.check(abs(effective - n / units.largest) < NEAR * n, f"{_name(look)}: its units are counted by the largest")
     return [_chernoff(low, 0.0, nats / effective) if low else 0.0, _chernoff(high, 1.0, nats / effective) if high < 1 else 1.0]
 
 
 def _counted(look, answer):
     """Say whether score and count shown are those that the interval, or the price, is made from."""
-    low, high, n = answer["released"]["low"], answer["released"]["high"], look["n"]
-    score, errors = answer["score"], answer["errors"]
+    low, high, n = answer.released.low, answer.released.high, look.n
+    score, errors = answer.score, vars(answer)["errors"]
     if not (type(low) is int and type(high) is int and 0 <= low <= high <= n):
         return False
-    if answer["symbol"] in ("pass", "fail"):
-        return score is None and errors is None and (low == 0 if answer["symbol"] == "pass" else high == n)
-    if answer["symbol"] == "count":
+    if answer.symbol in ("pass", "fail"):
+        return score is None and errors is None and (low == 0 if answer.symbol == "pass" else high == n)
+    if answer.symbol == "count":
         return low == high == errors and abs(score - errors / n) < NEAR
     return errors is None and (low - 1) / n <= score <= (high + 1) / n
 
 
 def _closed(verdict, look, answer, record):
     """Check that every answer of a close has its own index, and recompute the intervals of counts."""
-    handed = {(one.get("config") or {}).get("handed"): one for _, one in record.looks.values()}
-    alone = -log(_weight(look["look"])) + look["spent"] + log(max(1, len(answer["answers"])))
-    for stated, shown in zip(look["answers"], answer["answers"], strict=True):
-        first = handed.get(stated["name"])
-        base = alone if first is None else -log(_weight(first["look"])) + first["spent"]
-        good = stated["name"] == shown["name"] and stated["base"] >= base - NEAR
-        if shown["interval"] is not None and look["counted"]:
-            nats = log(2 / look["delta"]) + (0 if look.get("space") is None else log(2)) + base
-            counts = {"low": shown["errors"], "high": shown["errors"]}
-            found = [lower(counts["low"], look["n"], nats), upper(counts["high"], look["n"], nats)]
-            found = _of_units(verdict, look, counts, nats) if look.get("units") else found
-            good &= shown["interval"][0] <= found[0] + 1e-5 and shown["interval"][1] >= found[1] - 1e-5
-            good &= abs(shown["score"] - shown["errors"] / look["n"]) < NEAR
-        verdict.check(good, f"answer {stated['name'][:12]}: its interval is that of its own index")
-    if not look["counted"]:
+    handed = {(one.config or _Config()).handed: one for _, one in record.looks.values()}
+    alone = -log(_weight(look.look)) + look.spent + log(max(1, len(answer.answers)))
+    for stated, shown in zip(look.answers, answer.answers, strict=True):
+        first = handed.get(stated.name)
+        base = alone if first is None else -log(_weight(first.look)) + first.spent
+        good = stated.name == shown.name and stated.base >= base - NEAR
+        if shown.interval is not None and look.counted:
+            nats = log(2 / look.delta) + (0 if look.space is None else log(2)) + base
+            counts = _read(_Released, {"low": shown.errors, "high": shown.errors})
+            found = [lower(counts.low, look.n, nats), upper(counts.high, look.n, nats)]
+            found = _of_units(verdict, look, counts, nats) if look.units else found
+            good &= shown.interval[0] <= found[0] + 1e-5 and shown.interval[1] >= found[1] - 1e-5
+            good &= abs(shown.score - shown.errors / look.n) < NEAR
+        verdict.check(good, f"answer {stated.name[:12]}: its interval is that of its own index")
+    if not look.counted:
         verdict.unknown.append("whether intervals of measures other than counts follow: they are taken as stated")
 
 
 def _priced(verdict, record, look):
     """Check that a price is no less than what was shown costs; 1 where it was recomputed, else 0."""
-    place, (_, answer) = record.looks[look["id"]][0], record.ends.get(look["id"], (None, {"kind": ""}))
-    if answer["kind"] != "reveal":
+    place, (_, answer) = record.looks[look.id][0], record.ends.get(look.id, (None, _read(_Entry, {"kind": ""})))
+    if answer.kind != "reveal":
         return 0
     least = _least(verdict, look, answer, record.sealed(place, look, charged=True))
     if least is None:
         return 0
-    holds = answer["price"] >= least - NEAR
+    holds = answer.price >= least - NEAR
     if not holds:
-        verdict.check(False, f"{_name(look)}: its price is {answer['price']:.4f}, and its answer costs {least:.4f}")
+        verdict.check(False, f"{_name(look)}: its price is {answer.price:.4f}, and its answer costs {least:.4f}")
     return 1
 
 
 def _least(verdict, look, answer, seals):
     """Compute the least price of an answer in nats; None where it cannot be told from the record."""
-    symbol, n, errors = str(answer["symbol"]), look["n"], answer.get("errors")
-    if look["metric"] == "closing":
-        return sum(log(n + 1) for _ in answer["answers"]) if look["counted"] else None
-    if look["metric"] != "error" or not seals or (symbol not in BOUND and errors is None):
+    symbol, n, errors = str(answer.symbol), look.n, answer.errors
+    if look.metric == "closing":
+        return sum(log(n + 1) for _ in answer.answers) if look.counted else None
+    if look.metric != "error" or not seals or (symbol not in BOUND and errors is None):
         return None
     shown = symbol not in BOUND or _counted(look, answer)  # beside another value a count is shown and paid for, too
     verdict.check(shown, f"{_name(look)}: its score, count and counts left possible are of one answer")
     if symbol in ("pass", "fail"):
         return log(2) - log1p(-FAILED)
-    low, high = (errors, errors) if symbol not in BOUND else (answer["released"]["low"], answer["released"]["high"])
-    steps = min((seal["terms"]["steps"] for seal in seals if seal["terms"].get("steps")), default=None)
+    low, high = (errors, errors) if symbol not in BOUND else (answer.released.low, answer.released.high)
+    steps = min((seal.terms.steps for seal in seals if seal.terms.steps), default=None)
     steps = steps if symbol == "cell" else n
     verdict.check(steps is not None, f"{_name(look)}: no seal says that answers are rounded")
     if symbol == "cell":
-        cell = round(answer["score"] * steps)
+        cell = round(answer.score * steps)
         rounds = [-(-n * (2 * cell + side) // (2 * steps)) for side in (-1, 1)]
         good = (low, high) == (max(0, rounds[0]), min(n, rounds[1] - 1))
         verdict.check(good, f"{_name(look)}: it leaves the counts possible that round to 1/{steps}")
-    if look["release"] != "predicted":
+    if look.release != "predicted":
         return log(steps + 1) - log1p(-FAILED)
-    rate = look["cv_error"] if look.get("cv_error") is not None else look["cv_mean"]
-    usable = isfinite(rate) and 0 <= rate <= 1 and look["cv_rows"] > 0
+    rate = look.cv_error if look.cv_error is not None else look.cv_mean
+    usable = isfinite(rate) and 0 <= rate <= 1 and look.cv_rows > 0
     if not 0 <= low <= high <= n:
         raise ValueError("counts out of range")
     verdict.steps += high - low
     if verdict.steps > MOST_STEPS:
         raise ValueError("too much to compute")
-    mass = _mass(low, high, n, *((rate, look["cv_rows"]) if usable else (0.5, 1)))
+    mass = _mass(low, high, n, *((rate, look.cv_rows) if usable else (0.5, 1)))
     return -log(PRIOR / (steps + 1) + (1 - PRIOR) * mass) - log1p(-FAILED)
 
 
@@ -583,23 +833,23 @@ def _beta(a, b):
 
 def _about(verdict, facts, entries):
     """Check that the terms of an exam are those in its chain, for these rows."""
-    if facts["kind"] != "exam":
+    if facts.kind != "exam":
         verdict.unknown.append("whether what the study says it declared is what it declared")
         return
-    terms, made = facts["about"]["terms"], [one for one in entries.values() if one.get("what") == "created"]
+    terms, made = facts.about["terms"], [one for one in entries.values() if one.what == "created"]
     digest = hashlib.sha256(_canonical(terms)).hexdigest()
-    noted = any((one["exam"], one["terms"], one["testset"]) == (terms["id"], digest, facts["testset"]) for one in made)
-    verdict.check(noted and facts["about"]["terms_sha256"] == digest, "the terms are those that the chain has for these rows")
+    noted = any((one.exam, one.terms, one.testset) == (terms["id"], digest, facts.testset) for one in made)
+    verdict.check(noted and facts.about["terms_sha256"] == digest, "the terms are those that the chain has for these rows")
 
 
 def _cards(verdict, members, facts):
     """Check that the numbers of both cards are those of the claims."""
     lines = []
-    for claim in facts["claims"]:
-        if claim.get("answers") is not None:
-            lines += [("score at the close", one["score"], one["interval"]) for one in claim["answers"]]
+    for claim in facts.claims:
+        if claim.answers is not None:
+            lines += [("score at the close", one.score, one.interval) for one in claim.answers]
         else:
-            lines.append((claim["metric"], claim["score"], claim["interval"]))
+            lines.append((claim.metric, claim.score, vars(claim)["interval"]))
     lines = [line for line in lines if line[1] is not None]
     if "card.cdx.json" in members:
         (component,) = _json(members["card.cdx.json"])["components"]

@@ -6,7 +6,6 @@ is forecast; method, bets and cap stand in the intent, and nothing of them is ch
 cell of the score and, for wealth, how much wider than forecast the interval is; both are priced (`statistics.units.intervals`).
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import ceil, isfinite, log
 from typing import Any
@@ -15,17 +14,17 @@ import numpy as np
 
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Booleans, Codes, Floats, Integers, Outputs
+from modelsel.guard.planned_intervals import Plan, plan_of
 from modelsel.guard.release import FAILED, RANGES, WITH_COUNT, LabelSummary, Released, ReleaseMechanism, charged, worst_of
 from modelsel.guard.requests import OutOfFold
 from modelsel.statistics import prices
 from modelsel.statistics.units import intervals, measures
-from modelsel.statistics.units.intervals import Limits, ReleasedSymbols, ReleasePlan, UnitLosses
+from modelsel.statistics.units.intervals import ReleasePlan, UnitLosses
 from modelsel.statistics.units.measures import RowTerms
 
 OF_ONE_CLASS = ("precision", "recall", "specificity", "f_beta", "f1")
 BALANCED, LOG_LOSS, PRECISION = "balanced_error", "log_loss", "precision"
 TAIL = 0.01  # share of the development rows whose log loss may be above the cap
-Plan = Mapping[str, Any]  # the facts of a plan in an intent
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,36 +220,6 @@ def _by_score(den: Floats, bound: float, rate: float, nats: float) -> tuple[str,
     return ("chernoff", chernoff) if high - low <= last - first else ("hoeffding", hoeffding)
 
 
-def limits_of(plan: Plan, cell: int, k: int | None, nats: float) -> Limits | None:
-    """The interval of symbols on the measure's own scale, at a level that is the plan's or another one.
-
-    Wealth is computed from losses of units at the plan's level. At a lower level it holds as well; at a higher one (after looks
-    that nobody knew of are merged in) the score alone is left, and nothing where labels decide the sizes of units.
-    """
-    found = _plan(plan)
-    if nats > found.nats * (1 + 1e-12) and found.bets is not None:
-        if plan["score_only"] is None:
-            return None
-        method, units = plan["score_only"]
-        found, k = replace(found, method=method, units=float(units), bets=None, reach=None), None
-    found = replace(found, nats=found.nats if found.bets is not None else nats)
-    return on_scale(plan, intervals.released_interval(found, ReleasedSymbols(cell, k)))
-
-
-def on_scale(plan: Plan, limits: Limits) -> Limits:
-    """Limits of a loss in [0, 1] as limits of the measure."""
-    ends = sorted(float(plan["origin"]) + float(plan["width"]) * end for end in limits)
-    return ends[0], ends[1]
-
-
-def _plan(plan: Plan) -> ReleasePlan:
-    def pair(of: Sequence[float] | None) -> tuple[float, float] | None:
-        return None if of is None else (float(of[0]), float(of[1]))
-
-    names = ("method", "nats", "units", "steps", "expected", "spread", "forecast")
-    return ReleasePlan(**{name: plan[name] for name in names}, bets=pair(plan["bets"]), reach=pair(plan["reach"]))
-
-
 def resumed(channel: BoundedLossRelease, plan: Plan) -> BoundedLossRelease:
     """The release of an interrupted look, by the plan that its intent states."""
-    return replace(channel, plan=_plan(plan))
+    return replace(channel, plan=plan_of(plan))

@@ -26,6 +26,7 @@ from modelsel.guard.access.session import LedgerSession
 from modelsel.guard.bounded_losses import BoundedLossRelease
 from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
 from modelsel.guard.checks.post_release import answer
+from modelsel.guard.facts import Look, Reveal
 from modelsel.guard.findings import ledger_findings, look_findings
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.entries import who
@@ -140,7 +141,7 @@ class Gate:
         if isinstance(decided, Refused):
             return refused(decided, self.policy)
         if isinstance(decided, Replayed):
-            return answered(decided.intent.facts, decided.answer, self.policy, replay=True, extra=("G002",))
+            return answered(Look.of(decided.intent), decided.answer, self.policy, replay=True, extra=("G002",))
         return self._reveal(ask, decided, outputs)
 
     def known(self, sealing: TestSetDeclaration) -> tuple[Finding, ...]:
@@ -166,7 +167,7 @@ class Gate:
         apart.told(self.session, intent, {"symbol": "class_counts", "price": price, "counts": counts})
         return names, counts, price
 
-    def close(self, sealing: TestSetDeclaration, handed: Sequence[Handed], share: float) -> Mapping[str, Any]:
+    def close(self, sealing: TestSetDeclaration, handed: Sequence[Handed], share: float) -> Reveal:
         """Show every answer of an exam at its own index, and verdicts of pairs on a `share` of δ of their own; once.
 
         What is returned holds `answers` (name, score, errors, interval), `verdicts` (answer, beside, says) and `price`.
@@ -176,7 +177,7 @@ class Gate:
         intent, shown = apart.close(self.session, ask, handed, self.policy.delta, share)
         if shown is not None:
             return shown
-        facts = closed(ask, intent.facts, handed, open_labels(sealing.sealed))
+        facts = closed(ask, Look.of(intent), handed, open_labels(sealing.sealed))
         self._remember(sealing)
         return apart.told(self.session, intent, {"symbol": "closed", **facts})
 
@@ -191,14 +192,16 @@ class Gate:
         if not isinstance(decided, Replayed) or decided.again is None:
             return decided
         released, said = self._released(ask, decided.again, outputs), decided.answer
-        if not isinstance(released, type) and (released.symbol, released.score, released.errors) == tuple(
-            said.get(name) for name in ("symbol", "score", "errors")
+        if not isinstance(released, type) and (released.symbol, released.score, released.errors) == (
+            said.symbol,
+            said.score,
+            said.errors,
         ):
             return decided
         found = looks.contradicted(self.session, decided.intent)
         self._notice([found])
         return self._decided(
-            replace(ask, doubted=(*ask.doubted, decided.intent.facts["id"]), noticed=(*ask.noticed, found)), outputs
+            replace(ask, doubted=(*ask.doubted, Look.of(decided.intent).id), noticed=(*ask.noticed, found)), outputs
         )
 
     def vouch(self, key: str) -> None:
@@ -266,10 +269,10 @@ class Gate:
         facts = looks.reveal(self.session, go, released)
         self._notice(self._afterwards(lambda: self._remember(ask.request.sealing)))
         trained = ask.request.selected.trained
-        said = self._afterwards(lambda: answer(released, go.facts, ask.foreseen, facts["interval"], self.policy, trained))
-        self._notice((*self._afterwards(lambda: self.session.witness(go.intent, facts["price"])), *said))
+        said = self._afterwards(lambda: answer(released, go.facts, ask.foreseen, facts.interval, self.policy, trained))
+        self._notice((*self._afterwards(lambda: self.session.witness(go.intent, facts.price)), *said))
         extra = tuple(dict.fromkeys(finding.code for finding in (*ask.noticed, *said)))
-        return answered(go.intent.facts, facts, self.policy, replay=False, extra=extra)
+        return answered(go.facts, facts, self.policy, replay=False, extra=extra)
 
     def _afterwards(self, step: Callable[[], Iterable[Finding]]) -> tuple[Finding, ...]:
         """Collect the findings of a step after the answer.
@@ -305,8 +308,8 @@ class Gate:
 
     def _abort(self, go: ApprovedLook, failure: type[BaseException]) -> NoReturn:
         """Record the failure by its type, and tell no more of it."""
-        self.session.ledger.append("abort", {**who(), "intent": go.intent.facts["id"], "error": failure.__name__})
-        self.session.witness(go.intent, go.facts["worst"])
+        self.session.ledger.append("abort", {**who(), "intent": go.facts.id, "error": failure.__name__})
+        self.session.witness(go.intent, go.facts.worst)
         if issubclass(failure, KeyboardInterrupt):
             raise KeyboardInterrupt
         what, fix = f"the look failed ({failure.__name__})", "it is on record as a look; mend it on development rows"

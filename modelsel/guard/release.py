@@ -16,6 +16,7 @@ from scipy.special import ndtr
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Floats
+from modelsel.guard.planned_intervals import limits_of
 from modelsel.statistics import prices
 from modelsel.statistics.certificate import interval
 from modelsel.statistics.units.intervals import UnitLosses
@@ -60,6 +61,11 @@ class Released:
     k: int | None = None  # how much wider than forecast its interval is,
     above: int | None = None  # and the rows above the cap of a log loss
 
+    @classmethod
+    def read(cls, stated: Mapping[str, Any]) -> "Released":
+        """Read an answer as a reveal states it; TypeError or KeyError where it is none."""
+        return cls(**{**stated, "bounds": tuple(stated["bounds"])})
+
     def interval(
         self, n: int, nats: float, units: Mapping[str, Any] | None = None, plan: Mapping[str, Any] | None = None
     ) -> tuple[float, float] | None:
@@ -70,8 +76,6 @@ class Released:
         if self.stays:
             return self.held
         if self.cell is not None:
-            from modelsel.guard.bounded_losses import limits_of
-
             return None if plan is None else limits_of(plan, self.cell, self.k, nats)
         if self.low is not None and self.high is not None:
             return count_limits((self.low, self.high), n, nats, units)

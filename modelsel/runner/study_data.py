@@ -111,6 +111,8 @@ def _no_bates(config: Config, task: Task) -> Iterator[str]:
     """
     if config.outer is None or config.interval != BATES:
         return
+    if task.groups is not None:
+        yield f"{BATES} takes rows for independent, and these stand in groups: leave outer.interval out"
     if not config.measure.over_rows:
         yield f"{BATES} reads losses of rows, and measure={kind_of(config.measure)} is no mean over rows"
     folds = config.outer.instantiate(task, config.seed).folds

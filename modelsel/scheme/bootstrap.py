@@ -11,7 +11,7 @@ import numpy as np
 
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import kind_of, whole
-from modelsel.core.types import Fold, Resampling, Task
+from modelsel.core.types import Fold, Integers, Resampling, Task
 from modelsel.scheme.base import BaseScheme
 from modelsel.scheme.partition import groups_ignored, too_many_folds
 
@@ -25,7 +25,7 @@ class Bootstrap(BaseScheme):
 
     def problems(self, task: Task) -> Iterator[str]:
         yield from too_many_folds(task, 2)
-        yield from groups_ignored(task, self)
+        yield from groups_ignored(task, self, dealt=True)
 
     def instantiate(self, task: Task, seed: int) -> Resampling:
         own = seed if self.seed is None else self.seed
@@ -33,12 +33,20 @@ class Bootstrap(BaseScheme):
         return Resampling(kind_of(self), task.fingerprint, folds)
 
 
+def _units(task: Task) -> Integers:
+    """What is drawn: rows, or declared units (whole groups)."""
+    if task.units is None or task.groups is None:
+        return np.arange(len(task))
+    return np.unique(task.groups, return_inverse=True)[1].astype(np.int64)
+
+
 def _resample(task: Task, seed: int, index: int) -> Fold:
-    """Draw a bootstrap sample; one that leaves no row out is drawn again."""
-    rng, rows = generator(seed, task.fingerprint, f"repeat {index}"), len(task)
-    while True:  # all rows drawn: a chance of n! / nⁿ, real only for a handful of rows
-        drawn = np.sort(rng.integers(rows, size=rows))
-        left = np.flatnonzero(np.bincount(drawn, minlength=rows) == 0)
+    """Draw a bootstrap sample of rows or declared units; one that leaves none out is drawn again."""
+    rng, unit = generator(seed, task.fingerprint, f"repeat {index}"), _units(task)
+    many = int(unit.max()) + 1
+    while True:  # all units drawn: a chance of n! / nⁿ, real only for a handful of them
+        times = np.bincount(rng.integers(many, size=many), minlength=many)[unit]
+        drawn, left = np.repeat(np.arange(len(unit)), times), np.flatnonzero(times == 0)
         if len(left):
             drawn.flags.writeable = left.flags.writeable = False
             return Fold(index, index, drawn, left)

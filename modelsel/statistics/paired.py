@@ -53,6 +53,27 @@ def paired_t(differences: ArrayLike, level: float = 0.95) -> Paired:
     return _t(d.mean(axis=-1), d.std(axis=-1, ddof=1) / np.sqrt(d.shape[-1]), d.shape[-1] - 1, level)
 
 
+def unit_t(differences: ArrayLike, units: ArrayLike, level: float = 0.95) -> Paired:
+    """t-test of row differences, … × rows, whose rows stand in units: of sums over units, U − 1 degrees of freedom.
+
+    The mean is that over rows; its error² is U / (U − 1) · Σ_u (Σ d − n_u mean)² / n². Units of one row: `paired_t`.
+    ValueError for a single unit. Source: Liang & Zeger (1986).
+
+    >>> test = unit_t([1.0, 1.0, 0.0, 0.0, 1.0, 0.0], [7, 7, 8, 8, 9, 9])
+    >>> round(float(test.mean), 4), round(float(test.error), 4)  # sums 2, 0, 1 less 1: sqrt(3 / 2 · (1 + 1)) / 6
+    (0.5, 0.2887)
+    """
+    d, unit = np.atleast_2d(np.asarray(differences, np.float64)), np.unique(np.asarray(units), return_inverse=True)[1]
+    many = int(unit.max()) + 1
+    if many < 2:
+        raise ValueError("one unit tells nothing of others")
+    mean = d.mean(axis=1)
+    sums = np.stack([np.bincount(unit, one - own, many) for one, own in zip(d, mean)])
+    error = np.sqrt(many / (many - 1) * (sums**2).sum(axis=1)) / d.shape[1]
+    shape = np.shape(differences)[:-1]
+    return _t(mean.reshape(shape), error.reshape(shape), many - 1, level)
+
+
 def mcnemar(first_only: ArrayLike, second_only: ArrayLike, mid: bool = False) -> Floats:
     """Two-sided p-value of McNemar's test from the rows that just one of the two gets right.
 

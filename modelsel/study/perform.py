@@ -126,9 +126,10 @@ def _performed(
                 extra={**extra, **reason_closed(config, material, folder)},
             )  # fmt: skip
             model, shows = kept_of(final, config, material, selection, outcome, results)
+            compared = pairs(selection, material.resampling, material.development.groups)
             folder.save(StudyRecord(
                 outcome, selection, config.resolved, material.development, material.resampling, model,
-                audit=audit(gate, sealing) if gate else {}, pairs=pairs(selection, material.resampling), command=tuple(command),
+                audit=audit(gate, sealing) if gate else {}, pairs=compared, command=tuple(command),
                 shows=shows, times=prediction_times(config, material.development, selection, final), explained=explained,
                 folds=folds,
             ))  # fmt: skip

@@ -53,6 +53,18 @@ def test_every_page_is_reached_from_the_landing_page() -> None:
     assert set(map(Path.resolve, PAGES)) == reached
 
 
+def test_the_reference_stands_in_the_top_bar_and_guides_before_codes_in_a_search() -> None:
+    (entries,) = [block.split()[1:] for block in TOCTREE.findall((DOCS / "index.md").read_text("utf-8"))]
+    conf = (DOCS / "conf.py").read_text("utf-8")
+    shown = int(re.search(r'"header_links_before_dropdown": (\d+)', conf)[1])
+    assert {"guide", "reference"} <= set(entries[:shown])
+    scorer = DOCS / "_static" / re.search(r'html_search_scorer = .*"(\w+\.js)"', conf)[1]
+    rules = re.findall(r"/(.+)/\.test\(docname\)\) return score - (\d+)", scorer.read_text("utf-8"))
+    less = {page: next((int(by) for rule, by in rules if re.search(rule.replace(r"\/", "/"), page)), 0) for page in (
+        "guard/units", "reference/classes/Outcome", "reference/codes/G022", "errors/data", "findings")}  # fmt: skip
+    assert less["guard/units"] == 0 < less["reference/classes/Outcome"] < less["reference/codes/G022"] == less["findings"]
+
+
 @pytest.mark.parametrize("page", LINKING, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_internal_link_leads_somewhere(page: Path) -> None:
     assert dead_links(page) == []

@@ -17,7 +17,7 @@ from modelsel.core.spec import kind_of
 from modelsel.core.types import Table, Task
 from modelsel.tree.growing.assemble import assemble
 from modelsel.tree.growing.columns import columns
-from modelsel.tree.growing.growth import GrowthParams
+from modelsel.tree.growing.growth import BY_COUNT, GrowthParams
 from modelsel.tree.growing.numpy_grower import grow
 from modelsel.tree.growing.rows import WeightedRows
 from modelsel.tree.structure.node import BY_SURROGATES, DIVIDED, EQUALITY, MULTIWAY, SUBSET, THRESHOLD, DecisionTree
@@ -462,8 +462,9 @@ def _halted(learner: Any, task: Task, growing: np.ndarray) -> DecisionTree:
         return bool(chi2_contingency(table, correction=False).pvalue > learner.significance)
 
     growth = GrowthParams(
-        learner.missing, learner.splits.nominal, learner.splits.threshold, learner.min_leaf, learner.min_leaf_rule,
-        learner.min_split, learner.max_depth,
+        learner.missing.removesuffix("_count"), learner.splits.nominal, learner.splits.threshold, learner.min_leaf,
+        learner.min_leaf_rule,
+        learner.min_split, learner.max_depth, by_count=learner.missing == BY_COUNT,
     )  # fmt: skip
     chosen, ranked = WeightedRows.of(task, growing), columns(task)
     return assemble(grow(chosen, ranked, learner.criterion, growth, halt), task, ranked, None)

@@ -52,8 +52,8 @@ CRITERIA = sorted(path.stem for path in (Path(__file__).parents[2] / "conf/crite
 
 def trees(rng: np.random.Generator) -> Drawn:
     task = random_task(rng)
-    missing = str(rng.choice(["node_mode", "class_mode", "fractional", "branch", "surrogate"]))
-    nominal = str(rng.choice(["equality", "subset"] if missing == "surrogate" else ["multiway", "equality", "subset"]))
+    missing = str(rng.choice(["node_mode", "class_mode", "fractional", "branch", "surrogate", "surrogate_count"]))
+    nominal = str(rng.choice(["equality", "subset"] if missing.startswith("surrogate") else ["multiway", "equality", "subset"]))
     share = {"share": float(rng.choice([0.2, 0.4]))} if rng.random() < 0.4 else None
     held_back = str(rng.choice(["reduced_error", "deviance_sequence"]))
     criterion = make("criterion", str(rng.choice(CRITERIA)))

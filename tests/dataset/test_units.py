@@ -126,3 +126,15 @@ def test_selection_keeps_units_whole_and_tells_what_is_wrong() -> None:
             modelsel.SelectionCV({"nb": "naive_bayes"}, cv=4).fit(table, y, unit=unit)
     with pytest.raises(ValueError, match="do not hold the same rows"):
         modelsel.SelectionCV({"nb": "naive_bayes"}, cv=4).fit(table, y, unit=patients, groups=np.arange(60) % 5)
+
+
+def test_a_bootstrap_draws_whole_units() -> None:
+    whole = task(unit="patient")
+    assert whole.units is not None
+    scheme = make("scheme", "bootstrap", repeats=5)
+    assert not list(scheme.problems(whole))
+    for fold in scheme.instantiate(whole, 0).folds:
+        assert not np.isin(whole.units[fold.assessment], whole.units[fold.analysis]).any()
+        times = np.bincount(fold.analysis, minlength=60).reshape(20, 3)
+        assert (times == times[:, :1]).all()
+        assert times[:, 0].sum() == 20

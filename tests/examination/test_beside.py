@@ -5,6 +5,7 @@ from math import log
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import beta
 
@@ -16,7 +17,7 @@ from modelsel.examination import board as boards
 from modelsel.examination.sit import ExamSession
 from modelsel.guard.reporting.audit import audit
 from modelsel.guard.reporting.page import markdown, reforms
-from tests.examination.conftest import errors, guess
+from tests.examination.conftest import errors, guess, table
 from tests.examination.test_exam import answer_of, make_any
 
 Make = Callable[..., ExamSession]
@@ -131,3 +132,33 @@ def test_an_audit_quotes_the_last_answer_and_not_the_close(exam: Make) -> None:
     alone = {**report, "test_sets": [{**report["test_sets"][0], "looks": report["test_sets"][0]["looks"][1:]}]}
     assert "To quote: Look 2 told every answer to an exam at its close" in markdown(alone)
     assert shown.price == pytest.approx(log(91), abs=1e-5)
+
+
+def test_a_second_exam_of_the_same_rows_that_shows_one_bit_compares_with_its_own_best(exam: Make, tmp_path: Path) -> None:
+    """The best answer of the other exam is not in this one's store."""
+    made, other = exam(release="better"), exam(release="better", folder="other", accept_overlap=True)
+    first = [made.answer(guess(made, cut), "ann").said for cut in (1.8, 3.0, 2.0)]
+    second = [other.answer(guess(other, cut), "bob").said for cut in (1.9, 2.9, 2.1)]
+    assert first == second == [
+        "the first answer: the best so far", "better than the best so far", "no better than the best so far"
+    ]  # fmt: skip
+    for one in (made, other):
+        boards.close(one)
+        assert modelsel.verify(modelsel.certify(one.folder, tmp_path / f"{one.folder.name}.zip"))["faults"] == []
+
+
+def test_no_verdict_stands_on_rows_that_everybody_may_know(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most questions were development rows before: who copies their labels has fewer errors, and has learnt nothing."""
+    monkeypatch.setenv("MODELSEL_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    modelsel.create_exam(table(300), tmp_path / "public", "default", "split.test=0.3")
+    modelsel.create_exam(table(300), tmp_path / "exam", "default", "split.seed=1", release="full", accept_overlap=True)
+    made = ExamSession(tmp_path / "exam")
+    known = pd.read_csv(tmp_path / "public" / "development.csv").set_index("income").default
+    asked = pd.read_csv(made.folder / "questions.csv")
+    assert asked.income.isin(known.index).sum() > 50
+    for name, turned in (("copies", False), ("errs", True)):
+        said = asked.income.map(known).map({"yes": "no", "no": "yes"} if turned else {"yes": "yes", "no": "no"}).fillna("yes")
+        made.answer(pd.DataFrame({"token": asked.token, "prediction": said}), name)
+    assert boards.close(made)["verdicts"] == []
+    assert modelsel.verify(modelsel.certify(made.folder, tmp_path / "certificate.zip"))["faults"] == []

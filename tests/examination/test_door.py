@@ -76,6 +76,7 @@ def _name(call: ast.Call) -> str:
         (["--release", "grid", "--resolution", "0"], "0 is no step"),
         (["--looks", "-3"], "no budget, --looks"),
         (["--nats", "0"], "no budget, --nats"),
+        (["--nats", "13.8"], "a budget of 13.8 nats admits no answer, --nats"),
         (["--release", "ladders"], "no way to show answers"),
         (["split.tset=0.5"], "did you mean 'test'"),
     ],

@@ -113,12 +113,14 @@ def test_a_token_that_was_replaced_is_dead_and_none_is_kept(client: TestClient, 
 
 @pytest.mark.slow
 def test_budgets_of_tokens_hold_beside_those_of_the_terms(client: TestClient, service: ExamService) -> None:
-    few, poor = service.askers.admit("few", looks=1), service.askers.admit("poor", nats=3.0)
+    few, poor = service.askers.admit("few", looks=1), service.askers.admit("poor", nats=14.0)
+    with pytest.raises(ConfigurationError, match="admits no answer"):
+        service.askers.admit("poorer", nats=3.0)
     assert send(client, few, guess(service.exam)).status_code == 200
     refused = send(client, few, guess(service.exam, 2.0))
     assert (refused.status_code, "the token allows 1" in refused.json()["error"]) == (403, True)
-    assert send(client, poor, guess(service.exam, 2.0)).status_code == 403
-    assert len(service.exam.history()) == 1
+    assert [send(client, poor, guess(service.exam, cut)).status_code for cut in (2.0, 2.1)] == [200, 403]
+    assert len(service.exam.history()) == 2
 
 
 def test_rates_hold(exam: Make) -> None:

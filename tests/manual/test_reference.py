@@ -73,13 +73,28 @@ def test_the_reference_has_every_code_command_and_public_name(written: dict[str,
         code for code in (*explain.errors(), *explain.findings()) if f"](codes/{code}.md)" not in written["error_codes"]
     ] == []
     assert [name for name in generate.COMMANDS if f"## modelsel {name}\n" not in written["commands"]] == []
-    assert [name for name in generate.public_names() if f"modelsel.{name}\n" not in written["python"]] == []
+    functions = {name for name, kind in generate.public_names().items() if kind == "function"}
+    assert [name for name in functions if f"autofunction:: modelsel.{name}\n" not in written["python"]] == []
+    shown = (
+        "Outcome",
+        "SelectionCV",
+        "ModelselError",
+        "Audit",
+        "Comparison",
+        "Exam",
+        "Classifier",
+        "Forecast",
+        "StudyCandidate",
+    )
+    pages = [*shown, *(path.rpartition(".")[2] for path in generate.RETURNED)]
+    assert [name for name in pages if name not in written or f"](classes/{name}.md)" not in written["python"]] == []
     assert set(generate.public_names()) == set(dir(modelsel)) - {"__version__"} - set(vars(modelsel))
 
 
 def test_the_lists_of_contents_name_every_generated_page(written: dict[str, str]) -> None:
     listed = re.findall(r"^reference/(\w+)$", (ROOT / "docs" / "reference.md").read_text("utf-8"), re.MULTILINE)
-    assert sorted(listed) == sorted(written)
+    classes = re.findall(r"^\w+ <classes/(\w+)>$", written["python"], re.MULTILINE)
+    assert sorted([*listed, *classes]) == sorted(written)
 
 
 def test_pages_of_an_earlier_build_are_removed(generate: ModuleType, tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ EQUIVALENT: tuple[tuple[str, str, str, str], ...] = (
     ("modelsel/guard/history/quarantine.py", 'again = any(entry.kind == "seal" and', "And -> Or", AGAIN),
     ("modelsel/guard/matching/overlap.py", "np.maximum(0, size - (pool - held))", "Sub -> Add", IMPOSSIBLE),
     ("modelsel/guard/matching/overlap.py", "if not (last > first).any()", "Gt -> GtE", SPEED),
-    ("modelsel/guard/history/quarantine.py", 'if end.facts["price"] < least - 1e-6', "Lt -> LtE", CONTINUOUS),
+    ("modelsel/guard/history/quarantine.py", "if answer.price < least - 1e-6", "Lt -> LtE", CONTINUOUS),
     ("modelsel/ledger/portraits/likeness.py", "np.float32 if rows < EXACT", "Lt -> LtE", EXACT),
     ("modelsel/ledger/portraits/likeness.py", "variance > 0.02", "Gt -> GtE", CONTINUOUS),
     ("modelsel/ledger/portraits/likeness.py", "if probed.near > FAR", "Gt -> GtE", CONTINUOUS),

@@ -36,7 +36,13 @@ def task_of(rng, rows=120, classes=3):
 @pytest.mark.parametrize("kind", STRENGTHS)
 @pytest.mark.parametrize(
     ("missing", "nominal"),
-    [("fractional", "multiway"), ("node_mode", "multiway"), ("surrogate", "subset"), ("branch", "equality")],
+    [
+        ("fractional", "multiway"),
+        ("node_mode", "multiway"),
+        ("surrogate", "subset"),
+        ("surrogate_count", "equality"),
+        ("branch", "equality"),
+    ],
 )
 def test_a_path_answers_what_the_tree_alone_would(kind, missing, nominal):
     rng = np.random.default_rng([len(kind), len(missing)])

@@ -15,6 +15,7 @@ POLICIES = [
     ("node_mode", "subset"),
     ("fractional", "equality"),
     ("surrogate", "subset"),
+    ("surrogate_count", "subset"),
 ]
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from modelsel.statistics.paired import corrected_t, five_by_two_f, holm, mcnemar, paired_t
+from modelsel.statistics.paired import corrected_t, five_by_two_f, holm, mcnemar, paired_t, unit_t
 
 
 @settings(max_examples=40, deadline=None)
@@ -71,3 +71,16 @@ def test_holm_rejects_what_the_step_down_procedure_rejects(p: list[float]) -> No
             break
         rejected.add(int(index))
     assert {int(i) for i in np.flatnonzero(adjusted <= alpha)} == rejected
+
+
+def test_a_test_over_units_keeps_its_level_where_one_over_rows_does_not() -> None:
+    """Fifty units of ten rows that are right or wrong together: how often equals are told apart at 5 %."""
+    rng, units = np.random.default_rng(0), np.repeat(np.arange(50), 10)
+    differences = np.repeat(rng.integers(-1, 2, (1000, 50)), 10, axis=1)
+    assert 0.03 <= (unit_t(differences, units).p < 0.05).mean() <= 0.07
+    assert (paired_t(differences).p < 0.05).mean() > 0.4
+    alone = unit_t(differences[:5], np.arange(500))
+    assert np.allclose(alone.p, paired_t(differences[:5]).p)
+    assert np.allclose(alone.low, paired_t(differences[:5]).low)
+    with pytest.raises(ValueError, match="one unit"):
+        unit_t([1.0, 2.0], [3, 3])

@@ -17,6 +17,7 @@ from typing import Any
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.system.disk import locked
 from modelsel.examination.sit import NAME
+from modelsel.examination.terms import no_answer
 from modelsel.ledger.home import write_whole
 
 PREFIX, MINUTE = "msx_", 60.0
@@ -51,6 +52,7 @@ class Askers:
         if not NAME.fullmatch(name):
             fix = "use letters, digits, and . @ + - _, up to 64"
             raise ConfigurationError(Problem("MSEL-960", f"not a name: {name[:40]!r}", "--admit", fix))
+        ConfigurationError.raise_if(no_answer(nats))
         token = PREFIX + secrets.token_urlsafe(32)
         with locked(self._path.with_suffix(".lock")):
             known = {digest: one for digest, one in self._known().items() if one["name"] != name}

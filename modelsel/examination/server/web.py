@@ -252,8 +252,9 @@ def _ways(terms: Any, address: str) -> Iterator[tuple[str, str]]:
     token, target = terms["columns"]["token"], terms["columns"]["target"]
     said = "Ask the examiner for a token. Predict the questions, and hand in a CSV file with a line per question:"
     yield said, f"{token},prediction\n…,{terms['classes'][0]}"
-    sent = f'curl -H "Authorization: Bearer $TOKEN" \\\n  --data-binary @answer.csv \\\n  {address}/answers'
-    yield "By the command line:", f"curl -O {address}/questions\n{sent}"
+    sent = f'curl -H "Authorization: Bearer $TOKEN" \\\n  --data-binary @answer.csv \\\n  "{address}/answers?rate=0.1&rows=300"'
+    foreseen = "the error rate that you foresee, and from how many rows (an answer that was foreseen costs little)"
+    yield f"By the command line, with {foreseen}:", f"curl -O {address}/questions\n{sent}"
     asked = f"exam = modelsel.exam({address!r}, token=token)\nlearn(exam.development, {target!r})\n"
     yield "In Python:", f"import modelsel\n\n{asked}exam.answer(predict(exam.questions), name='mine')"
     yield "As an agent, by the Model Context Protocol (with the token as bearer):", f"{address}/mcp"

@@ -16,10 +16,11 @@ from modelsel.guard.access.session import AnchorSet, LedgerSession
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.checks.look_requests import PreparedLook, metric_of
 from modelsel.guard.checks.terms import terms_for
+from modelsel.guard.facts import Look, Reveal
 from modelsel.guard.findings import look_findings
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.entries import as_facts, burned, who
-from modelsel.guard.history.history import History, PastLook, is_off
+from modelsel.guard.history.history import History, PastLook
 from modelsel.guard.labels import truth
 from modelsel.guard.matching.overlap import RowSetIndex, relations
 from modelsel.guard.release import WITH_COUNT, Counts, LabelSummary, ReleaseMechanism, ScoreGridRelease, bounds_of
@@ -38,7 +39,7 @@ def burn(session: LedgerSession, sealing: TestSetDeclaration, subject: RowFinger
         facts = burned(subject, sealing, price, History.of(writing.entries()))
         intent = writing.append("intent", facts)
         shown = {"symbol": "labels", "score": None, "errors": None, "price": price, "interval": None}
-        writing.append("reveal", {**who(), "intent": intent.facts["id"], **shown, "released": None})
+        writing.append("reveal", {**who(), "intent": Look.of(intent).id, **shown, "released": None})
         return intent
 
     return session.witness(session.ledger.write(step), price)
@@ -56,26 +57,27 @@ def tell(
     return session.ledger.write(step)
 
 
-def told(session: LedgerSession, intent: LedgerEntry, facts: Mapping[str, Any]) -> Mapping[str, Any]:
+def told(session: LedgerSession, intent: LedgerEntry, facts: Mapping[str, Any]) -> Reveal:
     """Record the answer to such an intent before it is shown."""
     nothing = {"score": None, "errors": None, "interval": None, "released": None}
-    shown = session.ledger.append("reveal", {**who(), "intent": intent.facts["id"], **nothing, **facts}).facts
-    session.witness(intent, float(facts["price"]))
-    return shown
+    shown = session.ledger.append("reveal", {**who(), "intent": Look.of(intent).id, **nothing, **facts})
+    answer = Reveal.of(shown)
+    session.witness(intent, answer.price)
+    return answer
 
 
 def close(
     session: LedgerSession, ask: PreparedLook, handed: Sequence[Handed], delta: float, share: float
-) -> tuple[LedgerEntry, Mapping[str, Any] | None]:
+) -> tuple[LedgerEntry, Reveal | None]:
     """The intent of closing an exam, once; with what was shown, where that has been done."""
 
-    def step(writing: WriteTransaction) -> tuple[LedgerEntry, Mapping[str, Any] | None]:
+    def step(writing: WriteTransaction) -> tuple[LedgerEntry, Reveal | None]:
         history = History.of(writing.entries())
         exam = ask.request.sealing.spec_id
-        closings = (look for look in history.looks_at([ask.subject.digest]) if look.facts["metric"] == CLOSING)
-        known = [look for look in closings if look.facts["spec_id"] == exam]
+        closings = (look for look in history.looks_at([ask.subject.digest]) if look.facts.metric == CLOSING)
+        known = [look for look in closings if look.facts.spec_id == exam]
         if known:
-            return known[0].entry, known[0].answer or None
+            return known[0].entry, known[0].answer if known[0].end else None
         position = position_of(writing, asked_now(session, ask, session.at_home()), history)
         return writing.append("intent", closing(ask, position, handed, delta, share)), None
 
@@ -99,8 +101,8 @@ def close_unguarded(
     session: LedgerSession, intent: LedgerEntry, found: LabelSummary, sealing: TestSetDeclaration
 ) -> list[Finding]:
     """Record the number that `guard=off` is about to show."""
-    session.ledger.append("reveal", shown(intent.facts, found, sealing))
-    return session.witness(intent, intent.facts["worst"])
+    session.ledger.append("reveal", shown(Look.of(intent), found, sealing))
+    return session.witness(intent, Look.of(intent).worst)
 
 
 def tell_unremembered(session: LedgerSession, study: str) -> list[Finding]:
@@ -125,7 +127,8 @@ def witness_unguarded(session: LedgerSession, subject: RowFingerprints) -> list[
 #
 #     j differs from i   iff   P(Bin(b + c, 1/2) ≤ min(b, c)) ≤ δ' w_t e^−s / (2 (j − 1))
 #
-# b and c are not shown: at the threshold one row of them would tell that row's label.
+# b and c are not shown: at the threshold one row of them would tell that row's label. Where rows are dropped (public ones, or
+# such that were tested before) no pair is compared: a verdict would say who knew them.
 
 CLOSING = "closing"  # in place of a measure
 VERDICTS = ("cannot be told apart", "fewer errors", "more errors")
@@ -135,9 +138,10 @@ def closing(ask: PreparedLook, position: LookContext, handed: Sequence[Handed], 
     """The intent: which answers will be shown, and where each stands."""
     standing = position.standing
     alone = -log(index_weight(standing.look)) + standing.spent + log(max(1, len(handed)))
-    whole, delta = bool(position.rows.all()) and position.certified, min(delta, terms_for(position)["delta"])
+    every = bool(position.rows.all())
+    fresh, delta = every and position.certified, min(delta, terms_for(position)["delta"])
     answers = [
-        {"name": one.name, "base": alone if one.base is None else one.base, "certified": one.certified and whole}
+        {"name": one.name, "base": alone if one.base is None else one.base, "certified": one.certified and fresh}
         for one in handed
     ]  # fmt: skip
     n = len(position.rows)
@@ -149,39 +153,39 @@ def closing(ask: PreparedLook, position: LookContext, handed: Sequence[Handed], 
         "look": standing.look, "spent": standing.spent, "space": standing.space, "worst": channels,
         "delta": delta, "share": share, "units": position.sizes(ask.likely[0], log(2 / delta) + alone),
         "release": CLOSING, "policy": kind_of(ask.policy), "flags": as_facts(()), "charged": list(position.charged),
-        "seen": {}, "answers": answers, "counted": ask.counted,
+        "seen": {}, "answers": answers, "counted": ask.counted, "whole": every,
     }  # fmt: skip
 
 
 def closed(
-    ask: PreparedLook, facts: Mapping[str, Any], handed: Sequence[Handed], labels: tuple[tuple[str, ...], Codes, Floats | None]
+    ask: PreparedLook, facts: Look, handed: Sequence[Handed], labels: tuple[tuple[str, ...], Codes, Floats | None]
 ) -> dict[str, Any]:
     """Release the error counts of all answers and verdicts of pairs, with their price."""
-    n, price, shown, wrong = int(facts["n"]), 0.0, [], []
-    channel, rows = _channel(ask, n), np.ones(int(facts["n"]), bool)
-    halved = log(2) if facts.get("space") is not None else 0.0
-    for one, stated in zip(handed, facts["answers"], strict=True):
+    n, price, shown, wrong = facts.n, 0.0, [], []
+    channel, rows = _channel(ask, n), np.ones(n, bool)
+    halved = log(2) if facts.space is not None else 0.0
+    for one, stated in zip(handed, facts.answers, strict=True):
         released = channel.release(truth(ask.request.sealing.measure, one.outputs, labels, rows))
-        nats = log(2 * channel.numbers / facts["delta"]) + halved + stated["base"]
-        limits = released.interval(n, nats, facts.get("units")) if stated["certified"] else None
+        nats = log(2 * channel.numbers / facts.delta) + halved + stated.base
+        limits = released.interval(n, nats, facts.units) if stated.certified else None
         price += released.price
         shown.append({"name": one.name, "score": released.score, "errors": released.errors, "interval": limits})
         wrong.append(one.outputs.predicted[0] != labels[1])
-    verdicts = _verdicts(facts, wrong) if ask.counted and facts["certified"] else []
+    verdicts = _verdicts(facts, wrong) if ask.counted and facts.certified and facts.whole else []
     price += len(verdicts) * log(len(VERDICTS))
     return {"price": price, "answers": shown, "verdicts": verdicts}
 
 
-def _verdicts(facts: Mapping[str, Any], wrong: Sequence[Any]) -> list[dict[str, Any]]:
+def _verdicts(facts: Look, wrong: Sequence[Any]) -> list[dict[str, Any]]:
     """Compare every two answers on the rows where one of them errs: by the sign test, or over units."""
     found = []
     for first, later in combinations(range(len(wrong)), 2):
         better, worse = int((wrong[first] & ~wrong[later]).sum()), int((wrong[later] & ~wrong[first]).sum())
-        level = facts["share"] * exp(-facts["answers"][later]["base"]) / (2 * later)
-        p = _chance(better, worse, int(facts["n"]), facts.get("units"))
+        level = facts.share * exp(-facts.answers[later].base) / (2 * later)
+        p = _chance(better, worse, facts.n, facts.units)
         alike = p > level or better == worse
         said = VERDICTS[0 if alike else 1 if better > worse else 2]
-        names = [facts["answers"][place]["name"] for place in (later, first)]
+        names = [facts.answers[place].name for place in (later, first)]
         found.append({"answer": names[0], "beside": names[1], "says": said})
     return found
 
@@ -255,16 +259,16 @@ def opened(
     }  # fmt: skip
 
 
-def shown(intent: Mapping[str, Any], found: LabelSummary, sealing: TestSetDeclaration) -> dict[str, Any]:
+def shown(intent: Look, found: LabelSummary, sealing: TestSetDeclaration) -> dict[str, Any]:
     """The reveal: nothing is charged to this look itself."""
     errors = found.errors if kind_of(sealing.measure) in WITH_COUNT else None
-    return {**who(), "intent": intent["id"], "symbol": "unguarded", "score": found.score, "errors": errors,
-            "price": intent["worst"], "interval": None, "released": None}  # fmt: skip
+    return {**who(), "intent": intent.id, "symbol": "unguarded", "score": found.score, "errors": errors,
+            "price": intent.worst, "interval": None, "released": None}  # fmt: skip
 
 
 def _shown(look: PastLook, asked: tuple[str, str, int], score: float | None) -> bool:
     """Say whether the number for these predictions was shown before; corrected labels make another number."""
     facts = look.facts
-    whole = look.answer.get("symbol") == "count" or is_off(facts)
-    same = (facts["metric"], facts["predictions"], facts.get("n")) == asked and score in (None, look.answer.get("score"))
+    whole = look.answer.symbol == "count" or facts.off
+    same = (facts.metric, facts.predictions, facts.n) == asked and score in (None, look.answer.score)
     return look.status == "revealed" and whole and same

@@ -21,15 +21,16 @@ from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refu
 from modelsel.guard.checks.post_release import selection
 from modelsel.guard.checks.pre_release import LookReview, noticed
 from modelsel.guard.checks.terms import EXACT, in_force
+from modelsel.guard.facts import Reason
 from modelsel.guard.findings import certificate_findings, look_findings
 from modelsel.guard.history.entries import ONLY_ERRORS, as_facts, who
-from modelsel.guard.history.history import History, PastLook, is_off
+from modelsel.guard.history.history import History, PastLook
 from modelsel.guard.matching.concurrent_looks import standing_interval
 from modelsel.guard.matching.other_ledgers import NOTHING, OtherLedgers, joined, related
 from modelsel.guard.matching.overlap import RowSetIndex
 from modelsel.guard.policy.base import CORRECTED
 from modelsel.guard.policy.decision import Question, judge
-from modelsel.guard.release import LadderRelease, Released, ReleaseMechanism, ScoreGridRelease, bounds_of, count_channel
+from modelsel.guard.release import LadderRelease, ReleaseMechanism, ScoreGridRelease, bounds_of, count_channel
 from modelsel.ledger.database.store import WriteTransaction
 from modelsel.ledger.entry import LedgerEntry, heads
 from modelsel.ledger.home import Home, IdentityKey
@@ -40,7 +41,7 @@ def decide(writing: WriteTransaction, ask: PreparedLook) -> ApprovedLook | Repla
     """Decide about a look under the ledger's lock: replay it, refuse it, or write its intent."""
     entries = writing.entries()
     history = History.of(entries)
-    known = _answered_before(history, ask)
+    known = _answered_before(history, ask, writing)
     if known is not None:
         return _replay(writing, ask, history, known)
     open_one = _interrupted(history, ask, writing)
@@ -75,10 +76,11 @@ def decide(writing: WriteTransaction, ask: PreparedLook) -> ApprovedLook | Repla
     return ApprovedLook(writing.append("intent", facts), channel, position.rows, findings, position.units)
 
 
-def _answered_before(history: History, ask: PreparedLook) -> PastLook | None:
+def _answered_before(history: History, ask: PreparedLook, writing: WriteTransaction) -> PastLook | None:
     """Find the latest answer to the same predictions for the same rows, under whatever specification."""
-    mine = [look for look in history.looks_at([ask.subject.digest]) if look.status == "revealed" and not is_off(look.facts)]
+    mine = [look for look in history.looks_at([ask.subject.digest]) if look.status == "revealed" and not look.facts.off]
     mine = [look for look in mine if look.id not in ask.doubted]
+    mine = [look for look in mine if _can_follow(ask, look) or _own(writing, look)]  # another's answer is computed anew
     same = (look for look in mine if ask.told_by(look.facts))
     return next((look for look in reversed([*same]) if not relabelled(ask) or _of_that_correction(look, ask)), None)
 
@@ -90,7 +92,7 @@ def relabelled(ask: PreparedLook) -> bool:
 
 def _of_that_correction(look: PastLook, ask: PreparedLook) -> bool:
     """Say whether a look was made after the very correction that is stated now."""
-    return bool(look.facts.get("justify") == asdict(ask.policy.justify))
+    return look.facts.justify == Reason.read(asdict(ask.policy.justify))
 
 
 def _replay(writing: WriteTransaction, ask: PreparedLook, history: History, known: PastLook) -> Replayed:
@@ -101,24 +103,26 @@ def _replay(writing: WriteTransaction, ask: PreparedLook, history: History, know
     writing.append("replay", facts)
     return Replayed(
         known.entry,
-        {**known.answer, **_as_known_now(writing, ask, history, known)},
-        (look_findings.replay(known.facts["look"]),),
+        known.answer.but(**_as_known_now(writing, ask, history, known)),
+        (look_findings.replay(known.facts.look),),
         None if _own(writing, known) else _resumed(writing, ask, history, known),
     )
 
 
 def _as_known_now(writing: WriteTransaction, ask: PreparedLook, history: History, known: PastLook) -> dict[str, Any]:
     """The interval that a known answer has today: after merges, and for units where it is said since that rows are none."""
-    limits = standing_interval(known, history.looks_at(known.facts.get("charged") or [known.testset]))
+    limits = standing_interval(known, history.looks_at(known.facts.charged or [known.testset]))
     seals = history.sealings([known.testset])
-    if limits is None or known.facts.get("units") or not any(seal.facts.get("independent") for seal in seals):
+    if limits is None or known.facts.units or not any(seal.facts.get("independent") for seal in seals):
         return {"interval": limits}
     position = position_of(writing, ask, history)
-    units = position.sizes(ask.likely[0], float(known.facts["nats"]))
+    units = position.sizes(ask.likely[0], known.facts.nats)
     if position.withheld:
         return {"interval": None}
-    told = Released(**{**known.answer["released"], "bounds": tuple(known.answer["released"]["bounds"])})
-    limits = told.interval(int(known.facts["n"]), float(known.facts["nats"]), units)  # none for a loss planned over rows
+    told = known.answer.released
+    limits = (
+        None if told is None else told.interval(known.facts.n, known.facts.nats, units)
+    )  # none for a loss planned over rows
     return {"interval": limits, "units": units}
 
 
@@ -133,19 +137,24 @@ def _interrupted(history: History, ask: PreparedLook, writing: WriteTransaction)
     sealing = ask.request.sealing
     for look in history.looks_at([ask.subject.digest]):
         asked = look.status == "open" and look.same_question(ask.subject.digest, ask.metric, sealing.spec_id, ask.subject.train)
-        asked = asked and not is_off(look.facts) and not relabelled(ask) and look.entry.replica == writing.replica
-        if asked and ask.told_by(look.facts):
+        asked = asked and not look.facts.off and not relabelled(ask) and look.entry.replica == writing.replica
+        if asked and ask.told_by(look.facts) and _can_follow(ask, look):
             return look
     return None
+
+
+def _can_follow(ask: PreparedLook, look: PastLook) -> bool:
+    """Say whether an answer can be computed by the plan of a look, where it has one: out-of-fold predictions are needed."""
+    return look.facts.plan is None or ask.form is not None
 
 
 def _resumed(writing: WriteTransaction, ask: PreparedLook, history: History, look: PastLook) -> ApprovedLook:
     """Continue an interrupted look on the rows that were clean when it began."""
     position = position_of(writing, ask, history, until=look.entry)
     terms, past = in_force(position, ask.likely[0]), history.looks_at(position.charged)
-    bounded = _bounded(ask, terms, position) if look.facts.get("plan") else None
-    channel = _channel(ask, terms, past, int(position.rows.sum()), int(look.facts["look"]))
-    channel = resumed(bounded, look.facts["plan"]) if bounded else channel
+    plan, channel = look.facts.plan, _channel(ask, terms, past, int(position.rows.sum()), look.facts.look)
+    if plan is not None and (bounded := _planned(ask, terms, position)) is not None:
+        channel = resumed(bounded, plan)
     return ApprovedLook(look.entry, channel, position.rows, (), position.units)
 
 
@@ -233,6 +242,9 @@ def _channel(ask: PreparedLook, terms: Mapping[str, Any], looks: Sequence[PastLo
     """Choose how the answer is released: an error count by its terms, another measure on a grid of scores."""
     if ask.counted:
         past = [one for one in looks if one.status == "revealed"]
+        if terms["release"] == "better":  # its best answer is kept by this exam; that of another one is not at hand
+            exam = ask.request.sealing.config.get("exam")
+            past = [one for one in past if (one.facts.config or {}).get("exam") == exam]
         return _not_taken(count_channel(terms, n, ask.likely, [one.shown for one in past], look), past, looks)
     selected, told = ask.request.selected, terms["release"] == "predicted"
     expected = (selected.cv_mean, selected.cv_rows) if told and isfinite(selected.cv_mean) else None
@@ -243,7 +255,12 @@ def _channel(ask: PreparedLook, terms: Mapping[str, Any], looks: Sequence[PastLo
 
 def _bounded(ask: PreparedLook, terms: Mapping[str, Any], position: LookContext) -> BoundedLossRelease | None:
     """The release of a bounded loss with the narrowest forecast; None where nothing is certified or there is no form."""
-    if ask.form is None or not position.certified or terms["release"] not in EXACT:
+    return _planned(ask, terms, position) if position.certified and terms["release"] in EXACT else None
+
+
+def _planned(ask: PreparedLook, terms: Mapping[str, Any], position: LookContext) -> BoundedLossRelease | None:
+    """Plan the release of a bounded loss from out-of-fold predictions; None where the measure has no form."""
+    if ask.form is None:
         return None
     seen, steps, weights = ask.request.seen, terms["steps"], weights_of(ask.request.sealing.sealed)
     assert seen is not None
@@ -259,7 +276,7 @@ def _not_taken(channel: ReleaseMechanism, past: Sequence[PastLook], looks: Seque
     if not isinstance(channel, LadderRelease) or channel.held is None:
         return channel
     for one in past:
-        if one.facts["look"] == channel.set_by and tuple(one.answer.get("interval") or ()) == channel.held:
+        if one.facts.look == channel.set_by and tuple(one.answer.interval or ()) == channel.held:
             held = standing_interval(one, looks)
             return replace(channel, held=(held[0], held[1]) if held else None)
     return channel
@@ -267,7 +284,7 @@ def _not_taken(channel: ReleaseMechanism, past: Sequence[PastLook], looks: Seque
 
 def _facts(looks: Sequence[PastLook]) -> list[dict[str, Any]]:
     """Return the facts about past looks that an exam's objection may read."""
-    return [{**look.facts, "status": look.status, "charge": look.price} for look in looks]
+    return [{**look.entry.facts, "status": look.status, "charge": look.price} for look in looks]
 
 
 def _question(
@@ -288,7 +305,7 @@ def _question(
 
 def _exhausted(terms: Mapping[str, Any], past: tuple[PastLook, ...]) -> int:
     """Return thresholdout's budget where it is used up, else 0; an answer that nobody has seen yet counts as used."""
-    used = sum(1 for look in past if look.status != "revealed" or look.answer.get("symbol") == "noisy")
+    used = sum(1 for look in past if look.status != "revealed" or look.answer.symbol == "noisy")
     return int(terms["budget"]) if terms["release"] == "thresholdout" and used >= terms["budget"] else 0
 
 
@@ -357,10 +374,10 @@ def at_work(home: Home) -> Iterator[str]:
 
 def alive(home: Home, look: PastLook, own: bool) -> bool:
     """Say whether a look is still being made; `own`: it was begun by this home."""
-    name = look.facts.get(NAMED)
+    name = look.facts.at_work
     if look.status != "open" or not isinstance(name, str) or not name.isalnum():
         return False
-    return _held(_place(home, name)) if own else 0 <= _age(str(look.facts.get("at"))) <= LEASE
+    return _held(_place(home, name)) if own else 0 <= _age(str(look.facts.at)) <= LEASE
 
 
 def _held(place: Path) -> bool:

@@ -9,6 +9,7 @@ from modelsel.guard.access.authorize import memory_of
 from modelsel.guard.access.integrity import mark
 from modelsel.guard.access.looks import elsewhere_now
 from modelsel.guard.access.session import LedgerSession
+from modelsel.guard.facts import Commitment, RecordedSelection
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.entries import terms_of, who
 from modelsel.guard.history.history import History
@@ -39,7 +40,7 @@ def select(
         mine = (one for one in known if (one.brief.get("train"), one.brief.get("spec_id")) == (subject.train, sealing.spec_id))
         if not any(all(entry.facts.get(name) == value for name, value in facts.items()) for entry in mine):
             writing.append(
-                "selection", {**who(), **facts, **keep_chosen(writing, session.policy, session.key, sealing, subject)}
+                "selection", {**who(), **facts, **keep_chosen(writing, session.store, session.key, sealing, subject)}
             )
 
     session.ledger.write(step)
@@ -64,9 +65,9 @@ def commit(
         found = related(subject, memory_of(writing, history, session.key, known), known)
         charged = tuple(dict.fromkeys((subject.digest, *(one.testset for one in found if one.role == "test"))))
         done, past = history.commits_on(charged), history.looks_at(charged)
-        index = 1 + len(done) + sum(1 for look in past if not look.facts.get("commit"))
+        index = 1 + len(done) + sum(1 for look in past if not look.facts.commit)
         spent = sum(look.price for look in past)
-        before = {(entry.facts["testset"], entry.facts["spec_id"], entry.facts["train"]) for entry in done}
+        before = {(one.testset, one.spec_id, one.train) for one in map(Commitment.of, done)}
         fresh = [one for one in spec_ids if (subject.digest, one, subject.train) not in before]
         for offset, spec_id in enumerate(fresh):
             facts = {"testset": subject.digest, "train": subject.train, "spec_id": spec_id, "look": index + offset,
@@ -92,9 +93,9 @@ def _measured(terms: Mapping[str, Any]) -> dict[str, Any]:
 
 def _on_record(history: History, subject: RowFingerprints, spec_id: str) -> dict[str, Any]:
     """The latest predictions of a study for these rows, and the measure that it chose by."""
-    mine = (entry.facts for entry in history.selections if entry.brief["testset"] == subject.digest)
-    noted = [facts for facts in mine if facts["spec_id"] == spec_id and facts.get("predictions")]
-    return {"predictions": noted[-1]["predictions"], "measure": noted[-1]["measured"]} if noted else {}
+    mine = (RecordedSelection.of(entry) for entry in history.selections if entry.brief["testset"] == subject.digest)
+    noted = [one for one in mine if one.spec_id == spec_id and one.predictions]
+    return {"predictions": noted[-1].predictions, "measure": noted[-1].measured} if noted else {}
 
 
 # Contacts that choose nothing and read no label: a file that was opened to choose on, rows that were predicted.

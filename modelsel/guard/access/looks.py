@@ -13,13 +13,14 @@ from modelsel.guard.access.session import LedgerSession
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
 from modelsel.guard.checks.pre_release import LookReview, noticed
+from modelsel.guard.facts import Look, Reveal
 from modelsel.guard.findings import ledger_findings, row_findings
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.entries import seal_facts, terms_of, who
 from modelsel.guard.history.history import History
 from modelsel.guard.history.stored_rows import keep_all, keep_chosen
 from modelsel.guard.matching.other_ledgers import OtherLedgers
-from modelsel.guard.policy.base import Policy
+from modelsel.guard.policy.base import FULL, Policy
 from modelsel.guard.release import LabelSummary, Released, count_limits
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.database.store import WriteTransaction
@@ -58,7 +59,7 @@ def _copy(
 ) -> None:
     entries = home.entries() if session.memory is session.ledger else session.ledger.entries()
     mine = [entry for entry in entries if entry.replica == session.ledger.replica]
-    copy_all(home, mine, subject, session.key, under, session.home.own(), session.policy, sealing)
+    copy_all(home, mine, subject, session.key, under, session.home.own(), sealing)
 
 
 def asked_now(session: LedgerSession, ask: PreparedLook, home: Sequence[LedgerEntry]) -> PreparedLook:
@@ -105,29 +106,29 @@ def _if_sealed(session: LedgerSession, ask: PreparedLook, writing: WriteTransact
     )
 
 
-def reveal(session: LedgerSession, go: ApprovedLook, released: Released) -> Mapping[str, Any]:
+def reveal(session: LedgerSession, go: ApprovedLook, released: Released) -> Reveal:
     """Commit the answer; where another process resolved the same intent meanwhile, its answer stands."""
-    plan, units, nats = go.facts.get("plan"), go.facts.get("units"), go.facts["nats"]
-    limits = released.interval(go.facts["n"], nats, units, plan) if go.facts["certified"] else None
-    facts = {"intent": go.facts["id"], "symbol": released.symbol, "score": released.score, "errors": released.errors,
+    plan, units, nats = go.facts.plan, go.facts.units, go.facts.nats
+    limits = released.interval(go.facts.n, nats, units, plan) if go.facts.certified else None
+    facts = {"intent": go.facts.id, "symbol": released.symbol, "score": released.score, "errors": released.errors,
              "price": released.price, "interval": limits, "released": asdict(released)}  # fmt: skip
     if released.above is not None:
-        beyond = count_limits((released.above, released.above), go.facts["n"], nats, units)
+        beyond = count_limits((released.above, released.above), go.facts.n, nats, units)
         facts["above"] = {"rows": released.above, "interval": beyond}
 
-    def step(writing: WriteTransaction) -> Mapping[str, Any]:
+    def step(writing: WriteTransaction) -> LedgerEntry:
         for entry in writing.entries():
             mine = entry.kind == "reveal" and entry.replica == go.intent.replica
-            if mine and entry.brief.get("intent") == go.facts["id"]:
-                return entry.facts
-        return writing.append("reveal", {**who(), **facts}).facts
+            if mine and entry.brief.get("intent") == go.facts.id:
+                return entry
+        return writing.append("reveal", {**who(), **facts})
 
-    return session.ledger.write(step)
+    return Reveal.of(session.ledger.write(step))
 
 
 def contradicted(session: LedgerSession, intent: LedgerEntry) -> Finding:
     """Put it on record that the labels say something else than another person's answer."""
-    found = ledger_findings.entry_quarantined_contradicted(intent.facts["look"], intent.place)
+    found = ledger_findings.entry_quarantined_contradicted(Look.of(intent).look, intent.place)
     session.ledger.append("note", {**who(), "code": found.code, "text": found.message})
     return found
 
@@ -152,12 +153,12 @@ def copy_all(
     made: IdentityKey,
     under: RowFingerprints,
     key: IdentityKey,
-    policy: Policy,
     sealing: TestSetDeclaration,
 ) -> None:
     """Write what is on record of a sealing (`subject`, by the key `made`) as the home calls it (`under`); once each.
 
-    `entries` are those of the ledger at hand that this home wrote, `writing` the home's own.
+    `entries` are those of the ledger at hand that this home wrote, `writing` the home's own: hashes of all rows go with them,
+    whatever the ledger at hand stores.
     """
     copies = {e.facts["mirror"]["hash"]: e for e in writing.entries() if "mirror" in e.facts}
     intents = {e.facts["id"]: e for e in entries if e.kind == "intent" and e.facts["testset"] == subject.digest}
@@ -167,9 +168,9 @@ def copy_all(
         if entry.kind in COPIED and mine and "mirror" not in entry.facts and entry.hash not in copies:
             facts = {**_facts(entry, under, key), "mirror": {"hash": entry.hash, "key_id": made.id}}
             if entry.kind == "seal":
-                facts |= keep_all(writing, policy, key, sealing, under)
+                facts |= keep_all(writing, FULL, key, sealing, under)
             elif entry.kind == "selection":
-                facts |= keep_chosen(writing, policy, key, sealing, under)
+                facts |= keep_chosen(writing, FULL, key, sealing, under)
             elif entry.kind in ("reveal", "abort"):
                 facts["intent"] = copies[intents[entry.facts["intent"]].hash].facts["id"]
             copies[entry.hash] = writing.append(entry.kind, facts)
@@ -188,21 +189,19 @@ def _facts(entry: LedgerEntry, under: RowFingerprints, key: IdentityKey) -> dict
 # Entries of the ledger as the result that a study reports.
 
 
-def answered(
-    intent: Mapping[str, Any], answer: Mapping[str, Any], policy: Policy, replay: bool, extra: tuple[str, ...] = ()
-) -> TestResult:
+def answered(intent: Look, answer: Reveal, policy: Policy, replay: bool, extra: tuple[str, ...] = ()) -> TestResult:
     """The released answer; a replay costs nothing and keeps its look, interval and spending."""
-    limits = answer["interval"]
-    codes = () if replay else tuple(finding["code"] for finding in intent["flags"])
-    units = answer.get("units", intent.get("units"))
+    limits = answer.interval
+    codes = () if replay else tuple(finding.code for finding in intent.flags)
+    units = answer.units if answer.states("units") else intent.units
     return TestResult(
-        score=answer["score"], errors=answer["errors"], n=intent["n"], look=intent["look"], replay=replay,
+        score=answer.score, errors=answer.errors, n=intent.n, look=intent.look, replay=replay,
         unit=units.get("of", "groups") if units else "rows",
-        units=(units["count"] if units else intent["n"]) if limits else None,
-        price=0.0 if replay else float(answer["price"]), spent=float(intent["spent"]),
-        interval=(float(limits[0]), float(limits[1])) if limits else None, level=1 - intent["delta"],
-        policy=kind_of(policy), release=intent["release"], flags=(*codes, *(code for code in extra if code not in codes)),
-        cap=(intent.get("plan") or {}).get("cap"), above=answer.get("above"),
+        units=(units["count"] if units else intent.n) if limits else None,
+        price=0.0 if replay else float(answer.price), spent=float(intent.spent),
+        interval=(float(limits[0]), float(limits[1])) if limits else None, level=1 - intent.delta,
+        policy=kind_of(policy), release=str(intent.release), flags=(*codes, *(code for code in extra if code not in codes)),
+        cap=(intent.plan or {}).get("cap"), above=answer.above,
     )  # fmt: skip
 
 

@@ -36,7 +36,7 @@ def _opened_to_choose(
     session: LedgerSession, writing: WriteTransaction, sealing: TestSetDeclaration, subject: RowFingerprints
 ) -> None:
     """Record development rows before they choose, where no row is sealed: the study may be broken off."""
-    keep(writing, session.policy, session.key, subject, "development")
+    keep(writing, session.store, session.key, subject, "development")
     known = History.of(writing.entries()).selections
     if not any((one.facts["train"], one.facts["spec_id"]) == (subject.train, sealing.spec_id) for one in known):
         facts = {"contact": choices.OPENED, "rows": subject.train, "n": len(subject.development.bound)}
@@ -57,7 +57,7 @@ def _seal(
     first = known is None or (is_off(known.facts["terms"]) and not off)
     if first or _says_more(history, sealing, subject):
         facts = seal_facts(subject, sealing, terms, session.key.id, _space(session, sealing))
-        writing.append("seal", {**facts, **declaration, **keep_all(writing, session.policy, session.key, sealing, subject)})
+        writing.append("seal", {**facts, **declaration, **keep_all(writing, session.store, session.key, sealing, subject)})
     if first or off:
         return []
     policies = history.policies(subject.digest)

@@ -13,11 +13,12 @@ from modelsel.core.errors import LedgerError, ModelselError, Problem
 from modelsel.core.surroundings import Anchor
 from modelsel.core.types import Finding
 from modelsel.guard.access.integrity import checked, judged_of, losses, mark
+from modelsel.guard.facts import Look
 from modelsel.guard.findings import ledger_findings
 from modelsel.guard.history.entries import table_sketches
 from modelsel.guard.history.history import History
 from modelsel.guard.history.quarantine import all_fit, judged
-from modelsel.guard.policy.base import Policy
+from modelsel.guard.policy.base import FULL, Policy
 from modelsel.ledger.anchors import LockFile, StateAnchor
 from modelsel.ledger.database.engines import same_file, shown, sqlite_url
 from modelsel.ledger.database.judged import JudgedEntries
@@ -183,6 +184,11 @@ class LedgerSession:
         """Say whether the study writes into another ledger than the home's, or under another key."""
         return self.memory is not self.ledger or self.key != self.home.own()
 
+    @property
+    def store(self) -> str:
+        """Say what the ledger at hand stores of rows: in the home's own, under its own key, hashes of all of them."""
+        return self.policy.identity.store if self.apart else FULL
+
     @cached_property
     def hashes(self) -> HashIndex:
         """The index over stored row sets, in the home."""
@@ -262,11 +268,11 @@ class LedgerSession:
 
     def witness(self, intent: LedgerEntry, price: float) -> list[Finding]:
         """Tell the anchors that this look happened."""
-        last = self.ledger.entries().last(self.ledger.replica)
+        last, look = self.ledger.entries().last(self.ledger.replica), Look.of(intent)
         assert last is not None  # the intent is there
-        facts = {"ledger": self.ledger.id, "testset": intent.facts["testset"], "look": str(intent.facts["look"]),
-                 "spent": f"{intent.facts['spent'] + price:.6f}", "n": str(intent.facts["n"]), "head": last.place,
-                 "policy": intent.facts["policy"], "key": self.key.id}  # fmt: skip
+        facts = {"ledger": self.ledger.id, "testset": look.testset, "look": str(look.look),
+                 "spent": f"{look.spent + price:.6f}", "n": str(look.n), "head": last.place,
+                 "policy": str(look.policy), "key": self.key.id}  # fmt: skip
         self.remember_how_far()
         return self.witnesses.tell(facts)
 

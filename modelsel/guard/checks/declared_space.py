@@ -25,6 +25,7 @@ from modelsel.guard.checks.look_requests import PreparedLook
 from modelsel.guard.fingerprints import slow
 from modelsel.guard.history.entries import space_hashes
 from modelsel.guard.history.history import History, PastLook
+from modelsel.guard.history.statements import Statement
 from modelsel.guard.matching.overlap import Relation
 from modelsel.guard.policy.base import CORRECTED
 from modelsel.guard.requests import TestSetDeclaration
@@ -78,11 +79,13 @@ def _objections(ask: PreparedLook, history: History, seal: LedgerEntry, related:
     looks = history.looks_at(related)
     if not whole:
         yield "rows were dropped"
+    if Statement.read(seal).says and Statement.read(seal) != Statement.of(ask.request.sealing, ask.subject):
+        yield "other units were declared with the models"
     if seal.facts["terms"]["measure"] != ask.measure or not is_own(ask.request.sealing.measure):
         yield "it is judged by another measure"
     if not all(knows(look, seal) for look in looks):
         yield "these rows had already been tested when the space was declared"
-    if CORRECTED in (ask.policy.justify.category, *(look.facts.get("justify", {}).get("category") for look in looks)):
+    if CORRECTED in (ask.policy.justify.category, *(look.facts.justify.category for look in looks if look.facts.justify)):
         yield "labels were corrected"
     if not all(_same_space(other, seal) or _follows(other, seal) for other in history.sealings(related)):
         yield "other models were declared on these rows before"
@@ -94,8 +97,8 @@ def _how(ask: PreparedLook, history: History, seal: LedgerEntry, related: set[st
     mine = (entry for entry in history.selections if entry.brief["testset"] == ask.subject.digest)
     noted = [entry for entry in mine if entry.facts["winner"] == winner and entry.facts.get("predictions")]
     before = [entry for entry in noted if all(knows(look, entry) for look in looks)]
-    shown = [look for look in looks if look.facts.get("member") and look.facts["winner"] == winner]
-    if any(look.facts["predictions"] != ask.predictions for look in shown):
+    shown = [look for look in looks if look.facts.member and look.facts.winner == winner]
+    if any(look.facts.predictions != ask.predictions for look in shown):
         return Declared(why="it predicted otherwise at an earlier look")
     if before:
         same = before[0].facts["predictions"] == ask.predictions and seal.facts.get("weights") == ask.weights
@@ -111,13 +114,8 @@ def knows(look: PastLook, entry: LedgerEntry) -> bool:
     """Say whether an entry was on record when a look began; nobody knows that of a recovered look."""
     if look.status == "recovered":
         return False
-    return _on_record(look.entry, entry)
-
-
-def _on_record(later: LedgerEntry, entry: LedgerEntry) -> bool:
-    if later.replica == entry.replica:
-        return later.seq > entry.seq
-    return bool(later.facts.get("seen", {}).get(entry.replica, 0) >= entry.seq)
+    later = look.entry
+    return later.seq > entry.seq if later.replica == entry.replica else look.facts.knows(entry)
 
 
 def _same_space(other: LedgerEntry, seal: LedgerEntry) -> bool:

@@ -92,15 +92,16 @@ class EarlierStatements:
         stored = self.load(seal.facts["units"]) if seal.facts.get("units") and relation.exact else None
         if stored is None or not found_in(subject.test.bound[relation.seen], stored).all():
             return replace(said, withheld=said.withheld or LOST)
-        return replace(said, units=joined(said.units, subject.test.bound, stored))
+        unit = said.unit if said.units is not None else str(seal.facts.get("unit") or GROUPS)
+        return replace(said, units=joined(said.units, subject.test.bound, stored), unit=unit)
 
 
 def _as_looked_at(said: Independence, looks: Iterable[PastLook]) -> Independence:
     """Follow looks at rows whose seal says nothing of units, as earlier versions wrote them."""
     for look in looks:
-        if look.facts.get("withheld") == TIME or ordered(look.facts.get("config") or {}):
+        if look.facts.withheld == TIME or ordered(look.facts.config or {}):
             return replace(said, withheld=TIME)
-        if look.facts.get("units"):
+        if look.facts.units:
             said = replace(said, withheld=said.withheld or LOST)
     return said
 

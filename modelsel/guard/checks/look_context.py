@@ -14,6 +14,7 @@ import numpy as np
 from modelsel.core.types import Booleans, Integers
 from modelsel.guard.checks.declared_space import NOBODY, Declared
 from modelsel.guard.checks.independence import OF_ROWS, Independence, sizes
+from modelsel.guard.facts import Commitment
 from modelsel.guard.history.history import History, PastLook
 from modelsel.guard.matching.overlap import Relation
 from modelsel.guard.release import count_limits
@@ -109,9 +110,9 @@ class LookContext:
     def standing(self) -> SpendingState:
         """Count the looks and the prices before this one; a committed look keeps those of its commitment."""
         if self.commit is not None:
-            index, spent = int(self.commit.facts["look"]), float(self.commit.facts["spent"])
+            index, spent = int(Commitment.of(self.commit).look), float(Commitment.of(self.commit).spent)
         else:
-            adaptive = sum(1 for look in self.past if not look.facts.get("commit"))
+            adaptive = sum(1 for look in self.past if not look.facts.commit)
             index = 1 + adaptive + len(self.history.commits_on(self.charged))
             spent = sum(look.price for look in self.past if look.id not in self.at_work)
         return SpendingState(index, spent, self.space, bool(self.declared))

@@ -1,6 +1,5 @@
 """Requests that reach the ledger before labels are opened, and the three ways in which they are answered."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
@@ -10,6 +9,7 @@ from modelsel.core.fingerprint import digest, short
 from modelsel.core.spec import kind_of, resolved
 from modelsel.core.types import Booleans, Finding, Integers, Outputs
 from modelsel.guard.bounded_losses import LossForm, form_of
+from modelsel.guard.facts import Look, Reveal
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.matching.other_ledgers import NOTHING, OtherLedgers
 from modelsel.guard.policy.base import Policy
@@ -47,9 +47,9 @@ class PreparedLook:
     outputs: Outputs | None = None  # the predictions for the sealed rows
     home: Home | None = None  # whose locks say which looks of its own are still at work
 
-    def told_by(self, look: Mapping[str, Any]) -> bool:
+    def told_by(self, look: Look) -> bool:
         """Say whether a look asked about these very predictions, by this measure."""
-        return look["metric"] == self.metric and look["predictions"] in (self.predictions, self.former or self.predictions)
+        return look.metric == self.metric and look.predictions in (self.predictions, self.former or self.predictions)
 
     @property
     def metric(self) -> str:
@@ -104,8 +104,8 @@ class ApprovedLook:
     units: Integers | None = None  # of these rows, where they are not independent
 
     @property
-    def facts(self) -> dict[str, Any]:
-        return self.intent.facts
+    def facts(self) -> Look:
+        return Look.of(self.intent)
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class Replayed:
     """The answer is known already."""
 
     intent: LedgerEntry
-    answer: Mapping[str, Any]
+    answer: Reveal
     findings: tuple[Finding, ...]
     again: ApprovedLook | None = None  # how to compute it anew, where another person says it
 

@@ -1,6 +1,6 @@
 """Findings from the released answer and the selection together; nothing beyond what is released or recorded is used."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from math import exp, log, sqrt
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Finding, Task
 from modelsel.guard.checks.look_context import FEWEST
+from modelsel.guard.facts import Look, RecordedSelection
 from modelsel.guard.findings import certificate_findings
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.history import History
@@ -27,7 +28,8 @@ LEVEL = 0.05
 def tried(history: History, train: str) -> int:
     """Candidates of all studies that chose on these development rows, each study counted once."""
     by_study = {
-        entry.facts["spec_id"]: int(entry.facts["tried"]) for entry in history.selections if entry.brief["train"] == train
+        one.spec_id: int(one.tried)
+        for one in (RecordedSelection.of(entry) for entry in history.selections if entry.brief["train"] == train)
     }
     return sum(by_study.values())
 
@@ -48,7 +50,7 @@ def selection(request: LookRequest, history: History, subject: RowFingerprints) 
 
 
 def answer(
-    released: Released, intent: Mapping[str, Any], told: tuple[float, int] | None, limits: tuple[float, float] | None,
+    released: Released, intent: Look, told: tuple[float, int] | None, limits: Sequence[float] | None,
     policy: Policy, trained: float = 1.0,
 ) -> Iterator[Finding]:  # fmt: skip
     """G041, G050, G051, G052: what the answer to an intent and its interval say themselves.
@@ -56,8 +58,8 @@ def answer(
     Models of folds had a share of the rows, `trained`. With all of them errors fall at most in proportion (the fast rate 1/n of
     learning curves), and a test that is better by no more than that accuses nobody.
     """
-    n = int(intent["n"])
-    if released.errors is not None and told is not None and not (intent.get("units") or intent.get("withheld")):
+    n = intent.n
+    if released.errors is not None and told is not None and not (intent.units or intent.withheld):
         rate = told[0] * trained
         p = float(np.sum(foreseen(n, rate, told[1])[: released.errors + 1]))
         if p < IMPLAUSIBLE:
@@ -69,27 +71,27 @@ def answer(
     if half >= NO_INFORMATION:
         yield (
             certificate_findings.budget_exhausted_too_few_rows()
-            if intent["look"] == 1
+            if intent.look == 1
             else certificate_findings.budget_exhausted()
         )
     elif policy.max_halfwidth is not None and half > 0.8 * policy.max_halfwidth:
         yield certificate_findings.budget_low(half, policy.max_halfwidth)
 
 
-def _uncertified(intent: Mapping[str, Any]) -> Finding:
+def _uncertified(intent: Look) -> Finding:
     """G052: what takes the interval away, and what to do about that one."""
-    clean, n = int(intent["n_clean"]), int(intent["n"])
-    if intent.get("withheld"):
-        return certificate_findings.not_certified_withheld(intent["withheld"])
-    if not intent["certified"]:
+    clean, n = intent.n_clean or 0, intent.n
+    if intent.withheld:
+        return certificate_findings.not_certified_withheld(intent.withheld)
+    if not intent.certified:
         return (
             certificate_findings.not_certified_too_few_clean(clean, n, FEWEST)
             if clean < FEWEST
             else certificate_findings.not_certified_shared_unknown()
         )
-    if intent["release"] == "thresholdout":
+    if intent.release == "thresholdout":
         return certificate_findings.not_certified_by_thresholdout()
-    return certificate_findings.not_certified(intent["metric"], intent["release"])
+    return certificate_findings.not_certified(intent.metric, str(intent.release))
 
 
 def majority_error(task: Task) -> float:
@@ -119,11 +121,11 @@ def choices(history: History, testset: str) -> dict[str, Any] | None:
     best of K equally good ones is expected to look better (None where another measure decided); `carried`: how many candidates
     m rows carry within ±.05 (10^15 stands for more). With folds instead of one validation set they are heuristics.
     """
-    studies = {entry.facts["spec_id"]: entry.facts for entry in history.selections if entry.facts["testset"] == testset}
-    tried, last = sum(int(facts["tried"]) for facts in studies.values()), next(reversed(studies.values()), None)
-    if last is None or tried < 1 or int(last["cv_rows"]) < 1:
+    studies = {one.spec_id: one for one in map(RecordedSelection.of, history.selections) if one.testset == testset}
+    tried, last = sum(int(one.tried) for one in studies.values()), next(reversed(studies.values()), None)
+    if last is None or tried < 1 or int(last.cv_rows) < 1:
         return None
-    rows, rate = int(last["cv_rows"]), _rate(last)
+    rows, rate = int(last.cv_rows), _rate(last)
     luck = None if rate is None else best_of(tried) * (rate * (1 - rate) / rows) ** 0.5
     return {"candidates": tried, "rows": rows, "bound": agnostic_excess(tried, rows, LEVEL), "luck": luck,
             "carried": _carried(rows)}  # fmt: skip
@@ -133,7 +135,7 @@ def _carried(rows: int) -> int:
     return int(min(float(MOST), exp(min(log_most_candidates(rows, TOLERANCE), 40.0))))
 
 
-def _rate(chosen: Mapping[str, Any]) -> float | None:
+def _rate(chosen: RecordedSelection) -> float | None:
     """Return the error rate of the winner, where error rates decided."""
-    error = chosen["cv_error"] if chosen.get("measure", "error") == "error" else None
+    error = chosen.cv_error if chosen.measure == "error" else None
     return float(error) if isinstance(error, int | float) and 0 <= error <= 1 else None

@@ -9,8 +9,10 @@ from modelsel.guard.checks.declared_space import STRANGER
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.findings import certificate_findings, ledger_findings, look_findings, row_findings
 from modelsel.guard.fingerprints import RowFingerprints
-from modelsel.guard.history.history import History, PastLook, differences, is_off
+from modelsel.guard.history.history import History, PastLook, differences
 from modelsel.guard.history.quarantine import quarantined
+from modelsel.guard.matching.other_ledgers import WHOLE, bare
+from modelsel.ledger.entry import LedgerEntry
 
 NEARLY = 0.98  # share from which a set is another one's with a row more or less: the count of looks says enough
 
@@ -63,13 +65,14 @@ def _rows_seen(seen: LookReview) -> Iterator[Finding]:
         if relation.role == "selection" and not relation.linked:
             yield row_findings.test_rows_in_earlier_selection(relation.rows, seen.position.n)
     source = [one for one in seen.history.seals.values() if one.brief["source"] == seen.subject.source]
-    if not seen.position.relations[1:] and any(one.facts["testset"] != seen.subject.digest for one in source):
+    rows = [one for one in seen.position.relations[1:] if one.channel != WHOLE]
+    if not rows and any(one.facts["testset"] != seen.subject.digest for one in source):
         yield row_findings.same_source_new_split()
 
 
 def _tables(seen: LookReview) -> Iterator[Finding]:
     for relation in seen.position.relations:
-        if relation.linked:
+        if relation.linked and relation.channel != WHOLE:
             yield row_findings.probable_same_rows_same_table(relation.testset, relation.role)
 
 
@@ -80,14 +83,14 @@ def _looks(seen: LookReview) -> Iterator[Finding]:
     if seen.position.commit is not None:
         yield look_findings.committed_look(seen.position.commit.facts["look"])
     revealed = [look for look in seen.same if look.status in ("revealed", "failed")]
-    other = [look for look in revealed if look.facts["spec_id"] != seen.spec_id]
+    other = [look for look in revealed if look.facts.spec_id != seen.spec_id]
     if other and seen.position.commit is None and not seen.sitting:
-        keys = differences(other[-1].facts.get("config", {}), seen.config)
-        yield look_findings.spec_changed_after_score(other[-1].facts["look"], keys)
+        keys = differences(other[-1].facts.config or {}, seen.config)
+        yield look_findings.spec_changed_after_score(other[-1].facts.look, keys)
     yield from _asked_again(seen, revealed)
-    if any(look.facts["metric"] == "labels" for look in seen.position.past):
+    if any(look.facts.metric == "labels" for look in seen.position.past):
         yield row_findings.labels_released_before()
-    off = [look for look in seen.position.past if is_off(look.facts)]
+    off = [look for look in seen.position.past if look.facts.off]
     if off:
         yield row_findings.unguarded_run_seen(len(off))
     if any(look.status == "open" and look.id not in seen.position.at_work for look in seen.position.past):
@@ -96,15 +99,15 @@ def _looks(seen: LookReview) -> Iterator[Finding]:
 
 def _asked_again(seen: LookReview, revealed: list[PastLook]) -> Iterator[Finding]:
     """Report the same study on other training rows, with other predictions, or on corrected labels."""
-    if any(look.facts["spec_id"] == seen.spec_id and look.facts["train"] != seen.subject.train for look in revealed):
+    if any(look.facts.spec_id == seen.spec_id and look.facts.train != seen.subject.train for look in revealed):
         yield look_findings.same_test_new_train()
     asked = [
         look for look in revealed if look.same_question(seen.subject.digest, seen.metric, seen.spec_id, seen.subject.train)
     ]
-    if any(look.facts["predictions"] != seen.predictions for look in asked):
+    if any(look.facts.predictions != seen.predictions for look in asked):
         yield look_findings.same_test_same_spec()
     if seen.relabelled and revealed:
-        yield row_findings.labels_changed(revealed[-1].facts["look"])
+        yield row_findings.labels_changed(revealed[-1].facts.look)
 
 
 def _measure(seen: LookReview) -> Iterator[Finding]:
@@ -139,8 +142,16 @@ def _store(seen: LookReview) -> Iterator[Finding]:
     strangers = {e.brief["key_id"] for e in seen.history.seals.values() if e.hash not in known} - seen.keys
     if strangers:
         yield ledger_findings.key_gap(len(strangers))
+    unkept = [one for one in bare(seen.history, seen.keys, seen.subject.digest) if not _recognisable(one, seen.subject)]
+    if unkept:
+        yield ledger_findings.key_gap_no_rows(len(unkept))
     for entry in quarantined(seen.history.entries):
         if entry.facts["testset"] in ("", *seen.position.charged):
             yield ledger_findings.entry_quarantined(str(entry.facts["why"]))
     if seen.history.latest > seen.at:
         yield ledger_findings.clock_backwards()
+
+
+def _recognisable(seal: LedgerEntry, subject: RowFingerprints) -> bool:
+    """Say whether a sealed table whose rows are not kept would be known again as a whole."""
+    return bool(seal.brief.get("portrait") and subject.portrait) or seal.brief["source"] == subject.source

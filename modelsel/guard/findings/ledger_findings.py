@@ -94,6 +94,15 @@ def key_gap_merged_apart(looks: int, testset: str) -> Finding:
     )
 
 
+def key_gap_no_rows(sets: int) -> Finding:
+    """Report earlier test sets of which neither rows nor portraits are kept."""
+    return KEY_GAP.finding(
+        f"{sets} earlier test set(s) were stored by a digest alone, and their tables have no portrait: whether rows of "
+        "them are among these cannot be told",
+        do="ask who looked at them, or keep hashes of rows (guard.identity.store=full)",
+    )
+
+
 def key_gap_in_anchor(path: object) -> Finding:
     return KEY_GAP.finding(f"{path} counts looks made with another key: overlap is unknown")
 

@@ -8,10 +8,12 @@ from operator import attrgetter
 from typing import Any, Literal
 
 from modelsel.core.fingerprint import canonical
+from modelsel.guard.facts import Look, Reveal
 from modelsel.guard.history.quarantine import all_fit, judged, quarantined
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.trust import TrustedEntries
 
+NO_ANSWER = Reveal.read({})
 Status = Literal["open", "revealed", "failed", "recovered"]
 IMMATERIAL = (
     "compare", "curve", "deadline", "explain", "final_test", "guard", "limit", "measures", "name", "note", "on_failure",
@@ -29,14 +31,14 @@ class PastLook:
     status: Status
     end: LedgerEntry | None = None  # the reveal
 
-    @property
-    def facts(self) -> dict[str, Any]:
-        return self.entry.facts
+    @cached_property
+    def facts(self) -> Look:
+        return Look.of(self.entry)
 
-    @property
-    def answer(self) -> Mapping[str, Any]:
-        """The facts of the reveal; empty where there is none."""
-        return {} if self.end is None else self.end.facts
+    @cached_property
+    def answer(self) -> Reveal:
+        """The facts of the reveal; nothing is stated where there is none."""
+        return NO_ANSWER if self.end is None else Reveal.of(self.end)
 
     @property
     def id(self) -> str:
@@ -48,18 +50,18 @@ class PastLook:
 
     @property
     def price(self) -> float:
-        return float(self.answer["price"] if self.status == "revealed" else self.facts["worst"])
+        return float(self.answer.price if self.status == "revealed" else self.facts.worst)
 
     @property
     def shown(self) -> dict[str, Any]:
         """The released answer, its number of rows, and the exam's name for the predictions."""
-        handed = (self.facts.get("config") or {}).get("handed")
-        return {**self.answer, "look": self.facts["look"], "n": self.facts["n"], "handed": handed}
+        handed = (self.facts.config or {}).get("handed")
+        return {**({} if self.end is None else self.end.facts), "look": self.facts.look, "n": self.facts.n, "handed": handed}
 
     def same_question(self, testset: str, metric: str, spec_id: str, train: str) -> bool:
         """The replay key."""
-        mine = tuple(self.facts.get(name) for name in ("testset", "metric", "spec_id", "train"))
-        return mine == (testset, metric, spec_id, train)
+        facts = self.facts
+        return (facts.testset, facts.metric, facts.spec_id, facts.train) == (testset, metric, spec_id, train)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +129,7 @@ class History:
 
     def is_missing(self, entry: LedgerEntry) -> bool:
         """Say whether an entry is a look that an anchor saw, and that no merge has brought back."""
-        return entry.kind == "recovered" and entry.facts["head"] not in self._places
+        return entry.kind == "recovered" and Look.of(entry).head not in self._places
 
     @cached_property
     def _places(self) -> frozenset[str]:
@@ -136,7 +138,7 @@ class History:
     @cached_property
     def unnamed(self) -> tuple[str, ...]:
         """Bad entries that name no test set: they may hide a look at any."""
-        return tuple(str(entry.facts["why"]) for entry in quarantined(self.entries) if not entry.facts["testset"])
+        return tuple(look.why for look in map(Look.of, quarantined(self.entries)) if not look.testset)
 
     @cached_property
     def seals(self) -> dict[str, LedgerEntry]:
@@ -165,7 +167,7 @@ class History:
 
     def before(self, intent: LedgerEntry) -> "History":
         """Return the history as it stood when an intent was written."""
-        seen = intent.facts.get("seen") or {}
+        seen = Look.of(intent).seen or {}
         return History(tuple(entry for entry in self.entries if entry.seq <= seen.get(entry.replica, 0)))
 
     def looks_at(self, testsets: Iterable[str]) -> tuple[PastLook, ...]:

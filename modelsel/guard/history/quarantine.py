@@ -11,6 +11,7 @@ from math import isfinite, log
 from typing import Any
 
 from modelsel.core.fingerprint import canonical
+from modelsel.guard.facts import Look, Reveal, Seal
 from modelsel.guard.release import LabelSummary, Released, count_channel, worst_of
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.trust import RejectedEntry, TrustedEntries
@@ -76,6 +77,10 @@ def _some(value: Any) -> bool:
     return _count(value) and value > 0
 
 
+def _mappings(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_mapping, value))
+
+
 def _mirror(value: Any) -> bool:
     """Say whether a value names the entry of another ledger that one is a copy of."""
     return isinstance(value, dict) and _text(value.get("hash")) and _text(value.get("key_id"))
@@ -127,13 +132,15 @@ FACTS: Mapping[str, Mapping[str, Check]] = {
     "intent": {**SAME, "id": _text, "metric": _text, "predictions": _text, "n": _count, "look": _count, "spent": _number,
                "worst": _number, "flags": _flags, "certified": _truth, "release": _text,
                "units": _units, "withheld": _or_none(_text), "charged": _or_none(_texts), "seen": _or_none(_counts),
-               **dict.fromkeys(("config", "justify", "plan"), _or_none(_mapping))},
+               **dict.fromkeys(("config", "justify", "plan"), _or_none(_mapping)), "answers": _or_none(_mappings)},
     "reveal": {"intent": _text, "price": _number, "symbol": _text, "score": _or_none(_real), "errors": _or_none(_count),
-               "interval": _or_none(_limits), "released": _released},
+               "interval": _or_none(_limits), "released": _released,
+               **dict.fromkeys(("answers", "verdicts"), _or_none(_mappings))},
     "abort": {"intent": _text},
     "replay": {"of": _text, "testset": _text},
     "policy_change": {"testset": _text, "terms": _terms, "weaker": _list},
-    "recovered": {"testset": _text, "worst": _number, "head": _text},
+    "recovered": {"testset": _text, "worst": _number, "head": _text, "flags": _or_none(_flags),
+                  "justify": _or_none(_mapping), "answers": _or_none(_mappings)},
 }  # fmt: skip
 
 
@@ -273,40 +280,38 @@ def _fault(read: TrustedEntries, end: LedgerEntry, intent: LedgerEntry | None, s
         return "it answers another person's look"
     if end.kind == "abort" or read.signers.get(end.replica) in (None, read.me):
         return ""
-    facts, seal = intent.facts, seals.get(intent.facts["testset"])
-    if seal is not None and facts["metric"] != "labels" and facts["n"] < min(FEWEST, seal.facts["n"]):
-        return f"it is said to be computed on {facts['n']} rows"
-    under = [seals[name] for name in {facts["testset"], *(facts.get("charged") or ())} if name in seals]
-    least = min((_least(end, intent, one) for one in under), default=0.0)  # terms are inherited from sets that are charged
-    return (
-        f"its price is {end.facts['price']:.4g}, and its answer costs {least:.4g}" if end.facts["price"] < least - 1e-6 else ""
-    )
+    look, answer, seal = Look.of(intent), Reveal.of(end), seals.get(intent.brief["testset"])
+    if seal is not None and look.metric != "labels" and look.n < min(FEWEST, Seal.of(seal).n):
+        return f"it is said to be computed on {look.n} rows"
+    under = [Seal.of(seals[name]) for name in {look.testset, *(look.charged or ())} if name in seals]
+    least = min((_least(answer, look, one) for one in under), default=0.0)  # terms are inherited from sets that are charged
+    return f"its price is {answer.price:.4g}, and its answer costs {least:.4g}" if answer.price < least - 1e-6 else ""
 
 
-def _least(end: LedgerEntry, intent: LedgerEntry, seal: LedgerEntry | None) -> float:
+def _least(answer: Reveal, look: Look, seal: Seal) -> float:
     """Compute the least price of an answer from what was released; 0 where that does not say it."""
-    facts, released = intent.facts, end.facts.get("released") or {}
-    symbol, low = str(end.facts.get("symbol")), released.get("low")
-    if seal is None or facts["metric"] != "error" or low is None or symbol.startswith("board"):
+    symbol, low = str(answer.symbol), answer.released.low if answer.released else None
+    if look.metric != "error" or low is None or symbol.startswith("board"):
         return 0.0
-    rate = facts.get("cv_error") if isinstance(facts.get("cv_error"), int | float) else facts.get("cv_mean")
+    rate = look.cv_error if isinstance(look.cv_error, int | float) else look.cv_mean
     try:
-        told = (float(rate), int(facts["cv_rows"])) if rate is not None and 0 <= float(rate) <= 1 else (0.5, 1)
-        channel = count_channel(seal.facts["terms"], facts["n"], told, [], facts["look"])
-        again = channel.release(LabelSummary(facts["n"], int(low), 0.0, (), float(facts["n"])))
-    except (ValueError, TypeError, KeyError):
-        return float(facts["worst"])
-    return again.price if again.symbol == symbol else float(facts["worst"])
+        told = (float(rate), int(look.cv_rows)) if rate is not None and 0 <= float(rate) <= 1 else (0.5, 1)
+        channel = count_channel(seal.terms.written(), look.n, told, [], look.look)
+        again = channel.release(LabelSummary(look.n, int(low), 0.0, (), float(look.n)))
+    except (ValueError, TypeError, KeyError, AttributeError):  # whatever of it is not stated, or is none
+        return float(look.worst)
+    return again.price if again.symbol == symbol else float(look.worst)
 
 
 def _charges(good: Sequence[LedgerEntry], bad: Sequence[RejectedEntry]) -> Iterator[LedgerEntry]:
     """Put a look in the place of each bad entry, at the highest price of the set that it names."""
-    sizes = {entry.facts["testset"]: int(entry.facts["n"]) for entry in good if entry.kind == "seal"}
-    sets = {str(entry.facts.get("id")): str(entry.facts["testset"]) for entry in good if entry.kind == "intent"}
+    sizes = {seal.testset: seal.n for seal in (Seal.of(entry) for entry in good if entry.kind == "seal")}
+    looks = [Look.of(entry) for entry in good if entry.kind == "intent"]
+    sets = {look.id: look.testset for look in looks}
     highest: dict[str, float] = {}
-    for entry in good:
-        if entry.kind == "intent" and entry.facts["metric"] != "labels":
-            highest[entry.facts["testset"]] = max(highest.get(entry.facts["testset"], 0.0), float(entry.facts["worst"]))
+    for look in looks:
+        if look.metric != "labels":
+            highest[look.testset] = max(highest.get(look.testset, 0.0), float(look.worst))
     for number, one in enumerate(sorted(bad, key=lambda one: one.entry.place), start=1):
         stated = one.facts
         named = str(stated.get("testset") or sets.get(str(stated.get("intent"))) or "")

@@ -9,7 +9,6 @@ import numpy as np
 from modelsel.guard.fingerprints import IDENTIFIABLE
 from modelsel.guard.history.history import History, PastLook
 from modelsel.guard.matching.overlap import more_than_chance
-from modelsel.guard.release import Released
 from modelsel.ledger.rows.row_set import RowSet, shared
 from modelsel.statistics.certificate import SpendingState
 
@@ -34,8 +33,8 @@ def _superseded(look: PastLook, elsewhere: Sequence[PastLook]) -> dict[str, Any]
     apart = [other for other in elsewhere if _apart(look, other)]
     if not apart or look.status != "revealed":
         return None
-    index, spent = int(look.facts["look"]) + len(apart), float(look.facts["spent"]) + sum(other.price for other in apart)
-    spaces = (one.facts.get("space") for one in (look, *apart))
+    index, spent = int(look.facts.look) + len(apart), float(look.facts.spent) + sum(other.price for other in apart)
+    spaces = (one.facts.space for one in (look, *apart))
     space = next((space for space in spaces if space is not None), None)
     return {"look": index, "spent": spent, "interval": _interval(look, SpendingState(index, spent, space))}
 
@@ -43,7 +42,7 @@ def _superseded(look: PastLook, elsewhere: Sequence[PastLook]) -> dict[str, Any]
 def standing_interval(look: PastLook, beside: Sequence[PastLook]) -> Sequence[float] | None:
     """The interval that an answer has now: the one it was shown with, unless looks that did not know of it were merged in."""
     (instead,) = superseded([look], beside)
-    limits: Sequence[float] | None = look.answer.get("interval")
+    limits: Sequence[float] | None = look.answer.interval
     return limits if instead is None or limits is None else instead["interval"]
 
 
@@ -93,7 +92,7 @@ def _share(history: History, one: str, other: str, load: Callable[[str], RowSet]
 
 def as_first(look: PastLook) -> list[float] | None:
     """The interval the same answer would have had as a first look."""
-    first = SpendingState(1, 0.0, look.facts.get("space"), bool(look.facts.get("member")))
+    first = SpendingState(1, 0.0, look.facts.space, bool(look.facts.member))
     return _interval(look, first) if look.status == "revealed" else None
 
 
@@ -106,15 +105,15 @@ def _knows(look: PastLook, other: PastLook) -> bool:
     """Say whether the other look was on record when this one was recorded."""
     if look.entry.replica == other.entry.replica:
         return look.entry.seq > other.entry.seq
-    return bool(look.facts.get("seen", {}).get(other.entry.replica, 0) >= other.entry.seq)
+    return look.facts.knows(other.entry)
 
 
 def _interval(look: PastLook, standing: SpendingState) -> list[float] | None:
     """Recompute the interval of a look at another place among the looks."""
     facts = look.facts
-    if not facts["certified"] or not look.answer.get("released"):
+    released = look.answer.released
+    if not facts.certified or released is None:
         return None
-    released = Released(**{**look.answer["released"], "bounds": tuple(look.answer["released"]["bounds"])})
-    nats = standing.nats(facts["delta"] / facts.get("numbers", 1))
-    limits = released.interval(facts["n"], nats, facts.get("units"), facts.get("plan"))
+    nats = standing.nats(facts.delta / facts.numbers)
+    limits = released.interval(facts.n, nats, facts.units, facts.plan)
     return list(limits) if limits else None

@@ -5,11 +5,12 @@ under every key at hand, and in every ledger of the home's registry that holds l
 """
 
 from collections.abc import Callable, Container, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
 
 import numpy as np
 
+from modelsel.core.fingerprint import canonical
 from modelsel.core.types import Finding
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.history import History
@@ -47,7 +48,10 @@ NOTHING = OtherLedgers()
 
 
 def joined(history: History, elsewhere: OtherLedgers, key_id: str) -> History:
-    """Join all ledgers into one history: a contact that is found under its own key is not counted again under the home's."""
+    """Join all ledgers into one history: a contact that is found under its own key is not counted again under the home's.
+
+    Where the ledger at hand keeps no hashes of its rows, it is compared by those that the home keeps with its copy.
+    """
     if not elsewhere.entries and not any(entry.brief.get("mirror") for entry in history.entries):
         return history
     every = [*history.entries, *elsewhere.entries]
@@ -55,7 +59,26 @@ def joined(history: History, elsewhere: OtherLedgers, key_id: str) -> History:
     own = {entry.hash for entry in history.entries}
     sealed = {entry.brief["testset"] for entry in history.entries if entry.kind == "seal"}
     whole = {entry.hash: entry for entry in kept if entry.hash in own or not _seals(entry, sealed)}
-    return History.of(whole.values())
+    return History.of([*_with_rows(whole, every).values()])
+
+
+ROWS_OF_COPY = ("rows", "development", "table", "portrait", "train", "source", "names", "key_id", "u")
+
+
+def _with_rows(entries: dict[str, LedgerEntry], every: Sequence[LedgerEntry]) -> dict[str, LedgerEntry]:
+    """Seals and selections without rows, with those of their first copy that has some, under the key of that copy."""
+    copies: dict[str, LedgerEntry] = {}
+    for entry in every:
+        if entry.brief.get("mirror") and entry.brief.get("development"):
+            copies.setdefault(entry.brief["mirror"]["hash"], entry)
+    bare = {hash_ for hash_ in entries.keys() & copies.keys() if not entries[hash_].brief.get("development")}
+    return {hash_: _borrowed(entry, copies[hash_]) if hash_ in bare else entry for hash_, entry in entries.items()}
+
+
+def _borrowed(entry: LedgerEntry, copy: LedgerEntry) -> LedgerEntry:
+    """An entry as it stands in the ledger, but for what its rows are compared by."""
+    rows = {name: copy.facts[name] for name in ROWS_OF_COPY if name in copy.facts}
+    return replace(entry, body=canonical({**entry.facts, **rows}))
 
 
 def once(entries: Sequence[LedgerEntry], keys: Container[str] | None = None) -> list[LedgerEntry]:
@@ -97,7 +120,7 @@ def _itself(subject: RowFingerprints, history: History) -> Iterator[Relation]:
 # Only what the rows themselves leave unexplained counts: with c rows matched already, two tables may be as near as c rows make
 # them. Such a link names no rows. None is dropped, and nothing is certified.
 
-LINK = "C6"
+WHOLE, LINK = "C5", "C6"  # by the digest of the whole table, where its rows are not kept; by portraits
 EXPLAINED = 0.98  # share from which a set is known by its rows
 THOROUGH = 50  # tables nearest in size whose columns are matched in every way, and not by their names alone
 ROWS = 3.0  # times as many rows, beyond which portraits tell nothing
@@ -106,6 +129,10 @@ MATCHING = ("bound", "id", "unbound", "ranked")
 
 def links(subject: RowFingerprints, memory: RowSetIndex, found: Sequence[Relation]) -> Iterator[Relation]:
     """Sealed tables of this key that looked or chose, and are the one at hand."""
+    nowhere = np.zeros(len(subject.test.bound), bool)
+    for entry in bare(memory.history, {memory.key.id}, subject.digest):
+        if entry.brief["source"] == subject.source:
+            yield Relation(entry.brief["testset"], _role(entry, memory.history), 0, 0.0, nowhere, exact=False, channel=WHOLE)
     if subject.variables is None:
         return
     known = {relation.testset for relation in found if relation.same and relation.share >= EXPLAINED}
@@ -113,7 +140,7 @@ def links(subject: RowFingerprints, memory: RowSetIndex, found: Sequence[Relatio
     seals = [entry for entry in memory.history.seals.values() if _comparable(subject, entry, memory)]
     seals = [entry for entry in seals if entry.brief["testset"] not in {subject.digest, *known}]
     seals.sort(key=lambda entry: abs(log(entry.brief["rows_in_all"] / len(subject))))
-    used = [(place, entry, role) for place, entry in enumerate(seals) if (role := _role(entry, memory))]
+    used = [(place, entry, role) for place, entry in enumerate(seals) if (role := _role(entry, memory.history))]
     if memory.ahead is not None:
         memory.ahead([entry.brief["portrait"] for _, entry, _ in used])
     portraits = [Portrait.of(memory.load(entry.brief["portrait"])) for _, entry, _ in used]
@@ -121,15 +148,22 @@ def links(subject: RowFingerprints, memory: RowSetIndex, found: Sequence[Relatio
     for (place, entry, role), theirs, by_name in zip(used, portraits, near):
         thorough = place < THOROUGH
         if (thorough or by_name) and _one(subject, halves, theirs, entry, memory, thorough, bool(by_name)):
-            nowhere = np.zeros(len(subject.test.bound), bool)
             yield Relation(entry.brief["testset"], role, 0, 0.0, nowhere, exact=False, channel=LINK)
 
 
-def _role(entry: LedgerEntry, memory: RowSetIndex) -> str:
+def bare(history: History, keys: Container[str], testset: str) -> Iterator[LedgerEntry]:
+    """Seals under these keys, of other sets than this one, that looked or chose and of whose rows no hash is kept."""
+    for entry in history.seals.values():
+        facts = entry.brief
+        if facts["testset"] != testset and facts["key_id"] in keys and not facts.get("rows") and _role(entry, history):
+            yield entry
+
+
+def _role(entry: LedgerEntry, history: History) -> str:
     """Return the use of a sealed table's rows (test or selection); empty where they were only sealed."""
-    if entry.brief["testset"] in memory.history.tested:
+    if entry.brief["testset"] in history.tested:
         return "test"
-    return "selection" if entry.brief["train"] in memory.history.chosen_on else ""
+    return "selection" if entry.brief["train"] in history.chosen_on else ""
 
 
 def _comparable(subject: RowFingerprints, entry: LedgerEntry, memory: RowSetIndex) -> bool:
@@ -153,7 +187,8 @@ def _one(
     """Say whether two tables are nearer than chance, and nearer than their matched rows alone would make them."""
     if subject.portrait is None or not likeness(subject.portrait, halves, theirs, 0, thorough, by_name).same:
         return False
-    common = _common(subject, [memory.load(entry.facts[side]) for side in ("rows", "development")])
+    sides = [entry.brief[side] for side in ("rows", "development") if entry.brief.get(side)]  # a digest alone: none
+    common = _common(subject, [memory.load(side) for side in sides]) if sides else 0
     return common == 0 or likeness(subject.portrait, halves, theirs, common, thorough).same
 
 

@@ -6,6 +6,7 @@ from typing import ClassVar
 from modelsel.core.spec import number, one_of, plain, whole
 
 QUOTA = 3  # docs/guard/measured.md has the simulations
+FULL = "full"  # of a ledger: it keeps hashes of all rows
 RELEASES = ("full", "grid", "predicted", "passfail", "ladder", "thresholdout")
 CORRECTED = "labels"  # says that labels of the test rows were corrected: equal predictions are then a new look
 CATEGORIES = ("", "bug", CORRECTED, "new_data", "reviewer", "protocol", "other")
@@ -42,7 +43,8 @@ class Identity:
     key : str
         The name of the key that hashes rows.
     store : str
-        `full`, `sketch` or `digest_only`, which keeps the least about rows and recognises only the whole set.
+        What a ledger beside the home's own keeps of rows: `full`, `sketch`, or `digest_only`, which keeps hashes of none. The
+        home's own ledger keeps hashes of all.
 
     Examples
     --------
@@ -52,7 +54,7 @@ class Identity:
 
     nested = True
     key: str = plain("user", help="the name of the key; guard.project names another one")
-    store: str = one_of("full", "sketch", "digest_only")
+    store: str = one_of(FULL, "sketch", "digest_only", help="what ledgers beside the home's own keep of rows")
 
 
 @dataclass(frozen=True)

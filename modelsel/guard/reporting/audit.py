@@ -13,6 +13,7 @@ from modelsel.guard.access.choices import contacts
 from modelsel.guard.access.integrity import contradicted, damage, losses
 from modelsel.guard.access.session import LedgerSession
 from modelsel.guard.checks.post_release import choices
+from modelsel.guard.facts import Look, Note, PolicyChange
 from modelsel.guard.findings import ledger_findings, look_findings
 from modelsel.guard.findings.base import FindingKind
 from modelsel.guard.findings.catalogue import catalogue
@@ -156,7 +157,7 @@ def _test_set(history: History, testset: str, load: Callable[[str], RowSet]) -> 
     told = [*_looks(looks, beside(history, testset, load)), *_replays(history, testset)]
     tried = {entry.facts["spec_id"]: entry.facts["tried"] for entry in history.selections if entry.facts["testset"] == testset}
     return {
-        "id": testset, "rows": seal.get("n") or max((look.facts.get("n", 0) for look in looks), default=0),
+        "id": testset, "rows": seal.get("n") or max((look.facts.n for look in looks), default=0),
         "looks": sorted(told, key=lambda look: (look["at"], look["seq"])),
         "sealed": {name: seal.get(name) for name in ("at", "user", "host", "study", "u", "space")},
         "policies": history.policies(testset), "refusals": list(_refusals(history, testset)),
@@ -172,17 +173,17 @@ def _looks(looks: tuple[PastLook, ...], concurrent: tuple[PastLook, ...]) -> Ite
     for look, instead in zip(looks, superseded(looks, concurrent), strict=True):
         facts, answer = look.facts, look.answer
         yield {
-            **_common(look.entry), "look": facts["look"], "replay": False, "status": look.status,
-            "score": answer.get("score"), "errors": answer.get("errors"), "interval": answer.get("interval"),
-            "price": look.price, "spent": facts.get("spent", 0.0), "n": facts.get("n"), "release": facts.get("release"),
-            "policy": facts.get("policy"), "cv_mean": facts.get("cv_mean"), "metric": facts["metric"],
-            "overlap": facts.get("overlap", []), "flags": [one["code"] for one in facts["flags"]],
-            "findings": facts["flags"], "justification": facts.get("justify"),
-            "changes": differences(before, facts.get("config", {})) if before is not None else [],
-            "charged": facts.get("charged", [look.testset]), "n_clean": facts.get("n_clean"),
+            **_common(look.entry), "look": facts.look, "replay": False, "status": look.status,
+            "score": answer.score, "errors": answer.errors, "interval": answer.interval,
+            "price": look.price, "spent": facts.spent, "n": facts.n or None, "release": facts.release,
+            "policy": facts.policy, "cv_mean": facts.cv_mean, "metric": facts.metric,
+            "overlap": list(facts.overlap), "flags": [one.code for one in facts.flags],
+            "findings": [asdict(one) for one in facts.flags], "justification": facts.justify and facts.justify.written(),
+            "changes": differences(before, facts.config or {}) if before is not None else [],
+            "charged": facts.charged if facts.states("charged") else [look.testset], "n_clean": facts.n_clean,
             "as_first": as_first(look), "superseded": instead,
         }  # fmt: skip
-        before = facts.get("config", {})
+        before = facts.config or {}
 
 
 def _replays(history: History, testset: str) -> Iterator[dict[str, Any]]:
@@ -192,9 +193,9 @@ def _replays(history: History, testset: str) -> Iterator[dict[str, Any]]:
         if entry.facts["of"] in looks:
             look = looks[entry.facts["of"]]
             yield {
-                **_common(entry), "look": look.facts["look"], "replay": True, "status": "replay",
-                "score": look.answer["score"], "errors": look.answer["errors"], "interval": look.answer["interval"],
-                "price": 0.0, "spent": look.facts["spent"], "overlap": [], "flags": ["G002"], "changes": [],
+                **_common(entry), "look": look.facts.look, "replay": True, "status": "replay",
+                "score": look.answer.score, "errors": look.answer.errors, "interval": look.answer.interval,
+                "price": 0.0, "spent": look.facts.spent, "overlap": [], "flags": ["G002"], "changes": [],
             }  # fmt: skip
 
 
@@ -241,21 +242,25 @@ def of_looks(sets: list[dict[str, Any]]) -> list[Finding]:
 def of_record(history: History, testsets: list[str]) -> Iterator[Finding]:
     """Yield the findings that are on record: about the ledger, settings that were loosened, looks that only an anchor saw."""
     for entry in history.entries:
-        facts = entry.facts
-        if entry.kind == "note" and "code" in facts:
-            yield _kind(facts).finding(f"{facts['text']} (noticed {facts['at'][:10]})")
-        elif entry.kind == "policy_change" and facts["weaker"] and facts["testset"] in testsets:
-            yield ledger_findings.policy_weakened_recorded(facts["weaker"], facts["testset"])
-        elif entry.replica == PLACE:
-            yield ledger_findings.entry_quarantined_charged(facts["why"], facts["testset"], facts["worst"])
-        elif history.is_missing(entry) and facts["testset"] in testsets:
-            what = "opened without a guard" if facts["unguarded"] else "looked at beside this ledger"
-            yield _kind(facts).finding(f"{facts['anchor']} saw test set {facts['testset'][:8]} {what}")
+        if entry.kind == "note" and Note.of(entry).states("code"):
+            note = Note.of(entry)
+            yield _kind(note.code).finding(f"{note.text} (noticed {str(note.at)[:10]})")
+        elif entry.kind == "policy_change":
+            change = PolicyChange.of(entry)
+            if change.weaker and change.testset in testsets:
+                yield ledger_findings.policy_weakened_recorded(change.weaker, change.testset)
+        elif entry.kind == "recovered":
+            look = Look.of(entry)
+            if entry.replica == PLACE:
+                yield ledger_findings.entry_quarantined_charged(look.why, look.testset, look.worst)
+            elif history.is_missing(entry) and look.testset in testsets:
+                what = "opened without a guard" if look.unguarded else "looked at beside this ledger"
+                yield _kind(look.code).finding(f"{look.anchor} saw test set {look.testset[:8]} {what}")
 
 
-def _kind(facts: Mapping[str, Any]) -> FindingKind:
+def _kind(code: str) -> FindingKind:
     known = catalogue()
-    return known.get(facts.get("code", "G072"), known["G079"])  # a later version may have others
+    return known.get(code, known["G079"])  # a later version may have others
 
 
 def of_time(history: History) -> Iterator[Finding]:
@@ -282,7 +287,13 @@ def looks(session: LedgerSession, testset: str) -> list[dict[str, Any]]:
     found = history.looks_at([testset])
     later = superseded(found, concurrent(history, testset, session.stored))
     return [
-        {**look.facts, "status": look.status, "charge": look.price, "answer": dict(look.answer), "superseded": instead}
+        {
+            **look.entry.facts,
+            "status": look.status,
+            "charge": look.price,
+            "answer": look.end.facts if look.end else {},
+            "superseded": instead,
+        }
         for look, instead in zip(found, later, strict=True)
     ]
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from modelsel.guard.checks.independence import GROUPS, bound_for
 from modelsel.guard.checks.terms import CLOSED, LADDER, ladder_steps, left_by_quota, strictest
+from modelsel.guard.facts import RecordedSelection
 from modelsel.guard.history.history import History, PastLook, is_off
 from modelsel.guard.history.statements import TIME, Statement
 from modelsel.guard.release import LabelSummary, Released, count_channel, count_limits
@@ -47,20 +48,20 @@ def next_look(history: History, testset: str) -> dict[str, Any] | None:
     look, or the choice before the first, was by another measure. Where the quota is used up `release` is `ladder`, and the
     price that of a board that stays; or `closed`, and nothing would be shown.
     """
-    chosen = [entry.facts for entry in history.selections if entry.facts["testset"] == testset]
+    chosen = [one for one in map(RecordedSelection.of, history.selections) if one.testset == testset]
     outlook = _outlook(history, testset, _rate(chosen[-1]) if chosen else None)
     if outlook is None:
         return None
     looks, charged = history.looks_at([testset]), _charged(history, testset)
     past, terms = history.looks_at(charged), _terms(history, testset, charged)
-    metric = looks[-1].facts["metric"] if looks else history.policies(testset)[-1]["metric"]
+    metric = looks[-1].facts.metric if looks else history.policies(testset)[-1]["metric"]
     release = left_by_quota(terms, len(past), _half(outlook.interval()))
     said = {"look": outlook.index, "interval": None, "release": release}
     if release == CLOSED:
         return {**said, "price": 0.0}
     if release == LADDER:
         return {**said, "price": _stays(terms, outlook.n, past), "steps": ladder_steps(terms, outlook.n)}
-    answer = _as_foreseen(outlook, terms, chosen[-1]["cv_rows"])
+    answer = _as_foreseen(outlook, terms, chosen[-1].cv_rows)
     limits = (
         answer.interval(outlook.n, outlook.nats(), outlook.units) if metric == "error" and answer.score is not None else None
     )
@@ -85,7 +86,7 @@ def _half(limits: tuple[float, float]) -> float:
 
 def _stays(terms: Mapping[str, Any], n: int, past: Sequence[PastLook]) -> float:
     """Compute the nats of a ladder's answer that moves nothing."""
-    board = [str(look.answer.get("symbol")) for look in past if str(look.answer.get("symbol")).startswith("board")]
+    board = [str(look.answer.symbol) for look in past if str(look.answer.symbol).startswith("board")]
     moved = sum(not symbol.endswith("stays") for symbol in board)
     return prices.coin(1 + len(board), 1 + moved, improved=False) if past else prices.grid(ladder_steps(terms, n))
 
@@ -108,7 +109,7 @@ def _outlook(history: History, testset: str, usual: float | None) -> LookForecas
     if seal is None:
         return None
     last = looks[-1] if looks else None
-    if last is not None and not last.facts.get("certified", True):
+    if last is not None and not last.facts.certified:
         return None
     if any(Statement.read(one).says == TIME for one in history.sealings([testset])):
         return None
@@ -116,13 +117,13 @@ def _outlook(history: History, testset: str, usual: float | None) -> LookForecas
     past, rate = history.looks_at(charged), _shown(last, usual)
     if rate is None:
         return None
-    adaptive = sum(1 for look in past if not look.facts.get("commit"))
+    adaptive = sum(1 for look in past if not look.facts.commit)
     outlook = LookForecast(
-        n=int(last.facts.get("n", 0) if last else 0) or int(seal.facts["n"]),
+        n=int(last.facts.n if last else 0) or int(seal.facts["n"]),
         index=1 + adaptive + len(history.commits_on(charged)), spent=sum(look.price for look in past),
         rate=rate, delta=history.terms(testset)["delta"], space=seal.facts["space"],
     )  # fmt: skip
-    units = last.facts.get("units") if last else _sealed_units(history, testset, outlook)
+    units = last.facts.units if last else _sealed_units(history, testset, outlook)
     return replace(outlook, units=units)
 
 
@@ -135,19 +136,19 @@ def _sealed_units(history: History, testset: str, outlook: LookForecast) -> dict
 def _charged(history: History, testset: str) -> list[str]:
     """The sets whose answers the last look was charged for."""
     looks = history.looks_at([testset])
-    return [testset, *(looks[-1].facts.get("charged", ()) if looks else ())]
+    return [testset, *(looks[-1].facts.charged or () if looks else ())]
 
 
 def _shown(last: PastLook | None, usual: float | None) -> float | None:
     """The last error rate that was shown."""
-    if last is not None and last.facts["metric"] == "error" and last.answer.get("score") is not None:
-        return float(last.answer["score"])
+    if last is not None and last.facts.metric == "error" and last.answer.score is not None:
+        return float(last.answer.score)
     return usual
 
 
-def _rate(chosen: Mapping[str, Any]) -> float | None:
+def _rate(chosen: RecordedSelection) -> float | None:
     """The error rate that cross-validation found."""
-    error = chosen["cv_error"] if chosen["cv_error"] is not None else chosen["cv_mean"]
+    error = chosen.cv_error if chosen.cv_error is not None else chosen.cv_mean
     return float(error) if isinstance(error, int | float) and 0 <= error <= 1 else None
 
 

@@ -17,6 +17,7 @@ MOST_CLASSES = 25  # a larger matrix is not read; its largest entries are listed
 CURVES = 6
 BINS = 10
 BARS = "in which all of a calibrated model's shares lie with probability 95 %"
+WITHHELD = "No interval: rows of one group are not independent, and no form for groups is built here."
 SIZE, LEFT, TOP, BOTTOM = 330, 48, 12, 290
 
 
@@ -44,7 +45,8 @@ def section(view: View) -> dict[str, Any]:
     if found.scores is not None:
         scores = found.scores[at][known]
         probable = not np.isnan(probabilities(Outputs(predicted[None], scores[None]))).any()
-        parts["curves"] = [_roc(truth, scores, classes), *([_calibration(truth, scores)] if probable else [])]
+        grouped = bool(view.details.get("data", {}).get("groups"))
+        parts["curves"] = [_roc(truth, scores, classes, grouped), *([_calibration(truth, scores, grouped)] if probable else [])]
     return parts
 
 
@@ -85,7 +87,7 @@ def _largest(counts: Integers, classes: list[str], most: int = 20) -> list[dict[
     return [{"truth": classes[i], "said": classes[j], "count": int(wrong[i, j])} for i, j in pairs if wrong[i, j]]
 
 
-def _roc(truth: Integers, scores: Floats, classes: list[str]) -> dict[str, Any]:
+def _roc(truth: Integers, scores: Floats, classes: list[str], grouped: bool) -> dict[str, Any]:
     """Draw a ROC curve per class, with its area."""
     wanted = (
         [1] if len(classes) == 2 else np.argsort(-np.bincount(truth, minlength=len(classes)), kind="stable")[:CURVES].tolist()
@@ -96,38 +98,40 @@ def _roc(truth: Integers, scores: Floats, classes: list[str]) -> dict[str, Any]:
     for series, k in enumerate(wanted):
         false, true, area = roc(scores[:, k], (truth == k).astype(np.int64))
         plot.path([(across(float(f)), up(float(t))) for f, t in _thin(false, true)], f"curve c{series} s{series}")
-        legend.append({"name": classes[k], "series": series, "value": area_words(area, truth == k, scores[:, k])})
+        legend.append({"name": classes[k], "series": series, "value": area_words(area, truth == k, scores[:, k], grouped)})
     return {
-        "title": "ROC, one class against the rest; areas with DeLong’s 95 % interval",
+        "title": f"ROC, one class against the rest; areas {'without interval' if grouped else 'with DeLong’s 95 % interval'}",
         "svg": plot.svg(),
         "legend": legend,
-        "notes": [],
+        "notes": [WITHHELD] if grouped else [],
     }
 
 
-def area_words(area: float, positive: Booleans, scores: Floats) -> str:
-    """The area with DeLong's interval where there is one, which takes all rows for scored by one model."""
-    if min(np.count_nonzero(positive), np.count_nonzero(~positive)) < 2:
+def area_words(area: float, positive: Booleans, scores: Floats, grouped: bool = False) -> str:
+    """The area with DeLong's interval where there is one, which takes rows for independent and scored by one model."""
+    if grouped or min(np.count_nonzero(positive), np.count_nonzero(~positive)) < 2:
         return f"area {area:.3f}"
     low, high = areas(positive, scores).interval()
     return f"area {area:.3f} [{low:.3f}, {high:.3f}]"
 
 
-def _calibration(truth: Integers, scores: Floats) -> dict[str, Any]:
+def _calibration(truth: Integers, scores: Floats, grouped: bool) -> dict[str, Any]:
     """Shares that came true, with the band in which a calibrated model's would lie, and the Brier score in its parts."""
     binary = scores.shape[1] == 2
     confidence = scores[:, 1] if binary else scores.max(axis=1)
     found = reliability(confidence, truth == 1 if binary else truth == scores.argmax(axis=1), BINS)
     plot, across, up = _square("calibration of the out-of-fold scores", "mean score" if binary else "mean highest score")
     plot.line(across(0), up(0), across(1), up(1), "guide")
-    for x, low, high in zip(found.score.tolist(), found.low.tolist(), found.high.tolist(), strict=True):
+    bars = zip(found.score.tolist(), found.low.tolist(), found.high.tolist(), strict=True)
+    for x, low, high in () if grouped else bars:
         plot.line(across(x), up(low), across(x), up(high), "band")
     points = [(across(x), up(y)) for x, y in zip(found.score.tolist(), found.share.tolist(), strict=True)]
     plot.path(points, "trend s0")
     plot.marks(points, 0)
     outside = int(((found.share < found.low) | (found.share > found.high)).sum())
     parts = brier_parts(scores, truth.astype(np.int32))
-    notes = [f"{outside} of {len(points)} shares outside their bars, {BARS}.", f"Brier {parts.brier:.4f} = {_in_parts(parts)}."]
+    beside = WITHHELD if grouped else f"{outside} of {len(points)} shares outside their bars, {BARS}."
+    notes = [beside, f"Brier {parts.brier:.4f} = {_in_parts(parts)}."]
     return {"title": "Calibration: share that came true", "svg": plot.svg(), "legend": [], "notes": notes}
 
 

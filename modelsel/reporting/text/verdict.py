@@ -156,10 +156,19 @@ def test(outcome: StudySummary, audit: Mapping[str, Any], folder: RunFolder) -> 
         return [f"not opened; `modelsel test {folder.path.parent.name}` opens it"]
     if result.refused:
         return [f"refused: {result.refused}"]
-    lines = [released(result, outcome.findings), *filter(None, [width.sentence(result)]), look(result)]
+    lines = [released(result, outcome.findings) + _blocks(outcome), *filter(None, [width.sentence(result)]), look(result)]
     if upcoming := audit.get("next"):
         lines.append(further(upcoming))
     return [*lines, *([f"flags: {', '.join(flags)}"] if flags else [])]
+
+
+def _blocks(outcome: StudySummary) -> str:
+    """The range of the winner's scores over blocks of development rows, where rows in time have no interval."""
+    folds = [value for value in outcome.winner["cv"]["folds"] if value is not None]
+    in_time = any(str(one["message"]) == "not certified: rows in time" for one in outcome.findings)
+    if not in_time or outcome.scheme["name"] != "time_split" or len(folds) < 2:
+        return ""
+    return f"; over {len(folds)} blocks of development rows it ranged from {score(min(folds))} to {score(max(folds))}"
 
 
 def _trace(outcome: StudySummary) -> str:

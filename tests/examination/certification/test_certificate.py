@@ -261,3 +261,23 @@ def test_terms_inherited_from_overlapping_rows_are_certified(
     outcome = modelsel.run(*data, "dataset.path=fewer.csv", "learner.k=5", "final_test=true")
     assert outcome.test.errors is None
     assert modelsel.verify(modelsel.certify(outcome, tmp_path / "certificate.zip"))["faults"] == []
+
+
+@pytest.mark.parametrize("measure", ["brier", "log_loss", pytest.param("precision", marks=pytest.mark.slow)])
+def test_bounded_losses_of_a_study_are_computed_again_from_the_plan_and_the_symbols(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, measure: str
+) -> None:
+    monkeypatch.setenv("MODELSEL_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    rows = np.random.default_rng(0).normal(size=(300, 3))
+    frame = pd.DataFrame(rows, columns=["a", "b", "c"]).assign(patient=np.arange(300) // 4)
+    frame["y"] = np.where(rows[:, 0] + np.random.default_rng(1).normal(size=300) > 0, "yes", "no")
+    settings = {"measure.positive": 1} if measure == "precision" else {}
+    outcome = modelsel.run(data=frame, target="y", unit="patient", space="naive_bayes", measure=measure,
+                           tracking="off", **settings)  # fmt: skip
+    assert outcome.test.interval is not None
+    assert outcome.test.units in (22, 23)
+    path = modelsel.certify("latest", tmp_path / "c.zip")
+    found = modelsel.verify(path)
+    assert found["faults"] == []
+    assert any("no less than that of what was shown" in one for one in found["held"])

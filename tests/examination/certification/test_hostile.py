@@ -148,11 +148,13 @@ def test_counts_that_nobody_can_have_are_not_added_up(exam: Make, tmp_path: Path
     """A chain is the issuer's to write: one that says 10**12 rows would keep a reader busy for days."""
     look = {"look": 1, "testset": "a", "n": 10**9, "metric": "error", "release": "predicted", "cv_error": 0.1, "cv_mean": 0.1,
             "cv_rows": 10}  # fmt: skip
+    look = verifier._read(verifier._Look, look)
+    seal = verifier._read(verifier._Seal, {"terms": {"steps": 1}})
     answer = {"symbol": "cell", "price": 9.0, "score": 0.0, "errors": None, "released": {"low": 0, "high": 5 * 10**8 - 1}}
     verdict = verifier.CheckedCertificate()
     with pytest.raises(ValueError, match="too much to compute"):
-        verifier._least(verdict, look, answer, [{"terms": {"steps": 1}}])
+        verifier._least(verdict, look, verifier._read(verifier._Answer, answer), [seal])
     for low, high in ((-1, 5), (5, 4), (5, 2 * 10**9)):
         answer["released"] = {"low": low, "high": high}
         with pytest.raises(ValueError, match="out of range"):
-            verifier._least(verdict, look, answer, [{"terms": {"steps": 1}}])
+            verifier._least(verdict, look, verifier._read(verifier._Answer, answer), [seal])

@@ -1,5 +1,6 @@
 """How a look gets at its ledger, step by step with stand-ins: what is read, charged, copied and lost."""
 
+from dataclasses import asdict
 from math import exp, log, sqrt
 from types import SimpleNamespace
 from typing import Any
@@ -17,6 +18,8 @@ from modelsel.guard.access.looks import unguarded as unguarded_result
 from modelsel.guard.access.session import LedgerSession
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.checks.look_requests import Refused
+from modelsel.guard.facts import Look, Reveal
+from modelsel.guard.findings import look_findings
 from modelsel.guard.history.history import History, PastLook
 from modelsel.guard.release import LabelSummary, worst_of
 from modelsel.guard.requests import Handed
@@ -120,17 +123,24 @@ def test_a_number_that_was_shown_is_not_charged_again(
 @pytest.mark.parametrize(("measure", "counted"), [("error", True), ("auc", False), ("cost_matrix", True)])
 def test_off_shows_a_count_of_what_is_counted(measure: str, counted: bool) -> None:
     part = make("measure", measure, costs=((0, 1), (1, 0))) if measure == "cost_matrix" else make("measure", measure)
-    said = shown({"id": "a", "worst": 1.0}, LabelSummary(9, 3, 0.3, (9,), 9.0), SimpleNamespace(measure=part))  # type: ignore[arg-type]
+    said = shown(Look.read({"id": "a", "worst": 1.0}), LabelSummary(9, 3, 0.3, (9,), 9.0), SimpleNamespace(measure=part))  # type: ignore[arg-type]
     assert said["errors"] == (3 if counted else None)
     result = unguarded_result(LabelSummary(9, 3, 0.3, (9,), 9.0), make("guard", "off", delta=0.1), measure, ())
     assert (result.errors, result.level) == (3 if counted else None, 0.9)
 
 
 def test_a_result_tells_each_finding_once_and_a_replay_costs_nothing() -> None:
-    intent = {"flags": [{"code": "G010"}], "n": 9, "look": 2, "spent": 1.0, "delta": 0.1, "release": "full"}
+    intent = {
+        "flags": [asdict(look_findings.same_test_same_spec())],
+        "n": 9,
+        "look": 2,
+        "spent": 1.0,
+        "delta": 0.1,
+        "release": "full",
+    }
     said = {"interval": [0, 1], "score": 0.1, "errors": 1, "price": 2.0}
-    first = answered(intent, said, make("guard", "warn"), False, ("G010", "G051"))
-    again = answered(intent, {**said, "interval": None}, make("guard", "warn"), True, ("G002",))
+    first = answered(Look.read(intent), Reveal.read(said), make("guard", "warn"), False, ("G010", "G051"))
+    again = answered(Look.read(intent), Reveal.read({**said, "interval": None}), make("guard", "warn"), True, ("G002",))
     assert (first.flags, first.price, first.level, first.interval) == (("G010", "G051"), 2.0, 0.9, (0.0, 1.0))
     assert (again.flags, again.price, again.interval) == (("G002",), 0.0, None)
 
@@ -179,10 +189,11 @@ def test_where_a_space_was_declared_half_of_delta_is_its_own_at_the_close_too() 
         "delta": 0.1,
         "share": 0.9,
         "certified": True,
+        "whole": True,
         "answers": [{"name": "0", "base": 1.0, "certified": True}],
     }
     for space, nats in ((None, log(20) + 1), (7, log(40) + 1)):
-        found = closed(asks(), {**facts, "space": space}, [answer], (("a", "b"), target, None))
+        found = closed(asks(), Look.read({**facts, "space": space}), [answer], (("a", "b"), target, None))
         assert found["answers"][0]["interval"] == pytest.approx(interval(200, 200, 200, nats))
 
 
@@ -198,9 +209,10 @@ def test_answers_of_an_exam_are_compared_by_a_sign_test_at_the_later_ones_level(
         "delta": 0.1,
         "share": 0.9,
         "certified": True,
+        "whole": True,
         "answers": [{"name": str(turn), "base": base, "certified": turn != 1} for turn, base in enumerate(bases)],
     }
-    found = closed(asks(), facts, handed, (("a", "b"), target, None))
+    found = closed(asks(), Look.read(facts), handed, (("a", "b"), target, None))
     wrong = [one[0] != target for one in said]
     seen = set()
     for verdict in found["verdicts"]:
@@ -218,7 +230,7 @@ def test_answers_of_an_exam_are_compared_by_a_sign_test_at_the_later_ones_level(
     limits = [interval(int(e.sum()), int(e.sum()), n, log(20) + base) for e, base in zip(wrong, bases)]
     assert [one["interval"] for one in found["answers"]] == [None if turn == 1 else limit for turn, limit in enumerate(limits)]
     for other, ask in ((facts, asks(counted=False)), ({**facts, "certified": False}, asks())):
-        assert closed(ask, other, handed, (("a", "b"), target, None))["verdicts"] == []
+        assert closed(ask, Look.read(other), handed, (("a", "b"), target, None))["verdicts"] == []
 
 
 @pytest.mark.parametrize(("share", "says"), [(0.25, "fewer errors"), (0.2499, "cannot be told apart")])
@@ -229,15 +241,15 @@ def test_a_difference_that_is_just_rare_enough_is_told(share: float, says: str) 
         Handed(name, Outputs(np.array([said], np.int32))) for name, said in (("a", [1, 1, 1, 0, 1]), ("b", [0, 0, 0, 0, 1]))
     ]
     answers = [{"name": one.name, "base": 0.0, "certified": True} for one in handed]
-    facts = {"n": 5, "delta": 0.1, "share": share, "certified": True, "answers": answers}
-    assert [one["says"] for one in closed(asks(), facts, handed, (("a", "b"), target, None))["verdicts"]] == [says]
+    facts = {"n": 5, "delta": 0.1, "share": share, "certified": True, "whole": True, "answers": answers}
+    assert [one["says"] for one in closed(asks(), Look.read(facts), handed, (("a", "b"), target, None))["verdicts"]] == [says]
 
 
 def test_two_numbers_of_an_answer_share_its_level() -> None:
     target = np.zeros(50, np.int32)
     handed = [Handed("a", Outputs((np.arange(50) < 10).astype(np.int32)[None]))]
     facts = {"n": 50, "delta": 0.1, "share": 0.5, "certified": True, "answers": [{"name": "a", "base": 1.0, "certified": True}]}
-    (found,) = closed(asks(counted=False), facts, handed, (("a", "b"), target, None))["answers"]
+    (found,) = closed(asks(counted=False), Look.read(facts), handed, (("a", "b"), target, None))["answers"]
     half = sqrt((log(40) + 1) / 100) + 0.01
     assert found["interval"] == pytest.approx((max(0.0, 0.2 - half), 0.2 + half))
 
@@ -380,7 +392,7 @@ def test_each_entry_about_these_rows_is_copied_once(monkeypatch: pytest.MonkeyPa
     subject: Any = SimpleNamespace(digest="mine", train="rows")
     under: Any = SimpleNamespace(digest="MINE", train="ROWS", source="SOURCE", names=("x",))
     for _ in range(2):
-        copy_all(home, here, subject, SimpleNamespace(id="k"), under, SimpleNamespace(id="K"), None, None)  # type: ignore[arg-type]
+        copy_all(home, here, subject, SimpleNamespace(id="k"), under, SimpleNamespace(id="K"), None)  # type: ignore[arg-type]
     said = [(entry.kind, entry.facts.get("kept")) for entry in home.made]
     assert said == [("seal", "keep_all"), ("selection", "keep_chosen"), ("intent", None), ("reveal", None),
                     ("intent", None), ("abort", None),

@@ -40,7 +40,7 @@ def asks(justify: Justify = NONE, **facts: Any) -> Any:
         "subject": SimpleNamespace(digest="mine", train="rows", test=SimpleNamespace(bound=np.arange(200))),
         "metric": "error", "measure": "m",
         "policy": make("guard", "warn", justify=justify), "predictions": "p", "doubted": (), "counted": True, "foreseen": None,
-        "likely": (0.5, 1), "told_by": lambda said: said["predictions"] == "p", "home": "home", "key": SimpleNamespace(id="k"),
+        "likely": (0.5, 1), "told_by": lambda said: said.predictions == "p", "home": "home", "key": SimpleNamespace(id="k"),
         "elsewhere": SimpleNamespace(unreached=(), load=None, hashes=None, ahead=None, entries=(), subjects=()),
         "since": "", "at_work": "lock",
         "copies": False, "form": None, "has_form_for_units": True,
@@ -65,13 +65,25 @@ def test_an_answer_is_known_to_the_same_predictions_for_the_same_labels(
     facts: dict[str, Any], answer: Any, ask: dict[str, Any], known: bool
 ) -> None:
     told = history(*look("a", answer=answer, **{"predictions": "p", **facts}))
-    found = _answered_before(told, asks(**ask))
+    found = _answered_before(told, asks(**ask), writing())
     assert (found is not None) == known
+
+
+@pytest.mark.parametrize(
+    ("plan", "signer", "form", "known"),
+    [(None, "other", None, True), ({"at": 1}, "me", None, True), ({"at": 1}, "other", None, False),
+     ({"at": 1}, "other", "a form", True)],
+)  # fmt: skip
+def test_an_answer_that_another_home_planned_is_known_where_the_plan_can_be_followed(
+    plan: Any, signer: str, form: Any, known: bool
+) -> None:
+    told = history(*look("a", answer={}, predictions="p", plan=plan))
+    assert (_answered_before(told, asks(form=form), writing(r=signer)) is not None) == known
 
 
 def test_of_two_answers_the_later_one_is_shown() -> None:
     told = history(*look("a", answer={}, predictions="p"), *look("b", answer={}, predictions="p"))
-    found = _answered_before(told, asks())
+    found = _answered_before(told, asks(), writing())
     assert found is not None
     assert found.id == "b"
 

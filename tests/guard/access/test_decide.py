@@ -211,7 +211,7 @@ def test_a_look_after_the_close_of_an_exam_reads_the_reasons_of_looks_that_have_
     gate, sealing = study.gate(), study.sealing()
     gate.close(sealing, [Handed("ann", study.rule(sealing.sealed))], 0.2)
     (closed,) = History.of(study.gate().session.ledger.entries()).looks
-    assert closed.facts["justify"] is None
+    assert closed.facts.justify is None
     reason = {"quota": None, "justify": Justify("bug", "the label column was shifted by a row")}
     other = study.but(rule=Rule(1))
     assert other.look().refused

@@ -24,22 +24,24 @@ def homes(folder: Path) -> tuple[Path, Path]:
     return first, second
 
 
-def told(one: Study, other: Path) -> list[str]:
+def told(one: Study, other: Path, ledger: str = "ledger.db") -> list[str]:
     gate = one.gate()
-    gate.merge(str(other / "ledger.db"))
+    gate.merge(str(other / ledger))
     return [flag["message"] for flag in audit(one.gate())["flags"] if flag["code"] == "G074"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "identity", [Identity(store="digest_only"), Identity(key="another")], ids=["digest only", "another key"]
+    "settings",
+    [{"identity": Identity(store="digest_only"), "ledger": "project"}, {"identity": Identity(key="another")}],
+    ids=["digest only", "another key"],
 )
-def test_merged_looks_at_rows_that_cannot_be_compared_are_told(tmp_path: Path, identity: Identity) -> None:
+def test_merged_looks_at_rows_that_cannot_be_compared_are_told(tmp_path: Path, settings: dict[str, Any]) -> None:
     first, second = homes(tmp_path)
-    one, two = Study(numbers(), first), Study(numbers(), second, rule=Rule(1), split_seed=5, settings={"identity": identity})
+    one, two = Study(numbers(), first), Study(numbers(), second, rule=Rule(1), split_seed=5, settings=settings)
     one.look()
     two.look()
-    said = told(one, second)
+    said = told(one, second, "runs/ledger.db" if "ledger" in settings else "ledger.db")
     assert any("their rows cannot be compared" in message for message in said)
 
 

@@ -88,7 +88,7 @@ def test_a_table_under_other_names_goes_by_those_that_it_was_first_seen_under(tm
 
 @pytest.mark.parametrize(("store", "whole"), [("full", True), ("sketch", False)])
 def test_rows_are_stored_whole_or_as_a_sketch_as_the_policy_asks(tmp_path: Path, store: str, whole: bool) -> None:
-    gate = Study(numbers(), tmp_path, settings={"identity": Identity(store=store)}).choose_only()
+    gate = Study(numbers(), tmp_path, settings={"identity": Identity(store=store), "ledger": "project"}).choose_only()
     (seal,) = [entry for entry in gate.session.ledger.entries() if entry.kind == "seal"]
     assert ("sketch" not in gate.session.stored(seal.facts["rows"]).facts) == whole
 

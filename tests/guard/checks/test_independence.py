@@ -229,14 +229,13 @@ def test_rows_sealed_in_time_stay_in_time(tmp_path: Path, config: dict[str, Any]
     assert grouped_later.interval is None
 
 
-def test_units_that_are_not_stored_take_the_certificate_from_whoever_declares_others(tmp_path: Path) -> None:
+def test_the_home_keeps_units_whatever_a_ledger_beside_it_keeps(tmp_path: Path) -> None:
     study = again(tmp_path, "digest_only")
     study.look(study.theirs.groups)
     same, _ = study.look(study.theirs.groups[::-1].copy()[::-1], 0.4)
     assert same.units == 60
-    other, gate = study.look(None, 0.5)
-    assert other.interval is None
-    assert "were sealed in units before" in uncertified(gate)[0]
+    other, _ = study.look(None, 0.5)
+    assert (other.unit, other.units) == ("groups", 60)
 
 
 def test_units_are_remembered_in_the_home_whatever_ledger_or_key_is_used_later(tmp_path: Path) -> None:

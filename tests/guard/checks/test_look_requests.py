@@ -9,6 +9,7 @@ import pytest
 
 from modelsel.core.spec import make
 from modelsel.guard.checks.look_requests import PreparedLook, metric_of
+from modelsel.guard.facts import Look
 from modelsel.guard.requests import SelectionSummary
 
 
@@ -45,7 +46,7 @@ def test_what_cross_validation_foresaw_is_an_error_rate_of_some_rows(facts: dict
      ("auc", "q", "q", False), ("error", "", "", False)],
 )  # fmt: skip
 def test_a_look_told_of_predictions_by_either_of_their_names(metric: str, predictions: str, former: str, same: bool) -> None:
-    assert asks(former=former).told_by({"metric": metric, "predictions": predictions}) == same
+    assert asks(former=former).told_by(Look.read({"metric": metric, "predictions": predictions})) == same
 
 
 def test_a_measure_is_called_by_its_kind_and_by_its_settings_where_it_has_some() -> None:

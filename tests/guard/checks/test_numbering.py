@@ -127,9 +127,9 @@ def test_an_exam_that_is_closed_twice_shows_the_same(home: Path) -> None:
     handed = [Handed(name, rule(sealing.sealed)) for name, rule in (("good", Rule()), ("bad", Rule(3)), ("same", Rule()))]
     first = gate.close(sealing, handed, 0.5)
     again = study.gate().close(study.sealing(), handed, 0.5)
-    assert again["answers"] == first["answers"]
-    assert next(look for look in gate.session.ledger.entries() if look.kind == "reveal").facts["price"] == first["price"]
+    assert again.answers == first.answers
+    assert next(look for look in gate.session.ledger.entries() if look.kind == "reveal").facts["price"] == first.price
     bases = {one["base"] for one in next(e.facts for e in gate.session.ledger.entries() if e.kind == "intent")["answers"]}
     assert [exp(-base) for base in bases] == [pytest.approx(0.8 / 3)]  # the first index, shared by three
-    says = {(one["answer"], one["beside"]): one["says"] for one in first["verdicts"]}
+    says = {(one.answer, one.beside): one.says for one in first.verdicts}
     assert says == {("bad", "good"): "more errors", ("same", "good"): "cannot be told apart", ("same", "bad"): "fewer errors"}

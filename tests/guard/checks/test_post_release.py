@@ -22,6 +22,7 @@ from modelsel.guard.checks.post_release import (
     selection,
     tried,
 )
+from modelsel.guard.facts import Look
 from modelsel.guard.findings import certificate_findings
 from modelsel.guard.release import Released
 from modelsel.guard.requests import SelectionSummary
@@ -75,7 +76,7 @@ def codes(
 ) -> list[str]:
     facts = {"n": n, "n_clean": n, "look": 2, "certified": True, "release": "full", "metric": "f1"}
     released = Released("count", 0.1, errors, 1.0)
-    return [one.code for one in answer(released, facts, told, limits, make("guard", "warn", **policy))]
+    return [one.code for one in answer(released, Look.read(facts), told, limits, make("guard", "warn", **policy))]
 
 
 def test_an_answer_is_told_that_is_better_than_cross_validation_foresaw_once_in_a_hundred() -> None:
@@ -92,7 +93,7 @@ def test_what_more_rows_may_bring_accuses_nobody() -> None:
 
     def told(errors: int, trained: float) -> list[str]:
         released = Released("count", 0.1, errors, 1.0)
-        return [one.code for one in answer(released, facts, (0.3, 2000), (0.1, 0.2), policy, trained)]
+        return [one.code for one in answer(released, Look.read(facts), (0.3, 2000), (0.1, 0.2), policy, trained)]
 
     assert (told(44, 1.0), told(44, 2 / 3), told(20, 2 / 3)) == (["G041"], [], ["G041"])
 
@@ -103,7 +104,9 @@ def test_what_is_foreseen_just_once_in_a_hundred_is_not_told(monkeypatch: pytest
 
 
 def test_of_how_many_errors_were_foreseen_it_is_said() -> None:
-    (found,) = answer(Released("count", 0, 0, 1.0), {"n": 200, "look": 1}, (0.25, 400), (0.1, 0.2), make("guard", "warn"))
+    (found,) = answer(
+        Released("count", 0, 0, 1.0), Look.read({"n": 200, "look": 1}), (0.25, 400), (0.1, 0.2), make("guard", "warn")
+    )
     assert "50" in found.message
 
 
@@ -127,7 +130,7 @@ def test_a_wide_interval_is_told_by_what_is_left_of_the_budget(
 )  # fmt: skip
 def test_each_reason_for_no_interval_is_told_in_its_own_words(facts: dict[str, Any], expected: Finding) -> None:
     whole = {"n": 100, "n_clean": 100, "look": 2, "certified": True, "release": "full", "metric": "f1", **facts}
-    assert list(answer(Released("value", 0.1, None, 1.0), whole, None, None, make("guard", "warn"))) == [expected]
+    assert list(answer(Released("value", 0.1, None, 1.0), Look.read(whole), None, None, make("guard", "warn"))) == [expected]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +138,7 @@ def test_each_reason_for_no_interval_is_told_in_its_own_words(facts: dict[str, A
     [(1, certificate_findings.budget_exhausted_too_few_rows()), (2, certificate_findings.budget_exhausted())],
 )
 def test_a_first_look_without_information_has_too_few_rows(look: int, expected: Finding) -> None:
-    found = answer(Released("x", 0.1, None, 1.0), {"n": 9, "look": look}, None, (0.0, 1.0), make("guard", "warn"))
+    found = answer(Released("x", 0.1, None, 1.0), Look.read({"n": 9, "look": look}), None, (0.0, 1.0), make("guard", "warn"))
     assert list(found) == [expected]
 
 

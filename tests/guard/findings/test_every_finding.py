@@ -116,10 +116,13 @@ def scaled(home: Path, _: pytest.MonkeyPatch) -> set[str]:
     return told(study.but(task=replace(study.task, values=study.task.values * 2.54)))
 
 
-def only_digests(home: Path, _: pytest.MonkeyPatch, seed: int = 1) -> set[str]:
-    study = Study(numbers(), home, settings={"identity": Identity(store="digest_only")})
+def only_digests(home: Path, monkeypatch: pytest.MonkeyPatch, seed: int = 1) -> set[str]:
+    """A colleague's look in a common ledger that keeps digests alone, then another split of the same table."""
+    monkeypatch.setenv("MODELSEL_KEY", "07" * 32)
+    settings = {"identity": Identity(store="digest_only"), "ledger": f"sqlite:///{home / 'team.db'}"}
+    study = Study(numbers(), home / "colleague", settings=settings)
     study.look()
-    return told(study.but(split_seed=seed))
+    return told(study.but(split_seed=seed, home=home / "mine"))
 
 
 def repeated(home: Path, _: pytest.MonkeyPatch) -> set[str]:

@@ -14,6 +14,7 @@ from modelsel.core.spec import make
 from modelsel.core.types import Feature, Table
 from modelsel.guard.checks.leakage import _near, leaks
 from modelsel.guard.checks.post_release import answer, choices, selection
+from modelsel.guard.facts import Look
 from modelsel.guard.findings import look_findings
 from modelsel.guard.history.history import History
 from modelsel.guard.history.quarantine import judged
@@ -42,7 +43,7 @@ def test_two_candidates_on_one_row_are_too_many(home: Path, tried: int, rows: in
 @pytest.mark.parametrize(("limits", "codes"), [((0.4, 0.6), []), ((0.1, 0.89), []), ((0.05, 0.86), ["G051"])])
 def test_the_budget_is_exhausted_by_the_width_of_the_interval(limits: tuple[float, float], codes: list[str]) -> None:
     released = Released("cell 5", 0.5, None, 1.0, 0, 100)
-    found = answer(released, {"n": 100, "look": 2}, None, limits, make("guard", "warn"))
+    found = answer(released, Look.read({"n": 100, "look": 2}), None, limits, make("guard", "warn"))
     assert [one.code for one in found] == codes
 
 
@@ -81,7 +82,7 @@ def test_luck_is_reckoned_of_what_can_be_an_error_rate(told: float | None, lucky
 
 def test_a_look_knows_those_on_record_when_it_was_made() -> None:
     def look(replica: str, seq: int, **seen: int) -> Any:
-        return SimpleNamespace(entry=SimpleNamespace(replica=replica, seq=seq), facts={"seen": seen})
+        return SimpleNamespace(entry=SimpleNamespace(replica=replica, seq=seq), facts=Look.read({"seen": seen}))
 
     assert [_knows(look("a", 9, b=seen), look("b", 5)) for seen in (4, 5, 6)] == [False, True, True]
     assert [_knows(look("a", 9), look("a", seq)) for seq in (8, 9, 10)] == [True, False, False]
@@ -136,7 +137,7 @@ def test_answers_that_differ_in_a_few_rows_cannot_be_told_apart(home: Path) -> N
     gate, sealing = study.gate(), study.sealing()
     handed = [Handed("one", Rule()(sealing.sealed)), Handed("other", Rule(0, 0.05)(sealing.sealed))]
     shown = gate.close(sealing, handed, 0.5)
-    errors = [one["errors"] for one in shown["answers"]]
+    errors = [one.errors for one in shown.answers]
     assert errors[0] != errors[1]
-    assert [one["says"] for one in shown["verdicts"]] == ["cannot be told apart"]
-    assert History.of(gate.session.ledger.entries()).looks[0].price == pytest.approx(shown["price"])
+    assert [one.says for one in shown.verdicts] == ["cannot be told apart"]
+    assert History.of(gate.session.ledger.entries()).looks[0].price == pytest.approx(shown.price)

@@ -107,7 +107,7 @@ def test_what_a_history_says_is_what_its_entries_say() -> None:
             ends = [one for one in entries if one.kind in ("reveal", "abort") and one.facts["intent"] == look.entry.facts["id"]]
             status = "open" if not ends else "revealed" if ends[0].kind == "reveal" else "failed"
             assert look.status == ("recovered" if look.entry.kind == "recovered" else status)
-            assert look.price == (ends[0].facts["price"] if look.status == "revealed" else look.facts["worst"])
+            assert look.price == (ends[0].facts["price"] if look.status == "revealed" else look.facts.worst)
             assert look.end == (ends[0] if look.status == "revealed" else None)
         for name in "tuv":
             seals = [one for one in entries if one.kind == "seal" and one.facts["testset"] == name]

@@ -13,9 +13,10 @@ from modelsel.core.fingerprint import canonical
 from modelsel.core.outcome import TestResult
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Floats, Outputs, Task, seal
-from modelsel.guard.bounded_losses import BoundedLossRelease, SealedSide, form_of, limits_of, planned
+from modelsel.guard.bounded_losses import BoundedLossRelease, SealedSide, form_of, planned
 from modelsel.guard.gate import Gate
 from modelsel.guard.labels import truth
+from modelsel.guard.planned_intervals import limits_of
 from modelsel.guard.requests import LookRequest, OutOfFold, SelectionSummary, TestSetDeclaration
 from modelsel.ledger.home import Home
 from modelsel.measure.base import BaseMeasure
@@ -129,8 +130,10 @@ def test_a_cap_is_what_one_development_row_in_a_hundred_is_above() -> None:
 # At the gate.
 
 
-def look(home: Path, measure: BaseMeasure, seen: OutOfFold, sealed: OutOfFold, spec: str = "spec", **policy: Any) -> TestResult:
-    """A look at rows whose features are noise, by given predictions."""
+def look(
+    home: Path, measure: BaseMeasure, seen: OutOfFold, sealed: OutOfFold, spec: str = "spec", told: bool = True, **policy: Any
+) -> TestResult:
+    """A look at rows whose features are noise, by given predictions; `told`: the gate hears of those out of fold."""
 
     def task(of: OutOfFold, seed: int) -> Task:
         values = np.random.default_rng(seed).normal(size=(len(of.truth), 3))
@@ -141,7 +144,7 @@ def look(home: Path, measure: BaseMeasure, seen: OutOfFold, sealed: OutOfFold, s
     gate = Gate(make("guard", "warn", **policy), home / "runs", (), Home(home))
     sealing = TestSetDeclaration(seal(task(sealed, 1)), task(seen, 0), measure, "s", "runs/s/1", spec)
     chosen = SelectionSummary(f"w {spec}", 0.15, len(seen.truth), 0.15)
-    return gate.look(LookRequest(sealing, chosen, lambda _: sealed.outputs, seen=seen))
+    return gate.look(LookRequest(sealing, chosen, lambda _: sealed.outputs, seen=seen if told else None))
 
 
 def test_units_have_intervals_for_losses_and_the_log_loss_says_its_cap(tmp_path: Path) -> None:
@@ -168,3 +171,30 @@ def test_a_look_that_is_asked_again_shows_the_same_symbols_unpaid(tmp_path: Path
     rounded = look(tmp_path / "r", make("measure", "brier"), seen, sealed, resolution=0.05)
     assert rounded.score is not None
     assert round(rounded.score * 10, 6) % 1 == 0  # a twentieth of 0 … 2
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_an_interrupted_look_is_answered_by_its_plan_or_not_at_all(
+    told: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever cannot follow the plan of an intent makes a look of his own, beside one that costs the most it can."""
+    (seen, _), (sealed, _) = drawn(1500, 1), drawn(900, 2)
+    whole = look(tmp_path / "whole", make("measure", "brier"), seen, sealed)
+
+    def died(*_: Any) -> Any:
+        raise DiedError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Gate, "_released", died)
+        with pytest.raises(DiedError):
+            look(tmp_path, make("measure", "brier"), seen, sealed)
+    result = look(tmp_path, make("measure", "brier"), seen, sealed, told=told)
+    if told:
+        assert (result.look, result.score, result.interval, result.price) == (1, whole.score, whole.interval, whole.price)
+    else:
+        assert result.look == 2
+        assert result.spent > whole.price
+
+
+class DiedError(BaseException):
+    """The process is gone."""

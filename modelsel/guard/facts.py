@@ -1,0 +1,311 @@
+"""What entries of the ledger state, by their kind: read from JSON and written as JSON here, and nowhere else.
+
+Facts that were read are written again byte for byte: names that this version does not know are kept, and those that were not
+stated stay so. What is not stated has the default of its field; a fact without a default raises AttributeError when it is asked
+for, since what an entry of its kind has to state is checked before it is believed (`guard.history.quarantine`).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, is_dataclass
+from typing import Any, ClassVar, Self
+
+from modelsel.core.types import Finding
+from modelsel.guard.release import Released
+from modelsel.ledger.entry import LedgerEntry
+
+Limits = Sequence[float]  # low, high
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Facts:
+    """The facts of one kind. `NESTED` says which of them are facts themselves, and how they are read."""
+
+    NESTED: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
+
+    @classmethod
+    def read(cls, stated: "Mapping[str, Any] | Self") -> Self:
+        """Read facts from JSON; those that are read already are themselves."""
+        if isinstance(stated, cls):
+            return stated
+        assert isinstance(stated, Mapping)
+        nested = {name: read(stated[name]) for name, read in cls.NESTED.items() if stated.get(name) is not None}
+        return cls._with({**stated, **nested})
+
+    @classmethod
+    def _with(cls, stated: Mapping[str, Any]) -> Self:
+        """Set what is stated alone; names that are no fields stand apart, where they hide no method."""
+        facts, names = object.__new__(cls), cls.__dataclass_fields__.keys()
+        facts.__dict__.update({name: value for name, value in stated.items() if name in names})
+        facts.__dict__["_others"] = {name: value for name, value in stated.items() if name not in names}
+        return facts
+
+    @property
+    def _stated(self) -> dict[str, Any]:
+        known = dict(self.__dict__)
+        return {**known.pop("_others", {}), **known}
+
+    @classmethod
+    def of(cls, entry: LedgerEntry) -> Self:
+        """Read the facts of an entry, once."""
+        known = entry.__dict__.get(cls.__name__)
+        if not isinstance(known, cls):
+            known = entry.__dict__[cls.__name__] = cls.read(entry.facts)
+        return known
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self._stated == other._stated
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def states(self, name: str) -> bool:
+        """Say whether a fact is stated, be it that there is none."""
+        return name in self.__dict__
+
+    def but(self, **facts: Any) -> Self:
+        """The same with other facts."""
+        return self._with({**self._stated, **facts})
+
+    def written(self) -> dict[str, Any]:
+        """The facts as JSON has them."""
+        return {name: _plain(value) for name, value in self._stated.items()}
+
+
+def _plain(value: Any) -> Any:
+    """Write one fact as JSON has it."""
+    if isinstance(value, Facts):
+        return value.written()
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    return [_plain(one) for one in value] if isinstance(value, tuple) else value
+
+
+def findings(stated: Sequence[Mapping[str, str]]) -> tuple[Finding, ...]:
+    """Read findings."""
+    return tuple(Finding(**one) for one in stated)  # type: ignore[arg-type]  # severities are checked when they are made
+
+
+def many(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Read a list by reading each."""
+    return lambda stated: tuple(map(read, stated))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Entry(Facts):
+    """What any entry states: its name, when, and by whom."""
+
+    id: str
+    at: str | None = None
+    user: str | None = None
+    host: str | None = None
+    version: str | None = None
+    study: str | None = None
+    folder: str | None = None
+    spec_id: str
+    testset: str
+    train: str
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Reason(Facts):
+    """Why a further look was needed, as its person put it."""
+
+    category: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StatedAnswer(Facts):
+    """An answer to an exam, as its close shows it: at which index it stands, then what came out."""
+
+    name: str
+    base: float
+    certified: bool
+    score: float | None = None
+    errors: int | None = None
+    interval: Limits | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PairVerdict(Facts):
+    """How an answer to an exam compares with another one."""
+
+    answer: str
+    beside: str
+    says: str
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Look(Entry):
+    """An intent: everything about a look but its answer, on record before labels are opened; or a look that was lost."""
+
+    NESTED: ClassVar = {"flags": findings, "justify": Reason.read, "answers": many(StatedAnswer.read)}
+
+    metric: str
+    predictions: str
+    config: Mapping[str, Any] | None = None
+    winner: str
+    cv_mean: float | None = None
+    cv_rows: int
+    cv_error: float | None = None
+    n: int = 0
+    n_clean: int | None = None
+    certified: bool = True
+    look: int
+    spent: float = 0.0
+    space: int | None = None
+    member: bool = False
+    nats: float
+    numbers: int = 1
+    declared: str | None = None
+    worst: float
+    delta: float
+    release: str | None = None
+    policy: str | None = None
+    since: str | None = None
+    commit: str | None = None
+    overlap: Sequence[Mapping[str, Any]] = ()
+    charged: Sequence[str] | None = ()
+    seen: Mapping[str, int] | None = None
+    flags: tuple[Finding, ...] = ()
+    justify: Reason | None = None
+    at_work: str | None = None
+    units: Mapping[str, Any] | None = None
+    withheld: str | None = None
+    plan: Mapping[str, Any] | None = None
+    share: float
+    counted: bool
+    whole: bool = False
+    answers: tuple[StatedAnswer, ...]
+    head: str
+    anchor: str
+    unguarded: bool
+    why: str
+    code: str = "G072"
+
+    @property
+    def off(self) -> bool:
+        return self.policy == "off"
+
+    def knows(self, entry: LedgerEntry) -> bool:
+        """Say whether an entry of another replica was on record when the look began."""
+        return (self.seen or {}).get(entry.replica, 0) >= entry.seq
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Reveal(Facts):
+    """A reveal: what was shown of a look, and its price; of a look without one nothing is stated."""
+
+    NESTED: ClassVar = {"released": Released.read, "answers": many(StatedAnswer.read), "verdicts": many(PairVerdict.read)}
+
+    id: str
+    at: str | None = None
+    intent: str
+    symbol: str | None = None
+    score: float | None = None
+    errors: int | None = None
+    price: float
+    interval: Limits | None = None
+    released: Released | None = None
+    units: Mapping[str, Any] | None = None
+    above: Mapping[str, Any] | None = None
+    counts: Sequence[int] = ()
+    answers: tuple[StatedAnswer, ...] = ()
+    verdicts: tuple[PairVerdict, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SealTerms(Facts):
+    """The terms of a seal: how answers are shown, and what they are charged for."""
+
+    policy: str | None = None
+    rank: int
+    delta: float
+    release: str
+    resolution: str | float | None = None
+    steps: int | None = None
+    target: float | None = None
+    quota: float | None = None
+    budget: int
+    max_looks: int | None = None
+    metric: str
+    measure: str
+    noise: int
+
+    @property
+    def off(self) -> bool:
+        return self.policy == "off"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Seal(Entry):
+    """What was sealed: the rows by their digests, the terms, and the models that were declared."""
+
+    NESTED: ClassVar = {"terms": SealTerms.read}
+
+    source: str
+    n: int
+    rows_in_all: int
+    u: float
+    key_id: str
+    names: Sequence[str]
+    space: int | None = None
+    seed: int | None = None
+    terms: SealTerms
+    commitment: str | None = None
+    weights: str | None = None
+    rows: str | None = None
+    development: str | None = None
+    table: str | None = None
+    portrait: str | None = None
+    candidates: str | None = None
+    independent: str | None = None
+    assignment: str | None = None
+    units: str | None = None
+    sizes: Mapping[str, int] | None = None
+    unit: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PolicyChange(Entry):
+    """Terms under which rows were used later than they were sealed, and which of them are weaker."""
+
+    NESTED: ClassVar = {"terms": SealTerms.read}
+
+    terms: SealTerms
+    weaker: Sequence[str]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Note(Entry):
+    """What was noticed: `code` and `text` of a finding."""
+
+    code: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RecordedSelection(Entry):
+    """A study's choice, and the rows that it was made on."""
+
+    winner: str
+    cv_mean: float | None = None
+    cv_rows: int
+    cv_error: float | None = None
+    tried: int
+    trained: float = 1.0
+    key_id: str
+    measure: str = "error"
+    measured: str
+    predictions: str | None = None
+    development: str | None = None
+    table: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Commitment(Entry):
+    """A study that was fixed before any answer is known: its index, and what was spent by then."""
+
+    look: int
+    spent: float
+    predictions: str | None = None
+    measure: str | None = None
