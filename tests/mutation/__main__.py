@@ -1,5 +1,8 @@
 """Mutation testing of guard, ledger and certificate: `PYTHONPATH=tests python -m mutation [--sample 400] [--into FILE]`.
 
+With `--others` the mutants are those of all other rooms but statistics and the compiled kernels, and the tests are all, or
+those that are named.
+
 A mutant changes one operator of one file, in a copy of the package; it is killed when a test of those rooms fails. Each mutant
 meets the tests that reach its lines: first those of the file that is named after the mutated one, then the quickest of each
 file; with `--most` only so many seconds of them, as they took when their lines were noted, so that some live on that the whole
@@ -25,7 +28,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from mutation.equivalent import without
-from mutation.operators import PLACES, ROOT, Mutant, every
+from mutation.operators import PLACES, ROOT, Mutant, every, others
 
 TESTS = ("tests/statistics/test_certificate.py", "tests/statistics/test_prices.py", "tests/statistics/test_guard_oracles.py",
          "tests/ledger", "tests/guard", "tests/examination", *PLACES)  # fmt: skip
@@ -35,14 +38,15 @@ HEAVY = ("numpy", "scipy.special", "scipy.stats", "scipy.optimize", "sqlalchemy"
 LEAST, PATIENCE, LONGEST = 0.9, 900.0, 60.0  # share; seconds of a mutant, and of a test with its lines noted
 
 
-def reached(copy: Path, tests: tuple[str, ...], into: Path) -> list[dict[str, object]]:
+def reached(copy: Path, tests: tuple[str, ...], places: tuple[str, ...], into: Path) -> list[dict[str, object]]:
     """Which lines each test reaches, and how long it takes."""
     if not into.is_file():
         part = into.with_suffix(".part")
         part.unlink(missing_ok=True)
         command = [sys.executable, "-m", "pytest", *OPTIONS[1:-1], "900", "-m", "not slow and not soak",
                    "-p", "mutation.reach", *tests]  # fmt: skip
-        env = {**os.environ, "PYTHONPATH": f"{copy}{os.pathsep}{copy / 'tests'}", "REACH": str(part)}
+        env = {**os.environ, "PYTHONPATH": f"{copy}{os.pathsep}{copy / 'tests'}", "REACH": str(part),
+               "PLACES": os.pathsep.join(places)}  # fmt: skip
         subprocess.run(command, cwd=copy, env=env, check=False, stdout=subprocess.DEVNULL)
         part.rename(into)
     return [json.loads(line) for line in into.read_text("utf-8").splitlines()]
@@ -123,8 +127,8 @@ def judge(copy: Path, mutant: Mutant, known: list[dict[str, object]], turn: int,
     return died
 
 
-def sampled(size: int, seed: int, only: str) -> list[Mutant]:
-    there = [mutant for mutant in without(every()) if only in str(mutant)]
+def sampled(size: int, seed: int, only: str, places: tuple[str, ...] = PLACES) -> list[Mutant]:
+    there = [mutant for mutant in without(every(places)) if only in str(mutant)]
     return random.Random(seed).sample(there, min(size, len(there)))
 
 
@@ -136,15 +140,18 @@ def main() -> int:
     parser.add_argument("--most", type=float, default=inf, help="seconds of tests that a mutant meets")
     parser.add_argument("--workers", type=int, default=os.cpu_count(), help="processes, each with a copy of its own")
     parser.add_argument("--into", type=Path, help="file of results, which is gone on with")
-    parser.add_argument("tests", nargs="*", default=TESTS)
+    parser.add_argument("--others", action="store_true", help="all other rooms but the compiled kernels")
+    parser.add_argument("tests", nargs="*")
     args = parser.parse_args()
-    drawn = sampled(args.sample, args.seed, args.only)
+    places = others() if args.others else PLACES
+    tests = tuple(args.tests) or (("tests",) if args.others else TESTS)
+    drawn = sampled(args.sample, args.seed, args.only, places)
     for name in HEAVY:
         import_module(name)
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)  # some tests go on as somebody who may do little
         into = args.into.absolute() if args.into else Path(folder) / "results"
-        known = reached(_copied(Path(folder) / "reached"), tuple(args.tests), into.with_suffix(".reach"))
+        known = reached(_copied(Path(folder) / "reached"), tests, places, into.with_suffix(".reach"))
         left = [mutant for mutant in drawn if str(mutant) not in _results(into)]
         start = get_context("fork").Process
         shares = [left[turn :: args.workers] for turn in range(args.workers)]

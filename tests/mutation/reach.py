@@ -1,6 +1,7 @@
 """A pytest plugin that writes down which lines of the package each test reaches, and how long it takes: `-p mutation.reach`.
 
-The file named by REACH gets a JSON line per test that passes: its id, its seconds of a processor, with those of its children,
+PLACES in the environment says which files are watched. The file named by REACH
+gets a JSON line per test that passes: its id, its seconds of a processor, with those of its children,
 and the lines of each file. What is done in other processes is not seen.
 """
 
@@ -13,12 +14,12 @@ from types import CodeType, FrameType
 from typing import Any
 
 import pytest
-from mutation.operators import PLACES
 
 
 class Reach:
     def __init__(self, into: str, root: str) -> None:
         self.into, self.root = into, root
+        self.places = tuple(f"{root}/{place}" for place in os.environ["PLACES"].split(os.pathsep))
         self.lines: dict[CodeType, set[int]] = {}
         self.watched: dict[CodeType, bool] = {}
         self.passed = True
@@ -26,7 +27,7 @@ class Reach:
     def enter(self, frame: FrameType, _event: str, _value: Any) -> Any:
         code = frame.f_code
         if code not in self.watched:
-            self.watched[code] = code.co_filename.startswith(tuple(f"{self.root}/{place}" for place in PLACES))
+            self.watched[code] = code.co_filename.startswith(self.places)
         return self.step if self.watched[code] else None
 
     def step(self, frame: FrameType, event: str, _value: Any) -> Any:

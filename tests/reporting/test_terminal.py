@@ -1,6 +1,10 @@
 """Progress: a line every tenth or half minute where nobody watches, a bar where somebody does."""
 
 import io
+import os
+import subprocess
+
+import pytest
 
 from modelsel.reporting.text.terminal import EVERY_SECONDS, Lines, Live, progress
 
@@ -72,3 +76,26 @@ def test_two_studies_may_follow_each_other():
         lines.start(10, 2)
         lines.advance(10)
     assert stream.getvalue().count("100%") == 2
+
+
+def test_what_libraries_write_meanwhile_stays_out_of_the_bar_and_is_kept(caplog: pytest.LogCaptureFixture) -> None:
+    ours, theirs = os.openpty()
+    with open(theirs, "w") as terminal, caplog.at_level("INFO", "modelsel.study"):
+        before = os.fstat(1), os.fstat(2)
+        with Live(terminal) as bar:
+            bar.start(2, 1)
+            for _ in range(2):
+                os.write(2, b"OMP: Info #276: omp_set_nested is deprecated\n")
+            subprocess.run(["sh", "-c", "echo from a worker"], check=True)
+            print("from python")
+            bar.advance(2)
+        assert (os.fstat(1), os.fstat(2)) == before
+        shown = os.read(ours, 1 << 16).decode()
+    os.close(ours)
+    assert "OMP" not in shown
+    assert "from a worker" not in shown
+    assert "from python" in shown
+    assert "libraries wrote 3 lines meanwhile: see study.log" in shown.replace("\r\n", " ")
+    assert [record.getMessage() for record in caplog.records] == [
+        "a library wrote 2 times: OMP: Info #276: omp_set_nested is deprecated", "a library wrote: from a worker"
+    ]  # fmt: skip

@@ -27,7 +27,7 @@ from modelsel.guard.history.entries import ONLY_ERRORS, as_facts, who
 from modelsel.guard.history.history import History, PastLook
 from modelsel.guard.matching.concurrent_looks import standing_interval
 from modelsel.guard.matching.other_ledgers import NOTHING, OtherLedgers, joined, related
-from modelsel.guard.matching.overlap import RowSetIndex
+from modelsel.guard.matching.overlap import DESIGN, RowSetIndex
 from modelsel.guard.policy.base import CORRECTED
 from modelsel.guard.policy.decision import Question, judge
 from modelsel.guard.release import LadderRelease, ReleaseMechanism, ScoreGridRelease, bounds_of, count_channel
@@ -165,7 +165,8 @@ def position_of(
     whole = joined(history, ask.elsewhere, ask.key.id)
     before = whole if until is None else whole.before(until)
     history = before if ask.subject.digest in before.seals else whole  # a stranger may state that he saw nothing
-    found = related(ask.subject, memory_of(writing, history, ask.key, ask.elsewhere), ask.elsewhere)
+    kin = related(ask.subject, memory_of(writing, history, ask.key, ask.elsewhere), ask.elsewhere)
+    found = tuple(one for one in kin if one.role != DESIGN)
     seal = history.seals[ask.subject.digest].facts
     commits = history.commits_on([ask.subject.digest])
     spec_id = ask.request.sealing.spec_id
@@ -183,6 +184,7 @@ def position_of(
         unknown,
         at_work=at_work,
         independence=Independence.of(ask.request.sealing, ask.has_form_for_units, ask.copies),
+        designs=tuple(dict.fromkeys(one.testset for one in kin if one.role == DESIGN)),
     )
     position = replace(position, independence=_independent(writing, ask, position))
     ids = RowSet.unpack(writing.rowset(seal["candidates"])).arrays["ids"] if seal.get("candidates") else None

@@ -38,6 +38,7 @@ class LookContext:
     declared: Declared = NOBODY
     at_work: frozenset[str] = frozenset()  # looks that are being answered at this moment: nobody has seen what they will say
     independence: Independence = OF_ROWS
+    designs: tuple[str, ...] = ()  # test sets of other tables on the same days, at the same places, of the same persons
 
     @cached_property
     def looked(self) -> tuple[Relation, ...]:

@@ -71,6 +71,9 @@ def _rows_seen(seen: LookReview) -> Iterator[Finding]:
 
 
 def _tables(seen: LookReview) -> Iterator[Finding]:
+    """Report tables that are this one, and those that share its design."""
+    for testset in seen.position.designs:
+        yield row_findings.shared_design(testset)
     for relation in seen.position.relations:
         if relation.linked and relation.channel != WHOLE:
             yield row_findings.probable_same_rows_same_table(relation.testset, relation.role)

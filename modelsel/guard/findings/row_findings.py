@@ -123,6 +123,19 @@ def same_source_new_split() -> Finding:
     return SAME_SOURCE_NEW_SPLIT.finding("the same table was sealed with another split before")
 
 
+# Another table has the same days, places or persons, and other measurements.
+
+SHARED_DESIGN = FindingKind("G024", "SHARED_DESIGN", "info", "")
+
+
+def shared_design(testset: str) -> Finding:
+    """Report another table of the same days, places or persons."""
+    return SHARED_DESIGN.finding(
+        f"columns are those of test set {testset[:8]} (the same days, places or persons), and others were measured anew: "
+        "taken for another table"
+    )
+
+
 # Test rows helped to choose a model in an earlier study.
 
 TEST_ROWS_IN_EARLIER_SELECTION = FindingKind("G021", "TEST_ROWS_IN_EARLIER_SELECTION", "critical", FRESH)

@@ -14,9 +14,10 @@ from modelsel.core.fingerprint import canonical
 from modelsel.core.types import Finding
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.history import History
-from modelsel.guard.matching.overlap import Relation, RowSetIndex, relations
+from modelsel.guard.matching.overlap import DESIGN, Relation, RowSetIndex, relations
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.home import IdentityKey
+from modelsel.ledger.portraits.designs import share_a_design
 from modelsel.ledger.portraits.likeness import Halves, likeness
 from modelsel.ledger.portraits.portrait import Portrait
 from modelsel.ledger.portraits.sifting import may_be_one
@@ -103,7 +104,8 @@ def related(subject: RowFingerprints, memory: RowSetIndex, elsewhere: OtherLedge
         found += [*_itself(other, memory.history), *relations(other, theirs)]
         found += links(other, theirs, found)
     first: dict[tuple[str, str, bool], Relation] = {}
-    for relation in found:
+    designs = {one.testset for one in found if one.role == DESIGN}  # where some ranks are the same, others may be by chance
+    for relation in (one for one in found if one.channel != "C4" or one.testset not in designs):
         first.setdefault((relation.testset, relation.role, relation.linked), relation)
     return tuple(sorted(first.values(), key=lambda relation: (not relation.same, -relation.share, relation.testset)))
 
@@ -148,6 +150,7 @@ def links(subject: RowFingerprints, memory: RowSetIndex, found: Sequence[Relatio
     for (place, entry, role), theirs, by_name in zip(used, portraits, near):
         thorough = place < THOROUGH
         if (thorough or by_name) and _one(subject, halves, theirs, entry, memory, thorough, bool(by_name)):
+            role = DESIGN if subject.portrait and share_a_design(subject.portrait, theirs, thorough) else role
             yield Relation(entry.brief["testset"], role, 0, 0.0, nowhere, exact=False, channel=LINK)
 
 

@@ -6,7 +6,7 @@ were there was there. What the rows themselves (C1) do not show, the other chann
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil, sqrt
 from typing import Any
@@ -18,6 +18,8 @@ from modelsel.core.types import Booleans, Floats, Integers
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.history import History
 from modelsel.ledger.home import IdentityKey
+from modelsel.ledger.portraits.designs import share_a_design
+from modelsel.ledger.portraits.portrait import Portrait
 from modelsel.ledger.rows.hash_index import HashIndex
 from modelsel.ledger.rows.identity import Hashes, met, occurrences, tally
 from modelsel.ledger.rows.row_set import RowSet, containment, shared
@@ -86,6 +88,7 @@ def _choose(n: Integers, k: Integers) -> Floats:
 SAME = 0.9  # shared rows per rows of either set from which two sets are one with a few rows more or less
 ALIKE = 0.5  # shared column names from which equal declared identities mean equal rows
 MORE = 1.5  # times as many rows by which a less telling channel is the stronger one
+DESIGN = "design"
 QUASI, FEWEST = 0.2, 10  # share and number of a column's values that must be met again
 
 
@@ -94,7 +97,7 @@ class Relation:
     """A remembered set that shares rows: in which role it was used, how many rows, which ones, and how that is known."""
 
     testset: str
-    role: str  # test or selection
+    role: str  # test or selection; or design, where days, places or persons are the same and the measurements are not
     rows: int
     share: float
     seen: Booleans  # per test row
@@ -161,9 +164,19 @@ def _tests(subject: RowFingerprints, memory: RowSetIndex) -> Iterable[Relation]:
 
 
 def _test(testset: str, facts: Mapping[str, Any], subject: RowFingerprints, memory: RowSetIndex) -> Relation | None:
+    """Compare with one sealed set: by its rows, and by values of nearly unique columns unless those are of a design."""
     stored = memory.compared(facts.get("rows"), subject)
-    otherwise = _otherwise(testset, subject, stored, memory.key)
-    return _stronger(_by_rows(testset, "test", subject, stored), otherwise)
+    rows, otherwise = _by_rows(testset, "test", subject, stored), _otherwise(testset, subject, stored, memory.key)
+    if otherwise is not None and _of_a_design(subject, facts, memory):
+        return rows or replace(otherwise, role=DESIGN)
+    return _stronger(rows, otherwise)
+
+
+def _of_a_design(subject: RowFingerprints, facts: Mapping[str, Any], memory: RowSetIndex) -> bool:
+    """Say whether values that were met again are those of a design, beside which others were measured."""
+    if subject.portrait is None or not facts.get("portrait"):
+        return False
+    return share_a_design(subject.portrait, Portrait.of(memory.load(facts["portrait"])), exactly=False)
 
 
 def _once(subject: RowFingerprints, what: tuple[str, ...], compare: Callable[[], Relation | None]) -> Relation | None:

@@ -75,6 +75,12 @@ def starts(
         yield settled(_assigned(*_alone(ours, theirs, view, scale)), ours, theirs, view, scale)
 
 
+def by_shape(ours: Portrait, theirs: Portrait, scale: float) -> Pairing:
+    """Pair variables that are the same by themselves, whatever they hang together with; the others anyhow."""
+    cost = np.minimum(_squares(ours.shapes, theirs.shapes) / scale, 1 - FIT) ** 0.1
+    return _assigned(cost, np.ones(cost.shape))
+
+
 def settled(start: Pairing, ours: Portrait, theirs: Portrait, view: str, scale: float) -> Pairing:
     """Assign anew by how variables hang together with those that are matched, until nothing changes.
 
@@ -262,7 +268,7 @@ def _likeness(
         least = least_of(len(ours), len(theirs))
         if not _may_fit(start, ours, theirs, view, scale, least):
             continue
-        pairing = _fitting(start, ours, theirs, view, scale)
+        pairing = fitting(start, ours, theirs, view, scale)
         if len(pairing) >= least and _near(pairing, ours, theirs, view, scale) < FIT:
             found = _judged(pairing, ours, theirs, halves, view, scale)
             best = max(best, found, key=lambda one: one.nats)
@@ -271,41 +277,41 @@ def _likeness(
     return best
 
 
-def _apart(pairing: Pairing, ours: Portrait, theirs: Portrait, view: str, scale: float) -> Floats:
+def apart(pairing: Pairing, ours: Portrait, theirs: Portrait, view: str, scale: float) -> Floats:
     """Squared differences in units of an independent pair's variance: matched × orders × matched × orders."""
     turned = np.where(pairing.signs[:, None] < 0, ODD, 1.0)
     left = ours.links[view][pairing.ours][:, :, pairing.ours]
     right = theirs.links[view][pairing.theirs][:, :, pairing.theirs]
-    apart: Floats = (left * turned[:, :, None, None] * turned - right) ** 2 / scale
+    square: Floats = (left * turned[:, :, None, None] * turned - right) ** 2 / scale
     each = np.arange(len(pairing))
     within = (diagonal(left) * turned - diagonal(right)) ** 2 / scale
     for order in range(ORDERS):
-        apart[each, order, each, order] = within[:, order]
-    return apart
+        square[each, order, each, order] = within[:, order]
+    return square
 
 
 def _near(pairing: Pairing, ours: Portrait, theirs: Portrait, view: str, scale: float) -> float:
-    apart = _apart(pairing, ours, theirs, view, scale)
-    there = np.isfinite(apart)
-    return float(np.minimum(apart[there], CAP).mean()) if there.any() else CAP
+    square = apart(pairing, ours, theirs, view, scale)
+    there = np.isfinite(square)
+    return float(np.minimum(square[there], CAP).mean()) if there.any() else CAP
 
 
-def _fitting(pairing: Pairing, ours: Portrait, theirs: Portrait, view: str, scale: float) -> Pairing:
+def fitting(pairing: Pairing, ours: Portrait, theirs: Portrait, view: str, scale: float, fit: float = FIT) -> Pairing:
     """Drop the variables that do not fit, the worst first."""
     while len(pairing) > 2:
-        apart = _apart(pairing, ours, theirs, view, scale)
-        there = np.isfinite(apart)
-        mean = np.where(there, np.minimum(apart, CAP), 0).sum(axis=(1, 2, 3)) / np.maximum(1, there.sum(axis=(1, 2, 3)))
+        square = apart(pairing, ours, theirs, view, scale)
+        there = np.isfinite(square)
+        mean = np.where(there, np.minimum(square, CAP), 0).sum(axis=(1, 2, 3)) / np.maximum(1, there.sum(axis=(1, 2, 3)))
         worst = int(mean.argmax())
-        if mean[worst] <= FIT:
+        if mean[worst] <= fit:
             break
         pairing = pairing.keep(np.delete(np.arange(len(pairing)), worst))
     return pairing
 
 
 def _may_fit(pairing: Pairing, ours: Portrait, theirs: Portrait, view: str, scale: float, least: int) -> bool:
-    """Say whether `_fitting` could leave so many variables; False only where it certainly cannot."""
-    over = excess(_apart(pairing, ours, theirs, view, scale))[None]
+    """Say whether `fitting` could leave so many variables; False only where it certainly cannot."""
+    over = excess(apart(pairing, ours, theirs, view, scale))[None]
     return bool(can_fit(over, np.ones((1, len(pairing)), bool), np.array([least]))[0])
 
 
@@ -317,10 +323,10 @@ def _judged(pairing: Pairing, ours: Portrait, theirs: Portrait, halves: Halves, 
 
 def _tail(pairing: Pairing, ours: Portrait, theirs: Portrait, halves: Halves, view: str, scale: float, count: int) -> Likeness:
     """Compute how improbable so small a distance is between two independent samples, in nats."""
-    apart = _apart(pairing, ours, theirs, view, scale) * scale + _grain(pairing, ours)
+    gaps = apart(pairing, ours, theirs, view, scale) * scale + _grain(pairing, ours)
     drawn = halves.differences(view, count)[:, pairing.ours][:, :, :, pairing.ours]
     upper = np.triu(np.ones((len(pairing), len(pairing)), bool))[:, None, :, None]
-    told = np.isfinite(apart) & np.isfinite(drawn).all(axis=0) & upper
+    told = np.isfinite(gaps) & np.isfinite(drawn).all(axis=0) & upper
     told &= halves.crossing[np.ix_(pairing.ours, pairing.ours)][:, None, :, None]
     if told.sum() < 2:
         return NONE
@@ -328,7 +334,7 @@ def _tail(pairing: Pairing, ours: Portrait, theirs: Portrait, halves: Halves, vi
     telling = variance > 0.02
     if telling.sum() < 2:
         return NONE
-    square = apart[told][telling] / (variance[telling] * scale)
+    square = gaps[told][telling] / (variance[telling] * scale)
     freedom = _freedom(differences[:, telling] / variance[telling] ** 0.5)
     q = float(square.mean())
     tail = float(gammainc(freedom / 2, q * freedom / 2))

@@ -41,6 +41,12 @@ class Portrait:
     labels: Hashes  # keyed names of the variables
     binary: Booleans
     links: dict[str, Floats]
+    column_of: Integers | None = None  # the column of each variable; None where that is not known
+
+    @property
+    def columns(self) -> Integers:
+        """The column of each variable; each its own where that is not known."""
+        return np.arange(len(self)) if self.column_of is None else self.column_of
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -63,7 +69,7 @@ class Portrait:
 
     def stored(self) -> RowSet:
         """Reduce to what is stored: half of each symmetric table, in single precision, without what is absent."""
-        facts = {"n": self.n, "binary": "".join("01"[int(one)] for one in self.binary)}
+        facts = {"n": self.n, "binary": "".join("01"[int(one)] for one in self.binary), "columns": self.columns.tolist()}
         halves = {view: _half(links) for view, links in self.links.items()}
         there = {f"{view}:there": np.packbits(np.isfinite(half)) for view, half in halves.items()}
         packed = {view: np.asarray(half[np.isfinite(half)], "<f4") for view, half in halves.items()}
@@ -71,16 +77,18 @@ class Portrait:
 
     @classmethod
     def of(cls, stored: RowSet) -> "Portrait":
+        """Read a portrait as it is stored."""
         binary = np.array([one == "1" for one in stored.facts["binary"]], bool)
         links = {view: _whole(stored.arrays[f"{view}:there"], stored.arrays[view], len(binary)) for view in VIEWS}
-        return cls(len(stored), stored.arrays["labels"], binary, links)
+        columns = stored.facts.get("columns")  # older portraits do not say
+        return cls(len(stored), stored.arrays["labels"], binary, links, None if columns is None else np.array(columns, np.intp))
 
 
 def drawn(found: Variables, key: IdentityKey) -> Portrait:
     """Draw the portrait of a table's variables."""
     known: dict[int, Told] = {}
     links = {view: found.links(None, view, known) for view in VIEWS}
-    return Portrait(found.rows, _labels(found.labels, key), found.binary, links)
+    return Portrait(found.rows, _labels(found.labels, key), found.binary, links, found.columns)
 
 
 def _labels(names: Sequence[str], key: IdentityKey) -> Hashes:

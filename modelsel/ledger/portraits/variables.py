@@ -56,6 +56,11 @@ class Variables:
     def labels(self) -> tuple[str, ...]:
         return tuple(one.name for one in self.variables)
 
+    @property
+    def columns(self) -> Integers:
+        """The table's column of each variable."""
+        return np.array([one.column for one in self.variables], np.intp)
+
     @cached_property
     def binary(self) -> Booleans:
         return np.array([one.level is not None for one in self.variables])

@@ -1,14 +1,21 @@
 """Progress of a study while it runs: a live bar on a terminal, a plain line every 30 seconds or 10 % anywhere else."""
 
+import logging
+import os
 import sys
+import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable
-from typing import Any, Self, TextIO
+from contextlib import suppress
+from typing import IO, Any, Self, TextIO
 
 from modelsel.reporting.text.words import plural
 
 EVERY_SECONDS = 30.0
 EVERY_SHARE = 0.1
+LOG = logging.getLogger("modelsel.study")  # goes to study.log
+KEPT_LINES = 200  # distinct ones, of what libraries write
 
 
 def progress(stream: TextIO | None = None) -> "Live | Lines":
@@ -69,10 +76,11 @@ class Live:
             transient=True,
         )
         self.task: Any = None
+        self.noise = LibraryOutput()
 
     def start(self, cells: int, candidates: int) -> None:
         self.state.start(cells, candidates)
-        self.task = self.bar.add_task(f"{candidates} candidates", total=cells, words="")
+        self.task = self.bar.add_task(plural(candidates, "candidate"), total=cells, words="")
 
     def advance(self, cells: int = 1, best: float | None = None, failures: int = 0) -> None:
         self.state.advance(cells, best, failures)
@@ -83,11 +91,64 @@ class Live:
         self.console.print(message)
 
     def __enter__(self) -> Self:
+        self.console.file = self.noise.begin(self.console.file)
         self.bar.start()
         return self
 
     def __exit__(self, *exception: object) -> None:
         self.bar.stop()
+        self.console.file, lines = self.noise.end()
+        for line, count in lines.most_common(KEPT_LINES):
+            LOG.info("a library wrote%s: %s", f" {count} times" if count > 1 else "", line)
+        if lines:
+            self.say(f"libraries wrote {plural(lines.total(), 'line')} meanwhile: see study.log")
+
+
+class LibraryOutput:
+    """What compiled code and worker processes write straight to standard output and error, kept aside while a bar is shown.
+
+    A line of XGBoost or of OpenMP in the middle of a bar would leave pieces of both. Both descriptors lead to a file meanwhile,
+    which workers inherit; Python's own streams of this process are not touched, the bar shows what they print above itself.
+    """
+
+    def __init__(self) -> None:
+        """Nothing is kept aside yet."""
+        self.file: IO[bytes] | None = None
+        self.before: dict[int, int] = {}
+        self.shown: IO[str] = sys.stderr
+        self.terminal: IO[str] | None = None
+
+    def begin(self, shown: IO[str]) -> IO[str]:
+        """Keep both descriptors aside, and return a stream that still reaches what `shown` is."""
+        self.shown = shown
+        try:
+            terminal = os.dup(shown.fileno())
+        except (OSError, ValueError):  # no descriptor behind it: nothing to keep apart
+            return shown
+        self.file, self.terminal = tempfile.TemporaryFile(), os.fdopen(terminal, "w", encoding=getattr(shown, "encoding", None))  # noqa: SIM115
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError, AttributeError):
+                stream.flush()
+        for descriptor in (1, 2):
+            with suppress(OSError):  # closed by whoever started us
+                self.before[descriptor] = os.dup(descriptor)
+                os.dup2(self.file.fileno(), descriptor)
+        return self.terminal
+
+    def end(self) -> tuple[IO[str], Counter[str]]:
+        """Put both descriptors back, and return the first stream and how often each line was written."""
+        if self.file is None or self.terminal is None:
+            return self.shown, Counter()
+        for descriptor, before in self.before.items():
+            os.dup2(before, descriptor)
+            os.close(before)
+        self.before = {}
+        self.terminal.close()
+        with self.file as file:
+            file.seek(0)
+            lines = Counter(line.strip() for line in file.read().decode(errors="replace").splitlines() if line.strip())
+        self.file = None
+        return self.shown, lines
 
 
 class Lines:

@@ -9,6 +9,8 @@ import pytest
 from benchmarks.recognition.disguise_tables import drawn
 from benchmarks.recognition.guard_disguises import DISGUISES, Disguise, look
 from benchmarks.recognition.guard_false_alarms import KINDS, accusations, pair
+from benchmarks.recognition.guard_shared_designs import KINDS as DESIGNS
+from benchmarks.recognition.guard_shared_designs import pair as of_one_design
 from modelsel.core.types import Task
 
 OPEN = {"levels as codes"}  # as the reviewer's page says
@@ -40,3 +42,9 @@ def test_a_disguised_table_is_refused(looked: Path, tmp_path: Path, disguise: Di
 @pytest.mark.parametrize("kind", KINDS)
 def test_tables_that_share_no_row_are_accused_of_nothing(kind: str, index: int) -> None:
     assert accusations(pair(kind, index)) == ()
+
+
+@pytest.mark.parametrize("index", [1, *(pytest.param(i, marks=pytest.mark.slow) for i in range(2, 10))])
+@pytest.mark.parametrize("kind", DESIGNS)
+def test_tables_that_share_days_places_or_persons_are_accused_of_nothing(kind: str, index: int) -> None:
+    assert accusations(of_one_design(kind, index)) == ()

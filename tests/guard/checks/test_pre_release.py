@@ -29,7 +29,7 @@ def seen(*told: Any, also: tuple[LedgerEntry, ...] = (), related: tuple[Relation
     own = relation("mine", N, same=True)
     commit = facts.pop("commit", None)
     position = LookContext("mine", N, known, (own, *related), commit, declared=facts.pop("declared", Declared()),
-                           at_work=facts.pop("at_work", frozenset()))  # fmt: skip
+                           at_work=facts.pop("at_work", frozenset()), designs=facts.pop("designs", ()))  # fmt: skip
     subject: Any = SimpleNamespace(digest="mine", train="rows", source="table", identifiable=True,
                                    duplicated=facts.pop("duplicated", np.zeros(N, bool)))  # fmt: skip
     whole = {"spec_id": "s", "config": {}, "metric": "error", "measure": "m", "predictions": "p", "relabelled": False,
@@ -51,6 +51,10 @@ def test_a_first_look_at_rows_that_nobody_met_is_said_to_be_one() -> None:
 def test_rows_that_were_met_before_are_told_by_how_they_were_met(facts: dict[str, Any], codes: set[str]) -> None:
     found = seen(look("o", "other", {}), related=(relation(**facts),))
     assert found & {"G020", "G021", "G022", "G023"} == codes
+
+
+def test_a_table_that_shares_days_or_places_is_named_and_no_more() -> None:
+    assert seen(designs=("other",)) == {"G001", "G024"}
 
 
 @pytest.mark.parametrize(

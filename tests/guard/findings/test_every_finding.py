@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.recognition.guard_shared_designs import pair
 from modelsel.core.spec import make
 from modelsel.guard.findings.catalogue import catalogue
 from modelsel.guard.gate import Gate
@@ -116,6 +117,12 @@ def scaled(home: Path, _: pytest.MonkeyPatch) -> set[str]:
     return told(study.but(task=replace(study.task, values=study.task.values * 2.54)))
 
 
+def on_the_same_days(home: Path, _: pytest.MonkeyPatch) -> set[str]:
+    first_shop, second_shop = pair("shops on the same days", 0)
+    Study(first_shop, home).look()
+    return told(Study(second_shop, home))
+
+
 def only_digests(home: Path, monkeypatch: pytest.MonkeyPatch, seed: int = 1) -> set[str]:
     """A colleague's look in a common ledger that keeps digests alone, then another split of the same table."""
     monkeypatch.setenv("MODELSEL_KEY", "07" * 32)
@@ -180,6 +187,7 @@ CASES: Mapping[str, Case] = {
     "G015": Case(corrected, justified),
     "G016": Case(member, stranger), "G020": Case(reseeded, another_table), "G021": Case(reseeded, another_table),
     "G022": Case(scaled, another_table), "G023": Case(only_digests, lambda home, patch: only_digests(home, patch, 0)),
+    "G024": Case(on_the_same_days, scaled),
     "G030": Case(repeated, first),
     "G031": Case(*[f"{FINDINGS}::test_g031_near_copies_are_told_and_independent_rows_are_not"] * 2),
     "G032": Case(*[f"{FINDINGS}::test_g032_groups_on_both_sides_are_told_and_whole_groups_are_not"] * 2),

@@ -12,7 +12,17 @@ import pytest
 from modelsel.guard.fingerprints import RowFingerprints, SideFingerprints
 from modelsel.guard.history.history import History
 from modelsel.guard.matching import other_ledgers as linked
-from modelsel.guard.matching.other_ledgers import EXPLAINED, THOROUGH, OtherLedgers, _comparable, joined, links, once, related
+from modelsel.guard.matching.other_ledgers import (
+    EXPLAINED,
+    NOTHING,
+    THOROUGH,
+    OtherLedgers,
+    _comparable,
+    joined,
+    links,
+    once,
+    related,
+)
 from modelsel.guard.matching.overlap import (
     FEWEST,
     MARGIN,
@@ -261,6 +271,7 @@ def alike(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, bool]]:
         return SimpleNamespace(same=theirs != "unlike" and (common == 0 or theirs == "nearer"))
 
     monkeypatch.setattr(linked, "likeness", likeness)
+    monkeypatch.setattr(linked, "share_a_design", lambda _, theirs, __: theirs == "design")
     monkeypatch.setattr(linked, "Halves", lambda *_: None)
     monkeypatch.setattr(linked, "Portrait", SimpleNamespace(of=lambda stored: stored))
     monkeypatch.setattr(linked, "may_be_one", lambda _, theirs: np.zeros(len(theirs), bool))
@@ -328,7 +339,24 @@ def test_a_table_that_is_near_by_its_matched_rows_alone_is_not_linked(alike: lis
         assert alike == [(0, True), (common, True)][: 1 + bool(common)]
 
 
+@pytest.mark.usefixtures("alike")
+def test_a_table_that_shares_a_design_is_neither_tested_nor_chosen_on() -> None:
+    seal, look = portrayed("looked", portrait="design", rows="far"), entry("intent", testset="looked")
+    assert [one.role for one in drawn([seal, look], {**FAR, "design": "design"})] == ["design"]
+
+
 # --- other ledgers and other keys
+
+
+def test_a_seal_without_rows_is_compared_by_those_of_its_copy() -> None:
+    bare = sealed("set", 1, rows=None, development=None, train="rows of set")
+    whole = sealed("set", 1, rows="mine", development="too")
+    for one, rows in ((bare, ["r", "d", "own", "ROWS"]), (whole, ["mine", "too", KEY.id, whole.brief["train"]])):
+        of = {"hash": one.hash, "key_id": "k"}
+        copy = sealed("SET", 2, rows="r", development="d", key_id="own", train="ROWS", mirror=of)
+        (left,) = joined(History.of([one, copy]), NOTHING, "k").entries
+        assert (left.hash, left.facts["testset"]) == (one.hash, "set")
+        assert [left.brief[name] for name in ("rows", "development", "key_id", "train")] == rows
 
 
 def test_a_copy_is_left_out_where_what_it_copies_is_there_under_a_key_at_hand() -> None:
