@@ -2,9 +2,9 @@
 
     min over trees of depth ≤ d:   Σ w_i [wrong_i] / Σ w_i + λ · leaves
 
-One search per depth finds the least errors for every number of leaves, and so answers every λ. Numbers are cut between any two
-values that are present, names by one level against the rest. Ties: fewer leaves; of tests above two leaves less log loss, then the
-wider gap; higher up the column whose class counts come first in a fixed order, which knows neither rows' nor columns' places.
+One search per depth finds the least errors for every number of leaves, and so answers every λ. Numbers are cut between any
+two values that are present, names by one level against the rest. Ties: fewer leaves; of tests above two leaves less log loss,
+then the wider gap; higher up the column whose class counts come first in a fixed order, which knows no places.
 Sources: Bertsimas & Dunn (2017); Demirović et al. (2022); Brița et al. (2025).
 """
 
@@ -12,11 +12,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
+from warnings import warn
 
 import numpy as np
 
 from modelsel.core.spec import number, plain, whole
 from modelsel.core.types import Booleans, Description, Floats, Integers, Outputs, Table, Task
+from modelsel.kernels.compiler import load, wanted
 from modelsel.kernels.layout import EQUALITY, LEAF, SUBSET, THRESHOLD
 from modelsel.learner.base import BaseLearner, SingleFit
 from modelsel.learner.trees.leaf import Leaf, leaf_scores
@@ -30,6 +32,7 @@ LANES = 16  # columns are filled up to a multiple, for whole registers
 MILLION = 1_000_000
 SMALL, LARGE = 1 << 15, 1 << 30  # total weights up to which sums fit into 16 and 32 bits
 UNLIMITED = 1 << 60
+COMPILED = "the search has compiled kernels alone, and MODELSEL_KERNELS=python or a failed compilation leaves them out"
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,8 @@ class OptimalTree(BaseLearner):
         if self.missing not in POLICIES:
             why = "; rows that are divided or follow surrogates make sides that are not nested, which the bounds need"
             yield f"missing is one of {', '.join(POLICIES)}, not {self.missing!r}{why}"
+        if not wanted():
+            yield COMPILED
         yield from self.leaf.problems(len(task.classes) if isinstance(task, Task) else None)
 
     def fit_key(self) -> dict[str, object]:
@@ -111,6 +116,7 @@ class OptimalPath:
     _trees: dict[tuple[int, int], PrunedView] = field(default_factory=dict)
 
     def outputs(self, learners: Sequence[OptimalTree], table: Table, rows: Integers, scores: bool) -> Outputs:
+        """Return what each learner's tree answers for some rows of a table."""
         asked = [
             SingleFit(each, self.model(each), self.task, self.rows).outputs([each], table, rows, scores) for each in learners
         ]
@@ -145,8 +151,13 @@ class OptimalPath:
         return found.errors / self._weights.sum(), found.bound / self._weights.sum()
 
     def _front(self, depth: int) -> Front:
+        """The front of all rows, searched once; a search that met its limit is told by a warning."""
         if depth not in self._fronts:
-            self._fronts[depth] = self._solve(np.arange(len(self._labels)), depth, self._limit)
+            found = self._fronts[depth] = self._solve(np.arange(len(self._labels)), depth, self._limit)
+            if found.bound[-1] < found.errors[-1]:
+                warn(
+                    _unproven(depth, self.learner.limit, *(side[-1] / self._weights.sum() for side in found[:2])), stacklevel=2
+                )
         return self._fronts[depth]
 
     def _tree(self, learner: OptimalTree) -> PrunedView:
@@ -256,8 +267,9 @@ class OptimalPath:
         if depth == 1:
             errors[1], *test = self._stump(rows, int(errors[0]))
             return Front(errors, errors.copy(), np.array([[-1, -1, -1], [*test, 1]], np.int64))
-        from modelsel.kernels.trees import optimal
-
+        optimal = load("optimal")
+        if optimal is None:
+            raise RuntimeError(COMPILED)
         inside = np.zeros(len(self._labels), bool)
         inside[rows] = True
         order = np.ascontiguousarray(self._order.T[inside[self._order.T]].reshape(self._order.shape[1], -1).T)
@@ -361,6 +373,14 @@ class OptimalPath:
             missing_to=np.array([node.missing_to for node in nodes], np.int32),
         )
         return PrunedView(tree, tree.terminal, best_class(counts, None), counts)
+
+
+def _unproven(depth: int, limit: int | None, errors: float, bound: float) -> str:
+    """What is said of a search that met its limit."""
+    return (
+        f"trees of depth {depth} were not searched to the end (limit={limit} million steps): the best found has {errors:.4f} "
+        f"training errors, none has fewer than {bound:.4f}"
+    )
 
 
 def _usual(known: Floats, weights: Floats, nominal: bool) -> float:

@@ -40,7 +40,7 @@ def drawn(seed: int, gaps: bool = False, weighted: bool = False, named: bool = F
     return table(values, target, features, rng.integers(1, 5, n).astype(float) if weighted else None)
 
 
-def sides(task: Task, missing: str):
+def sides(task: Task, missing: str):  # noqa: C901
     """Every mask that a test of the specification can make."""
     for at, feature in enumerate(task.features):
         x = task.values[:, at].copy()
@@ -192,10 +192,24 @@ def test_a_bound_at_the_limit_is_never_above_the_truth(depth):
             )
             work = np.array([0, limit])
             optimal.small(depth, order, ranks, labels, weights, len(task.classes), 1, work, best, low, chosen)
-            assert (low <= truth).all() and (truth <= best).all(), (seed, limit)
+            assert (low <= truth).all(), (seed, limit)
+            assert (truth <= best).all(), (seed, limit)
             seen.add((bool((low < truth).any()), bool((low[1:] > 0).any())))
     assert {True, False} == {one for one, _ in seen}
     assert any(two for _, two in seen)
+
+
+def test_a_search_that_meets_its_limit_says_what_is_proven():
+    values = RNG(0).normal(size=(400, 12))
+    task = table(values, (values[:, 0] * values[:, 1] + values[:, 2] + RNG(1).normal(size=400) > 0).astype(int))
+    short = OptimalTree(limit=1).fit_path(task, np.arange(len(task)), RNG(0))
+    with pytest.warns(UserWarning, match=r"depth 3 were not searched to the end \(limit=1 million steps\)"):
+        errors, bound = short.front(3)
+    truth, proven = OptimalTree(limit=None).fit_path(task, np.arange(len(task)), RNG(0)).front(3)
+    assert (truth == proven).all()
+    assert (bound <= truth).all()
+    assert (truth <= errors).all()
+    assert bound[-1] < errors[-1]
 
 
 def test_fractions_and_surrogates_are_refused_by_name():
@@ -203,6 +217,11 @@ def test_fractions_and_surrogates_are_refused_by_name():
         said = " ".join(OptimalTree(missing=policy).problems())
         assert policy in said
         assert "nested" in said
+
+
+def test_twins_in_python_are_refused_where_there_are_none(monkeypatch):
+    monkeypatch.setenv("MODELSEL_KERNELS", "python")
+    assert any("MODELSEL_KERNELS=python" in said for said in OptimalTree().problems())
 
 
 def test_a_model_is_written_and_read_back():

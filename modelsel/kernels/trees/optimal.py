@@ -1,10 +1,10 @@
 """Least training errors of all trees of a depth, for every number of leaves at once, with a bound where work is limited.
 
-E(S, d, ℓ): least weight of misclassified rows of S by a tree of depth ≤ d and ≤ ℓ leaves. S ⊂ S' ⇒ E(S, d, ℓ) ≤ E(S', d, ℓ), so a
-cut c between evaluated cuts a < c < b costs at least min over ℓ₁ + ℓ₂ = ℓ of E(left of a, ℓ₁) + E(right of b, ℓ₂). The middle of
-the open interval of least bound is evaluated next, until no ℓ can gain. Below, one pass per cut finds the best stumps of both its
-sides, over all columns as lanes: for classes u, v, a running sum of [y = u] − [y = v] whose extremes are the best stump with
-these two leaves. Sources: Demirović et al. (2022), MurTree; Brița et al. (2025), ConTree (bounds between cuts).
+E(S, d, ℓ): least weight of misclassified rows of S by a tree of depth ≤ d and ≤ ℓ leaves. S ⊂ S' ⇒ E(S, d, ℓ) ≤ E(S', d, ℓ),
+so a cut c between evaluated cuts a < c < b costs at least min over ℓ₁ + ℓ₂ = ℓ of E(left of a, ℓ₁) + E(right of b, ℓ₂). The
+middle of the open interval of least bound is evaluated next, until no ℓ can gain. Below, one pass per cut finds the best stumps
+of both its sides, over all columns as lanes: for classes u, v, a running sum of [y = u] − [y = v] whose extremes are the best
+stump with these two leaves. Sources: Demirović et al. (2022), MurTree; Brița et al. (2025), ConTree (bounds between cuts).
 """
 
 import numpy as np
@@ -121,7 +121,8 @@ def _cuts(order, ranks):
 
 @kernel()
 def _may_gain(bound, best):
-    return any(bound[leaves] < best[leaves] for leaves in range(1, len(best)))
+    """Say whether the bound of some number of leaves lies below the least cost that was found."""
+    return (bound[1:] < best[1:]).any()
 
 
 @kernel()
