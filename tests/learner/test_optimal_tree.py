@@ -1,0 +1,232 @@
+"""`optimal_tree` against brute force, against what others have proven, and against itself."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from modelsel.core.spec import make
+from modelsel.core.types import Feature, Task
+from modelsel.kernels.compiler import load
+from modelsel.learner.optimal_tree import OptimalTree
+
+pytestmark = pytest.mark.skipif(load("optimal") is None, reason="the kernel is not compiled here")
+RNG = np.random.default_rng
+
+
+def table(values, target, features=None, weights=None) -> Task:
+    features = features or tuple(Feature(f"x{i}", "numeric") for i in range(values.shape[1]))
+    names = tuple(f"c{i}" for i in range(int(target.max()) + 1))
+    rows = np.arange(len(values))
+    return Task(
+        name="drawn", features=features, values=values.astype(float), rows=rows, classes=names,
+        target=target.astype(np.int32), weights=weights,
+    )  # fmt: skip
+
+
+def drawn(seed: int, gaps: bool = False, weighted: bool = False, named: bool = False) -> Task:
+    rng = RNG(seed)
+    n, columns, classes = int(rng.integers(8, 28)), int(rng.integers(1, 4)), int(rng.integers(2, 5))
+    values = rng.integers(0, int(rng.integers(2, 8)), (n, columns)).astype(float)
+    target = rng.integers(0, classes, n)
+    target[:classes] = np.arange(classes)
+    features = None
+    if named:
+        levels = tuple("abcdefgh")
+        features = tuple(Feature(f"x{i}", "nominal" if i == 0 else "numeric", levels if i == 0 else ()) for i in range(columns))
+    if gaps:
+        values[rng.random(values.shape) < 0.2] = np.nan
+        values[0] = 1.0  # a column has some value
+    return table(values, target, features, rng.integers(1, 5, n).astype(float) if weighted else None)
+
+
+def sides(task: Task, missing: str):  # noqa: C901
+    """Every mask that a test of the specification can make."""
+    for at, feature in enumerate(task.features):
+        x = task.values[:, at].copy()
+        absent = np.isnan(x)
+        weights = task.row_weights
+        values = np.unique(x[~absent])
+        heavy = np.array([weights[x == value].sum() for value in values])
+        if feature.kind == "nominal":
+            usual = values[heavy.argmax()]
+        else:
+            usual = values[np.flatnonzero(heavy.cumsum() >= heavy.sum() / 2)[0]]
+        if missing in ("level", "branch") and absent.any() and (missing == "level" or feature.kind != "nominal"):
+            yield absent
+        if feature.kind == "nominal":
+            filled = np.where(absent, usual, x) if missing == "impute" else x
+            for value in values:
+                yield filled == value
+                if missing == "branch":
+                    yield (filled == value) | absent
+            continue
+        for cut in (values[:-1] + values[1:]) / 2:
+            if missing == "branch":
+                yield (x <= cut) | absent
+                yield (x <= cut) & ~absent
+            else:
+                yield np.where(absent, usual, x) <= cut
+
+
+def brute(task: Task, depth: int, missing: str = "impute", least: float = 1.0) -> list[float]:
+    """Least wrong weight for at most 1 … 2^depth leaves, by trying all trees."""
+    masks = list({mask.tobytes(): mask for mask in sides(task, missing)}.values())
+    weights, known = task.row_weights, {}
+
+    def best(rows, d):
+        key = rows.tobytes(), d
+        if key not in known:
+            tally = np.bincount(task.target[rows], weights[rows], len(task.classes))
+            costs = [tally.sum() - tally.max()] * (1 << d)
+            for mask in masks if d else ():
+                left, right = rows & mask, rows & ~mask
+                if min(weights[left].sum(), weights[right].sum()) < least or not left.any() or not right.any():
+                    continue
+                one, two = best(left, d - 1), best(right, d - 1)
+                for i, a in enumerate(one):
+                    for j, b in enumerate(two):
+                        costs[i + j + 1] = min(costs[i + j + 1], a + b)
+            known[key] = list(np.minimum.accumulate(costs))
+        return known[key]
+
+    return best(np.ones(len(task), bool), depth)
+
+
+VARIANTS = {
+    "numbers": {},
+    "names": {"named": True},
+    "weights": {"weighted": True},
+    "impute": {"gaps": True, "named": True},
+    "level": {"gaps": True, "named": True},
+    "branch": {"gaps": True, "named": True},
+    "min_leaf": {"min_leaf": 3},
+    "min_weight": {"weighted": True, "min_leaf": 5},
+}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_it_equals_brute_force_on_300_small_tables(variant):
+    settings = dict(VARIANTS[variant])
+    least = settings.pop("min_leaf", 1)
+    missing = variant if variant in ("impute", "level", "branch") else "impute"
+    for seed in range(300):
+        task = drawn(seed, **settings)
+        depth = 3 if seed % 10 == 0 else 2
+        learner = OptimalTree(max_depth=depth, missing=missing, min_leaf=least, limit=None)
+        path = learner.fit_path(task, np.arange(len(task)), RNG(0))
+        errors, bound = path.front(depth)
+        total = task.row_weights.sum()
+        assert np.allclose(errors * total, brute(task, depth, missing, least)), seed
+        assert (errors == bound).all()
+        model = path.model(learner)
+        wrong = task.row_weights[model.predict(task) != task.target].sum()
+        assert wrong == pytest.approx(errors[-1] * total), seed
+        weight = model.cut.tree.counts.sum(axis=1)
+        assert len(weight) == 1 or weight.min() >= least
+        assert path.training_error([learner])[0] == pytest.approx(errors[-1])
+
+
+@pytest.mark.parametrize(("name", "errors"), [("iris", (6, 1)), pytest.param("breast_cancer", (22, 9), marks=pytest.mark.slow)])
+def test_errors_are_those_that_others_have_proven(name, errors):
+    from sklearn import datasets
+
+    values, target = getattr(datasets, f"load_{name}")(return_X_y=True)
+    task = table(values, target)
+    path = OptimalTree(limit=None).fit_path(task, np.arange(len(task)), RNG(0))
+    assert [round(path.front(depth)[0][-1] * len(task)) for depth in (2, 3)] == list(errors)
+
+
+def test_one_search_answers_depths_and_prices_as_each_alone():
+    task, rows = drawn(7, gaps=True, named=True), np.arange(0, 27)
+    rows = rows[rows < len(task)]
+    learners = [OptimalTree(max_depth=d, leaf_price=price) for d in range(4) for price in (0.0, 0.02, 0.1, 1.0)]
+    path = learners[0].fit_path(task, rows, RNG(0))
+    together = path.outputs(learners, task, np.arange(len(task)), scores=True)
+    for i, learner in enumerate(learners):
+        model = learner.fit(task, rows, RNG(1))
+        assert (model.predict(task) == together.predicted[i]).all()
+        assert (model.scores(task) == together.scores[i]).all()
+        assert path.complexity([learner])[0] == learner.complexity(model)
+
+
+def test_a_price_is_worth_its_leaves():
+    task = drawn(3)
+    path = OptimalTree().fit_path(task, np.arange(len(task)), RNG(0))
+    errors, _ = path.front(3)
+    for price in (0.0, 0.01, 0.05, 0.2):
+        learner = OptimalTree(leaf_price=price)
+        cost = path.training_error([learner])[0] + price * path.complexity([learner])[0]
+        assert cost == pytest.approx((errors + price * np.arange(1, 9)).min())
+    leaves = [path.complexity([OptimalTree(leaf_price=price)])[0] for price in (0.0, 0.01, 0.05, 0.2, 1.0)]
+    assert all(a >= b for a, b in pairwise(leaves))
+    assert leaves[-1] == 1
+
+
+def test_order_of_rows_and_columns_does_not_matter():
+    for seed in range(20):
+        rng, task = RNG(seed), drawn(seed)
+        rows, columns = rng.permutation(len(task)), rng.permutation(task.values.shape[1])
+        features = tuple(task.features[at] for at in columns)
+        other = table(task.values[rows][:, columns], task.target[rows], features)
+        first = OptimalTree().fit(task, np.arange(len(task)), RNG(0)).predict(task)
+        again = OptimalTree().fit(other, np.arange(len(task)), RNG(0)).predict(other)
+        assert (first[rows] == again).all(), seed
+
+
+@pytest.mark.parametrize("depth", [2, 3])
+def test_a_bound_at_the_limit_is_never_above_the_truth(depth):
+    from modelsel.kernels.trees import optimal
+
+    seen = set()
+    for seed in range(60):
+        task = drawn(seed)
+        path = OptimalTree(limit=None).fit_path(task, np.arange(len(task)), RNG(0))
+        truth = path._front(depth).errors
+        order, ranks, labels, weights = path._order, path._ranks, path._labels, path._weights
+        for limit in (1, 2_000, 20_000):
+            best, low, chosen = (
+                np.zeros(1 << depth, np.int64),
+                np.zeros(1 << depth, np.int64),
+                np.zeros((1 << depth, 3), np.int64),
+            )
+            work = np.array([0, limit])
+            optimal.small(depth, order, ranks, labels, weights, len(task.classes), 1, work, best, low, chosen)
+            assert (low <= truth).all(), (seed, limit)
+            assert (truth <= best).all(), (seed, limit)
+            seen.add((bool((low < truth).any()), bool((low[1:] > 0).any())))
+    assert {True, False} == {one for one, _ in seen}
+    assert any(two for _, two in seen)
+
+
+def test_a_search_that_meets_its_limit_says_what_is_proven():
+    values = RNG(0).normal(size=(400, 12))
+    task = table(values, (values[:, 0] * values[:, 1] + values[:, 2] + RNG(1).normal(size=400) > 0).astype(int))
+    short = OptimalTree(limit=1).fit_path(task, np.arange(len(task)), RNG(0))
+    with pytest.warns(UserWarning, match=r"depth 3 were not searched to the end \(limit=1 million steps\)"):
+        errors, bound = short.front(3)
+    truth, proven = OptimalTree(limit=None).fit_path(task, np.arange(len(task)), RNG(0)).front(3)
+    assert (truth == proven).all()
+    assert (bound <= truth).all()
+    assert (truth <= errors).all()
+    assert bound[-1] < errors[-1]
+
+
+def test_fractions_and_surrogates_are_refused_by_name():
+    for policy in ("fractional", "surrogate"):
+        said = " ".join(OptimalTree(missing=policy).problems())
+        assert policy in said
+        assert "nested" in said
+
+
+def test_twins_in_python_are_refused_where_there_are_none(monkeypatch):
+    monkeypatch.setenv("MODELSEL_KERNELS", "python")
+    assert any("MODELSEL_KERNELS=python" in said for said in OptimalTree().problems())
+
+
+def test_a_model_is_written_and_read_back():
+    task = drawn(5, gaps=True, named=True)
+    for policy in ("impute", "level", "branch"):
+        model = make("learner", "optimal_tree", missing=policy).fit(task, np.arange(len(task)), RNG(0))
+        again = OptimalTree.restore(model.describe())
+        assert (again.scores(task) == model.scores(task)).all()
