@@ -75,6 +75,7 @@ def test_what_is_shown_fits_the_tree(changed: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)  # a good part of the suite
 def test_nothing_else_need_be_edited(changed: Path, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-n", "2", "-m", "not slow and not soak", *(f"tests/{name}" for name in TESTS)],
