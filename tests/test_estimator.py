@@ -79,3 +79,8 @@ def test_what_is_wrong_is_named_at_once() -> None:
         modelsel.classifier("cart", max_dept=3)
     with pytest.raises(ValueError, match="Invalid parameter 'nonsense'"):
         modelsel.classifier("cart").set_params(nonsense=1)
+
+
+@pytest.mark.parametrize(("learner", "poor"), [("majority", True), ("cart", False)])
+def test_a_floor_tells_scikit_learn_that_it_scores_poorly(learner: str, poor: bool) -> None:
+    assert modelsel.classifier(learner).__sklearn_tags__().classifier_tags.poor_score is poor

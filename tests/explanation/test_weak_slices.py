@@ -10,7 +10,7 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.tree import DecisionTreeClassifier
 
 from modelsel.core.types import Feature, Task
-from modelsel.explanation.weak_slices import declared, weak_slices
+from modelsel.explanation.weak_slices import QUARTERS, _quarters, declared, weak_slices
 from tests.extras import needs
 
 
@@ -143,3 +143,11 @@ def test_without_true_slices_one_is_found_in_at_most_five_percent():
         alarms += any(line["adjusted"] <= 0.05 for line in lines)
     assert tested > 350
     assert alarms / 400 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 400)
+
+
+def test_few_values_are_slices_each_and_more_are_quarters() -> None:
+    few = _quarters(Feature("x", "numeric"), np.repeat(np.arange(float(QUARTERS)), 5))
+    assert [name for name, _ in few] == [f"x = {value}" for value in range(QUARTERS)]
+    more = _quarters(Feature("x", "numeric"), np.repeat(np.arange(QUARTERS + 1.0), 5))
+    assert not any(" = " in name for name, _ in more)
+    assert np.sum([mask for _, mask in more], axis=0).tolist() == [1] * 5 * (QUARTERS + 1)

@@ -12,7 +12,7 @@ from modelsel.learner.majority import Majority
 from modelsel.learner.tree import Tree
 from modelsel.planning.make import make
 from modelsel.planning.probe import DEAR, estimate
-from modelsel.planning.show import agnostic, lines, of_guesses, warnings
+from modelsel.planning.show import THOUSANDS, _thousands, agnostic, lines, of_guesses, warnings
 from modelsel.planning.trial import Trier, like
 from modelsel.pruner.cost_complexity import CostComplexity
 from tests import doubles
@@ -149,3 +149,9 @@ def test_the_luck_of_areas_is_that_of_mann_and_whitneys_null() -> None:
     luck = of_guesses(make_part("measure", "auc"), task)
     assert luck.spread == pytest.approx(exact, rel=0.15)
     assert luck.reach == pytest.approx(0.5, abs=0.01)
+
+
+def test_more_than_thousands_of_candidates_are_many() -> None:
+    assert not list(_thousands(THOUSANDS))
+    (finding,) = _thousands(THOUSANDS + 1)
+    assert finding.code == "MSEL-P03"

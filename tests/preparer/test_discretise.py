@@ -14,7 +14,8 @@ from modelsel.preparer.binning import Distinct, mdl_cuts
 from modelsel.preparer.discretise_frequency import DiscretiseFrequency, frequency_cuts
 from modelsel.preparer.discretise_mdl import DiscretiseMdl
 from modelsel.preparer.discretise_one_rule import DiscretiseOneRule
-from modelsel.preparer.discretise_width import DiscretiseWidth
+from modelsel.preparer.discretise_width import DiscretiseWidth, equal_cuts
+from modelsel.preparer.transform import _is_missing
 from modelsel.statistics.information import entropy
 
 NOTHING = np.random.default_rng(0)
@@ -165,3 +166,13 @@ def test_nominal_features_are_left_as_they_are(task_of):
     after = DiscretiseMdl().fit(task, positions(task), np.random.default_rng(0)).apply(task)
     assert after.features == task.features
     assert np.array_equal(after.values, task.values)
+
+
+def test_equal_widths_have_no_cut_at_an_end_where_there_is_no_number_between() -> None:
+    assert equal_cuts(1.0, float(np.nextafter(1.0, 2.0)), 4).size == 0
+    assert equal_cuts(1.0, 1.0, 4).size == 0
+    assert equal_cuts(0.0, 3.0, 3).tolist() == [1.0, 2.0]
+
+
+def test_nothing_and_no_number_are_missing_and_a_text_is_not() -> None:
+    assert [_is_missing(value) for value in (None, float("nan"), 0.0, "nan", "")] == [True, True, False, False, False]

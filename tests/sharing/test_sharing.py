@@ -16,6 +16,7 @@ from modelsel.foreign.parameters import settled
 from modelsel.learner.estimator import Estimator
 from modelsel.planning.batch import batches
 from modelsel.planning.make import make
+from modelsel.sharing.adapter import _at
 from tests import doubles
 from tests.extras import needs
 
@@ -292,3 +293,10 @@ def test_where_the_analysis_rows_have_one_class_it_has_the_whole_score(name):
     said = learners[0].fit_path(work, ANALYSIS, np.random.default_rng(5)).outputs(learners, work, ASSESSMENT, True)
     assert (said.predicted == 1).all()
     assert (said.scores == [0.0, 1.0]).all()
+
+
+def test_no_stage_is_asked_for_after_the_last_that_is_wanted() -> None:
+    stages = iter(range(10, 20))
+    found = _at(stages, [2, 4])
+    assert {number: int(stage) for number, stage in found.items()} == {2: 11, 4: 13}
+    assert next(stages) == 14
