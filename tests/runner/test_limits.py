@@ -44,6 +44,22 @@ def test_nothing_is_raised_in_time_nor_afterwards(timer):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+def test_time_that_is_up_as_the_block_ends_is_no_interrupt(timer):
+    """The timer rings before, at and after the end of a block: the event, or nothing, and the handlers are back."""
+    handlers = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGALRM)
+    interrupted = 0
+    for turn in range(150):
+        try:
+            with raised_after(0.002, DeadlineExceeded()):
+                _spin(0.0018 + turn % 8 * 0.0001)
+        except DeadlineExceeded:
+            pass
+        except KeyboardInterrupt:
+            interrupted += 1
+        assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGALRM)) == handlers
+    assert not interrupted
+
+
 def test_an_interrupt_meanwhile_is_an_interrupt(timer):
     threading.Timer(0.2, signal.raise_signal, [signal.SIGINT]).start()
     with pytest.raises(KeyboardInterrupt), raised_after(5.0, DeadlineExceeded()):

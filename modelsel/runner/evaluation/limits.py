@@ -100,16 +100,18 @@ def _by_system(seconds: float, event: BaseException) -> Iterator[None]:
     before = signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    finally:  # also where it rings at that very moment
         signal.signal(signal.SIGALRM, before)
 
 
 @contextmanager
 def _by_thread(seconds: float, event: BaseException) -> Iterator[None]:
     """Windows has no timer that signals: a thread sends the interrupt that Ctrl-C sends, and means the event by it."""
-    rang = threading.Event()
+    rang, over = threading.Event(), threading.Event()
 
     def send() -> None:
         rang.set()
@@ -117,8 +119,10 @@ def _by_thread(seconds: float, event: BaseException) -> Iterator[None]:
 
     def ring(number: int, frame: FrameType | None) -> None:
         if rang.is_set():
-            raise event
-        if callable(before):
+            rang.clear()
+            if not over.is_set():
+                raise event
+        elif callable(before):
             before(number, frame)
 
     before = signal.signal(signal.SIGINT, ring)
@@ -126,9 +130,13 @@ def _by_thread(seconds: float, event: BaseException) -> Iterator[None]:
     timer.daemon = True
     timer.start()
     try:
-        yield
+        try:
+            yield
+        finally:
+            over.set()
     finally:
         timer.cancel()
+        timer.join()  # what it sends after this would be taken for a Ctrl-C
         signal.signal(signal.SIGINT, before)
 
 
