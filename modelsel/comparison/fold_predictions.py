@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.comparison.bbc import Corrected, draws, summary
+from modelsel.core.spec import kind_of
 from modelsel.core.types import Booleans, Codes, Floats, Integers, Outputs, Scoreboard
 from modelsel.measure.base import BaseMeasure
 from modelsel.rule.base import BaseRule, among
@@ -69,7 +70,7 @@ def bbc_of_folds(
     reached: dict[str, list[float]] = {name: [] for name in beside}
     usable = np.zeros(len(board.ids), np.bool_)
     usable[candidates] = True
-    scores, picked, tried = [], [], 0
+    scores, picked, left, tried = [], [], [], 0
     for counts in draws(size, _resamples(len(candidates) * len(rows) * classes), rng):
         chosen: list[tuple[int, Booleans]] = []
         for start in range(0, len(counts), TOGETHER):
@@ -83,11 +84,13 @@ def bbc_of_folds(
                     picked.append(rule.choose(drawn))
                     chosen.append((int(np.searchsorted(candidates, picked[-1])), draw == 0))
         scores.extend(score.left(chosen))
+        left.extend(int(out.sum()) for _, out in chosen)
         for name, one in others.items():
             reached[name].extend(one.left(chosen))
     if not np.isfinite(scores).any():
         return None
-    found = summary(np.array(scores), np.array(picked), winner, level)
+    rows_worth = float(len(rows)) if kind_of(measure) == "error" else None  # under bounds: without, errors go to `bbc`
+    found = summary(np.array(scores), np.array(left), size, np.array(picked), winner, level, rows_worth)
     means = {name: _mean(np.array(values)) for name, values in reached.items()}
     return replace(found, reached=means, feasible=len(picked) / tried) if beside else found
 

@@ -26,6 +26,7 @@ from modelsel.config.overrides import OUTER, PARTS
 from modelsel.config.published import published
 from modelsel.config.references import hidden, plain_data, resolve
 from modelsel.config.settings import (
+    ALL,
     AUTO,
     BBC,
     ExplainSettings,
@@ -41,6 +42,7 @@ from modelsel.core.fingerprint import digest
 from modelsel.core.spec import resolved as spec_of
 from modelsel.core.types import Candidate
 from modelsel.dataset.files import bare
+from modelsel.measure.beside import named
 
 INTERVAL, CORRECTED, BATES = "interval", "corrected", "bates"
 INTERVALS = (CORRECTED, BATES)  # of nested cross-validation: the corrected resampled variance, or Bates, Hastie & Tibshirani
@@ -90,6 +92,12 @@ class Config:
     space: str = ""
     notes: tuple[str, ...] = ()
     published: str = ""  # the name of the published experiment that this is
+
+    @cached_property
+    def reads_scores(self) -> bool:
+        """Say whether anything that every candidate is judged by reads class scores: else they are no part of what it is."""
+        measures = (self.measure, *named(self.measure, getattr(self.rule, "bounds", ())).values())
+        return self.measures == ALL or any(measure.needs_scores for measure in measures)
 
     @cached_property
     def spec_id(self) -> str:
@@ -177,7 +185,7 @@ def _built(settings: Mapping[str, Any], resolved: Mapping[str, Any], dataset: st
         what = "a deadline would cut the selections inside the outer folds short, each elsewhere"
         builder.problems.append(Problem("MSEL-214", what, "deadline", "leave it out, or outer"))
     wanted, place = _wanted(settings)
-    space = expand(wanted, builder, root.seed if root else 0, place)
+    space = expand(wanted, builder, root.seed if root else 0, place, parts["measure"])
     if root is not None:
         builder.problems.extend(root.explain.strangers(space.candidates))
     if root is None or builder.problems:

@@ -5,6 +5,7 @@
       min_leaf: 2                       # any setting of the learner, dotted or nested
       sweep: {pruner.confidence: "choice(0.1, 0.25)"}      # or a list of such mappings: their union
       draw: 200                         # that many at random instead of all combinations
+      measure_reads: probabilities      # only where the study's measure reads them, or `scores`; in a mapping of a sweep, too
 
 A setting beneath a swept part applies to the alternatives that have it; one that none has is an error. Two candidates that
 say the same are one, and that is said.
@@ -24,7 +25,8 @@ from modelsel.core.errors import Problem
 from modelsel.core.fingerprint import digest, generator
 from modelsel.core.types import Candidate
 
-SPACE, SWEEP, DRAW = "space", "sweep", "draw"
+SPACE, SWEEP, DRAW, MEASURE_READS = "space", "sweep", "draw", "measure_reads"
+READS = {"scores": "needs_scores", "probabilities": "needs_probabilities"}
 MOST = 2_000_000
 
 
@@ -41,12 +43,12 @@ class Space:
         return self.declared - len(self.candidates)
 
 
-def expand(wanted: Any, builder: Builder, seed: int = 0, where: str = SPACE) -> Space:
+def expand(wanted: Any, builder: Builder, seed: int = 0, where: str = SPACE, measure: Any = None) -> Space:
     """The candidates of a space: names of files and learners, or entries. Problems are added to the builder's.
 
-    `where` is the setting that the entries stand under, for messages.
+    `where` is the setting that the entries stand under, for messages; `measure` chooses among the candidates, where it is known.
     """
-    entries = read_entries(wanted, builder)
+    entries = _read(read_entries(wanted, builder), measure, builder, where)
     found: dict[tuple[Any, Any], Candidate] = {}
     declared = 0
     for entry, text in entries.items():
@@ -83,6 +85,32 @@ def family(learner: Any) -> str:
     """`pruner.alpha: path` where a part of the learner still stands for several strengths, else empty."""
     pruner = getattr(learner, "pruner", None)
     return "pruner.alpha: path" if getattr(pruner, "is_family", False) else ""
+
+
+def _read(entries: Mapping[str, Any], measure: Any, builder: Builder, where: str) -> dict[str, Any]:
+    """The entries, and the mappings of their sweeps, whose `measure_reads` the measure does read: all where none is known."""
+    found = {}
+    for name, text in entries.items():
+        place, sweep = f"{where}.{name}" if where == SPACE else where, text.get(SWEEP) if isinstance(text, Mapping) else None
+        stands, own = _stands(text, measure, builder, place)
+        if isinstance(sweep, list | tuple):
+            asked = [_stands(one, measure, builder, f"{place}.{SWEEP}[{index}]") for index, one in enumerate(sweep)]
+            own = {**own, SWEEP: [one for there, one in asked if there]}
+            stands = stands and (bool(own[SWEEP]) or not sweep)
+        if stands:
+            found[name] = own
+    return found
+
+
+def _stands(said: Any, measure: Any, builder: Builder, where: str) -> tuple[bool, Any]:
+    """Say whether the measure reads what is asked for; and what was said without that."""
+    if not isinstance(said, Mapping) or MEASURE_READS not in said:
+        return True, said
+    what = said[MEASURE_READS]
+    if what not in READS:
+        _say(builder, "MSEL-205", f"found {what!r}", f"{where}.{MEASURE_READS}", f"choose one of {', '.join(READS)}")
+    reads = measure is None or bool(getattr(measure, READS.get(what, ""), True))
+    return reads, {key: value for key, value in said.items() if key != MEASURE_READS}
 
 
 def _file(name: Any, builder: Builder) -> Mapping[str, Any]:

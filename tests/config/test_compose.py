@@ -35,7 +35,7 @@ def test_the_defaults_are_those_that_are_documented() -> None:
     assert (config.scheme.folds, config.split.test, config.split.seed, config.pool.kind, config.tracking.kind) == (
         10, 0.3, 0, "auto", "sqlite",
     )  # fmt: skip
-    assert config.name == "breast_cancer-quickstart"
+    assert config.name == "breast_cancer-default"
     assert (config.final_test, config.on_failure, config.outer, config.seed) == ("auto", "record", None, 0)
     assert {"cart", "c45", "knn", "naive_bayes", "table", "majority"} == {candidate.entry for candidate in config.candidates}
     assert len(config.candidates) > 100

@@ -305,9 +305,9 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         builder = Builder(Folders.of())
         rule = builder.part("rule", _named(self.rule), "rule")
         scoring = scoring_of(self.scoring, self.measure, builder)
-        space = expand(_entries(self.space), builder, self.seed)
+        space = expand(_entries(self.space), builder, self.seed, measure=scoring.measure)
         ConfigurationError.raise_if(builder.problems)
-        return scoring, rule, resolve(space.candidates, task, self.seed)
+        return scoring, rule, resolve(space.candidates, task, self.seed, scores=scoring.measure.needs_scores)
 
     def _resampling(self, task: Task, groups: Any) -> Resampling:
         """Make the folds of a scikit-learn splitter, or of a scheme by name."""
