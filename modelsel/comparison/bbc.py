@@ -157,8 +157,8 @@ def summary(
 # the score of n units has. So each deviation is squared and weighed by m / (n − m), which is what the jackknife does that
 # deletes d = n − m units (Shao & Wu 1989, Annals of Statistics 17); what varies because another candidate is picked counts as
 # well. The standard error is widened by 1 + 2.5 / sqrt(n): losses are skewed, and folds share the rows that they are fitted
-# on, so that without it few rows miss too often (docs/corrected.md); at most by sqrt(e − 1), which undoes the weighing. For errors the interval is
-# Wilson's (1927), of as many rows as have that standard error: it is no point where no row was wrong.
+# on, so that without it few rows miss too often (docs/corrected.md); at most by sqrt(e − 1), which undoes the weighing. For
+# errors the interval is Wilson's (1927), of as many rows as have that standard error: it is no point where no row was wrong.
 
 WIDER, WIDEST = 2.5, np.sqrt(np.e - 1)
 

@@ -134,7 +134,8 @@ RunPlan = Callable[[Plan, Task, Resampling], Results]
 class SelectionProcedure:
     """The selection procedure that all outer folds share.
 
-    `run` computes a plan's cells, `journal` knows families, `reads_scores` says what tells candidates apart; `answer` fits a fold's winner and asks it about tables.
+    `run` computes a plan's cells, `journal` knows families, `reads_scores` says whether scores tell candidates apart; `answer`
+    fits a fold's winner and asks it about tables.
     """
 
     candidates: Sequence[Candidate]

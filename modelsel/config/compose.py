@@ -46,6 +46,7 @@ from modelsel.measure.beside import named
 
 INTERVAL, CORRECTED, BATES = "interval", "corrected", "bates"
 INTERVALS = (CORRECTED, BATES)  # of nested cross-validation: the corrected resampled variance, or Bates, Hastie & Tibshirani
+MEASURE_SAID = ("measure=", "measure.", "experiment=", "exam=")  # overrides that say by what is chosen
 ABSENT = {"race": "off"}  # in configurations that were written before there was one
 # where a data set lies, and how it is got, is no part of what is studied
 LOOSE = (
@@ -91,6 +92,7 @@ class Config:
     resolved: Mapping[str, Any]
     space: str = ""
     notes: tuple[str, ...] = ()
+    measure_is_open: bool = False  # nobody said by what is chosen
     published: str = ""  # the name of the published experiment that this is
 
     @cached_property
@@ -123,7 +125,9 @@ def compose(overrides: Sequence[str] = (), config_dir: str | None = None, settin
         composed = load(folders, list(wanted.lines), wanted.hydra)
     except ConfigurationError as error:
         raise ConfigurationError(*problems, *error.problems) from error
-    return assemble(composed, dict(composed.hydra.runtime.choices), folders, problems, given)
+    config = assemble(composed, dict(composed.hydra.runtime.choices), folders, problems, given)
+    said = any(line.lstrip("+~").startswith(MEASURE_SAID) for line in wanted.lines)
+    return replace(config, measure_is_open=not said and "measure" not in (given.values or {}))
 
 
 def recompose(recorded: Mapping[str, Any], settings: Mapping[str, Any], config_dir: str | None = None) -> Config:

@@ -46,7 +46,7 @@ class Space:
 def expand(wanted: Any, builder: Builder, seed: int = 0, where: str = SPACE, measure: Any = None) -> Space:
     """The candidates of a space: names of files and learners, or entries. Problems are added to the builder's.
 
-    `where` is the setting that the entries stand under, for messages; `measure` chooses among the candidates, where it is known.
+    `where` is the setting that the entries stand under, for messages; `measure` is what chooses, where it is known.
     """
     entries = _read(read_entries(wanted, builder), measure, builder, where)
     found: dict[tuple[Any, Any], Candidate] = {}

@@ -132,7 +132,9 @@ class Knn(BaseLearner):
     )
     vote: str = one_of(*VOTES)
     prior: Prior = plain("empirical", help="empirical, uniform, or a number per class")
-    smoothing: float | None = optional_number(least=0, help="Laplace l, added to each class: log loss needs it, no class changes")
+    smoothing: float | None = optional_number(
+        least=0, help="Laplace l, added to each class: log loss needs it, no class changes"
+    )
 
     unit: ClassVar[str] = "stored rows"
     holds_gil: ClassVar[bool] = False

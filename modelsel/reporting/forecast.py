@@ -17,6 +17,10 @@ from modelsel.planning.show import Nesting, lines, warnings
 from modelsel.runner.execution.executors import Pool
 from modelsel.runner.study_data import prepare
 
+OPEN_MEASURE = (
+    "measure      error, as none was said: it reads classes alone; measure=log_loss where probabilities are to be used, "
+    "auc where rows are to be ranked, balanced_error where classes are rare"
+)
 GRAVITY = ("critical", "high", "medium", "low", "info")
 
 
@@ -90,6 +94,7 @@ def forecast(config: Config) -> Forecast:
     )  # fmt: skip
     said = (
         *shown,
+        *((OPEN_MEASURE,) if config.measure_is_open else ()),
         *explaining(config.explain, config.curve, plan.folds, candidates),
         exports.line(candidates),
         *filter(None, [counted_once(len(config.candidates), len(candidates))]),

@@ -32,7 +32,8 @@ def resolve(
 ) -> Members:
     """The candidates with every family replaced, where it stood, by its members; those that cannot differ are merged.
 
-    `scores` says whether anything reads class scores. With a journal a family that it knows is not fitted, and one that it does not know is written down.
+    `scores` says whether anything reads class scores. With a journal a family that it knows is not fitted, and one that it does
+    not know is written down.
     """
     distinct: dict[str, Candidate] = {}
     paths: LRUCache[Path] = LRUCache(4)

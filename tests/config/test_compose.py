@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from modelsel.config.compose import Config, compose
 from modelsel.core.errors import ConfigurationError
+from modelsel.core.fingerprint import digest
+from modelsel.core.spec import flat, resolved
 
 SMALL = ("dataset=iris", "space=majority")
 
@@ -37,8 +39,25 @@ def test_the_defaults_are_those_that_are_documented() -> None:
     )  # fmt: skip
     assert config.name == "breast_cancer-default"
     assert (config.final_test, config.on_failure, config.outer, config.seed) == ("auto", "record", None, 0)
-    assert {"cart", "c45", "knn", "naive_bayes", "table", "majority"} == {candidate.entry for candidate in config.candidates}
-    assert len(config.candidates) > 100
+    entries = {"extra_trees", "forest", "logistic_regression", "cart", "c45", "knn", "naive_bayes", "majority"}
+    assert entries == {candidate.entry for candidate in config.candidates}
+    assert len(config.candidates) > 80
+
+
+def test_the_default_space_of_earlier_versions_has_the_candidates_that_it_had() -> None:
+    """Looks on record under it are priced and replayed by these ids."""
+    ids = [candidate.id for candidate in compose(["space=quickstart"]).candidates]
+    assert (len(ids), digest(ids)) == (171, "7c7c1396ba2240ab728ac1c4b0c6d9a5")
+
+
+def test_no_class_is_impossible_to_a_candidate_of_the_default_space() -> None:
+    """But to Bayes', whose densities are never 0, and to what scikit-learn fits."""
+    for candidate in compose(["measure=log_loss"]).candidates:
+        spec = flat(resolved(candidate.learner))
+        if candidate.entry in ("extra_trees", "forest", "cart", "c45"):
+            assert spec["leaf.score"] != "frequency"
+        elif candidate.entry == "knn":
+            assert spec["smoothing"] > 0
 
 
 @pytest.mark.slow
