@@ -172,7 +172,7 @@ def interval(scores: Floats, left: Integers, units: int, level: float, rows: flo
     """
     centre, z = float(scores.mean()), float(ndtri((1 + level) / 2))
     variance = float(np.mean(np.square(scores - centre) * left / np.maximum(units - left, 1)))
-    error = np.sqrt(variance) * min(1 + WIDER / np.sqrt(units), WIDEST)
+    error = float(np.sqrt(variance) * min(1 + WIDER / np.sqrt(units), WIDEST))
     if rows is None:
         return max(centre - z * error, float(scores.min())), min(centre + z * error, float(scores.max()))
     worth = rows if error == 0 else min(rows, centre * (1 - centre) / error**2)
