@@ -67,22 +67,25 @@ def _name(key: str, value: Any, folders: Folders) -> str | None:
     return value.replace("'", "\\'") if isinstance(value, str) else None
 
 
-def plain(value: Any, where: str) -> Any:
-    """A setting given in Python as plain data; ConfigurationError for what is none."""
+def plain(value: Any, where: str, as_given: bool = False) -> Any:
+    """A setting given in Python as plain data; ConfigurationError for what is none.
+
+    `as_given`: estimators of a space are fitted as they are, also where their plain values would do.
+    """
     problems: list[Problem] = []
-    found = _plain(_written(value, where, problems), where, problems)
+    found = _plain(_written(value, where, problems, as_given), where, problems)
     ConfigurationError.raise_if(problems)
     return found
 
 
-def _written(value: Any, where: str, problems: list[Problem]) -> Any:
+def _written(value: Any, where: str, problems: list[Problem], as_given: bool = False) -> Any:
     """A space in which estimators with their grids have become entries."""
     if where != SPACE:
         return value
     try:
-        return space(value)
+        return space(value, as_given)
     except NotPlainError as error:
-        problems.append(Problem("MSEL-217", str(error), where, "name the estimator in a file of conf/learner, or leave it out"))
+        problems.append(Problem("MSEL-217", str(error), where, "hand over what scikit-learn's clone copies, or leave it out"))
         return {}
 
 

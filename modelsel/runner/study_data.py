@@ -4,7 +4,7 @@ Everything that can be known before a fit is checked here, and said in one messa
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +17,7 @@ from modelsel.core.system.machine import give_back
 from modelsel.core.types import Candidate, Finding, Resampling, Sealed, Task, seal
 from modelsel.dataset.files import listener, told
 from modelsel.dataset.profile import asked_units, profile
+from modelsel.dataset.tables.source import read_as_given
 from modelsel.guard.checks.independence import FEWEST_UNITS
 from modelsel.measure.answerable import unanswerable
 from modelsel.measure.beside import named, unbounded
@@ -72,7 +73,7 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
     for finding in loaded.findings:
         if say and finding.code != EXPECTED:
             say(f"{finding.message}; {finding.do}")
-    task, findings = loaded.task, loaded.findings
+    task, findings = with_source(loaded.task, config.candidates), loaded.findings
     _refuse(("split", config.split.problems(task)))
     partition = config.split.partition(task)
     findings = (*findings, *dropped(task, partition))
@@ -95,6 +96,16 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
     judges = (config.measure, *named(config.measure, bounds).values())
     _refuse(*((f"space.{entry}", [reason]) for entry, reason in unanswerable(judges, config.candidates)))
     return StudyData(development, seal(test), resampling, findings)
+
+
+def with_source(task: Task, candidates: Iterable[Candidate]) -> Task:
+    """The task with what estimator objects read: its columns in their own types, and labels as the target's column held them.
+
+    Where nobody reads those, nothing of the source is kept.
+    """
+    if not any(getattr(candidate.learner, "reads_source", False) for candidate in candidates):
+        return replace(task, source=None)
+    return read_as_given(task)
 
 
 def _scheme(config: Config, task: Task) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """The context that all cells of a run share, and the job and reply of one cell: the unit that pools hand to workers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 from modelsel.core.fingerprint import digest
 from modelsel.core.spec import kind_of, resolved
 from modelsel.core.types import Candidate, Resampling, Task
+from modelsel.dataset.tables.source import fingerprint
 from modelsel.measure.base import BaseMeasure
 from modelsel.planning.make import Cell, Plan
 from modelsel.planning.sources import code
@@ -45,8 +46,13 @@ class RunContext:
 
     @cached_property
     def codes(self) -> tuple[str, ...]:
-        """Digest of the code behind each batch."""
-        return tuple(code([self.plan.candidates[member] for member in batch.members]) for batch in self.plan.batches)
+        """Digest of the code behind each batch, and of the source where it is read: its table does not say all of it."""
+        batches = [[self.plan.candidates[member] for member in batch.members] for batch in self.plan.batches]
+        return tuple(digest([code(own), self._source]) if _reads_source(own) else code(own) for own in batches)
+
+    @cached_property
+    def _source(self) -> str:
+        return "" if self.task.source is None else fingerprint(self.task.source)
 
     def __getstate__(self) -> dict[str, Any]:
         """Keys do not travel: a worker makes those that it needs."""
@@ -104,3 +110,7 @@ class RunContext:
         """Digest of the measure and its settings, and of those beside it."""
         others = [[name, resolved(measure)] for name, measure in self.beside.items()]
         return digest([kind_of(self.measure), resolved(self.measure), *others])
+
+
+def _reads_source(candidates: Sequence[Candidate]) -> bool:
+    return any(getattr(candidate.learner, "reads_source", False) for candidate in candidates)

@@ -1,0 +1,115 @@
+"""Sources of tables: the columns that are features in their own types, what a sparse matrix is as a table, what a table is as a frame.
+
+A table of numbers holds a sparse matrix whole where it is small. A large one is known by its rows: a digest and the number of its
+entries stand for each, by which equal rows are recognised again; only estimator objects can read such a table.
+"""
+
+import hashlib
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from modelsel.core.fingerprint import array_digest, digest
+from modelsel.core.source import Source
+from modelsel.core.types import Floats, Table, Task
+from modelsel.dataset.columns.spellings import labels
+from modelsel.dataset.tables.frame import as_pandas
+
+MOST_CELLS = 1 << 24  # of a sparse matrix that becomes a table of numbers
+EXACT = 1 << 53  # whole numbers up to here are exact as floats
+ROW, ENTRIES = "row", "entries"
+
+
+def is_sparse(data: Any) -> bool:
+    """Say whether it is a sparse matrix or array of SciPy.
+
+    >>> is_sparse(np.eye(2))
+    False
+    """
+    return hasattr(data, "tocsr") and hasattr(data, "nnz")
+
+
+def of_columns(data: Any, names: Collection[str]) -> Source:
+    """The columns of a table that are called so, in their order and types; of an array those at the places that x0, x1, ... name."""
+    if is_sparse(data):
+        return Source(data.tocsr())
+    if isinstance(data, np.ndarray):
+        places = [place for place in range(data.shape[1]) if f"x{place}" in names] if data.ndim == 2 else []
+        return Source(data if len(places) == data.shape[1] else data[:, places])
+    if isinstance(data, pd.DataFrame):
+        return Source(data.loc[:, [str(name) in names for name in data.columns]])
+    frame = nw.from_native(data, eager_only=True)
+    return Source(frame.select([name for name in frame.columns if name in names]).to_native())
+
+
+def of_table(table: Table) -> Source:
+    """A frame of what a table says, for one that came from a file: numbers, texts, ordered categories, moments."""
+    rows = int(table.rows.max()) + 1 if len(table) else 0
+    columns = {}
+    for index, feature in enumerate(table.features):
+        values = np.full(rows, np.nan)
+        values[table.rows] = table.values[:, index]
+        if feature.kind == "numeric":
+            columns[feature.name] = pd.to_datetime(values, unit="s") if feature.dates else values
+            continue
+        codes = np.where(np.isnan(values) | (values >= len(feature.levels)), -1, values).astype(np.int64)
+        if feature.kind == "ordered":
+            columns[feature.name] = pd.Categorical.from_codes(codes, list(feature.levels), ordered=True)
+        else:
+            columns[feature.name] = np.append(np.array(feature.levels, object), [np.nan])[codes]
+    return Source(pd.DataFrame(columns))
+
+
+def read_as_given(task: Task) -> Task:
+    """The task with a source for estimator objects: the columns in their own types, and labels as the target's column held them."""
+    source = of_table(task) if task.source is None else task.source
+    return replace(task, source=replace(source, classes=labels(task.classes, task.label_type)))
+
+
+def of_sparse(matrix: Any) -> NDArray[Any] | pd.DataFrame:
+    """A sparse matrix as a table of numbers, or a digest and a number of entries per row where it is too large for that."""
+    if matrix.shape[0] * matrix.shape[1] <= MOST_CELLS:
+        return np.asarray(matrix.toarray(), np.float64)
+    rows = matrix.tocsr(copy=True)
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    parts = zip(rows.indptr[:-1].tolist(), rows.indptr[1:].tolist(), strict=True)
+    said = [_number(rows.indices[a:b].astype(np.int64).tobytes() + rows.data[a:b].astype(np.float64).tobytes()) for a, b in parts]
+    return pd.DataFrame({ROW: np.array(said), ENTRIES: np.diff(rows.indptr).astype(np.float64)})
+
+
+def by_rows(data: Sequence[Any]) -> Floats:
+    """Rows that are no row of numbers (arrays of more dimensions, objects) as a digest each."""
+    return np.array([[_number(_bytes(row))] for row in data])
+
+
+def fingerprint(source: Source) -> str:
+    """The digest of a source: types, categories in their order, and every cell; what its table does not say of it is in it."""
+    data = source.data
+    if is_sparse(data):
+        rows = data.tocsr()
+        return digest([str(rows.dtype), list(rows.shape), array_digest(rows.data, rows.indices, rows.indptr)])
+    if isinstance(data, np.ndarray) and not data.dtype.hasobject:
+        return array_digest(data)
+    if isinstance(data, np.ndarray | list | tuple):
+        return hashlib.sha256(b"".join(hashlib.sha256(_bytes(row)).digest() for row in data)).hexdigest()[:32]
+    frame = as_pandas(data)
+    kinds = [[str(name), str(kind), [str(one) for one in getattr(kind, "categories", ())]] for name, kind in frame.dtypes.items()]
+    cells = [pd.util.hash_pandas_object(frame.iloc[:, place], index=False).to_numpy() for place in range(frame.shape[1])]
+    return digest([type(data).__module__, kinds, array_digest(*cells)])
+
+
+def _bytes(row: Any) -> bytes:
+    if isinstance(row, str):
+        return b"text:" + row.encode()
+    array = np.asarray(row)
+    return array.tobytes() if not array.dtype.hasobject else repr(row).encode()
+
+
+def _number(data: bytes) -> float:
+    return float(int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little") % EXACT)
