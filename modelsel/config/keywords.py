@@ -18,7 +18,7 @@ from modelsel.config.merge import KIND, merge, nested
 from modelsel.config.overrides import COMPOSED, OUTER
 from modelsel.config.references import reference
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.foreign.written import NotPlainError, space
+from modelsel.foreign.written import AsGiven, NotPlainError, space
 
 MERGED = (*COMPOSED, OUTER, "limit", "explain")  # settings that refine what stands there; the others take its place
 
@@ -67,10 +67,10 @@ def _name(key: str, value: Any, folders: Folders) -> str | None:
     return value.replace("'", "\\'") if isinstance(value, str) else None
 
 
-def plain(value: Any, where: str, as_given: bool = False) -> Any:
+def plain(value: Any, where: str, as_given: AsGiven = lambda _: False) -> Any:
     """A setting given in Python as plain data; ConfigurationError for what is none.
 
-    `as_given`: estimators of a space are fitted as they are, also where their plain values would do.
+    `as_given(estimator)`: an estimator of a space is fitted as it is, also where its plain values would do.
     """
     problems: list[Problem] = []
     found = _plain(_written(value, where, problems, as_given), where, problems)
@@ -78,7 +78,7 @@ def plain(value: Any, where: str, as_given: bool = False) -> Any:
     return found
 
 
-def _written(value: Any, where: str, problems: list[Problem], as_given: bool = False) -> Any:
+def _written(value: Any, where: str, problems: list[Problem], as_given: AsGiven = lambda _: False) -> Any:
     """A space in which estimators with their grids have become entries."""
     if where != SPACE:
         return value

@@ -16,7 +16,8 @@ class Source:
     """`data` are features alone; `classes` the labels of the task's classes as the target's column held them."""
 
     data: Any
-    classes: NDArray[Any] | None = None  # None where the target is a number, or where there is no target
+    classes: NDArray[Any] | None = None  # None where nobody asked for them
+    target: Any = None  # of a search, which seals nothing: y as it was given
 
     def take(self, rows: NDArray[np.int64]) -> Any:
         """Some rows by position, of the type that all are of.
@@ -24,17 +25,28 @@ class Source:
         >>> Source(["first text", "second text"]).take(np.array([1, 0]))
         ['second text', 'first text']
         """
-        data = self.data
-        if hasattr(data, "iloc"):  # pandas
-            return data.iloc[rows]
-        if hasattr(data, "take") and hasattr(data, "column_names"):  # Arrow
-            return data.take(rows)
-        if isinstance(data, list | tuple):
-            return [data[row] for row in rows.tolist()]
-        return data[rows]  # NumPy, SciPy's sparse matrices, Polars
+        return taken(self.data, rows)
+
+    def labels(self, rows: NDArray[np.int64], codes: NDArray[np.int32]) -> Any:
+        """The labels of some rows, whose classes are `codes`."""
+        if self.target is not None:
+            return taken(self.target, rows)
+        assert self.classes is not None
+        return self.classes[codes]
 
     @property
     def columns(self) -> tuple[Any, ...] | None:
         """The names of the columns; None where they have none."""
         found = getattr(self.data, "columns", None)
         return None if found is None or callable(found) else tuple(getattr(self.data, "column_names", found))
+
+
+def taken(data: Any, rows: NDArray[np.int64]) -> Any:
+    """Some rows of anything that has rows, of the type that it is of."""
+    if hasattr(data, "iloc"):  # pandas
+        return data.iloc[rows]
+    if hasattr(data, "column_names") and hasattr(data, "take"):  # Arrow
+        return data.take(rows)
+    if isinstance(data, list | tuple):
+        return [data[row] for row in rows.tolist()]
+    return data[rows]  # NumPy, SciPy's sparse matrices, Polars

@@ -28,16 +28,17 @@ from modelsel.foreign.transformers import transformer_of
 
 Grid = Mapping[str, Any]
 Said = Callable[[Any, Grid], Mapping[str, Any]]
+AsGiven = Callable[[Any], bool]
 
 
 class NotPlainError(ValueError):
     """A value that cannot be written as plain values, by name."""
 
 
-def space(entries: Any, as_given: bool = False) -> Any:
+def space(entries: Any, as_given: AsGiven = lambda _: False) -> Any:
     """A space in which estimators, alone or with their grids, have become entries. Raises NotPlainError.
 
-    `as_given`: each is fitted as it is, also where plain values would do.
+    `as_given(estimator)`: it is fitted as it is, also where plain values would do.
 
     >>> from sklearn.svm import SVC
     >>> space({"svm": (SVC(C=2), {"gamma": [0.1, 1]})})["svm"]["sweep"]
@@ -54,7 +55,7 @@ def of_objects(entries: Any) -> bool:
     return bool(each) and all(hasattr(value[0] if _is_pair(value) else value, "get_params") for value in each)
 
 
-def _entry(value: Any, as_given: bool) -> Any:
+def _entry(value: Any, as_given: AsGiven) -> Any:
     """Write an estimator and its grid as an entry; anything else is returned as it is."""
     estimator, grid = value if _is_pair(value) else (value, {})
     if inspect.isclass(estimator) and hasattr(estimator, "get_params"):
@@ -65,7 +66,7 @@ def _entry(value: Any, as_given: bool) -> Any:
     if any(not isinstance(one, Mapping) or any(isinstance(v, str) or not _lists(v) for v in one.values()) for one in grids):
         raise NotPlainError("a grid is a mapping of parameters to lists of values: {'num_leaves': [15, 31]}")
     try:
-        if as_given:
+        if as_given(estimator):
             raise NotPlainError("it is wanted as it is")
         learner, sweeps = _recipe(estimator), [_sweep(estimator, _last(estimator), one) for one in grids]
     except NotPlainError:

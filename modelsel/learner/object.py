@@ -6,6 +6,8 @@ on its clone by the names that `set_params` takes. A `random_state` that is None
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -61,7 +63,7 @@ class Object(BaseLearner):
     def specification(self) -> dict[str, Any]:
         """The settings as plain data; a whole number that is a float is written as one, since identities do not tell them apart."""
         exact = {name: str(value) if type(value) is float and value.is_integer() else value for name, value in self.params.items()}
-        return {"kind": "object", "identity": self.identity, "estimator": self.estimator, "params": exact, "portable": False}
+        return {"kind": "object", "identity": self.identity, "estimator": self.estimator, "params": exact}
 
     def fresh(self) -> Any:
         """The object's clone with this candidate's parameters. Raises KeyError where it is not here, ValueError for a parameter."""
@@ -157,7 +159,10 @@ class Object(BaseLearner):
         return None
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "ObjectPath":
-        return ObjectPath(self, task, rows, int(rng.integers(2**31 - 1)))
+        path = ObjectPath(self, task, rows, int(rng.integers(2**31 - 1)))
+        if (kept := _KEPT.get()) is not None:
+            kept.append(path)
+        return path
 
     def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "ObjectModel":
         return self.fit_path(task, rows, rng).model(self)
@@ -226,11 +231,11 @@ class ObjectPath(EstimatorPath):
         """Fit a clone on the analysis rows of the source."""
         task, rows, (columns, X) = self.task, self.rows, self._columns
         assert task.source is not None
-        labels = task.source.classes
+        labels, y = task.source.classes, task.source.labels(task.rows[rows], task.target[rows])
         assert labels is not None
         made = objects.seeded(learner.fresh(), self.seed)
         name = objects.weights_name(made) if task.weights is not None else None
-        made.fit(X, labels[task.target[rows]], **({name: task.row_weights[rows]} if name else {}))
+        made.fit(X, y, **({name: task.row_weights[rows]} if name else {}))
         seen = getattr(made, "classes_", None)
         own = np.unique(task.target[rows]) if seen is None else places_of(labels, np.asarray(seen))
         return Answering(made, learner.adapter, columns, (), own.astype(np.int64), len(task.classes), labels)
@@ -238,6 +243,22 @@ class ObjectPath(EstimatorPath):
     def model(self, learner: Any) -> "ObjectModel":
         value, answering = self._value(learner), self._answering([learner])
         return ObjectModel(learner, answering.cut(value), self.seed, self.digest)
+
+
+# The fits of a cell, for a search whose scorers ask more of an estimator than classes and scores.
+
+_KEPT: ContextVar[list[ObjectPath] | None] = ContextVar("kept", default=None)
+
+
+@contextmanager
+def keeping() -> Iterator[list[ObjectPath]]:
+    """The fits of objects that are made in this context, which live for as long as their list."""
+    kept: list[ObjectPath] = []
+    token = _KEPT.set(kept)
+    try:
+        yield kept
+    finally:
+        _KEPT.reset(token)
 
 
 class ObjectModel(EstimatorModel):

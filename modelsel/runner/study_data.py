@@ -76,7 +76,7 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
     task, findings = with_source(loaded.task, config.candidates), loaded.findings
     _refuse(("split", config.split.problems(task)))
     partition = config.split.partition(task)
-    findings = (*findings, *dropped(task, partition))
+    findings = (*findings, *dropped(task, partition), *not_portable(config.candidates))
     development, test = task.take(partition.development), task.take(partition.test)
     del task, loaded  # of a large table one copy is enough
     give_back()
@@ -106,6 +106,18 @@ def with_source(task: Task, candidates: Iterable[Candidate]) -> Task:
     if not any(getattr(candidate.learner, "reads_source", False) for candidate in candidates):
         return replace(task, source=None)
     return read_as_given(task)
+
+
+def not_portable(candidates: Iterable[Candidate]) -> Iterator[Finding]:
+    """Say which entries are objects of this process, and what the record of the study can therefore not do."""
+    entries = {candidate.entry: None for candidate in candidates if not getattr(candidate.learner, "portable", True)}
+    if entries:
+        what = (
+            f"{', '.join(entries)}: made in Python and not portable: the record names them by a digest, and holds how they were "
+            f"fitted, not what they are; no other process goes on with this study, exports its model or fits it again from the record"
+        )
+        fix = "run the same program again to go on; name an estimator of an installed package in a file to have all of this"
+        yield Finding("NOT_PORTABLE", "info", what, fix)
 
 
 def _scheme(config: Config, task: Task) -> Iterator[str]:

@@ -68,7 +68,9 @@ def of_table(table: Table) -> Source:
 def read_as_given(task: Task) -> Task:
     """The task with a source for estimator objects: the columns in their own types, and labels as the target's column held them."""
     source = of_table(task) if task.source is None else task.source
-    return replace(task, source=replace(source, classes=labels(task.classes, task.label_type)))
+    if source.classes is None:
+        source = replace(source, classes=labels(task.classes, task.label_type))
+    return replace(task, source=source)
 
 
 def of_sparse(matrix: Any) -> NDArray[Any] | pd.DataFrame:
