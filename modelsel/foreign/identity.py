@@ -228,7 +228,9 @@ class _Reader:
             return self._named(value, made) if hasattr(value, "__module__") else f"{self.said(type(value))}.{made}"
         maker, arguments, *rest = made
         state, items, pairs = [*rest, None, None, None][:3]
-        return f"made({self.said(maker)},{self.said(arguments)},{self.said(state)},{_listed(self, items)},{_listed(self, pairs)})"
+        return (
+            f"made({self.said(maker)},{self.said(arguments)},{self.said(state)},{_listed(self, items)},{_listed(self, pairs)})"
+        )
 
 
 def _listed(reader: _Reader, values: Any) -> str:
@@ -318,7 +320,11 @@ def _tree(node: ast.AST) -> str:
     """The syntax tree as a digest, without docstrings, places and names of the function itself."""
     for inner in ast.walk(node):
         body = getattr(inner, "body", None)
-        if isinstance(body, list) and body and isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module):
+        if (
+            isinstance(body, list)
+            and body
+            and isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module)
+        ):
             first = body[0]
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
                 inner.body = body[1:]  # type: ignore[attr-defined]

@@ -25,7 +25,6 @@ from modelsel.foreign.allowed import NotAllowedError, class_of, near, public_nam
 from modelsel.foreign.parameters import is_plain
 from modelsel.foreign.transformers import transformer_of
 
-
 Grid = Mapping[str, Any]
 Said = Callable[[Any, Grid], Mapping[str, Any]]
 AsGiven = Callable[[Any], bool]
@@ -47,6 +46,17 @@ def space(entries: Any, as_given: AsGiven = lambda _: False) -> Any:
     if not isinstance(entries, Mapping):
         return entries
     return {name: _entry(value, as_given) for name, value in entries.items()}
+
+
+def spaced(entries: Any) -> Any:
+    """An estimator alone, or with its grid, as a space of one entry; anything else is returned as it is.
+
+    >>> from sklearn.svm import SVC
+    >>> list(spaced((SVC(), {"C": [1, 10]})))
+    ['estimator']
+    """
+    alone = entries[0] if _is_pair(entries) else entries
+    return {"estimator": entries} if hasattr(alone, "get_params") and not inspect.isclass(alone) else entries
 
 
 def of_objects(entries: Any) -> bool:
@@ -109,13 +119,13 @@ def _held(estimator: Any) -> dict[str, Any]:
 
 
 def _held_sweep(estimator: Any, grid: Grid) -> dict[str, list[Any]]:
-    """A grid over the parameters of an object. Raises NotPlainError for one that it does not have."""
+    """A grid over the parameters of an object, in the order in which scikit-learn tries them. Raises NotPlainError for one that it does not have."""
     known = estimator.get_params(deep=True)
     for name in grid:
         if name not in known and not any(name.startswith(f"{other}__") for other in grid):
             raise NotPlainError(f"{type(estimator).__name__} has no parameter {name!r}{near(name, known)}")
     try:
-        return {f"params.{name}": [objects.written(one) for one in values] for name, values in grid.items()}
+        return {f"params.{name}": [objects.written(one) for one in grid[name]] for name in sorted(grid)}
     except objects.NotClonableError as error:
         raise NotPlainError(str(error)) from error
 
@@ -185,7 +195,6 @@ def _listed(value: Any) -> Any:
 #
 # (make_pipeline(StandardScaler(), SVC()), {"svc__C": [1, 10]})
 # [[{"kind": "sklearn.preprocessing.StandardScaler"}]], {"C": [1, 10]}
-
 
 
 def is_pipeline(estimator: Any) -> bool:

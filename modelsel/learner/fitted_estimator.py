@@ -34,7 +34,9 @@ class Answering:
     nominal: tuple[int, ...]  # columns of the matrix that hold categories
     own: Integers
     classes: int
-    labels: NDArray[Any] | None = None  # of the classes, where the estimator was fitted on labels; else on their positions in `own`
+    labels: NDArray[Any] | None = (
+        None  # of the classes, where the estimator was fitted on labels; else on their positions in `own`
+    )
 
     def outputs(self, values: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
         """Return the answers of a fit with each value of the path parameter (None where there is none) for some rows."""

@@ -62,7 +62,9 @@ class Object(BaseLearner):
 
     def specification(self) -> dict[str, Any]:
         """The settings as plain data; a whole number that is a float is written as one, since identities do not tell them apart."""
-        exact = {name: str(value) if type(value) is float and value.is_integer() else value for name, value in self.params.items()}
+        exact = {
+            name: str(value) if type(value) is float and value.is_integer() else value for name, value in self.params.items()
+        }
         return {"kind": "object", "identity": self.identity, "estimator": self.estimator, "params": exact}
 
     def fresh(self) -> Any:
@@ -298,7 +300,13 @@ class ObjectRecipe(FittedModel):
     def describe(self) -> Description:
         said = {"identity": self.learner.identity, "estimator": self.learner.estimator, "params": dict(self.learner.params)}
         why = "an object that was made in Python is never read from a record"
-        facts = {"learner": said, "random_state": self.random_state, "rows": self.rows, "version": self.version, "unstored": why}
+        facts = {
+            "learner": said,
+            "random_state": self.random_state,
+            "rows": self.rows,
+            "version": self.version,
+            "unstored": why,
+        }
         return Description("object", facts)
 
     def scores(self, table: Table) -> Any:

@@ -81,7 +81,9 @@ def of_sparse(matrix: Any) -> NDArray[Any] | pd.DataFrame:
     rows.sum_duplicates()
     rows.eliminate_zeros()
     parts = zip(rows.indptr[:-1].tolist(), rows.indptr[1:].tolist(), strict=True)
-    said = [_number(rows.indices[a:b].astype(np.int64).tobytes() + rows.data[a:b].astype(np.float64).tobytes()) for a, b in parts]
+    said = [
+        _number(rows.indices[a:b].astype(np.int64).tobytes() + rows.data[a:b].astype(np.float64).tobytes()) for a, b in parts
+    ]
     return pd.DataFrame({ROW: np.array(said), ENTRIES: np.diff(rows.indptr).astype(np.float64)})
 
 
@@ -101,7 +103,9 @@ def fingerprint(source: Source) -> str:
     if isinstance(data, np.ndarray | list | tuple):
         return hashlib.sha256(b"".join(hashlib.sha256(_bytes(row)).digest() for row in data)).hexdigest()[:32]
     frame = as_pandas(data)
-    kinds = [[str(name), str(kind), [str(one) for one in getattr(kind, "categories", ())]] for name, kind in frame.dtypes.items()]
+    kinds = [
+        [str(name), str(kind), [str(one) for one in getattr(kind, "categories", ())]] for name, kind in frame.dtypes.items()
+    ]
     cells = [pd.util.hash_pandas_object(frame.iloc[:, place], index=False).to_numpy() for place in range(frame.shape[1])]
     return digest([type(data).__module__, kinds, array_digest(*cells)])
 
