@@ -1,7 +1,8 @@
-"""The rows of a table as their owner holds them: a frame, an array, a sparse matrix, a list of texts; and the labels' own values.
+"""The rows of a table as their owner holds them: a frame, an array, a sparse matrix, a list of texts; and labels.
 
-A table says in numbers what the rows hold; a source keeps the columns in their own types, for whoever reads those. It has all rows
-that were handed over, without the target and the other roles, and is taken from by the data rows of a table (`Table.rows`).
+A table says in numbers what the rows hold; a source keeps the columns in their own types, for whoever reads those. It has all
+rows that were handed over, without the target and the other roles, and is taken from by the data rows of a table
+(`Table.rows`).
 """
 
 from dataclasses import dataclass

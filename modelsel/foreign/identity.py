@@ -1,13 +1,15 @@
 """The identity of an object that somebody made in Python: equal wherever the object says and does the same.
 
-    plain values      themselves, with their types (1 is not 1.0); arrays by type, shape and bytes; mappings and sets in any order
+    plain values      themselves, with their types (1 is not 1.0); arrays by type, shape and bytes; mappings and sets in any
+                      order
     of a distribution a class, function or module by its name, and the distribution with its version
-    one's own code    the syntax tree of its source without docstrings, comments and layout, its defaults, what it closes over, and
-                      the globals that it reads; the bytecode where there is no source, or where the source is no longer what runs
-    an estimator      its class and its parameters; anything else its class and what it would be copied by (`__reduce_ex__`)
+    one's own code    the syntax tree of its source without docstrings, comments and layout, its defaults, what it closes
+                      over, and the globals that it reads; the bytecode where there is no source, or where the source is no
+                      longer what runs
+    an estimator      its class and its parameters; anything else its class and what a copy is made from (`__reduce_ex__`)
 
-It depends neither on the process, nor on `PYTHONHASHSEED`, nor on the cell or file in which the code stands. A digest of a pickle
-would: it differs between processes of the same program.
+It depends neither on the process, nor on `PYTHONHASHSEED`, nor on the cell or file in which the code stands. A digest of a
+pickle would: it differs between processes of the same program.
 """
 
 import ast
@@ -68,7 +70,7 @@ def sources(value: Any) -> tuple[str, ...]:
 
 
 def of_own_code(value: Any) -> bool:
-    """Say whether any of it is code that no distribution brought: of a notebook, a script, a folder, an editable installation."""
+    """Say whether any of it is code that no distribution brought: of a notebook, a script, a folder, an editable one."""
     reader = _Reader()
     reader.said(value)
     return reader.own

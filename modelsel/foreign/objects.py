@@ -1,7 +1,8 @@
-"""Objects that were made in Python and cannot be written as plain values: held in this process, named elsewhere by their identity.
+"""Objects that cannot be written as plain values: held in the process that made them, named elsewhere by their identity.
 
-A configuration is data and cannot hold an object. It names one by its identity, as it names a table in memory by its content, and
-whoever builds the study from it in this process finds the object here. A parameter that is no plain value is a text of the form
+A configuration is data and cannot hold an object. It names one by its identity, as it names a table in memory by its content,
+and whoever builds the study from it in this process finds the object here. A parameter that is no plain value is a text of
+the form
 
     object:IDENTITY:StandardScaler()
 
@@ -28,7 +29,7 @@ class NotClonableError(ValueError):
 
 
 def hold(value: Any) -> str:
-    """Make an object known by its identity, which is returned. Raises NotClonableError where it has none, or cannot be copied."""
+    """Make an object known by its identity, and return that. Raises NotClonableError where it has none, or has no copy."""
     try:
         name = identity(value)
     except NoIdentityError as error:

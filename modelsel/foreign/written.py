@@ -5,8 +5,8 @@
               "sweep": {"params.num_leaves": [15, 31]}}}
 
 Parameters that the class has by default are left out, so that an estimator made of them is the same candidate. The steps of a
-pipeline before its last estimator become `steps` for all columns (`pipelines`). Whatever else scikit-learn can clone is held in this
-process and named by its identity (`objects`):
+pipeline before its last estimator become `steps` for all columns (`pipelines`). Whatever else scikit-learn can clone is held
+in this process and named by its identity (`objects`):
 
     {"mine": (make_pipeline(ColumnTransformer([...]), SVC()), {"svc__C": [1, 10]})}
     {"mine": {"learner": {"kind": "object", "identity": "4f1e...", "estimator": "Pipeline(ColumnTransformer, SVC)"},
@@ -93,7 +93,7 @@ def _last(estimator: Any) -> Any:
 
 
 def _recipe(estimator: Any) -> dict[str, Any]:
-    """The class and the parameters of an estimator, or of the last step of a pipeline. Raises NotPlainError where they do not do."""
+    """Class and parameters of an estimator, or of the last step of a pipeline. Raises NotPlainError where they do not do."""
     last = _last(estimator)
     try:
         for _, step in estimator.steps[:-1] if is_pipeline(estimator) else ():
@@ -119,7 +119,7 @@ def _held(estimator: Any) -> dict[str, Any]:
 
 
 def _held_sweep(estimator: Any, grid: Grid) -> dict[str, list[Any]]:
-    """A grid over the parameters of an object, in the order in which scikit-learn tries them. Raises NotPlainError for one that it does not have."""
+    """A grid over the parameters of an object, in scikit-learn's order. Raises NotPlainError for one that it does not have."""
     known = estimator.get_params(deep=True)
     for name in grid:
         if name not in known and not any(name.startswith(f"{other}__") for other in grid):

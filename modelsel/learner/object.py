@@ -1,8 +1,9 @@
 """An estimator object as a candidate, just as it was made: any pipeline, a stack of estimators, a class of a notebook.
 
-It is cloned and fitted on the columns of the source in their own types (`Table.source`) and on the labels as the target's column
-held them; nothing is encoded or filled before it. `identity` names the object in this process (`foreign.objects`), `params` are set
-on its clone by the names that `set_params` takes. A `random_state` that is None becomes a number of the fit's generator.
+It is cloned and fitted on the columns of the source in their own types (`Table.source`) and on the labels as the target's
+column held them; nothing is encoded or filled before it. `identity` names the object in this process (`foreign.objects`),
+`params` are set on its clone by the names that `set_params` takes. A `random_state` that is None becomes a number of the
+fit's generator.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,6 +21,7 @@ from modelsel.foreign import objects
 from modelsel.foreign.allowed import near
 from modelsel.foreign.answers import decides, scores_of
 from modelsel.foreign.identity import identity, sources
+from modelsel.foreign.libraries import is_pairwise
 from modelsel.foreign.parameters import Params
 from modelsel.learner.base import BaseLearner, FittedModel
 from modelsel.learner.fitted_estimator import Answering, EstimatorModel, EstimatorPath, places_of
@@ -56,19 +58,19 @@ class Object(BaseLearner):
         object.__setattr__(self, "params", ExactParams(self.params))
 
     def __reduce__(self) -> Any:
-        """The object travels with its candidate to our own workers, as the same bytes for all candidates that are made of it."""
+        """The object travels with its candidate to our own workers, as the same bytes for all that are made of it."""
         known = [name for name in (self.identity, *objects.names(self.params)) if objects.is_held(name)]
         return _arrived, (self.identity, self.estimator, dict(self.params), {name: objects.packed(name) for name in known})
 
     def specification(self) -> dict[str, Any]:
-        """The settings as plain data; a whole number that is a float is written as one, since identities do not tell them apart."""
+        """The settings as plain data; 1.0 is written as a text, since ids do not tell it from 1."""
         exact = {
             name: str(value) if type(value) is float and value.is_integer() else value for name, value in self.params.items()
         }
         return {"kind": "object", "identity": self.identity, "estimator": self.estimator, "params": exact}
 
     def fresh(self) -> Any:
-        """The object's clone with this candidate's parameters. Raises KeyError where it is not here, ValueError for a parameter."""
+        """The object's clone with this candidate's parameters. KeyError where it is not here, ValueError for a parameter."""
         made = objects.copied(objects.held(self.identity))
         given = {name: objects.read(value) for name, value in self.params.items()}
         given = {name: objects.copied(one) if _is_object(one) else one for name, one in given.items()}
@@ -83,7 +85,7 @@ class Object(BaseLearner):
     def adapter(self) -> Adapter | None:
         """The adapter that shares this candidate's fit with others; None where its conditions do not hold."""
         found = find(type(self.made))
-        usual = {name: value for name, value in type(self.made)().get_params(deep=False).items()} if found else {}
+        usual = type(self.made)().get_params(deep=False) if found else {}
         given = {name: value for name, value in self.made.get_params(deep=False).items() if not _same(usual.get(name), value)}
         return found if found and found.shares(given) else None
 
@@ -210,12 +212,16 @@ class SourceColumns:
     """The columns of the source, which the object reads itself."""
 
     features: tuple[Feature, ...]
+    against: Integers | None = (
+        None  # rows of the source that the columns stand for, where the object reads kernels or distances
+    )
 
     def matrix(self, table: Table, rows: Integers) -> Any:
         """Some rows of the source of a table."""
         if table.source is None:
             raise ValueError("the object reads the columns of a frame in their own types, and only their numbers are here")
-        return table.source.take(np.asarray(table.rows[rows]))
+        found = table.source.take(np.asarray(table.rows[rows]))
+        return found if self.against is None or found.shape[1] != len(table.source.data) else found[:, self.against]
 
 
 class ObjectPath(EstimatorPath):
@@ -223,7 +229,8 @@ class ObjectPath(EstimatorPath):
 
     @cached_property
     def _columns(self) -> tuple[Any, Any]:
-        columns = SourceColumns(self.task.features)
+        against = np.asarray(self.task.rows[self.rows]) if is_pairwise(self.learner.made) else None
+        columns = SourceColumns(self.task.features, against)
         return columns, columns.matrix(self.task, self.rows)
 
     def _value(self, learner: Any) -> Any:

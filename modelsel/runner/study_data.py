@@ -113,8 +113,8 @@ def not_portable(candidates: Iterable[Candidate]) -> Iterator[Finding]:
     entries = {candidate.entry: None for candidate in candidates if not getattr(candidate.learner, "portable", True)}
     if entries:
         what = (
-            f"{', '.join(entries)}: made in Python and not portable: the record names them by a digest, and holds how they were "
-            f"fitted, not what they are; no other process goes on with this study, exports its model or fits it again from the record"
+            f"{', '.join(entries)}: made in Python and not portable: the record names them by a digest, and holds how they "
+            "were fitted, not what they are; no other process goes on with this study, exports its model or fits it again"
         )
         fix = "run the same program again to go on; name an estimator of an installed package in a file to have all of this"
         yield Finding("NOT_PORTABLE", "info", what, fix)

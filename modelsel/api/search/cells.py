@@ -70,7 +70,8 @@ def answered(
 ) -> CandidateScores:  # fmt: skip
     """Compute every cell, with what the rule sets bounds to `beside`. Raises DataError for data that a learner cannot use.
 
-    `training(estimator, rows)` scores a fitted estimator on the rows that it was fitted on; without it nobody is asked about those.
+    `training(estimator, rows)` scores a fitted estimator on the rows that it was fitted on; without it nobody is asked about
+    those.
     """
     work = RunContext(task, resampling, plan, measure, seed, beside=beside)
     scores, seconds = (

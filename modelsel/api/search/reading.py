@@ -1,7 +1,7 @@
 """The rows of a search as a task: as the estimators of this package read them, or, for estimator objects alone, as they are.
 
-Objects read X itself: frames with columns of any type, sparse matrices, lists of texts, arrays of any dimension. What stands in the
-task for such rows (numbers where there are some, else a digest per row) only tells rows apart.
+Objects read X itself: frames with columns of any type, sparse matrices, lists of texts, arrays of any dimension. What stands
+in the task for such rows (numbers where there are some, else a digest per row) only tells rows apart.
 """
 
 from typing import Any
@@ -30,6 +30,7 @@ def as_given(X: Any, y: Any, sample_weight: Any = None) -> tuple[Task, NDArray[A
     if y is None:
         raise ValueError("y is missing: a class per row")
     check_consistent_length(X, y)
+    X = X.tocsr() if is_sparse(X) else X
     found = column_or_1d(y)
     if not countable(found):
         check_classification_targets(found)
@@ -57,15 +58,16 @@ def _described(X: Any) -> tuple[tuple[Feature, ...], Floats]:
             return features, np.array(frame_table(frame, features).values)
         except (ValueError, TypeError):  # cells that no table holds, and that are the objects' affair
             return _numbered(by_rows(frame.to_numpy(object)))
-    if all(isinstance(row, str) for row in X):
-        levels = sorted_levels(tuple(set(X)))
-        place = {level: code for code, level in enumerate(levels)}
-        return (Feature("text", "nominal", levels),), np.array([[place[text]] for text in X], np.float64)
     try:
         numbers = np.asarray(X, np.float64)
+        return _numbered(numbers if numbers.ndim == 2 else numbers.reshape(_num_samples(X), -1))
     except (ValueError, TypeError):
-        return _numbered(by_rows(X))
-    return _numbered(numbers if numbers.ndim == 2 else numbers.reshape(_num_samples(X), -1))
+        rows = X if isinstance(X, list | tuple) else list(np.asarray(X, object))
+    if not all(isinstance(row, str) for row in rows):
+        return _numbered(by_rows(rows))
+    levels = sorted_levels(tuple(set(rows)))
+    place = {level: code for code, level in enumerate(levels)}
+    return (Feature("text", "nominal", levels),), np.array([[place[text]] for text in rows], np.float64)
 
 
 def _numbered(values: Floats) -> tuple[tuple[Feature, ...], Floats]:

@@ -17,7 +17,7 @@ TRAIN, TEST = "train", "test"
 
 
 def parameters(candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
-    """The parameters of each candidate: of an estimator object by the user's own names, of others those that differ in their entry.
+    """The parameters of each candidate: of an object by the user's own names, of others those that differ in their entry.
 
     `learner` names the entry, but where a single one holds objects, as in GridSearchCV.
     """
@@ -53,7 +53,7 @@ def results(found: CandidateScores, scorings: Scorings, params: list[dict[str, A
 
 
 def beside(name: str) -> str:
-    """The name of a further score among the measures beside the one that chooses, which rules may bound by names of their own."""
+    """The name of a further score among the measures beside the one that chooses, apart from those that a rule bounds."""
     return f"scoring {name}"
 
 

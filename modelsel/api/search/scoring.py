@@ -36,6 +36,7 @@ from modelsel.core.types import (
 )
 from modelsel.estimator import Classifier, has_decisions, has_probabilities, one_column
 from modelsel.foreign.answers import decisions
+from modelsel.foreign.libraries import LIBRARIES, is_pairwise
 from modelsel.learner.fitted_estimator import places_of
 from modelsel.learner.object import Object
 from modelsel.measure.base import BaseMeasure
@@ -95,7 +96,7 @@ def scorings_of(scoring: Any, measure: Any, refit: Any, builder: Builder) -> Sco
         builder.problems.append(Problem("MSEL-815", what, "scoring", 'write ["accuracy", "roc_auc"]'))
         return Scorings(scoring_of(None, None, builder))
     if refit is not False and not callable(refit) and refit not in named:
-        what = f"of several scores refit has to name the one that chooses, and it is {refit!r}"
+        what = f"For multi-metric scoring, the parameter refit must be set to a scorer key, which chooses: it is {refit!r}"
         builder.problems.append(Problem("MSEL-815", what, "refit", f"one of {', '.join(named)}; or False"))
     each = {name: scoring_of(one, measure, builder) for name, one in named.items()}
     name = refit if refit in each else next(iter(each))
@@ -173,7 +174,7 @@ def judge_themselves(candidates: Sequence[Candidate]) -> bool:
     objects = [candidate.learner for candidate in candidates if isinstance(candidate.learner, Object)]
     if len(objects) < len(candidates) or any(True for one in objects for _ in one.problems()):
         return False
-    return any(_score_of(one.made) is not ClassifierMixin.score for one in objects)
+    return any(_score_of(one.made).__module__.partition(".")[0] not in LIBRARIES for one in objects)
 
 
 def _score_of(made: Any) -> Any:
@@ -223,10 +224,14 @@ class GivenRows:
     weights: Any  # None too where the scorer does not take them
     attributes: Mapping[str, Any]
 
-    def part(self, rows: Integers) -> tuple[Any, Any, dict[str, Any]]:
-        """X and y of some rows, of the types that they were given in, and their weights by keyword."""
+    def part(self, rows: Integers, against: Integers | None = None) -> tuple[Any, Any, dict[str, Any]]:
+        """X and y of some rows, of the types that they were given in, and their weights by keyword.
+
+        `against`: of kernels and distances the columns that stand for these rows.
+        """
         weights = {} if self.weights is None else {"sample_weight": _safe_indexing(self.weights, rows)}
-        return _safe_indexing(self.X, rows), _safe_indexing(self.y, rows), weights
+        X = _safe_indexing(self.X, rows)
+        return X if against is None else X[:, against], _safe_indexing(self.y, rows), weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,6 +284,8 @@ class Asked(BaseMeasure):
         found = []
         for candidate, labels, scores in zip(candidates, outputs.predicted, outputs.scores, strict=True):
             said = fitted_on(candidate, work, fold, fits, self.given.attributes)
+            if not isinstance(said, Classifier) and is_pairwise(said):
+                X = self.given.part(fold.assessment, fold.analysis)[0]
             if isinstance(said, AnsweredClassifier):
                 said.either_will_do = isinstance(self._response, list | tuple)
                 said.that_said(X, labels, scores)

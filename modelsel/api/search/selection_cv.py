@@ -32,7 +32,7 @@ from modelsel.core.types import Candidate, Fold, Resampling, Task
 from modelsel.dataset.tables.frame import moments_of
 from modelsel.dataset.tables.in_memory import is_frame
 from modelsel.estimator import Classifier, task_of
-from modelsel.foreign.libraries import takes_nan
+from modelsel.foreign.libraries import is_pairwise, takes_categorical, takes_nan
 from modelsel.foreign.written import is_pipeline, of_objects, spaced
 from modelsel.learner.object import Object
 from modelsel.measure.answerable import unanswerable
@@ -49,21 +49,28 @@ FITTED = ("n_features_in_", "feature_names_in_")  # of an object, once it is fit
 
 
 def _best_has(method: str) -> Callable[["SelectionCV"], bool]:
-    """Whether the best estimator has a method; before `fit` nothing is known, and it is assumed of probabilities alone."""
+    """Whether the best estimator has a method; before `fit` an estimator alone is asked, else probabilities are assumed."""
 
     def found(search: "SelectionCV") -> bool:
-        _refitted(search)
-        best = vars(search).get("best_estimator_")
+        _refitted(method)(search)
+        best = vars(search).get("best_estimator_", _alone(search.space))
         return method == "predict_proba" if best is None else bool(getattr(best, method))
 
     return found
 
 
-def _refitted(search: "SelectionCV") -> bool:
+def _refitted(method: str) -> Callable[["SelectionCV"], bool]:
     """AttributeError where no final estimator was wanted."""
-    if not search.refit:
-        raise AttributeError("this SelectionCV was made with refit=False: there is no best_estimator_ to ask")
-    return True
+
+    def found(search: "SelectionCV") -> bool:
+        if not search.refit:
+            raise AttributeError(
+                f"This {type(search).__name__} instance was initialized with `refit=False`. {method} is available only after "
+                "refitting on the best parameters: there is no best_estimator_ to ask."
+            )
+        return True
+
+    return found
 
 
 class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -72,16 +79,16 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     Parameters
     ----------
     space : str, list, dict, tuple or estimator
-        Names of spaces or learners, or entries (`{"mine": {"learner": "cart", "sweep": {"max_depth": [1, 2, 4]}}}`). Anything that
-        scikit-learn can clone stands for itself, alone or with its grid: `(pipeline, {"svc__C": [1, 10]})`,
-        `{"mine": (pipeline, grid), "cart": "cart"}`.
+        Names of spaces or learners, or entries (`{"mine": {"learner": "cart", "sweep": {"max_depth": [1, 2, 4]}}}`). Anything
+        that scikit-learn can clone stands for itself, alone or with its grid: `(pipeline, {"svc__C": [1, 10]})`, `{"mine":
+        (pipeline, grid), "cart": "cart"}`.
     cv : int, splitter or iterable, optional
         Folds as in scikit-learn: an int (stratified, not shuffled), a splitter, or pairs of indices; five folds unless said.
     scheme : str or dict, optional
         Or a scheme of modelsel (`"repeated_kfold"`, `{"kind": "stratified_kfold", "folds": 10}`), on the `groups` of `fit`.
     scoring : str, callable, list or dict, optional
-        A name of scikit-learn's (higher is better) or a callable; several by a list of names or a mapping, of which `refit` names the
-        one that chooses. Accuracy unless said, or an object's own `score` where it has one.
+        A name of scikit-learn's (higher is better) or a callable; several by a list of names or a mapping, of which `refit`
+        names the one that chooses. Accuracy unless said, or an object's own `score` where it has one.
     measure : str or dict, optional
         Or a measure of modelsel (`"log_loss"`): scores have scikit-learn's sign, so that higher is better.
     rule : str or dict
@@ -107,20 +114,22 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     Attributes
     ----------
     best_estimator_
-        The winner fitted on all rows: of an object the object's own class (`named_steps`, `feature_importances_`), else a `Classifier`.
+        The winner fitted on all rows: of an object the object's own class (`named_steps`, `feature_importances_`), else a
+        `Classifier`.
     best_params_
         Of an object by the names of its grid. Where the space has more than one entry, `learner` is the entry.
     best_score_, best_index_, cv_results_, n_splits_, refit_time_, classes_, scorer_, multimetric_
         As in GridSearchCV. `std_test_score` is over folds. One fit answers many candidates: its time is divided among them.
     corrected_score_
         `best_score_` without the optimism of having picked the best (BBC-CV), as (score, low, high); None for folds that
-        overlap or leave rows out, for scores that are no mean over rows, for a rule with bounds (`record=True` has it), and where
-        `refit` is a function.
+        overlap or leave rows out, for scores that are no mean over rows, for a rule with bounds (`record=True` has it), and
+        where `refit` is a function.
 
     Notes
     -----
-    An estimator alone, on columns that it cannot read (texts, categories, or missing values that its tags do not allow), is given
-    modelsel's encoding of them, as in `modelsel.run`; `best_estimator_` is a `Classifier` then. Everything else is fitted as it is.
+    An estimator alone, on columns that it cannot read (texts, categories, or missing values that its tags do not allow), is
+    given modelsel's encoding of them, as in `modelsel.run`; `best_estimator_` is a `Classifier` then. Everything else is
+    fitted as it is.
 
     Examples
     --------
@@ -223,7 +232,7 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
             self._refit(candidates[self.best_index_], task)
         return self
 
-    @available_if(_refitted)  # type: ignore[untyped-decorator]
+    @available_if(_refitted("predict"))  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict labels by the best estimator.
 
@@ -295,7 +304,101 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         found: NDArray[np.float64] = self.best_estimator_.decision_function(X)
         return found
 
-    @available_if(_refitted)  # type: ignore[untyped-decorator]
+    @available_if(_best_has("predict_log_proba"))  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Compute the logarithms of class scores by the best estimator, where it has them.
+
+        Parameters
+        ----------
+        X : table or array
+            Rows × features.
+
+        Returns
+        -------
+        array
+            Rows × classes in the order of `classes_`.
+
+        Examples
+        --------
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 3, ["a", "a", "b", "b"] * 3
+        >>> SelectionCV(GaussianNB(), cv=3).fit(X, y).predict_log_proba([[0.5]]).shape
+        (1, 2)
+        """
+        check_is_fitted(self)
+        found: NDArray[np.float64] = self.best_estimator_.predict_log_proba(X)
+        return found
+
+    @available_if(_best_has("transform"))  # type: ignore[untyped-decorator]
+    def transform(self, X: Any) -> Any:
+        """Transform rows by the best estimator, where it has a `transform`.
+
+        Parameters
+        ----------
+        X : table or array
+            Rows × features.
+
+        Returns
+        -------
+        Any
+            What the estimator makes of them.
+
+        Examples
+        --------
+        >>> from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 3, ["a", "a", "b", "b"] * 3
+        >>> SelectionCV(LinearDiscriminantAnalysis(), cv=3).fit(X, y).transform([[0.5]]).shape
+        (1, 1)
+        """
+        check_is_fitted(self)
+        return self.best_estimator_.transform(X)
+
+    @available_if(_best_has("inverse_transform"))  # type: ignore[untyped-decorator]
+    def inverse_transform(self, X: Any) -> Any:
+        """Undo `transform` by the best estimator, where it can.
+
+        Parameters
+        ----------
+        X : array
+            Transformed rows.
+
+        Returns
+        -------
+        Any
+            Rows × features.
+
+        Examples
+        --------
+        >>> hasattr(SelectionCV("trees"), "inverse_transform")
+        False
+        """
+        check_is_fitted(self)
+        return self.best_estimator_.inverse_transform(X)
+
+    @available_if(_best_has("score_samples"))  # type: ignore[untyped-decorator]
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """Score rows by the best estimator, where it has a `score_samples`.
+
+        Parameters
+        ----------
+        X : table or array
+            Rows × features.
+
+        Returns
+        -------
+        array
+            A score per row.
+
+        Examples
+        --------
+        >>> hasattr(SelectionCV("trees"), "score_samples")
+        False
+        """
+        check_is_fitted(self)
+        found: NDArray[np.float64] = self.best_estimator_.score_samples(X)
+        return found
+
+    @available_if(_refitted("score"))  # type: ignore[untyped-decorator]
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Score the best estimator by `scoring`, higher is better.
 
@@ -325,8 +428,10 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that missing and nominal values are taken."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
+        alone = _alone(self.space)
+        tags.input_tags.allow_nan = True if alone is None else takes_nan(alone)
+        tags.input_tags.categorical = alone is None or takes_categorical(alone)
+        tags.input_tags.pairwise = alone is not None and is_pairwise(alone)
         return tags
 
     def _told(self, task: Task, groups: Any, times: Any, unit: Any) -> Task:
@@ -394,8 +499,9 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
             said = f"All the {failed.size} fits failed" if failed.all() else "no candidate finished every fold"
             raise ValueError(f"{said}: {reason}")
         warn(
-            f"{failed.sum()} fits failed out of a total of {failed.size}. The score on these train-test partitions is set to "
-            f"{self.error_score}. The first: {reason}", FitFailedWarning, stacklevel=3,
+            f"\n{failed.sum()} fits failed out of a total of {failed.size}.\nThe score on these train-test partitions for "
+            f"these parameters will be set to {self.error_score}; error_score='raise' raises instead.\n\n"
+            f"{failed.sum()} fits failed with the following error:\n{reason}", FitFailedWarning, stacklevel=3,
         )  # fmt: skip
         return found if np.isnan(self.error_score) else found.filled(float(self.error_score), scorings.chooses, scorings.each)
 
@@ -408,7 +514,7 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         self.cv_results_ = results(found, scorings, parameters(candidates))
 
     def _choose(self, found: CandidateScores, rule: Any, bounds: Sequence[Any], scorings: Scorings) -> None:
-        """Set the winner: by the rule, or by the function that was given; of several scores without one that chooses there is none."""
+        """Set the winner: by the rule, or by the function that was given; none where no one of several scores chooses."""
         if callable(self.refit):
             index = self.refit(self.cv_results_)
             if not isinstance(index, int | np.integer):
@@ -528,6 +634,13 @@ def _whole(resampling: Resampling, task: Task) -> Resampling:
 
 def _named(part: Any) -> Any:
     return {"kind": part} if isinstance(part, str) else dict(part) if isinstance(part, Mapping) else part
+
+
+def _alone(space: Any) -> Any:
+    """The estimator of a space that is one estimator with its grid; None for any other."""
+    each = list(spaced(space).values()) if isinstance(spaced(space), Mapping) else []
+    found = each[0][0] if len(each) == 1 and isinstance(each[0], tuple) else each[0] if len(each) == 1 else None
+    return found if hasattr(found, "get_params") else None
 
 
 def _wants_numbers(estimator: Any) -> bool:

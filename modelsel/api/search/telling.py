@@ -10,6 +10,8 @@ from sklearn.utils import _safe_indexing
 from modelsel.api.search.results import parameters
 from modelsel.api.search.scoring import READ, Scoring, Scorings, fitted_on
 from modelsel.core.types import Candidate, Fold
+from modelsel.estimator import Classifier
+from modelsel.foreign.libraries import is_pairwise
 from modelsel.runner.evaluation.cell_result import CellResult
 from modelsel.runner.evaluation.context import CellJob, RunContext
 
@@ -31,6 +33,7 @@ class Training:
         attributes = {name: value for name, value in vars(self.search).items() if name in READ}
         estimator, rows = fitted_on(candidate, work, fold, fits, attributes), fold.analysis
         X, y = _safe_indexing(self.X, rows), _safe_indexing(self.y, rows)
+        X = X[:, rows] if not isinstance(estimator, Classifier) and is_pairwise(estimator) else X
         weights = None if self.weights is None else _safe_indexing(np.asarray(self.weights), rows)
         return {name: one.scorer(estimator, X, y, weights) for name, one in self.scorings.each.items()}
 

@@ -1,7 +1,7 @@
-"""Sources of tables: the columns that are features in their own types, what a sparse matrix is as a table, what a table is as a frame.
+"""Sources of tables: columns in their own types, what a sparse matrix is as a table, what a table is as a frame.
 
-A table of numbers holds a sparse matrix whole where it is small. A large one is known by its rows: a digest and the number of its
-entries stand for each, by which equal rows are recognised again; only estimator objects can read such a table.
+A table of numbers holds a sparse matrix whole where it is small. A large one is known by its rows: a digest and the number of
+its entries stand for each, by which equal rows are recognised again; only estimator objects can read such a table.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ def is_sparse(data: Any) -> bool:
 
 
 def of_columns(data: Any, names: Collection[str]) -> Source:
-    """The columns of a table that are called so, in their order and types; of an array those at the places that x0, x1, ... name."""
+    """The columns that are called so, in their order and types; of an array those at the places that x0, x1, ... name."""
     if is_sparse(data):
         return Source(data.tocsr())
     if isinstance(data, np.ndarray):
@@ -66,7 +66,7 @@ def of_table(table: Table) -> Source:
 
 
 def read_as_given(task: Task) -> Task:
-    """The task with a source for estimator objects: the columns in their own types, and labels as the target's column held them."""
+    """The task with a source for estimator objects: columns in their own types, labels as the target's column held them."""
     source = of_table(task) if task.source is None else task.source
     if source.classes is None:
         source = replace(source, classes=labels(task.classes, task.label_type))
