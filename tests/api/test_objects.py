@@ -192,7 +192,7 @@ def test_a_step_that_needs_the_target_and_what_cannot_be_cloned_are_refused() ->
     X, y = np.eye(6), [0, 1] * 3
     with pytest.raises(ConfigurationError, match=r"leaking \(Leaking\) asks for the target where rows are transformed"):
         modelsel.SelectionCV(make_pipeline(Leaking(), SVC())).fit(X, y)
-    with pytest.raises(ConfigurationError, match="MSEL-217: Pipeline cannot be cloned: .*NotClonable"):
+    with pytest.raises(ConfigurationError, match=r"MSEL-217: Pipeline cannot be cloned: .*NotClonable"):
         modelsel.SelectionCV(make_pipeline(NotClonable(), SVC())).fit(X, y)
 
 

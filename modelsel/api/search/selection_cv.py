@@ -28,9 +28,11 @@ from modelsel.config.expand import SPACE, expand
 from modelsel.config.folders import Folders
 from modelsel.config.keywords import plain
 from modelsel.core.errors import ConfigurationError, DataError, Problem
+from modelsel.core.source import Source
 from modelsel.core.types import Candidate, Fold, Resampling, Task
 from modelsel.dataset.tables.frame import moments_of
 from modelsel.dataset.tables.in_memory import is_frame
+from modelsel.dataset.tables.source import is_sparse
 from modelsel.estimator import Classifier, task_of
 from modelsel.foreign.libraries import is_pairwise, takes_categorical, takes_nan
 from modelsel.foreign.written import is_pipeline, of_objects, spaced
@@ -448,17 +450,15 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     def _read(self, X: Any, y: Any, weights: Any) -> tuple[Task, Any]:
         """The rows as a task, and the entries of the space; objects are fitted as they are wherever they can read the rows."""
         space = spaced(self.space)
-        if not of_objects(space):
-            task, self.classes_ = task_of(self, X, y, weights)
-            return task, plain(space, SPACE)
-        task, self.classes_ = as_given(X, y, weights)
+        alone = of_objects(space)
+        task, self.classes_ = as_given(X, y, weights) if alone else task_of(self, X, y, weights)
         nominal = is_frame(X) and any(feature.kind != "numeric" or feature.dates for feature in task.features)
         missing = bool(np.isnan(task.values).any())
         entries = plain(space, SPACE, lambda one: not nominal and not (missing and _wants_numbers(one)))
-        if any(each["learner"]["kind"] != OBJECT for each in entries.values()):
-            source = task.source
+        if alone and not all(map(_is_object, entries.values())):
             task, self.classes_ = task_of(self, X, y, weights)
-            task = replace(task, source=source)
+        if isinstance(entries, Mapping) and any(map(_is_object, entries.values())):
+            task = replace(task, source=Source(X.tocsr() if is_sparse(X) else X, self.classes_, y))
         return task, entries
 
     def _parts(self, task: Task, entries: Any) -> tuple[Scorings, Any, tuple[Candidate, ...]]:
@@ -641,6 +641,12 @@ def _alone(space: Any) -> Any:
     each = list(spaced(space).values()) if isinstance(spaced(space), Mapping) else []
     found = each[0][0] if len(each) == 1 and isinstance(each[0], tuple) else each[0] if len(each) == 1 else None
     return found if hasattr(found, "get_params") else None
+
+
+def _is_object(entry: Any) -> bool:
+    """Say whether an entry is an estimator object that is fitted as it is."""
+    learner = entry.get("learner") if isinstance(entry, Mapping) else None
+    return isinstance(learner, Mapping) and learner.get("kind") == OBJECT
 
 
 def _wants_numbers(estimator: Any) -> bool:
