@@ -20,7 +20,7 @@ from modelsel.config.references import reference
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.foreign.written import AsGiven, NotPlainError, space
 
-MERGED = (*COMPOSED, OUTER, "limit", "explain")  # settings that refine what stands there; the others take its place
+MERGED = (*COMPOSED, OUTER, "limit", "explain", "search")  # settings that refine what stands there; the others take its place
 
 
 @dataclass(frozen=True)

@@ -288,6 +288,7 @@ class Candidate:
     preparers: tuple[Any, ...] = ()
     entry: str = ""  # the space entry that declared it
     family: str = ""  # "alpha: path" before it is resolved; then the family it came from
+    trial: int = field(default=0, compare=False)  # at which it was drawn from its entry, from 1; 0: it was declared
 
     @property
     def steps(self) -> tuple[Any, ...]:

@@ -75,6 +75,11 @@ def read(value: Any) -> Any:
     return held(str(value).split(":")[1]) if _is_token(value) else value
 
 
+def is_distribution(value: Any) -> bool:
+    """Say whether a text names an object that values are drawn from."""
+    return _is_token(value) and hasattr(_HELD.get(str(value).split(":")[1]), "rvs")
+
+
 def names(params: Mapping[str, Any]) -> Iterator[str]:
     """The identities of the objects among some parameters."""
     return (str(value).split(":")[1] for value in params.values() if _is_token(value))

@@ -73,8 +73,8 @@ def _entry(value: Any, as_given: AsGiven) -> Any:
     if not hasattr(estimator, "get_params"):
         return value
     grids = list(grid) if isinstance(grid, list | tuple) else [grid]
-    if any(not isinstance(one, Mapping) or any(isinstance(v, str) or not _lists(v) for v in one.values()) for one in grids):
-        raise NotPlainError("a grid is a mapping of parameters to lists of values: {'num_leaves': [15, 31]}")
+    if any(not isinstance(one, Mapping) or not all(map(_values, one.values())) for one in grids):
+        raise NotPlainError("a grid is a mapping of parameters to lists of values, or distributions: {'num_leaves': [15, 31]}")
     try:
         if as_given(estimator):
             raise NotPlainError("it is wanted as it is")
@@ -82,6 +82,34 @@ def _entry(value: Any, as_given: AsGiven) -> Any:
     except NotPlainError:
         learner, sweeps = _held(estimator), [_held_sweep(estimator, one) for one in grids]
     return {"learner": learner, "sweep": sweeps if len(sweeps) > 1 else sweeps[0]}
+
+
+def _values(said: Any) -> bool:
+    """Say whether it is a list of values, a distribution, or a distribution in the sweep grammar."""
+    return _is_distribution(said) or (_lists(said) and not isinstance(said, str))
+
+
+def _is_distribution(said: Any) -> bool:
+    named = isinstance(said, str) and said.partition("(")[0].strip() in ("uniform", "log_uniform", "integers")
+    return named or (hasattr(said, "rvs") and not inspect.isclass(said))
+
+
+def _drawn(said: Any) -> Any:
+    """A distribution as the sweep grammar writes it, else as the text that names it. Raises NotPlainError."""
+    if isinstance(said, str):
+        return said
+    kind, args = getattr(getattr(said, "dist", None), "name", ""), getattr(said, "args", ())
+    if not getattr(said, "kwds", None) and len(args) == 2 and all(isinstance(one, int | float) for one in args):
+        if kind in ("loguniform", "reciprocal"):
+            return f"log_uniform({args[0]!r}, {args[1]!r})"
+        if kind == "uniform":
+            return f"uniform({args[0]!r}, {args[0] + args[1]!r})"
+        if kind == "randint" and all(isinstance(one, int) for one in args):
+            return f"integers({args[0]}, {args[1] - 1})"
+    try:
+        return f"{objects.PREFIX}:{objects.hold(said)}:{objects.shown(said)}"
+    except objects.NotClonableError as error:
+        raise NotPlainError(str(error)) from error
 
 
 def _is_pair(value: Any) -> bool:
@@ -125,7 +153,10 @@ def _held_sweep(estimator: Any, grid: Grid) -> dict[str, list[Any]]:
         if name not in known and not any(name.startswith(f"{other}__") for other in grid):
             raise NotPlainError(f"{type(estimator).__name__} has no parameter {name!r}{near(name, known)}")
     try:
-        return {f"params.{name}": [objects.written(one) for one in grid[name]] for name in sorted(grid)}
+        return {
+            f"params.{name}": _drawn(grid[name]) if _is_distribution(grid[name]) else [*map(objects.written, grid[name])]
+            for name in sorted(grid)
+        }
     except objects.NotClonableError as error:
         raise NotPlainError(str(error)) from error
 
@@ -159,7 +190,10 @@ def _sweep(estimator: Any, last: Any, grid: Any) -> dict[str, list[Any]]:
         except KeyError as error:
             raise NotPlainError(f"of {type(estimator).__name__}: {error} is no parameter of a step, STEP__PARAMETER") from error
     kind = type(last).__name__
-    swept = {f"params.{key}": [_plain({key: one}, kind)[key] for one in values] for key, values in grid.items()}
+    swept = {
+        f"params.{key}": _drawn(values) if _is_distribution(values) else [_plain({key: one}, kind)[key] for one in values]
+        for key, values in grid.items()
+    }
     return {"steps.all": steps, **swept} if any(steps) else swept
 
 
@@ -215,6 +249,8 @@ def divided(pipeline: Any, grid: Grid, said: Said) -> tuple[list[list[dict[str, 
         name, _, parameter = key.partition("__")
         if not parameter or name not in (last, *kept):
             raise KeyError(key)
+        if name != last and _is_distribution(values):
+            raise NotPlainError(f"{key} of a step is drawn")
         (own if name == last else others[name])[parameter] = values
     return [list(steps) for steps in product(*(_made(step, others[name], said) for name, step in kept.items()))], own
 

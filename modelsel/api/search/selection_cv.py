@@ -27,6 +27,7 @@ from modelsel.config.build import Builder
 from modelsel.config.expand import SPACE, expand
 from modelsel.config.folders import Folders
 from modelsel.config.keywords import plain
+from modelsel.config.settings import SearchSettings
 from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.source import Source
 from modelsel.core.types import Candidate, Fold, Resampling, Task
@@ -96,6 +97,10 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     rule : str or dict
         Who wins: `"best"` (ties: the simpler, then the one declared first), `"one_standard_error"`, ...; among those that keep
         bounds on other measures with `{"kind": "best", "subject_to": {"recall": ">= 0.9"}}`.
+    search : str or dict, optional
+        `"random"` or `{"kind": "random", "trials": 60, "seed": 1}` draws so many trials of each entry, as RandomizedSearchCV does;
+        entries with a distribution (`scipy.stats.loguniform(1, 9)`, `"log_uniform(1, 9)"`, `"integers(1, 20)"`) are drawn from in
+        any case. The same seed gives the same trials, and more of them begin with the same.
     refit : bool, str or callable
         Fit the winner on all rows as `best_estimator_`; the name of the score that chooses among several; or a function of
         `cv_results_` that returns the index of the winner, in the place of the rule.
@@ -151,7 +156,8 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     def __init__(
         self, space: Any = "trees", *, cv: Any = None, scheme: Any = None, scoring: Any = None, measure: Any = None,
         rule: Any = "best", refit: Any = True, n_jobs: int | None = None, seed: int = 0,
-        record: bool | Mapping[str, Any] = False, return_train_score: bool = False, error_score: Any = np.nan, verbose: int = 0,
+        record: bool | Mapping[str, Any] = False, return_train_score: bool = False, error_score: Any = np.nan,
+        verbose: int = 0, search: Any = None,
     ) -> None:  # fmt: skip
         """Keep the settings as they are given, as scikit-learn's `clone` requires."""
         self.space = space
@@ -167,6 +173,7 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         self.return_train_score = return_train_score
         self.error_score = error_score
         self.verbose = verbose
+        self.search = search
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Select among the candidates on rows × features, and fit the winner.
@@ -465,7 +472,8 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         """Measures, rule and candidates; raises ConfigurationError with every problem."""
         builder = Builder(Folders.of())
         rule = builder.part("rule", _named(self.rule), "rule")
-        space = expand(entries, builder, self.seed)
+        search = builder.record(SearchSettings, _named(self.search) or {}, "search") or SearchSettings()
+        space = expand(entries, builder, self.seed, search=search)
         scoring = self.scoring
         if scoring is None and self.measure is None and not builder.problems and judge_themselves(space.candidates):
             scoring = own_score
@@ -581,7 +589,8 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
             (task, resampling), scheme = recorded.with_folds(task, resampling), "predefined"
         settings = {
             "space": entries, "rule": self.rule, "seed": self.seed, "scheme": scheme,
-            "measure": self.measure or "error", "pool": {"kind": "auto", "n_jobs": self.n_jobs or 1},
+            "search": _named(self.search) or {}, "measure": self.measure or "error",
+            "pool": {"kind": "auto", "n_jobs": self.n_jobs or 1},
             **({} if self.record is True else self.record),
         }  # fmt: skip
         self.outcome_, found = recorded.studied(task, resampling, candidates, self.classes_, measure, settings)
