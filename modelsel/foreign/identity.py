@@ -151,11 +151,12 @@ class _Reader:
 
     def _ufunc(self, value: Any) -> str:
         """A function of NumPy or SciPy on arrays, by the name under which it is found."""
+        own = str(value.__name__)
         for name in ("numpy", "scipy.special"):
-            if getattr(sys.modules.get(name), value.__name__, None) is value:
+            if getattr(sys.modules.get(name), own, None) is value:
                 self.origins.add(origin_of(name))
-                return f"{name}.{value.__name__} of {origin_of(name)}"
-        raise NoIdentityError(f"the ufunc {value.__name__} cannot be told from others of its kind")
+                return f"{name}.{own} of {origin_of(name)}"
+        raise NoIdentityError(f"the ufunc {own} cannot be told from others of its kind")
 
     def _module(self, value: Any) -> str:
         origin = origin_of(value.__name__)
@@ -165,7 +166,7 @@ class _Reader:
         self.own = True
         file = getattr(value, "__file__", None)
         if file is None or not file.endswith(".py"):
-            return value.__name__
+            return str(value.__name__)
         return _tree(ast.parse(Path(file).read_text("utf-8")))
 
     def _class(self, value: Any) -> str:
@@ -218,7 +219,7 @@ class _Reader:
     def _reduced(self, value: Any) -> str:
         """Anything else by what a copy of it is made from."""
         if inspect.isdatadescriptor(value) and hasattr(value, "__objclass__"):
-            return f"slot {value.__name__}"
+            return f"slot {getattr(value, '__name__', '')}"
         if all(hasattr(value, name) for name in ("dist", "args", "kwds", "rvs")):  # a distribution of SciPy with its parameters
             return ",".join(map(self.said, (type(value.dist), value.dist.name, value.args, value.kwds)))
         try:
@@ -329,7 +330,7 @@ def _tree(node: ast.AST) -> str:
         ):
             first = body[0]
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
-                inner.body = body[1:]  # type: ignore[attr-defined]
+                inner.body = body[1:]
     return hashlib.sha256(ast.dump(node, include_attributes=False).encode()).hexdigest()[:SIZE]
 
 
