@@ -55,7 +55,7 @@ def spaced(entries: Any) -> Any:
     >>> list(spaced((SVC(), {"C": [1, 10]})))
     ['estimator']
     """
-    alone = entries[0] if _is_pair(entries) else entries
+    alone: Any = entries[0] if _is_pair(entries) else entries
     return {"estimator": entries} if hasattr(alone, "get_params") and not inspect.isclass(alone) else entries
 
 
@@ -98,7 +98,8 @@ def _drawn(said: Any) -> Any:
     """A distribution as the sweep grammar writes it, else as the text that names it. Raises NotPlainError."""
     if isinstance(said, str):
         return said
-    kind, args = getattr(getattr(said, "dist", None), "name", ""), getattr(said, "args", ())
+    kind = getattr(getattr(said, "dist", None), "name", "")
+    args: tuple[Any, ...] = getattr(said, "args", ())
     if not getattr(said, "kwds", None) and len(args) == 2 and all(isinstance(one, int | float) for one in args):
         if kind in ("loguniform", "reciprocal"):
             return f"log_uniform({args[0]!r}, {args[1]!r})"

@@ -1,6 +1,5 @@
 """scikit-learn's own tests of GridSearchCV, of the installed version and by name, with SelectionCV in its place."""
 
-import inspect
 import itertools
 from collections.abc import Iterator
 from typing import Any
@@ -60,8 +59,9 @@ DO_NOT = {
 class GridSearchCV(SelectionCV):  # type: ignore[misc]
     """The signature of scikit-learn's."""
 
-    scheme = measure = None
+    scheme = measure = search = None
     rule, seed, record = "best", 0, False
+    asked = 0
 
     def __init__(
         self, estimator: Any, param_grid: Any, *, scoring: Any = None, n_jobs: Any = None, refit: Any = True, cv: Any = None,
@@ -74,6 +74,7 @@ class GridSearchCV(SelectionCV):  # type: ignore[misc]
     @property
     def space(self) -> Any:  # type: ignore[override]
         """The estimator with its grid."""
+        GridSearchCV.asked += 1
         return self.estimator, self.param_grid
 
 
@@ -102,14 +103,11 @@ def test_it_passes_the_tests_of_grid_search(name: str, monkeypatch: pytest.Monke
     test = getattr(theirs, name, None)
     if test is None:
         pytest.skip("another version of scikit-learn has it")
-    ours: list[Any] = []
-    made = GridSearchCV.__init__
     monkeypatch.setattr(theirs, "GridSearchCV", GridSearchCV)
-    monkeypatch.setattr(GridSearchCV, "__init__", lambda self, *a, **k: ours.append(self) or made(self, *a, **k))
-    monkeypatch.setattr(GridSearchCV.__init__, "__signature__", inspect.signature(made), raising=False)
+    before = GridSearchCV.asked
     for arguments in cases(test):
         test(**arguments)
-    assert ours, "a test that makes no search shows nothing"
+    assert GridSearchCV.asked > before, "a test that makes no search shows nothing"
 
 
 def test_most_of_them_are_there_and_no_name_stands_twice() -> None:

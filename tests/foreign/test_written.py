@@ -68,7 +68,7 @@ def test_what_plain_values_cannot_say_is_held_and_named_by_its_identity(entry):
     [
         (SVC, "SVC is a class: give an object"),
         ((SVC(), {"C": 3}), "a grid is a mapping"),
-        ((SVC(kernel=np.dot), {"c": [3]}), "SVC has no parameter 'c'; did you mean 'C'"),
+        ((SVC(kernel=np.dot), {"gama": [3]}), "SVC has no parameter 'gama'; did you mean 'gamma'"),
     ],
 )
 def test_what_is_no_candidate_is_refused_by_name(entry, said):

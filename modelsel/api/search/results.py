@@ -1,6 +1,6 @@
 """`cv_results_` of a search, with scikit-learn's keys: parameters, scores of each fold, means, ranks, times."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ def parameters(candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
     return [({} if alone else {"learner": one.entry}) | _own(one, telling[one.entry]) for one in candidates]
 
 
-def _own(candidate: Candidate, telling: Sequence[str]) -> dict[str, Any]:
+def _own(candidate: Candidate, telling: Collection[str]) -> dict[str, Any]:
     if isinstance(candidate.learner, Object):
         return {name: objects.read(value) for name, value in candidate.learner.params.items()}
     return {name: value for name, value in candidate.parameters.items() if name in telling}

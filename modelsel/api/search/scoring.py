@@ -35,8 +35,9 @@ from modelsel.core.types import (
     scores_are,
 )
 from modelsel.estimator import Classifier, has_decisions, has_probabilities, one_column
+from modelsel.foreign.allowed import NotAllowedError, class_of, public_name
 from modelsel.foreign.answers import decisions
-from modelsel.foreign.libraries import LIBRARIES, is_pairwise
+from modelsel.foreign.libraries import is_pairwise
 from modelsel.learner.fitted_estimator import places_of
 from modelsel.learner.object import Object
 from modelsel.measure.base import BaseMeasure
@@ -174,13 +175,17 @@ def judge_themselves(candidates: Sequence[Candidate]) -> bool:
     objects = [candidate.learner for candidate in candidates if isinstance(candidate.learner, Object)]
     if len(objects) < len(candidates) or any(True for one in objects for _ in one.problems()):
         return False
-    return any(_score_of(one.made).__module__.partition(".")[0] not in LIBRARIES for one in objects)
+    return any(_judges_itself(one.made) for one in objects)
 
 
-def _score_of(made: Any) -> Any:
-    """The function behind `score`, a pipeline's of its last step."""
-    steps = getattr(made, "steps", None)
-    return _score_of(steps[-1][1]) if steps else getattr(type(made), "score", ClassifierMixin.score)
+def _judges_itself(made: Any) -> bool:
+    """Whether an estimator, a pipeline's last one, has a `score` of its own: those of known libraries are accuracy."""
+    if steps := getattr(made, "steps", None):
+        return _judges_itself(steps[-1][1])
+    try:
+        return class_of(public_name(type(made))) is not type(made)
+    except NotAllowedError:
+        return getattr(type(made), "score", ClassifierMixin.score) is not ClassifierMixin.score
 
 
 def own_score(estimator: Any, X: Any, y: Any) -> float:
@@ -328,7 +333,7 @@ class AnsweredClassifier(Classifier):
     """
 
     either_will_do = False  # probabilities or decision values
-    _answers: tuple[Any, Codes, Floats] | tuple[None, None, None] = (None, None, None)
+    _answers: tuple[Any, Codes, Floats] = (None, np.empty(0, np.int32), np.empty((0, 0)))
 
     @classmethod
     def of(cls, candidate: Candidate, work: RunContext, fold: Fold, attributes: Mapping[str, Any]) -> Self:

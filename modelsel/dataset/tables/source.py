@@ -5,7 +5,7 @@ its entries stand for each, by which equal rows are recognised again; only estim
 """
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -59,7 +59,7 @@ def of_table(table: Table) -> Source:
             continue
         codes = np.where(np.isnan(values) | (values >= len(feature.levels)), -1, values).astype(np.int64)
         if feature.kind == "ordered":
-            columns[feature.name] = pd.Categorical.from_codes(codes, list(feature.levels), ordered=True)
+            columns[feature.name] = pd.Categorical.from_codes(codes, pd.Index(feature.levels), ordered=True)
         else:
             columns[feature.name] = np.append(np.array(feature.levels, object), [np.nan])[codes]
     return Source(pd.DataFrame(columns))
@@ -87,7 +87,7 @@ def of_sparse(matrix: Any) -> NDArray[Any] | pd.DataFrame:
     return pd.DataFrame({ROW: np.array(said), ENTRIES: np.diff(rows.indptr).astype(np.float64)})
 
 
-def by_rows(data: Sequence[Any]) -> Floats:
+def by_rows(data: Iterable[Any]) -> Floats:
     """Rows that are no row of numbers (arrays of more dimensions, objects) as a digest each."""
     return np.array([[_number(_bytes(row))] for row in data])
 
