@@ -17,7 +17,6 @@ from modelsel.core.system.machine import give_back
 from modelsel.core.types import Candidate, Finding, Resampling, Sealed, Task, seal
 from modelsel.dataset.files import listener, told
 from modelsel.dataset.profile import asked_units, profile
-from modelsel.dataset.tables.source import read_as_given
 from modelsel.guard.checks.independence import FEWEST_UNITS
 from modelsel.measure.answerable import unanswerable
 from modelsel.measure.beside import named, unbounded
@@ -105,6 +104,8 @@ def with_source(task: Task, candidates: Iterable[Candidate]) -> Task:
     """
     if not any(getattr(candidate.learner, "reads_source", False) for candidate in candidates):
         return replace(task, source=None)
+    from modelsel.dataset.tables.source import read_as_given  # imports pandas, which few studies need
+
     return read_as_given(task)
 
 
@@ -148,6 +149,11 @@ def _no_bates(config: Config, task: Task) -> Iterator[str]:
 
 def _refuse(*reasons: tuple[str, Iterable[str]]) -> None:
     ConfigurationError.raise_if(Problem("MSEL-240", reason, where) for where, each in reasons for reason in each)
+
+
+def refuse(candidates: Sequence[Candidate], task: Task) -> None:
+    """Raise ConfigurationError where candidates cannot be fitted on these features, with every reason."""
+    _refuse(*_invalid(candidates, task))
 
 
 def _no_columns(config: Config, task: Task) -> Iterator[str]:

@@ -22,7 +22,7 @@ from modelsel.api.search.cells import CandidateScores, answered
 from modelsel.api.search.reading import as_given
 from modelsel.api.search.results import beside, parameters, results
 from modelsel.api.search.scoring import Asked, Scorings, judge_themselves, own_score, scorings_of
-from modelsel.api.search.telling import Shown, Training
+from modelsel.api.search.telling import SearchLines, Training
 from modelsel.config.build import Builder
 from modelsel.config.expand import SPACE, expand
 from modelsel.config.folders import Folders
@@ -45,6 +45,7 @@ from modelsel.planning.make import make
 from modelsel.rule.base import among, nearest
 from modelsel.runner.families import resolve
 from modelsel.runner.final_fit import fit
+from modelsel.runner.study_data import refuse
 from modelsel.scheme.stratified_kfold import StratifiedKfold
 
 OBJECT = "object"  # the learner that an estimator object is
@@ -230,7 +231,7 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
             Problem("MSEL-816", reason, f"space.{entry}")
             for entry, reason in unanswerable((scoring.measure, *shown.values()), candidates)
         )
-        ConfigurationError.raise_if(_unfit(candidates, task))
+        refuse([one for one in candidates if isinstance(one.learner, Object)], task)
         training = Training(self, scorings, X, y, weights) if self.return_train_score else None
         found = self._answered(task, resampling, scorings, candidates, shown, entries, training)
         found = self._failing(found, scorings)
@@ -577,7 +578,7 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         measure = scorings.chooses.measure
         if not self.record:
             plan, workers = make(candidates, task, resampling), self.n_jobs or 1
-            shows = Shown(self.verbose, candidates, len(resampling.folds), scorings.chooses)
+            shows = SearchLines(self.verbose, candidates, len(resampling.folds), scorings.chooses)
             shows.begin()
             return answered(plan, task, resampling, measure, self.seed, workers, shown, training, shows.cell)
         from modelsel.api.search import recorded
@@ -661,13 +662,6 @@ def _is_object(entry: Any) -> bool:
 def _wants_numbers(estimator: Any) -> bool:
     """An estimator alone whose tags do not allow missing values; a pipeline fills them itself."""
     return not is_pipeline(estimator) and not takes_nan(estimator)
-
-
-def _unfit(candidates: Sequence[Candidate], task: Task) -> Iterator[Problem]:
-    """Objects that cannot be fitted on these rows, each reason once."""
-    said = {reason: one.entry for one in candidates if isinstance(one.learner, Object) for reason in one.learner.problems(task)}
-    for reason, entry in said.items():
-        yield Problem("MSEL-240", reason, f"space.{entry}")
 
 
 # Folds of a scikit-learn splitter as a resampling.

@@ -39,7 +39,7 @@ class Training:
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class SearchLines:
     """Prints what `verbose` asks for."""
 
     verbose: int

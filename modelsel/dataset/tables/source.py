@@ -50,7 +50,7 @@ def of_columns(data: Any, names: Collection[str]) -> Source:
 def of_table(table: Table) -> Source:
     """A frame of what a table says, for one that came from a file: numbers, texts, ordered categories, moments."""
     rows = int(table.rows.max()) + 1 if len(table) else 0
-    columns = {}
+    columns: dict[str, Any] = {}
     for index, feature in enumerate(table.features):
         values = np.full(rows, np.nan)
         values[table.rows] = table.values[:, index]

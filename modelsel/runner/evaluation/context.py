@@ -8,7 +8,6 @@ from typing import Any
 from modelsel.core.fingerprint import digest
 from modelsel.core.spec import kind_of, resolved
 from modelsel.core.types import Candidate, Resampling, Task
-from modelsel.dataset.tables.source import fingerprint
 from modelsel.measure.base import BaseMeasure
 from modelsel.planning.make import Cell, Plan
 from modelsel.planning.sources import code
@@ -52,6 +51,9 @@ class RunContext:
 
     @cached_property
     def _source(self) -> str:
+        """Digest of the columns as they were handed over."""
+        from modelsel.dataset.tables.source import fingerprint  # imports pandas, which few studies need
+
         return "" if self.task.source is None else fingerprint(self.task.source)
 
     def __getstate__(self) -> dict[str, Any]:
