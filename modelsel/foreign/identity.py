@@ -80,6 +80,7 @@ class _Reader:
     """One pass over an object. What refers to itself is said by its name where it is met again within itself."""
 
     def __init__(self) -> None:
+        """Nothing was met yet."""
         self.within: dict[int, str] = {}
         self.known: dict[int, str] = {}
         self.kept: list[Any] = []  # an id is that of one object for as long as the object lives
@@ -111,6 +112,7 @@ class _Reader:
         return self.known[place]
 
     def _compound(self, value: Any) -> str:
+        """Anything that is made of parts."""
         for kind, way in _WAYS:
             if isinstance(value, kind):
                 return f"{kind.__name__}({way(self, value)})"
@@ -119,6 +121,7 @@ class _Reader:
         return self._reduced(value)
 
     def _array(self, value: Any) -> str:
+        """An array by type, shape and bytes; of objects by each of them."""
         array = np.asarray(value)
         if array.dtype.hasobject:
             return f"array:{array.shape}:[{','.join(self.said(one) for one in array.ravel().tolist())}]"
@@ -144,6 +147,7 @@ class _Reader:
         return f"{value.__name__},{self.said(value.__self__)}"
 
     def _builtin(self, value: Any) -> str:
+        """A function of C, bound or not."""
         owner = getattr(value, "__self__", None)
         if owner is not None and not inspect.ismodule(owner):
             return f"{value.__name__},{self.said(owner)}"
@@ -159,6 +163,7 @@ class _Reader:
         raise NoIdentityError(f"the ufunc {own} cannot be told from others of its kind")
 
     def _module(self, value: Any) -> str:
+        """A module of a distribution by its name, one's own by all of its text."""
         origin = origin_of(value.__name__)
         if origin:
             self.origins.add(origin)
@@ -179,6 +184,7 @@ class _Reader:
         return f"own {value.__qualname__}:{','.join(self.said(base) for base in value.__bases__)}:{members}"
 
     def _named(self, value: Any, name: str) -> str:
+        """A name, and the distribution that it is of."""
         origin = origin_of(str(value.__module__))
         if origin:
             self.origins.add(origin)
@@ -262,6 +268,7 @@ _WAYS: tuple[tuple[Any, Callable[[_Reader, Any], str]], ...] = (
 
 
 def _content(cell: Any) -> Any:
+    """What a closure holds; None for a name that is not bound yet."""
     try:
         return cell.cell_contents
     except ValueError:  # a name that is not bound yet
@@ -350,6 +357,7 @@ def _node_of(code: types.CodeType) -> ast.AST | None:
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """The code and all that stands inside it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -386,6 +394,7 @@ def _documented(code: types.CodeType) -> bool:
 
 
 def _constant(value: Any) -> str:
+    """A constant of a code, in an order that no hash decides."""
     if isinstance(value, types.CodeType):
         return _bytecode(value)
     if isinstance(value, frozenset):

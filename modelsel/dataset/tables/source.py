@@ -111,6 +111,7 @@ def fingerprint(source: Source) -> str:
 
 
 def _bytes(row: Any) -> bytes:
+    """What a row holds: a text, numbers, or what it shows."""
     if isinstance(row, str):
         return b"text:" + row.encode()
     array = np.asarray(row)
