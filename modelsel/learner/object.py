@@ -84,6 +84,8 @@ class Object(BaseLearner):
     @cached_property
     def adapter(self) -> Adapter | None:
         """The adapter that shares this candidate's fit with others; None where its conditions do not hold."""
+        if not objects.is_held(self.identity):
+            return None  # a record is read where the object is not
         found = find(type(self.made))
         usual = type(self.made)().get_params(deep=False) if found else {}
         given = {name: value for name, value in self.made.get_params(deep=False).items() if not _same(usual.get(name), value)}
@@ -117,7 +119,7 @@ class Object(BaseLearner):
     @property
     def unit(self) -> str:  # type: ignore[override]  # as its class has it
         """Trees of an ensemble, leaves of a tree, else columns."""
-        return self.adapter.unit if objects.is_held(self.identity) and self.adapter else "columns"
+        return self.adapter.unit if self.adapter else "columns"
 
     @property
     def scores_are(self) -> str:
