@@ -72,6 +72,8 @@ def _entry(value: Any, as_given: AsGiven) -> Any:
         raise NotPlainError(f"{estimator.__name__} is a class: give an object, {estimator.__name__}()")
     if not hasattr(estimator, "get_params"):
         return value
+    if not hasattr(_last(estimator), "get_params"):
+        raise NotPlainError(f"{_last(estimator)!r}, the last step of a pipeline, is no estimator")
     grids = list(grid) if isinstance(grid, list | tuple) else [grid]
     if any(not isinstance(one, Mapping) or not all(map(_values, one.values())) for one in grids):
         raise NotPlainError("a grid is a mapping of parameters to lists of values, or distributions: {'num_leaves': [15, 31]}")

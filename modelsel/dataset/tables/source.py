@@ -14,11 +14,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from modelsel.core.fingerprint import array_digest, digest
 from modelsel.core.source import Source
 from modelsel.core.types import Floats, Table, Task
 from modelsel.dataset.columns.spellings import labels
-from modelsel.dataset.tables.frame import as_pandas
 
 MOST_CELLS = 1 << 24  # of a sparse matrix that becomes a table of numbers
 EXACT = 1 << 53  # whole numbers up to here are exact as floats
@@ -90,24 +88,6 @@ def of_sparse(matrix: Any) -> NDArray[Any] | pd.DataFrame:
 def by_rows(data: Iterable[Any]) -> Floats:
     """Rows that are no row of numbers (arrays of more dimensions, objects) as a digest each."""
     return np.array([[_number(_bytes(row))] for row in data])
-
-
-def fingerprint(source: Source) -> str:
-    """The digest of a source: types, categories in their order, and every cell; what its table does not say of it is in it."""
-    data = source.data
-    if is_sparse(data):
-        rows = data.tocsr()
-        return digest([str(rows.dtype), list(rows.shape), array_digest(rows.data, rows.indices, rows.indptr)])
-    if isinstance(data, np.ndarray) and not data.dtype.hasobject:
-        return array_digest(data)
-    if isinstance(data, np.ndarray | list | tuple):
-        return hashlib.sha256(b"".join(hashlib.sha256(_bytes(row)).digest() for row in data)).hexdigest()[:32]
-    frame = as_pandas(data)
-    kinds = [
-        [str(name), str(kind), [str(one) for one in getattr(kind, "categories", ())]] for name, kind in frame.dtypes.items()
-    ]
-    cells = [pd.util.hash_pandas_object(frame.iloc[:, place], index=False).to_numpy() for place in range(frame.shape[1])]
-    return digest([type(data).__module__, kinds, array_digest(*cells)])
 
 
 def _bytes(row: Any) -> bytes:

@@ -14,6 +14,7 @@ from modelsel.planning.sources import code
 from modelsel.runner.evaluation.cell import Reached, evaluate
 from modelsel.runner.evaluation.cell_result import CellKey, CellResult
 from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits, unlimited
+from modelsel.runner.evaluation.source_digest import fingerprint
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,6 @@ class RunContext:
     @cached_property
     def _source(self) -> str:
         """Digest of the columns as they were handed over."""
-        from modelsel.dataset.tables.source import fingerprint  # imports pandas, which few studies need
-
         return "" if self.task.source is None else fingerprint(self.task.source)
 
     def __getstate__(self) -> dict[str, Any]:
