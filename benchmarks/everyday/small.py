@@ -75,15 +75,19 @@ def shares() -> Iterable[Row]:
 
 
 def forests() -> Iterable[Row]:
-    for count, turns in ((30_000, 5), (300_000, 3)):
-        X, y = made(count)
-        ours = classifier("forest", trees=TREES).fit(X, y)
-        theirs = RandomForestClassifier(TREES, random_state=0).fit(X, y)
-        assert abs(ours.score(X, y) - theirs.score(X, y)) < 0.01
-        size, equal = f"{count:,} × 20", "training accuracy to .01 (their draws are others)"
-        name = f"a forest of {TREES} trees,"
-        yield row(f"{name} predict", lambda: ours.predict(X), lambda: theirs.predict(X), 3, equal, size, turns)
-        yield row(f"{name} fit", lambda: ours.fit(X, y), lambda: theirs.fit(X, y), 8, equal, size, 3)
+    for count in (30_000, 300_000):
+        yield from forest(count)
+
+
+def forest(count: int) -> Iterable[Row]:
+    X, y = made(count)
+    ours = classifier("forest", trees=TREES).fit(X, y)
+    theirs = RandomForestClassifier(TREES, random_state=0).fit(X, y)
+    assert abs(ours.score(X, y) - theirs.score(X, y)) < 0.01
+    size, equal = f"{count:,} × 20", "training accuracy to .01 (their draws are others)"
+    name = f"a forest of {TREES} trees,"
+    yield row(f"{name} predict", lambda: ours.predict(X), lambda: theirs.predict(X), 3, equal, size, 3)
+    yield row(f"{name} fit", lambda: ours.fit(X, y), lambda: theirs.fit(X, y), 8, equal, size, 3)
 
 
 def names() -> Iterable[Row]:

@@ -275,9 +275,7 @@ def learner(
 
 
 @lru_cache(maxsize=256)
-def _known(
-    name: str, settings: tuple[tuple[str, Any, type], ...], plugins: tuple[str, ...]
-) -> tuple[Any, tuple[Any, ...]]:
+def _known(name: str, settings: tuple[tuple[str, Any, type], ...], plugins: tuple[str, ...]) -> tuple[Any, tuple[Any, ...]]:
     """A learner that is asked for again: parts are frozen, and the package's files are as they were when it was loaded."""
     return _built(name, {key: value for key, value, _ in settings}, plugins)
 

@@ -24,7 +24,7 @@ from modelsel.record.mlflow import outbox, pending
 from modelsel.record.mlflow import store as mlflow_store
 from modelsel.record.mlflow.anchor import stored
 from modelsel.record.mlflow.sync import sync
-from modelsel.record.mlflow.track import PATIENCE, Tracker
+from modelsel.record.mlflow.track import Tracker
 
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")  # files that nobody closed
 BUSY = 1.5  # seconds that a busy machine may add to what is promised

@@ -63,7 +63,7 @@ def ui(port: int = 5000, host: str = "127.0.0.1") -> int:
 
 
 def _write_what_is_due(store: "TrackingStore", root: Path) -> None:
-    """Let a process of its own write what studies have handed over to this store and nobody wrote; the pages show it as it comes."""
+    """Let a process of its own write what studies left unwritten in this store; the pages show it as it comes."""
     from modelsel.record.mlflow.outbox import WriterProcess
     from modelsel.record.mlflow.track import left_for
 

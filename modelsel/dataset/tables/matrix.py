@@ -42,7 +42,7 @@ def finite_sum(data: np.ndarray[Any, Any]) -> bool:
 
 def numeric_features(count: int) -> tuple[Feature, ...]:
     """Features x0, x1, ...: a new tuple at each call, since tables of the same tuple and values share their ranks."""
-    return tuple(list(_numbered(count)))
+    return tuple([*_numbered(count)])
 
 
 @cache

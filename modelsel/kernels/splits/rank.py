@@ -69,7 +69,7 @@ def _close(column):
 
 @kernel(_nrt=False)
 def _words(column, bits, row_bits, words):
-    """Words value | row, key = low + (value << spare); the value that stands for missing, low, spare, and whether it is cut short.
+    """Words value | row, key = low + (value << spare); the value that stands for missing, low, spare, whether they are cut short.
 
     Cut short, words leave out bits in which keys differ: there was no room for all of them.
     """

@@ -1,7 +1,7 @@
 """Notes of writes to MLflow that are still due: a file in the run's folder, made before the hand-over, removed once written.
 
-The note outlives whoever was to write it, and keeps the last error; the next study, `modelsel sync` and `modelsel ui` take along
-what is left. Looks at test rows that the store has not yet confirmed to have witnessed stand in it too.
+The note outlives whoever was to write it, and keeps the last error; the next study, `modelsel sync` and `modelsel ui` take
+along what is left. Looks at test rows that the store has not yet confirmed to have witnessed stand in it too.
 """
 
 import json
