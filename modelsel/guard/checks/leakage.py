@@ -93,7 +93,8 @@ def _nearest(rows: Floats, pool: Floats, features: tuple[Feature, ...], own: boo
     numeric = np.array([feature.kind == "numeric" for feature in features])
     if rows.size * len(pool) < MANY:
         away = np.array([_measured(row, pool, numeric) for row in rows])
-        return _others(away, own).min(axis=1)
+        closest: Floats = _others(away, own).min(axis=1)
+        return closest
     few = min(PROPOSED, len(pool) - own)
     near = np.argpartition(_others(_sums(rows, pool, numeric), own), few - 1, axis=1)[:, :few]
     return np.array([_measured(row, pool[some], numeric).min() for row, some in zip(rows, near, strict=True)])
