@@ -78,3 +78,11 @@ def test_a_replay_clears_the_note(folder, store):
     pending.note(folder.path, "auto", "gone")
     sync(folder, store)
     assert list(pending.waiting(folder.root)) == []
+
+
+@pytest.mark.slow
+def test_a_note_that_cannot_be_written_ends_no_study_that_is_on_record(folder, store, caplog):
+    (folder.path / pending.NOTE).mkdir()  # as on a full disk: nothing can be put in its place
+    tracker = Tracker(tracking(), folder)
+    assert tracker.finish().state in ("recorded", "failed")  # the folder cannot be cleared away either
+    assert "cannot write outbox.json" in caplog.text

@@ -42,9 +42,9 @@ def finite_sum(data: np.ndarray[Any, Any]) -> bool:
 
 def numeric_features(count: int) -> tuple[Feature, ...]:
     """Features x0, x1, ...: a new tuple at each call, since tables of the same tuple and values share their ranks."""
-    return tuple([*_numbered(count)])
+    return tuple(_numbered(count))
 
 
 @cache
-def _numbered(count: int) -> tuple[Feature, ...]:
-    return tuple(Feature(f"x{index}", "numeric") for index in range(count))
+def _numbered(count: int) -> list[Feature]:
+    return [Feature(f"x{index}", "numeric") for index in range(count)]

@@ -45,7 +45,8 @@ def audit(
 
     Without a sealing (a gate asks as it looks) anchors are asked, about test sets `known` from elsewhere too, and stored row
     sets are read. What further looks would give is told of FORESEEN test sets at most: of more, for a study that is named.
-    `sets=False`: whether the ledger is whole, and no test set is told of. A ledger that does not hold is told, not raised: `ledger.intact` is false and the flags say where.
+    `sets=False`: whether the ledger is whole, and no test set is told of.
+    A ledger that does not hold is told, not raised: `ledger.intact` is false and the flags say where.
     """
     if not gate.remembers or (sealing and gate.forgotten):
         said = [one for one in gate.findings if one.code in ("G003", "G004")]

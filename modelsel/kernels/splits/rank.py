@@ -69,9 +69,9 @@ def _close(column):
 
 @kernel(_nrt=False)
 def _words(column, bits, row_bits, words):
-    """Words value | row, key = low + (value << spare); the value that stands for missing, low, spare, whether they are cut short.
+    """Words value | row, key = low + (value << spare); the value that stands for missing, low, spare, and whether cut short.
 
-    Cut short, words leave out bits in which keys differ: there was no room for all of them.
+    Words that are cut short leave out bits in which keys differ: there was no room for all of them.
     """
     low, high, differ, first, missing = ALL, NONE, NONE, NONE, np.int64(0)
     for i in range(len(column)):

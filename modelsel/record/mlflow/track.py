@@ -78,7 +78,7 @@ class Tracker:
         """Record the folder. Raises StoreError (exit 6) only with `tracking.on_error=fail`; otherwise a warning is logged."""
         if self.outbox is None:
             return Tracked("off")
-        pending.note(self.folder.path, self.tracking.writer, looks=self.unheard)
+        self._note()
         answer = self._recorded()
         self._take_along()
         self.outbox.close()
@@ -88,6 +88,13 @@ class Tracker:
         if tracked.message:
             logging.getLogger("modelsel").warning(tracked.message)
         return tracked
+
+    def _note(self, reason: str = "") -> None:
+        """Note what is due. A full disk is said, and ends no study that is on record: `modelsel sync RUN` needs no note."""
+        try:
+            pending.note(self.folder.path, self.tracking.writer, reason, self.unheard)
+        except StoreError as error:
+            logging.getLogger("modelsel").warning("%s", error)
 
     def _recorded(self) -> Answer | None:
         """The answer to the record's job; with `on_error=fail` as long as candidates arrive, else within `tracking.wait`."""
@@ -155,5 +162,5 @@ class Tracker:
             return Tracked("going on", f"MLflow is still being written{so_far}, in the background; {again}")
         self.outbox.kill()
         reason = self.folder.redactor.text(answer["error"] if answer else SILENT).removeprefix("MSEL-632: ")
-        pending.note(self.folder.path, self.tracking.writer, reason, self.unheard)
+        self._note(reason)
         return Tracked("failed", reason if again in reason else f"{reason}; {again}")
