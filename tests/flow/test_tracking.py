@@ -25,7 +25,7 @@ BUSY = 3.0  # seconds that a busy machine may add to two runs of a study
 
 @pytest.mark.slow
 def test_a_tracker_that_never_answers_costs_eleven_seconds_in_all_and_is_made_whole_later(modelsel: Any) -> None:
-    """Looks are witnessed there and the audit asks it, for ten seconds in all; the record waits a second, and is handed over."""
+    """Looks are witnessed there, for ten seconds in all; the record waits a second, and is handed over."""
     began = time.monotonic()
     alone = modelsel("run", *SMALL, "tracking=off")
     seconds = time.monotonic() - began
