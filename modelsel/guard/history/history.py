@@ -163,6 +163,7 @@ class History:
 
     @cached_property
     def _selections(self) -> dict[str, list[LedgerEntry]]:
+        """Map each test set to the choices on its development rows."""
         found: dict[str, list[LedgerEntry]] = {}
         for entry in self.selections:
             found.setdefault(str(entry.brief["testset"]), []).append(entry)
