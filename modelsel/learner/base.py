@@ -332,7 +332,9 @@ class SingleFit:
 
     def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
         """Return the model's answers for some rows, once per learner."""
-        asked = Table(name=table.name, features=table.features, values=table.values[rows], rows=table.rows[rows])
+        asked = Table(
+            name=table.name, features=table.features, values=table.values[rows], rows=table.rows[rows], source=table.source
+        )
         predicted = np.asarray(self.fitted.predict(asked), np.int32)
         found = np.asarray(self.fitted.scores(asked), np.float64) if scores else None
         return Outputs(np.tile(predicted, (len(learners), 1)), None if found is None else np.tile(found, (len(learners), 1, 1)))
