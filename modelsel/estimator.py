@@ -34,6 +34,7 @@ from modelsel.core.types import (
 from modelsel.dataset.tables.frame import as_pandas, described
 from modelsel.dataset.tables.frame import table as frame_table
 from modelsel.dataset.tables.in_memory import is_frame
+from modelsel.dataset.tables.matrix import finite_sum, numeric_features, plain_labels, plain_matrix
 from modelsel.dataset.tables.source import of_columns
 from modelsel.learner.trees.model import TreeModel
 from modelsel.record.new_rows import told
@@ -431,7 +432,9 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             validate_data(self, X, reset=False, skip_check_array=True)
             return with_source(told(frame_table(as_pandas(X), self.final_.features)), X, self.final_)
         late = not self.final_.steps and getattr(self.final_.model, "looks_for_infinity", False)
-        values = validate_data(self, X, dtype=np.float64, ensure_all_finite=False if late else "allow-nan", reset=False)
+        values = X
+        if not (_plain(self, X) and X.shape[1] == self.n_features_in_ and (late or finite_sum(X))):
+            values = validate_data(self, X, dtype=np.float64, ensure_all_finite=False if late else "allow-nan", reset=False)
         return with_source(_table(values, self.final_.features, UncheckedRows if late else RowTable), X, self.final_)
 
 
@@ -467,8 +470,16 @@ def _training(estimator: Any, X: Any, y: Any) -> tuple[Table, NDArray[Any]]:
             raise ValueError(f"Found {X.shape[0]} sample(s) of {X.shape[1]} feature(s) and {len(labels)} label(s).")
         frame = as_pandas(X)
         return frame_table(frame, described(frame)), labels
-    values, labels = validate_data(estimator, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
-    return _table(values, tuple(Feature(f"x{index}", "numeric") for index in range(values.shape[1]))), labels
+    if _plain(estimator, X) and plain_labels(y, len(X)) and finite_sum(X):
+        values, labels, estimator.n_features_in_ = X, y, X.shape[1]
+    else:
+        values, labels = validate_data(estimator, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
+    return _table(values, numeric_features(values.shape[1])), labels
+
+
+def _plain(estimator: Any, X: Any) -> bool:
+    """Say whether X stands for itself: a plain array, and no names of a frame that scikit-learn would compare or forget."""
+    return plain_matrix(X) and not hasattr(estimator, "feature_names_in_")
 
 
 def _table(values: Floats, features: tuple[Feature, ...], kind: type[RowTable] = RowTable) -> Table:

@@ -6,7 +6,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from modelsel.config import steps
@@ -32,6 +32,7 @@ CUT = Slot(
 )
 ADJUSTED = {CALIBRATOR: CALIBRATION, DECISION: DECIDING, THRESHOLD: CUT}  # what any learner may have behind it
 STEPS_SAID = steps.STEPS
+PLAIN = (str, int, float, bool, type(None))  # values that are what they say, and cannot change
 DEPTH = 12  # of files that lead on to each other
 
 
@@ -269,7 +270,23 @@ def learner(
     `overrides` are dotted (`pruner.confidence`) or nested; `plugins` are parts of other packages that are allowed. Raises
     ConfigurationError that names every problem.
     """
-    builder = Builder(Folders.of(), tuple(plugins))
+    settings = tuple((key, value, type(value)) for key, value in (overrides or {}).items())  # True is not 1
+    if isinstance(name, str) and all(kind in PLAIN for _, _, kind in settings):
+        return _known(name, settings, tuple(plugins))
+    return _built(name, overrides, tuple(plugins))
+
+
+@lru_cache(maxsize=256)
+def _known(name: str, settings: tuple[tuple[str, Any, type], ...], plugins: tuple[str, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """A learner that is asked for again: parts are frozen, and the package's files are as they were when it was loaded."""
+    return _built(name, {key: value for key, value, _ in settings}, plugins)
+
+
+def _built(
+    name: str | Mapping[str, Any], overrides: Mapping[str, object] | None, plugins: tuple[str, ...]
+) -> tuple[Any, tuple[Any, ...]]:
+    """Build a learner and its preparation steps out of the package's files."""
+    builder = Builder(Folders.of(), plugins)
     spec = merge({KIND: name} if isinstance(name, str) else name, nested(overrides or {}))
     built = builder.part(LEARNER, spec, LEARNER)
     ConfigurationError.raise_if(builder.problems)

@@ -17,7 +17,7 @@ from modelsel.ledger.portraits.variables import Variables, variables
 from modelsel.ledger.rows.channels import FINE, KEPT, quasi_keys, ranked
 from modelsel.ledger.rows.hashing import ascending
 from modelsel.ledger.rows.identity import Hashes, TokenTable, bound, columns, feature_tokens, met, set_digest, tally, unbound
-from modelsel.ledger.rows.matching import Sketch, keyed, matched, settled, sketches
+from modelsel.ledger.rows.matching import Sketch, keyed, keyed_each, matched, settled, sketches
 from modelsel.ledger.rows.order import Order
 from modelsel.ledger.rows.row_set import RowSet, identifiability
 
@@ -49,7 +49,7 @@ class SideFingerprints:
     def stored(self, names: Sequence[str], key: IdentityKey) -> RowSet:
         """Reduce the hashes to what is stored: sorted, large sets as sketches, quasi-keys by their smallest values."""
         whole = RowSet({"n": len(self.bound), "names": list(names)}, {n: np.sort(a) for n, a in self.arrays.items()}).sketched()
-        return RowSet(whole.facts, {**whole.arrays, **{f"key:{n}": np.sort(known(t, key)) for n, t in self.keys.items()}})
+        return RowSet(whole.facts, {**whole.arrays, **{f"key:{n}": np.sort(own) for n, own in known(self.keys, key).items()}})
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ class RowFingerprints:
     def remembered(self, key: IdentityKey) -> Mapping[str, Hashes]:
         """The nearly unique columns of the test rows, as they are remembered."""
         if not self._keyed:
-            self._keyed.update({name: known(tokens, key) for name, tokens in self.test.keys.items()})
+            self._keyed.update(known(self.test.keys, key))
         return self._keyed
 
     @property
@@ -142,9 +142,9 @@ def _room(drawn_of: Iterable[Sketch]) -> float:
     return prod(float(sketch.distinct) for sketch in drawn_of)
 
 
-def known(tokens: Hashes, key: IdentityKey) -> Hashes:
-    """The smallest values of a column, keyed: what is remembered of it, and what a later one is compared by."""
-    return keyed(tally(tokens)[0][:KEPT], key)
+def known(columns: Mapping[str, Hashes], key: IdentityKey) -> dict[str, Hashes]:
+    """The smallest values of each column, keyed: what is remembered of it, and what a later one is compared by."""
+    return dict(zip(columns, keyed_each([tally(tokens)[0][:KEPT] for tokens in columns.values()], key), strict=True))
 
 
 def _quasi_keys(sealing: TestSetDeclaration) -> dict[str, Hashes]:

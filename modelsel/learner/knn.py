@@ -107,7 +107,7 @@ def elect(votes: Floats, farness: Floats, prior: Floats, class_weight: Floats) -
     return first, scores
 
 
-COUNTED = 512  # queries whose votes are counted together: what stays near
+COUNTED = 1024  # queries whose votes are counted together: what stays near
 
 
 @dataclass(frozen=True)

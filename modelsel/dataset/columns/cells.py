@@ -37,8 +37,8 @@ def cells(data: Any) -> Iterator[tuple[str, Any]]:
     assert isinstance(frame, nw.DataFrame)
     if not frame.columns:
         raise ConfigurationError(Problem("MSEL-381", "the table has no columns", "data", "give features and a target"))
-    for index, name in enumerate(frame.columns):
-        yield str(name), frame[:, index]
+    for name, column in zip(frame.columns, frame.iter_columns(), strict=True):
+        yield str(name), column
 
 
 def repeated(names: Sequence[str]) -> list[str]:

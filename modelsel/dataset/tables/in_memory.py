@@ -78,6 +78,8 @@ def is_frame(data: Any) -> bool:
     >>> is_frame([[1.0]])
     False
     """
+    if isinstance(data, np.ndarray | list | tuple):
+        return False  # narwhals looks through all libraries that it knows before it says so
     return isinstance(nw.from_native(data, eager_only=True, pass_through=True), nw.DataFrame)
 
 

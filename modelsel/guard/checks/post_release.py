@@ -121,7 +121,7 @@ def choices(history: History, testset: str) -> dict[str, Any] | None:
     best of K equally good ones is expected to look better (None where another measure decided); `carried`: how many candidates
     m rows carry within ±.05 (10^15 stands for more). With folds instead of one validation set they are heuristics.
     """
-    studies = {one.spec_id: one for one in map(RecordedSelection.of, history.selections) if one.testset == testset}
+    studies = {one.spec_id: one for one in map(RecordedSelection.of, history.selections_for(testset))}
     tried, last = sum(int(one.tried) for one in studies.values()), next(reversed(studies.values()), None)
     if last is None or tried < 1 or int(last.cv_rows) < 1:
         return None

@@ -157,6 +157,23 @@ class History:
     def selections(self) -> tuple[LedgerEntry, ...]:
         return self.of_kind("selection")
 
+    def selections_for(self, testset: str) -> Sequence[LedgerEntry]:
+        """The choices on the development rows of a test set."""
+        return self._selections.get(testset, ())
+
+    @cached_property
+    def _selections(self) -> dict[str, list[LedgerEntry]]:
+        """Map each test set to the choices on its development rows."""
+        found: dict[str, list[LedgerEntry]] = {}
+        for entry in self.selections:
+            found.setdefault(str(entry.brief["testset"]), []).append(entry)
+        return found
+
+    @cached_property
+    def replicas(self) -> frozenset[str]:
+        """Who wrote looks: those of one replica know of each other."""
+        return frozenset(look.entry.replica for look in self.looks)
+
     @cached_property
     def commits(self) -> tuple[LedgerEntry, ...]:
         return self.of_kind("commit")

@@ -48,11 +48,7 @@ def standing_interval(look: PastLook, beside: Sequence[PastLook]) -> Sequence[fl
 
 def beside(history: History, testset: str, load: Callable[[str], RowSet]) -> tuple[PastLook, ...]:
     """The looks at these rows, and those at other sealed sets that did not know of them and share rows with them."""
-    looks = history.looks_at([testset])
-    apart = {
-        other.testset for other in history.looks if other.testset != testset
-        and any(_apart(look, other) for look in looks)
-    }  # fmt: skip
+    apart = {other.testset for other in _unknown(history, testset)}
     return history.looks_at([testset, *(other for other in apart if _share(history, testset, other, load))])
 
 
@@ -61,12 +57,15 @@ def incomparable(history: History, testset: str) -> int:
 
     Their rows are not kept (`guard.identity.store=digest_only`), or were hashed under another key.
     """
+    return sum(not _comparable(history, testset, other.testset) for other in _unknown(history, testset))
+
+
+def _unknown(history: History, testset: str) -> list[PastLook]:
+    """Looks at other sets that did not know of one at this set, nor it of them; there are none where one replica wrote all."""
+    if len(history.replicas) < 2:
+        return []
     looks = history.looks_at([testset])
-    apart = [
-        other for other in history.looks if other.testset != testset
-        and any(_apart(look, other) for look in looks)
-    ]  # fmt: skip
-    return sum(not _comparable(history, testset, other.testset) for other in apart)
+    return [other for other in history.looks if other.testset != testset and any(_apart(look, other) for look in looks)]
 
 
 def _comparable(history: History, one: str, other: str) -> bool:

@@ -30,16 +30,22 @@ from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.rows.row_set import RowSet
 from modelsel.ledger.trust import TrustedEntries
 
+FORESEEN = 20  # test sets of which an audit tells what further looks would give
 SETS = ("rows", "development", "table", "candidates")
 
 
 def audit(
-    gate: Gate, sealing: TestSetDeclaration | None = None, study: str | None = None, known: Sequence[str] = ()
+    gate: Gate,
+    sealing: TestSetDeclaration | None = None,
+    study: str | None = None,
+    known: Sequence[str] = (),
+    sets: bool = True,
 ) -> dict[str, Any]:
     """The whole ledger, the test set of one sealing, or those that a study (its name or its run folder) touched.
 
     Without a sealing (a gate asks as it looks) anchors are asked, about test sets `known` from elsewhere too, and stored row
-    sets are read.
+    sets are read. What further looks would give is told of FORESEEN test sets at most: of more, for a study that is named.
+    `sets=False`: whether the ledger is whole, and no test set is told of.
     A ledger that does not hold is told, not raised: `ledger.intact` is false and the flags say where.
     """
     if not gate.remembers or (sealing and gate.forgotten):
@@ -56,13 +62,14 @@ def audit(
     witnessed = Witnessed.of(gate, () if sealing else tuple(dict.fromkeys((*wanted, *others))))
     entries = gate.session.ledger.entries()  # after all that it is compared with: a look in between is no loss
     history = _counted_once(entries)
-    sets = [_test_set(history, testset, gate.session.stored) for testset in wanted]
+    ahead = len(wanted) <= FORESEEN
+    told = [_test_set(history, testset, gate.session.stored, ahead) for testset in wanted if sets]
     ledger, findings = _ledger(gate, entries, () if sealing else _stored(entries), witnessed)
     upcoming = next_look(history, wanted[0]) if len(wanted) == 1 else None
-    flags = [*findings, *of_looks(sets), *of_record(history, wanted), *of_time(history), *_apart(history, wanted)]
+    flags = [*findings, *of_looks(told), *of_record(history, wanted), *of_time(history), *_apart(history, wanted)]
     return {
-        "ledger": ledger, "test_sets": sets, "flags": [_flag(one) for one in flags],
-        "contacts": contacts(history.entries) if study is None and sealing is None else [],
+        "ledger": ledger, "test_sets": told, "flags": [_flag(one) for one in flags],
+        "contacts": contacts(history.entries) if sets and study is None and sealing is None else [],
         "state": gate.policy.__class__.__name__.lower(), "next": upcoming, "at": now(),
     }  # fmt: skip
 
@@ -150,12 +157,12 @@ def _touched(history: History, study: str | None) -> list[str]:
     return [testset for testset in dict.fromkeys(every) if testset in mine]
 
 
-def _test_set(history: History, testset: str, load: Callable[[str], RowSet]) -> dict[str, Any]:
-    """Gather everything on record about one test set."""
+def _test_set(history: History, testset: str, load: Callable[[str], RowSet], ahead: bool) -> dict[str, Any]:
+    """Gather everything on record about one test set; `ahead`: and what further looks would give."""
     seal = history.seals[testset].facts if testset in history.seals else {}
     looks = history.looks_at([testset])
     told = [*_looks(looks, beside(history, testset, load)), *_replays(history, testset)]
-    tried = {entry.facts["spec_id"]: entry.facts["tried"] for entry in history.selections if entry.facts["testset"] == testset}
+    tried = {entry.facts["spec_id"]: entry.facts["tried"] for entry in history.selections_for(testset)}
     return {
         "id": testset, "rows": seal.get("n") or max((look.facts.n for look in looks), default=0),
         "looks": sorted(told, key=lambda look: (look["at"], look["seq"])),
@@ -163,7 +170,8 @@ def _test_set(history: History, testset: str, load: Callable[[str], RowSet]) -> 
         "policies": history.policies(testset), "refusals": list(_refusals(history, testset)),
         "spent": sum(look.price for look in looks), "studies": len(tried), "candidates": sum(tried.values()),
         "choices": choices(history, testset),
-        "siblings": _siblings(history, testset), "next": next_look(history, testset), "budget": budget(history, testset),
+        "siblings": _siblings(history, testset), "next": next_look(history, testset) if ahead else None,
+        "budget": budget(history, testset) if ahead else None,
     }  # fmt: skip
 
 
@@ -202,13 +210,13 @@ def _replays(history: History, testset: str) -> Iterator[dict[str, Any]]:
 def _siblings(history: History, testset: str) -> list[dict[str, Any]]:
     """Every study that chose on the development rows of this test set, tested or not."""
     names = ("at", "study", "folder", "spec_id", "winner", "cv_mean", "cv_rows", "measure", "tried")
-    return [{n: e.facts.get(n) for n in names} for e in history.selections if e.facts["testset"] == testset]
+    return [{n: e.facts.get(n) for n in names} for e in history.selections_for(testset)]
 
 
 def _refusals(history: History, testset: str) -> Iterator[dict[str, Any]]:
     """Yield a line for each refused look."""
-    for entry in history.entries:
-        if entry.kind == "note" and entry.facts.get("testset") == testset and "refused" in entry.facts:
+    for entry in history.of_kind("note"):
+        if entry.facts.get("testset") == testset and "refused" in entry.facts:
             flags = [one["code"] for one in entry.facts["flags"]]
             yield {**_common(entry), "reason": entry.facts["refused"], "flags": flags}
 

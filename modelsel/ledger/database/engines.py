@@ -5,7 +5,11 @@ journal_mode=DELETE with synchronous=EXTRA. Plain reads begin deferred: were eac
 would take the write lock and wait for each other.
 """
 
+import logging
 import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +22,7 @@ from modelsel.core.system.disk import locked
 from modelsel.ledger.database.schema import NEWER, migrate, statements
 
 NETWORK = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs", "ceph", "lustre", "glusterfs", "fuse.glusterfs"}
+SOON = 1.5  # seconds after which somebody who waits is told what for
 PATIENCE = 120_000  # milliseconds that a writer waits for others: many studies at once on a busy machine take their time
 
 
@@ -116,9 +121,25 @@ def _sqlite(url: URL) -> Engine:
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
         write = connection.get_execution_options().get("modelsel_write", False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+        if not write:
+            connection.exec_driver_sql("BEGIN")
+            return
+        with _said(f"the ledger {url.render_as_string(hide_password=True)} is locked by another process; it is waited for"):
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     return engine
+
+
+@contextmanager
+def _said(waiting: str) -> Iterator[None]:
+    """Say what is waited for, where the block takes longer than SOON."""
+    timer = threading.Timer(SOON, logging.getLogger("modelsel").warning, (waiting,))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def on_network(path: Path, mounts: Path = Path("/proc/mounts")) -> bool:

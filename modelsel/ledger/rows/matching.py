@@ -8,7 +8,7 @@ hold the same values with the same counts cannot be told apart by themselves: th
 import hashlib
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, permutations, product
 from math import factorial, prod
 
@@ -37,12 +37,22 @@ class Sketch:
 
 def sketches(cells: TokenTable, key: IdentityKey) -> tuple[Sketch, ...]:
     """One sketch per column of a whole table."""
-    return tuple(_sketch(name, cells.tokens[:, index], key) for index, name in enumerate(cells.names))
+    drawn = [_sketch(name, cells.tokens[:, index], key) for index, name in enumerate(cells.names)]
+    values = keyed_each([sketch.values for sketch in drawn], key)
+    return tuple(replace(sketch, values=own) for sketch, own in zip(drawn, values, strict=True))
 
 
 def keyed(tokens: Hashes, key: IdentityKey) -> Hashes:
     """Tokens as keyed hashes, one by one."""
     return hashed(tokens[:, None], key, b"modelsel.cell.1")
+
+
+def keyed_each(columns: Sequence[Hashes], key: IdentityKey) -> list[Hashes]:
+    """The same of several columns, all in one call."""
+    if not columns:
+        return []
+    ends = np.cumsum([len(column) for column in columns])[:-1]
+    return np.split(keyed(np.concatenate(columns), key), ends)
 
 
 def matched(ours: Sequence[Sketch], theirs: Sequence[Sketch]) -> tuple[tuple[str, ...], list[list[int]]] | None:
@@ -92,12 +102,12 @@ def _climbed(names: tuple[str, ...], groups: list[list[int]], agreement: Callabl
 
 
 def _sketch(name: str, tokens: Hashes, key: IdentityKey) -> Sketch:
-    """Sketch a column: a digest of all its values, and shares of the values with the smallest hashes."""
+    """Sketch a column: a digest of all its values, and shares of the values with the smallest hashes, not keyed yet."""
     ordered = ascending(tokens)
     values, counts = runs(ordered)
     raw = np.ascontiguousarray(ordered, "<u8").data
     digest = hashlib.blake2b(raw, digest_size=16, key=key.secret, person=b"modelsel.col.1").hexdigest()
-    return Sketch(name, digest, keyed(values[:KEPT], key), counts[:KEPT] / max(1, len(tokens)), len(values))
+    return Sketch(name, digest, values[:KEPT], counts[:KEPT] / max(1, len(tokens)), len(values))
 
 
 def _pair(
