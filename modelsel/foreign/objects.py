@@ -125,6 +125,20 @@ def unpacked(name: str, data: bytes) -> None:
         _HELD[name] = cloudpickle.loads(data)
 
 
+def sent(value: Any) -> bytes:
+    """What is fitted, as bytes for the process that started this one."""
+    import cloudpickle
+
+    return bytes(cloudpickle.dumps(value))
+
+
+def received(data: bytes) -> Any:
+    """What a worker of this process has sent."""
+    import cloudpickle
+
+    return cloudpickle.loads(data)
+
+
 # What of an object has to be refused before any fit.
 
 

@@ -188,6 +188,10 @@ def _arrived(name: str, estimator: str, params: Mapping[str, Any], data: Mapping
     return Object(name, estimator, params)
 
 
+def _model_arrived(learner: Object, answering: bytes, random_state: int, rows: str) -> "ObjectModel":
+    return ObjectModel(learner, objects.received(answering), random_state, rows)
+
+
 def _is_object(value: Any) -> bool:
     return hasattr(value, "get_params") and not isinstance(value, type)
 
@@ -274,6 +278,10 @@ def keeping() -> Iterator[list[ObjectPath]]:
 
 class ObjectModel(EstimatorModel):
     """A fitted object."""
+
+    def __reduce__(self) -> Any:
+        """It comes back from our own worker with the code of a script or notebook that it is made of."""
+        return _model_arrived, (self.learner, objects.sent(self.answering), self.random_state, self.rows)
 
     def describe(self) -> Description:
         """How it was fitted: what it is made of cannot be written down."""

@@ -216,7 +216,9 @@ def test_sparse_matrices_and_lists_of_texts_are_read_as_they_are() -> None:
 def test_stacks_unions_and_forests_answer_as_in_grid_search_also_where_fits_are_shared() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(90, 4)), rng.integers(0, 2, 90)
-    stack = StackingClassifier([("t", DecisionTreeClassifier(random_state=0)), ("l", LogisticRegression())], cv=3)
+    stack = StackingClassifier(
+        [("t", DecisionTreeClassifier(random_state=0)), ("l", LogisticRegression())], LogisticRegression(), cv=3
+    )
     union = make_pipeline(FeatureUnion([("a", StandardScaler()), ("b", FunctionTransformer(np.abs))]), LogisticRegression())
     forest = (RandomForestClassifier(random_state=0), {"n_estimators": [3, 7, 20]})
     for entry in ((stack, {"final_estimator__C": [0.1, 1]}), (union, {"logisticregression__C": [0.1, 1]}), forest):
