@@ -52,7 +52,9 @@ HERE = Path(__file__).parent
 RECORD, TOLD = HERE / "record.zip", "told.json"
 LEFT_OUT = {"index", "judged", "report.html", "model", "journal"}  # what is made again, or has no facts of the guard
 PLACE = re.compile(r"(?<=runs/golden/)[0-9a-f-]+|(?<=sqlite:///)\S+(?=/third/)")
-PASSING = ("at", "noise", "commitment", "heads", "head", "at_work")
+DAY = re.compile(r"(?<=remembers since )[0-9-]{10}")  # a home's first day is that of its files
+PASSING = ("at", "noise", "commitment", "heads", "head", "at_work", "since")
+LATER = ("portrait",)  # digests of portraits, which hold more since 1.0: those that were written are read as before
 RELEASES = ("full", "better", "passfail", "ladder", "thresholdout", "closed")
 
 
@@ -254,8 +256,8 @@ def _of_exam(exam: ExamSession) -> dict[str, Any]:
 def chains(folder: Path) -> dict[str, list[tuple[str, dict[str, Any]]]]:
     """Every entry of every ledger, as it was written: its place and kind, and what it states but for when and where.
 
-    Entries that others name are named by their places; of drawn noise, and of what depends on the code's own digest, nothing is
-    compared.
+    Entries that others name are named by their places; of drawn noise, of days and of what depends on the code's own digest,
+    nothing is compared, and of portraits that there is one.
     """
     found = {}
     for path in sorted(folder.rglob("ledger.db")):
@@ -264,7 +266,7 @@ def chains(folder: Path) -> dict[str, list[tuple[str, dict[str, Any]]]]:
         ledger.close()
         names = {name: f"{e.replica}:{e.seq}" for e in written for name in (e.hash, e.brief["id"])}
         given = re.compile("|".join(map(re.escape, names)))
-        texts = [PLACE.sub("", given.sub(lambda name, names=names: names[name[0]], e.body)) for e in written]
+        texts = [DAY.sub("", PLACE.sub("", given.sub(lambda name, names=names: names[name[0]], e.body))) for e in written]
         found[str(path.relative_to(folder))] = [
             (f"{e.replica}:{e.seq} {e.kind}", json.loads(text, object_hook=_lasting)) for e, text in zip(written, texts)
         ]
@@ -272,9 +274,7 @@ def chains(folder: Path) -> dict[str, list[tuple[str, dict[str, Any]]]]:
 
 
 def _lasting(facts: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: value for name, value in facts.items() if name not in ("at", "noise", "commitment", "heads", "head", "at_work")
-    }
+    return {name: bool(value) if name in LATER else value for name, value in facts.items() if name not in PASSING}
 
 
 def includes(found: Any, wanted: Any) -> bool:
