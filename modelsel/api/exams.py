@@ -291,14 +291,14 @@ class LocalExam(Exam):
     def __init__(self, folder: Path) -> None:
         """Read the terms of the exam in the folder."""
 
-        from modelsel.examination.terms import read
+        from modelsel.examination.terms import read_terms
 
         self.folder = folder
-        self._terms = read(folder)
+        self._terms = read_terms(folder)
 
     @property
     def terms(self) -> Mapping[str, Any]:
-        return self._terms.facts
+        return self._terms.written()
 
     def answer(self, predictions: Any, name: str, forecast: tuple[float, int] | None = None) -> dict[str, Any]:
         return asdict(self._opened().answer(self._table(predictions), name, forecast))
@@ -306,18 +306,18 @@ class LocalExam(Exam):
     def board(self) -> pd.DataFrame:
         from modelsel.examination.board import board
 
-        return pd.DataFrame(board(self._opened()))
+        return pd.DataFrame([asdict(line) for line in board(self._opened())])
 
     def status(self) -> dict[str, Any]:
         from modelsel.examination.board import status
 
-        return status(self._opened())
+        return asdict(status(self._opened()))
 
     def close(self) -> dict[str, Any]:
         """End the exam: every score at its own index, and verdicts of pairs."""
         from modelsel.examination.board import close
 
-        return close(self._opened())
+        return asdict(close(self._opened()))
 
     def audit(self) -> dict[str, Any]:
         """Report what touched the rows, what it cost, and whether all is as it was put on record."""

@@ -272,16 +272,42 @@ def worst_of(price: float) -> float:
     return max(charged(price), -log(FAILED))
 
 
+@dataclass(frozen=True)
+class LookTerms:
+    """The terms of one look: how its answer is shown and at which level; `closed` says why nothing may be shown."""
+
+    release: str
+    delta: float = 0.05
+    steps: int | None = None
+    target: float | None = None
+    noise: int | None = None
+    budget: int = 0
+    quota: tuple[float, ...] = ()
+    closed: str = ""
+
+
+@dataclass(frozen=True)
+class ShownAnswer:
+    """An answer that was shown, in which look and of how many rows; `handed` is an exam's name for its predictions."""
+
+    look: int
+    n: int
+    symbol: str | None = None
+    score: float | None = None
+    interval: Sequence[float] | None = None
+    handed: str | None = None
+
+
 def count_channel(
-    terms: Mapping[str, Any], n: int, foreseen: tuple[float, int], past: Sequence[Mapping[str, Any]], look: int
+    terms: LookTerms, n: int, foreseen: tuple[float, int], past: Sequence[ShownAnswer], look: int
 ) -> ReleaseMechanism:
-    """The channel for an error count, from the terms of the seal and the answers so far (oldest first)."""
-    steps, mode = terms.get("steps"), terms["release"]
+    """The channel for an error count, from the terms of the look and the answers so far (oldest first)."""
+    steps, mode = terms.steps, terms.release
     told = foreseen if mode == "predicted" else None
     if mode == "passfail":
-        return PassFail(n, float(terms["target"]))
+        return PassFail(n, float(terms.target))  # type: ignore[arg-type]  # who has none is told so, or not believed
     if mode == "thresholdout":
-        return NoisyThreshold(n, foreseen[0], int(terms["noise"]), look)
+        return NoisyThreshold(n, foreseen[0], int(terms.noise), look)  # type: ignore[arg-type]  # as above
     if mode == "ladder":
         return _board(n, int(steps or n), past)
     if mode == "better":
@@ -289,33 +315,33 @@ def count_channel(
     return CountGrid(n, int(steps), told) if steps else Counts(n, told)
 
 
-def _best(n: int, steps: int, past: Sequence[Mapping[str, Any]]) -> Better:
+def _best(n: int, steps: int, past: Sequence[ShownAnswer]) -> Better:
     """Follow the answers so far (better or not) to the one that is the best."""
     best = Better(n, steps)
     for answer in past:
-        moved = answer.get("symbol") in (FIRST, BETTER)
-        if moved or answer.get("symbol") == "no better":
+        moved = answer.symbol in (FIRST, BETTER)
+        if moved or answer.symbol == "no better":
             best = replace(best, rounds=best.rounds + 1, updates=best.updates + moved)
-            best = replace(best, best=str(answer["handed"])) if moved else best
+            best = replace(best, best=str(answer.handed)) if moved else best
     return best
 
 
-def _board(n: int, steps: int, past: Sequence[Mapping[str, Any]]) -> LadderRelease:
+def _board(n: int, steps: int, past: Sequence[ShownAnswer]) -> LadderRelease:
     """Follow the answers so far to the present board; a count that was shown exactly sets the board too, at no further cost."""
     board = LadderRelease(n, steps)
     for answer in past:
-        shown, limits = answer.get("symbol"), answer.get("interval")
+        symbol, limits = str(answer.symbol), answer.interval
         held = (float(limits[0]), float(limits[1])) if limits else None
-        if str(shown).startswith("board"):
-            cell = prices.cell_of(round(float(answer["score"]) * answer["n"]), answer["n"], steps)
-            moved = not board.rounds or not str(shown).endswith("stays")
+        if answer.score is None:
+            continue
+        cell = prices.cell_of(round(float(answer.score) * answer.n), answer.n, steps)
+        if symbol.startswith("board"):
+            moved = not board.rounds or not symbol.endswith("stays")
             board = replace(board, rounds=board.rounds + 1, updates=board.updates + moved)
-            board = replace(board, board=cell, held=held, set_by=answer["look"]) if moved else board
-        elif answer.get("score") is not None and shown in ("count", "cell", "unguarded"):
-            cell = prices.cell_of(round(float(answer["score"]) * answer["n"]), answer["n"], steps)
-            if not board.rounds or cell < board.board:
-                board = replace(board, rounds=max(1, board.rounds), updates=max(1, board.updates), board=cell)
-                board = replace(board, held=held, set_by=answer["look"])
+            board = replace(board, board=cell, held=held, set_by=answer.look) if moved else board
+        elif symbol in ("count", "cell", "unguarded") and (not board.rounds or cell < board.board):
+            board = replace(board, rounds=max(1, board.rounds), updates=max(1, board.updates), board=cell)
+            board = replace(board, held=held, set_by=answer.look)
     return board
 
 

@@ -8,15 +8,13 @@ import types
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
+from modelsel.examination.board import BoardLine, ExamClose, ExamStatus
 from modelsel.examination.sit import Shown
 from modelsel.manual.editor import DRAFT
 from modelsel.manual.shapes import (
     AuditShape,
-    BoardLineShape,
     DetailsShape,
     ExamAuditShape,
-    ExamCloseShape,
-    ExamStatusShape,
     ExplanationShape,
     StudyShape,
 )
@@ -31,9 +29,9 @@ OUTPUTS: Mapping[str, tuple[str, Any]] = {
     "explanation": ("explanation.json", ExplanationShape),
     "audit": ("modelsel audit --json", AuditShape),
     "exam_answer": ("modelsel exam answer --json", Shown),
-    "exam_status": ("modelsel exam status --json", ExamStatusShape),
-    "exam_board": ("modelsel exam board --json", list[BoardLineShape]),
-    "exam_close": ("modelsel exam close --json", ExamCloseShape),
+    "exam_status": ("modelsel exam status --json", ExamStatus),
+    "exam_board": ("modelsel exam board --json", list[BoardLine]),
+    "exam_close": ("modelsel exam close --json", ExamClose),
     "exam_audit": ("modelsel exam audit --json", ExamAuditShape),
 }
 

@@ -139,7 +139,7 @@ def closing(ask: PreparedLook, position: LookContext, handed: Sequence[Handed], 
     standing = position.standing
     alone = -log(index_weight(standing.look)) + standing.spent + log(max(1, len(handed)))
     every = bool(position.rows.all())
-    fresh, delta = every and position.certified, min(delta, terms_for(position)["delta"])
+    fresh, delta = every and position.certified, min(delta, terms_for(position).delta)
     answers = [
         {"name": one.name, "base": alone if one.base is None else one.base, "certified": one.certified and fresh}
         for one in handed

@@ -6,6 +6,7 @@ from typing import Any
 
 from modelsel.core.errors import LedgerError, Problem
 from modelsel.core.types import Finding
+from modelsel.guard.facts import Look, Note
 from modelsel.guard.findings import ledger_findings, row_findings
 from modelsel.guard.history.entries import who
 from modelsel.guard.history.history import History
@@ -86,9 +87,9 @@ def _strange(
 ) -> dict[str, tuple[str, Mapping[str, str]]]:
     """Gather looks that stand neither in the chains nor among the recovered or copied, by the head that they name."""
     entries = [*judged(entries), *elsewhere]
-    lost = {str(entry.facts.get("head")) for entry in entries if entry.kind == "recovered"}
+    lost = {Look.of(entry).head for entry in entries if entry.kind == "recovered"}
     known = lost | {entry.place for entry in entries}
-    copied = {str(entry.facts["mirror"]["hash"]) for entry in entries if "mirror" in entry.facts}
+    copied = {entry.brief.copied for entry in entries if entry.brief.mirror}
     strange = [(anchor, facts) for anchor, facts in seen if facts["head"] not in known]
     return {facts["head"]: (anchor, facts) for anchor, facts in strange if facts["head"].rpartition(":")[2] not in copied}
 
@@ -164,7 +165,7 @@ def _cut(ledger: Ledger, entries: Sequence[LedgerEntry]) -> list[Finding]:
         return []
     gone = {hash_ for hash_, _ in entries.lost} - {entry.hash for entry in ledger.everything()}
     said = f"{len(gone)} entries that were signed are gone"
-    known = any(entry.kind == "note" and entry.facts.get("text") == said for entry in entries)
+    known = any(entry.kind == "note" and Note.of(entry).part(["text"]) == {"text": said} for entry in entries)
     return [] if known or not gone else [ledger_findings.ledger_rolled_back(said)]
 
 

@@ -13,7 +13,7 @@ from modelsel.guard.access.session import LedgerSession
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
 from modelsel.guard.checks.pre_release import LookReview, noticed
-from modelsel.guard.facts import Look, Reveal
+from modelsel.guard.facts import Look, Reveal, Seal
 from modelsel.guard.findings import ledger_findings, row_findings
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.entries import seal_facts, terms_of, who
@@ -119,7 +119,7 @@ def reveal(session: LedgerSession, go: ApprovedLook, released: Released) -> Reve
     def step(writing: WriteTransaction) -> LedgerEntry:
         for entry in writing.entries():
             mine = entry.kind == "reveal" and entry.replica == go.intent.replica
-            if mine and entry.brief.get("intent") == go.facts.id:
+            if mine and entry.brief.intent == go.facts.id:
                 return entry
         return writing.append("reveal", {**who(), **facts})
 
@@ -135,9 +135,9 @@ def contradicted(session: LedgerSession, intent: LedgerEntry) -> Finding:
 
 def _of_these_rows(position: LookContext, sealing: TestSetDeclaration) -> Iterator[Finding]:
     """Report that these very rows were sealed by another study, or looked at before, so that they are not fresh."""
-    first, before = position.history.seals[position.digest].facts, len(position.past)
-    if before or first["folder"] != sealing.folder:
-        yield row_findings.overlap_reseed_sealed_before(before, first["study"])
+    first, before = Seal.of(position.history.seals[position.digest]), len(position.past)
+    if before or first.folder != sealing.folder:
+        yield row_findings.overlap_reseed_sealed_before(before, str(first.study))
 
 
 # Each contact a second time: in the home's own ledger, under the home's own key, so that looking up needs one key.
@@ -160,19 +160,19 @@ def copy_all(
     `entries` are those of the ledger at hand that this home wrote, `writing` the home's own: hashes of all rows go with them,
     whatever the ledger at hand stores.
     """
-    copies = {e.facts["mirror"]["hash"]: e for e in writing.entries() if "mirror" in e.facts}
-    intents = {e.facts["id"]: e for e in entries if e.kind == "intent" and e.facts["testset"] == subject.digest}
+    copies = {entry.brief.copied: entry for entry in writing.entries() if entry.brief.mirror}
+    intents = {e.brief.id: e for e in entries if e.kind == "intent" and e.brief.testset == subject.digest}
     for entry in entries:
-        mine = entry.facts.get("testset") == subject.digest or entry.facts.get("intent") in intents
-        mine = mine and (entry.kind != "selection" or entry.facts["train"] == subject.train)
-        if entry.kind in COPIED and mine and "mirror" not in entry.facts and entry.hash not in copies:
+        mine = entry.brief.testset == subject.digest or entry.brief.intent in intents
+        mine = mine and (entry.kind != "selection" or entry.brief.train == subject.train)
+        if entry.kind in COPIED and mine and not entry.brief.mirror and entry.hash not in copies:
             facts = {**_facts(entry, under, key), "mirror": {"hash": entry.hash, "key_id": made.id}}
             if entry.kind == "seal":
                 facts |= keep_all(writing, FULL, key, sealing, under)
             elif entry.kind == "selection":
                 facts |= keep_chosen(writing, FULL, key, sealing, under)
             elif entry.kind in ("reveal", "abort"):
-                facts["intent"] = copies[intents[entry.facts["intent"]].hash].facts["id"]
+                facts["intent"] = copies[intents[entry.brief.intent].hash].brief.id
             copies[entry.hash] = writing.append(entry.kind, facts)
 
 

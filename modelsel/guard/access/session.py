@@ -5,7 +5,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from modelsel.ledger.database.engines import same_file, shown, sqlite_url
 from modelsel.ledger.database.judged import JudgedEntries
 from modelsel.ledger.database.label_removal import LOOKED_THROUGH, strip
 from modelsel.ledger.database.store import Ledger
-from modelsel.ledger.entry import LedgerEntry
+from modelsel.ledger.entry import Brief, LedgerEntry
 from modelsel.ledger.home import Home, IdentityKey
 from modelsel.ledger.rows.hash_index import HashIndex
 from modelsel.ledger.rows.identity import Hashes
@@ -248,15 +247,15 @@ class LedgerSession:
         first, *more = (History.of(ledger.entries()) for ledger in self.ledgers)
         history = History.of(entry for one in (first, *more) for entry in one.entries) if more else first
         told = [entry.brief for entry in (*history.seals.values(), *history.selections)]
-        told = [one for one in told if (one.get("width") or columns) == columns and one["key_id"] == key.id]
-        told = [one for one in told if one.get("table") and one.get("development")]
-        self.ahead([one["table"] for one in told])
-        for facts in told:
-            yield table_sketches(self.stored(facts["table"])), partial(self._rows_of, facts)
+        told = [stated for stated in told if (stated.width or columns) == columns and stated.key_id == key.id]
+        tables = [(stated.table, stated) for stated in told if stated.table and stated.development]
+        self.ahead([table for table, _ in tables])
+        for table, stated in tables:
+            yield table_sketches(self.stored(table)), partial(self._rows_of, stated)
 
-    def _rows_of(self, facts: Mapping[str, Any]) -> Hashes:
-        sides = (facts[name] for name in ("rows", "development") if facts.get(name))
-        return np.concatenate([self.stored(digest).arrays["bound"] for digest in sides])
+    def _rows_of(self, stated: Brief) -> Hashes:
+        sides = (digest for digest in (stated.rows, stated.development) if digest)
+        return np.concatenate([self.stored(digest).bound for digest in sides])
 
     def elsewhere(self) -> list[LedgerEntry]:
         """The entries of the other ledgers at hand that are believed: a look that they know is not lost."""

@@ -76,7 +76,7 @@ class EarlierStatements:
         met = {one.testset: one for one in relations if one.role == "test" and (one.seen & rows).any()}
         stated = set()
         for seal in self.seals:
-            relation, subject = met.get(seal.brief["testset"]), self.subjects.get(str(seal.brief["key_id"]))
+            relation, subject = met.get(seal.brief.testset), self.subjects.get(str(seal.brief.key_id))
             if relation is not None and subject is not None and seal.facts.get("independent"):
                 stated.add(relation.testset)
                 said = self._with(said, seal, subject, relation)

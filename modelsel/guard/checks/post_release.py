@@ -29,7 +29,7 @@ def tried(history: History, train: str) -> int:
     """Candidates of all studies that chose on these development rows, each study counted once."""
     by_study = {
         one.spec_id: int(one.tried)
-        for one in (RecordedSelection.of(entry) for entry in history.selections if entry.brief["train"] == train)
+        for one in (RecordedSelection.of(entry) for entry in history.selections if entry.brief.train == train)
     }
     return sum(by_study.values())
 

@@ -233,9 +233,9 @@ class SoundEntries:
     def take(self, entry: LedgerEntry) -> None:
         """Take up an entry, if it is a look or a seal."""
         if entry.kind == "intent":
-            self.intents[entry.brief["id"]] = entry
+            self.intents[entry.brief.id] = entry
         elif entry.kind == "seal":
-            self.seals.setdefault(entry.brief["testset"], entry)
+            self.seals.setdefault(entry.brief.testset, entry)
 
 
 def _known_before(read: TrustedEntries) -> SoundEntries | None:
@@ -280,7 +280,7 @@ def _fault(read: TrustedEntries, end: LedgerEntry, intent: LedgerEntry | None, s
         return "it answers another person's look"
     if end.kind == "abort" or read.signers.get(end.replica) in (None, read.me):
         return ""
-    look, answer, seal = Look.of(intent), Reveal.of(end), seals.get(intent.brief["testset"])
+    look, answer, seal = Look.of(intent), Reveal.of(end), seals.get(intent.brief.testset)
     if seal is not None and look.metric != "labels" and look.n < min(FEWEST, Seal.of(seal).n):
         return f"it is said to be computed on {look.n} rows"
     under = [Seal.of(seals[name]) for name in {look.testset, *(look.charged or ())} if name in seals]
@@ -296,7 +296,7 @@ def _least(answer: Reveal, look: Look, seal: Seal) -> float:
     rate = look.cv_error if isinstance(look.cv_error, int | float) else look.cv_mean
     try:
         told = (float(rate), int(look.cv_rows)) if rate is not None and 0 <= float(rate) <= 1 else (0.5, 1)
-        channel = count_channel(seal.terms.written(), look.n, told, [], look.look)
+        channel = count_channel(seal.terms.of_look, look.n, told, [], look.look)
         again = channel.release(LabelSummary(look.n, int(low), 0.0, (), float(look.n)))
     except (ValueError, TypeError, KeyError, AttributeError):  # whatever of it is not stated, or is none
         return float(look.worst)

@@ -13,7 +13,7 @@ from modelsel.guard.access.choices import contacts
 from modelsel.guard.access.integrity import contradicted, damage, losses
 from modelsel.guard.access.session import LedgerSession
 from modelsel.guard.checks.post_release import choices
-from modelsel.guard.facts import Look, Note, PolicyChange
+from modelsel.guard.facts import Entry, LaterPlace, Look, Note, PolicyChange, RecordedSelection, Replay, Seal
 from modelsel.guard.findings import ledger_findings, look_findings
 from modelsel.guard.findings.base import FindingKind
 from modelsel.guard.findings.catalogue import catalogue
@@ -152,15 +152,16 @@ def _touched(history: History, study: str | None) -> list[str]:
 
 def _test_set(history: History, testset: str, load: Callable[[str], RowSet]) -> dict[str, Any]:
     """Gather everything on record about one test set."""
-    seal = history.seals[testset].facts if testset in history.seals else {}
+    seal = Seal.of(history.seals[testset]) if testset in history.seals else Seal.read({})
     looks = history.looks_at([testset])
     told = [*_looks(looks, beside(history, testset, load)), *_replays(history, testset)]
-    tried = {entry.facts["spec_id"]: entry.facts["tried"] for entry in history.selections if entry.facts["testset"] == testset}
+    mine = (RecordedSelection.of(entry) for entry in history.selections if entry.brief.testset == testset)
+    tried = {stated.spec_id: stated.tried for stated in mine}
     return {
-        "id": testset, "rows": seal.get("n") or max((look.facts.n for look in looks), default=0),
+        "id": testset, "rows": (seal.states("n") and seal.n) or max((look.facts.n for look in looks), default=0),
         "looks": sorted(told, key=lambda look: (look["at"], look["seq"])),
-        "sealed": {name: seal.get(name) for name in ("at", "user", "host", "study", "u", "space")},
-        "policies": history.policies(testset), "refusals": list(_refusals(history, testset)),
+        "sealed": seal.part(("at", "user", "host", "study", "u", "space")),
+        "policies": [terms.written() for terms in history.policies(testset)], "refusals": list(_refusals(history, testset)),
         "spent": sum(look.price for look in looks), "studies": len(tried), "candidates": sum(tried.values()),
         "choices": choices(history, testset),
         "siblings": _siblings(history, testset), "next": next_look(history, testset), "budget": budget(history, testset),
@@ -181,7 +182,7 @@ def _looks(looks: tuple[PastLook, ...], concurrent: tuple[PastLook, ...]) -> Ite
             "findings": [asdict(one) for one in facts.flags], "justification": facts.justify and facts.justify.written(),
             "changes": differences(before, facts.config or {}) if before is not None else [],
             "charged": facts.charged if facts.states("charged") else [look.testset], "n_clean": facts.n_clean,
-            "as_first": as_first(look), "superseded": instead,
+            "as_first": as_first(look), "superseded": instead and instead.written(),
         }  # fmt: skip
         before = facts.config or {}
 
@@ -190,8 +191,8 @@ def _replays(history: History, testset: str) -> Iterator[dict[str, Any]]:
     """Yield a line for each answer that was shown again."""
     looks = {look.id: look for look in history.looks_at([testset])}
     for entry in history.replays:
-        if entry.facts["of"] in looks:
-            look = looks[entry.facts["of"]]
+        look = looks.get(Replay.of(entry).source)
+        if look is not None:
             yield {
                 **_common(entry), "look": look.facts.look, "replay": True, "status": "replay",
                 "score": look.answer.score, "errors": look.answer.errors, "interval": look.answer.interval,
@@ -202,21 +203,21 @@ def _replays(history: History, testset: str) -> Iterator[dict[str, Any]]:
 def _siblings(history: History, testset: str) -> list[dict[str, Any]]:
     """Every study that chose on the development rows of this test set, tested or not."""
     names = ("at", "study", "folder", "spec_id", "winner", "cv_mean", "cv_rows", "measure", "tried")
-    return [{n: e.facts.get(n) for n in names} for e in history.selections if e.facts["testset"] == testset]
+    mine = (entry for entry in history.selections if entry.brief.testset == testset)
+    return [RecordedSelection.of(entry).part(names) for entry in mine]
 
 
 def _refusals(history: History, testset: str) -> Iterator[dict[str, Any]]:
     """Yield a line for each refused look."""
-    for entry in history.entries:
-        if entry.kind == "note" and entry.facts.get("testset") == testset and "refused" in entry.facts:
-            flags = [one["code"] for one in entry.facts["flags"]]
-            yield {**_common(entry), "reason": entry.facts["refused"], "flags": flags}
+    for entry in history.of_kind("note"):
+        if entry.brief.testset == testset and Note.of(entry).states("refused"):
+            note = Note.of(entry)
+            yield {**_common(entry), "reason": note.refused, "flags": [finding.code for finding in note.flags]}
 
 
 def _common(entry: LedgerEntry) -> dict[str, Any]:
-    facts = entry.facts
     names = ("at", "study", "spec_id", "user", "host", "folder")
-    return {"seq": entry.seq, "replica": entry.replica, **{name: facts.get(name) for name in names}}
+    return {"seq": entry.seq, "replica": entry.replica, **Entry.of(entry).part(names)}
 
 
 def _flag(finding: Finding) -> dict[str, str]:
@@ -268,9 +269,9 @@ def of_time(history: History) -> Iterator[Finding]:
     last: dict[str, LedgerEntry] = {}
     for entry in sorted(history.entries, key=lambda entry: (entry.replica, entry.seq)):
         former = last.get(entry.replica)
-        if "at" not in entry.facts:
+        if not entry.brief.at:
             continue
-        if former is not None and entry.facts.get("at", "") < former.facts.get("at", ""):
+        if former is not None and entry.brief.at < former.brief.at:
             yield ledger_findings.clock_backwards_out_of_order(entry.seq, entry.replica)
         last[entry.replica] = entry
 
@@ -278,27 +279,22 @@ def of_time(history: History) -> Iterator[Finding]:
 # A ledger's facts about one test set: looks with their outcome, and notes about it.
 
 
-def looks(session: LedgerSession, testset: str) -> list[dict[str, Any]]:
-    """Looks at a test set in their order: the facts of the intent, `status`, `charge` (nats) and `answer` (empty: none).
+@dataclass(frozen=True)
+class StandingLook(PastLook):
+    """A look, with what stands in place of its index, spending and interval where looks that did not know of it were merged."""
 
-    `superseded` says what stands in place of index, spending and interval where looks that did not know of it were merged in.
-    """
+    superseded: LaterPlace | None = None
+
+
+def looks(session: LedgerSession, testset: str) -> list[StandingLook]:
+    """The looks at a test set, in their order."""
     history = History.of(session.ledger.entries())
     found = history.looks_at([testset])
     later = superseded(found, concurrent(history, testset, session.stored))
-    return [
-        {
-            **look.entry.facts,
-            "status": look.status,
-            "charge": look.price,
-            "answer": look.end.facts if look.end else {},
-            "superseded": instead,
-        }
-        for look, instead in zip(found, later, strict=True)
-    ]
+    return [StandingLook(look.entry, look.status, look.end, instead) for look, instead in zip(found, later, strict=True)]
 
 
-def notes(session: LedgerSession, exam: str) -> list[dict[str, Any]]:
+def notes(session: LedgerSession, exam: str) -> list[Note]:
     """List the notes about an exam, in the order in which they were recorded."""
     history = History.of(session.ledger.entries())
-    return [entry.facts for entry in history.entries if entry.kind == "note" and entry.facts.get("exam") == exam]
+    return [note for note in map(Note.of, history.of_kind("note")) if note.exam == exam]

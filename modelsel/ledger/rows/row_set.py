@@ -30,6 +30,16 @@ class RowSet:
     def __len__(self) -> int:
         return int(self.facts["n"])
 
+    @property
+    def bound(self) -> Hashes:
+        """The hashes of rows whose cells are bound to the names of their columns."""
+        return self.arrays["bound"]
+
+    @property
+    def is_sketch(self) -> bool:
+        """Say whether the smallest hashes alone are kept."""
+        return bool(self.facts.get("sketch"))
+
     def sketched(self, most: int = FULL, keep: int = BOTTOM) -> "RowSet":
         """Itself, or where it is larger than `most` only its smallest hashes: a random sample of contents, by content."""
         if len(self) <= most:

@@ -34,12 +34,12 @@ from modelsel.core.spec import make
 from modelsel.examination import board as boards
 from modelsel.examination import store, verifier
 from modelsel.examination.certify import certify
-from modelsel.examination.sit import ExamSession
+from modelsel.examination.sit import ExamSession, HandedAnswer
 from modelsel.examination.terms import Wanted
 from modelsel.guard.gate import Gate
 from modelsel.guard.history import entries
 from modelsel.guard.policy.base import Justify
-from modelsel.guard.reporting.audit import audit, looks
+from modelsel.guard.reporting.audit import StandingLook, audit, looks
 from modelsel.guard.reporting.page import markdown, reforms
 from modelsel.ledger.database.engines import sqlite_url
 from modelsel.ledger.database.store import Ledger
@@ -240,7 +240,7 @@ def _of_ledger(gate: Gate) -> dict[str, Any]:
     ids = [one["id"] for one in report["test_sets"]]
     return {
         "audit": report, "markdown": markdown(report), "reforms": reforms(report),
-        "looks": {testset: looks(gate.session, testset) for testset in ids},
+        "looks": {testset: [*map(_look, looks(gate.session, testset))] for testset in ids},
     }  # fmt: skip
 
 
@@ -248,9 +248,23 @@ def _of_exam(exam: ExamSession) -> dict[str, Any]:
     """Everything that an exam says of itself."""
     report = boards.audit(exam)
     return {
-        "terms": dict(exam.terms.facts), "digest": exam.terms.digest, "status": boards.status(exam),
-        "board": boards.board(exam), "handed": exam.handed(), "audit": report, "markdown": markdown(report),
+        "terms": exam.terms.written(), "digest": exam.terms.digest, "status": asdict(boards.status(exam)),
+        "board": [asdict(line) for line in boards.board(exam)], "handed": [*map(_handed, exam.handed())],
+        "audit": report, "markdown": markdown(report),
     }  # fmt: skip
+
+
+def _look(look: StandingLook) -> dict[str, Any]:
+    """A look as version 1.0 told of it."""
+    answer, later = look.end.facts if look.end else {}, look.superseded
+    return {**look.entry.facts, "status": look.status, "charge": look.price, "answer": answer,
+            "superseded": later and later.written()}  # fmt: skip
+
+
+def _handed(answer: HandedAnswer) -> dict[str, Any]:
+    """An answer to an exam as version 1.0 told of it."""
+    said = {"asker": answer.asker, "handed": answer.digest, "at": answer.at}
+    return said if answer.look is None else {**said, **answer.look.config, "look": _look(answer.look)}
 
 
 def chains(folder: Path) -> dict[str, list[tuple[str, dict[str, Any]]]]:
@@ -264,7 +278,7 @@ def chains(folder: Path) -> dict[str, list[tuple[str, dict[str, Any]]]]:
         ledger = Ledger.existing(sqlite_url(path), Home(path.parent).signer())
         written = list(ledger.entries())
         ledger.close()
-        names = {name: f"{e.replica}:{e.seq}" for e in written for name in (e.hash, e.brief["id"])}
+        names = {name: f"{e.replica}:{e.seq}" for e in written for name in (e.hash, e.brief.id)}
         given = re.compile("|".join(map(re.escape, names)))
         texts = [DAY.sub("", PLACE.sub("", given.sub(lambda name, names=names: names[name[0]], e.body))) for e in written]
         found[str(path.relative_to(folder))] = [

@@ -21,7 +21,7 @@ from modelsel.guard.checks.look_requests import Refused
 from modelsel.guard.facts import Look, Reveal
 from modelsel.guard.findings import look_findings
 from modelsel.guard.history.history import History, PastLook
-from modelsel.guard.release import LabelSummary, worst_of
+from modelsel.guard.release import LabelSummary, LookTerms, worst_of
 from modelsel.guard.requests import Handed
 from modelsel.ledger.entry import follow
 from modelsel.ledger.rows.row_set import RowSet
@@ -272,7 +272,7 @@ def test_anchors_are_told_what_is_spent_after_a_look(monkeypatch: pytest.MonkeyP
 
 
 def test_the_policy_is_asked_about_the_width_of_a_certified_count_else_of_nothing_known() -> None:
-    terms = {"delta": 0.05, "release": "full", "budget": 2}
+    terms = LookTerms("full", delta=0.05, budget=2)
     low, high = interval(30, 30, 150, SpendingState(3, 2.0).nats(0.05))
     assert authorize._question(asks(), at(rows=150), terms, ()).halfwidth == pytest.approx((high - low) / 2)
     for other in ((asks(counted=False), at()), (asks(), at(certified=False))):
@@ -295,7 +295,7 @@ def past(status: str, symbol: str = "noisy") -> Any:
 def test_the_budget_of_thresholdout_is_used_by_noisy_answers_and_those_that_nobody_saw(
     looks: Any, release: str, used: int
 ) -> None:
-    assert authorize._exhausted({"budget": 2, "release": release}, tuple(looks)) == used
+    assert authorize._exhausted(LookTerms(release, budget=2), tuple(looks)) == used
 
 
 @pytest.mark.parametrize(
@@ -309,7 +309,7 @@ def test_some_terms_show_nothing_but_error_rates_and_one_nothing_but_exams(
 ) -> None:
     ask = asks(counted=counted)
     ask.request.sitting = sitting
-    found = authorize._hidden(ask, {"release": release})
+    found = authorize._hidden(ask, LookTerms(release))
     assert part in found
     assert bool(part) == bool(found)
 
@@ -322,7 +322,7 @@ def test_a_ladder_that_was_not_sealed_is_told(release: str, sealed: str, told: b
     here = at()
     here.history = history(seal(release=sealed))
     for quota, why in (([3, 5], "guard.quota=3"), ([], "a set that shares")):
-        found = [one.message for one in authorize._by_quota({"release": release, "quota": quota, "steps": 20}, here)]
+        found = [one.message for one in authorize._by_quota(LookTerms(release, quota=tuple(quota), steps=20), here)]
         assert [why in one for one in found] == ([True] if told else [])
 
 
@@ -337,16 +337,16 @@ def test_another_measure_is_shown_on_a_grid_and_foreseen_where_the_terms_say_so(
 ) -> None:
     ask = asks(counted=False, measure="auc")
     ask.request.selected.cv_mean = mean
-    channel: Any = authorize._channel(ask, {"release": release, "steps": steps}, (), 150, 1)
+    channel: Any = authorize._channel(ask, LookTerms(release, steps=steps), (), 150, 1)
     assert (channel.kind, channel.n, channel.steps, channel.rounded) == ("auc", 150, steps or 150, steps is not None)
     assert (channel.expected, channel.foreseen) == (expected, foreseen)
-    counts: Any = authorize._channel(asks(foreseen=None), {"release": "predicted", "steps": None}, (), 150, 1)
+    counts: Any = authorize._channel(asks(foreseen=None), LookTerms("predicted"), (), 150, 1)
     assert counts.foreseen == (0.5, 1)
 
 
 def test_only_what_was_answered_moves_a_board() -> None:
     looks = [PastLook(entries(*look("a", n=150))[0], "open"), PastLook(*_pair("revealed", "board 9", 0.09))]
-    channel: Any = authorize._channel(asks(), {"release": "ladder", "steps": 100}, looks, 150, 3)
+    channel: Any = authorize._channel(asks(), LookTerms("ladder", steps=100), looks, 150, 3)
     assert (channel.rounds, channel.board) == (1, 9)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from modelsel.core.types import Feature, Table
 from modelsel.guard.access.session import SharedLedgers, registered
+from modelsel.guard.facts import SealTerms
 from modelsel.guard.history.entries import weaker
 from modelsel.guard.matching.overlap import FEWEST, _met_again
 from modelsel.guard.policy.base import Identity
@@ -31,7 +32,9 @@ SEALED: dict[str, Any] = {"delta": 0.05, "rank": 1, "max_looks": None}
      (0.1, 0.05, False), (0.1, 0.2, True), (3, 0.1, True), (0.1, 3, True), (1, 1, False), (1, 0.5, True)],
 )  # fmt: skip
 def test_a_quota_that_leaves_more_or_is_of_another_kind_is_weaker(before: float | None, now: float | None, said: bool) -> None:
-    assert weaker([{**SEALED, "quota": before}], {**SEALED, "quota": now}) == (["quota"] if said else [])
+    assert weaker([SealTerms.read({**SEALED, "quota": before})], SealTerms.read({**SEALED, "quota": now})) == (
+        ["quota"] if said else []
+    )
 
 
 @pytest.mark.parametrize(("met", "found"), [(FEWEST - 1, False), (FEWEST, True), (FEWEST + 1, True)])

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from modelsel.guard.facts import SealTerms
 from modelsel.guard.history.entries import who
-from modelsel.guard.history.history import History, differences, is_off
+from modelsel.guard.history.history import History, differences
 from modelsel.ledger.entry import LedgerEntry
 from tests.guard.chains import TERMS, WHOLE, entry, grown, reading
 from tests.guard.studies import Study, numbers
@@ -138,8 +139,8 @@ def test_as_it_stood_when_a_look_was_asked_for_a_history_has_what_was_seen() -> 
 def test_the_policies_of_a_set_are_those_of_its_seal_and_of_each_change() -> None:
     changes = [entry("policy_change", "b", seq, testset=name, terms={**TERMS, "rank": seq}) for seq, name in enumerate("tut")]
     history = History((entry("seal"), *changes))
-    assert [policy["rank"] for policy in history.policies("t")] == [TERMS["rank"], 0, 2]
-    assert [policy["rank"] for policy in history.policies("u")] == [1]
+    assert [policy.rank for policy in history.policies("t")] == [TERMS["rank"], 0, 2]
+    assert [policy.rank for policy in history.policies("u")] == [1]
 
 
 def test_a_look_is_the_same_question_where_all_four_agree() -> None:
@@ -161,4 +162,4 @@ def test_settings_that_decide_no_answer_are_no_difference_and_others_that_begin_
     }
     assert differences(before, after) == ["a", "b", "dataset.text", "e", "limits"]
     assert differences(before, before) == []
-    assert [is_off({"policy": kind}) for kind in ("off", "warn", None)] == [True, False, False]
+    assert [SealTerms.read({"policy": kind}).off for kind in ("off", "warn", None)] == [True, False, False]

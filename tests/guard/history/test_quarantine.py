@@ -11,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from modelsel.core.types import Task
+from modelsel.guard.facts import SealTerms
 from modelsel.guard.history.quarantine import all_fit, judged, person, quarantined
 from modelsel.guard.release import LabelSummary, count_channel, worst_of
 from modelsel.ledger.entry import LedgerEntry, follow
@@ -179,7 +180,7 @@ def test_the_least_price_is_that_of_the_count_as_it_was_foreseen(told: dict[str,
     rate = next((one for one in (told.get("cv_error"), told.get("cv_mean")) if isinstance(one, float)), None)
     foreseen = (rate, 1000) if rate is not None and 0 <= rate <= 1 else (0.5, 1)
     terms = {**TERMS, "release": "predicted"}
-    exact = count_channel(terms, 50, foreseen, [], 1).release(LabelSummary(50, 12, 0.0, (), 50.0))
+    exact = count_channel(SealTerms.read(terms).of_look, 50, foreseen, [], 1).release(LabelSummary(50, 12, 0.0, (), 50.0))
     for price, believed in ((exact.price, True), (exact.price - 1e-7, True), (exact.price - 1e-5, False)):
         released = asdict(replace(exact, price=price))
         asked = entry("intent", "a", 2, **{"cv_rows": 1000, **told})
@@ -190,7 +191,7 @@ def test_the_least_price_is_that_of_the_count_as_it_was_foreseen(told: dict[str,
 
 
 def test_what_an_answer_says_otherwise_than_it_would_have_been_costs_the_most() -> None:
-    exact = count_channel(TERMS, 50, (0.5, 1), [], 1).release(LabelSummary(50, 12, 0.0, (), 50.0))
+    exact = count_channel(SealTerms.read(TERMS).of_look, 50, (0.5, 1), [], 1).release(LabelSummary(50, 12, 0.0, (), 50.0))
     for symbol, believed in ((exact.symbol, True), ("another", False)):
         answer = entry("reveal", "a", 3, price=exact.price, symbol=symbol, released=asdict(exact))
         asked = entry("intent", "a", 2, worst=exact.price + 1, cv_error=0.5, cv_rows=1)

@@ -9,6 +9,7 @@ import pytest
 from modelsel.guard.history.history import History, PastLook
 from modelsel.guard.matching.concurrent_looks import as_first, beside, incomparable, superseded
 from modelsel.guard.release import Counts, LabelSummary
+from modelsel.ledger.rows.row_set import RowSet
 from modelsel.statistics.certificate import SpendingState, interval
 from tests.guard.histories import entries, look, seal
 
@@ -38,8 +39,8 @@ def test_a_look_stands_after_all_that_it_did_not_know_of_and_that_did_not_know_o
     ]
     (found,) = superseded([mine], [mine, *others])
     assert found is not None
-    assert (found["look"], found["spent"]) == (5, 1.0 + 3.0 + 20.0 + 3.0)  # b, c and early
-    assert found["interval"] == pytest.approx(limits(5, 27.0))
+    assert (found.look, found.spent) == (5, 1.0 + 3.0 + 20.0 + 3.0)  # b, c and early
+    assert found.interval == pytest.approx(limits(5, 27.0))
     assert superseded([mine], [mine, past("knew"), past("a", 9)]) == [None]
     assert superseded([past("a", status="failed")], [past("b")]) == [None]
 
@@ -48,7 +49,7 @@ def test_a_look_stands_after_all_that_it_did_not_know_of_and_that_did_not_know_o
 def test_a_space_that_either_declared_takes_half_of_the_level(mine: int | None, other: int | None, space: int | None) -> None:
     (found,) = superseded([past("a", space=mine, member=True)], [past("b", space=other)])
     assert found is not None
-    assert found["interval"] == pytest.approx(limits(3, 4.0, space=space))
+    assert found.interval == pytest.approx(limits(3, 4.0, space=space))
 
 
 def test_as_a_first_look_a_member_has_its_own_level() -> None:
@@ -70,7 +71,7 @@ class Rows:
 
     def __call__(self, name: str) -> Any:
         bound = FAR if name == "d" else np.arange(10, dtype=np.uint64) + np.uint64(int(name))
-        return SimpleNamespace(arrays={"bound": bound}, facts={"sketch": 1} if self.sketch else {})
+        return RowSet({"sketch": 1} if self.sketch else {}, {"bound": bound})
 
 
 def merged(other: str = "5", u: float = 1.0, knows: bool = False, **facts: Any) -> History:

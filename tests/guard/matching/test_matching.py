@@ -351,12 +351,12 @@ def test_a_table_that_shares_a_design_is_neither_tested_nor_chosen_on() -> None:
 def test_a_seal_without_rows_is_compared_by_those_of_its_copy() -> None:
     bare = sealed("set", 1, rows=None, development=None, train="rows of set")
     whole = sealed("set", 1, rows="mine", development="too")
-    for one, rows in ((bare, ["r", "d", "own", "ROWS"]), (whole, ["mine", "too", KEY.id, whole.brief["train"]])):
+    for one, rows in ((bare, ["r", "d", "own", "ROWS"]), (whole, ["mine", "too", KEY.id, whole.brief.train])):
         of = {"hash": one.hash, "key_id": "k"}
         copy = sealed("SET", 2, rows="r", development="d", key_id="own", train="ROWS", mirror=of)
         (left,) = joined(History.of([one, copy]), NOTHING, "k").entries
         assert (left.hash, left.facts["testset"]) == (one.hash, "set")
-        assert [left.brief[name] for name in ("rows", "development", "key_id", "train")] == rows
+        assert [getattr(left.brief, name) for name in ("rows", "development", "key_id", "train")] == rows
 
 
 def test_a_copy_is_left_out_where_what_it_copies_is_there_under_a_key_at_hand() -> None:

@@ -110,7 +110,7 @@ def test_who_owns_a_ledger_is_read_with_it(team: Team) -> None:
 
 
 def _stated(entry: LedgerEntry) -> dict[str, Any]:
-    return {name: value for name, value in entry.brief.items() if value}
+    return {name: value for name, value in vars(entry.brief).items() if value}
 
 
 def test_it_is_written_again_when_much_came(team: Team, examined: list[int]) -> None:
