@@ -89,7 +89,7 @@ def _one(job: Job, config_dir: str | None, composed: DictConfig) -> SweepScore:
         return SweepScore.of(float(done), done.code, line, done.result, str(hydra.sweep.dir))
     except Exception as error:  # an interrupt ends the sweep
         print(f"[{line}]", file=sys.stderr)
-        code = errors_module.said(error)
+        code = errors_module.print_error(error)
         return SweepScore.of(float("nan"), OK if _is_passed_over(error) else code, line)
 
 

@@ -109,7 +109,7 @@ def certify(place: str, output: Path, whole: bool = False, stamp: str | None = N
     signature = {"key": signer.public, "value": signer.sign(WHAT + digest)}
     files = {"certificate.json": statement, "signature.json": _json(signature), **members}
     if stamp is not None:
-        files["stamp.tsr"] = stamped(statement, stamp)
+        files["stamp.tsr"] = request_stamp(statement, stamp)
     return _written(output, files)
 
 
@@ -321,7 +321,7 @@ def _cell(text: str) -> str:
 SECONDS = 30.0
 
 
-def stamped(statement: bytes, address: str) -> bytes:
+def request_stamp(statement: bytes, address: str) -> bytes:
     """The authority's signed reply to a SHA-512 of the statement. ConfigurationError where none is to be had."""
     try:
         from rfc3161_client import TimestampRequestBuilder

@@ -18,7 +18,7 @@ from modelsel.config.compose import Config
 from modelsel.core.errors import ConfigurationError, Problem, RefusedError, StoreError
 from modelsel.core.spec import kind_of, resolved
 from modelsel.core.types import Finding, Integers, Task, positions
-from modelsel.examination.store import SIDES, Store, commit, create_store, public_of, taken
+from modelsel.examination.store import SIDES, Store, commit, create_store, public_of, reorder
 from modelsel.examination.terms import (
     FILE,
     FORMAT,
@@ -49,7 +49,7 @@ def create(config: Config, folder: Path, wanted: Wanted, home: Home | None = Non
     task = config.dataset.load().task
     sides = _sides(task, config, wanted.everything)
     tokens = {side: np.array(sorted(f"r{secrets.token_hex(8)}" for _ in range(len(rows)))) for side, rows in sides.items()}
-    mixed = {side: taken(task, rows[np.argsort(np.array([secrets.randbits(62) for _ in rows], np.int64))])
+    mixed = {side: reorder(task, rows[np.argsort(np.array([secrets.randbits(62) for _ in rows], np.int64))])
              for side, rows in sides.items()}  # fmt: skip
     terms = _facts(config, wanted, mixed, home, task)
     there = folder.exists()

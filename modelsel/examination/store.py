@@ -119,7 +119,7 @@ class Store:
         if outputs.scores is not None:
             arrays["scores"] = outputs.scores
         try:
-            write_whole(path, packed(arrays))
+            write_whole(path, pack_arrays(arrays))
         except OSError as error:
             raise StoreError(Problem("MSEL-906", f"an answer cannot be kept ({error.strerror})", str(folder),
                                      "free disk space or mend permissions; nothing was shown")) from error  # fmt: skip
@@ -149,7 +149,7 @@ def create_store(home: Home, public: Path, exam: str, sides: Mapping[str, Task],
               if getattr(task, name) is not None}  # fmt: skip
     arrays |= {f"{side}.tokens": tokens[side] for side in SIDES}
     arrays["development.target"] = sides["development"].target
-    write_whole(store.folder / "rows.npz", packed(arrays))
+    write_whole(store.folder / "rows.npz", pack_arrays(arrays))
     return store
 
 
@@ -157,14 +157,14 @@ def commit(store: Store, target: Codes, tokens: Any) -> str:
     """Write the labels, encrypted to the examiner's key with 32 random bytes; the commitment to both."""
     salt = os.urandom(32)
     raw = canonical({"salt": salt.hex(), "labels": dict(zip(tokens.tolist(), target.tolist()))}).encode()
-    write_whole(store.folder / "labels.box", encrypted(raw, public_of(store.home.secret("exam.key"))))
+    write_whole(store.folder / "labels.box", encrypt(raw, public_of(store.home.secret("exam.key"))))
     return hashlib.sha256(raw).hexdigest()
 
 
 def _labels(store: Store) -> tuple[tuple[str, ...], Codes]:
     """The labels of the exam's rows: the one place where they are read. They are those that were committed to."""
     try:
-        raw = opened((store.folder / "labels.box").read_bytes(), store.home.secret("exam.key"))
+        raw = decrypt((store.folder / "labels.box").read_bytes(), store.home.secret("exam.key"))
     except (OSError, ValueError) as error:
         fix = "restore the examiner's home from a backup"
         raise LedgerError(Problem("MSEL-908", f"the labels cannot be read ({error})", str(store.folder), fix)) from None
@@ -175,14 +175,14 @@ def _labels(store: Store) -> tuple[tuple[str, ...], Codes]:
     return store.terms.classes, np.array([labels[token] for token in store.tokens().tolist()], np.int32)
 
 
-def packed(arrays: Mapping[str, Any]) -> bytes:
+def pack_arrays(arrays: Mapping[str, Any]) -> bytes:
     """Arrays as the bytes of an npz file."""
     stream = io.BytesIO()
     np.savez(stream, **arrays)
     return stream.getvalue()
 
 
-def taken(task: Task, order: Any) -> Task:
+def reorder(task: Task, order: Any) -> Task:
     """Rows of a task in another order, numbered by it."""
     return replace(task.take(order), rows=np.arange(len(order)))
 
@@ -199,7 +199,7 @@ def public_of(secret: bytes) -> str:
     return X25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw().hex()
 
 
-def encrypted(data: bytes, public: str) -> bytes:
+def encrypt(data: bytes, public: str) -> bytes:
     """Bytes that only the owner of a key can read.
 
     >>> secret = bytes(range(32))
@@ -211,7 +211,7 @@ def encrypted(data: bytes, public: str) -> bytes:
     return mine + nonce + _cipher(own, receiver, mine + bytes.fromhex(public)).encrypt(nonce, data, WHAT)
 
 
-def opened(message: bytes, secret: bytes) -> bytes:
+def decrypt(message: bytes, secret: bytes) -> bytes:
     """Decrypt a message. Raises ValueError for another key, or a message that was changed."""
     own = X25519PrivateKey.from_private_bytes(secret)
     sender, rest = message[:KEY], message[KEY:]

@@ -16,7 +16,7 @@ from modelsel.guard.facts import Facts, many
 from modelsel.guard.policy.base import Policy
 from modelsel.guard.release import worst_of
 from modelsel.ledger.home import Home
-from modelsel.ledger.signatures import verified
+from modelsel.ledger.signatures import is_signed
 from modelsel.measure.base import BaseMeasure
 
 FILE, FORMAT = "exam.json", "modelsel exam 1"
@@ -191,7 +191,7 @@ def read_terms(folder: Path) -> Terms:
         raise ConfigurationError(Problem("MSEL-901", f"no exam is there ({error.strerror})", str(path), found)) from error
     except (ValueError, KeyError, TypeError, AttributeError, AssertionError, RecursionError) as error:
         raise ConfigurationError(Problem("MSEL-902", "not the terms of an exam", str(path), fix)) from error
-    if not known or not verified(str(signature.get("key")), _WHAT + terms.digest, str(signature.get("value"))):
+    if not known or not is_signed(str(signature.get("key")), _WHAT + terms.digest, str(signature.get("value"))):
         raise LedgerError(Problem("MSEL-903", "the terms are not those that were signed", str(path), fix))
     return terms
 

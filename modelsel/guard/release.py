@@ -128,7 +128,7 @@ class Counts(ReleaseMechanism):
 
     def release(self, truth: LabelSummary) -> Released:
         price = prices.predicted(truth.errors, self.n, *self.foreseen) if self.foreseen else prices.full(self.n)
-        return Released("count", truth.errors / self.n, truth.errors, charged(price), truth.errors, truth.errors)
+        return Released("count", truth.errors / self.n, truth.errors, with_failure(price), truth.errors, truth.errors)
 
     @property
     def worst(self) -> float:
@@ -149,7 +149,7 @@ class CountGrid(ReleaseMechanism):
         low, high = prices.counts_of(cell, self.n, self.steps)
         foreseen = self.foreseen
         price = prices.predicted_grid(cell, self.steps, self.n, *foreseen) if foreseen else prices.grid(self.steps)
-        return Released("cell", cell / self.steps, None, charged(price), low, high)
+        return Released("cell", cell / self.steps, None, with_failure(price), low, high)
 
     @property
     def worst(self) -> float:
@@ -166,7 +166,7 @@ class PassFail(ReleaseMechanism):
     def release(self, truth: LabelSummary) -> Released:
         """Release whether the count of errors is within the target."""
         most = floor(self.target * self.n + 1e-9)
-        price = charged(prices.PASS_OR_FAIL)
+        price = with_failure(prices.PASS_OR_FAIL)
         if truth.errors <= most:
             return Released("pass", None, None, price, 0, most)
         return Released("fail", None, None, price, most + 1, self.n)
@@ -191,7 +191,7 @@ class LadderRelease(ReleaseMechanism):
     def release(self, truth: LabelSummary) -> Released:
         """Release a new board where it is beaten by more than a step, else that it stays."""
         improved = self.rounds == 0 or truth.errors * self.steps < (self.board - 1) * self.n
-        price = charged(prices.ladder(self.rounds, self.updates, self.board, improved, self.steps))
+        price = with_failure(prices.ladder(self.rounds, self.updates, self.board, improved, self.steps))
         if not improved:
             beaten = -(-(self.board - 1) * self.n // self.steps)  # the smallest count that does not move the board
             shown = Released(f"board {self.board} stays", self.board / self.steps, None, price, max(0, beaten), self.n)
@@ -224,9 +224,9 @@ class Better(ReleaseMechanism):
     def release(self, truth: LabelSummary) -> Released:
         """Release whether the count is better than the best so far by more than a step."""
         if not self.rounds or self.errors is None:
-            return Released(FIRST, None, None, charged(0.0))
+            return Released(FIRST, None, None, with_failure(0.0))
         improved = truth.errors * self.steps + self.n < self.errors * self.steps
-        price = charged(prices.coin(self.rounds, self.updates, improved))
+        price = with_failure(prices.coin(self.rounds, self.updates, improved))
         return Released(BETTER if improved else "no better", None, None, price)
 
     @property
@@ -253,23 +253,23 @@ class NoisyThreshold(ReleaseMechanism):
         """Release cross-validation's error where the test's is near it, else the test's with noise."""
         noise = generator(self.seed, f"thresholdout {self.look}").normal(0, 1 / sqrt(self.n), 2)
         if abs(truth.errors / self.n - self.cv_error) <= 4 / sqrt(self.n) + noise[0]:
-            return Released("cross-validation", self.cv_error, None, charged(-log(0.9)))
+            return Released("cross-validation", self.cv_error, None, with_failure(-log(0.9)))
         cell = round(self.n * min(1.0, max(0.0, truth.errors / self.n + float(noise[1]))))
-        return Released("noisy", cell / self.n, None, charged(-log(0.1 / (self.n + 1))))
+        return Released("noisy", cell / self.n, None, with_failure(-log(0.1 / (self.n + 1))))
 
     @property
     def worst(self) -> float:
         return worst_of(-log(0.1 / (self.n + 1)))
 
 
-def charged(price: float) -> float:
+def with_failure(price: float) -> float:
     """A price with the probability of failure set aside."""
     return price - log1p(-FAILED)
 
 
 def worst_of(price: float) -> float:
     """Return the price that an answer is charged at most."""
-    return max(charged(price), -log(FAILED))
+    return max(with_failure(price), -log(FAILED))
 
 
 @dataclass(frozen=True)
@@ -383,7 +383,9 @@ class ScoreGridRelease(ReleaseMechanism):
         if errors is not None:
             price += prices.predicted(errors, self.n, *self.foreseen) if self.foreseen else prices.full(self.n)
         half, rounding = self._half(truth), self._step / 2
-        return Released("value", round(score, 12), errors, charged(price), half=half, rounding=rounding, bounds=self._limits)
+        return Released(
+            "value", round(score, 12), errors, with_failure(price), half=half, rounding=rounding, bounds=self._limits
+        )
 
     @property
     def worst(self) -> float:

@@ -13,20 +13,20 @@ from filelock import FileLock, Timeout
 
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Finding, weights_of
-from modelsel.guard.bounded_losses import BoundedLossRelease, SealedSide, planned, resumed
-from modelsel.guard.checks.declared_space import declared
+from modelsel.guard.bounded_losses import BoundedLossRelease, SealedSide, plan_release, resume_release
+from modelsel.guard.checks.declared_space import judge_declaration
 from modelsel.guard.checks.independence import EarlierStatements, Independence
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
 from modelsel.guard.checks.post_release import selection
-from modelsel.guard.checks.pre_release import LookReview, noticed
+from modelsel.guard.checks.pre_release import LookReview, review
 from modelsel.guard.checks.terms import EXACT, in_force
 from modelsel.guard.facts import Commitment, Reason, Seal
 from modelsel.guard.findings import certificate_findings, look_findings
-from modelsel.guard.history.entries import ONLY_ERRORS, as_facts, who
+from modelsel.guard.history.entries import ONLY_ERRORS, as_facts, origin
 from modelsel.guard.history.history import History, PastLook
 from modelsel.guard.matching.concurrent_looks import standing_interval
-from modelsel.guard.matching.other_ledgers import NOTHING, OtherLedgers, joined, related
+from modelsel.guard.matching.other_ledgers import NOTHING, OtherLedgers, join_histories, related_sets
 from modelsel.guard.matching.overlap import DESIGN, RowSetIndex
 from modelsel.guard.policy.base import CORRECTED
 from modelsel.guard.policy.decision import Question, judge
@@ -57,13 +57,13 @@ def decide(writing: WriteTransaction, ask: PreparedLook) -> ApprovedLook | Repla
         ask, terms, position.past, int(position.rows.sum()), position.standing.look
     )
     seen = LookReview(ask.subject, position, ask.request.sealing.spec_id, ask.request.sealing.config, ask.metric, ask.measure,
-                ask.predictions, relabelled(ask), ask.elsewhere.keys | {ask.key.id}, who()["at"], ask.leaks,
+                ask.predictions, says_labels_corrected(ask), ask.elsewhere.keys | {ask.key.id}, origin()["at"], ask.leaks,
                 ask.since, ask.request.sitting is not None)  # fmt: skip
     objection = sitting.objection(position.past, channel.worst) if (sitting := ask.request.sitting) else ""
     if objection:
         return _refuse(writing, ask, position, terms, (), objection)
     findings = (
-        *noticed(seen),
+        *review(seen),
         *_by_quota(terms, position),
         *ask.elsewhere.unreached,
         *selection(ask.request, history, ask.subject),
@@ -82,10 +82,10 @@ def _answered_before(history: History, ask: PreparedLook, writing: WriteTransact
     mine = [look for look in mine if look.id not in ask.doubted]
     mine = [look for look in mine if _can_follow(ask, look) or _own(writing, look)]  # another's answer is computed anew
     same = (look for look in mine if ask.told_by(look.facts))
-    return next((look for look in reversed([*same]) if not relabelled(ask) or _of_that_correction(look, ask)), None)
+    return next((look for look in reversed([*same]) if not says_labels_corrected(ask) or _of_that_correction(look, ask)), None)
 
 
-def relabelled(ask: PreparedLook) -> bool:
+def says_labels_corrected(ask: PreparedLook) -> bool:
     """Say whether the request states that labels were corrected; no digest of labels is kept that could tell."""
     return ask.policy.justify.category == CORRECTED
 
@@ -98,7 +98,7 @@ def _of_that_correction(look: PastLook, ask: PreparedLook) -> bool:
 def _replay(writing: WriteTransaction, ask: PreparedLook, history: History, known: PastLook) -> Replayed:
     """Record that a known answer is shown again, and return it."""
     sealing = ask.request.sealing
-    facts = {**who(), "of": known.id, "testset": known.testset, "spec_id": sealing.spec_id, "study": sealing.study,
+    facts = {**origin(), "of": known.id, "testset": known.testset, "spec_id": sealing.spec_id, "study": sealing.study,
              "folder": sealing.folder, "train": ask.subject.train}  # fmt: skip
     writing.append("replay", facts)
     return Replayed(
@@ -137,7 +137,7 @@ def _interrupted(history: History, ask: PreparedLook, writing: WriteTransaction)
     sealing = ask.request.sealing
     for look in history.looks_at([ask.subject.digest]):
         asked = look.status == "open" and look.same_question(ask.subject.digest, ask.metric, sealing.spec_id, ask.subject.train)
-        asked = asked and not look.facts.off and not relabelled(ask) and look.entry.replica == writing.replica
+        asked = asked and not look.facts.off and not says_labels_corrected(ask) and look.entry.replica == writing.replica
         if asked and ask.told_by(look.facts) and _can_follow(ask, look):
             return look
     return None
@@ -154,7 +154,7 @@ def _resumed(writing: WriteTransaction, ask: PreparedLook, history: History, loo
     terms, past = in_force(position, ask.likely[0]), history.looks_at(position.charged)
     plan, channel = look.facts.plan, _channel(ask, terms, past, int(position.rows.sum()), look.facts.look)
     if plan is not None and (bounded := _planned(ask, terms, position)) is not None:
-        channel = resumed(bounded, plan)
+        channel = resume_release(bounded, plan)
     return ApprovedLook(look.entry, channel, position.rows, (), position.units)
 
 
@@ -162,10 +162,10 @@ def position_of(
     writing: WriteTransaction, ask: PreparedLook, history: History, until: LedgerEntry | None = None
 ) -> LookContext:
     """Compute the context of a look from the entries of this ledger and of all others that are known."""
-    whole = joined(history, ask.elsewhere, ask.key.id)
+    whole = join_histories(history, ask.elsewhere, ask.key.id)
     before = whole if until is None else whole.before(until)
     history = before if ask.subject.digest in before.seals else whole  # a stranger may state that he saw nothing
-    kin = related(ask.subject, memory_of(writing, history, ask.key, ask.elsewhere), ask.elsewhere)
+    kin = related_sets(ask.subject, memory_of(writing, history, ask.key, ask.elsewhere), ask.elsewhere)
     found = tuple(one for one in kin if one.role != DESIGN)
     seal = Seal.of(history.seals[ask.subject.digest])
     commits = history.commits_on([ask.subject.digest])
@@ -188,7 +188,7 @@ def position_of(
     )
     position = replace(position, independence=_independent(writing, ask, position))
     ids = RowSet.unpack(writing.rowset(seal.candidates)).arrays["ids"] if seal.candidates else None
-    return replace(position, declared=declared(ask, history, found, ids, bool(position.rows.all())))
+    return replace(position, declared=judge_declaration(ask, history, found, ids, bool(position.rows.all())))
 
 
 def _independent(writing: WriteTransaction, ask: PreparedLook, position: LookContext) -> Independence:
@@ -271,7 +271,7 @@ def _planned(ask: PreparedLook, terms: LookTerms, position: LookContext) -> Boun
     side = SealedSide(ask.outputs, position.units, weights).of(position.rows)
     nats = position.standing.nats(terms.delta / ask.form.numbers(steps is not None))
     told = ask.foreseen if terms.release == "predicted" else None
-    return planned(ask.form, seen, side, nats, None if steps is None else int(steps), told)
+    return plan_release(ask.form, seen, side, nats, None if steps is None else int(steps), told)
 
 
 def _not_taken(channel: ReleaseMechanism, past: Sequence[PastLook], looks: Sequence[PastLook]) -> ReleaseMechanism:
@@ -317,7 +317,7 @@ def _refuse(
 ) -> Refused:
     """Record a refusal, and return it."""
     sealing, standing = ask.request.sealing, position.standing
-    facts = {**who(), "refused": reason, "testset": ask.subject.digest, "spec_id": sealing.spec_id, "study": sealing.study,
+    facts = {**origin(), "refused": reason, "testset": ask.subject.digest, "spec_id": sealing.spec_id, "study": sealing.study,
              "folder": sealing.folder, "flags": as_facts(findings)}  # fmt: skip
     writing.append("note", facts)
     return Refused(reason, position.n, standing.look, standing.spent, terms.delta, terms.release, findings)
@@ -332,7 +332,7 @@ def _intent(
     plan = channel.facts if isinstance(channel, BoundedLossRelease) else None
     apart = {"units": position.sizes(ask.likely[0], nats), "withheld": position.withheld, "plan": plan}  # where they apply
     return {
-        **who(), "testset": ask.subject.digest, "train": ask.subject.train, "metric": ask.metric, "spec_id": sealing.spec_id,
+        **origin(), "testset": ask.subject.digest, "train": ask.subject.train, "metric": ask.metric, "spec_id": sealing.spec_id,
         "predictions": ask.predictions, "study": sealing.study, "folder": sealing.folder,
         "config": sealing.config,
         "winner": selected.winner, "cv_mean": selected.cv_mean, "cv_rows": selected.cv_rows, "cv_error": selected.cv_error,

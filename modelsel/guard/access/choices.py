@@ -11,11 +11,11 @@ from modelsel.guard.access.looks import elsewhere_now
 from modelsel.guard.access.session import LedgerSession
 from modelsel.guard.facts import Commitment, Note, RecordedSelection, SealTerms
 from modelsel.guard.fingerprints import RowFingerprints
-from modelsel.guard.history.entries import terms_of, who
+from modelsel.guard.history.entries import origin, terms_of
 from modelsel.guard.history.history import History
-from modelsel.guard.history.quarantine import judged
+from modelsel.guard.history.quarantine import believed_entries
 from modelsel.guard.history.stored_rows import keep_chosen
-from modelsel.guard.matching.other_ledgers import OtherLedgers, joined, related
+from modelsel.guard.matching.other_ledgers import OtherLedgers, join_histories, related_sets
 from modelsel.guard.requests import SelectionSummary, TestSetDeclaration
 from modelsel.ledger.database.store import Ledger, WriteTransaction
 from modelsel.ledger.entry import LedgerEntry
@@ -40,7 +40,7 @@ def select(
         mine = (one for one in known if (one.brief.train, one.brief.spec_id) == (subject.train, sealing.spec_id))
         if not any(all(entry.facts.get(name) == value for name, value in facts.items()) for entry in mine):
             writing.append(
-                "selection", {**who(), **facts, **keep_chosen(writing, session.store, session.key, sealing, subject)}
+                "selection", {**origin(), **facts, **keep_chosen(writing, session.store, session.key, sealing, subject)}
             )
 
     session.ledger.write(step)
@@ -61,8 +61,8 @@ def commit(
 
     def step(writing: WriteTransaction) -> None:
         known = elsewhere_now(session, elsewhere, () if session.memory is session.ledger else session.memory.entries())
-        history = joined(History.of(writing.entries()), known, session.key.id)
-        found = related(subject, memory_of(writing, history, session.key, known), known)
+        history = join_histories(History.of(writing.entries()), known, session.key.id)
+        found = related_sets(subject, memory_of(writing, history, session.key, known), known)
         charged = tuple(dict.fromkeys((subject.digest, *(one.testset for one in found if one.role == "test"))))
         done, past = history.commits_on(charged), history.looks_at(charged)
         index = 1 + len(done) + sum(1 for look in past if not look.facts.commit)
@@ -72,13 +72,13 @@ def commit(
         for offset, spec_id in enumerate(fresh):
             facts = {"testset": subject.digest, "train": subject.train, "spec_id": spec_id, "look": index + offset,
                      "spent": spent, **_on_record(history, subject, spec_id)}  # fmt: skip
-            writing.append("commit", {**who(), **facts, "study": sealing.study})
+            writing.append("commit", {**origin(), **facts, "study": sealing.study})
 
     session.ledger.write(step)
     session.remember_how_far()
 
 
-def predicted(session: LedgerSession, table: Table, folder: str) -> None:
+def record_predictions(session: LedgerSession, table: Table, folder: str) -> None:
     """Put on record that rows were predicted: here, and in the home."""
     record_prediction(session.ledger, table, session.key, folder)
     if session.apart:
@@ -115,8 +115,8 @@ def rows_of(table: Table, key: IdentityKey) -> str:
 def note(writing: WriteTransaction, facts: Mapping[str, Any]) -> None:
     """Put a contact on record, unless it is there."""
     same = tuple(facts.get(name) for name in SAME)
-    if same not in {(*note.part(SAME).values(),) for note in _contacts(judged(writing.entries()))}:
-        writing.append("note", {**who(), **facts})
+    if same not in {(*note.part(SAME).values(),) for note in _contacts(believed_entries(writing.entries()))}:
+        writing.append("note", {**origin(), **facts})
 
 
 def record_prediction(ledger: Ledger, table: Table, key: IdentityKey, folder: str) -> None:

@@ -12,11 +12,11 @@ from modelsel.guard.access.integrity import mark
 from modelsel.guard.access.session import LedgerSession
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
-from modelsel.guard.checks.pre_release import LookReview, noticed
+from modelsel.guard.checks.pre_release import LookReview, review
 from modelsel.guard.facts import Look, Reveal, Seal
 from modelsel.guard.findings import ledger_findings, row_findings
 from modelsel.guard.fingerprints import RowFingerprints
-from modelsel.guard.history.entries import seal_facts, terms_of, who
+from modelsel.guard.history.entries import origin, seal_facts, terms_of
 from modelsel.guard.history.history import History
 from modelsel.guard.history.stored_rows import keep_all, keep_chosen
 from modelsel.guard.matching.other_ledgers import OtherLedgers
@@ -28,7 +28,7 @@ from modelsel.ledger.entry import LedgerEntry, follow
 from modelsel.ledger.home import IdentityKey
 
 
-def decided(session: LedgerSession, ask: PreparedLook, under: RowFingerprints) -> ApprovedLook | Replayed | Refused:
+def decide_everywhere(session: LedgerSession, ask: PreparedLook, under: RowFingerprints) -> ApprovedLook | Replayed | Refused:
     """Replay, refuse or record an intent, here and in the home: under the locks of both, the home's first."""
     if not session.apart:
         return session.ledger.write(lambda writing: decide(writing, asked_now(session, ask, ())))
@@ -87,9 +87,9 @@ def noticed_beforehand(session: LedgerSession, ask: PreparedLook) -> tuple[Findi
         history = _if_sealed(session, ask, writing)
         position = position_of(writing, asked_now(session, ask, session.at_home()), history)
         sealing, keys = ask.request.sealing, ask.elsewhere.keys | {session.key.id}
-        seen = LookReview(ask.subject, position, sealing.spec_id, {}, ask.metric, ask.measure, "", False, keys, who()["at"],
+        seen = LookReview(ask.subject, position, sealing.spec_id, {}, ask.metric, ask.measure, "", False, keys, origin()["at"],
                     ask.leaks, session.home.since)  # fmt: skip
-        return (*_of_these_rows(position, sealing), *noticed(seen))
+        return (*_of_these_rows(position, sealing), *review(seen))
 
     return session.ledger.write(step)
 
@@ -121,15 +121,15 @@ def reveal(session: LedgerSession, go: ApprovedLook, released: Released) -> Reve
             mine = entry.kind == "reveal" and entry.replica == go.intent.replica
             if mine and entry.brief.intent == go.facts.id:
                 return entry
-        return writing.append("reveal", {**who(), **facts})
+        return writing.append("reveal", {**origin(), **facts})
 
     return Reveal.of(session.ledger.write(step))
 
 
-def contradicted(session: LedgerSession, intent: LedgerEntry) -> Finding:
+def note_contradiction(session: LedgerSession, intent: LedgerEntry) -> Finding:
     """Put it on record that the labels say something else than another person's answer."""
     found = ledger_findings.entry_quarantined_contradicted(Look.of(intent).look, intent.place)
-    session.ledger.append("note", {**who(), "code": found.code, "text": found.message})
+    session.ledger.append("note", {**origin(), "code": found.code, "text": found.message})
     return found
 
 
@@ -189,7 +189,7 @@ def _facts(entry: LedgerEntry, under: RowFingerprints, key: IdentityKey) -> dict
 # Entries of the ledger as the result that a study reports.
 
 
-def answered(intent: Look, answer: Reveal, policy: Policy, replay: bool, extra: tuple[str, ...] = ()) -> TestResult:
+def released_result(intent: Look, answer: Reveal, policy: Policy, replay: bool, extra: tuple[str, ...] = ()) -> TestResult:
     """The released answer; a replay costs nothing and keeps its look, interval and spending."""
     limits = answer.interval
     codes = () if replay else tuple(finding.code for finding in intent.flags)
@@ -205,7 +205,7 @@ def answered(intent: Look, answer: Reveal, policy: Policy, replay: bool, extra: 
     )  # fmt: skip
 
 
-def refused(verdict: Refused, policy: Policy) -> TestResult:
+def refusal_result(verdict: Refused, policy: Policy) -> TestResult:
     """Write a refusal as a test result."""
     return TestResult(
         score=None, errors=None, n=verdict.n, look=verdict.look, replay=False, price=0.0, spent=verdict.spent, interval=None,
@@ -214,7 +214,7 @@ def refused(verdict: Refused, policy: Policy) -> TestResult:
     )  # fmt: skip
 
 
-def unguarded(found: LabelSummary, policy: Policy, metric: str, codes: tuple[str, ...]) -> TestResult:
+def unguarded_result(found: LabelSummary, policy: Policy, metric: str, codes: tuple[str, ...]) -> TestResult:
     """Write an unguarded score as a test result: no look number, no price, no interval."""
     errors = found.errors if metric in ("error", "cost_matrix") else None
     return TestResult(

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 from modelsel.core.types import Finding
 from modelsel.guard.access import choices
-from modelsel.guard.access.integrity import recovered
+from modelsel.guard.access.integrity import recover_looks
 from modelsel.guard.access.session import LedgerSession
 from modelsel.guard.facts import Seal, SealTerms
 from modelsel.guard.findings import ledger_findings
 from modelsel.guard.fingerprints import RowFingerprints
-from modelsel.guard.history.entries import CHOSEN, declared_space, seal_facts, terms_of, weaker, who
+from modelsel.guard.history.entries import CHOSEN, declared_space, origin, seal_facts, terms_of, weaker
 from modelsel.guard.history.history import History
 from modelsel.guard.history.statements import Statement
 from modelsel.guard.history.stored_rows import keep, keep_all
@@ -65,7 +65,7 @@ def _seal(
     now = terms.written()
     fixed = now.keys() - CHOSEN
     if any(now[name] != value for name, value in policies[-1].part(fixed).items()):
-        writing.append("policy_change", {**who(), "testset": subject.digest, "terms": now, "weaker": changed})
+        writing.append("policy_change", {**origin(), "testset": subject.digest, "terms": now, "weaker": changed})
     return changed
 
 
@@ -88,7 +88,7 @@ def recall(session: LedgerSession, subject: RowFingerprints) -> list[Finding]:
     found: list[Finding] = []
     for testset, n in _kin(session, subject).items():
         seen, unasked = session.witnesses.asked(testset)
-        found += [*unasked, *recovered(session.ledger, testset, n, seen, session.elsewhere())]
+        found += [*unasked, *recover_looks(session.ledger, testset, n, seen, session.elsewhere())]
     return list(dict.fromkeys(found))
 
 

@@ -61,7 +61,9 @@ def commitment(sealing: TestSetDeclaration, weights: Floats | None, key: Identit
     return hashlib.blake2b(canonical(facts).encode(), digest_size=16, key=key.secret, person=b"modelsel.decl.1").hexdigest()
 
 
-def declared(ask: PreparedLook, history: History, relations: Iterable[Relation], ids: Hashes | None, whole: bool) -> Declared:
+def judge_declaration(
+    ask: PreparedLook, history: History, relations: Iterable[Relation], ids: Hashes | None, whole: bool
+) -> Declared:
     """Decide whether the model that asks was declared, and how.
 
     `ids` are those of the space, `whole` says that no row is dropped.

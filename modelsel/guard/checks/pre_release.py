@@ -11,8 +11,8 @@ from modelsel.guard.facts import Commitment, Look
 from modelsel.guard.findings import certificate_findings, ledger_findings, look_findings, row_findings
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.history import History, PastLook, differences
-from modelsel.guard.history.quarantine import quarantined
-from modelsel.guard.matching.other_ledgers import WHOLE, bare
+from modelsel.guard.history.quarantine import quarantine_charges
+from modelsel.guard.matching.other_ledgers import WHOLE, seals_without_rows
 from modelsel.ledger.entry import LedgerEntry
 
 NEARLY = 0.98  # share from which a set is another one's with a row more or less: the count of looks says enough
@@ -47,7 +47,7 @@ class LookReview:
         return self.history.looks_at(sets)
 
 
-def noticed(seen: LookReview) -> tuple[Finding, ...]:
+def review(seen: LookReview) -> tuple[Finding, ...]:
     """All findings, the gravest kinds of memory first."""
     return tuple(
         finding for check in (_rows_seen, _looks, _measure, _space, _duplicates, _store) for finding in check(seen)
@@ -146,10 +146,12 @@ def _store(seen: LookReview) -> Iterator[Finding]:
     strangers = {e.brief.key_id for e in seen.history.seals.values() if e.hash not in known} - seen.keys
     if strangers:
         yield ledger_findings.key_gap(len(strangers))
-    unkept = [one for one in bare(seen.history, seen.keys, seen.subject.digest) if not _recognisable(one, seen.subject)]
+    unkept = [
+        one for one in seals_without_rows(seen.history, seen.keys, seen.subject.digest) if not _recognisable(one, seen.subject)
+    ]
     if unkept:
         yield ledger_findings.key_gap_no_rows(len(unkept))
-    for look in map(Look.of, quarantined(seen.history.entries)):
+    for look in map(Look.of, quarantine_charges(seen.history.entries)):
         if look.testset in ("", *seen.position.charged):
             yield ledger_findings.entry_quarantined(look.why)
     if seen.history.latest > seen.at:

@@ -85,7 +85,7 @@ def left_by_quota(terms: LookTerms, answers: int, half: float) -> str:
     ('ladder', 'full')
     """
     mode = terms.release
-    if mode not in (*EXACT, LADDER) or not answers or not any(reached(quota, answers, half) for quota in terms.quota):
+    if mode not in (*EXACT, LADDER) or not answers or not any(is_used_up(quota, answers, half) for quota in terms.quota):
         return mode
     return CLOSED if half >= NO_INFORMATION else LADDER
 
@@ -95,7 +95,7 @@ def ladder_steps(terms: LookTerms, n: int) -> int:
     return int(terms.steps or steps_near(0.5 / max(1, n) ** 0.5))
 
 
-def reached(quota: float, answers: int, half: float) -> bool:
+def is_used_up(quota: float, answers: int, half: float) -> bool:
     """Say whether a quota is used up after so many answers, when the next would have this half width.
 
     >>> reached(3, 2, 0.1), reached(3, 3, 0.1), reached(0.05, 1, 0.06)

@@ -34,7 +34,7 @@ CHOSEN = ("metric", "measure")  # what development rows are judged by is free; a
 ONLY_ERRORS = ("passfail", "ladder", "thresholdout", "better")
 
 
-def who() -> dict[str, str]:
+def origin() -> dict[str, str]:
     """Time, person, machine and version, as every entry states them."""
     try:
         user = getpass.getuser()
@@ -74,7 +74,7 @@ def seal_facts(
 ) -> dict[str, Any]:
     """The facts of a seal, but for the row sets that are stored beside it."""
     return {
-        **who(), "testset": subject.digest, "train": subject.train, "source": subject.source, "n": len(subject.test.bound),
+        **origin(), "testset": subject.digest, "train": subject.train, "source": subject.source, "n": len(subject.test.bound),
         "rows_in_all": len(subject), "u": round(subject.u["bound"], 6), "key_id": key_id,
         "names": list(subject.names), "space": space, "seed": sealing.seed,
         "study": sealing.study, "folder": sealing.folder, "spec_id": sealing.spec_id,
@@ -82,11 +82,11 @@ def seal_facts(
     }  # fmt: skip
 
 
-def burned(subject: RowFingerprints, sealing: TestSetDeclaration, price: float, history: History) -> dict[str, Any]:
+def intent_to_burn(subject: RowFingerprints, sealing: TestSetDeclaration, price: float, history: History) -> dict[str, Any]:
     """The intent of giving all labels away."""
     past = history.looks_at([subject.digest])
     return {
-        **who(), "testset": subject.digest, "train": subject.train, "metric": "labels", "spec_id": sealing.spec_id,
+        **origin(), "testset": subject.digest, "train": subject.train, "metric": "labels", "spec_id": sealing.spec_id,
         "predictions": "", "study": sealing.study, "folder": sealing.folder, "n": len(subject.test.bound), "certified": False,
         "look": 1 + len(past), "spent": sum(look.price for look in past), "worst": price, "release": "labels", "policy": "burn",
         "flags": as_facts([row_findings.labels_released_now()]),

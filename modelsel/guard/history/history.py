@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from modelsel.core.fingerprint import canonical
 from modelsel.guard.facts import Look, PolicyChange, Reveal, Seal, SealTerms
-from modelsel.guard.history.quarantine import all_fit, judged, quarantined
+from modelsel.guard.history.quarantine import all_fit, believed_entries, quarantine_charges
 from modelsel.guard.release import ShownAnswer
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.trust import TrustedEntries
@@ -88,9 +88,9 @@ class History:
     def of(cls, entries: Iterable[LedgerEntry]) -> "History":
         """The history of entries; of the same reading of a ledger it is made once."""
         if not isinstance(entries, TrustedEntries):
-            return cls(tuple(_ordered(judged(entries))))
+            return cls(tuple(_ordered(believed_entries(entries))))
         if "history" not in entries.memo:
-            entries.memo["history"] = cls._further(entries) or cls(tuple(_ordered(judged(entries))))
+            entries.memo["history"] = cls._further(entries) or cls(tuple(_ordered(believed_entries(entries))))
         found: History = entries.memo["history"]
         return found
 
@@ -152,7 +152,7 @@ class History:
     @cached_property
     def unnamed(self) -> tuple[str, ...]:
         """Bad entries that name no test set: they may hide a look at any."""
-        return tuple(look.why for look in map(Look.of, quarantined(self.entries)) if not look.testset)
+        return tuple(look.why for look in map(Look.of, quarantine_charges(self.entries)) if not look.testset)
 
     @cached_property
     def seals(self) -> dict[str, LedgerEntry]:

@@ -144,7 +144,7 @@ FACTS: Mapping[str, Mapping[str, Check]] = {
 }  # fmt: skip
 
 
-def judged(read: Iterable[LedgerEntry]) -> list[LedgerEntry]:
+def believed_entries(read: Iterable[LedgerEntry]) -> list[LedgerEntry]:
     """The entries that may be believed, and in place of each bad one a look that is charged.
 
     Entries that were read without signatures are believed as they are.
@@ -163,7 +163,7 @@ def _judged(read: TrustedEntries) -> list[LedgerEntry]:
         read.memo.update(fit=SoundEntries.of(read), bad=[])
         return list(read)
     if read.former is not None and read.former.recalled:
-        judged(read.former)
+        believed_entries(read.former)
     fit = _known_before(read)
     bad = [*read.bad, *_unfit(read, read if fit is None else read.fresh, fit or SoundEntries())]
     read.memo["bad"] = bad
@@ -176,11 +176,11 @@ def _judged(read: TrustedEntries) -> list[LedgerEntry]:
 
 def all_fit(read: TrustedEntries) -> bool:
     """Say whether every entry may be believed, also by what it states."""
-    judged(read)
+    believed_entries(read)
     return not read.memo["bad"]
 
 
-def quarantined(entries: Iterable[LedgerEntry]) -> list[LedgerEntry]:
+def quarantine_charges(entries: Iterable[LedgerEntry]) -> list[LedgerEntry]:
     """The looks that stand in place of bad entries."""
     return [entry for entry in entries if entry.replica == PLACE]
 

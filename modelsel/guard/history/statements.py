@@ -81,10 +81,10 @@ def declared_units(sealed: Table) -> Integers | None:
 
 def in_time(sealing: TestSetDeclaration) -> bool:
     """Say whether rows are taken as ordered in time, and nobody says which of them are independent nevertheless."""
-    return sealing.sealed.units is None and ordered(sealing.config)
+    return sealing.sealed.units is None and is_ordered_in_time(sealing.config)
 
 
-def ordered(config: Mapping[str, Any]) -> bool:
+def is_ordered_in_time(config: Mapping[str, Any]) -> bool:
     """Say whether a study takes its rows as ordered in time.
 
     >>> ordered({"split": {"kind": "time"}}), ordered({"split": "random", "scheme": {"kind": "time_split"}}), ordered({})

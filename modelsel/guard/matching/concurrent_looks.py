@@ -9,11 +9,11 @@ from modelsel.guard.facts import LaterPlace, Seal
 from modelsel.guard.fingerprints import IDENTIFIABLE
 from modelsel.guard.history.history import History, PastLook
 from modelsel.guard.matching.overlap import more_than_chance
-from modelsel.ledger.rows.row_set import RowSet, shared
+from modelsel.ledger.rows.row_set import RowSet, shared_rows
 from modelsel.statistics.certificate import SpendingState
 
 
-def superseded(looks: Iterable[PastLook], beside: Iterable[PastLook]) -> list[LaterPlace | None]:
+def later_places(looks: Iterable[PastLook], beside: Iterable[PastLook]) -> list[LaterPlace | None]:
     """Find each look's later index, spending and interval; None where every other look is known to be before or after it.
 
     `beside` are the looks at the same rows and at rows that overlap. What one did not know of the other, nobody can say that
@@ -41,12 +41,12 @@ def _superseded(look: PastLook, elsewhere: Sequence[PastLook]) -> LaterPlace | N
 
 def standing_interval(look: PastLook, beside: Sequence[PastLook]) -> Sequence[float] | None:
     """The interval that an answer has now: the one it was shown with, unless looks that did not know of it were merged in."""
-    (instead,) = superseded([look], beside)
+    (instead,) = later_places([look], beside)
     limits = look.answer.interval
     return limits if instead is None or limits is None else instead.interval
 
 
-def beside(history: History, testset: str, load: Callable[[str], RowSet]) -> tuple[PastLook, ...]:
+def looks_beside(history: History, testset: str, load: Callable[[str], RowSet]) -> tuple[PastLook, ...]:
     """The looks at these rows, and those at other sealed sets that did not know of them and share rows with them."""
     looks = history.looks_at([testset])
     apart = {
@@ -88,7 +88,7 @@ def _share(history: History, one: str, other: str, load: Callable[[str], RowSet]
     if rows.is_sketch or own.is_sketch or stored.is_sketch:
         return bool(np.isin(rows.bound, stored.bound).any())
     telling = float(ours.u) >= IDENTIFIABLE
-    return bool(shared(rows.bound, stored.bound, repetitions=not telling).any()) and (
+    return bool(shared_rows(rows.bound, stored.bound, repetitions=not telling).any()) and (
         telling or more_than_chance(rows.bound, stored.bound, own.bound)
     )
 

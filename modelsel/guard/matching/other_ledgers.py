@@ -20,10 +20,10 @@ from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.portraits.designs import share_a_design
 from modelsel.ledger.portraits.likeness import Halves, likeness
 from modelsel.ledger.portraits.portrait import Portrait
-from modelsel.ledger.portraits.sifting import may_be_one
+from modelsel.ledger.portraits.sifting import may_be_same
 from modelsel.ledger.rows.hash_index import HashIndex
 from modelsel.ledger.rows.identity import Hashes
-from modelsel.ledger.rows.row_set import RowSet, shared
+from modelsel.ledger.rows.row_set import RowSet, shared_rows
 
 Load = Callable[[str], RowSet]
 Ahead = Callable[[Sequence[str]], None]
@@ -48,7 +48,7 @@ class OtherLedgers:
 NOTHING = OtherLedgers()
 
 
-def joined(history: History, elsewhere: OtherLedgers, key_id: str) -> History:
+def join_histories(history: History, elsewhere: OtherLedgers, key_id: str) -> History:
     """Join all ledgers into one history: a contact that is found under its own key is not counted again under the home's.
 
     Where the ledger at hand keeps no hashes of its rows, it is compared by those that the home keeps with its copy.
@@ -56,7 +56,7 @@ def joined(history: History, elsewhere: OtherLedgers, key_id: str) -> History:
     if not elsewhere.entries and not any(entry.brief.mirror for entry in history.entries):
         return history
     every = [*history.entries, *elsewhere.entries]
-    kept = once(every, elsewhere.keys | {key_id})
+    kept = without_copies(every, elsewhere.keys | {key_id})
     own = {entry.hash for entry in history.entries}
     sealed = {entry.brief.testset for entry in history.entries if entry.kind == "seal"}
     whole = {entry.hash: entry for entry in kept if entry.hash in own or not _seals(entry, sealed)}
@@ -82,7 +82,7 @@ def _borrowed(entry: LedgerEntry, copy: LedgerEntry) -> LedgerEntry:
     return replace(entry, body=canonical({**entry.facts, **rows}))
 
 
-def once(entries: Sequence[LedgerEntry], keys: Container[str] | None = None) -> list[LedgerEntry]:
+def without_copies(entries: Sequence[LedgerEntry], keys: Container[str] | None = None) -> list[LedgerEntry]:
     """Leave out copies of entries that are there themselves under one of these keys (None: under any)."""
     there = {entry.hash for entry in entries}
     copies = [(entry.hash, entry.brief.mirror) for entry in entries if entry.brief.copied in there]
@@ -95,7 +95,7 @@ def _seals(entry: LedgerEntry, testsets: set[str]) -> bool:
     return entry.kind in ("seal", "policy_change") and entry.brief.testset in testsets
 
 
-def related(subject: RowFingerprints, memory: RowSetIndex, elsewhere: OtherLedgers) -> tuple[Relation, ...]:
+def related_sets(subject: RowFingerprints, memory: RowSetIndex, elsewhere: OtherLedgers) -> tuple[Relation, ...]:
     """All sets that share rows, or the table, with a sealing, under whichever key they were remembered; each set once."""
     found = [*relations(subject, memory)]
     found += links(subject, memory, found)
@@ -132,7 +132,7 @@ MATCHING = ("bound", "id", "unbound", "ranked")
 def links(subject: RowFingerprints, memory: RowSetIndex, found: Sequence[Relation]) -> Iterator[Relation]:
     """Sealed tables of this key that looked or chose, and are the one at hand."""
     nowhere = np.zeros(len(subject.test.bound), bool)
-    for entry in bare(memory.history, {memory.key.id}, subject.digest):
+    for entry in seals_without_rows(memory.history, {memory.key.id}, subject.digest):
         if entry.brief.source == subject.source:
             yield Relation(entry.brief.testset, _role(entry, memory.history), 0, 0.0, nowhere, exact=False, channel=WHOLE)
     if subject.variables is None:
@@ -146,7 +146,7 @@ def links(subject: RowFingerprints, memory: RowSetIndex, found: Sequence[Relatio
     if memory.ahead is not None:
         memory.ahead([str(entry.brief.portrait) for _, entry, _ in used])
     portraits = [Portrait.of(memory.load(str(entry.brief.portrait))) for _, entry, _ in used]
-    near = may_be_one(subject.portrait, portraits) if subject.portrait else np.zeros(len(used), bool)
+    near = may_be_same(subject.portrait, portraits) if subject.portrait else np.zeros(len(used), bool)
     for (place, entry, role), theirs, by_name in zip(used, portraits, near):
         thorough = place < THOROUGH
         if (thorough or by_name) and _one(subject, halves, theirs, entry, memory, thorough, bool(by_name)):
@@ -154,7 +154,7 @@ def links(subject: RowFingerprints, memory: RowSetIndex, found: Sequence[Relatio
             yield Relation(entry.brief.testset, role, 0, 0.0, nowhere, exact=False, channel=LINK)
 
 
-def bare(history: History, keys: Container[str], testset: str) -> Iterator[LedgerEntry]:
+def seals_without_rows(history: History, keys: Container[str], testset: str) -> Iterator[LedgerEntry]:
     """Seals under these keys, of other sets than this one, that looked or chose and of whose rows no hash is kept."""
     for entry in history.seals.values():
         stated = entry.brief
@@ -199,7 +199,7 @@ def _common(subject: RowFingerprints, stored: Sequence[RowSet]) -> int:
     """Rows of both tables that are matched, by the kind of hash that matches most."""
     names = [name for name in MATCHING if name in subject.test.arrays and all(name in one.arrays for one in stored)]
     stood = {name: np.concatenate([one.arrays[name] for one in stored]) for name in names}
-    return max((int(shared(_both(subject, name), stood[name], repetitions=True).sum()) for name in names), default=0)
+    return max((int(shared_rows(_both(subject, name), stood[name], repetitions=True).sum()) for name in names), default=0)
 
 
 def _both(subject: RowFingerprints, name: str) -> Hashes:

@@ -21,8 +21,8 @@ from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.portraits.designs import share_a_design
 from modelsel.ledger.portraits.portrait import Portrait
 from modelsel.ledger.rows.hash_index import HashIndex
-from modelsel.ledger.rows.identity import Hashes, met, occurrences, tally
-from modelsel.ledger.rows.row_set import RowSet, containment, shared
+from modelsel.ledger.rows.identity import Hashes, is_among, occurrences, tally
+from modelsel.ledger.rows.row_set import RowSet, containment, shared_rows
 
 # The number of rows that two sets share by chance, where values repeat.
 #
@@ -249,7 +249,7 @@ def _seen(name: str, subject: RowFingerprints, stored: RowSet) -> Booleans:
     if stored.is_sketch:
         seen = np.arange(len(ours)) < round(containment(ours, theirs) * len(ours))
     else:
-        seen = shared(ours, theirs, repetitions=not telling)
+        seen = shared_rows(ours, theirs, repetitions=not telling)
     certain = name == "id" or (telling and subject.u[name] == 1 and subject.vast)
     margin = min(MARGIN, 2 * (1 - subject.u[name])) if telling else MARGIN
     counts = certain or enough(ours, subject.development.arrays[name], theirs, stored.is_sketch, margin)
@@ -278,8 +278,8 @@ def _by_columns(subject: RowFingerprints, stored: RowSet, key: IdentityKey) -> B
     for name, again in _met_again(list(remembered.items()), theirs):
         tokens = subject.test.keys[name]
         values = tally(tokens)[0][: len(again)][again]
-        if met(tokens, values).sum() > best.sum():
-            best = met(tokens, values)
+        if is_among(tokens, values).sum() > best.sum():
+            best = is_among(tokens, values)
     return best
 
 

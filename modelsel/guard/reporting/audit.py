@@ -10,7 +10,7 @@ from typing import Any
 from modelsel.core.errors import LedgerError, ModelselError
 from modelsel.core.types import Finding
 from modelsel.guard.access.choices import contacts
-from modelsel.guard.access.integrity import contradicted, damage, losses
+from modelsel.guard.access.integrity import damage, losses, unknown_looks
 from modelsel.guard.access.session import LedgerSession
 from modelsel.guard.checks.post_release import choices
 from modelsel.guard.facts import Entry, LaterPlace, Look, Note, PolicyChange, RecordedSelection, Replay, Seal
@@ -21,9 +21,9 @@ from modelsel.guard.gate import Gate
 from modelsel.guard.history.entries import now
 from modelsel.guard.history.history import History, PastLook, differences
 from modelsel.guard.history.quarantine import PLACE
-from modelsel.guard.matching.concurrent_looks import as_first, beside, incomparable, superseded
-from modelsel.guard.matching.concurrent_looks import beside as concurrent
-from modelsel.guard.matching.other_ledgers import once
+from modelsel.guard.matching.concurrent_looks import as_first, incomparable, later_places, looks_beside
+from modelsel.guard.matching.concurrent_looks import looks_beside as concurrent
+from modelsel.guard.matching.other_ledgers import without_copies
 from modelsel.guard.reporting.forecast import budget, next_look
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.entry import LedgerEntry
@@ -115,7 +115,7 @@ def _ledger(
     forged = [ledger_findings.entry_quarantined_forged_row_set(digest) for digest in
               gate.session.ledger.forged_rowsets()]  # fmt: skip
     missing = [*witnessed.damaged, *losses(witnessed.remembered, gate.session.ledger, gate.session.url, entries)]
-    told = contradicted(gate.session.ledger, entries, witnessed.seen, gate.session.elsewhere())
+    told = unknown_looks(gate.session.ledger, entries, witnessed.seen, gate.session.elsewhere())
     missing += [finding for finding in told if finding.code in ("G070", "G071")]
     others = [
         *(finding for finding in told if finding not in missing),
@@ -139,7 +139,7 @@ def _of_labels(entries: list[LedgerEntry]) -> dict[str, int]:
 
 def _counted_once(entries: TrustedEntries) -> History:
     """The history without copies of what stands there too, and with what is charged for bad entries."""
-    return History.of(once(History.of(entries).entries))
+    return History.of(without_copies(History.of(entries).entries))
 
 
 def _touched(history: History, study: str | None) -> list[str]:
@@ -154,7 +154,7 @@ def _test_set(history: History, testset: str, load: Callable[[str], RowSet]) -> 
     """Gather everything on record about one test set."""
     seal = Seal.of(history.seals[testset]) if testset in history.seals else Seal.read({})
     looks = history.looks_at([testset])
-    told = [*_looks(looks, beside(history, testset, load)), *_replays(history, testset)]
+    told = [*_looks(looks, looks_beside(history, testset, load)), *_replays(history, testset)]
     mine = (RecordedSelection.of(entry) for entry in history.selections if entry.brief.testset == testset)
     tried = {stated.spec_id: stated.tried for stated in mine}
     return {
@@ -171,7 +171,7 @@ def _test_set(history: History, testset: str, load: Callable[[str], RowSet]) -> 
 def _looks(looks: tuple[PastLook, ...], concurrent: tuple[PastLook, ...]) -> Iterator[dict[str, Any]]:
     """Yield a line for each look, with what was changed since the one before."""
     before: Mapping[str, Any] | None = None
-    for look, instead in zip(looks, superseded(looks, concurrent), strict=True):
+    for look, instead in zip(looks, later_places(looks, concurrent), strict=True):
         facts, answer = look.facts, look.answer
         yield {
             **_common(look.entry), "look": facts.look, "replay": False, "status": look.status,
@@ -290,7 +290,7 @@ def looks(session: LedgerSession, testset: str) -> list[StandingLook]:
     """The looks at a test set, in their order."""
     history = History.of(session.ledger.entries())
     found = history.looks_at([testset])
-    later = superseded(found, concurrent(history, testset, session.stored))
+    later = later_places(found, concurrent(history, testset, session.stored))
     return [StandingLook(look.entry, look.status, look.end, instead) for look, instead in zip(found, later, strict=True)]
 
 

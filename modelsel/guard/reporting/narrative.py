@@ -88,7 +88,7 @@ def _test_set(one: TestSetReport) -> Iterator[str | TextTable]:
     yield f"{one.rows} rows, {sealed_by}{_terms(one)}; {plural(len(looks), 'look')}, {one.spent:.2f} nats spent."
     yield from _chosen(one)
     if looks:
-        said = quoted(looks)
+        said = look_to_quote(looks)
         yield f"To quote: {sentence(said, one.rows, 1 - _delta(one))}"
         yield from _counted_with(one, said)
 
@@ -235,7 +235,7 @@ def items(told: Mapping[str, Any] | TestSetReport, audit: Mapping[str, Any] | Au
     one, report = TestSetReport.read(told), AuditReport.read(audit)
     looks = one.made
     codes = {code for look in looks for code in look.flags}
-    last = quoted(looks).now if looks else None
+    last = look_to_quote(looks).now if looks else None
     return {
         "sample size (test)": one.rows,
         "train-test separation maintained": not codes & {"G020", "G021", "G022"},
@@ -255,7 +255,7 @@ def items(told: Mapping[str, Any] | TestSetReport, audit: Mapping[str, Any] | Au
 WITHOUT_A_MODEL = {"closing": "every answer to an exam at its close", "class_counts": "how many rows each class has"}
 
 
-def quoted(looks: Sequence[LookLine]) -> LookLine:
+def look_to_quote(looks: Sequence[LookLine]) -> LookLine:
     """The look to quote: the last that answered about a model; where there is none, the last of all.
 
     >>> quoted([LookLine.read({"look": 1, "metric": "error"}), LookLine.read({"look": 2, "metric": "closing"})]).look

@@ -16,7 +16,7 @@ import numpy as np
 
 from modelsel.core.types import Floats, Integers
 from modelsel.ledger.home import IdentityKey
-from modelsel.ledger.rows.hashing import ascending, hashed
+from modelsel.ledger.rows.hashing import ascending, hash_rows
 from modelsel.ledger.rows.identity import Hashes, TokenTable, runs
 
 KEPT = 256  # values per column sketch
@@ -40,12 +40,12 @@ def sketches(cells: TokenTable, key: IdentityKey) -> tuple[Sketch, ...]:
     return tuple(_sketch(name, cells.tokens[:, index], key) for index, name in enumerate(cells.names))
 
 
-def keyed(tokens: Hashes, key: IdentityKey) -> Hashes:
+def hash_tokens(tokens: Hashes, key: IdentityKey) -> Hashes:
     """Tokens as keyed hashes, one by one."""
-    return hashed(tokens[:, None], key, b"modelsel.cell.1")
+    return hash_rows(tokens[:, None], key, b"modelsel.cell.1")
 
 
-def matched(ours: Sequence[Sketch], theirs: Sequence[Sketch]) -> tuple[tuple[str, ...], list[list[int]]] | None:
+def match_names(ours: Sequence[Sketch], theirs: Sequence[Sketch]) -> tuple[tuple[str, ...], list[list[int]]] | None:
     """The stored name of each of our columns, and groups of our columns that might be exchanged; None where they differ."""
     if len(ours) != len(theirs):
         return None
@@ -58,7 +58,9 @@ def matched(ours: Sequence[Sketch], theirs: Sequence[Sketch]) -> tuple[tuple[str
     return tuple(theirs[found[index]].name for index in range(len(ours))), _exchangeable(ours, theirs, found)
 
 
-def settled(names: tuple[str, ...], groups: list[list[int]], agreement: Callable[[tuple[str, ...]], float]) -> tuple[str, ...]:
+def best_naming(
+    names: tuple[str, ...], groups: list[list[int]], agreement: Callable[[tuple[str, ...]], float]
+) -> tuple[str, ...]:
     """The naming under which most rows agree; of those that agree alike, the one nearest to the order of the columns.
 
     All exchanges are tried where they are few, else pairs are swapped while that helps.
@@ -97,7 +99,7 @@ def _sketch(name: str, tokens: Hashes, key: IdentityKey) -> Sketch:
     values, counts = runs(ordered)
     raw = np.ascontiguousarray(ordered, "<u8").data
     digest = hashlib.blake2b(raw, digest_size=16, key=key.secret, person=b"modelsel.col.1").hexdigest()
-    return Sketch(name, digest, keyed(values[:KEPT], key), counts[:KEPT] / max(1, len(tokens)), len(values))
+    return Sketch(name, digest, hash_tokens(values[:KEPT], key), counts[:KEPT] / max(1, len(tokens)), len(values))
 
 
 def _pair(

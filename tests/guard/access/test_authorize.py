@@ -119,10 +119,10 @@ def test_looks_are_at_work_that_have_no_answer_and_are_alive(monkeypatch: pytest
 def context(
     monkeypatch: pytest.MonkeyPatch, told: History, ask: Any = None, until: Any = None, whole: History | None = None
 ) -> LookContext:
-    monkeypatch.setattr(authorize, "joined", lambda known, elsewhere, key: whole or known)
-    monkeypatch.setattr(authorize, "related", lambda subject, memory, elsewhere: ())
+    monkeypatch.setattr(authorize, "join_histories", lambda known, elsewhere, key: whole or known)
+    monkeypatch.setattr(authorize, "related_sets", lambda subject, memory, elsewhere: ())
     monkeypatch.setattr(authorize, "alive", lambda home, one, own: False)
-    monkeypatch.setattr(authorize, "declared", lambda *facts: NOBODY)
+    monkeypatch.setattr(authorize, "judge_declaration", lambda *facts: NOBODY)
     return position_of(writing(), ask or asks(), told, until)
 
 

@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 
 from modelsel.guard.checks.look_context import LookContext
-from modelsel.guard.checks.terms import STRICTNESS, in_force, ladder_steps, left_by_quota, reached, strictest, terms_for, width
+from modelsel.guard.checks.terms import (
+    STRICTNESS,
+    in_force,
+    is_used_up,
+    ladder_steps,
+    left_by_quota,
+    strictest,
+    terms_for,
+    width,
+)
 from modelsel.guard.facts import SealTerms
 from modelsel.guard.release import LookTerms
 from modelsel.statistics.certificate import SpendingState, interval
@@ -106,7 +115,7 @@ def test_the_next_width_is_that_of_the_clean_rows_at_the_foreseen_rate() -> None
      (0.5, 1, 0.5, False), (0.5, 1, 0.51, True), (0.1, 9, 0.1, False), (0.1, 1, 0.2, True)],
 )  # fmt: skip
 def test_a_quota_is_reached_by_its_last_answer_or_beyond_its_width(quota: float, answers: int, half: float, used: bool) -> None:
-    assert reached(quota, answers, half) == used
+    assert is_used_up(quota, answers, half) == used
 
 
 @pytest.mark.parametrize(

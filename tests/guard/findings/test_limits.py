@@ -17,7 +17,7 @@ from modelsel.guard.checks.post_release import answer, choices, selection
 from modelsel.guard.facts import Look, SealTerms
 from modelsel.guard.findings import look_findings
 from modelsel.guard.history.history import History
-from modelsel.guard.history.quarantine import judged
+from modelsel.guard.history.quarantine import believed_entries
 from modelsel.guard.matching.concurrent_looks import _knows
 from modelsel.guard.release import LabelSummary, Released, ShownAnswer, _board, count_channel
 from modelsel.guard.requests import Handed, SelectionSummary
@@ -25,7 +25,7 @@ from modelsel.ledger.entry import Brief, follow
 from modelsel.ledger.home import Home
 from modelsel.ledger.portraits.variables import LARGE, variables
 from modelsel.ledger.signatures import SALT, chain_of
-from modelsel.ledger.trust import LedgerTerms, examined
+from modelsel.ledger.trust import LedgerTerms, examine
 from tests.guard.findings.test_findings import with_parts
 from tests.guard.history.test_quarantine import read
 from tests.guard.studies import Rule, Study, numbers
@@ -107,7 +107,7 @@ def test_a_colleague_who_foresaw_no_error_or_nothing_else_pays_the_price_of_that
     price = channel.release(LabelSummary(facts["intent"]["n"], low, 0.0, (), 0.0)).price
     for paid, fits in ((price, True), (price - 0.1, False)):
         entries = read(home / f"{paid}", "me", cv_error=rate, price=paid)
-        judged(entries)
+        believed_entries(entries)
         assert (not entries.memo["bad"]) == fits
 
 
@@ -117,7 +117,7 @@ def test_heads_of_before_count_where_the_owner_took_them_over(tmp_path: Path, ow
     old = follow(None, "old", "note", {"text": "of before"})
     merge = follow(None, chain_of(signer.public, "0" * SALT), "merge", {"vouched": [old.hash]})
     signed = {merge.hash: [(signer.public, signer.sign(merge.hash))]}
-    read_ = examined([old, merge], signed, LedgerTerms(signer.public if owner else "another"))
+    read_ = examine([old, merge], signed, LedgerTerms(signer.public if owner else "another"))
     assert list(read_) == ([old, merge] if owner else [merge])
 
 

@@ -14,8 +14,8 @@ from modelsel.core.spec import make
 from modelsel.guard.facts import SealTerms
 from modelsel.guard.history.entries import (
     FIXED,
-    burned,
     declared_space,
+    intent_to_burn,
     space_hashes,
     table_set,
     table_sketches,
@@ -138,7 +138,7 @@ def test_labels_given_away_are_the_look_after_all_before_and_state_what_these_co
         entry("intent", seq=3, testset="other"),
     ]
     subject: Any = SimpleNamespace(digest="t", train="d", test=SimpleNamespace(bound=range(30)))
-    facts = burned(subject, SimpleNamespace(spec_id="s", study="x", folder="f"), 9.0, History.of(reading(looks)))  # type: ignore[arg-type]
+    facts = intent_to_burn(subject, SimpleNamespace(spec_id="s", study="x", folder="f"), 9.0, History.of(reading(looks)))  # type: ignore[arg-type]
     assert (facts["look"], facts["spent"], facts["worst"], facts["n"]) == (3, 7.0, 9.0, 30)
 
 

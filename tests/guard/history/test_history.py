@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.guard.facts import SealTerms
-from modelsel.guard.history.entries import who
+from modelsel.guard.history.entries import origin
 from modelsel.guard.history.history import History, differences
 from modelsel.ledger.entry import LedgerEntry
 from tests.guard.chains import TERMS, WHOLE, entry, grown, reading
@@ -25,19 +25,19 @@ def test_a_history_that_grew_says_what_one_of_all_its_entries_says(home: Path) -
     for _ in range(60):
         kind = str(rng.choice(["intent", "reveal", "abort", "note", "selection"]))
         if kind == "intent":
-            ids.append(ledger.append(kind, {**asked, **who(), "testset": f"set {rng.integers(3)}"}).facts["id"])
+            ids.append(ledger.append(kind, {**asked, **origin(), "testset": f"set {rng.integers(3)}"}).facts["id"])
         elif kind in ("reveal", "abort"):
-            ledger.append(kind, {**told, **who(), "intent": str(rng.choice(ids))})  # some are answered twice
+            ledger.append(kind, {**told, **origin(), "intent": str(rng.choice(ids))})  # some are answered twice
         else:
             mine = next(one.facts for one in ledger.entries() if one.kind == "selection")
-            ledger.append(kind, {**mine, **who(), "train": f"rows {rng.integers(3)}"})
+            ledger.append(kind, {**mine, **origin(), "train": f"rows {rng.integers(3)}"})
         grown = History.of(ledger.entries())
         carried += "looks" in vars(grown)
         anew = History(tuple(ledger.everything()))
         assert [getattr(grown, name) for name in SAYS] == [getattr(anew, name) for name in SAYS]
         assert grown.looks_at(["set 1"]) == tuple(look for look in anew.looks if look.testset == "set 1")
     assert carried > 50
-    ledger.append("recovered", {**asked, **who(), "head": "r:1:gone", "worst": 3.0})
+    ledger.append("recovered", {**asked, **origin(), "head": "r:1:gone", "worst": 3.0})
     assert History.of(ledger.entries()).looks[-1].status == "recovered"
 
 

@@ -90,8 +90,8 @@ def same(team: Team) -> TrustedEntries:
 def examined(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many entries were examined, each time all were."""
     times: list[int] = []
-    real = reading.examined
-    monkeypatch.setattr(reading, "examined", lambda entries, *rest: (times.append(len(entries)), real(entries, *rest))[1])
+    real = reading.examine
+    monkeypatch.setattr(reading, "examine", lambda entries, *rest: (times.append(len(entries)), real(entries, *rest))[1])
     return times
 
 
