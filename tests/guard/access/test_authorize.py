@@ -216,7 +216,7 @@ def test_a_look_is_reviewed_as_an_answer_to_an_exam_where_it_is_one_and_refused_
     told = [*entries(seal(), *look("a", answer={}))]
     here, reviewed = context(monkeypatch, History(tuple(told))), []
     for name, stand_in in (
-        ("position_of", lambda *_: here), ("noticed", lambda seen: reviewed.append(seen.sitting) or ()),
+        ("position_of", lambda *_: here), ("review", lambda seen: reviewed.append(seen.sitting) or ()),
         ("selection", lambda *_: ()),
         ("_refuse", lambda *facts: "refused"),
     ):  # fmt: skip
