@@ -45,7 +45,7 @@ class SweepScore(float):
     place: str = ""  # the folder of the sweep
 
     @classmethod
-    def of(cls, score: float, code: int = OK, overrides: str = "", result: Any = None, place: str = "") -> "SweepScore":
+    def of(cls, score: float, code: int = OK, overrides: str = "", result: object = None, place: str = "") -> "SweepScore":
         done = cls(score)
         done.code, done.overrides, done.result, done.place = code, overrides, result, place
         return done

@@ -67,7 +67,7 @@ def offered(group: str) -> tuple[str, ...]:
     return tuple(sorted(entry.name for entry in importlib.metadata.entry_points(group=f"modelsel.{group}")))
 
 
-def _slot(field: "dataclasses.Field[Any]", hint: Any) -> Slot:
+def _slot(field: "dataclasses.Field[Any]", hint: object) -> Slot:
     """Read one field of a dataclass as a slot: its types, limits, words and default."""
     members = _members(hint)
     limits = spec.limits_of(field)
@@ -85,7 +85,7 @@ def _slot(field: "dataclasses.Field[Any]", hint: Any) -> Slot:
     )
 
 
-def _members(hint: Any) -> tuple[Any, ...]:
+def _members(hint: object) -> tuple[Any, ...]:
     if get_origin(hint) in (Union, types.UnionType):
         return tuple(member for item in get_args(hint) for member in _members(item))
     return (hint,)

@@ -229,7 +229,7 @@ def _facts(found: Certified, claims: Sequence[Claim], members: Mapping[str, byte
     }  # fmt: skip
 
 
-def _json(value: Any) -> bytes:
+def _json(value: object) -> bytes:
     return canonical(value).encode()
 
 

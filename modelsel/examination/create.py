@@ -131,7 +131,7 @@ def _facts(config: Config, wanted: Wanted, sides: Mapping[str, Task], home: Home
     })  # fmt: skip
 
 
-def _write(folder: Path, side: str, task: Task, tokens: Any, names: ColumnNames, parquet: bool) -> GivenFile:
+def _write(folder: Path, side: str, task: Task, tokens: object, names: ColumnNames, parquet: bool) -> GivenFile:
     """The file of one side: tokens and features; of the development rows the classes and groups too."""
     columns: dict[str, Any] = {names.token: tokens}
     for index, feature in enumerate(task.features):

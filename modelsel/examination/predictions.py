@@ -34,7 +34,7 @@ class Answer:
     development: Codes | None = None
 
 
-def read_answer(source: Any, most: int) -> Columns:
+def read_answer(source: object, most: int) -> Columns:
     """The columns of a CSV or Parquet file, or of a table in memory; DataError for what is no table.
 
     A Parquet file of more than `most` rows is not read: a few bytes of it may stand for billions of cells.
@@ -124,7 +124,7 @@ def _words(text: RawColumn, where: Any) -> Sequence[str]:
     return ["" if code < 0 else text.texts[code][:CUT] for code in np.unique(text.codes[where]).tolist()]
 
 
-def _some(names: Sequence[Any]) -> str:
+def _some(names: Sequence[object]) -> str:
     more = f", +{len(names) - NAMED:,} more" if len(names) > NAMED else ""
     return ", ".join(repr(str(name)) for name in names[:NAMED]) + more
 

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -98,7 +97,7 @@ class ExamSession:
     def closed(self) -> bool:
         return is_closed(self.history(), self.terms.id)
 
-    def answer(self, predictions: Any, asker: str, forecast: tuple[float, float] | None = None,
+    def answer(self, predictions: object, asker: str, forecast: tuple[float, float] | None = None,
                allow: Allow | None = None) -> Shown:  # fmt: skip
         """Hand in predictions (a file, or a table in memory) under a name.
 

@@ -92,7 +92,7 @@ class Store:
     def weights(self) -> Floats | None:
         return self._arrays.get("questions.weights")
 
-    def sealing(self, **config: Any) -> TestSetDeclaration:
+    def sealing(self, **config: object) -> TestSetDeclaration:
         """The rows as the gate takes them; `config` says whose answer it is."""
         terms = self.terms
         return TestSetDeclaration(self.sealed, self.development, terms.make_measure(), f"exam {terms.name}", terms.id,
@@ -108,7 +108,7 @@ class Store:
             "unit": self.terms.unit or "",
         }
 
-    def keep(self, name: str, outputs: Outputs, about: Mapping[str, Any]) -> bool:
+    def keep(self, name: str, outputs: Outputs, about: Mapping[str, object]) -> bool:
         """Keep the predictions of an answer before anything is computed from them; True where they are new."""
         folder = self.folder / "answers"
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -141,7 +141,7 @@ class Store:
             raise LedgerError(Problem("MSEL-907", "the predictions of an answer are gone", str(path), fix)) from error
 
 
-def create_store(home: Home, public: Path, exam: str, sides: Mapping[str, Task], tokens: Mapping[str, Any]) -> Store:
+def create_store(home: Home, public: Path, exam: str, sides: Mapping[str, Task], tokens: Mapping[str, object]) -> Store:
     """A new store with the rows of both sides and the encrypted labels; the terms are written when they are complete."""
     store = Store(home.folder / "exams" / exam, public, home)
     store.folder.mkdir(mode=0o700, parents=True)

@@ -164,7 +164,7 @@ class Terms(Facts):
         return policy
 
 
-def _tuples(value: Any) -> Any:
+def _tuples(value: object) -> Any:
     return tuple(_tuples(one) for one in value) if isinstance(value, list) else value
 
 

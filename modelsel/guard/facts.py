@@ -32,7 +32,7 @@ class Facts:
         return cls._with({**stated, **nested})
 
     @classmethod
-    def _with(cls, stated: Mapping[str, Any]) -> Self:
+    def _with(cls, stated: Mapping[str, object]) -> Self:
         """Set what is stated alone; names that are no fields stand apart, where they hide no method."""
         facts, names = object.__new__(cls), cls.__dataclass_fields__.keys()
         facts.__dict__.update({name: value for name, value in stated.items() if name in names})
@@ -66,7 +66,7 @@ class Facts:
         stated = self._stated
         return {name: _plain(stated.get(name)) for name in names}
 
-    def but(self, **facts: Any) -> Self:
+    def but(self, **facts: object) -> Self:
         """The same with other facts."""
         return self._with({**self._stated, **facts})
 
@@ -75,7 +75,7 @@ class Facts:
         return {name: _plain(value) for name, value in self._stated.items()}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """Write one fact as JSON has it."""
     if isinstance(value, Facts):
         return value.written()

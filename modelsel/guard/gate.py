@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import lgamma, log
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
 
 import numpy as np
 
@@ -181,7 +181,7 @@ class Gate:
         self._remember(sealing)
         return apart.record_answer(self.session, intent, {"symbol": "closed", **facts})
 
-    def say(self, facts: Mapping[str, Any]) -> None:
+    def say(self, facts: Mapping[str, object]) -> None:
         """Put a note on record."""
         self._notice(self.session.check())
         upkeep.note(self.session, facts)

@@ -67,7 +67,7 @@ class Released:
         return cls(**{**stated, "bounds": tuple(stated["bounds"])})
 
     def interval(
-        self, n: int, nats: float, units: Mapping[str, Any] | None = None, plan: Mapping[str, Any] | None = None
+        self, n: int, nats: float, units: Mapping[str, object] | None = None, plan: Mapping[str, object] | None = None
     ) -> tuple[float, float] | None:
         """The rates or scores not excluded at level e^-nats a side; of `units` where rows are not independent.
 

@@ -49,7 +49,7 @@ class Brief:
     said: str = ""  # the reason of a further look
 
     @classmethod
-    def stated(cls, facts: Mapping[str, Any]) -> "Brief":
+    def stated(cls, facts: Mapping[str, object]) -> "Brief":
         """Take what is stated as it is: whether it makes sense is judged elsewhere."""
         brief = object.__new__(cls)
         brief.__dict__.update(facts)
@@ -122,7 +122,7 @@ class ChainBreak:
         return f"replica {self.replica}, entry {self.seq}: {self.why}"
 
 
-def follow(last: LedgerEntry | None, replica: str, kind: str, facts: Mapping[str, Any]) -> LedgerEntry:
+def follow(last: LedgerEntry | None, replica: str, kind: str, facts: Mapping[str, object]) -> LedgerEntry:
     """The entry that comes after `last` (None: the first of its replica).
 
     >>> first = follow(None, "r1", "note", {"text": "hello"})

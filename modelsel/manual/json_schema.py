@@ -45,7 +45,7 @@ def schemas() -> dict[str, dict[str, Any]]:
     return {name: {"$schema": DRAFT, "title": title, **of(shape)} for name, (title, shape) in OUTPUTS.items()}
 
 
-def of(hint: Any) -> dict[str, Any]:
+def of(hint: object) -> dict[str, Any]:
     """The schema of a type.
 
     Parameters
@@ -90,11 +90,11 @@ def _object(cls: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _bare(hint: Any) -> Any:
+def _bare(hint: object) -> Any:
     return get_args(hint)[0] if get_origin(hint) is NotRequired else hint
 
 
-def _composed(origin: Any, inner: tuple[Any, ...], hint: Any) -> dict[str, Any]:
+def _composed(origin: object, inner: tuple[object, ...], hint: object) -> dict[str, Any]:
     """Make the schema of a type that is put together from others."""
     if origin in (Union, types.UnionType):
         return {"anyOf": [of(one) for one in inner]}

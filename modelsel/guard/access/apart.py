@@ -57,7 +57,7 @@ def record_intent(
     return session.ledger.write(step)
 
 
-def record_answer(session: LedgerSession, intent: LedgerEntry, facts: Mapping[str, Any]) -> Reveal:
+def record_answer(session: LedgerSession, intent: LedgerEntry, facts: Mapping[str, object]) -> Reveal:
     """Record the answer to such an intent before it is shown."""
     nothing = {"score": None, "errors": None, "interval": None, "released": None}
     shown = session.ledger.append("reveal", {**origin(), "intent": Look.of(intent).id, **nothing, **facts})

@@ -112,7 +112,7 @@ def rows_of(table: Table, key: IdentityKey) -> str:
     return set_digest(bound(columns(table), key), key)
 
 
-def note(writing: WriteTransaction, facts: Mapping[str, Any]) -> None:
+def note(writing: WriteTransaction, facts: Mapping[str, object]) -> None:
     """Put a contact on record, unless it is there."""
     same = tuple(facts.get(name) for name in SAME)
     if same not in {(*note.part(SAME).values(),) for note in _contacts(believed_entries(writing.entries()))}:

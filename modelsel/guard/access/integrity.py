@@ -53,7 +53,7 @@ def damage(home: Home, ledger: Ledger, entries: TrustedEntries) -> list[ChainBre
     return broken(ledger.everything()) if mine else []
 
 
-def losses(remembered: Mapping[str, Any], ledger: Ledger, url: str, entries: Sequence[LedgerEntry]) -> list[Finding]:
+def losses(remembered: Mapping[str, object], ledger: Ledger, url: str, entries: Sequence[LedgerEntry]) -> list[Finding]:
     """List findings for what the home remembered before the entries were read and the ledger no longer shows."""
     return [*_replaced(remembered, ledger, url), *_shortened(remembered, ledger, entries), *_cut(ledger, entries)]
 

@@ -1,7 +1,6 @@
 """Records about a ledger as a whole: notes, rulings of its owner, another ledger that is taken over."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.guard.access.session import LedgerSession
@@ -12,7 +11,7 @@ from modelsel.ledger.database.store import Ledger
 from modelsel.ledger.entry import LedgerEntry
 
 
-def note(session: LedgerSession, facts: Mapping[str, Any]) -> LedgerEntry:
+def note(session: LedgerSession, facts: Mapping[str, object]) -> LedgerEntry:
     """Record a note."""
     entry = session.ledger.append("note", {**origin(), **facts})
     session.remember_how_far()

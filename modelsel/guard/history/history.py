@@ -245,7 +245,7 @@ class History:
         return {kind: tuple(entries) for kind, entries in found.items()}
 
 
-def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+def differences(before: Mapping[str, object], after: Mapping[str, object]) -> list[str]:
     """The keys whose values differ between two resolved configurations, dotted; those that decide no answer are left out.
 
     What stands in one of them alone is named as a whole.
@@ -260,7 +260,7 @@ def _material(key: str) -> bool:
     return not any(key == name or key.startswith(f"{name}.") for name in IMMATERIAL)
 
 
-def _changed(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+def _changed(before: Mapping[str, object], after: Mapping[str, object], prefix: str = "") -> Iterator[str]:
     """Yield the dotted names of settings that differ."""
     for name in before.keys() | after.keys():
         old, new, key = before.get(name, ...), after.get(name, ...), f"{prefix}{name}"

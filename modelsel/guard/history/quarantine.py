@@ -21,31 +21,31 @@ FEWEST = 30  # rows below which a look at part of a set is not believed
 Check = Callable[[Any], bool]
 
 
-def _text(value: Any) -> bool:
+def _text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def _number(value: Any) -> bool:
+def _number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) and value >= 0
 
 
-def _count(value: Any) -> bool:
+def _count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def _mapping(value: Any) -> bool:
+def _mapping(value: object) -> bool:
     return isinstance(value, dict)
 
 
-def _list(value: Any) -> bool:
+def _list(value: object) -> bool:
     return isinstance(value, list)
 
 
-def _truth(value: Any) -> bool:
+def _truth(value: object) -> bool:
     return isinstance(value, bool)
 
 
-def _flags(value: Any) -> bool:
+def _flags(value: object) -> bool:
     """Say whether a value is a list of well-formed findings."""
     names = {"code", "severity", "message", "do"}
     return isinstance(value, list) and all(
@@ -53,7 +53,7 @@ def _flags(value: Any) -> bool:
     )
 
 
-def _counts(value: Any) -> bool:
+def _counts(value: object) -> bool:
     return isinstance(value, dict) and all(map(_count, value.values()))
 
 
@@ -61,15 +61,15 @@ def _or_none(check: Check) -> Check:
     return lambda value: value is None or check(value)
 
 
-def _real(value: Any) -> bool:
+def _real(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 
-def _limits(value: Any) -> bool:
+def _limits(value: object) -> bool:
     return isinstance(value, list) and len(value) == 2 and all(map(_real, value))
 
 
-def _texts(value: Any) -> bool:
+def _texts(value: object) -> bool:
     return isinstance(value, list) and all(map(_text, value))
 
 
@@ -77,16 +77,16 @@ def _some(value: Any) -> bool:
     return _count(value) and value > 0
 
 
-def _mappings(value: Any) -> bool:
+def _mappings(value: object) -> bool:
     return isinstance(value, list) and all(map(_mapping, value))
 
 
-def _mirror(value: Any) -> bool:
+def _mirror(value: object) -> bool:
     """Say whether a value names the entry of another ledger that one is a copy of."""
     return isinstance(value, dict) and _text(value.get("hash")) and _text(value.get("key_id"))
 
 
-def _terms(value: Any) -> bool:
+def _terms(value: object) -> bool:
     return isinstance(value, dict) and _number(value.get("delta")) and _text(value.get("release")) and _count(value.get("rank"))
 
 
@@ -109,7 +109,7 @@ def _units(value: Any) -> bool:
     return named and _some(value.get("count")) and _number(value.get("effective")) and value["effective"] > 0
 
 
-def _sizes(value: Any) -> bool:
+def _sizes(value: object) -> bool:
     """Say whether a value states how large units are."""
     return isinstance(value, dict) and all(_some(value.get(name)) for name in ("count", "rows", "largest", "squares"))
 

@@ -84,7 +84,7 @@ def in_time(sealing: TestSetDeclaration) -> bool:
     return sealing.sealed.units is None and is_ordered_in_time(sealing.config)
 
 
-def is_ordered_in_time(config: Mapping[str, Any]) -> bool:
+def is_ordered_in_time(config: Mapping[str, object]) -> bool:
     """Say whether a study takes its rows as ordered in time.
 
     >>> ordered({"split": {"kind": "time"}}), ordered({"split": "random", "scheme": {"kind": "time_split"}}), ordered({})
@@ -93,5 +93,5 @@ def is_ordered_in_time(config: Mapping[str, Any]) -> bool:
     return bool(_kind(config.get("split")) == "time" or _kind(config.get("scheme")) == "time_split")
 
 
-def _kind(part: Any) -> Any:
+def _kind(part: object) -> Any:
     return part.get("kind") if isinstance(part, Mapping) else part

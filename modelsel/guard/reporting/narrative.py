@@ -39,7 +39,7 @@ class Section:
     level: int = 2
 
 
-def story(audit: Mapping[str, Any]) -> list[Section]:
+def story(audit: Mapping[str, object]) -> list[Section]:
     """The sections, in the order in which a reviewer asks."""
     report = AuditReport.read(audit)
     sections = [Section("In short", (_summary(report),))]
@@ -230,7 +230,7 @@ def _delta(one: TestSetReport) -> float:
 # The items of the REFORMS checklist (Kapoor et al. 2024) that a ledger can answer.
 
 
-def items(told: Mapping[str, Any] | TestSetReport, audit: Mapping[str, Any] | AuditReport) -> dict[str, Any]:
+def items(told: Mapping[str, object] | TestSetReport, audit: Mapping[str, object] | AuditReport) -> dict[str, Any]:
     """Item to answer, for one test set of an audit."""
     one, report = TestSetReport.read(told), AuditReport.read(audit)
     looks = one.made
@@ -264,7 +264,7 @@ def look_to_quote(looks: Sequence[LookLine]) -> LookLine:
     return next((look for look in reversed(looks) if look.metric not in WITHOUT_A_MODEL), looks[-1])
 
 
-def sentence(told: Mapping[str, Any] | LookLine, rows: int, level: float = 0.95) -> str:
+def sentence(told: Mapping[str, object] | LookLine, rows: int, level: float = 0.95) -> str:
     """One look in words that can be quoted.
 
     >>> sentence({"status": "revealed", "score": 0.1, "errors": 200, "n": 2000, "look": 1, "spent": 0.0, "price": 4.0,

@@ -11,7 +11,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TypeVar
 from weakref import finalize
 
 from sqlalchemy import Connection, Engine, insert, select, text
@@ -50,7 +50,7 @@ class WriteTransaction:
         """All entries as they stand there, whoever wrote them."""
         return self._ledger.written(self._connection)
 
-    def append(self, kind: str, facts: Mapping[str, Any]) -> LedgerEntry:
+    def append(self, kind: str, facts: Mapping[str, object]) -> LedgerEntry:
         """The next entry of this replica; its client-made id lets a lost reply be told from a lost entry."""
         self._count += 1
         entry = follow(self._last(), self.replica, kind, {**facts, "id": f"{self._token}.{self._count}"})
@@ -233,7 +233,7 @@ class Ledger:
                         raise
                     time.sleep(PAUSE)
 
-    def append(self, kind: str, facts: Mapping[str, Any]) -> LedgerEntry:
+    def append(self, kind: str, facts: Mapping[str, object]) -> LedgerEntry:
         return self.write(lambda writing: writing.append(kind, facts))
 
     def close(self) -> None:

@@ -249,7 +249,7 @@ def _of_exam(exam: ExamSession) -> dict[str, Any]:
     report = boards.audit(exam)
     return {
         "terms": exam.terms.written(), "digest": exam.terms.digest, "status": asdict(boards.status(exam)),
-        "board": [asdict(line) for line in boards.board(exam)], "handed": [*map(_handed, exam.handed())],
+        "board": [asdict(line) for line in boards.board(exam)], "handed": [_handed(exam, answer) for answer in exam.handed()],
         "audit": report, "markdown": markdown(report),
     }  # fmt: skip
 
@@ -261,10 +261,12 @@ def _look(look: StandingLook) -> dict[str, Any]:
             "superseded": later and later.written()}  # fmt: skip
 
 
-def _handed(answer: HandedAnswer) -> dict[str, Any]:
-    """An answer to an exam as version 1.0 told of it."""
+def _handed(exam: ExamSession, answer: HandedAnswer) -> dict[str, Any]:
+    """An answer to an exam as version 1.0 told of it: a note where nothing was shown, else its look."""
+    if answer.look is None:
+        return next(note.written() for note in exam.notes() if note.what == "handed in" and note.at == answer.at)
     said = {"asker": answer.asker, "handed": answer.digest, "at": answer.at}
-    return said if answer.look is None else {**said, **answer.look.config, "look": _look(answer.look)}
+    return {**said, **answer.look.config, "look": _look(answer.look)}
 
 
 def chains(folder: Path) -> dict[str, list[tuple[str, dict[str, Any]]]]:
