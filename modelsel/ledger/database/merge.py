@@ -4,7 +4,6 @@ Each chain stays as its replica wrote and signed it. Looks that did not know of 
 intent names, and audited as if each had come after the other.
 """
 
-
 from modelsel.core.errors import LedgerError, Problem
 from modelsel.ledger.database.store import Ledger, WriteTransaction
 from modelsel.ledger.entry import LedgerEntry, broken, heads
