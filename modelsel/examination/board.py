@@ -109,7 +109,7 @@ class ClosedAnswer:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class PairedVerdict:
     """Two answers of an exam compared: `answer` against `beside`."""
 
     answer: str
@@ -122,7 +122,7 @@ class ExamClose:
     """The output of `modelsel exam close --json`."""
 
     answers: Sequence[ClosedAnswer]
-    verdicts: Sequence[Verdict]
+    verdicts: Sequence[PairedVerdict]
     price: float
     board: Sequence[BoardLine]
 
@@ -221,7 +221,7 @@ def close(exam: ExamSession) -> ExamClose:
     shown = exam.gate.close(exam.store.sealing(), [*reversed(answers.values())], exam.terms.policy.verdicts)
     return ExamClose(
         [ClosedAnswer(one.name, one.score, one.errors, _limits(one.interval)) for one in shown.answers],
-        [Verdict(**one.written()) for one in shown.verdicts], shown.price, board(exam),
+        [PairedVerdict(**one.written()) for one in shown.verdicts], shown.price, board(exam),
     )  # fmt: skip
 
 

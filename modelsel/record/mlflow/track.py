@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from modelsel.core.errors import ModelselError, Problem, StoreError
 from modelsel.core.surroundings import Anchor
@@ -85,7 +85,7 @@ class Tracker:
                     logging.getLogger("modelsel").warning("%s; it is tried again now", left.said)
                     self.outbox.hand_over({"record": str(left.folder.resolve()), "writer": left.writer})
 
-    def ask(self, job: Mapping[str, Any]) -> Answer | None:
+    def ask(self, job: Mapping[str, object]) -> Answer | None:
         """A job's answer while patience lasts; with `on_error=fail` every candidate written renews it."""
         if self.outbox is None:
             return {"error": "tracking is off"}
