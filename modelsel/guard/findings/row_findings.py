@@ -73,6 +73,7 @@ OVERLAP_RESEED = FindingKind("G020", "OVERLAP_RESEED", "high", FRESH)
 
 
 def overlap_reseed(rows: int, n: int, testset: str) -> Finding:
+    """Report rows that were tested before in another set; grave where they are many."""
     return OVERLAP_RESEED.finding(
         f"{of_test_rows(rows, n)} were tested before, in test set {testset[:8]}",
         severity="high" if rows / n >= LARGE else "medium",
