@@ -47,7 +47,7 @@ FLOOR = ("majority", "prior_draw")  # learners that look at no feature
 OWN = ("learner", "settings", "seed")
 
 
-def classifier(learner: str = "tree", *overrides: str, seed: int = 0, **params: Any) -> "Classifier":
+def classifier(learner: str = "tree", *overrides: str, seed: int = 0, **params: object) -> "Classifier":
     """Return a classifier by the name of its learner, for use where scikit-learn's are used.
 
     Its settings are those of `conf/learner/<learner>.yaml`.
@@ -133,13 +133,13 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     def __init__(
-        self, learner: str | Mapping[str, Any] = "tree", settings: Mapping[str, Any] | None = None, seed: int = 0
+        self, learner: str | Mapping[str, object] = "tree", settings: Mapping[str, object] | None = None, seed: int = 0
     ) -> None:
         self.learner = learner
         self.settings = settings
         self.seed = seed
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: object, y: object, sample_weight: object = None) -> Self:
         """Fit on rows × features.
 
         Parameters
@@ -176,7 +176,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.final_: Final = fit(Candidate(spec, preparers), task, self.seed, rows)
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: object) -> NDArray[Any]:
         """Predict the label of each row.
 
         Parameters
@@ -199,7 +199,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return labels
 
     @available_if(has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: object) -> Floats:
         """Compute the class scores of each row; AttributeError for a learner that gives decision values alone.
 
         Parameters
@@ -221,7 +221,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.final_.scores(table)
 
     @available_if(has_decisions)  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: object) -> Floats:
         """Compute the decision values of each row, where an estimator of another library has them; else AttributeError.
 
         Parameters
@@ -291,7 +291,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         known = flat(resolved(build(self.learner, self.settings)[0]))
         return {**{name: value for name, value in known.items() if name != "kind"}, **own}
 
-    def set_params(self, **params: Any) -> Self:
+    def set_params(self, **params: object) -> Self:
         """Set constructor parameters or dotted hyper-parameters.
 
         Parameters
@@ -425,7 +425,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _cut(self) -> PrunedView:
         return self._tree().cut
 
-    def _known(self, X: Any) -> Table:
+    def _known(self, X: object) -> Table:
         """Read X as a table of the fitted features."""
         check_is_fitted(self)
         if is_frame(X):
@@ -447,7 +447,7 @@ def with_source(table: Table, X: Any, final: Final) -> Table:
     return replace(table, source=of_columns(X, set(names(final.features) if known is None else map(str, known))))
 
 
-def task_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> tuple[Task, NDArray[Any]]:
+def task_of(estimator: object, X: object, y: object, sample_weight: object = None) -> tuple[Task, NDArray[Any]]:
     """The task of a call of `fit`, and the labels of its classes; the estimator learns its features' number and names."""
     table, y = _training(estimator, X, y)
     if not countable(y):

@@ -138,7 +138,7 @@ def part(board: Scoreboard, which: Integers) -> Scoreboard:
     )  # fmt: skip
 
 
-def kept(board: Scoreboard, losses: Losses) -> Integers:
+def columns_on_board(board: Scoreboard, losses: Losses) -> Integers:
     """Positions on the board of the loss matrix's columns."""
     at = {name: position for position, name in enumerate(board.ids)}
     return np.array([at[name] for name in losses.ids], np.int64)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.comparison.indistinguishable import kept, p_values, part, place
+from modelsel.comparison.indistinguishable import columns_on_board, p_values, part, place
 from modelsel.comparison.ratio import assessed_per_analysed
 from modelsel.core.selection import Selection
 from modelsel.core.types import Floats, Integers, Resampling, Scoreboard
@@ -24,7 +24,7 @@ def pairs(selection: Selection, resampling: Resampling, groups: Integers | None 
 
     Rows of one of the `groups` are one unit.
     """
-    columns, matrix = kept(selection.board, selection.losses), selection.losses.matrix
+    columns, matrix = columns_on_board(selection.board, selection.losses), selection.losses.matrix
     board, winner = part(selection.board, columns), place(columns, selection.winner)
     others = np.array([board.ids.index(name) for name in selection.assessed.ids[1:]], np.int64)
     if not len(others) or (board.folds.shape[1] == 1 and matrix is None):

@@ -12,7 +12,7 @@ from modelsel.core.types import Codes, Finding, Task
 from modelsel.statistics.bootstrap import no_information_error, point632, point632_plus
 
 
-def wanted(scheme: str, measure: str) -> bool:
+def is_defined(scheme: str, measure: str) -> bool:
     """Say whether .632 estimates are defined: for error rates judged out of bag."""
     return scheme == "bootstrap" and measure == "error"
 

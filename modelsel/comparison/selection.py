@@ -72,12 +72,12 @@ def best_of_each(results: Results, winner: int) -> list[int]:
     """The best candidate of every space entry but the winner's, best first."""
     entry = [candidate.entry for candidate in results.candidates]
     best: dict[str, int] = {}
-    for position in ranked(results.board):
+    for position in rank(results.board):
         best.setdefault(entry[position], position)
     return [position for name, position in best.items() if name != entry[winner]]
 
 
-def ranked(board: Scoreboard) -> list[int]:
+def rank(board: Scoreboard) -> list[int]:
     """Eligible candidates, best mean first; ties: simpler, then declared order."""
     cost = board.cost
     return sorted((i for i in range(len(board.ids)) if board.eligible[i]), key=lambda i: (cost[i], board.complexity[i], i))

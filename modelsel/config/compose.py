@@ -107,7 +107,9 @@ class Config:
         return digest({**parts, "dataset": dataset, "outer": outer, "seed": self.seed, "candidates": ids})
 
 
-def compose(overrides: Sequence[str] = (), config_dir: str | None = None, settings: Mapping[str, Any] | None = None) -> Config:
+def compose(
+    overrides: Sequence[str] = (), config_dir: str | None = None, settings: Mapping[str, object] | None = None
+) -> Config:
     """The study that overrides, and settings by keyword (which win), describe; raises ConfigurationError with every problem."""
     folders = Folders.of(config_dir)
     given = keywords.read(settings or {}, folders, [text.partition("=")[0].lstrip("+~") for text in overrides])
@@ -120,7 +122,7 @@ def compose(overrides: Sequence[str] = (), config_dir: str | None = None, settin
     return assemble(composed, dict(composed.hydra.runtime.choices), folders, problems, given)
 
 
-def recompose(recorded: Mapping[str, Any], settings: Mapping[str, Any], config_dir: str | None = None) -> Config:
+def recompose(recorded: Mapping[str, object], settings: Mapping[str, object], config_dir: str | None = None) -> Config:
     """The study of a recorded config.yaml again, with some settings changed."""
     folders = Folders.of(config_dir)
     given = keywords.read(settings, folders)
@@ -132,7 +134,7 @@ def recompose(recorded: Mapping[str, Any], settings: Mapping[str, Any], config_d
 
 
 def assemble(
-    composed: DictConfig, choices: Mapping[str, Any], folders: Folders, problems: Sequence[Problem] = (),
+    composed: DictConfig, choices: Mapping[str, object], folders: Folders, problems: Sequence[Problem] = (),
     given: Keywords | None = None,
 ) -> Config:  # fmt: skip
     """A composed configuration to a `Config`. `choices` are the files taken per group, `problems` those found before."""
@@ -144,7 +146,7 @@ def assemble(
     return replace(config, published=published(choices, folders) if same else "", notes=notes)
 
 
-def _checked(resolved: Mapping[str, Any], dataset: str, folders: Folders, problems: Sequence[Problem]) -> Config:
+def _checked(resolved: Mapping[str, object], dataset: str, folders: Folders, problems: Sequence[Problem]) -> Config:
     """Settings whose references have not been followed to a `Config`; raises ConfigurationError with every problem."""
     resolved = sitting(resolved)
     settings, found = resolve(resolved)
@@ -155,7 +157,7 @@ def _checked(resolved: Mapping[str, Any], dataset: str, folders: Folders, proble
     return config
 
 
-def _built(settings: Mapping[str, Any], resolved: Mapping[str, Any], dataset: str, builder: Builder) -> Config | None:
+def _built(settings: Mapping[str, Any], resolved: Mapping[str, object], dataset: str, builder: Builder) -> Config | None:
     """Build all parts of a study; None where a problem was found."""
     root = _root(settings, builder)
     builder.plugins = root.plugins if root else ()
@@ -209,7 +211,7 @@ def _unraced(root: RootSettings | None, parts: Mapping[str, Any]) -> tuple[Probl
     return race.problems(root, rule, measure) if None not in (root, race, rule, measure) else ()
 
 
-def _outer(said: Any, builder: Builder) -> tuple[Any, str]:
+def _outer(said: object, builder: Builder) -> tuple[Any, str]:
     """The outer scheme, and which interval its estimate gets: `interval` stands among the scheme's own settings."""
     settings = dict(said) if isinstance(said, Mapping) else said
     interval = str(settings.pop(INTERVAL, CORRECTED)) if isinstance(settings, dict) else CORRECTED
@@ -219,7 +221,7 @@ def _outer(said: Any, builder: Builder) -> tuple[Any, str]:
     return (None if settings is None else builder.part("scheme", settings, OUTER)), interval
 
 
-def _around(outer: Any, scheme: Any, root: RootSettings | None, builder: Builder) -> Any:
+def _around(outer: object, scheme: object, root: RootSettings | None, builder: Builder) -> Any:
     """The scheme around the whole selection: `outer`, or the study's own where `corrected` asks for one and none is said."""
     if outer is not None or root is None or scheme is None or root.corrected == BBC:
         return outer
@@ -236,7 +238,7 @@ def _called(dataset: Any, choice: str) -> str:
     return bare(path).stem if path else dataset.which if choice == "named" else choice
 
 
-def recorded(settings: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str, Any]:
+def recorded(settings: Mapping[str, object], parts: Mapping[str, object]) -> dict[str, Any]:
     """Return the content of config.yaml: every part with all its settings, references where references were."""
     kept = {key: value for key, value in settings.items() if key != LEARNER}
     for name, part in parts.items():
@@ -245,7 +247,7 @@ def recorded(settings: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str,
     return kept
 
 
-def _referring(spec: dict[str, Any], said: Any) -> dict[str, Any]:
+def _referring(spec: dict[str, Any], said: object) -> dict[str, Any]:
     """A part's settings, with what was said as a reference left one."""
     references = (
         {key: value for key, value in said.items() if isinstance(value, str) and "${" in value}
@@ -255,7 +257,7 @@ def _referring(spec: dict[str, Any], said: Any) -> dict[str, Any]:
     return {**spec, **references}
 
 
-def _root(settings: Mapping[str, Any], builder: Builder) -> RootSettings | None:
+def _root(settings: Mapping[str, object], builder: Builder) -> RootSettings | None:
     """Build the root's own settings and limits; None where they have problems."""
     known = (*PARTS, *typed.root_keys())
     for key in settings.keys() - {typed.EXPERIMENT}:
@@ -274,14 +276,14 @@ def _root(settings: Mapping[str, Any], builder: Builder) -> RootSettings | None:
     return replace(root, limit=limit) if root and limit else None
 
 
-def _named(value: Any, choice: Any) -> Any:
+def _named(value: object, choice: object) -> Any:
     """A group's mapping with the kind that its file name gives."""
     if isinstance(value, Mapping) and "kind" not in value and isinstance(choice, str):
         return {"kind": choice, **value}
     return value
 
 
-def _wanted(settings: Mapping[str, Any]) -> tuple[Any, str]:
+def _wanted(settings: Mapping[str, object]) -> tuple[Any, str]:
     """The space, and the setting that says it: a learner given alone is a space of that one entry."""
     learner = settings.get(LEARNER)
     if learner is None:

@@ -149,7 +149,7 @@ class RaceSettings:
     def on(self) -> bool:
         return self.kind == "exact"
 
-    def problems(self, root: RootSettings, rule: Any, measure: Any) -> tuple[Problem, ...]:
+    def problems(self, root: RootSettings, rule: object, measure: object) -> tuple[Problem, ...]:
         """List the settings that a race cannot be run with."""
         if not self.on:
             return ()
@@ -166,7 +166,7 @@ class RaceSettings:
         return tuple(Problem("MSEL-226", what, where, "leave it out, or race=exact") for wrong, what, where in cannot if wrong)
 
 
-def _ours(part: Any) -> bool:
+def _ours(part: object) -> bool:
     return type(part).__module__.startswith("modelsel.")
 
 

@@ -47,7 +47,7 @@ class Feature:
         return moment(value) if self.dates else f"{value:.{digits}g}"
 
 
-def scores_are(learner: Any) -> str:
+def scores_are(learner: object) -> str:
     """What a learner's (or model's) class scores are: probabilities, unless it says otherwise."""
     return str(getattr(learner, "scores_are", PROBABILITIES))
 
@@ -180,7 +180,7 @@ class Sealed(Table):
     for them (an architecture test says so). A pickled or copied handle has lost them.
     """
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: object) -> Any:
         return _unsealed_copy, ({field.name: getattr(self, field.name) for field in fields(self)},)
 
 

@@ -34,7 +34,7 @@ class Answer:
     development: Codes | None = None
 
 
-def read(source: Any, most: int) -> Columns:
+def read_answer(source: object, most: int) -> Columns:
     """The columns of a CSV or Parquet file, or of a table in memory; DataError for what is no table.
 
     A Parquet file of more than `most` rows is not read: a few bytes of it may stand for billions of cells.
@@ -66,7 +66,7 @@ def _bounded(path: Path, most: int) -> None:
         )
 
 
-def checked(columns: Columns, terms: Terms, tokens: Any, development: Any) -> Answer:
+def check_answer(columns: Columns, terms: Terms, tokens: Any, development: Any) -> Answer:
     """Predictions by token as outputs; DataError (3) that names missing, extra, repeated and unknown rows and odd cells."""
     wanted = terms.token
     if wanted not in columns:
@@ -83,7 +83,7 @@ def checked(columns: Columns, terms: Terms, tokens: Any, development: Any) -> An
 
 def _digest(terms: Terms, tokens: Any, outputs: Outputs) -> str:
     """SHA-256 over a line per row in the order of tokens: token, tab, the class, or the scores with six decimals."""
-    if terms.measure.needs_scores and outputs.scores is not None:
+    if terms.make_measure().needs_scores and outputs.scores is not None:
         rounded = np.round(outputs.scores[0], DECIMALS) + 0.0  # as the guard rounds them: one answer has one name
         said = ["\t".join(f"{value:.{DECIMALS}f}" for value in row) for row in rounded.tolist()]
     else:
@@ -124,7 +124,7 @@ def _words(text: RawColumn, where: Any) -> Sequence[str]:
     return ["" if code < 0 else text.texts[code][:CUT] for code in np.unique(text.codes[where]).tolist()]
 
 
-def _some(names: Sequence[Any]) -> str:
+def _some(names: Sequence[object]) -> str:
     more = f", +{len(names) - NAMED:,} more" if len(names) > NAMED else ""
     return ", ".join(repr(str(name)) for name in names[:NAMED]) + more
 
@@ -152,7 +152,7 @@ def _read(cells: Columns, terms: Terms) -> tuple[Codes, Floats | None]:
             )
         )
     scores = _scores([cells[name] for name in named]) if present else None
-    if scores is None and terms.measure.needs_scores:
+    if scores is None and terms.make_measure().needs_scores:
         fix = "give a column of scores for each class: " + ", ".join(terms.classes)
         raise DataError(Problem("MSEL-925", "the measure reads scores, and there are none", "predictions", fix))
     if PREDICTION in cells:

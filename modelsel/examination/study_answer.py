@@ -21,7 +21,7 @@ def sit(
     import pandas as pd
 
     exam = ExamSession(folder)
-    path = folder / str(exam.terms.facts["files"]["questions"]["name"])
+    path = folder / exam.terms.files["questions"].name
     outputs = predict(read_like(path, features).table)
     token = exam.terms.token
     answer = pd.DataFrame({token: exam.store.tokens(), "prediction": [classes[code] for code in outputs.predicted[0].tolist()]})
@@ -31,8 +31,8 @@ def sit(
     try:
         return _result(exam.answer(answer, _named(name), forecast))
     except RefusedError as error:
-        terms = exam.terms.facts["policy"]
-        return TestResult(None, None, len(answer), 0, False, 0.0, 0.0, None, 1 - terms["intervals"], POLICY, terms["release"],
+        policy = exam.terms.policy
+        return TestResult(None, None, len(answer), 0, False, 0.0, 0.0, None, 1 - policy.intervals, POLICY, policy.release,
                           refused=error.problems[0].what)  # fmt: skip
 
 

@@ -304,7 +304,7 @@ class CheckedCertificate:
         )
 
 
-def verify(path: Any, key: str | None = None) -> Any:
+def verify(path: object, key: str | None = None) -> Any:
     """Check a certificate; `key` is the public key that ought to have signed it, where that is known."""
     verdict = CheckedCertificate()
     try:

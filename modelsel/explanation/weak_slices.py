@@ -46,7 +46,7 @@ def weak_slices(task: Task, wrong: Booleans, seed: int) -> dict[str, Any]:
     return {"rows": len(testing), "wrong": int(wrong[testing].sum()), "slices": _corrected(lines)}
 
 
-def declared(task: Task, wrong: Booleans, columns: Sequence[str]) -> dict[str, Any]:
+def declared_slices(task: Task, wrong: Booleans, columns: Sequence[str]) -> dict[str, Any]:
     """Every level of some columns (numbers: quarters), with the errors there, on all rows."""
     lines = []
     for name in columns:

@@ -97,7 +97,7 @@ OF_CATEGORIES = frozenset(("lightgbm.LGBMClassifier", "xgboost.XGBClassifier")) 
 # An estimator's own statements: NaN and weights follow scikit-learn's tags and signatures.
 
 
-def takes_nan(made: Any) -> bool:
+def takes_nan(made: object) -> bool:
     """Say whether an estimator's tags allow NaN."""
     from sklearn.utils import get_tags
 
@@ -125,7 +125,7 @@ def takes_weights(made: Any) -> bool:
     return bool(has_fit_parameter(made, "sample_weight"))
 
 
-def is_classifier(made: Any) -> bool:
+def is_classifier(made: object) -> bool:
     """Say whether an estimator is a classifier by scikit-learn's conventions."""
     from sklearn.base import is_classifier
 

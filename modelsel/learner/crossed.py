@@ -84,14 +84,14 @@ class CrossedFits(InnerFits):
     folds: tuple[Fold, ...]
     seed: int
 
-    def held(self, learners: Sequence[Any]) -> dict[Any, Floats]:
+    def held(self, learners: Sequence[object]) -> dict[Any, Floats]:
         """Compute by learner the scores of the analysis rows, each by the model of the outer fold of the row."""
         found = np.empty((len(learners), len(self.rows), len(self.task.classes)))
         for fold, (_, out) in zip(self.folds, self.parts, strict=True):
             found[:, out] = self._of(fold, learners)
         return dict(zip(learners, found, strict=True))
 
-    def _of(self, fold: Fold, learners: Sequence[Any]) -> Floats:
+    def _of(self, fold: Fold, learners: Sequence[object]) -> Floats:
         """Learners × rows × classes of one fold's assessment rows, in their order."""
         said = [[resolved(one) for one in learners], [resolved(step) for step in self.steps]]
         key = digest([self.task.fingerprint, fold.fingerprint, self.seed, said])
@@ -105,7 +105,7 @@ class CrossedFits(InnerFits):
 
 
 def crossed_fits(
-    learner: Any, steps: Sequence[Any], task: Task, rows: Integers, outer: OuterFolds, rng: np.random.Generator
+    learner: object, steps: Sequence[object], task: Task, rows: Integers, outer: OuterFolds, rng: np.random.Generator
 ) -> CrossedFits:
     """Fit on the analysis rows of one of the scheme's folds, or on all rows. ValueError for other rows."""
     rows = np.asarray(rows)
@@ -130,7 +130,7 @@ def teaching(resampling: Resampling, rows: Integers, size: int) -> tuple[Fold, .
     return tuple(fold for fold in resampling.folds if fold.repeat == own.repeat and fold.index != own.index)
 
 
-def taught_by(learner: Any) -> OuterFolds | None:
+def taught_by(learner: object) -> OuterFolds | None:
     """Return the outer folds that teach a learner, or one that it adjusts; None without."""
     while learner is not None:
         if (found := getattr(learner, "crossing", None)) is not None:

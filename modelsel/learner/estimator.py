@@ -109,7 +109,7 @@ class Estimator(BaseLearner):
                 spec["side"] = side
         return spec
 
-    def with_value(self, value: Any) -> "Estimator":
+    def with_value(self, value: object) -> "Estimator":
         """The same with another value of the path parameter."""
         assert self.adapter is not None
         return replace(self, params={**self.params, self.adapter.parameter: value})
@@ -132,7 +132,7 @@ class Estimator(BaseLearner):
             return
         yield from self._unfit(kind, made, task)
 
-    def _unfit(self, kind: Any, made: Any, task: Table | None) -> Iterable[str]:
+    def _unfit(self, kind: object, made: object, task: Table | None) -> Iterable[str]:
         """Yield why the estimator cannot be fitted, by itself or on this task."""
         if not is_classifier(made):
             yield f"{self.estimator} is no scikit-learn classifier"
@@ -144,7 +144,7 @@ class Estimator(BaseLearner):
         if isinstance(task, Task):
             yield from self._unfit_for(kind, made, task)
 
-    def _unfit_for(self, kind: Any, made: Any, task: Task) -> Iterable[str]:
+    def _unfit_for(self, kind: object, made: object, task: Task) -> Iterable[str]:
         """Yield why the estimator cannot be fitted on the task's features and weights."""
         most = most_levels(kind) if self.coded == "native" else None
         many = [feature for feature in task.features if most and feature.kind == "nominal" and len(feature.levels) > most]

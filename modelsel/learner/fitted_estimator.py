@@ -38,7 +38,7 @@ class Answering:
         None  # of the classes, where the estimator was fitted on labels; else on their positions in `own`
     )
 
-    def outputs(self, values: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
+    def outputs(self, values: Sequence[object], table: Table, rows: Integers, scores: bool) -> Outputs:
         """Return the answers of a fit with each value of the path parameter (None where there is none) for some rows."""
         predicted = np.empty((len(values), len(rows)), np.int32)
         shares = np.zeros((len(values), len(rows), self.classes)) if scores else None
@@ -54,13 +54,13 @@ class Answering:
                 shares[place] = self._shares(own, predicted[place])
         return Outputs(predicted, shares)
 
-    def cut(self, value: Any) -> "Answering":
+    def cut(self, value: object) -> "Answering":
         """The fit with this value of the path parameter alone."""
         if self.adapter is None or value == self.adapter.value(_params(self.estimator, self.adapter)):
             return replace(self, adapter=None)
         return replace(self, estimator=self.adapter.cut(self.estimator, value), adapter=None)
 
-    def size(self, value: Any) -> float:
+    def size(self, value: object) -> float:
         """Measured complexity in the learner's unit."""
         if self.adapter is not None:
             return self.adapter.size(self.estimator, value)
@@ -71,7 +71,7 @@ class Answering:
         matrix = as_wanted(type(self.estimator), self.columns.matrix(table, positions(table)), self.nominal)
         return decisions(self.estimator, matrix, self.own, self.classes)
 
-    def _said(self, values: Sequence[Any], matrix: Any, scores: bool) -> Any:
+    def _said(self, values: Sequence[object], matrix: object, scores: bool) -> Any:
         """Ask the estimator for classes, and for scores where it has them, once per value of the path."""
         has_shares = scores and hasattr(self.estimator, "predict_proba")
         if self.adapter is not None:
@@ -196,20 +196,20 @@ class EstimatorPath:
     seed: int
     _fitted: dict[Any, Any] = field(default_factory=dict)  # the widest fit so far, under its value
 
-    def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
+    def outputs(self, learners: Sequence[object], table: Table, rows: Integers, scores: bool) -> Outputs:
         """Compute answers; without `predict_proba` scores are decision values, else the predicted class has the whole score."""
         answering, values = self._answering(learners), [self._value(learner) for learner in learners]
         return answering.outputs(values, table, rows, scores)
 
-    def complexity(self, learners: Sequence[Any]) -> Floats:
+    def complexity(self, learners: Sequence[object]) -> Floats:
         answering = self._answering(learners)
         return np.array([answering.size(self._value(learner)) for learner in learners])
 
-    def training_error(self, learners: Sequence[Any]) -> Floats:
+    def training_error(self, learners: Sequence[object]) -> Floats:
         """NaN: see `Estimator.no_training_error`."""
         return np.full(len(learners), np.nan)
 
-    def model(self, learner: Any) -> EstimatorModel:
+    def model(self, learner: object) -> EstimatorModel:
         value, answering = self._value(learner), self._answering([learner])
         return EstimatorModel(learner, answering.cut(value), self.seed, self.digest)
 
@@ -232,7 +232,7 @@ class EstimatorPath:
         adapter = self.learner.adapter
         return None if adapter is None else adapter.value(learner.params)
 
-    def _answering(self, learners: Sequence[Any]) -> Answering:
+    def _answering(self, learners: Sequence[object]) -> Answering:
         """Return the fit that answers all these learners, which is the one of the widest value so far."""
         adapter = self.learner.adapter
         if adapter is None:
@@ -241,7 +241,7 @@ class EstimatorPath:
         widest = adapter.widest(values)
         return self._fit(widest, self.learner.with_value(widest))
 
-    def _fit(self, value: Any, learner: Any) -> Answering:
+    def _fit(self, value: object, learner: object) -> Answering:
         """Return the fit of a value; only the last one is kept."""
         if value not in self._fitted:
             made = self._fitted_now(learner)
@@ -309,7 +309,7 @@ class EstimatorRecipe(FittedModel):
 # kept as its recipe alone, with the reason.
 
 
-def restored(learner: Any, description: Description) -> EstimatorModel | EstimatorRecipe:
+def restored(learner: object, description: Description) -> EstimatorModel | EstimatorRecipe:
     """The model, or its recipe where only that was kept. Raises ValueError for a description that is not whole."""
     facts = description.facts
     if not isinstance(facts["random_state"], int) or not isinstance(facts["rows"], str):

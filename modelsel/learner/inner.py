@@ -44,7 +44,7 @@ class PreparedFit:
     steps: FittedSteps
     path: Any
 
-    def scores(self, learners: Sequence[Any], table: Table, rows: Integers) -> Floats:
+    def scores(self, learners: Sequence[object], table: Table, rows: Integers) -> Floats:
         """Class scores, learners × rows × classes."""
         found: Floats = self.path.outputs(learners, self.steps(unlabelled(table)), rows, True).scores
         return found
@@ -84,20 +84,20 @@ class InnerFits:
     task: Task
     rows: Integers
 
-    def held(self, learners: Sequence[Any]) -> dict[Any, Floats]:
+    def held(self, learners: Sequence[object]) -> dict[Any, Floats]:
         """Compute by learner the scores of the analysis rows, each by the inner fit that did not see the row."""
         found = np.empty((len(learners), len(self.rows), len(self.task.classes)))
         for fit, (_, out) in zip(self.inner, self.parts, strict=True):
             found[:, out] = fit.scores(learners, self.task, self.rows[out])
         return dict(zip(learners, found, strict=True))
 
-    def said(self, learners: Sequence[Any], table: Table, rows: Integers) -> dict[Any, Floats]:
+    def said(self, learners: Sequence[object], table: Table, rows: Integers) -> dict[Any, Floats]:
         """Compute by learner the scores of some rows, by the fit on all analysis rows."""
         return dict(zip(learners, self.whole.scores(learners, table, rows), strict=True))
 
 
 def inner_fits(
-    learner: Any, steps: Sequence[Any], task: Task, rows: Integers, folds: int, rng: np.random.Generator
+    learner: object, steps: Sequence[object], task: Task, rows: Integers, folds: int, rng: np.random.Generator
 ) -> InnerFits:
     """Fit on all analysis rows, and on all but each of so many inner folds (0: on none)."""
     rows = np.asarray(rows)

@@ -55,16 +55,16 @@ class MajorityModel(FittedModel):
     def describe(self) -> Description:
         return Description("majority", {}, {"shares": self.shares})
 
-    def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
+    def outputs(self, learners: Sequence[object], table: Table, rows: Integers, scores: bool) -> Outputs:
         shape = (len(learners), len(rows))
         shares = np.broadcast_to(self.shares, (*shape, len(self.shares))).copy() if scores else None
         return Outputs(np.full(shape, np.argmax(self.shares), np.int32), shares)
 
-    def complexity(self, learners: Sequence[Any]) -> Floats:
+    def complexity(self, learners: Sequence[object]) -> Floats:
         return np.zeros(len(learners))
 
-    def training_error(self, learners: Sequence[Any]) -> Floats:
+    def training_error(self, learners: Sequence[object]) -> Floats:
         return np.full(len(learners), 1.0 - self.shares.max())
 
-    def model(self, learner: Any) -> "MajorityModel":
+    def model(self, learner: object) -> "MajorityModel":
         return self

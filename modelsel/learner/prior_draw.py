@@ -63,18 +63,18 @@ class PriorDrawModel(FittedModel):
     def describe(self) -> Description:
         return Description("prior_draw", {"key": self.key}, {"shares": self.shares})
 
-    def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
+    def outputs(self, learners: Sequence[object], table: Table, rows: Integers, scores: bool) -> Outputs:
         classes = np.tile(self._draw(table, rows), (len(learners), 1))
         shares = np.broadcast_to(self.shares, (*classes.shape, len(self.shares))).copy() if scores else None
         return Outputs(classes, shares)
 
-    def complexity(self, learners: Sequence[Any]) -> Floats:
+    def complexity(self, learners: Sequence[object]) -> Floats:
         return np.zeros(len(learners))
 
-    def training_error(self, learners: Sequence[Any]) -> Floats:
+    def training_error(self, learners: Sequence[object]) -> Floats:
         return np.full(len(learners), self.missed)
 
-    def model(self, learner: Any) -> "PriorDrawModel":
+    def model(self, learner: object) -> "PriorDrawModel":
         return self
 
     def _draw(self, table: Table, rows: Integers) -> Codes:

@@ -239,7 +239,7 @@ def _parameters(kind: Any) -> tuple[str, ...]:
     return tuple(kind._get_param_names())
 
 
-def _takes_weights(estimator: Any) -> bool:
+def _takes_weights(estimator: object) -> bool:
     from sklearn.utils.validation import has_fit_parameter
 
     return bool(has_fit_parameter(estimator, "sample_weight"))

@@ -16,7 +16,7 @@ from scipy.special import ndtri
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Codes, Finding, Floats, Integers, Outputs, Resampling, Severity, Task
 from modelsel.guard.checks.independence import FEWEST_UNITS, sizes
-from modelsel.guard.checks.terms import reached
+from modelsel.guard.checks.terms import is_used_up
 from modelsel.guard.release import count_limits
 from modelsel.measure.base import BaseMeasure
 from modelsel.planning.make import Plan
@@ -278,7 +278,7 @@ def _course(rows: int, task: Task, delta: float, quota: float | None, units: Int
         return (high - low) / 2
 
     price, exact = full(rows), 1
-    while exact < MANY and not reached(quota, exact, half(exact + 1, exact * price)):
+    while exact < MANY and not is_used_up(quota, exact, half(exact + 1, exact * price)):
         exact += 1
     shown = sorted({1, exact})
     looks = ", ".join(f"look {look} ±{half(look, (look - 1) * price):.3f}" for look in shown)

@@ -179,7 +179,7 @@ def _since(before: int, which: int) -> float:
     return float(max(tracemalloc.get_traced_memory()[which] - before, 0))
 
 
-def _shortened(learner: Any) -> Any:
+def _shortened(learner: object) -> Any:
     """Cut a learner's search short where trying it would take too long."""
     return learner.shortened() if hasattr(learner, "shortened") else learner
 
@@ -193,7 +193,7 @@ def _searched(path: Any, learner: Any) -> float:
     return time.thread_time() - start
 
 
-def _times(learner: Any, sizes: Floats) -> float:
+def _times(learner: object, sizes: Floats) -> float:
     """Return the ratio of the whole learner's time to the tried one's, on models of these sizes."""
     return float(learner.times_as_long(float(sizes.mean()))) if hasattr(learner, "times_as_long") else 1.0
 

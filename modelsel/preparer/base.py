@@ -190,7 +190,7 @@ class FeatureRanking(Protocol):
     [[0], [0, 2]]
     """
 
-    def prepared(self, preparer: Any) -> FittedPreparer:
+    def prepared(self, preparer: object) -> FittedPreparer:
         """Return the step that `preparer.fit`, called alone, would return.
 
         Parameters
@@ -212,6 +212,6 @@ class SinglePreparer:
 
     fitted: Any
 
-    def prepared(self, preparer: Any) -> Any:
+    def prepared(self, preparer: object) -> Any:
         """Return what `fit` gave."""
         return self.fitted

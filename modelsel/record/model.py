@@ -54,10 +54,10 @@ class Predictor:
     model: FittedModel
     label_type: str = "str"  # of the target's column: bool, int, float or str
 
-    def __call__(self, raw: Mapping[str, Sequence[Any]]) -> NDArray[np.str_]:
+    def __call__(self, raw: Mapping[str, Sequence[object]]) -> NDArray[np.str_]:
         return self.predict(self.table(raw))
 
-    def table(self, raw: Mapping[str, Sequence[Any]]) -> Table:
+    def table(self, raw: Mapping[str, Sequence[object]]) -> Table:
         """The rows as the model wants them. Raises DataError with all problems of the columns."""
         return new_rows.table(raw, self.features)
 
@@ -215,7 +215,7 @@ def _arrays(final: FinalModel) -> dict[str, NDArray[Any]]:
     return {f"{prefix}{name}": np.asarray(array) for prefix, part in parts for name, array in part.arrays.items()}
 
 
-def _store(estimator: Any, path: Path) -> None:
+def _store(estimator: object, path: Path) -> None:
     import skops.io
 
     skops.io.dump(estimator, path)
@@ -237,7 +237,7 @@ def _verify(data: Path) -> None:
 # The one place that pickles a model: where the person allows it, for whoever trusts the file; nothing here reads it.
 
 
-def write(made: Any, path: Path) -> None:
+def write(made: object, path: Path) -> None:
     """Pickle a fitted estimator that no safe format takes."""
     path.write_bytes(pickle.dumps(made))
 

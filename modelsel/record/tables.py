@@ -34,7 +34,7 @@ def _columns(name: str, lines: Iterator[Line]) -> Columns:
     return {column: [_known(line.get(column)) for line in kept] for column in TABLES[name].columns}
 
 
-def _known(value: Any) -> Any:
+def _known(value: object) -> Any:
     """None for NaN and for an empty text."""
     return None if value == "" or (isinstance(value, float) and not math.isfinite(value)) else value
 
@@ -344,7 +344,7 @@ def csv_text(columns: Columns) -> str:
     return out.getvalue()
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     if value is None or isinstance(value, bool):
         return {None: "", True: "true", False: "false"}[value]
     return repr(value) if isinstance(value, float) else safe(str(value))

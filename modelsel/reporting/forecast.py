@@ -7,7 +7,7 @@ from modelsel.config.compose import BATES, Config
 from modelsel.config.settings import AUTO
 from modelsel.core.types import Finding
 from modelsel.explanation.fits import lines as explaining
-from modelsel.guard.history.statements import declared_units, ordered
+from modelsel.guard.history.statements import declared_units, is_ordered_in_time
 from modelsel.kernels import compiler
 from modelsel.planning import exports
 from modelsel.planning.alike import counted_once, told_apart
@@ -86,7 +86,7 @@ def forecast(config: Config) -> Forecast:
     warned = warnings(plan, material.development, measure=config.measure)
     shown = lines(
         plan, material.development, sealed, cost, outer=outer, measure=config.measure, quota=config.guard.quota,
-        ordered=material.sealed.units is None and ordered(config.resolved), units=declared_units(material.sealed),
+        ordered=material.sealed.units is None and is_ordered_in_time(config.resolved), units=declared_units(material.sealed),
     )  # fmt: skip
     said = (
         *shown,

@@ -110,7 +110,7 @@ def outputs(fitted: Any, table: Table, scores: bool) -> Outputs:
     return Outputs(fitted.model.predict(ready)[None, :], said)
 
 
-def _draws(learner: Any) -> bool:
+def _draws(learner: object) -> bool:
     """Say whether a candidate's fit draws random numbers, and so needs a digest of its rows."""
     return bool(getattr(learner, "draws", True))
 

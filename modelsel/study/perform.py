@@ -20,7 +20,7 @@ from modelsel.core.spec import kind_of
 from modelsel.core.surroundings import Progress
 from modelsel.core.system.machine import give_back
 from modelsel.core.types import Candidate
-from modelsel.guard.kept import kept
+from modelsel.guard.kept import keep_answer
 from modelsel.guard.reporting.audit import audit
 from modelsel.planning.alike import counted_once, declared, told_apart
 from modelsel.planning.make import make
@@ -105,7 +105,7 @@ def _performed(
         final = fit_winner(config, material, candidates, selection, sealing if gate else None)
     with clock.stage("explain"):  # before the look: nothing of it reaches the reasons
         explained, folds = explain_choice(config, material, folder, selection, final)
-    with kept() as released:
+    with keep_answer() as released:
         with clock.stage("final"):
             if isinstance(final, Fitted) and final.own is not None:
                 selection = with_point632(selection, material.development, final.own.predicted[0])

@@ -20,7 +20,7 @@ INHERITED = ("delimiter", "decimal", "encoding", "missing")  # a new file is rea
 
 
 def predict(
-    run: Any, data: Any, explain: bool = False, sets: float | None = None, threshold: float | None = None
+    run: object, data: object, explain: bool = False, sets: float | None = None, threshold: float | None = None
 ) -> "pd.DataFrame":  # fmt: skip
     """Predict new rows with a study's final model.
 
@@ -69,7 +69,7 @@ def predict(
     return frame.assign(**found.more)
 
 
-def export(run: Any, to: str, path: str | Path | None = None, table: str = "rows") -> str | bytes | Path:
+def export(run: object, to: str, path: str | Path | None = None, table: str = "rows") -> str | bytes | Path:
     """Write the final model for another system, or the tables of the run.
 
     What cannot be expressed there is refused, naming the setting.
@@ -107,7 +107,7 @@ def export(run: Any, to: str, path: str | Path | None = None, table: str = "rows
     return export_model(place(run), to, path, table)
 
 
-def _predictions(outcome: "Outcome", data: Any, explain: bool, sets: float | None) -> "Predictions":
+def _predictions(outcome: "Outcome", data: object, explain: bool, sets: float | None) -> "Predictions":
     """Predict the rows of a file, or rows in memory."""
     from modelsel.record.refit import ready
 
@@ -200,7 +200,7 @@ def tree_paths(predictor: Any, table: Any) -> list[str]:
     return list(told(predictor.prepared(table)))
 
 
-def inherited(path: Path, dataset: Mapping[str, Any]) -> dict[str, Any]:
+def inherited(path: Path, dataset: Mapping[str, object]) -> dict[str, Any]:
     """Settings of the study's own file that hold for a new one of the same format.
 
     >>> inherited(Path("new.csv"), {"kind": "csv", "delimiter": ";", "target": "y"})

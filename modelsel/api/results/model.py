@@ -25,7 +25,7 @@ class StudyClassifier(Classifier):
     ['No', 'Yes']
     """
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: object) -> NDArray[Any]:
         """Predict the label of each row.
 
         Parameters
@@ -50,7 +50,7 @@ class StudyClassifier(Classifier):
         """
         return super().predict(X)
 
-    def _known(self, X: Any) -> Table:
+    def _known(self, X: object) -> Table:
         """Read the columns of X as the study read its data; an array is taken by position."""
         check_is_fitted(self)
         features, missing = getattr(self, "read_as_", ((), ()))
@@ -66,7 +66,7 @@ class StudyClassifier(Classifier):
 
 
 def fitted(
-    final: Final, spec: Mapping[str, Any], seed: int, labels: NDArray[Any], missing: Sequence[str] = (),
+    final: Final, spec: Mapping[str, object], seed: int, labels: NDArray[Any], missing: Sequence[str] = (),
     by_estimator: bool = False,
 ) -> StudyClassifier:  # fmt: skip
     """An estimator around a model that is fitted already; `by_estimator`: on a table that was read as estimators do."""
@@ -80,7 +80,7 @@ def fitted(
     return made
 
 
-def _by_position(X: Any, features: Sequence[Feature]) -> Any:
+def _by_position(X: object, features: Sequence[Feature]) -> Any:
     """Give an array the names of the columns that the model was fitted on."""
 
     import pandas as pd

@@ -80,7 +80,7 @@ def listed(value: Any) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(value)
 
 
-def declared(said: Any) -> tuple[str, tuple[str, ...]]:
+def declared(said: object) -> tuple[str, tuple[str, ...]]:
     """Kind and levels of a declaration: `nominal` or `{ordered: [low, high]}`.
 
     >>> declared({"ordered": ["low", 2]})

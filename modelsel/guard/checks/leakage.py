@@ -29,7 +29,7 @@ AGREEMENT = 5.0  # standard errors by which labels agree within a suspected grou
 
 def leaks(sealing: TestSetDeclaration, subject: RowFingerprints) -> tuple[Finding, ...]:
     """Find near copies, groups on both sides and columns that look like groups."""
-    copies = copied(sealing, subject)
+    copies = copies_across(sealing, subject)
     near = (
         _near(sealing, subject)
         if copies is None
@@ -38,7 +38,7 @@ def leaks(sealing: TestSetDeclaration, subject: RowFingerprints) -> tuple[Findin
     return (*near, *_groups(sealing), *_suspected(sealing))
 
 
-def copied(sealing: TestSetDeclaration, subject: RowFingerprints) -> NearCopies | None:
+def copies_across(sealing: TestSetDeclaration, subject: RowFingerprints) -> NearCopies | None:
     """The near copies of development rows where they are too many to certify anything; declared groups say it better."""
     numeric = [index for index, feature in enumerate(sealing.development.features) if feature.kind == "numeric"]
     if units_of(sealing) is not None or len(numeric) < 2:

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
-from typing import Any
 
 from modelsel.core.fingerprint import digest, short
 from modelsel.core.spec import kind_of, resolved
@@ -19,7 +18,7 @@ from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.home import Home, IdentityKey
 
 
-def metric_of(measure: Any) -> str:
+def metric_of(measure: object) -> str:
     """The kind of a measure, with a digest of its settings where it has any."""
     spec = resolved(measure)
     return kind_of(measure) + (f":{short(spec)}" if len(spec) > 1 else "")

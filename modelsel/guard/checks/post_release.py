@@ -25,11 +25,11 @@ IMPLAUSIBLE = 0.01
 LEVEL = 0.05
 
 
-def tried(history: History, train: str) -> int:
+def count_candidates(history: History, train: str) -> int:
     """Candidates of all studies that chose on these development rows, each study counted once."""
     by_study = {
         one.spec_id: int(one.tried)
-        for one in (RecordedSelection.of(entry) for entry in history.selections if entry.brief["train"] == train)
+        for one in (RecordedSelection.of(entry) for entry in history.selections if entry.brief.train == train)
     }
     return sum(by_study.values())
 
@@ -39,7 +39,7 @@ def selection(request: LookRequest, history: History, subject: RowFingerprints) 
 
     That bounds plain error rates. Where another measure decides, the winner need not lead by errors, and nothing is said.
     """
-    count, chosen, sealing = tried(history, subject.train), request.selected, request.sealing
+    count, chosen, sealing = count_candidates(history, subject.train), request.selected, request.sealing
     error = chosen.cv_error if kind_of(sealing.measure) == "error" and sealing.development.weights is None else None
     if error is None or count < 2 or chosen.cv_rows < 1:
         return

@@ -54,7 +54,7 @@ class FindingKind:
         return Finding(self.code, severity or self.severity, message, do or self.advice)
 
 
-def counted(rows: int, n: int) -> str:
+def of_test_rows(rows: int, n: int) -> str:
     """Return how many of the test rows, in words.
 
     >>> counted(5, 200)

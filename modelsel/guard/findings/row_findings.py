@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from modelsel.core.types import Finding
-from modelsel.guard.findings.base import FRESH, LARGE, QUOTE, FindingKind, Severity, counted
+from modelsel.guard.findings.base import FRESH, LARGE, QUOTE, FindingKind, Severity, of_test_rows
 
 # A group has rows on both sides of the split.
 
@@ -73,8 +73,10 @@ OVERLAP_RESEED = FindingKind("G020", "OVERLAP_RESEED", "high", FRESH)
 
 
 def overlap_reseed(rows: int, n: int, testset: str) -> Finding:
+    """Report rows that were tested before in another set; grave where they are many."""
     return OVERLAP_RESEED.finding(
-        f"{counted(rows, n)} were tested before, in test set {testset[:8]}", severity="high" if rows / n >= LARGE else "medium"
+        f"{of_test_rows(rows, n)} were tested before, in test set {testset[:8]}",
+        severity="high" if rows / n >= LARGE else "medium",
     )
 
 
@@ -98,7 +100,7 @@ PROBABLE_SAME_ROWS_CHANNELS = {"C2": "a nearly unique column holds the same valu
 
 def probable_same_rows(rows: int, n: int, testset: str, channel: str) -> Finding:
     return PROBABLE_SAME_ROWS.finding(
-        f"{counted(rows, n)} are probably those of test set {testset[:8]}: {PROBABLE_SAME_ROWS_CHANNELS[channel]}"
+        f"{of_test_rows(rows, n)} are probably those of test set {testset[:8]}: {PROBABLE_SAME_ROWS_CHANNELS[channel]}"
     )
 
 
@@ -143,7 +145,7 @@ TEST_ROWS_IN_EARLIER_SELECTION = FindingKind("G021", "TEST_ROWS_IN_EARLIER_SELEC
 
 def test_rows_in_earlier_selection(rows: int, n: int) -> Finding:
     return TEST_ROWS_IN_EARLIER_SELECTION.finding(
-        f"{counted(rows, n)} helped to choose in an earlier study", severity="critical" if rows / n >= LARGE else "high"
+        f"{of_test_rows(rows, n)} helped to choose in an earlier study", severity="critical" if rows / n >= LARGE else "high"
     )
 
 
@@ -157,7 +159,7 @@ TRAIN_TEST_DUPLICATES = FindingKind(
 def train_test_duplicates(rows: int, n: int, identifiable: bool) -> Finding:
     """Report rows that stand on both sides; grave by their share where rows can be told apart at all."""
     return TRAIN_TEST_DUPLICATES.finding(
-        f"{counted(rows, n)} stand among the development rows too",
+        f"{of_test_rows(rows, n)} stand among the development rows too",
         severity=_train_test_duplicates_severity(rows / n) if identifiable else "info",
     )
 

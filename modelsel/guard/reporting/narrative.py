@@ -39,7 +39,7 @@ class Section:
     level: int = 2
 
 
-def story(audit: Mapping[str, Any]) -> list[Section]:
+def story(audit: Mapping[str, object]) -> list[Section]:
     """The sections, in the order in which a reviewer asks."""
     report = AuditReport.read(audit)
     sections = [Section("In short", (_summary(report),))]
@@ -88,7 +88,7 @@ def _test_set(one: TestSetReport) -> Iterator[str | TextTable]:
     yield f"{one.rows} rows, {sealed_by}{_terms(one)}; {plural(len(looks), 'look')}, {one.spent:.2f} nats spent."
     yield from _chosen(one)
     if looks:
-        said = quoted(looks)
+        said = look_to_quote(looks)
         yield f"To quote: {sentence(said, one.rows, 1 - _delta(one))}"
         yield from _counted_with(one, said)
 
@@ -230,12 +230,12 @@ def _delta(one: TestSetReport) -> float:
 # The items of the REFORMS checklist (Kapoor et al. 2024) that a ledger can answer.
 
 
-def items(told: Mapping[str, Any] | TestSetReport, audit: Mapping[str, Any] | AuditReport) -> dict[str, Any]:
+def items(told: Mapping[str, object] | TestSetReport, audit: Mapping[str, object] | AuditReport) -> dict[str, Any]:
     """Item to answer, for one test set of an audit."""
     one, report = TestSetReport.read(told), AuditReport.read(audit)
     looks = one.made
     codes = {code for look in looks for code in look.flags}
-    last = quoted(looks).now if looks else None
+    last = look_to_quote(looks).now if looks else None
     return {
         "sample size (test)": one.rows,
         "train-test separation maintained": not codes & {"G020", "G021", "G022"},
@@ -255,7 +255,7 @@ def items(told: Mapping[str, Any] | TestSetReport, audit: Mapping[str, Any] | Au
 WITHOUT_A_MODEL = {"closing": "every answer to an exam at its close", "class_counts": "how many rows each class has"}
 
 
-def quoted(looks: Sequence[LookLine]) -> LookLine:
+def look_to_quote(looks: Sequence[LookLine]) -> LookLine:
     """The look to quote: the last that answered about a model; where there is none, the last of all.
 
     >>> quoted([LookLine.read({"look": 1, "metric": "error"}), LookLine.read({"look": 2, "metric": "closing"})]).look
@@ -264,7 +264,7 @@ def quoted(looks: Sequence[LookLine]) -> LookLine:
     return next((look for look in reversed(looks) if look.metric not in WITHOUT_A_MODEL), looks[-1])
 
 
-def sentence(told: Mapping[str, Any] | LookLine, rows: int, level: float = 0.95) -> str:
+def sentence(told: Mapping[str, object] | LookLine, rows: int, level: float = 0.95) -> str:
     """One look in words that can be quoted.
 
     >>> sentence({"status": "revealed", "score": 0.1, "errors": 200, "n": 2000, "look": 1, "spent": 0.0, "price": 4.0,

@@ -77,7 +77,7 @@ def _heading(one: Mapping[str, Any], node: Mapping[str, Any]) -> str:
     return f"{' and '.join(node['path']) or 'all rows'}: {counts}"
 
 
-def _block(one: Mapping[str, Any], node: Mapping[str, Any]) -> str:
+def _block(one: Mapping[str, object], node: Mapping[str, Any]) -> str:
     """Write the gains of a node as text."""
     shown = _shown(node["gains"])
     width = max((len(name) for name, _ in shown), default=0)
@@ -85,7 +85,7 @@ def _block(one: Mapping[str, Any], node: Mapping[str, Any]) -> str:
     return f"{_heading(one, node)}\n{''.join(lines)}"
 
 
-def _table(one: Mapping[str, Any], node: Mapping[str, Any]) -> str:
+def _table(one: Mapping[str, object], node: Mapping[str, Any]) -> str:
     """Write the gains of a node as a table of HTML."""
     rows = "".join(
         f"<tr{' class=winner' if i == 0 else ''}><td>{escape(name)}</td><td class='n'>{gain:.6f}</td></tr>"
@@ -98,5 +98,5 @@ def _shown(gains: Sequence[tuple[str, float]]) -> Sequence[tuple[str, float]]:
     return gains[:FEATURES]
 
 
-def _more(one: Mapping[str, Any]) -> str:
+def _more(one: Mapping[str, object]) -> str:
     return f"\n{one['more']} more nodes are not shown\n" if one["more"] else ""

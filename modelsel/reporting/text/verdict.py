@@ -179,7 +179,7 @@ def _trace(outcome: StudySummary) -> str:
     return "nothing of it is in the ledger" if "G004" in codes else "in the ledger: all rows chose, and cannot be a test later"
 
 
-def released(result: TestResult, found: Sequence[Mapping[str, Any]] = ()) -> str:
+def released(result: TestResult, found: Sequence[Mapping[str, object]] = ()) -> str:
     """Say the released score with its interval."""
     errors = "" if result.errors is None else f", {result.errors} of {plural(result.n, 'row')} wrong"
     ends = f", {percent(result.level)} interval {interval(result.interval)}" if result.interval else f", {_withheld(found)}"
@@ -211,7 +211,7 @@ def units_in_words(unit: str) -> str:
     return bare if bare.endswith("s") else f"{bare}s"
 
 
-def _withheld(found: Sequence[Mapping[str, Any]]) -> str:
+def _withheld(found: Sequence[Mapping[str, object]]) -> str:
     """Say that there is no certified interval, and why where rows are not independent."""
     said = (str(one["message"]) for one in found if one["code"] == "G052")
     return next((message for message in said if message.startswith("not certified: ")), "no certified interval")

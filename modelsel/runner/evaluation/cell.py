@@ -97,7 +97,7 @@ class PreparedBatch:
         _, ready = prepare(common, task, fold.analysis, identity[0])
         return cls(task, ready, fold, candidates, {common: (None, ready)}, identity)
 
-    def left(self, steps: tuple[Any, ...]) -> tuple[Integers | None, Task]:
+    def left(self, steps: tuple[object, ...]) -> tuple[Integers | None, Task]:
         """Columns (None: all) and task that a candidate's steps leave. Raises what they raise."""
         if steps not in self.selected:
             try:

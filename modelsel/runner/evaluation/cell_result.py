@@ -177,7 +177,7 @@ class CellResult:
             warnings=tuple(map(str, facts.get("warnings", ()))),
         )  # fmt: skip
 
-    def _with(self, **changes: Any) -> Self:
+    def _with(self, **changes: object) -> Self:
         """Replace fields without `dataclasses.replace`, whose checks take longer than a small cell."""
         other = object.__new__(type(self))
         vars(other).update(vars(self), **changes)
@@ -319,7 +319,7 @@ class CellKey:
     def place(self) -> tuple[str, str, str]:
         return self.rows, self.fold, self.growing
 
-    def difference(self, other: Mapping[str, Any]) -> str:
+    def difference(self, other: Mapping[str, object]) -> str:
         """Say why a record of the same place does not answer this key."""
         return next((why for field, why in WHAT_CHANGED.items() if other.get(field) != getattr(self, field)), "")
 

@@ -132,11 +132,6 @@ def effective_units(den: Floats, bound: float) -> tuple[float, float]:
     return whole / bound, whole**2 / float((den**2).sum())
 
 
-def area_limits(area: float, positives: int, negatives: int, nats: float) -> Limits:
-    """Limits of the AUC of independent rows: Chernoff's with D = min(n₊, n₋), ties counted half (Hoeffding 1963, section 5)."""
-    return chernoff_limits(area, min(positives, negatives), nats)
-
-
 def _divergent(score: float, divergence: float) -> float:
     """The μ ≤ score with KL(score ‖ μ) = divergence; 0 where the score is 0."""
     from scipy.optimize import brentq  # a tenth of a second, which few looks need
@@ -270,12 +265,6 @@ def plan(development: UnitLosses, sealed_den: Floats | int, nats: float, bound: 
             counts = replace(both, steps=min(steps, number))  # the count itself is a multiple of 1/n
             plans.append(_by_score(counts, "binomial", number))
     return min(plans, key=lambda one: one.forecast)
-
-
-def plan_of_area(expected: float, spread: float, positives: int, negatives: int, nats: float) -> ReleasePlan:
-    """The plan of 1 − AUC of independent rows, whose class counts have been told (and priced) before."""
-    n, steps = min(positives, negatives), steps_within(max(spread, 1e-6) / 2)
-    return _by_score(ReleasePlan("chernoff", nats, n, steps, expected, max(spread, 1e-6), 1.0), "chernoff", n)
 
 
 def like_sealed(development: UnitLosses, bound: float) -> UnitLosses:
