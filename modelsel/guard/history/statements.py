@@ -87,7 +87,7 @@ def in_time(sealing: TestSetDeclaration) -> bool:
 def is_ordered_in_time(config: Mapping[str, object]) -> bool:
     """Say whether a study takes its rows as ordered in time.
 
-    >>> ordered({"split": {"kind": "time"}}), ordered({"split": "random", "scheme": {"kind": "time_split"}}), ordered({})
+    >>> is_ordered_in_time({"split": {"kind": "time"}}), is_ordered_in_time({"split": "random", "scheme": {"kind": "time_split"}}), is_ordered_in_time({})
     (True, True, False)
     """
     return bool(_kind(config.get("split")) == "time" or _kind(config.get("scheme")) == "time_split")
