@@ -203,7 +203,7 @@ def encrypt(data: bytes, public: str) -> bytes:
     """Bytes that only the owner of a key can read.
 
     >>> secret = bytes(range(32))
-    >>> opened(encrypted(b"yes, no", public_of(secret)), secret)
+    >>> decrypt(encrypt(b"yes, no", public_of(secret)), secret)
     b'yes, no'
     """
     own, receiver = X25519PrivateKey.generate(), X25519PublicKey.from_public_bytes(bytes.fromhex(public))

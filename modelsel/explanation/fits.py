@@ -13,7 +13,7 @@ def fitted_explanations(
 ) -> Iterator[tuple[str, int]]:
     """Yield the explanations that need fits, each with the largest number of fits.
 
-    >>> list(added(ExplainSettings(importance=True), False, 10, ()))
+    >>> list(fitted_explanations(ExplainSettings(importance=True), False, 10, ()))
     [('permutation importance of 1 candidate, with a noise column', 20)]
     """
     if explain.importance:

@@ -61,7 +61,7 @@ def at_least(scores: Sequence[Floats], strangeness: Sequence[Floats]) -> Integer
 def guaranteed_coverage(coverage: float, rows: int, folds: int) -> float:
     """The least coverage that the theorem promises.
 
-    >>> round(guaranteed(0.9, 1000, 10), 3)  # 0.8 - min(2 · 0.9 / 101, 0.99 / 11)
+    >>> round(guaranteed_coverage(0.9, 1000, 10), 3)  # 0.8 - min(2 · 0.9 / 101, 0.99 / 11)
     0.782
     """
     lost = min(2 * (1 - 1 / folds) / (rows / folds + 1), (1 - folds / rows) / (folds + 1))

@@ -98,7 +98,7 @@ def ladder_steps(terms: LookTerms, n: int) -> int:
 def is_used_up(quota: float, answers: int, half: float) -> bool:
     """Say whether a quota is used up after so many answers, when the next would have this half width.
 
-    >>> reached(3, 2, 0.1), reached(3, 3, 0.1), reached(0.05, 1, 0.06)
+    >>> is_used_up(3, 2, 0.1), is_used_up(3, 3, 0.1), is_used_up(0.05, 1, 0.06)
     (False, True, True)
     """
     return answers >= quota if quota >= 1 else half > quota

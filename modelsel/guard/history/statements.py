@@ -90,8 +90,10 @@ def in_time(sealing: TestSetDeclaration) -> bool:
 def is_ordered_in_time(config: Mapping[str, object]) -> bool:
     """Say whether a study takes its rows as ordered in time.
 
-    >>> ordered({"split": {"kind": "time"}}), ordered({"split": "random", "scheme": {"kind": "time_split"}}), ordered({})
-    (True, True, False)
+    >>> is_ordered_in_time({"split": {"kind": "time"}}), is_ordered_in_time({})
+    (True, False)
+    >>> is_ordered_in_time({"split": "random", "scheme": {"kind": "time_split"}})
+    True
     """
     return bool(_kind(config.get("split")) == "time" or _kind(config.get("scheme")) in IN_TIME)
 

@@ -258,7 +258,7 @@ WITHOUT_A_MODEL = {"closing": "every answer to an exam at its close", "class_cou
 def look_to_quote(looks: Sequence[LookLine]) -> LookLine:
     """The look to quote: the last that answered about a model; where there is none, the last of all.
 
-    >>> quoted([LookLine.read({"look": 1, "metric": "error"}), LookLine.read({"look": 2, "metric": "closing"})]).look
+    >>> look_to_quote([LookLine.read({"look": 1, "metric": "error"}), LookLine.read({"look": 2, "metric": "closing"})]).look
     1
     """
     return next((look for look in reversed(looks) if look.metric not in WITHOUT_A_MODEL), looks[-1])

@@ -22,7 +22,7 @@ Told = tuple[tuple[float, Floats], ...]  # mean and standardised values of the f
 def mean_and_scaled(values: Floats, view: str, orders: int, ranks: Dense | None = None) -> Told:
     """Mean (by value, else NaN) and standardised values of each feature of a column of numbers, nought where none is.
 
-    >>> [round(mean, 3) for mean, _ in told(np.array([1.0, 2.0, 3.0, np.nan]), "value", 2)]
+    >>> [round(mean, 3) for mean, _ in mean_and_scaled(np.array([1.0, 2.0, 3.0, np.nan]), "value", 2)]
     [0.0, 0.648]
     """
     there = ~np.isnan(values)

@@ -72,7 +72,7 @@ def shared_rows(rows: Hashes, stored: Hashes, repetitions: bool) -> Booleans:
     """Mask the rows that are in the stored set: each content as often as it is there, or always where rows are distinct.
 
     >>> rows = np.array([7, 7, 7, 9], np.uint64)
-    >>> shared(rows, np.array([7, 8], np.uint64), repetitions=True)
+    >>> shared_rows(rows, np.array([7, 8], np.uint64), repetitions=True)
     array([ True, False, False, False])
     """
     if not repetitions:

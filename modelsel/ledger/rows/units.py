@@ -36,7 +36,7 @@ def join_units(units: Integers | None, rows: Hashes, stored: RowSet) -> Integers
     Of equal rows nobody knows which is which, so that they bring together all units that hold one of them.
 
     >>> stored = assignment(np.array([1, 2, 3, 4], np.uint64), np.array([0, 0, 1, 1]))
-    >>> joined(None, np.array([4, 1, 3, 8], np.uint64), stored).tolist()
+    >>> join_units(None, np.array([4, 1, 3, 8], np.uint64), stored).tolist()
     [0, 1, 0, 2]
     """
     from scipy.sparse import coo_array
