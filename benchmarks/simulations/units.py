@@ -176,7 +176,7 @@ def _loss(said: Floats, label: int, measure: str) -> Floats:
     if measure == "brier":
         return np.asarray((said - label) ** 2)
     wrong = (said > 0.5) != bool(label)
-    return wrong * (COSTS[label] if measure == "costs" else 1.0)
+    return np.asarray(wrong * (COSTS[label] if measure == "costs" else 1.0))
 
 
 def _chances(vote: Floats, measure: str) -> Floats:

@@ -305,7 +305,8 @@ def like_sealed(development: UnitLosses, bound: float) -> UnitLosses:
 def best_bet(units: UnitLosses, number: int, nats: float) -> float:
     """The c_0 whose own lower limit is highest at nats − ln .6, had `number` units these losses.
 
-    Wealth falls in the mean: at the limit of a bet, a better one has more than e^nats. The limit rises from bet to bet until none has.
+    Wealth falls in the mean: at the limit of one bet a better one has more than e^nats. The limit rises from bet to bet until
+    none has.
     """
     x, d, counts = units.distinct
     scaled, own = counts * (number / counts.sum()), nats - log(MIDDLE)
