@@ -3,8 +3,8 @@
     python -m benchmarks.simulations.by_units [--runs 300] [--units 40 120] [--kept FILE]
 
 Units of 1 to 12 rows have one label, and a place of their own in every column (`shared` is its part of the variance), so that
-rows of a unit are alike. Each row by itself is as in `nested_worth`: the error of a linear rule on units that nobody has seen is
-computed from its coefficients. Everything is done twice: with folds, resamples and tests of whole units, and as if rows were
+rows of a unit are alike. Each row by itself is as in `nested_worth`: the error of a linear rule on units that nobody has seen
+is computed from its coefficients. Everything is done twice: with folds, resamples and tests of whole units, and as if rows were
 independent.
 
     bbc            the interval around the best of 30 candidates holds its error; the mean of estimate − truth
@@ -86,12 +86,9 @@ def out_of_bag(x: Floats, y: Integers, unit: Integers, rule: Rules, rng: np.rand
         inside = np.concatenate([rows[one] for one in bag])
         if out.any():
             rates.append(fit(x[inside], y[inside], rule.columns).wrong(x[out], y[out]).mean())
-    wrong = rule.wrong(x, y)[:, 0]
-    return point632_plus(
-        float(wrong.mean()),
-        float(np.mean(rates)),
-        no_information_error(*(one.astype(np.int32) for one in (y, np.where(wrong, 1 - y, y))), 2),
-    )
+    wrong, truth = rule.wrong(x, y)[:, 0], y.astype(np.int32)
+    chance = no_information_error(truth, np.where(wrong, 1 - truth, truth).astype(np.int32), 2)
+    return point632_plus(float(wrong.mean()), float(np.mean(rates)), chance)
 
 
 def figures(units: int, shared: float, whole: bool, rng: np.random.Generator) -> tuple[float, ...]:
