@@ -80,7 +80,7 @@ def look(
 
 
 def answer(exam: str, config: Config, selection: Selection, final: Final) -> TestResult:
-    """One answer of the winner's to an exam, foreseen by its errors out of fold; and these predictions, if all rows have one."""
+    """One answer of the winner's to an exam, foreseen by its errors out of fold, with these if all rows have one."""
     board, winner = selection.board, selection.winner
     chosen = selected(board.ids[winner], float(board.mean[winner]), selection.assessed, len(selection.candidates))
     foreseen = None if chosen.cv_error is None else (chosen.cv_error, chosen.cv_rows)
