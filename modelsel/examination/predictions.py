@@ -27,11 +27,11 @@ Columns = Mapping[str, RawColumn]
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """Predictions in the order of the exam's rows, and for its development rows where the terms ask for them."""
+    """Predictions in the order of the exam's rows, and for its development rows where they came along or the terms ask."""
 
-    name: str  # digest of what the measure reads, row by row
+    name: str  # digest of what the measure reads, row by row of the exam's
     outputs: Outputs
-    development: Codes | None = None
+    development: Outputs | None = None
 
 
 def read_answer(source: object, most: int) -> Columns:
@@ -66,19 +66,30 @@ def _bounded(path: Path, most: int) -> None:
         )
 
 
+<<<<<<< HEAD
 def check_answer(columns: Columns, terms: Terms, tokens: Any, development: Any) -> Answer:
     """Predictions by token as outputs; DataError (3) that names missing, extra, repeated and unknown rows and odd cells."""
+=======
+def checked(columns: Columns, terms: Terms, tokens: Any, development: Any) -> Answer:
+    """Predictions by token as outputs; DataError (3) that names missing, extra, repeated and unknown rows and odd cells.
+
+    Whoever predicts one development row predicts all of them.
+    """
+>>>>>>> leftovers
     wanted = terms.token
     if wanted not in columns:
         fix = f"give each prediction the {wanted} of its row, as the questions have it, in a column (an index is not read)"
         raise DataError(Problem("MSEL-921", f"there is no column '{wanted}'; {_has(columns)}", "predictions", fix))
-    both = terms.release == THRESHOLDOUT
-    everything = np.concatenate([tokens, development]) if both else tokens
-    place = _places(columns[wanted], everything, terms)
+    text = columns[wanted].as_text()
+    both = terms.release == THRESHOLDOUT or not set(development.tolist()).isdisjoint(word.strip() for word in text.texts)
+    place = _places(text, np.concatenate([tokens, development]) if both else tokens, terms, ASKED[both])
     cells = {name: _taken(column, place) for name, column in columns.items()}
     predicted, scores = _read(cells, terms)
-    outputs = Outputs(predicted[None, : len(tokens)], None if scores is None else scores[None, : len(tokens)])
-    return Answer(_digest(terms, tokens, outputs), outputs, predicted[len(tokens) :] if both else None)
+    outputs, known = (
+        Outputs(predicted[None, part], None if scores is None else scores[None, part])
+        for part in (slice(len(tokens)), slice(len(tokens), None))
+    )
+    return Answer(_digest(terms, tokens, outputs), outputs, known if both else None)
 
 
 def _digest(terms: Terms, tokens: Any, outputs: Outputs) -> str:
@@ -94,23 +105,22 @@ def _digest(terms: Terms, tokens: Any, outputs: Outputs) -> str:
     return state.hexdigest()
 
 
-def _places(column: RawColumn, tokens: Any, terms: Terms) -> Any:
+def _places(text: RawColumn, tokens: Any, terms: Terms, asked: str) -> Any:
     """Find the place in the file of each of the exam's rows."""
-    text = column.as_text()
     assert text.codes is not None
     index = {token: number for number, token in enumerate(tokens.tolist())}
     row = np.array([*(index.get(word.strip(), -1) for word in text.texts), -1], np.int64)[text.codes]
-    DataError.raise_if(_rows(row, tokens, text, terms))
+    DataError.raise_if(_rows(row, tokens, text, terms, asked))
     place = np.empty(len(tokens), np.int64)
     place[row] = np.arange(len(row))
     return place
 
 
-def _rows(row: Any, tokens: Any, text: RawColumn, terms: Terms) -> Iterator[Problem]:
+def _rows(row: Any, tokens: Any, text: RawColumn, terms: Terms, asked: str) -> Iterator[Problem]:
     """Yield a problem for questions that are missing, repeated or unknown."""
     counts = np.bincount(row[row >= 0], minlength=len(tokens))
     for code, what, names, fix in (
-        ("MSEL-922", "missing", tokens[counts == 0], f"predict every row of the {ASKED[terms.release == THRESHOLDOUT]}"),
+        ("MSEL-922", "missing", tokens[counts == 0], f"predict every row of the {asked}"),
         ("MSEL-923", "repeated", tokens[counts > 1], "give one line to each row"),
         ("MSEL-924", "unknown", _words(text, row < 0), f"keep the column '{terms.token}' as questions.csv has it"),
     ):

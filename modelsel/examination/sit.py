@@ -10,14 +10,25 @@ import numpy as np
 from modelsel.core.errors import ConfigurationError, Problem, RefusedError
 from modelsel.core.outcome import TestResult
 from modelsel.core.system.disk import locked
+<<<<<<< HEAD
 from modelsel.core.types import Finding
 from modelsel.examination.predictions import Answer, check_answer, read_answer
+=======
+from modelsel.core.types import Finding, Outputs
+from modelsel.examination.predictions import Answer, checked, read
+>>>>>>> leftovers
 from modelsel.examination.store import Store
 from modelsel.examination.terms import Terms
 from modelsel.guard.facts import ExamConfig, Note
 from modelsel.guard.gate import Gate
+<<<<<<< HEAD
 from modelsel.guard.reporting.audit import StandingLook, looks, notes
 from modelsel.guard.requests import LookRequest, RecordedLook, SelectionSummary, Sitting
+=======
+from modelsel.guard.history.statements import declared_units
+from modelsel.guard.reporting.audit import looks, notes
+from modelsel.guard.requests import LookRequest, OutOfFold, SelectionSummary, Sitting
+>>>>>>> leftovers
 from modelsel.ledger.home import Home
 
 NAME = re.compile(r"\w([\w .@+-]{0,62}[\w.@+-])?")  # no space at its end: two names would look like one
@@ -101,7 +112,9 @@ class ExamSession:
                allow: Allow | None = None) -> Shown:  # fmt: skip
         """Hand in predictions (a file, or a table in memory) under a name.
 
-        `forecast`, an error rate and the rows that it comes from, is what an answer is priced by under release=predicted.
+        `forecast`, an error rate and the rows that it comes from, is what an answer is priced by under release=predicted; where
+        development rows are predicted, too (out of fold, if it shall be of use), it is read from these, and so is the plan of a
+        bounded loss.
         `allow` may object besides the terms' own budget (the server's, for a token). Raises DataError (3) for rows that do not
         fit, RefusedError (4) where the budget is used up or the exam closed; StoreError (6), LedgerError (5) as looks do.
         """
@@ -133,7 +146,7 @@ class ExamSession:
 
         sealing = self.store.sealing(asker=asker, handed=answer.name)
         request = LookRequest(sealing, self._selected(answer, asker, forecast), lambda _table: answer.outputs,
-                              sitting=Sitting(objection, self.store.answer))  # fmt: skip
+                              sitting=Sitting(objection, self.store.answer), seen=self._seen(answer))  # fmt: skip
         result = self.gate.look(request)
         if result.refused is not None:
             raise RefusedError(Problem("MSEL-930", result.refused, self.terms.name, "`modelsel exam status` says what is left"))
@@ -170,13 +183,27 @@ class ExamSession:
             yield reason
 
     def _selected(self, answer: Answer, asker: str, forecast: tuple[float, float] | None) -> SelectionSummary:
-        """Return the forecast of the answer: its errors on the development rows (thresholdout), or one that came with it."""
-        if answer.development is not None:
-            wrong = float(np.mean(answer.development != self.store.development.target))
-            return SelectionSummary(asker, wrong, len(answer.development), wrong)
+        """Return the forecast of the answer: one that came with it, or its errors on the development rows."""
+        thresholdout = self.terms.release == "thresholdout"
+        if answer.development is not None and (thresholdout or forecast is None):
+            wrong = float(np.mean(answer.development.predicted[0] != self.store.development.target))
+            mean = wrong if thresholdout else self._mean(answer.development)
+            return SelectionSummary(asker, mean, len(self.store.development), wrong)
         return (
             SelectionSummary(asker, forecast[0], int(forecast[1]), forecast[0]) if forecast else SelectionSummary(asker, 0.5, 0)
         )
+
+    def _mean(self, known: Outputs) -> float:
+        """The exam's measure on the development rows."""
+        task = self.store.development
+        return float(self.terms.measure.score(task.target, known, task.weights, len(task.classes))[0])
+
+    def _seen(self, answer: Answer) -> OutOfFold | None:
+        """What a bounded loss is planned from: predictions for development rows that came along."""
+        task, known = self.store.development, answer.development
+        if known is None or self.terms.release == "thresholdout":
+            return None
+        return OutOfFold(known, task.target, declared_units(task), task.weights)
 
     def _shown(self, result: TestResult, answer: Answer, asker: str) -> Shown:
         """Gather the answer of a look from the ledger, as its asker may see it. Another exam may have made it."""

@@ -80,7 +80,7 @@ def look(
 
 
 def answer(exam: str, config: Config, selection: Selection, final: Final) -> TestResult:
-    """One answer of the winner's to an exam, foreseen by its errors out of fold."""
+    """One answer of the winner's to an exam, foreseen by its errors out of fold, with these if all rows have one."""
     board, winner = selection.board, selection.winner
     chosen = selected(board.ids[winner], float(board.mean[winner]), selection.assessed, len(selection.candidates))
     foreseen = None if chosen.cv_error is None else (chosen.cv_error, chosen.cv_rows)
@@ -88,7 +88,8 @@ def answer(exam: str, config: Config, selection: Selection, final: Final) -> Tes
     def predict(table: Table) -> Outputs:
         return answered(config, selection, final, table)
 
-    return sit(Path(exam), config.name, final.features, final.classes, predict, foreseen)
+    whole = bool((selection.assessed.predicted[0] >= 0).all())
+    return sit(Path(exam), config.name, final.features, final.classes, predict, foreseen, selection.assessed if whole else None)
 
 
 def out_of_fold(assessed: Assessed, sealing: TestSetDeclaration) -> OutOfFold | None:
