@@ -425,7 +425,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _cut(self) -> PrunedView:
         return self._tree().cut
 
-    def _known(self, X: object) -> Table:
+    def _known(self, X: Any) -> Table:
         """Read X as a table of the fitted features."""
         check_is_fitted(self)
         if is_frame(X):

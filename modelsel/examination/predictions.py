@@ -66,16 +66,11 @@ def _bounded(path: Path, most: int) -> None:
         )
 
 
-<<<<<<< HEAD
 def check_answer(columns: Columns, terms: Terms, tokens: Any, development: Any) -> Answer:
-    """Predictions by token as outputs; DataError (3) that names missing, extra, repeated and unknown rows and odd cells."""
-=======
-def checked(columns: Columns, terms: Terms, tokens: Any, development: Any) -> Answer:
     """Predictions by token as outputs; DataError (3) that names missing, extra, repeated and unknown rows and odd cells.
 
     Whoever predicts one development row predicts all of them.
     """
->>>>>>> leftovers
     wanted = terms.token
     if wanted not in columns:
         fix = f"give each prediction the {wanted} of its row, as the questions have it, in a column (an index is not read)"

@@ -10,25 +10,15 @@ import numpy as np
 from modelsel.core.errors import ConfigurationError, Problem, RefusedError
 from modelsel.core.outcome import TestResult
 from modelsel.core.system.disk import locked
-<<<<<<< HEAD
-from modelsel.core.types import Finding
-from modelsel.examination.predictions import Answer, check_answer, read_answer
-=======
 from modelsel.core.types import Finding, Outputs
-from modelsel.examination.predictions import Answer, checked, read
->>>>>>> leftovers
+from modelsel.examination.predictions import Answer, check_answer, read_answer
 from modelsel.examination.store import Store
 from modelsel.examination.terms import Terms
 from modelsel.guard.facts import ExamConfig, Note
 from modelsel.guard.gate import Gate
-<<<<<<< HEAD
-from modelsel.guard.reporting.audit import StandingLook, looks, notes
-from modelsel.guard.requests import LookRequest, RecordedLook, SelectionSummary, Sitting
-=======
 from modelsel.guard.history.statements import declared_units
-from modelsel.guard.reporting.audit import looks, notes
-from modelsel.guard.requests import LookRequest, OutOfFold, SelectionSummary, Sitting
->>>>>>> leftovers
+from modelsel.guard.reporting.audit import StandingLook, looks, notes
+from modelsel.guard.requests import LookRequest, OutOfFold, RecordedLook, SelectionSummary, Sitting
 from modelsel.ledger.home import Home
 
 NAME = re.compile(r"\w([\w .@+-]{0,62}[\w.@+-])?")  # no space at its end: two names would look like one
@@ -196,7 +186,7 @@ class ExamSession:
     def _mean(self, known: Outputs) -> float:
         """The exam's measure on the development rows."""
         task = self.store.development
-        return float(self.terms.measure.score(task.target, known, task.weights, len(task.classes))[0])
+        return float(self.terms.make_measure().score(task.target, known, task.weights, len(task.classes))[0])
 
     def _seen(self, answer: Answer) -> OutOfFold | None:
         """What a bounded loss is planned from: predictions for development rows that came along."""

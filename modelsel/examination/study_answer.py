@@ -33,14 +33,10 @@ def sit(
     try:
         return _result(exam.answer(answer, _named(name), forecast))
     except RefusedError as error:
-<<<<<<< HEAD
         policy = exam.terms.policy
-        return TestResult(None, None, len(answer), 0, False, 0.0, 0.0, None, 1 - policy.intervals, POLICY, policy.release,
-                          refused=error.problems[0].what)  # fmt: skip
-=======
-        terms = exam.terms.facts["policy"]
-        return TestResult(None, None, len(exam.store.sealed), 0, False, 0.0, 0.0, None, 1 - terms["intervals"], POLICY,
-                          terms["release"], refused=error.problems[0].what)  # fmt: skip
+        refused = error.problems[0].what
+        return TestResult(None, None, len(exam.store.sealed), 0, False, 0.0, 0.0, None, 1 - policy.intervals, POLICY,
+                          policy.release, refused=refused)  # fmt: skip
 
 
 def _known(exam: ExamSession, assessed: Assessed | None, outputs: Outputs) -> Iterator[tuple[Any, Outputs]]:
@@ -61,7 +57,6 @@ def _columns(exam: ExamSession, tokens: Any, outputs: Outputs, classes: tuple[st
         for label in exam.terms.classes:
             columns[f"score_{label}"] = outputs.scores[0][:, classes.index(label)] if label in classes else 0.0
     return columns
->>>>>>> leftovers
 
 
 def _result(shown: Shown) -> TestResult:

@@ -184,7 +184,7 @@ def _params(estimator: Any, others: Mapping[str, Any] | None = None) -> dict[str
     return _plain({**own, **(others or {})}, type(estimator).__name__)
 
 
-def _sweep(estimator: object, last: object, grid: object) -> dict[str, list[Any]]:
+def _sweep(estimator: Any, last: object, grid: Any) -> dict[str, list[Any]]:
     """Write a grid as a sweep over parameters, and over lists of steps."""
     steps: list[Any] = []
     if is_pipeline(estimator):

@@ -180,7 +180,7 @@ class History:
         """Map each test set to the choices on its development rows."""
         found: dict[str, list[LedgerEntry]] = {}
         for entry in self.selections:
-            found.setdefault(str(entry.brief["testset"]), []).append(entry)
+            found.setdefault(entry.brief.testset, []).append(entry)
         return found
 
     @cached_property
