@@ -153,6 +153,6 @@ def _below(kind: type) -> Iterator[type]:
     while waiting:
         one = waiting.pop()
         yield one
-        fresh: list[type] = [below for below in type.__subclasses__(one) if below not in seen]
-        seen.update(fresh)
+        fresh: set[type] = set(type.__subclasses__(one)) - seen
+        seen |= fresh
         waiting += fresh

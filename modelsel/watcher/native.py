@@ -11,14 +11,14 @@ from typing import Any
 from modelsel.watcher.session import Watch
 
 Place = tuple[Any, str, Callable[..., Any]]
-LIBRARIES = ("lightgbm", "xgboost", "catboost")
+LAST = {"lightgbm": "LGBMClassifier", "xgboost": "XGBClassifier", "catboost": "CatBoostRanker"}
 
 
 def places(watch: Watch) -> Iterator[Place]:
     """Every method of a loaded library that is watched, and what stands in its place."""
-    for library in LIBRARIES:
+    for library in LAST:
         module = sys.modules.get(library)
-        if module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False):
+        if module is not None and hasattr(module, LAST[library]):  # all of it is loaded
             yield from _PLACES[library](watch, module)
 
 

@@ -31,6 +31,7 @@ class Prediction:
     rows: SealedRows
     estimator: str
     digest: str
+    tainted: bool = False  # its model was fitted on some of these rows
     scored: bool = False
 
 
@@ -38,7 +39,8 @@ class Prediction:
 class PredictionMemory:
     """The predictions of a process; none of their values is kept, but digests."""
 
-    _known: OrderedDict[bytes, Prediction] = field(default_factory=OrderedDict)
+    _known: OrderedDict[bytes, tuple[Prediction, bool]] = field(default_factory=OrderedDict)  # are the rows all sealed
+    _tainted: dict[int, tuple[Any, set[str]]] = field(default_factory=dict)  # models, and the sets that they were fitted on
     _last: dict[int, Prediction] = field(default_factory=dict)  # by length
     _lengths: set[int] = field(default_factory=set)  # of predictions for other rows
     _others: OrderedDict[bytes, None] = field(default_factory=OrderedDict)  # digests of predictions for other rows
@@ -53,9 +55,14 @@ class PredictionMemory:
             while len(self._others) > KEPT:
                 self._others.popitem(last=False)
 
-    def fitted(self, model: Any) -> None:
-        """Forget what a model predicted: it is another one now."""
-        self._by.pop(id(model), None)
+    def fitted(self, model: Any, rows: SealedRows) -> None:
+        """Forget what a model predicted, for it is another one now, and keep in mind which sealed rows it is fitted on."""
+        name = id(model)
+        self._by.pop(name, None)
+        self._tainted.pop(name, None)
+        if rows:
+            with suppress(TypeError):
+                self._tainted[name] = weakref.ref(model, lambda _: self._tainted.pop(name, None)), set(rows.rows)
 
     def take(self, made: Any, rows: SealedRows, model: Any) -> None:
         """Keep in mind what a model predicted for sealed rows."""
@@ -63,16 +70,15 @@ class PredictionMemory:
         if values is None or len(values) != rows.n:
             return
         mask = rows.mask
-        prediction = self._of(model, rows) or Prediction(rows, type(model).__name__, _digest(values[mask]).hex())
+        owner, sets = self._tainted.get(id(model), (None, set()))
+        tainted = owner is not None and owner() is model and bool(sets & rows.rows.keys())
+        prediction = self._of(model, rows) or Prediction(rows, type(model).__name__, _digest(values[mask]).hex(), tainted)
         self._note(model, prediction)
-        parts = [values] if rows.whole else []
-        parts += [values[mask]] if not mask.all() else []
-        for part in parts:
+        for part, sealed in ((values, rows.whole), *([] if mask.all() else [(values[mask], True)])):
             for name in _names(part):
-                known = self._known.get(name)
-                prediction = known or prediction
-                self._known[name] = prediction
-            self._last[len(part)] = prediction
+                prediction, _ = self._known.setdefault(name, (prediction, sealed))
+            if sealed:
+                self._last[len(part)] = prediction
         while len(self._known) > KEPT:
             self._known.popitem(last=False)
 
@@ -91,19 +97,18 @@ class PredictionMemory:
         elif prediction not in made:
             made.append(prediction)
 
-    def meant(self, arguments: list[Any]) -> Prediction | None:
-        """The prediction for sealed rows that is among a metric's arguments."""
+    def meant(self, arguments: list[Any]) -> tuple[Prediction, bool] | None:
+        """The prediction that is among a metric's arguments, and whether its rows there are sealed ones (and few others)."""
         if not self._known:
             return None
         arrays = [array for array in map(_array, arguments) if array is not None]
-        near = [array for array in arrays if len(array) in self._last]
-        for array in near:
+        for array in arrays:
             name = _digest(array)
             found = self._known.get(name)
             if found is not None:
                 return None if name in self._others else found
-        lengths = [len(array) for array in near if len(array) not in self._lengths]
-        return self._last[lengths[0]] if lengths else None
+        lengths = [len(array) for array in arrays if len(array) in self._last and len(array) not in self._lengths]
+        return (self._last[lengths[0]], True) if lengths else None
 
 
 def _same(one: SealedRows, other: SealedRows) -> bool:

@@ -207,7 +207,10 @@ def _by_place(array: NDArray[Any]) -> dict[str, Column]:
 
 def _of_frame(frame: Any) -> Columns | None:
     """A frame of pandas, Polars or Arrow."""
-    names = [str(name) for name in getattr(frame, "column_names", frame.columns)]
+    labels = [*getattr(frame, "column_names", frame.columns)]
+    if hasattr(frame, "iloc") and not any(isinstance(label, str) for label in labels):  # an array's columns, by number
+        return _of_array(frame.to_numpy())
+    names = [str(label) for label in labels]
     if len(set(names)) != len(names) or getattr(frame, "ndim", 2) != 2:
         return None
 
@@ -236,9 +239,9 @@ def _cells(column: Any) -> NDArray[np.generic] | None:
 
 def _numbers(column: Any) -> NDArray[np.generic] | None:
     """The numbers of a column of pandas, or of an array; missing ones as NaN."""
-    if hasattr(column, "to_numpy"):
-        return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
-    return np.asarray(column, np.float64)
+    if isinstance(getattr(column, "dtype", None), np.dtype):
+        return np.asarray(column, np.float64)
+    return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
 
 
 def _tokens(raw: NDArray[Any]) -> NDArray[np.generic] | None:

@@ -25,6 +25,8 @@ from modelsel.record.mlflow.own_runs import tag_open_run
 from modelsel.watcher.predictions import Prediction, PredictionMemory
 from modelsel.watcher.recognition import Recogniser, SealedRows
 
+RESAMPLING = "_fit_and_score"  # scikit-learn's function that fits and scores one fold
+
 
 class SealedRowsWarning(UserWarning):
     """Code that is watched did something with sealed rows."""
@@ -95,8 +97,9 @@ class Watch:
 
     def fitted(self, model: Any, table: Any) -> None:
         """A model is about to be fitted on a table."""
-        self._memory.fitted(model)
         rows = self.seen(table, begins=True)
+        with self._lock:
+            self._memory.fitted(model, rows)
         if rows:
             self._in_development(rows, type(model).__name__)
 
@@ -119,11 +122,12 @@ class Watch:
     def scored(self, metric: str, arguments: list[Any]) -> None:
         """A metric is about to be computed on labels and these arguments."""
         with self._lock:
-            prediction = self._memory.meant(arguments)
+            prediction, sealed = self._memory.meant(arguments) or (None, False)
             if prediction is None:
                 return
-            if not prediction.rows.whole:
-                self._in_development(prediction.rows, prediction.estimator)
+            resampled = self._resampled()
+            if prediction.tainted or not sealed or resampled:
+                self._in_development(resampled or prediction.rows, prediction.estimator, among=True)
             elif not prediction.scored or self._refuses(prediction.rows.testset):
                 self._look(metric, prediction)
                 prediction.scored = True
@@ -147,11 +151,22 @@ class Watch:
         if found is not None:
             self._warn(found)
 
-    def _in_development(self, rows: SealedRows, by: str) -> None:
-        """Say once that a table for fitting holds sealed rows, and put that on record."""
+    def _resampled(self) -> SealedRows | None:
+        """The sealed rows of a table with others that scikit-learn is cross-validating on, where it is."""
+        frame = sys._getframe(1)
+        while frame.f_back is not None:
+            frame = frame.f_back
+            if frame.f_code.co_name == RESAMPLING and frame.f_globals.get("__name__", "").startswith("sklearn."):
+                rows = self.seen(frame.f_locals.get("X"))
+                return rows if rows and rows.count < rows.n else None
+        return None
+
+    def _in_development(self, rows: SealedRows, by: str, among: bool = False) -> None:
+        """Say once that a table for fitting holds sealed rows (`among` others, or alone), and put that on record."""
         for testset, mask in rows.rows.items():
             count = int(mask.sum())
-            code = row_findings.SEALED_ROWS_FITTED.code if count == rows.n else row_findings.SEALED_ROWS_IN_DEVELOPMENT.code
+            alone = count == rows.n and not among
+            code = (row_findings.SEALED_ROWS_FITTED if alone else row_findings.SEALED_ROWS_IN_DEVELOPMENT).code
             refused = self._refuses(testset)
             with self._lock:
                 if (testset, code) in self._told and not refused:
@@ -162,7 +177,7 @@ class Watch:
                 continue
             found = (
                 row_findings.sealed_rows_fitted(count, name, by)
-                if count == rows.n
+                if alone
                 else row_findings.sealed_rows_in_development(count, rows.n, name, by)
             )
             outside.fit(self._session, outside.OutsideFit(testset, count, rows.n, by, program()), found)

@@ -34,26 +34,13 @@ def add(values, key, factor, sums):
         sums[row] += _mixed(values[row], key, factor)
 
 
-@kernel(types.whole(types.fixed_bits, types.fixed_bits, types.word, types.wholes))
-def passing(sums, marks, spread, found):
-    """Write the places of the rows whose bit is set among the marks, and return how many there are."""
-    count, last = 0, np.uint64(64 * len(marks) - 1)
-    for row in range(len(sums)):
-        if _passes(sums[row], marks, spread, last):
-            found[count] = row
-            count += 1
-    return count
-
-
-@kernel(types.whole(types.strided_rows, types.fixed_wholes, types.fixed_words, types.fixed_bits, types.word, types.wholes))
-def passing_rows(values, places, keys, marks, spread, found):
-    """The same of a matrix in one pass: `places` are its columns, `keys` a key and a factor for each."""
+@kernel(types.whole(types.strided_reals, types.word, types.word, types.fixed_bits, types.word, types.wholes, types.bits))
+def passing(values, key, factor, marks, spread, found, hashes):
+    """Write the places of the rows whose hash by this column alone is among the marks, and these; return how many there are."""
     count, last = 0, np.uint64(64 * len(marks) - 1)
     for row in range(len(values)):
-        total = np.uint64(0)
-        for i in range(len(places)):
-            total += _mixed(values[row, places[i]], keys[i, 0], keys[i, 1])
-        if _passes(total, marks, spread, last):
-            found[count] = row
+        mixed = _mixed(values[row], key, factor)
+        if _passes(mixed, marks, spread, last):
+            found[count], hashes[count] = row, mixed
             count += 1
     return count

@@ -38,7 +38,7 @@ MANY = 20_000  # cells from which loading the kernel pays
 SEAL = 32  # bytes of the keyed digest
 FOLDER, KEY, SUFFIX = "screens", "screens.key", ".screen"
 MISSING = np.uint64(0xFFC00001)
-FIRST = np.uint64(0x9E3779B97F4A7C15)
+SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,7 @@ class Screen:
     rows: int
     columns: tuple[ScreenColumn, ...]
     hashes: Hashes
+    first: Hashes  # of the cells of the first column alone, each once: a row that has none of them is none of these
     secret: bytes
 
     @cached_property
@@ -74,27 +75,15 @@ class Screen:
 
     def passing(self, cells: Sequence[NDArray[np.generic]]) -> Booleans:
         """Mask the rows whose cells, a column each, have a sealed row's hash."""
-        sums = hashed(cells, self.secret)
-        near = self._near(sums)
-        return self._confirmed(near, sums[near], len(sums))
+        near = self._near(cells[0])
+        found = np.zeros(len(cells[0]), bool)
+        if len(near):
+            found[near] = met(hashed([column[near] for column in cells], self.secret), self.hashes)
+        return found
 
     def passing_rows(self, values: NDArray[np.generic], places: Sequence[int]) -> Booleans:
         """The same of a matrix of numbers; `places` are the columns of the screen in it."""
-        compiled = load("screen") if values.dtype == np.float64 and len(values) * len(places) >= MANY else None
-        if compiled is None:
-            return self.passing([values[:, place] for place in places])
-        keys = np.array([_keys(self.secret, place) for place in range(len(places))], np.uint64)
-        room = np.empty(len(values), np.int64)
-        count = compiled.passing_rows(values, np.array(places, np.int64), keys, self._marks, int(FIRST), room)
-        near = room[:count]
-        again = hashed([values[near, place] for place in places], self.secret) if count else np.empty(0, np.uint64)
-        return self._confirmed(near, again, len(values))
-
-    def _confirmed(self, near: Integers, hashes: Hashes, rows: int) -> Booleans:
-        """Mask those of the rows that may pass whose hash is a sealed one's."""
-        found = np.zeros(rows, bool)
-        found[near] = met(hashes, self.hashes)
-        return found
+        return self.passing([values[:, place] for place in places])
 
     def by_chance(self, rows: int, n: int) -> bool:
         """Say whether so many of n rows pass no more often than unseen ones might."""
@@ -102,21 +91,24 @@ class Screen:
         margin = max(min(MARGIN, 2 * (q - 1 / (len(self.hashes) + 2))), 3 * sqrt(q * (1 - q) / n))
         return rows < min(FEWEST, n) or rows / n <= q + margin
 
-    def _near(self, sums: Hashes) -> Integers:
-        """The places of the rows that may pass: all sealed ones and a few others."""
-        compiled = load("screen") if len(sums) >= MANY else None
+    def _near(self, column: NDArray[np.generic]) -> Integers:
+        """The places of the rows whose cell in the first column is a sealed one's; of few rows, all."""
+        compiled = load("screen") if len(column) >= MANY and column.dtype != np.uint64 else None
         if compiled is None:
-            return np.arange(len(sums))
-        found = np.empty(len(sums), np.int64)
-        return found[: compiled.passing(sums, self._marks, int(FIRST), found)]
+            return np.arange(len(column))
+        places, hashes = np.empty(len(column), np.int64), np.empty(len(column), np.uint64)
+        key, factor = map(int, _keys(self.secret, 0))
+        count = compiled.passing(np.asarray(column, np.float64), key, factor, self._marks, int(SPREAD), places, hashes)
+        found: Integers = places[:count][met(hashes[:count], self.first)]
+        return found
 
     @cached_property
     def _marks(self) -> Hashes:
-        """A bit for each hash, in a table of at least 64 times as many."""
-        size = 1 << max(6, int(BITS * max(1, len(self.hashes)) - 1).bit_length())
+        """A bit for each hash of the first column, in a table of at least 64 times as many."""
+        size = 1 << max(6, int(BITS * max(1, len(self.first)) - 1).bit_length())
         marks = np.zeros(size // 64, np.uint64)
         with np.errstate(over="ignore"):
-            bit = ((self.hashes ^ (self.hashes >> np.uint64(29))) * FIRST >> np.uint64(20)) & np.uint64(size - 1)
+            bit = ((self.first ^ (self.first >> np.uint64(29))) * SPREAD >> np.uint64(20)) & np.uint64(size - 1)
         np.bitwise_or.at(marks, (bit >> np.uint64(6)).astype(np.int64), np.uint64(1) << (bit & np.uint64(63)))
         return marks
 
@@ -143,11 +135,13 @@ def drawn(table: Table, testset: str, secret: bytes) -> Screen:
     distinct = {place: len(tally(_bits(values))[0]) for place, values in cells.items()}
     ranked = sorted(described, key=lambda column: (column.text, -distinct[column.place], column.place))
     chosen: list[ScreenColumn] = []
-    screen = Screen(testset, len(table), (), np.empty(0, np.uint64), secret)
+    nothing = np.empty(0, np.uint64)
+    screen = Screen(testset, len(table), (), nothing, nothing, secret)
     for column in ranked[:MOST]:
         chosen.append(column)
         hashes = hashed([cells[one.place] for one in chosen], secret)
-        screen = Screen(testset, len(table), tuple(chosen), ascending(hashes), secret)
+        first = tally(hashed([cells[chosen[0].place]], secret))[0]
+        screen = Screen(testset, len(table), tuple(chosen), ascending(hashes), first, secret)
         if len(chosen) >= LEAST and screen.known * len(table) <= ENOUGH:
             break
     return screen
@@ -238,11 +232,12 @@ class ScreenFolder:
 def _packed(screen: Screen) -> bytes:
     columns = [[one.name, one.place, one.number, one.text] for one in screen.columns]
     head = {"testset": screen.testset, "rows": screen.rows, "columns": columns}
-    return json.dumps(head).encode() + b"\n" + screen.hashes.astype("<u8").tobytes()
+    return json.dumps(head).encode() + b"\n" + np.concatenate([screen.hashes, screen.first]).astype("<u8").tobytes()
 
 
 def _unpacked(body: bytes, secret: bytes) -> Screen:
     head, _, rest = body.partition(b"\n")
     facts: Mapping[str, object] = json.loads(head)
     columns = tuple(ScreenColumn(*one) for one in facts["columns"])  # type: ignore[attr-defined]
-    return Screen(str(facts["testset"]), int(str(facts["rows"])), columns, np.frombuffer(rest, "<u8").astype(np.uint64), secret)
+    rows, flat = int(str(facts["rows"])), np.frombuffer(rest, "<u8").astype(np.uint64)
+    return Screen(str(facts["testset"]), rows, columns, flat[:rows], flat[rows:], secret)
