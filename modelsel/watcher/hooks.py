@@ -60,6 +60,7 @@ class Hooks:
         setattr(owner, name, mine)
 
     def _in_scikit_learn(self) -> None:
+        """Put the hooks into scikit-learn, which is loaded."""
         from sklearn.base import BaseEstimator
         from sklearn.utils import _param_validation, _set_output, validation
 

@@ -29,6 +29,7 @@ def _lightgbm(watch: Watch, module: Any) -> Iterator[Place]:
 
 
 def _xgboost(watch: Watch, module: Any) -> Iterator[Place]:
+    """Containers, boosting rounds and predictions of XGBoost."""
     for kind in (module.DMatrix, module.QuantileDMatrix):
         if "__init__" in vars(kind):
             yield kind, "__init__", _containing(watch, kind.__init__)
@@ -38,6 +39,7 @@ def _xgboost(watch: Watch, module: Any) -> Iterator[Place]:
 
 
 def _catboost(watch: Watch, module: Any) -> Iterator[Place]:
+    """Containers, fits, predictions and scores of CatBoost."""
     yield module.Pool, "__init__", _containing(watch, module.Pool.__init__)
     for kind in (module.CatBoost, module.CatBoostClassifier, module.CatBoostRegressor, module.CatBoostRanker):
         for name in ("predict", "predict_proba", "predict_log_proba"):

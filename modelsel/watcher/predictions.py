@@ -89,6 +89,7 @@ class PredictionMemory:
         return next(same, None)
 
     def _note(self, model: Any, prediction: Prediction) -> None:
+        """Keep in mind that a prediction is this model's."""
         name = id(model)
         owner, made = self._by.get(name, (None, []))
         if owner is None or owner() is not model:

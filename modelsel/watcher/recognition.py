@@ -70,7 +70,7 @@ class Recogniser:
             return marked[1]
         if not self.screens:
             return NOTHING
-        columns = Columns.of(table)
+        columns = ReadColumns.of(table)
         return NOTHING if columns is None or not columns.n else self._found(columns)
 
     def derive(self, made: Any, of: SealedRows) -> None:
@@ -105,7 +105,7 @@ class Recogniser:
                 self._derived.append((testset, screen))
         del self._derived[:-KEPT]
 
-    def _found(self, columns: "Columns") -> SealedRows:
+    def _found(self, columns: "ReadColumns") -> SealedRows:
         """Try every screen whose columns are there."""
         rows: dict[str, Booleans] = {}
         for testset, screen in (*((one.testset, one) for one in self.screens), *self._derived):
@@ -138,7 +138,7 @@ Column = Callable[[], NDArray[np.generic] | None]
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class ReadColumns:
     """A table: a matrix of numbers, or columns by name; `None` stands for what is not there."""
 
     n: int
@@ -146,7 +146,7 @@ class Columns:
     named: Mapping[str, Column] | None = None
 
     @classmethod
-    def of(cls, table: Any) -> "Columns | None":
+    def of(cls, table: Any) -> "ReadColumns | None":
         """Read a table as far as screens need it; None for what is no table of rows."""
         if isinstance(table, np.ndarray):
             return _of_array(table)
@@ -180,15 +180,16 @@ def _matrix_passing(matrix: NDArray[np.generic], screen: Screen) -> Booleans | N
     return max(found, key=lambda mask: int(mask.sum())) if found else None
 
 
-def _of_array(array: NDArray[Any]) -> Columns | None:
+def _of_array(array: NDArray[Any]) -> ReadColumns | None:
+    """Take an array in: numbers as a matrix, objects column by column."""
     if array.ndim != 2:
         return None
     if array.dtype.kind in "fiub":
-        return Columns(len(array), matrix=array)
-    return Columns(len(array), named=_by_place(array)) if array.dtype == object else None
+        return ReadColumns(len(array), matrix=array)
+    return ReadColumns(len(array), named=_by_place(array)) if array.dtype == object else None
 
 
-def _of_list(rows: Sequence[Any]) -> Columns | None:
+def _of_list(rows: Sequence[Any]) -> ReadColumns | None:
     """Rows in lists: an array where they are numbers."""
     with suppress(ValueError, TypeError):
         array = np.asarray(rows)
@@ -205,7 +206,7 @@ def _by_place(array: NDArray[Any]) -> dict[str, Column]:
     return {f"x{place}": column(place) for place in range(array.shape[1])}
 
 
-def _of_frame(frame: Any) -> Columns | None:
+def _of_frame(frame: Any) -> ReadColumns | None:
     """A frame of pandas, Polars or Arrow."""
     labels = [*getattr(frame, "column_names", frame.columns)]
     if hasattr(frame, "iloc") and not any(isinstance(label, str) for label in labels):  # an array's columns, by number
@@ -217,7 +218,7 @@ def _of_frame(frame: Any) -> Columns | None:
     def column(place: int) -> Column:
         return lambda: _cells(_frame_column(frame, place))
 
-    return Columns(_length(frame), named={name: column(place) for place, name in enumerate(names)})
+    return ReadColumns(_length(frame), named={name: column(place) for place, name in enumerate(names)})
 
 
 def _frame_column(frame: Any, place: int) -> Any:

@@ -11,11 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:  # loaded when there is something to watch
-    from modelsel.watcher.hooks import Hooks
-    from modelsel.watcher.session import Watch
+from typing import Any
 
 FIRST = "sklearn.base"
 AWAITED = (FIRST, "lightgbm", "xgboost", "catboost")
@@ -26,12 +22,13 @@ class Watching:
     """What is watched in this process: nothing, or everything between the first `begin` and the last `end`."""
 
     def __init__(self) -> None:
-        self.watch: Watch | None = None
+        """Start with nothing watched."""
+        self.watch: Any = None  # a Watch: its module is loaded when there is something to watch
         self.depth = 0
-        self._hooks: Hooks | None = None
+        self._hooks: Any = None
         self._notice: LoadNotice | None = None
 
-    def begin(self, strict: bool = False) -> "Watch":
+    def begin(self, strict: bool = False) -> Any:
         """Watch from now on; a further beginning goes on with the same."""
         from modelsel.watcher.session import Watch
 
@@ -80,6 +77,7 @@ class Watching:
             self._hooks.place()
 
     def _loaded(self, name: str) -> None:
+        """Put hooks into a library that has just been loaded."""
         with LOCK:
             if self._hooks is None:
                 self._place()
@@ -121,6 +119,7 @@ class _Telling(importlib.abc.Loader):
         return made
 
     def exec_module(self, module: ModuleType) -> None:
+        """Load the module as its own loader does, then tell."""
         spec = module.__spec__
         if spec is not None:
             spec.loader = self._loader

@@ -31,6 +31,7 @@ OUTSIDE_LOOK = FindingKind(
 
 
 def outside_look(metric: str, rows: int, name: str, count: int) -> Finding:
+    """Report a score that other code is about to compute, and how many there are now."""
     times = "at least one outside look" if count == 1 else f"at least {count} outside looks"
     return OUTSIDE_LOOK.finding(
         f"{metric} was computed on {rows} sealed rows ({name}): {times} at these rows, and nothing at them is certified now"

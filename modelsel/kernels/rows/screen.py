@@ -15,6 +15,7 @@ MISSING = 0xFFC00001  # the bits of any NaN
 
 @kernel()
 def _mixed(value, key, factor):
+    """The mixed bits of a cell in single precision."""
     single = np.float32(value + 0.0)  # minus nought is nought
     bits = np.uint64(single.view(np.uint32)) if single == single else np.uint64(MISSING)
     mixed = bits * key

@@ -160,6 +160,7 @@ def _described(table: Table) -> Iterator[ScreenColumn]:
 
 
 def _reads_as_number(level: str) -> bool:
+    """Say whether a level may stand as a number, or as a truth value, elsewhere."""
     try:
         float(level)
     except ValueError:
@@ -236,6 +237,7 @@ def _packed(screen: Screen) -> bytes:
 
 
 def _unpacked(body: bytes, secret: bytes) -> Screen:
+    """Read a screen back from the bytes of `_packed`."""
     head, _, rest = body.partition(b"\n")
     facts: Mapping[str, object] = json.loads(head)
     columns = tuple(ScreenColumn(*one) for one in facts["columns"])  # type: ignore[attr-defined]
