@@ -180,11 +180,11 @@ def _looks(looks: tuple[PastLook, ...], concurrent: tuple[PastLook, ...]) -> Ite
             "policy": facts.policy, "cv_mean": facts.cv_mean, "metric": facts.metric,
             "overlap": list(facts.overlap), "flags": [one.code for one in facts.flags],
             "findings": [asdict(one) for one in facts.flags], "justification": facts.justify and facts.justify.written(),
-            "changes": differences(before, facts.config or {}) if before is not None else [],
+            "changes": differences(before, facts.config or {}) if before is not None and not facts.outside else [],
             "charged": facts.charged if facts.states("charged") else [look.testset], "n_clean": facts.n_clean,
             "as_first": as_first(look), "superseded": instead, "outside": facts.outside,
         }  # fmt: skip
-        before = facts.config or {}
+        before = before if facts.outside else facts.config or {}
 
 
 def _replays(history: History, testset: str) -> Iterator[dict[str, Any]]:
