@@ -186,6 +186,7 @@ class Look(Entry):
     head: str
     anchor: str
     unguarded: bool
+    outside: bool = False  # computed by code that is not modelsel's
     why: str
     code: str = "G072"
 
@@ -351,6 +352,7 @@ class RecordedSelection(Entry):
     cv_error: float | None = None
     tried: int
     trained: float = 1.0
+    outside: bool = False  # other code fitted on these rows
     key_id: str
     measure: str = "error"
     measured: str

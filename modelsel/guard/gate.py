@@ -82,6 +82,11 @@ class Gate:
         """
         self._sealed(sealing)
 
+    def remember(self, sealing: TestSetDeclaration) -> None:
+        """Seal rows that no study of modelsel's own chooses for, and write them into the home too. Raises as `seal`."""
+        self._sealed(sealing)
+        self._remember(sealing)
+
     def select(self, sealing: TestSetDeclaration, selected: SelectionSummary, predict: Predict | None = None) -> None:
         """Write down which rows chose what: call it after selection, also when no test follows and where no row is sealed.
 
@@ -227,6 +232,8 @@ class Gate:
 
         def seal() -> tuple[Finding, ...]:
             checked = self.session.check()
+            if len(sealing.sealed):
+                seals.keep_screen(self.session, sealing, self._prepared.under(sealing))
             return (*checked, *seals.seal(self.session, sealing, self.subject(sealing), self._prepared.declaration(sealing)))
 
         if not self.remembers:

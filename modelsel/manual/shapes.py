@@ -231,6 +231,7 @@ class LookShape(EntryShape):
     charged: NotRequired[list[str]]
     as_first: NotRequired[Span | None]
     superseded: NotRequired[Mapping[str, object] | None]
+    outside: NotRequired[bool]
 
 
 class RefusalShape(EntryShape):

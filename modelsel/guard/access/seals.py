@@ -16,6 +16,7 @@ from modelsel.guard.history.stored_rows import keep, keep_all
 from modelsel.guard.matching.overlap import RowSetIndex, relations
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.database.store import WriteTransaction
+from modelsel.ledger.rows.screens import ScreenFolder
 
 
 def seal(
@@ -30,6 +31,11 @@ def seal(
     changed = session.ledger.write(lambda writing: _seal(session, writing, sealing, subject, terms, declaration))
     session.remember_how_far()
     return [*missed, *([ledger_findings.policy_weakened(changed)] if changed else [])]
+
+
+def keep_screen(session: LedgerSession, sealing: TestSetDeclaration, under: RowFingerprints) -> None:
+    """Keep what a table of other people's work is tried for these rows with; `under` are the rows as the home calls them."""
+    ScreenFolder.of(session.home).keep(sealing.sealed, under.digest)
 
 
 def _opened_to_choose(

@@ -67,7 +67,12 @@ class LookContext:
 
     @property
     def certified(self) -> bool:
-        return self._countable and not self.withheld
+        return self._countable and not self.withheld and not self.outside
+
+    @property
+    def outside(self) -> int:
+        """How many scores other code is known to have computed on these rows: what they told nobody can count."""
+        return sum(look.facts.outside for look in self.past)
 
     @property
     def _countable(self) -> bool:

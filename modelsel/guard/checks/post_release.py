@@ -10,7 +10,7 @@ from modelsel.core.spec import kind_of
 from modelsel.core.types import Finding, Task
 from modelsel.guard.checks.look_context import FEWEST
 from modelsel.guard.facts import Look, RecordedSelection
-from modelsel.guard.findings import certificate_findings
+from modelsel.guard.findings import certificate_findings, look_findings
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.history import History
 from modelsel.guard.policy.base import Policy
@@ -83,6 +83,8 @@ def _uncertified(intent: Look) -> Finding:
     clean, n = intent.n_clean or 0, intent.n
     if intent.withheld:
         return certificate_findings.not_certified_withheld(intent.withheld)
+    if any(flag.code == look_findings.OUTSIDE_LOOK.code for flag in intent.flags):
+        return certificate_findings.not_certified_outside()
     if not intent.certified:
         return (
             certificate_findings.not_certified_too_few_clean(clean, n, FEWEST)
@@ -121,7 +123,8 @@ def choices(history: History, testset: str) -> dict[str, Any] | None:
     best of K equally good ones is expected to look better (None where another measure decided); `carried`: how many candidates
     m rows carry within ±.05 (10^15 stands for more). With folds instead of one validation set they are heuristics.
     """
-    studies = {one.spec_id: one for one in map(RecordedSelection.of, history.selections_for(testset))}
+    chosen = (one for one in map(RecordedSelection.of, history.selections_for(testset)) if not one.outside)
+    studies = {one.spec_id: one for one in chosen}
     tried, last = sum(int(one.tried) for one in studies.values()), next(reversed(studies.values()), None)
     if last is None or tried < 1 or int(last.cv_rows) < 1:
         return None

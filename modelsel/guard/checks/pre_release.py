@@ -86,7 +86,9 @@ def _looks(seen: LookReview) -> Iterator[Finding]:
         yield look_findings.first_look(seen.since)
     if seen.position.commit is not None:
         yield look_findings.committed_look(Commitment.of(seen.position.commit).look)
-    revealed = [look for look in seen.same if look.status in ("revealed", "failed")]
+    if seen.position.outside:
+        yield look_findings.outside_looks(seen.position.outside)
+    revealed = [look for look in seen.same if look.status in ("revealed", "failed") and not look.facts.outside]
     other = [look for look in revealed if look.facts.spec_id != seen.spec_id]
     if other and seen.position.commit is None and not seen.sitting:
         keys = differences(other[-1].facts.config or {}, seen.config)

@@ -90,6 +90,26 @@ def _overlap_reseed_when(looks: int) -> str:
     return f"looked at before ({looks})" if looks else "sealed before"
 
 
+# Other code fitted on sealed rows, alone or among others.
+
+SEALED_ROWS_FITTED = FindingKind(
+    "G025", "SEALED_ROWS_FITTED", "high", "fit on development rows alone; these rows can test nothing any more"
+)
+SEALED_ROWS_IN_DEVELOPMENT = FindingKind(
+    "G026", "SEALED_ROWS_IN_DEVELOPMENT", "high", "take the sealed rows out of the table before cross-validation"
+)
+
+
+def sealed_rows_fitted(rows: int, name: str, by: str) -> Finding:
+    return SEALED_ROWS_FITTED.finding(f"{by} was fitted on {rows} sealed rows ({name})")
+
+
+def sealed_rows_in_development(rows: int, n: int, name: str, by: str) -> Finding:
+    return SEALED_ROWS_IN_DEVELOPMENT.finding(
+        f"sealed rows in development: {rows} of {n} rows given to {by} are sealed ({name})"
+    )
+
+
 # Test rows are probably those of an earlier study in disguise.
 
 PROBABLE_SAME_ROWS = FindingKind(

@@ -163,7 +163,7 @@ def _test_set(history: History, testset: str, load: Callable[[str], RowSet], ahe
     looks = history.looks_at([testset])
     told = [*_looks(looks, looks_beside(history, testset, load)), *_replays(history, testset)]
     mine = map(RecordedSelection.of, history.selections_for(testset))
-    tried = {stated.spec_id: stated.tried for stated in mine}
+    tried = {stated.spec_id: stated.tried for stated in mine if not stated.outside}
     return {
         "id": testset, "rows": (seal.states("n") and seal.n) or max((look.facts.n for look in looks), default=0),
         "looks": sorted(told, key=lambda look: (look["at"], look["seq"])),
@@ -188,11 +188,11 @@ def _looks(looks: tuple[PastLook, ...], concurrent: tuple[PastLook, ...]) -> Ite
             "policy": facts.policy, "cv_mean": facts.cv_mean, "metric": facts.metric,
             "overlap": list(facts.overlap), "flags": [one.code for one in facts.flags],
             "findings": [asdict(one) for one in facts.flags], "justification": facts.justify and facts.justify.written(),
-            "changes": differences(before, facts.config or {}) if before is not None else [],
+            "changes": differences(before, facts.config or {}) if before is not None and not facts.outside else [],
             "charged": facts.charged if facts.states("charged") else [look.testset], "n_clean": facts.n_clean,
-            "as_first": as_first(look), "superseded": instead and instead.written(),
+            "as_first": as_first(look), "superseded": instead and instead.written(), "outside": facts.outside,
         }  # fmt: skip
-        before = facts.config or {}
+        before = before if facts.outside else facts.config or {}
 
 
 def _replays(history: History, testset: str) -> Iterator[dict[str, Any]]:
@@ -251,8 +251,7 @@ def of_record(history: History, testsets: list[str]) -> Iterator[Finding]:
     """Yield the findings that are on record: about the ledger, settings that were loosened, looks that only an anchor saw."""
     for entry in history.entries:
         if entry.kind == "note" and Note.of(entry).states("code"):
-            note = Note.of(entry)
-            yield _kind(note.code).finding(f"{note.text} (noticed {str(note.at)[:10]})")
+            yield from _noticed(Note.of(entry), testsets)
         elif entry.kind == "policy_change":
             change = PolicyChange.of(entry)
             if change.weaker and change.testset in testsets:
@@ -264,6 +263,12 @@ def of_record(history: History, testsets: list[str]) -> Iterator[Finding]:
             elif history.is_missing(entry) and look.testset in testsets:
                 what = "opened without a guard" if look.unguarded else "looked at beside this ledger"
                 yield _kind(look.code).finding(f"{look.anchor} saw test set {look.testset[:8]} {what}")
+
+
+def _noticed(note: Note, testsets: list[str]) -> Iterator[Finding]:
+    """Yield what a note says, unless it is about other rows."""
+    if not note.states("testset") or note.testset in testsets:
+        yield _kind(note.code).finding(f"{note.text} (noticed {str(note.at)[:10]})")
 
 
 def _kind(code: str) -> FindingKind:

@@ -48,7 +48,7 @@ def next_look(history: History, testset: str) -> dict[str, Any] | None:
     look, or the choice before the first, was by another measure. Where the quota is used up `release` is `ladder`, and the
     price that of a board that stays; or `closed`, and nothing would be shown.
     """
-    chosen = [one for one in map(RecordedSelection.of, history.selections) if one.testset == testset]
+    chosen = [one for one in map(RecordedSelection.of, history.selections) if one.testset == testset and not one.outside]
     outlook = _outlook(history, testset, _rate(chosen[-1]) if chosen else None)
     if outlook is None:
         return None

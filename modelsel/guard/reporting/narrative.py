@@ -87,8 +87,15 @@ def _test_set(one: TestSetReport) -> Iterator[str | TextTable]:
     sealed_by = f"sealed {day(sealed.at)} by {sealed.user or 'unknown'} in study {sealed.study or 'unknown'}"
     yield f"{one.rows} rows, {sealed_by}{_terms(one)}; {plural(len(looks), 'look')}, {one.spent:.2f} nats spent."
     yield from _chosen(one)
-    if looks:
-        said = look_to_quote(looks)
+    outside = [look for look in looks if look.outside]
+    if outside:
+        yield (
+            f"At least {plural(len(outside), 'outside look')}: other code computed scores on these rows. What they told has no "
+            "price, and nothing at these rows is certified any more."
+        )
+    answered = [look for look in looks if not look.outside]
+    if answered:
+        said = look_to_quote(answered)
         yield f"To quote: {sentence(said, one.rows, 1 - _delta(one))}"
         yield from _counted_with(one, said)
 
@@ -180,6 +187,7 @@ def _row(look: LookLine) -> tuple[str, ...]:
     """Write a row of the timeline."""
     name = f"{look.look}{' (replay)' if look.replay else ''}"
     released = look.status if look.status in ("open", "failed", "recovered") else number(look.score)
+    released = "outside" if look.outside else released
     limits = limits_of(look.interval) if look.interval else "none"
     who = f"{look.user}@{look.host}"
     so_far = "" if look.replay else f"{look.spent + look.price:.2f}"
@@ -275,6 +283,8 @@ def sentence(told: Mapping[str, object] | LookLine, rows: int, level: float = 0.
     if look.status not in ("revealed", "replay"):
         return f"Look {look.look} has no answer ({look.status}); it is charged {look.price:.2f} nats."
     n = look.n or rows
+    if look.outside:
+        return f"Look {look.look} was outside: {look.metric} of {look.study}, on {n} rows; its answer has no price."
     if look.metric in WITHOUT_A_MODEL:
         return f"Look {look.look} told {WITHOUT_A_MODEL[look.metric]}, for {look.price:.2f} nats."
     errors = f" ({look.errors}/{n})" if look.errors is not None else ""

@@ -35,6 +35,7 @@ class LookLine(Facts):
     justification: Reason | None = None
     as_first: Limits | None = None
     superseded: LaterPlace | None = None
+    outside: bool = False
 
     @property
     def now(self) -> "LookLine":
