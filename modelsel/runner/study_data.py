@@ -4,7 +4,7 @@ Everything that can be known before a fit is checked here, and said in one messa
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,7 +14,7 @@ from modelsel.config.suggest import near
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.spec import class_of, kind_of, kinds_of
 from modelsel.core.system.machine import give_back
-from modelsel.core.types import BOTH_TASKS, Candidate, Finding, NumberTask, Resampling, Sealed, Task, TaskKind, seal
+from modelsel.core.types import BOTH_TASKS, Candidate, Finding, Floats, NumberTask, Resampling, Sealed, Task, TaskKind, seal
 from modelsel.dataset.columns.number_target import read_as
 from modelsel.dataset.files import listener, told
 from modelsel.dataset.profile import asked_units, profile
@@ -23,6 +23,7 @@ from modelsel.measure.answerable import unanswerable
 from modelsel.measure.beside import named, unbounded
 from modelsel.scheme.partition import fewer_rows_than_folds
 from modelsel.split.parts import dropped
+from modelsel.statistics.sampling import weighted_median
 
 EXPECTED = "INFERRED_KINDS"  # no surprise
 
@@ -97,7 +98,7 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
     _refuse(("rule", unbounded(config.measure, bounds, development, resampling)))
     judges = (config.measure, *named(config.measure, bounds).values())
     _refuse(*((f"space.{entry}", [reason]) for entry, reason in unanswerable(judges, config.candidates)))
-    return StudyData(development, seal(test), resampling, findings, config)
+    return StudyData(development, seal(test), resampling, findings, _with_tolerance(config, development))
 
 
 def _scheme(config: Config, task: Task) -> Iterator[str]:
@@ -105,6 +106,25 @@ def _scheme(config: Config, task: Task) -> Iterator[str]:
     yield from config.scheme.problems(task)
     if (misfits := getattr(config.scheme, "misfits", None)) is not None:
         yield from misfits(config.candidates)
+
+
+def _with_tolerance(config: Config, task: Task) -> Config:
+    """The study with the tolerance of its final test, fixed before any label is opened: from development targets alone."""
+    if not isinstance(task, NumberTask) or config.guard.tolerance is not None:
+        return config
+    said = usual_tolerance(task.target, task.row_weights)
+    resolved = {**config.resolved, "guard": {**config.resolved["guard"], "tolerance": said}}
+    return replace(config, guard=replace(config.guard, tolerance=said), resolved=resolved)
+
+
+def usual_tolerance(target: Floats, weights: Floats) -> float:
+    """The median distance from the median, to two digits: what half of the rows are off by when their median is said.
+
+    >>> usual_tolerance(np.array([1.0, 2.0, 3.0, 4.0, 100.0]), np.ones(5))
+    1.0
+    """
+    away = weighted_median(np.abs(target - weighted_median(target, weights)), weights)
+    return float(f"{away:.1e}")
 
 
 def _misread(config: Config, task: Task) -> Iterator[tuple[str, list[str]]]:
@@ -124,6 +144,10 @@ def _misread(config: Config, task: Task) -> Iterator[tuple[str, list[str]]]:
             (config.exam, "exam"),
             (config.explain.sets, "explain.sets"),
             (config.show, "show"),
+            (config.explain.importance, "explain.importance"),
+            (config.explain.dependence, "explain.dependence"),
+            (config.curve, "curve"),
+            (config.slices, "slices"),
         ):
             if asked:
                 yield where, [f"it is about classes, and {what}: leave it out"]
