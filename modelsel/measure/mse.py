@@ -20,7 +20,6 @@ class Mse(OverRows):
     """
 
     reads = NUMBER_TASKS
-    rooted = True
 
     def losses(self, truth: Floats, outputs: Outputs, classes: int) -> Floats:
         return np.asarray(np.square(outputs.predicted - truth))

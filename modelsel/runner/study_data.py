@@ -14,7 +14,19 @@ from modelsel.config.suggest import near
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.spec import class_of, kind_of, kinds_of
 from modelsel.core.system.machine import give_back
-from modelsel.core.types import BOTH_TASKS, Candidate, Finding, Floats, NumberTask, Resampling, Sealed, Task, TaskKind, seal
+from modelsel.core.types import (
+    BOTH_TASKS,
+    CLASS_TASKS,
+    Candidate,
+    Finding,
+    Floats,
+    NumberTask,
+    Resampling,
+    Sealed,
+    Task,
+    TaskKind,
+    seal,
+)
 from modelsel.dataset.columns.number_target import read_as
 from modelsel.dataset.files import listener, told
 from modelsel.dataset.profile import asked_units, profile
@@ -127,15 +139,18 @@ def usual_tolerance(target: Floats, weights: Floats) -> float:
     return float(f"{away / 2:.1e}")
 
 
+UNSAID: dict[str, tuple[TaskKind, ...]] = {"learner": CLASS_TASKS, "preparer": BOTH_TASKS}  # of parts that do not say
+
+
 def _misread(config: Config, task: Task) -> Iterator[tuple[str, list[str]]]:
     """Yield, by name, what does not read the kind of target that there is."""
     what = {"classes": "the target is a class", "numbers": "the target is a number"}[task.kind]
-    if task.kind not in config.measure.reads:
+    if task.kind not in getattr(config.measure, "reads", CLASS_TASKS):
         yield "measure", [f"{kind_of(config.measure)} does not judge it: {what}; {judges(task.kind)}"]
     said: set[tuple[str, str]] = set()
     for candidate in config.candidates:
         for group, part in (("learner", candidate.learner), *(("preparer", step) for step in candidate.steps)):
-            if task.kind not in part.reads and (candidate.entry, kind_of(part)) not in said:
+            if task.kind not in getattr(part, "reads", UNSAID[group]) and (candidate.entry, kind_of(part)) not in said:
                 said.add((candidate.entry, kind_of(part)))
                 fix = f"; {readers(group, task.kind)}" if group == "learner" else ""
                 yield f"space.{candidate.entry}", [f"{group} {kind_of(part)} does not read it: {what}{fix}"]
@@ -165,7 +180,7 @@ def readers(group: str, kind: TaskKind) -> str:
 
 def _reads(group: str, name: str) -> tuple[TaskKind, ...]:
     """Return what a kind reads; one of which that depends on its settings may read both."""
-    said = getattr(class_of(group, name), "reads", BOTH_TASKS)
+    said = getattr(class_of(group, name), "reads", CLASS_TASKS)
     return said if isinstance(said, tuple) else BOTH_TASKS
 
 
