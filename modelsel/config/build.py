@@ -260,14 +260,19 @@ class Builder:
 
 
 def learner(
-    name: str | Mapping[str, Any], overrides: Mapping[str, object] | None = None, plugins: Sequence[str] = ()
+    name: str | Mapping[str, Any],
+    overrides: Mapping[str, object] | None = None,
+    plugins: Sequence[str] = (),
+    numbers: bool = False,
 ) -> tuple[Any, tuple[Any, ...]]:
     """A learner of `conf/learner/` with some settings changed, and its preparation steps.
 
-    `overrides` are dotted (`pruner.confidence`) or nested; `plugins` are parts of other packages that are allowed. Raises
+    `overrides` are dotted (`pruner.confidence`) or nested; `plugins` are parts of other packages that are allowed; `numbers`
+    says that the target is a number. Raises
     ConfigurationError that names every problem.
     """
-    builder = Builder(Folders.of(), tuple(plugins))
+    folders = Folders.of()
+    builder = Builder(folders.for_numbers() if numbers else folders, tuple(plugins))
     spec = merge({KIND: name} if isinstance(name, str) else name, nested(overrides or {}))
     built = builder.part(LEARNER, spec, LEARNER)
     ConfigurationError.raise_if(builder.problems)

@@ -162,7 +162,7 @@ def for_task(config: Config, kind: TaskKind) -> Config:
     task = REGRESSION if kind == "numbers" else CLASSIFICATION
     if config.task not in (AUTO, task):
         what = f"the target of this data set is {'a number' if kind == 'numbers' else 'a class'}"
-        raise ConfigurationError(Problem("MSEL-241", what, f"task={config.task}", f"set task={task}, or leave it out"))
+        raise ConfigurationError(Problem("MSEL-235", what, f"task={config.task}", f"set task={task}, or leave it out"))
     if config.task == task:
         return config
     settled = {**config.resolved, TASK: task}
