@@ -4,6 +4,7 @@ The adapter lives at the door: it turns arrays and data frames into a `Task` and
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -28,12 +29,14 @@ from modelsel.core.types import (
     Table,
     Task,
     UncheckedRows,
+    names,
     positions,
     scores_are,
 )
 from modelsel.dataset.tables.frame import as_pandas, described
 from modelsel.dataset.tables.frame import table as frame_table
 from modelsel.dataset.tables.in_memory import is_frame
+from modelsel.dataset.tables.source import of_columns
 from modelsel.learner.trees.model import TreeModel
 from modelsel.record.new_rows import told
 from modelsel.runner.final_fit import Final, fit
@@ -351,10 +354,19 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         if is_frame(X):
             validate_data(self, X, reset=False, skip_check_array=True)
-            return told(frame_table(as_pandas(X), self.final_.features))
+            return with_source(told(frame_table(as_pandas(X), self.final_.features)), X, self.final_)
         late = not self.final_.steps and getattr(self.final_.model, "looks_for_infinity", False)
         values = validate_data(self, X, dtype=np.float64, ensure_all_finite=False if late else "allow-nan", reset=False)
-        return _table(values, self.final_.features, UncheckedRows if late else RowTable)
+        return with_source(_table(values, self.final_.features, UncheckedRows if late else RowTable), X, self.final_)
+
+
+def with_source(table: Table, X: Any, final: Final) -> Table:
+    """The rows with their columns in their own types, for a model that reads those; any other gets the table alone."""
+    model: Any = final.model
+    if not getattr(getattr(model, "learner", None), "reads_source", False):
+        return table
+    known = getattr(model.estimator, "feature_names_in_", None)
+    return replace(table, source=of_columns(X, set(names(final.features) if known is None else map(str, known))))
 
 
 class Classifier(ClassifierMixin, LearnerEstimator):  # type: ignore[misc]

@@ -19,10 +19,10 @@ from modelsel.api.results.study_candidate import StudyCandidate
 from modelsel.core import outcome as core
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.types import Candidate, Task
+from modelsel.dataset.columns.spellings import labels
 from modelsel.dataset.tables.untyped import UntypedTable
 from modelsel.record.candidates import Row
 from modelsel.record.folder import OUTCOME, RunFolder
-from modelsel.record.new_rows import labels
 from modelsel.reporting.text.terminal import progress
 from modelsel.reporting.text.verdict import verdict
 

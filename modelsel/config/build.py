@@ -12,7 +12,7 @@ from typing import Any
 from modelsel.config import steps
 from modelsel.config.folders import Folders
 from modelsel.config.merge import KIND, merge, nested
-from modelsel.config.options import Combined, Either, Interval, ListedValues, Options, Swept, only, settled
+from modelsel.config.options import Combined, Drawn, Either, Interval, ListedValues, Options, Swept, only, settled
 from modelsel.config.schema import Slot, class_of, kinds, offered, slots
 from modelsel.config.settings import CLASSES
 from modelsel.config.suggest import near
@@ -180,7 +180,9 @@ class Builder:
         """Build the options of a swept field: listed values, or an interval."""
         if over.interval is None:
             return ListedValues(tuple(self._value(slot, value, where) for value in over.values))
-        whole = int in slot.hints and float not in slot.hints
+        if isinstance(over.interval, Drawn):
+            return over.interval
+        whole = over.interval.whole or (int in slot.hints and float not in slot.hints)
         for end in (over.interval.low, over.interval.high):
             self._value(slot, int(end) if whole else end, where)
         return Interval(over.interval.low, over.interval.high, over.interval.logarithmic, whole)

@@ -35,6 +35,7 @@ from modelsel.config.settings import (
     PoolSettings,
     RaceSettings,
     RootSettings,
+    SearchSettings,
     TrackingSettings,
 )
 from modelsel.config.suggest import near
@@ -78,6 +79,7 @@ class Config:
     corrected: str
     slices: tuple[str, ...]
     curve: bool
+    search: SearchSettings
     explain: ExplainSettings
     outer: Any
     interval: str  # of nested cross-validation
@@ -210,7 +212,7 @@ def _built(settings: Mapping[str, Any], resolved: Mapping[str, Any], dataset: st
         what = "a deadline would cut the selections inside the outer folds short, each elsewhere"
         builder.problems.append(Problem("MSEL-214", what, "deadline", "leave it out, or outer"))
     wanted, place = _wanted(settings)
-    space = expand(wanted, builder, root.seed if root else 0, place)
+    space = expand(wanted, builder, root.seed if root else 0, place, root.search if root else SearchSettings())
     if root is not None:
         builder.problems.extend(root.explain.strangers(space.candidates))
     if root is None or builder.problems:
@@ -298,6 +300,8 @@ def _root(settings: Mapping[str, Any], builder: Builder) -> RootSettings | None:
         for reason in (limit.problems() if limit else ())
     )
     own = {name: settings[name] for name in RootSettings.__dataclass_fields__ if name in settings and name != "limit"}
+    if isinstance(own.get("search"), str):
+        own["search"] = {KIND: own["search"]}
     root = builder.record(RootSettings, own, "")
     builder.problems.extend(root.problems() if root else ())
     return replace(root, limit=limit) if root and limit else None

@@ -4,7 +4,7 @@
       learner: c45                      # a name of conf/learner, or a mapping with `kind`; default: the entry's own name
       min_leaf: 2                       # any setting of the learner, dotted or nested
       sweep: {pruner.confidence: "choice(0.1, 0.25)"}      # or a list of such mappings: their union
-      draw: 200                         # that many at random instead of all combinations
+      draw: 200                         # that many at random instead of all combinations; else search.trials where it is drawn
 
 A setting beneath a swept part applies to the alternatives that have it; one that none has is an error. Two candidates that
 say the same are one, and that is said.
@@ -14,11 +14,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from modelsel.config.build import LEARNER, Builder, invalid
 from modelsel.config.grammar import SweepError, swept
 from modelsel.config.merge import KIND, merge, nested
 from modelsel.config.options import Options
 from modelsel.config.schema import kinds
+from modelsel.config.settings import GRID, RANDOM, SearchSettings
 from modelsel.config.suggest import near
 from modelsel.core.errors import Problem
 from modelsel.core.fingerprint import digest, generator
@@ -26,6 +29,7 @@ from modelsel.core.types import Candidate
 
 SPACE, SWEEP, DRAW = "space", "sweep", "draw"
 MOST = 2_000_000
+ALL_COMBINATIONS = SearchSettings()
 
 
 @dataclass(frozen=True)
@@ -41,19 +45,21 @@ class Space:
         return self.declared - len(self.candidates)
 
 
-def expand(wanted: Any, builder: Builder, seed: int = 0, where: str = SPACE) -> Space:
+def expand(
+    wanted: Any, builder: Builder, seed: int = 0, where: str = SPACE, search: SearchSettings = ALL_COMBINATIONS
+) -> Space:
     """The candidates of a space: names of files and learners, or entries. Problems are added to the builder's.
 
-    `where` is the setting that the entries stand under, for messages.
+    `where` is the setting that the entries stand under, for messages. A candidate that was drawn knows at which trial.
     """
     entries = read_entries(wanted, builder)
     found: dict[tuple[Any, Any], Candidate] = {}
     declared = 0
     for entry, text in entries.items():
-        for learner, preparers in _pairs(entry, text, builder, seed, where):
+        for trial, (learner, preparers) in _pairs(entry, text, builder, (seed, search), where):
             declared += 1
             if (learner, preparers) not in found:
-                found[learner, preparers] = Candidate(learner, preparers, entry, family(learner))
+                found[learner, preparers] = Candidate(learner, preparers, entry, family(learner), trial)
     candidates = tuple(found.values())
     builder.problems.extend(_invalid(candidates))
     return Space(name_of(wanted), candidates, declared)
@@ -100,8 +106,11 @@ def _file(name: Any, builder: Builder) -> Mapping[str, Any]:
     return {}
 
 
-def _pairs(entry: str, text: Any, builder: Builder, seed: int, where: str) -> Iterator[tuple[Any, Any]]:
-    """Yield the candidates of an entry of a space, all of them or a draw."""
+def _pairs(
+    entry: str, text: Any, builder: Builder, searched: tuple[int, SearchSettings], where: str
+) -> Iterator[tuple[int, tuple[Any, Any]]]:
+    """Yield the candidates of an entry of a space with their trials: all of them (trial 0), or a draw."""
+    seed, search = searched
     where = f"{where}.{entry}" if where == SPACE else where
     text = {} if text is None else {LEARNER: text} if isinstance(text, str) else text
     if not isinstance(text, Mapping):
@@ -110,7 +119,7 @@ def _pairs(entry: str, text: Any, builder: Builder, seed: int, where: str) -> It
     sets = _options(entry, text, builder, where)
     draw = _draw(text.get(DRAW), builder, where)
     total = sum(draw or options.count() for options in sets)
-    if total > MOST:
+    if total > MOST and (draw or search.kind != RANDOM):
         _say(
             builder,
             "MSEL-223",
@@ -118,12 +127,44 @@ def _pairs(entry: str, text: Any, builder: Builder, seed: int, where: str) -> It
             where,
             f"at most {MOST:,}: narrow the sweep, or draw some",
         )
-    if not draw and not all(options.finite for options in sets):
-        _say(builder, "MSEL-224", "an interval needs draw", where, f"say how many: {where}.draw: 100")
+    listed = all(options.finite for options in sets)
+    if not draw and not listed and search.kind == GRID:
+        _say(builder, "MSEL-224", "a distribution has no grid", where, f"leave search out, or say how many: {where}.draw: 100")
     if builder.problems:
         return
-    for index, options in enumerate(sets):
-        yield from _drawn(options, draw, seed, digest([entry, index])) if draw else options.all()
+    if draw:
+        for index, options in enumerate(sets):
+            yield from enumerate(_drawn(options, draw, seed, digest([entry, index])), 1)
+    elif search.kind == RANDOM or not listed:
+        yield from _trials(sets, search, generator(seed if search.seed is None else search.seed, "search", digest(entry)))
+    else:
+        yield from ((0, pair) for options in sets for pair in options.all())
+
+
+def _trials(sets: Sequence[Options], search: SearchSettings, rng: np.random.Generator) -> Iterator[tuple[int, Any]]:
+    """Draw as many trials as are wanted; the first of them are the same however many follow.
+
+    Combinations that can be listed are drawn without repeats; others from each alternative of the sweep equally often.
+    """
+    total = sum(options.count() for options in sets)
+    if all(options.finite for options in sets):
+        if total <= search.trials:
+            yield from ((0, pair) for options in sets for pair in options.all())
+            return
+        if total > MOST:
+            shares = np.array([options.count() for options in sets]) / total
+            yield from ((trial, sets[int(rng.choice(len(sets), p=shares))].draw(rng)) for trial in range(1, search.trials + 1))
+            return
+        wanted = {place: trial for trial, place in enumerate(rng.permutation(total)[: search.trials].tolist(), 1)}
+        drawn = ((wanted[place], pair) for place, pair in enumerate(_in_turn(sets)) if place in wanted)
+        yield from sorted(drawn, key=lambda one: one[0])
+        return
+    for trial in range(1, search.trials + 1):
+        yield trial, sets[int(rng.integers(len(sets)))].draw(rng)
+
+
+def _in_turn(sets: Sequence[Options]) -> Iterator[Any]:
+    return (pair for options in sets for pair in options.all())
 
 
 def _options(entry: str, text: Mapping[str, Any], builder: Builder, where: str) -> list[Options]:

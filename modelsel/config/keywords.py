@@ -18,9 +18,9 @@ from modelsel.config.merge import KIND, merge, nested
 from modelsel.config.overrides import COMPOSED, OUTER
 from modelsel.config.references import reference
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.foreign.written import NotPlainError, space
+from modelsel.foreign.written import AsGiven, NotPlainError, space
 
-MERGED = (*COMPOSED, OUTER, "limit", "explain")  # settings that refine what stands there; the others take its place
+MERGED = (*COMPOSED, OUTER, "limit", "explain", "search")  # settings that refine what stands there; the others take its place
 
 
 @dataclass(frozen=True)
@@ -67,22 +67,25 @@ def _name(key: str, value: Any, folders: Folders) -> str | None:
     return value.replace("'", "\\'") if isinstance(value, str) else None
 
 
-def plain(value: Any, where: str) -> Any:
-    """A setting given in Python as plain data; ConfigurationError for what is none."""
+def plain(value: Any, where: str, as_given: AsGiven = lambda _: False) -> Any:
+    """A setting given in Python as plain data; ConfigurationError for what is none.
+
+    `as_given(estimator)`: an estimator of a space is fitted as it is, also where its plain values would do.
+    """
     problems: list[Problem] = []
-    found = _plain(_written(value, where, problems), where, problems)
+    found = _plain(_written(value, where, problems, as_given), where, problems)
     ConfigurationError.raise_if(problems)
     return found
 
 
-def _written(value: Any, where: str, problems: list[Problem]) -> Any:
+def _written(value: Any, where: str, problems: list[Problem], as_given: AsGiven = lambda _: False) -> Any:
     """A space in which estimators with their grids have become entries."""
     if where != SPACE:
         return value
     try:
-        return space(value)
+        return space(value, as_given)
     except NotPlainError as error:
-        problems.append(Problem("MSEL-217", str(error), where, "name the estimator in a file of conf/learner, or leave it out"))
+        problems.append(Problem("MSEL-217", str(error), where, "hand over what scikit-learn's clone copies, or leave it out"))
         return {}
 
 

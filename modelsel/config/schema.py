@@ -41,7 +41,9 @@ def slots(cls: Any) -> Mapping[str, Slot]:
     """The fields of a part's class by name (`kind` is no setting)."""
     hints = get_type_hints(cls)
     return {
-        field.name: _slot(field, hints[field.name]) for field in dataclasses.fields(cls) if field.init and field.name != "kind"
+        field.name: _slot(field, hints[field.name])
+        for field in dataclasses.fields(cls)
+        if field.init and (field.name != "kind" or _is_record(cls))
     }
 
 
@@ -65,6 +67,11 @@ def kinds(group: str) -> tuple[str, ...]:
 def offered(group: str) -> tuple[str, ...]:
     """Kinds that installed plugins offer (each needs `plugins=[name]`)."""
     return tuple(sorted(entry.name for entry in importlib.metadata.entry_points(group=f"modelsel.{group}")))
+
+
+def _is_record(cls: Any) -> bool:
+    """Say whether it is a record of settings, whose kind is one of them."""
+    return bool(getattr(cls, "nested", False))
 
 
 def _slot(field: "dataclasses.Field[Any]", hint: Any) -> Slot:

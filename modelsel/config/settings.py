@@ -50,6 +50,21 @@ def _is_id(name: str) -> bool:
     return re.fullmatch(r"[0-9a-f]{4,}", name) is not None
 
 
+GRID, RANDOM = "grid", "random"
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """How candidates are taken from the space. Entries are drawn from one by one: another entry changes nobody's trials."""
+
+    nested: ClassVar[bool] = True
+    kind: str = one_of(
+        "auto", GRID, RANDOM, help="auto: all combinations, but for entries with a distribution, which are drawn"
+    )
+    trials: int = whole(60, least=1, help="of each entry that is drawn from; fewer where it has fewer combinations")
+    seed: int | None = whole(None, least=0, help="of the draws; null: the study's")
+
+
 EMBEDDED = "runs/mlflow.db, or MLFLOW_TRACKING_URI"
 AUTO = "auto"  # of final_test: open it where nothing grave is known of the data; of task: what the target looks like
 CLASSIFICATION, REGRESSION = "classification", "regression"  # what a target may be taken for
@@ -112,6 +127,7 @@ class RootSettings:
     corrected: str = one_of(BBC, NESTED, AUTO, help="the winner's score; auto: nested where bbc lies near the floor")
     slices: tuple[str, ...] = plain((), help="columns whose levels are always shown with their error rates")
     curve: bool = plain(False, help="learning curve of the winner and up to three runners-up: fits on shares of the rows")
+    search: SearchSettings = field(default_factory=SearchSettings)
     explain: ExplainSettings = field(default_factory=ExplainSettings)
     limit: LimitSettings = field(default_factory=LimitSettings)
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from modelsel.core.fingerprint import array_digest, digest, short
 from modelsel.core.folds import Unpacked, packed
 from modelsel.core.moment import moment
+from modelsel.core.source import Source
 from modelsel.core.spec import flat, resolved
 
 Floats = NDArray[np.float64]
@@ -69,6 +70,7 @@ class Table:
     times: Floats | None = None
     units: Integers | None = None  # what is independent of each other, where that is declared: else groups, else rows
     unit: str = ""  # what a unit is called
+    source: Source | None = None  # the columns in their own types, for estimators that read those; `rows` are positions in it
 
     def __post_init__(self) -> None:
         """Make arrays read-only, and `values` column by column in memory."""
@@ -264,7 +266,8 @@ _LABELS: WeakKeyDictionary["Sealed", tuple[Labels, Floats | None]] = WeakKeyDict
 def seal(task: Task) -> Sealed:
     """Take the labels off a task; what is left can be passed around without giving anything away."""
     sealed = Sealed(name=task.name, features=task.features, values=task.values, rows=task.rows,
-                    ids=task.ids, groups=task.groups, times=task.times, units=task.units, unit=task.unit)  # fmt: skip
+                    ids=task.ids, groups=task.groups, times=task.times, units=task.units, unit=task.unit,
+                    source=task.source)  # fmt: skip
     classes, target = task.class_names, task.target
     return sealed_unread(sealed, lambda: (classes, target), task.weights)
 
@@ -363,6 +366,7 @@ class Candidate:
     preparers: tuple[Any, ...] = ()
     entry: str = ""  # the space entry that declared it
     family: str = ""  # "alpha: path" before it is resolved; then the family it came from
+    trial: int = field(default=0, compare=False)  # at which it was drawn from its entry, from 1; 0: it was declared
 
     @property
     def steps(self) -> tuple[Any, ...]:
@@ -476,7 +480,7 @@ class Description:
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
 
-_NOT_PER_ROW = {"name", "unit", "features", "classes", "types", "label_type", "drop_rare", "measured_in"}
+_NOT_PER_ROW = {"name", "unit", "source", "features", "classes", "types", "label_type", "drop_rare", "measured_in"}
 
 
 def _per_row(name: str) -> bool:

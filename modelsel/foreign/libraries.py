@@ -106,6 +106,20 @@ def takes_nan(made: Any) -> bool:
     return bool(get_tags(made).input_tags.allow_nan)
 
 
+def takes_categorical(made: Any) -> bool:
+    """Say whether an estimator's tags allow categories."""
+    from sklearn.utils import get_tags
+
+    return bool(get_tags(made).input_tags.categorical)
+
+
+def is_pairwise(made: Any) -> bool:
+    """Say whether an estimator reads what stands between two rows, a kernel or a distance, in the place of columns."""
+    from sklearn.utils import get_tags
+
+    return bool(get_tags(made).input_tags.pairwise)
+
+
 def takes_weights(made: Any) -> bool:
     """Say whether an estimator's `fit` takes weights of rows."""
     from sklearn.utils.validation import has_fit_parameter

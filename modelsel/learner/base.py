@@ -346,7 +346,9 @@ class SingleFit:
 
     def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
         """Return the model's answers for some rows, once per learner."""
-        asked = Table(name=table.name, features=table.features, values=table.values[rows], rows=table.rows[rows])
+        asked = Table(
+            name=table.name, features=table.features, values=table.values[rows], rows=table.rows[rows], source=table.source
+        )
         if isinstance(self.task, NumberTask):
             return NumberOutputs(np.tile(np.asarray(self.fitted.predict(asked), np.float64), (len(learners), 1)))
         predicted = np.asarray(self.fitted.predict(asked), np.int32)

@@ -50,6 +50,9 @@ class Answering:
     nominal: tuple[int, ...]  # columns of the matrix that hold categories
     own: Integers
     classes: int
+    labels: NDArray[Any] | None = (
+        None  # of the classes, where the estimator was fitted on labels; else on their positions in `own`
+    )
 
     def outputs(self, values: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
         """Return the answers of a fit with each value of the path parameter (None where there is none) for some rows."""
@@ -64,7 +67,7 @@ class Answering:
         found = dict(zip(distinct, self._said(distinct, matrix, scores), strict=True))
         for place, value in enumerate(values):
             said, own = found[value]
-            predicted[place] = self.own[np.asarray(said).ravel().astype(np.int64)]
+            predicted[place] = self._coded(said)
             if shares is not None:
                 shares[place] = self._shares(own, predicted[place])
         return ClassOutputs(predicted, shares)
@@ -106,6 +109,12 @@ class Answering:
         answer: Answer = (self.estimator.predict(matrix), own)
         return [answer] * len(values)
 
+    def _coded(self, said: Any) -> Integers:
+        """The class of each answer."""
+        if self.labels is None:
+            return self.own[np.asarray(said).ravel().astype(np.int64)]
+        return places_of(self.labels, np.asarray(said).ravel())
+
     @property
     def _decides(self) -> bool:
         """Its class scores are decision values; one that knows a single class has none."""
@@ -122,6 +131,21 @@ class Answering:
         shares[:, self.own] = own
         total: Floats = shares.sum(axis=1, keepdims=True)
         return shares / total
+
+
+def places_of(labels: NDArray[Any], said: NDArray[Any]) -> Integers:
+    """The place of each label among `labels`; ValueError for one that is none of them.
+
+    >>> places_of(np.array(["no", "yes"]), np.array(["yes", "yes", "no"])).tolist()
+    [1, 1, 0]
+    """
+    distinct, inverse = np.unique(said, return_inverse=True)
+    place = {label: index for index, label in enumerate(labels.tolist())}
+    strange = [label for label in distinct.tolist() if label not in place]
+    if strange:
+        raise ValueError(f"it predicts {strange[0]!r}, which is no class")
+    found: Integers = np.array([place[label] for label in distinct.tolist()], np.int64)[inverse.ravel()]
+    return found
 
 
 def _params(estimator: Any, adapter: Adapter) -> dict[str, Any]:

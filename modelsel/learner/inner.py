@@ -120,7 +120,7 @@ def refusal(learner: Any, task: ClassTask, rows: Integers, folds: int, what: str
 
 def unlabelled(table: Table) -> Table:
     """The rows without classes."""
-    return Table(name=table.name, features=table.features, values=table.values, rows=table.rows)
+    return Table(name=table.name, features=table.features, values=table.values, rows=table.rows, source=table.source)
 
 
 def nested(parts: dict[str, Description]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -43,6 +43,7 @@ class Row:
     complexity: float
     unit: str
     training_error: float
+    trial: int = field(default=0, kw_only=True)  # at which it was drawn from its entry, from 1; 0: it was declared
     reason: str
     folds: tuple[float, ...]
     parameters: Mapping[str, str]
@@ -81,6 +82,7 @@ def rows(selection: Selection) -> list[Row]:
             mean=float(board.mean[i]),
             se=float(board.se[i]),
             complexity=float(board.complexity[i]),
+            trial=candidate.trial,
             unit=board.unit[i],
             training_error=float(selection.means["training_error"][i]),
             reason=selection.reasons[i],

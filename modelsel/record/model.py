@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from modelsel.core.errors import DataError, Problem
 from modelsel.core.spec import class_of
 from modelsel.core.types import Description, Feature, Floats, Table, Task, positions
+from modelsel.dataset.columns.spellings import labels
 from modelsel.foreign.stored import FILES
 from modelsel.learner.base import FittedModel
 from modelsel.preparer.base import FittedPreparer
@@ -74,7 +75,7 @@ class Predictor:
         """The predicted class of each row as the target's column held it: bool, int, float or text. Raises as `predict`."""
         if not self.classes:
             return self.predict(table)
-        said: NDArray[Any] = new_rows.labels(self.classes, self.label_type)[self._fitted.predict(self.prepared(table))]
+        said: NDArray[Any] = labels(self.classes, self.label_type)[self._fitted.predict(self.prepared(table))]
         return said
 
     def scores(self, table: Table) -> Floats:

@@ -12,7 +12,6 @@ from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from modelsel.core.errors import DataError, Problem
 from modelsel.core.types import Feature, Floats, Table
@@ -20,7 +19,6 @@ from modelsel.dataset.columns.numbers import like_dates, seconds
 from modelsel.dataset.columns.spellings import TRUTH, codes
 
 MISSING = ("", "?")
-LABELS: Mapping[str, Any] = {"bool": lambda name: {"true": True, "false": False}[name.lower()], "int": int, "float": float}
 
 
 def table(columns: Mapping[str, Sequence[Any]], features: Sequence[Feature], name: str = "new rows") -> Table:
@@ -39,19 +37,6 @@ def table(columns: Mapping[str, Sequence[Any]], features: Sequence[Feature], nam
     )
     values = np.column_stack([values for values, _ in read]) if read else np.empty((0, 0))
     return Table(name=name, features=tuple(features), values=values, rows=np.arange(rows, dtype=np.int64))
-
-
-def labels(classes: Sequence[str], kind: str) -> NDArray[Any]:
-    """Classes as what the target's column held: bool, int, float, or text.
-
-    >>> labels(("false", "true"), "bool").tolist(), labels(("1", "2"), "int").tolist()
-    ([False, True], [1, 2])
-    """
-    read = LABELS.get(kind, str)
-    try:
-        return np.array([read(name) for name in classes], None if kind in LABELS else object)
-    except (KeyError, ValueError):  # a class that was made of rare ones
-        return np.array(classes, object)
 
 
 def unseen(rows: Table) -> dict[str, int]:

@@ -88,10 +88,10 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
     for finding in loaded.findings:
         if say and finding.code != EXPECTED:
             say(f"{finding.message}; {finding.do}")
-    task, findings = loaded.task, loaded.findings
+    task, findings = with_source(loaded.task, config.candidates), loaded.findings
     _refuse(("split", config.split.problems(task)), *_misread(config, task))
     partition = config.split.partition(task)
-    findings = (*findings, *dropped(task, partition))
+    findings = (*findings, *dropped(task, partition), *not_portable(config.candidates))
     development, test = task.take(partition.development), task.take(partition.test)
     del task, loaded  # of a large table one copy is enough
     give_back()
@@ -111,6 +111,30 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
     judges = (config.measure, *named(config.measure, bounds).values())
     _refuse(*((f"space.{entry}", [reason]) for entry, reason in unanswerable(judges, config.candidates)))
     return StudyData(development, seal(test), resampling, findings, _with_tolerance(config, development))
+
+
+def with_source(task: Task, candidates: Iterable[Candidate]) -> Task:
+    """The task with what estimator objects read: its columns in their own types, and labels as the target's column held them.
+
+    Where nobody reads those, nothing of the source is kept.
+    """
+    if not any(getattr(candidate.learner, "reads_source", False) for candidate in candidates):
+        return replace(task, source=None)
+    from modelsel.dataset.tables.source import read_as_given  # imports pandas, which few studies need
+
+    return read_as_given(task)
+
+
+def not_portable(candidates: Iterable[Candidate]) -> Iterator[Finding]:
+    """Say which entries are objects of this process, and what the record of the study can therefore not do."""
+    entries = {candidate.entry: None for candidate in candidates if not getattr(candidate.learner, "portable", True)}
+    if entries:
+        what = (
+            f"{', '.join(entries)}: made in Python and not portable: the record names them by a digest, and holds how they "
+            "were fitted, not what they are; no other process goes on with this study, exports its model or fits it again"
+        )
+        fix = "run the same program again to go on; name an estimator of an installed package in a file to have all of this"
+        yield Finding("NOT_PORTABLE", "info", what, fix)
 
 
 def _scheme(config: Config, task: Task) -> Iterator[str]:
@@ -205,6 +229,11 @@ def _no_bates(config: Config, task: Task) -> Iterator[str]:
 
 def _refuse(*reasons: tuple[str, Iterable[str]]) -> None:
     ConfigurationError.raise_if(Problem("MSEL-240", reason, where) for where, each in reasons for reason in each)
+
+
+def refuse(candidates: Sequence[Candidate], task: Task) -> None:
+    """Raise ConfigurationError where candidates cannot be fitted on these features, with every reason."""
+    _refuse(*_invalid(candidates, task))
 
 
 def _no_columns(config: Config, task: Task) -> Iterator[str]:

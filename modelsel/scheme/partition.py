@@ -8,7 +8,7 @@ import numpy as np
 
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import kind_of, plain, whole
-from modelsel.core.types import ABSENT, Booleans, ClassTask, Codes, Finding, Fold, Integers, Resampling, Task
+from modelsel.core.types import ABSENT, Booleans, ClassTask, Codes, Finding, Floats, Fold, Integers, Resampling, Task
 from modelsel.statistics.sampling import deal, deal_groups, draw, equal_rows
 
 QUANTILES = 10  # of a target that is a number, by which folds are stratified
@@ -68,10 +68,23 @@ def groups_ignored(task: Task, scheme: object, dealt: bool = False) -> Iterator[
     `dealt` says that the scheme deals declared units (`dataset.unit`) as a whole.
     """
     if task.groups is not None and not (dealt and task.units is not None):
+        both = "scheme=group_time_split, scheme=group_kfold or " if task.times is not None else "scheme=group_kfold or "
         yield (
-            f"the task has groups and scheme={kind_of(scheme)} would ignore them: use scheme=group_kfold or "
+            f"the task has groups and scheme={kind_of(scheme)} would ignore them: use {both}"
             f"scheme=stratified_group_kfold, or leave dataset.{'groups' if task.units is None else 'unit'} out"
         )
+
+
+def blocks_in_time(times: Floats, folds: int) -> Integers:
+    """Compute the ends of folds + 1 blocks of rows in time order, each moved on to the next change of time.
+
+    >>> blocks_in_time(np.array([3.0, 1.0, 1.0, 2.0]), 1).tolist()
+    [0, 2, 4]
+    """
+    ordered = np.sort(times)
+    wanted = np.arange(1, folds + 1) * len(times) // (folds + 1)
+    inner = np.searchsorted(ordered, ordered[np.maximum(wanted - 1, 0)], side="right")
+    return np.concatenate([[0], inner, [len(times)]]).astype(np.int64)
 
 
 def _together(task: Task, duplicates: bool) -> Integers | None:

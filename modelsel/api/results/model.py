@@ -11,7 +11,7 @@ from modelsel.core.errors import DataError
 from modelsel.core.types import Feature, Table
 from modelsel.dataset.tables.in_memory import columns, is_frame
 from modelsel.dataset.tables.prediction_rows import like
-from modelsel.estimator import Classifier, Regressor
+from modelsel.estimator import Classifier, Regressor, with_source
 from modelsel.record.new_rows import told
 from modelsel.runner.final_fit import Final
 
@@ -28,7 +28,8 @@ class ReadsAsItsStudy:
         if not is_frame(X):
             X = _by_position(X, features)
         try:
-            return told(like(tuple(columns(X).values()), features, "table", "data", missing).table)
+            table = told(like(tuple(columns(X).values()), features, "table", "data", missing).table)
+            return with_source(table, X, self.final_)  # type: ignore[attr-defined]
         except DataError as error:  # what scikit-learn's callers catch
             raise ValueError(str(error)) from error
 

@@ -1,7 +1,7 @@
 """Tables that people hold (pandas, Polars, Arrow, NumPy arrays, `(X, y)`, tasks), and what was said of their columns."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
@@ -14,6 +14,7 @@ from modelsel.dataset.columns import arrow
 from modelsel.dataset.columns.cells import cells as cells_of
 from modelsel.dataset.columns.cells import kinds, to_arrow, type_of
 from modelsel.dataset.columns.column import RawColumn
+from modelsel.dataset.tables.source import is_sparse, of_sparse
 from modelsel.dataset.tables.untyped import UntypedTable
 
 ROLES = ("target", "weights", "groups", "unit", "id")
@@ -52,10 +53,12 @@ def given(data: Any, **roles: Any) -> MemoryTable:
         return MemoryTable(UntypedTable(task=data), {"target": OF_A_TASK})
     if isinstance(data, tuple) and len(data) == 2:
         data, roles = data[0], {"target": data[1], **roles}
+    native, data = data, of_sparse(data) if is_sparse(data) else data
     cells = dict(cells_of(data))
     ConfigurationError.raise_if(_misplaced(data, cells, roles))
     named = {role: _role(role, said, cells) for role, said in roles.items()}
     table, problems = _read(cells)
+    table = replace(table, native=native)
     found = MemoryTable(table, named, tuple(_index_left_out(data)))
     if problems:
         raise UnreadColumnsError(*problems, rest=found)

@@ -73,6 +73,9 @@ def units_of(sealing: TestSetDeclaration) -> Integers | None:
     return declared_units(sealing.sealed)
 
 
+IN_TIME = ("time_split", "group_time_split", "purged_kfold")  # schemes
+
+
 def declared_units(sealed: Table) -> Integers | None:
     """The unit of each row: units, else groups; None where each row is one."""
     units = sealed.groups if sealed.units is None else sealed.units
@@ -90,7 +93,7 @@ def ordered(config: Mapping[str, Any]) -> bool:
     >>> ordered({"split": {"kind": "time"}}), ordered({"split": "random", "scheme": {"kind": "time_split"}}), ordered({})
     (True, True, False)
     """
-    return bool(_kind(config.get("split")) == "time" or _kind(config.get("scheme")) == "time_split")
+    return bool(_kind(config.get("split")) == "time" or _kind(config.get("scheme")) in IN_TIME)
 
 
 def _kind(part: Any) -> Any:

@@ -1,6 +1,6 @@
 """The context that all cells of a run share, and the job and reply of one cell: the unit that pools hand to workers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,7 @@ from modelsel.planning.sources import code
 from modelsel.runner.evaluation.cell import Reached, evaluate
 from modelsel.runner.evaluation.cell_result import CellKey, CellResult
 from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits, unlimited
+from modelsel.runner.evaluation.source_digest import fingerprint
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,14 @@ class RunContext:
 
     @cached_property
     def codes(self) -> tuple[str, ...]:
-        """Digest of the code behind each batch."""
-        return tuple(code([self.plan.candidates[member] for member in batch.members]) for batch in self.plan.batches)
+        """Digest of the code behind each batch, and of the source where it is read: its table does not say all of it."""
+        batches = [[self.plan.candidates[member] for member in batch.members] for batch in self.plan.batches]
+        return tuple(digest([code(own), self._source]) if _reads_source(own) else code(own) for own in batches)
+
+    @cached_property
+    def _source(self) -> str:
+        """Digest of the columns as they were handed over."""
+        return "" if self.task.source is None else fingerprint(self.task.source)
 
     def __getstate__(self) -> dict[str, Any]:
         """Keys do not travel: a worker makes those that it needs."""
@@ -109,3 +116,7 @@ class RunContext:
         """Digest of the measure and its settings, and of those beside it."""
         others = [[name, resolved(measure)] for name, measure in self.beside.items()]
         return digest([kind_of(self.measure), resolved(self.measure), *others])
+
+
+def _reads_source(candidates: Sequence[Candidate]) -> bool:
+    return any(getattr(candidate.learner, "reads_source", False) for candidate in candidates)

@@ -105,7 +105,7 @@ def _probes(task: Task, rows: Integers) -> dict[str, Integers]:
 
 def _unlabelled(task: Task, rows: Integers | slice) -> Table:
     """Some rows without classes, weights and folds."""
-    return Table(name=task.name, features=task.features, values=task.values[rows], rows=task.rows[rows])
+    return Table(name=task.name, features=task.features, values=task.values[rows], rows=task.rows[rows], source=task.source)
 
 
 def _same(one: Floats, other: Floats) -> bool:
