@@ -307,7 +307,10 @@ def _lines(label: str, words: Iterable[str]) -> Iterable[str]:
 
 # The floor as people read it: what guessing costs on the same folds, beside what was chosen.
 
-MEANING = {"majority": "always the most common class", "prior_draw": "a class drawn by its share"}
+MEANING = {
+    "majority": "always the most common class", "prior_draw": "a class drawn by its share",
+    "mean": "always the mean", "median": "always the median",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
