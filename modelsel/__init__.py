@@ -10,7 +10,7 @@ _HOMES = {
     "run": _RUN,
     "plan": _RUN,
     "open_run": _RUN,
-    "classifier": "modelsel.estimator",
+    **dict.fromkeys(("classifier", "regressor"), "modelsel.estimator"),
     "read_table": "modelsel.dataset.tables.read_table",
     "ModelselError": "modelsel.core.errors",
     "Outcome": "modelsel.api.outcome",

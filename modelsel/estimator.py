@@ -5,11 +5,11 @@ The adapter lives at the door: it turns arrays and data frames into a `Task` and
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fitted, validate_data
@@ -20,9 +20,11 @@ from modelsel.core.spec import flat, resolved
 from modelsel.core.types import (
     PROBABILITIES,
     Candidate,
+    ClassTask,
     Codes,
     Feature,
     Floats,
+    NumberTask,
     RowTable,
     Table,
     Task,
@@ -43,7 +45,7 @@ from modelsel.tree.export.nested import to_dict
 from modelsel.tree.export.rules import rules_text, to_text
 from modelsel.tree.structure.node import PrunedView
 
-FLOOR = ("majority", "prior_draw")  # learners that look at no feature
+FLOOR, NUMBER_FLOOR = ("majority", "prior_draw"), ("mean", "median")  # learners that look at no feature
 OWN = ("learner", "settings", "seed")
 
 
@@ -85,7 +87,41 @@ def classifier(learner: str = "tree", *overrides: str, seed: int = 0, **params: 
     return Classifier(learner, settings or None, seed)
 
 
-def _is_tree(estimator: "Classifier") -> bool:
+def regressor(learner: str = "linear_regression", *overrides: str, seed: int = 0, **params: Any) -> "Regressor":
+    """Return a regressor by the name of its learner, for use where scikit-learn's are used.
+
+    Parameters
+    ----------
+    learner : str
+        `linear_regression`, `knn`, `mean`, ...: a file of `conf/learner/`.
+    *overrides : str
+        Settings as on the command line.
+    seed : int
+        Of learners that draw.
+    **params
+        Settings as values (`k=3`).
+
+    Returns
+    -------
+    Regressor
+        With `fit` and `predict` on rows × features.
+
+    Raises
+    ------
+    ConfigurationError
+        Names every setting that does not exist or does not fit.
+
+    Examples
+    --------
+    >>> regressor("knn", k=2).fit([[1.0], [2.0], [9.0]], [10.0, 20.0, 90.0]).predict([[1.4]]).tolist()
+    [15.0]
+    """
+    settings = {**dict(setting(override) for override in overrides), **params}
+    build(learner, settings, numbers=True)
+    return Regressor(learner, settings or None, seed)
+
+
+def _is_tree(estimator: "LearnerEstimator") -> bool:
     """Text, rules and nodes are there for trees; AttributeError otherwise."""
     check_is_fitted(estimator)
     if not isinstance(estimator.final_.model, TreeModel):
@@ -112,8 +148,8 @@ def one_column(decisions: Floats) -> Floats:
     return np.ascontiguousarray(decisions[:, 1]) if decisions.shape[1] == 2 else decisions
 
 
-class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A learner of `conf/learner/` as a scikit-learn classifier.
+class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
+    """The learners of `conf/learner/` as scikit-learn's estimators: what classifiers and regressors share.
 
     `get_params` and `set_params` (and so GridSearchCV) also know every hyper-parameter by its dotted name.
 
@@ -128,9 +164,12 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Examples
     --------
-    >>> Classifier("cart", {"max_depth": 1}).fit([[1.0], [2.0]], ["a", "b"]).predict([[0.0]]).tolist()
-    ['a']
+    >>> isinstance(classifier("cart"), LearnerEstimator), isinstance(regressor("knn"), LearnerEstimator)
+    (True, True)
     """
+
+    numbers: ClassVar[bool] = False  # it predicts numbers
+    final_: Final
 
     def __init__(
         self, learner: str | Mapping[str, object] = "tree", settings: Mapping[str, object] | None = None, seed: int = 0
@@ -138,134 +177,6 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.learner = learner
         self.settings = settings
         self.seed = seed
-
-    def fit(self, X: object, y: object, sample_weight: object = None) -> Self:
-        """Fit on rows × features.
-
-        Parameters
-        ----------
-        X : table or array
-            Rows × features; NaN where a value is missing.
-        y : array-like
-            A class per row.
-        sample_weight : array-like, optional
-            A weight per row; rows of weight 0 take no part.
-
-        Returns
-        -------
-        Classifier
-            Itself, fitted.
-
-        Raises
-        ------
-        ValueError
-            For rows that the learner cannot be fitted on.
-
-        Examples
-        --------
-        >>> classifier("cart").fit([[1.0], [2.0]], ["a", "b"]).classes_.tolist()
-        ['a', 'b']
-        """
-        spec, preparers = build(self.learner, self.settings)
-        task, self.classes_ = task_of(self, X, y, sample_weight)
-        rows = positions(task) if task.weights is None else np.flatnonzero(task.weights > 0)
-        if len(rows) == 0:
-            raise ValueError("All sample weights are zero: no row is left to fit on.")
-        if reason := next(iter(spec.problems(task)), None) or spec.refusal(task, rows):
-            raise ValueError(f"n_samples = {len(rows)}: {reason}")
-        self.final_: Final = fit(Candidate(spec, preparers), task, self.seed, rows)
-        return self
-
-    def predict(self, X: object) -> NDArray[Any]:
-        """Predict the label of each row.
-
-        Parameters
-        ----------
-        X : table or array
-            Rows × features; a table's columns in the order of `fit`.
-
-        Returns
-        -------
-        array
-            Labels, one per row.
-
-        Examples
-        --------
-        >>> classifier("cart").fit([[1.0], [2.0]], ["a", "b"]).predict([[5.0]]).tolist()
-        ['b']
-        """
-        table = self._known(X)
-        labels: NDArray[Any] = self.classes_.take(self.final_.predict(table))
-        return labels
-
-    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: object) -> Floats:
-        """Compute the class scores of each row; AttributeError for a learner that gives decision values alone.
-
-        Parameters
-        ----------
-        X : table or array
-            Rows × features.
-
-        Returns
-        -------
-        array
-            Scores in [0, 1], rows × classes in the order of `classes_`.
-
-        Examples
-        --------
-        >>> classifier("cart").fit([[1.0], [2.0]], ["a", "b"]).predict_proba([[5.0]]).tolist()
-        [[0.0, 1.0]]
-        """
-        table = self._known(X)
-        return self.final_.scores(table)
-
-    @available_if(has_decisions)  # type: ignore[untyped-decorator]
-    def decision_function(self, X: object) -> Floats:
-        """Compute the decision values of each row, where an estimator of another library has them; else AttributeError.
-
-        Parameters
-        ----------
-        X : table or array
-            Rows × features.
-
-        Returns
-        -------
-        array
-            A value per row, the larger the more it is the second class; of more classes rows × classes.
-
-        Examples
-        --------
-        >>> machine = classifier("estimator", estimator="sklearn.svm.LinearSVC").fit([[1.0], [2.0]], ["a", "b"])
-        >>> (machine.decision_function([[0.0], [3.0]]) > 0).tolist(), hasattr(machine, "predict_proba")
-        ([False, True], False)
-        """
-        return one_column(self.final_.decisions(self._known(X)))
-
-    @property
-    def scores_are(self) -> str:
-        """`probabilities`, `decision values`, or `classes`, where the predicted class has the whole score.
-
-        Examples
-        --------
-        >>> classifier("cart").scores_are, classifier("svm").scores_are
-        ('probabilities', 'decision values')
-        """
-        final = vars(self).get("final_")
-        return scores_are(build(self.learner, self.settings)[0] if final is None else final.model)
-
-    @property
-    def decides(self) -> bool:
-        """True where the learner has decision values, beside probabilities or without.
-
-        Examples
-        --------
-        >>> classifier("cart").decides, classifier("svm").decides
-        (False, True)
-        """
-        final = vars(self).get("final_")
-        own = build(self.learner, self.settings)[0] if final is None else final.model
-        return bool(getattr(own, "decides", False))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the constructor's parameters, and the hyper-parameters of the learner.
@@ -288,7 +199,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         own = {name: getattr(self, name) for name in OWN}
         if not deep:
             return own
-        known = flat(resolved(build(self.learner, self.settings)[0]))
+        known = flat(resolved(self._built()[0]))
         return {**{name: value for name, value in known.items() if name != "kind"}, **own}
 
     def set_params(self, **params: object) -> Self:
@@ -325,12 +236,26 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that missing and nominal values are taken, and that floors score poorly."""
+        """Tell scikit-learn that missing and nominal values are taken."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
-        tags.classifier_tags.poor_score = self.learner in FLOOR
         return tags
+
+    def _built(self) -> tuple[Any, tuple[Any, ...]]:
+        """Build the learner and its preparation steps."""
+        return build(self.learner, self.settings, numbers=self.numbers)
+
+    def _fit_on(self, task: Task) -> Self:
+        """Fit on the rows of a task that have weight; ValueError where the learner cannot be fitted on them."""
+        spec, preparers = self._built()
+        rows = positions(task) if task.weights is None else np.flatnonzero(task.weights > 0)
+        if len(rows) == 0:
+            raise ValueError("All sample weights are zero: no row is left to fit on.")
+        if reason := next(iter(spec.problems(task)), None) or spec.refusal(task, rows):
+            raise ValueError(f"n_samples = {len(rows)}: {reason}")
+        self.final_ = fit(Candidate(spec, preparers), task, self.seed, rows)
+        return self
 
     @property
     def n_leaves_(self) -> int:
@@ -447,25 +372,269 @@ def with_source(table: Table, X: Any, final: Final) -> Table:
     return replace(table, source=of_columns(X, set(names(final.features) if known is None else map(str, known))))
 
 
-def task_of(estimator: object, X: object, y: object, sample_weight: object = None) -> tuple[Task, NDArray[Any]]:
+class Classifier(ClassifierMixin, LearnerEstimator):  # type: ignore[misc]
+    """A learner of `conf/learner/` as a scikit-learn classifier.
+
+    `get_params` and `set_params` (and so GridSearchCV) also know every hyper-parameter by its dotted name.
+
+    Parameters
+    ----------
+    learner : str or dict
+        A file of `conf/learner/`, or a specification of the same form.
+    settings : dict, optional
+        Dotted hyper-parameters and their values.
+    seed : int
+        Of learners that draw.
+
+    Examples
+    --------
+    >>> Classifier("cart", {"max_depth": 1}).fit([[1.0], [2.0]], ["a", "b"]).predict([[0.0]]).tolist()
+    ['a']
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit on rows × features.
+
+        Parameters
+        ----------
+        X : table or array
+            Rows × features; NaN where a value is missing.
+        y : array-like
+            A class per row.
+        sample_weight : array-like, optional
+            A weight per row; rows of weight 0 take no part.
+
+        Returns
+        -------
+        Classifier
+            Itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            For rows that the learner cannot be fitted on.
+
+        Examples
+        --------
+        >>> classifier("cart").fit([[1.0], [2.0]], ["a", "b"]).classes_.tolist()
+        ['a', 'b']
+        """
+        self._built()  # a setting that does not exist is told before the rows are looked at
+        task, self.classes_ = task_of(self, X, y, sample_weight)
+        return self._fit_on(task)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the label of each row.
+
+        Parameters
+        ----------
+        X : table or array
+            Rows × features; a table's columns in the order of `fit`.
+
+        Returns
+        -------
+        array
+            Labels, one per row.
+
+        Examples
+        --------
+        >>> classifier("cart").fit([[1.0], [2.0]], ["a", "b"]).predict([[5.0]]).tolist()
+        ['b']
+        """
+        table = self._known(X)
+        labels: NDArray[Any] = self.classes_.take(self.final_.predict(table))
+        return labels
+
+    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Floats:
+        """Compute the class scores of each row; AttributeError for a learner that gives decision values alone.
+
+        Parameters
+        ----------
+        X : table or array
+            Rows × features.
+
+        Returns
+        -------
+        array
+            Scores in [0, 1], rows × classes in the order of `classes_`.
+
+        Examples
+        --------
+        >>> classifier("cart").fit([[1.0], [2.0]], ["a", "b"]).predict_proba([[5.0]]).tolist()
+        [[0.0, 1.0]]
+        """
+        table = self._known(X)
+        return self.final_.scores(table)
+
+    @available_if(has_decisions)  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Floats:
+        """Compute the decision values of each row, where an estimator of another library has them; else AttributeError.
+
+        Parameters
+        ----------
+        X : table or array
+            Rows × features.
+
+        Returns
+        -------
+        array
+            A value per row, the larger the more it is the second class; of more classes rows × classes.
+
+        Examples
+        --------
+        >>> machine = classifier("estimator", estimator="sklearn.svm.LinearSVC").fit([[1.0], [2.0]], ["a", "b"])
+        >>> (machine.decision_function([[0.0], [3.0]]) > 0).tolist(), hasattr(machine, "predict_proba")
+        ([False, True], False)
+        """
+        return one_column(self.final_.decisions(self._known(X)))
+
+    @property
+    def scores_are(self) -> str:
+        """`probabilities`, `decision values`, or `classes`, where the predicted class has the whole score.
+
+        Examples
+        --------
+        >>> classifier("cart").scores_are, classifier("svm").scores_are
+        ('probabilities', 'decision values')
+        """
+        final = vars(self).get("final_")
+        return scores_are(build(self.learner, self.settings)[0] if final is None else final.model)
+
+    @property
+    def decides(self) -> bool:
+        """True where the learner has decision values, beside probabilities or without.
+
+        Examples
+        --------
+        >>> classifier("cart").decides, classifier("svm").decides
+        (False, True)
+        """
+        final = vars(self).get("final_")
+        own = build(self.learner, self.settings)[0] if final is None else final.model
+        return bool(getattr(own, "decides", False))
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that floors score poorly."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = self.learner in FLOOR
+        return tags
+
+
+class Regressor(RegressorMixin, LearnerEstimator):  # type: ignore[misc]
+    """A learner of `conf/learner/` as a scikit-learn regressor.
+
+    Parameters
+    ----------
+    learner : str or dict
+        A file of `conf/learner/`, or a specification of the same form.
+    settings : dict, optional
+        Dotted hyper-parameters and their values.
+    seed : int
+        Of learners that draw.
+
+    Examples
+    --------
+    >>> Regressor("knn", {"k": 1}).fit([[1.0], [2.0]], [10.0, 20.0]).predict([[0.0]]).tolist()
+    [10.0]
+    """
+
+    numbers = True
+
+    def __init__(
+        self, learner: str | Mapping[str, Any] = "linear_regression", settings: Mapping[str, Any] | None = None, seed: int = 0
+    ) -> None:
+        super().__init__(learner, settings, seed)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit on rows × features.
+
+        Parameters
+        ----------
+        X : table or array
+            Rows × features; NaN where a value is missing.
+        y : array-like
+            A number per row.
+        sample_weight : array-like, optional
+            A weight per row; rows of weight 0 take no part.
+
+        Returns
+        -------
+        Regressor
+            Itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            For rows that the learner cannot be fitted on.
+
+        Examples
+        --------
+        >>> regressor("mean").fit([[1.0], [2.0]], [10.0, 20.0]).predict([[5.0]]).tolist()
+        [15.0]
+        """
+        spec, _ = self._built()
+        if "numbers" not in getattr(spec, "reads", ()):
+            raise ValueError(f"learner {self.learner!r} predicts classes and no numbers")
+        return self._fit_on(numbers_of(self, X, y, sample_weight))
+
+    def predict(self, X: Any) -> Floats:
+        """Predict the number of each row.
+
+        Parameters
+        ----------
+        X : table or array
+            Rows × features; a table's columns in the order of `fit`.
+
+        Returns
+        -------
+        array
+            Numbers, one per row.
+
+        Examples
+        --------
+        >>> regressor("median").fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 9.0]).predict([[5.0]]).tolist()
+        [2.0]
+        """
+        said: Floats = self.final_.predict(table) if len(table := self._known(X)) else np.empty(0)
+        return said
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that floors score poorly."""
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = self.learner in NUMBER_FLOOR
+        return tags
+
+
+def task_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> tuple[Task, NDArray[Any]]:
     """The task of a call of `fit`, and the labels of its classes; the estimator learns its features' number and names."""
     table, y = _training(estimator, X, y)
     if not countable(y):
         check_classification_targets(y)
     classes, target = distinct(y)
     weights = None if sample_weight is None else _check_sample_weight(sample_weight, table.values, dtype=np.float64)
-    task = Task(
+    task = ClassTask(
         name=table.name, features=table.features, values=table.values, rows=table.rows, weights=weights,
         classes=tuple(str(label) for label in classes), target=target,
     )  # fmt: skip
     return task, classes
 
 
-def _training(estimator: Any, X: Any, y: Any) -> tuple[Table, NDArray[Any]]:
+def numbers_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> NumberTask:
+    """The task of a call of `fit` with numbers as targets; the estimator learns its features' number and names."""
+    table, y = _training(estimator, X, y, numeric=True)
+    weights = None if sample_weight is None else _check_sample_weight(sample_weight, table.values, dtype=np.float64)
+    return NumberTask(
+        name=table.name, features=table.features, values=table.values, rows=table.rows, weights=weights,
+        target=np.asarray(y, np.float64),
+    )  # fmt: skip
+
+
+def _training(estimator: Any, X: Any, y: Any, numeric: bool = False) -> tuple[Table, NDArray[Any]]:
     """Read X and y for fitting: the features are described by a frame's types, or are all numeric."""
     if is_frame(X):
         validate_data(estimator, X, skip_check_array=True)
-        labels = _check_y(y, multi_output=False, estimator=estimator)
+        labels = _check_y(y, multi_output=False, y_numeric=numeric, estimator=estimator)
         if not len(X) == len(labels) > 0 or not X.shape[1]:
             raise ValueError(f"Found {X.shape[0]} sample(s) of {X.shape[1]} feature(s) and {len(labels)} label(s).")
         frame = as_pandas(X)
@@ -473,7 +642,7 @@ def _training(estimator: Any, X: Any, y: Any) -> tuple[Table, NDArray[Any]]:
     if _plain(estimator, X) and plain_labels(y, len(X)) and finite_sum(X):
         values, labels, estimator.n_features_in_ = X, y, X.shape[1]
     else:
-        values, labels = validate_data(estimator, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
+        values, labels = validate_data(estimator, X, y, dtype=np.float64, ensure_all_finite="allow-nan", y_numeric=numeric)
     return _table(values, numeric_features(values.shape[1])), labels
 
 

@@ -263,30 +263,37 @@ class Builder:
 
 
 def learner(
-    name: str | Mapping[str, object], overrides: Mapping[str, object] | None = None, plugins: Sequence[str] = ()
+    name: str | Mapping[str, object],
+    overrides: Mapping[str, object] | None = None,
+    plugins: Sequence[str] = (),
+    numbers: bool = False,
 ) -> tuple[Any, tuple[Any, ...]]:
     """A learner of `conf/learner/` with some settings changed, and its preparation steps.
 
-    `overrides` are dotted (`pruner.confidence`) or nested; `plugins` are parts of other packages that are allowed. Raises
+    `overrides` are dotted (`pruner.confidence`) or nested; `plugins` are parts of other packages that are allowed; `numbers`
+    says that the target is a number. Raises
     ConfigurationError that names every problem.
     """
     settings = tuple((key, value, type(value)) for key, value in (overrides or {}).items())  # True is not 1
     if isinstance(name, str) and all(kind in PLAIN for _, _, kind in settings):
-        return _known(name, settings, tuple(plugins))
-    return _built(name, overrides, tuple(plugins))
+        return _known(name, settings, tuple(plugins), numbers)
+    return _built(name, overrides, tuple(plugins), numbers)
 
 
 @lru_cache(maxsize=256)
-def _known(name: str, settings: tuple[tuple[str, Any, type], ...], plugins: tuple[str, ...]) -> tuple[Any, tuple[Any, ...]]:
+def _known(
+    name: str, settings: tuple[tuple[str, Any, type], ...], plugins: tuple[str, ...], numbers: bool
+) -> tuple[Any, tuple[Any, ...]]:
     """A learner that is asked for again: parts are frozen, and the package's files are as they were when it was loaded."""
-    return _built(name, {key: value for key, value, _ in settings}, plugins)
+    return _built(name, {key: value for key, value, _ in settings}, plugins, numbers)
 
 
 def _built(
-    name: str | Mapping[str, Any], overrides: Mapping[str, object] | None, plugins: tuple[str, ...]
+    name: str | Mapping[str, Any], overrides: Mapping[str, object] | None, plugins: tuple[str, ...], numbers: bool
 ) -> tuple[Any, tuple[Any, ...]]:
     """Build a learner and its preparation steps out of the package's files."""
-    builder = Builder(Folders.of(), plugins)
+    folders = Folders.of()
+    builder = Builder(folders.for_numbers() if numbers else folders, plugins)
     spec = merge({KIND: name} if isinstance(name, str) else name, nested(overrides or {}))
     built = builder.part(LEARNER, spec, LEARNER)
     ConfigurationError.raise_if(builder.problems)

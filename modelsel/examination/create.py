@@ -118,7 +118,7 @@ def _facts(config: Config, wanted: Wanted, sides: Mapping[str, Task], home: Home
     return Terms.read({
         "format": FORMAT, "id": secrets.token_hex(8), "name": wanted.name or task.name or "exam",
         "examiner": home.signer().public, "key": public_of(home.secret("exam.key")),
-        "columns": columns, "classes": list(task.classes),
+        "columns": columns, "classes": list(task.class_names),
         "features": [{"name": f.name, "kind": f.kind, "levels": list(f.levels)} for f in task.features],
         "rows": {side: len(rows) for side, rows in sides.items()}, "measure": resolved(config.measure),
         "policy": {"release": wanted.release, "resolution": wanted.resolution, "delta": delta,
@@ -141,7 +141,7 @@ def _write(folder: Path, side: str, task: Task, tokens: object, names: ColumnNam
     if side == "development":
         if task.groups is not None:
             columns[str(names.group)] = task.groups
-        columns[names.target] = np.array(task.classes, object)[task.target]
+        columns[names.target] = np.array(task.class_names, object)[task.target]
     frame = pd.DataFrame(columns)
     path = folder / f"{side}.{'parquet' if parquet else 'csv'}"
     try:

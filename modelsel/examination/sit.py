@@ -186,7 +186,7 @@ class ExamSession:
     def _mean(self, known: Outputs) -> float:
         """The exam's measure on the development rows."""
         task = self.store.development
-        return float(self.terms.make_measure().score(task.target, known, task.weights, len(task.classes))[0])
+        return float(self.terms.make_measure().score(task.target, known, task.weights, task.class_count)[0])
 
     def _seen(self, answer: Answer) -> OutOfFold | None:
         """What a bounded loss is planned from: predictions for development rows that came along."""

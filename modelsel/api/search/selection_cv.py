@@ -30,7 +30,7 @@ from modelsel.config.keywords import plain
 from modelsel.config.settings import SearchSettings
 from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.source import Source
-from modelsel.core.types import Candidate, Fold, Resampling, Task
+from modelsel.core.types import Candidate, ClassTask, Fold, Resampling, Task
 from modelsel.dataset.tables.frame import moments_of
 from modelsel.dataset.tables.in_memory import is_frame
 from modelsel.dataset.tables.source import is_sparse
@@ -584,7 +584,8 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         from modelsel.api.search import recorded
 
         ConfigurationError.raise_if(self._unrecorded(scorings))
-        task = replace(task, classes=recorded.classes_of(self.classes_))
+        if isinstance(task, ClassTask):
+            task = replace(task, classes=recorded.classes_of(self.classes_))
         scheme: Any = _named(self.scheme)
         if self.scheme is None:
             (task, resampling), scheme = recorded.with_folds(task, resampling), "predefined"

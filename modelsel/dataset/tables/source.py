@@ -67,7 +67,7 @@ def read_as_given(task: Task) -> Task:
     """The task with a source for estimator objects: columns in their own types, labels as the target's column held them."""
     source = of_table(task) if task.source is None else task.source
     if source.classes is None:
-        source = replace(source, classes=labels(task.classes, task.label_type))
+        source = replace(source, classes=labels(task.class_names, task.label_type))
     return replace(task, source=source)
 
 

@@ -12,7 +12,7 @@ from modelsel.guard.facts import Look, Reveal
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.matching.other_ledgers import NOTHING, OtherLedgers
 from modelsel.guard.policy.base import Policy
-from modelsel.guard.release import ReleaseMechanism
+from modelsel.guard.release import COUNTED, ReleaseMechanism
 from modelsel.guard.requests import LookRequest
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.home import Home, IdentityKey
@@ -63,7 +63,7 @@ class PreparedLook:
     @property
     def counted(self) -> bool:
         """Say whether the answer is a plain error count."""
-        return kind_of(self.request.sealing.measure) == "error" and self.request.sealing.development.weights is None
+        return kind_of(self.request.sealing.measure) in COUNTED and self.request.sealing.development.weights is None
 
     @cached_property
     def form(self) -> LossForm | None:
@@ -71,7 +71,7 @@ class PreparedLook:
         seen, sealing = self.request.seen, self.request.sealing
         if seen is None or self.counted or self.outputs is None:
             return None
-        return form_of(sealing.measure, len(sealing.development.classes), seen)
+        return form_of(sealing.measure, sealing.development.class_count, seen)
 
     @property
     def has_form_for_units(self) -> bool:
