@@ -122,7 +122,7 @@ def _differ(column):
     return False
 
 
-@kernel(_nrt=False)
+@kernel(inline="always", _nrt=False)
 def _cut(column, mean, rest, inverse, least, shift, best):
     """What the best cut is worth if it is more than `best`, and the rows left of it (0: none); rest: Σ (q − m)."""
     n, at, a = len(column), np.int64(0), np.int64(0)
@@ -147,10 +147,47 @@ def _search(entries, begin, end, here, below, sums, inverse, least, shift):
         column = entries[f, begin:end]
         below[f] = here[f] and _differ(column)
         if below[f]:
-            value, left = _cut(column, mean, rest, inverse, least, shift, best)
+            best, left = _cut(column, mean, rest, inverse, least, shift, best)
             if left > 0:
-                best, chosen, at = value, f, left
+                chosen, at = f, left
     return chosen, best - float(rest) * float(rest) * inverse[end - begin], at
+
+
+@kernel(_nrt=False)
+def _pair(codes, here, rows, one, other):
+    """The feature that parts two rows, the first in which they differ (−1: none); the row that goes left, and the other."""
+    for f in range(len(here)):
+        if here[f]:
+            a, b = codes[f, rows[np.uint64(one)]], codes[f, rows[np.uint64(other)]]
+            if a != b:
+                return (f, one, other) if a < b else (f, other, one)
+    return -1, one, other
+
+
+@kernel(_nrt=False)
+def _write_pair(nodes, value, sums, node, first, f, left, right, codes, rows, whole, policy):
+    """A test that parts two rows, and its two leaves."""
+    record = nodes[node]
+    record[TEST], record[FEATURE], record[FIRST], record[BRANCHES] = THRESHOLD, f, first, 2
+    record[LEFT], record[RIGHT] = codes[f, rows[np.uint64(left)]], codes[f, rows[np.uint64(right)]]
+    record[MISSING_TO] = _missing_to(policy, 1, 1)
+    total = whole[np.uint64(left)] + whole[np.uint64(right)]
+    mean = total >> 1
+    rest, a = total - 2 * mean, whole[np.uint64(left)] - mean
+    b = float(rest - a)
+    value[node, 0] = float(a) * float(a) * 1.0 + b * b * 1.0 - float(rest) * float(rest) * 0.5
+    for k in range(2):
+        child, q = first + k, whole[np.uint64(right if k else left)]
+        nodes[child, PARENT], nodes[child, DEPTH] = node, record[DEPTH] + 1
+        _only(q, sums[child])
+
+
+@kernel(_nrt=False)
+def _only(q, sums):
+    """The sums of a single row."""
+    u, v = q >> HALF, q & np.int64((1 << HALF) - 1)
+    sums[TOTAL], sums[U], sums[UU], sums[UV], sums[VV] = q, u, u * u, u * v, v * v
+    sums[LEAST], sums[LARGEST], sums[ROWS] = q, q, 1
 
 
 @kernel(_nrt=False)
@@ -263,6 +300,15 @@ def grow(order, codes, whole, rows, rules, limits, stop):
             nodes[first + b, PARENT], nodes[first + b, DEPTH] = node, depth + 1
         zero = _splittable(sums[first], depth + 1, least, enough, most)
         one = _splittable(sums[first + 1], depth + 1, least, enough, most)
+        for b in range(2):
+            if (one if b else zero) and sums[first + b, ROWS] == 2:  # needs no sorted columns
+                place = at if b else 0
+                g, left, right = _pair(codes, below, rows, (column[place] >> 1) & ids, (column[place + 1] >> 1) & ids)
+                if g >= 0:
+                    nodes, value, sums = longer(nodes, made + 2), longer(value, made + 2), longer(sums, made + 2)
+                    _write_pair(nodes, value, sums, first + b, made, g, left, right, codes, rows, whole, rules.missing)
+                    made += 2
+        zero, one = zero and sums[first, ROWS] > 2, one and sums[first + 1, ROWS] > 2
         if not zero and not one:
             continue
         _sides(column, at, side, ids)
