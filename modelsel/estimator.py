@@ -19,6 +19,7 @@ from modelsel.core.spec import flat, resolved
 from modelsel.core.types import (
     PROBABILITIES,
     Candidate,
+    ClassTask,
     Codes,
     Feature,
     Floats,
@@ -439,7 +440,7 @@ def task_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> tuple[
         check_classification_targets(y)
     classes, target = distinct(y)
     weights = None if sample_weight is None else _check_sample_weight(sample_weight, table.values, dtype=np.float64)
-    task = Task(
+    task = ClassTask(
         name=table.name, features=table.features, values=table.values, rows=table.rows, weights=weights,
         classes=tuple(str(label) for label in classes), target=target,
     )  # fmt: skip

@@ -206,14 +206,14 @@ def _select(selecting: SelectionProcedure, task: Task, rows: Integers, fold: int
 
 
 def _score(selecting: SelectionProcedure, said: Outputs, rows: Task) -> float:
-    score = selecting.measure.score(rows.target, said, rows.weights, len(rows.classes))
+    score = selecting.measure.score(rows.target, said, rows.weights, rows.class_count)
     return float(np.asarray(score)[0])
 
 
 def _losses(selecting: SelectionProcedure, said: Outputs, task: Task, rows: Integers) -> Floats:
     """Loss per row, in proportion to its weight among the task's rows."""
     assessed = task.take(rows)
-    losses = selecting.measure.losses(assessed.target, said, len(task.classes))[0]
+    losses = selecting.measure.losses(assessed.target, said, task.class_count)[0]
     return np.asarray(losses * assessed.row_weights / task.row_weights.mean())
 
 

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from modelsel.core.types import Candidate, Codes, Finding, Floats, Integers, Scoreboard, Status
+from numpy.typing import NDArray
+
+from modelsel.core.types import Candidate, Finding, Floats, Integers, Scoreboard, Status
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,8 +28,8 @@ class Assessed:
     """Out-of-fold predictions of some candidates: the winner first, then the best of each other learner."""
 
     ids: tuple[str, ...]
-    truth: Codes  # development rows
-    predicted: Codes  # candidates × development rows (first repeat), −1 where not assessed
+    truth: NDArray[Any]  # development rows: classes, or numbers
+    predicted: NDArray[Any]  # candidates × development rows (first repeat), −1 (numbers: NaN) where not assessed
     scores: Floats | None = None  # candidates × rows × classes where the measure asked for them
 
 

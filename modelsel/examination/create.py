@@ -109,7 +109,7 @@ def _facts(config: Config, wanted: Wanted, sides: Mapping[str, Task], home: Home
     return {
         "format": FORMAT, "id": secrets.token_hex(8), "name": wanted.name or task.name or "exam",
         "examiner": home.signer().public, "key": public_of(home.secret("exam.key")),
-        "columns": columns, "classes": list(task.classes),
+        "columns": columns, "classes": list(task.class_names),
         "features": [{"name": f.name, "kind": f.kind, "levels": list(f.levels)} for f in task.features],
         "rows": {side: len(rows) for side, rows in sides.items()}, "measure": resolved(config.measure),
         "policy": {"release": wanted.release, "resolution": wanted.resolution, "delta": delta,
@@ -132,7 +132,7 @@ def _write(folder: Path, side: str, task: Task, tokens: Any, facts: Mapping[str,
     if side == "development":
         if task.groups is not None:
             columns[facts["columns"]["group"]] = task.groups
-        columns[facts["columns"]["target"]] = np.array(task.classes, object)[task.target]
+        columns[facts["columns"]["target"]] = np.array(task.class_names, object)[task.target]
     frame = pd.DataFrame(columns)
     path = folder / f"{side}.{'parquet' if parquet else 'csv'}"
     try:

@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from modelsel.core.errors import ConfigurationError, LedgerError, Problem, StoreError
 from modelsel.core.fingerprint import canonical
-from modelsel.core.types import Codes, Floats, Outputs, Sealed, Task, sealed_unread
+from modelsel.core.types import ClassTask, Codes, Floats, Outputs, Sealed, Task, sealed_unread
 from modelsel.examination.terms import FILE, Terms, read
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.home import Home, write_whole
@@ -75,7 +75,7 @@ class Store:
     def development(self) -> Task:
         target = self._arrays["development.target"].astype(np.int32)
         weights = self._arrays.get("development.weights")
-        return Task(**self._of("development"), classes=self.terms.classes, target=target, weights=weights)
+        return ClassTask(**self._of("development"), classes=self.terms.classes, target=target, weights=weights)
 
     @cached_property
     def sealed(self) -> Sealed:

@@ -156,7 +156,7 @@ class Gate:
         On record first, priced as one of all ways to share them out, or Σ ln(n_c + 1) where that is more.
         """
         self.seal(sealing)
-        n, classes = len(sealing.sealed), len(sealing.development.classes)
+        n, classes = len(sealing.sealed), sealing.development.class_count
         ways = lgamma(n + classes) - lgamma(n + 1) - lgamma(classes)
         intent = apart.tell(
             self.session, sealing, self.subject(sealing), "class_counts", max(ways, classes * log(n / classes + 1))

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from modelsel.core.spec import FieldLimits, one_of, plain, resolved
-from modelsel.core.types import PROBABILITIES, Description, Feature, Integers, Table, Task
+from modelsel.core.types import PROBABILITIES, ClassTask, Description, Feature, Integers, Table
 from modelsel.foreign.allowed import NotAllowedError, class_of, home_of
 from modelsel.foreign.answers import decides, scores_of
 from modelsel.foreign.libraries import Origin, is_classifier, takes_nan, takes_weights
@@ -141,10 +141,10 @@ class Estimator(BaseLearner):
             yield f"{self.estimator} takes no categories: use encoding=one_hot or ordinal"
         if self.missing == "keep" and not takes_nan(made):
             yield f"{self.estimator} takes no missing values: use missing=auto or median"
-        if isinstance(task, Task):
+        if isinstance(task, ClassTask):
             yield from self._unfit_for(kind, made, task)
 
-    def _unfit_for(self, kind: Any, made: Any, task: Task) -> Iterable[str]:
+    def _unfit_for(self, kind: Any, made: Any, task: ClassTask) -> Iterable[str]:
         """Yield why the estimator cannot be fitted on the task's features and weights."""
         most = most_levels(kind) if self.coded == "native" else None
         many = [feature for feature in task.features if most and feature.kind == "nominal" and len(feature.levels) > most]
@@ -153,13 +153,13 @@ class Estimator(BaseLearner):
         if task.weights is not None and not takes_weights(made):
             yield f"{self.estimator} takes no weights, and this task has some"
 
-    def refusal(self, task: Task, rows: Integers) -> str | None:
+    def refusal(self, task: ClassTask, rows: Integers) -> str | None:
         return None
 
-    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> EstimatorPath:
+    def fit_path(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> EstimatorPath:
         return EstimatorPath(self, task, rows, int(rng.integers(2**31 - 1)))
 
-    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> EstimatorModel:
+    def fit(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> EstimatorModel:
         return self.fit_path(task, rows, rng).model(self)
 
     @staticmethod

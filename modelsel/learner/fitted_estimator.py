@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from modelsel.core.fingerprint import array_digest
 from modelsel.core.spec import resolved
-from modelsel.core.types import DECISIONS, Codes, Description, Floats, Integers, Outputs, Table, Task, positions
+from modelsel.core.types import DECISIONS, ClassTask, Codes, Description, Floats, Integers, Outputs, Table, positions
 from modelsel.foreign.answers import decides, decisions, scores_of
 from modelsel.foreign.libraries import takes_nan
 from modelsel.foreign.native import as_wanted, fitted_with, made_with
@@ -167,7 +167,7 @@ class EstimatorPath:
     """Fits of an estimator on some rows, shared by its candidates (a path is used by one thread)."""
 
     learner: Any  # an Estimator; those that are asked about differ in the path parameter only
-    task: Task
+    task: ClassTask
     rows: Integers
     seed: int
     _fitted: dict[Any, Any] = field(default_factory=dict)  # the widest fit so far, under its value
@@ -259,7 +259,7 @@ class EstimatorRecipe(FittedModel):
     def __str__(self) -> str:
         return f"{self.learner.estimator} ({self.version})"
 
-    def refit(self, task: Task, rows: Integers) -> EstimatorModel:
+    def refit(self, task: ClassTask, rows: Integers) -> EstimatorModel:
         """The same fit on the same rows. Raises ValueError when the rows are others, or the library is another version."""
         path = EstimatorPath(self.learner, task, rows, self.random_state)
         if path.digest != self.rows:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.spec import class_of, kind_of
-from modelsel.core.types import Description, Floats, Integers, Table, Task, positions
+from modelsel.core.types import ClassTask, Description, Floats, Integers, Table, positions
 from modelsel.statistics.sampling import deal, deal_groups
 
 
@@ -50,7 +50,7 @@ class PreparedFit:
         return found
 
 
-def prepared_fit(learner: Any, steps: Sequence[Any], task: Task, rows: Integers, seed: int) -> PreparedFit:
+def prepared_fit(learner: Any, steps: Sequence[Any], task: ClassTask, rows: Integers, seed: int) -> PreparedFit:
     """Fit steps and learner on some rows of a task; a step is handed these rows and no others."""
     done: list[Any] = []
     for step in steps:
@@ -62,7 +62,7 @@ def prepared_fit(learner: Any, steps: Sequence[Any], task: Task, rows: Integers,
     return PreparedFit(fitted, learner.fit_path(task, rows, np.random.default_rng(seed)))
 
 
-def inner_folds(task: Task, rows: Integers, folds: int, rng: np.random.Generator) -> list[tuple[Integers, Integers]]:
+def inner_folds(task: ClassTask, rows: Integers, folds: int, rng: np.random.Generator) -> list[tuple[Integers, Integers]]:
     """Analysis and assessment rows of each inner fold: positions in `rows`."""
     _, copy = np.unique(rows, return_inverse=True)
     repeated = copy.max() + 1 < len(rows)
@@ -81,7 +81,7 @@ class InnerFits:
     whole: PreparedFit
     inner: tuple[PreparedFit, ...]
     parts: tuple[tuple[Integers, Integers], ...]
-    task: Task
+    task: ClassTask
     rows: Integers
 
     def held(self, learners: Sequence[Any]) -> dict[Any, Floats]:
@@ -97,7 +97,7 @@ class InnerFits:
 
 
 def inner_fits(
-    learner: Any, steps: Sequence[Any], task: Task, rows: Integers, folds: int, rng: np.random.Generator
+    learner: Any, steps: Sequence[Any], task: ClassTask, rows: Integers, folds: int, rng: np.random.Generator
 ) -> InnerFits:
     """Fit on all analysis rows, and on all but each of so many inner folds (0: on none)."""
     rows = np.asarray(rows)
@@ -108,7 +108,7 @@ def inner_fits(
     return InnerFits(whole, tuple(inner), parts, task, rows)
 
 
-def refusal(learner: Any, task: Task, rows: Integers, folds: int, what: str) -> str | None:
+def refusal(learner: Any, task: ClassTask, rows: Integers, folds: int, what: str) -> str | None:
     """Too few rows for the inner folds of `what`, or for the learner on the smallest of them."""
     distinct = len(np.unique(rows if task.groups is None else task.groups[rows]))
     if distinct < folds:

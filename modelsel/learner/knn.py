@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.spec import one_of, part, plain, resolved, whole
-from modelsel.core.types import Codes, Description, Feature, Floats, Integers, Outputs, Table, Task
+from modelsel.core.types import ClassTask, Codes, Description, Feature, Floats, Integers, Outputs, Table
 from modelsel.distance.base import DECIMALS, LEVELS, Distance, FittedDistance, row_digests
 from modelsel.distance.plain import Neighbours
 from modelsel.distance.search import neighbours
@@ -140,10 +140,10 @@ class Knn(BaseLearner):
         yield from self.distance.problems(task)
         yield from prior_problems(self.prior, task)
 
-    def refusal(self, task: Task, rows: Integers) -> str | None:
+    def refusal(self, task: ClassTask, rows: Integers) -> str | None:
         return f"k = {self.k} is more than the {len(rows)} analysis rows" if self.k > len(rows) else None
 
-    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "KnnPath":
+    def fit_path(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> "KnnPath":
         """Encode the analysis rows and store them in the order of their digests."""
         metric = self.distance.fit(task, rows, self.normalise)
         codes = metric.encode(task.values[rows], task.features)
@@ -153,7 +153,7 @@ class Knn(BaseLearner):
         stored = np.ascontiguousarray(codes[:, order])
         return KnnPath(metric, task.features, stored, labels[order], weights[order], len(task.classes))
 
-    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "KnnModel":
+    def fit(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> "KnnModel":
         """Fit the path and take this learner's model; too few rows are an error."""
         refused = self.refusal(task, rows)
         if refused:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Table, Task
+from modelsel.core.types import ClassTask, Codes, Description, Floats, Integers, Outputs, Table
 from modelsel.learner.base import BaseLearner, FittedModel
 
 
@@ -24,10 +24,10 @@ class Majority(BaseLearner):
     def fit_key(self) -> dict[str, Any]:
         return {"kind": "majority"}
 
-    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "MajorityModel":
+    def fit_path(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> "MajorityModel":
         return self.fit(task, rows, rng)
 
-    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "MajorityModel":
+    def fit(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> "MajorityModel":
         weight = np.bincount(task.target[rows], task.row_weights[rows], len(task.classes))
         return MajorityModel(np.asarray(weight / weight.sum()))
 

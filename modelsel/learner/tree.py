@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from modelsel.core.spec import kind_of, number, one_of, part, plain, resolved, whole
-from modelsel.core.types import Description, Floats, Integers, Table, Task
+from modelsel.core.types import ClassTask, Description, Floats, Integers, Table
 from modelsel.learner.base import BaseLearner
 from modelsel.learner.trees.leaf import Leaf
 from modelsel.learner.trees.model import TreeModel, restore
@@ -126,7 +126,7 @@ class Tree(BaseLearner):
     def problems(self, task: Table | None = None) -> Iterable[str]:
         """Yield what is wrong with the settings, together or for this task."""
         yield from self.criterion.problems(task)
-        classes = len(task.classes) if isinstance(task, Task) else None
+        classes = len(task.classes) if isinstance(task, ClassTask) else None
         yield from self.leaf.problems(classes)
         yield from self.pruner.problems(bool(self.costs))
         multiway = self.splits.nominal == "multiway"
@@ -139,14 +139,14 @@ class Tree(BaseLearner):
         elif self.costs and classes not in (None, len(self.costs)):
             yield f"costs has {len(self.costs)} rows for {classes} classes"
 
-    def refusal(self, task: Task, rows: Integers) -> str | None:
+    def refusal(self, task: ClassTask, rows: Integers) -> str | None:
         weight = len(rows) if task.weights is None else task.weights[rows].sum()
         return None if weight > 0 else "no analysis row has weight"
 
-    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> TreePath:
+    def fit_path(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> TreePath:
         return self._path(task, rows, rng, GrowthParams(**self._growth()))
 
-    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> TreeModel:
+    def fit(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> TreeModel:
         growth = GrowthParams(**self._growth(), min_split=float(self.min_split), max_depth=self.max_depth)
         return self._path(task, rows, rng, growth).model(self)
 
@@ -183,7 +183,7 @@ class Tree(BaseLearner):
             "min_leaf": float(self.min_leaf), "min_leaf_rule": self.min_leaf_rule,
         }  # fmt: skip
 
-    def _path(self, task: Task, rows: Integers, rng: np.random.Generator, growth: GrowthParams) -> TreePath:
+    def _path(self, task: ClassTask, rows: Integers, rng: np.random.Generator, growth: GrowthParams) -> TreePath:
         """Grow the tree, with rows held back where the pruner wants some."""
         growing, pruning = held_back(task, rows, self.pruner.fit_key().get("share"), rng)
         tree = grow(task, growing, self.criterion, growth)

@@ -7,11 +7,11 @@
 """
 
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from modelsel.core.types import Codes, Floats, Outputs, Resampling, Task
+from modelsel.core.types import CLASS_TASKS, AnyTask, Codes, Floats, Outputs, Resampling, TaskKind
 from modelsel.kernels.compiler import load
 
 ROUNDING = 1e-6  # of probabilities that were kept in single precision
@@ -20,8 +20,8 @@ ROUNDING = 1e-6  # of probabilities that were kept in single precision
 class BaseMeasure:
     """Base of measures: a number per candidate and fold. A new one defines `score`.
 
-    Class attributes: `higher_is_better`; `needs_scores`, where it reads class scores and not only predicted classes, and
-    `needs_probabilities`, where decision values, which only rank, will not do;
+    Class attributes: `reads`, the kinds of task that it judges; `higher_is_better`; `needs_scores`, where it reads class
+    scores and not only predicted classes, and `needs_probabilities`, where decision values, which only rank, will not do;
     `over_rows`, where the score is a mean of losses over rows.
 
     Examples
@@ -31,12 +31,13 @@ class BaseMeasure:
     True
     """
 
+    reads: ClassVar[tuple[TaskKind, ...]] = CLASS_TASKS
     higher_is_better: ClassVar[bool] = True
     needs_scores: ClassVar[bool] = False  # reads class scores, and not only predicted classes
     needs_probabilities: ClassVar[bool] = False  # and takes them at their word: decision values will not do
     over_rows: ClassVar[bool] = False
 
-    def problems(self, task: Task, resampling: Resampling) -> Iterator[str]:
+    def problems(self, task: AnyTask, resampling: Resampling) -> Iterator[str]:
         """Yield reasons why it cannot be used on this task and these folds.
 
         Parameters
@@ -53,19 +54,19 @@ class BaseMeasure:
         """
         yield from ()
 
-    def score(self, truth: Codes, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:
+    def score(self, truth: Any, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:
         """Compute one number per candidate.
 
         Parameters
         ----------
-        truth : Codes
-            Class index per row.
+        truth : Codes or Floats
+            Class index per row; where the target is a number, the number.
         outputs : Outputs
             `predicted`, candidates × rows, and where `needs_scores` also `scores`, candidates × rows × classes.
         weights : Floats or None
             Weight per row; None: all equal.
         classes : int
-            How many classes there are.
+            How many classes there are; 0 where the target is a number.
 
         Returns
         -------
@@ -74,17 +75,17 @@ class BaseMeasure:
         """
         raise NotImplementedError
 
-    def losses(self, truth: Codes, outputs: Outputs, classes: int) -> Floats:
+    def losses(self, truth: Any, outputs: Outputs, classes: int) -> Floats:
         """Compute the loss per candidate and row, only where the score is their mean.
 
         Parameters
         ----------
-        truth : Codes
-            Class index per row.
+        truth : Codes or Floats
+            Class index per row; where the target is a number, the number.
         outputs : Outputs
             The answers of the candidates.
         classes : int
-            How many classes there are.
+            How many classes there are; 0 where the target is a number.
 
         Returns
         -------
@@ -113,17 +114,17 @@ class OverRows(BaseMeasure):
     higher_is_better = False
     over_rows = True
 
-    def losses(self, truth: Codes, outputs: Outputs, classes: int) -> Floats:
+    def losses(self, truth: Any, outputs: Outputs, classes: int) -> Floats:
         """Compute the loss per candidate and row.
 
         Parameters
         ----------
-        truth : Codes
-            Class index per row.
+        truth : Codes or Floats
+            Class index per row; where the target is a number, the number.
         outputs : Outputs
             The answers of the candidates.
         classes : int
-            How many classes there are.
+            How many classes there are; 0 where the target is a number.
 
         Returns
         -------
@@ -132,19 +133,19 @@ class OverRows(BaseMeasure):
         """
         raise NotImplementedError
 
-    def score(self, truth: Codes, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:
+    def score(self, truth: Any, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:
         """Compute the weighted mean of the losses.
 
         Parameters
         ----------
-        truth : Codes
-            Class index per row.
+        truth : Codes or Floats
+            Class index per row; where the target is a number, the number.
         outputs : Outputs
             The answers of the candidates.
         weights : Floats or None
             Weight per row; None: all equal.
         classes : int
-            How many classes there are.
+            How many classes there are; 0 where the target is a number.
 
         Returns
         -------
@@ -190,14 +191,14 @@ class FromConfusion(BaseMeasure):
 
         Parameters
         ----------
-        truth : Codes
-            Class index per row.
+        truth : Codes or Floats
+            Class index per row; where the target is a number, the number.
         outputs : Outputs
             The answers of the candidates.
         weights : Floats or None
             Weight per row; None: all equal.
         classes : int
-            How many classes there are.
+            How many classes there are; 0 where the target is a number.
 
         Returns
         -------

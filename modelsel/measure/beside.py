@@ -29,7 +29,8 @@ def accompanying(chooses: BaseMeasure, task: Task, resampling: Resampling, score
     return {
         kind: measure
         for kind, measure in found.items()
-        if measure.needs_scores == scores
+        if task.kind in measure.reads
+        and measure.needs_scores == scores
         and (measure.over_rows or not alone)
         and not any(True for _ in measure.problems(task, resampling))
     }

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from modelsel.core.spec import kind_of
-from modelsel.core.types import Codes, Finding, Floats, Integers, Outputs, Resampling, Severity, Task
+from modelsel.core.types import ClassTask, Codes, Finding, Floats, Integers, Outputs, Resampling, Severity, Task
 from modelsel.guard.checks.independence import FEWEST_UNITS, sizes
 from modelsel.guard.checks.terms import reached
 from modelsel.guard.release import count_limits
@@ -72,7 +72,7 @@ def of_guesses(measure: BaseMeasure, task: Task) -> Luck:
     """
     rng = np.random.default_rng(0)
     rows = rng.permutation(len(task))[:ROWS]
-    truth, classes = task.target[rows], len(task.classes)
+    truth, classes = task.target[rows], task.class_count
     weights = None if task.weights is None else task.weights[rows]
     shares = np.bincount(truth, weights, classes) / (len(rows) if weights is None else weights.sum())
     scores = shares * rng.exponential(size=(GUESSES, len(rows), classes)) + 1e-300
@@ -147,8 +147,10 @@ def warnings(plan: Plan, task: Task, delta: float = 0.05, measure: BaseMeasure |
 
 
 def base_error(task: Task) -> float:
-    """Weighted share of rows that are not of the most frequent class."""
-    shares = np.bincount(task.target, task.row_weights, len(task.classes)) / task.row_weights.sum()
+    """Weighted share of rows that are not of the most frequent class; of numbers, the error rate that is hardest to tell."""
+    if not isinstance(task, ClassTask):
+        return 0.5
+    shares = np.bincount(task.target, task.row_weights, task.class_count) / task.row_weights.sum()
     return 1.0 - float(shares.max())
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from modelsel.core.selection import Selection
 from modelsel.core.spec import kind_of
-from modelsel.core.types import Feature, Floats, Integers, Resampling, Table, Task
+from modelsel.core.types import ClassTask, Feature, Floats, Integers, Resampling, Table, Task
 from modelsel.runner.execution.single_job import Failure
 
 
@@ -19,7 +19,7 @@ def task(development: Task, sealed: Table) -> dict[str, Any]:
     """Gather the facts of the task."""
     return {
         "name": development.name, "rows": len(development) + len(sealed), "development_rows": len(development),
-        "test_rows": len(sealed), "features": len(development.features), "classes": list(development.classes),
+        "test_rows": len(sealed), "features": len(development.features), "classes": list(development.class_names),
         "fingerprint": development.fingerprint,
         **({"unit": development.unit, "units": len(np.unique(np.append(development.units, sealed.units)))}
            if development.units is not None and sealed.units is not None else {}),
@@ -79,14 +79,14 @@ MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio, odd: F
 
 def data(task: Task) -> dict[str, Any]:
     """Plain facts about the development rows; nothing of the test rows is here."""
-    counts = np.bincount(task.target, minlength=len(task.classes))
+    counts = np.bincount(task.target, minlength=task.class_count).tolist() if isinstance(task, ClassTask) else []
     features = [feature(item, task.values[:, i]) for i, item in enumerate(task.features[:SHOWN])]
     return {
         "rows": len(task),
         "features": features,
         "not_shown": max(0, len(task.features) - SHOWN),
         "kinds": {kind: sum(item.kind == kind for item in task.features) for kind in ("numeric", "nominal", "ordered")},
-        "classes": [{"name": name, "rows": int(count)} for name, count in zip(task.classes, counts)],
+        "classes": [{"name": name, "rows": int(count)} for name, count in zip(task.class_names, counts)],
         "missing": float(np.isnan(task.values).mean()) if task.values.size else 0.0,
         "repeated_rows": repeated(task),
         "weighted": task.weights is not None,

@@ -62,11 +62,13 @@ class Predictor:
 
     def predict(self, table: Table) -> NDArray[np.str_]:
         """The predicted class of each row, as text. Raises DataError for a recipe that was not refitted."""
-        return np.array(self.classes, dtype=np.str_)[self._fitted.predict(self.prepared(table))]
+        said: NDArray[np.str_] = np.array(self.classes, dtype=np.str_)[self._fitted.predict(self.prepared(table))]
+        return said
 
     def labels(self, table: Table) -> NDArray[Any]:
         """The predicted class of each row as the target's column held it: bool, int, float or text. Raises as `predict`."""
-        return new_rows.labels(self.classes, self.label_type)[self._fitted.predict(self.prepared(table))]
+        said: NDArray[Any] = new_rows.labels(self.classes, self.label_type)[self._fitted.predict(self.prepared(table))]
+        return said
 
     def scores(self, table: Table) -> Floats:
         """Class scores, rows × classes in the order of `classes`. Raises DataError for a recipe that was not refitted."""

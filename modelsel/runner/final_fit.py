@@ -80,7 +80,7 @@ def fit(candidate: Candidate, task: Task, seed: int, rows: Integers | None = Non
     rng = generator(seed, rows_digest(task, rows), fit_digest(candidate)) if _draws(candidate.learner) else _nothing_drawn()
     kinds = [kind_of(step) for step in candidate.preparers]
     model = candidate.learner.fit(ready, rows, rng)
-    return Final(task.features, task.classes, tuple(zip(kinds, steps, strict=True)), kind_of(candidate.learner), model)
+    return Final(task.features, task.class_names, tuple(zip(kinds, steps, strict=True)), kind_of(candidate.learner), model)
 
 
 def fit_and_answer(

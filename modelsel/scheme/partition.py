@@ -8,7 +8,7 @@ import numpy as np
 
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import kind_of, plain, whole
-from modelsel.core.types import ABSENT, Booleans, Codes, Finding, Fold, Integers, Resampling, Task
+from modelsel.core.types import ABSENT, Booleans, ClassTask, Codes, Finding, Fold, Integers, Resampling, Task
 from modelsel.statistics.sampling import deal, deal_groups, draw, equal_rows
 
 Assign = Callable[[np.random.Generator], Integers]
@@ -136,7 +136,9 @@ def _joined(groups: Integers, same: Integers) -> Integers:
 def fewer_rows_than_folds(task: Task, resampling: Resampling) -> Iterator[Finding]:
     """A finding that names the classes with their rows; nothing for schemes of one or two folds."""
     folds = sum(fold.repeat == 0 for fold in resampling.folds)
-    if folds <= 2 or folds >= len(task):  # leaving one out, every class has fewer rows than folds
+    if (
+        not isinstance(task, ClassTask) or folds <= 2 or folds >= len(task)
+    ):  # leaving one out, every class has fewer rows than folds
         return
     counts = np.bincount(task.target, minlength=len(task.classes)).tolist()
     few = [f"{name} ({n})" for name, n in zip(task.classes, counts) if 0 < n < folds]

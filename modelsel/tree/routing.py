@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.core.types import Booleans, Codes, Floats, Integers, Table, Task
+from modelsel.core.types import Booleans, ClassTask, Codes, Floats, Integers, Table
 from modelsel.kernels.compiler import load
 from modelsel.tree.growing.late_surrogates import LateTree
 from modelsel.tree.structure.node import BY_SURROGATES, LEAF, MULTIWAY, SUBSET, THRESHOLD, DecisionTree, PrunedView, Surrogates
@@ -244,7 +244,7 @@ class RerouteState:
     """Rows (repeats allowed) by position in `rows`; `tree.structure.evidence.Reroute`."""
 
     tree: DecisionTree
-    task: Task
+    task: ClassTask
     rows: Integers
 
     @property

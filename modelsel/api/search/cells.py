@@ -51,7 +51,7 @@ def answered(
     """Compute every cell, with what the rule sets bounds to `beside`. Raises DataError for data that a learner cannot use."""
     work = RunContext(task, resampling, plan, measure, seed, beside=beside)
     scores, seconds = (
-        ScoreMatrix(len(plan.candidates), plan.folds, beside, len(task.classes)),
+        ScoreMatrix(len(plan.candidates), plan.folds, beside, task.class_count),
         np.zeros((len(plan.candidates), plan.folds)),
     )
     matrix = LossMatrix(task, resampling, len(plan.candidates)) if measure.over_rows else None
@@ -125,5 +125,5 @@ def _enter(matrix: LossMatrix, work: RunContext, job: CellJob, result: CellResul
     """Put the losses of a finished cell into the matrix."""
     rows, ok = work.resampling.folds[job.cell.fold].assessment, result.ok
     if len(ok):
-        losses = work.measure.losses(work.task.target[rows], result.outputs(ok), len(work.task.classes))
+        losses = work.measure.losses(work.task.target[rows], result.outputs(ok), work.task.class_count)
         matrix.add(rows, np.array(job.members)[ok], losses)

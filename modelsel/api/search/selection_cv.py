@@ -21,7 +21,7 @@ from modelsel.config.build import Builder
 from modelsel.config.expand import expand
 from modelsel.config.folders import Folders
 from modelsel.core.errors import ConfigurationError, DataError, Problem
-from modelsel.core.types import Candidate, Fold, Resampling, Task
+from modelsel.core.types import Candidate, ClassTask, Fold, Resampling, Task
 from modelsel.dataset.tables.frame import moments_of
 from modelsel.estimator import Classifier, task_of
 from modelsel.measure.answerable import unanswerable
@@ -359,7 +359,8 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         from modelsel.api.search import recorded
 
         ConfigurationError.raise_if(self._unrecorded())
-        task = replace(task, classes=recorded.classes_of(self.classes_))
+        if isinstance(task, ClassTask):
+            task = replace(task, classes=recorded.classes_of(self.classes_))
         scheme: Any = _named(self.scheme)
         if self.scheme is None:
             (task, resampling), scheme = recorded.with_folds(task, resampling), "predefined"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.errors import DataError, Problem
-from modelsel.core.types import Booleans, Codes, Feature, Finding, Floats, Integers, Task
+from modelsel.core.types import Booleans, ClassTask, Codes, Feature, Finding, Floats, Integers, Task
 from modelsel.dataset.columns import kinds
 from modelsel.dataset.columns.column import NAMED, RawColumn, examples, rows_said
 from modelsel.dataset.columns.kinds import sorted_levels
@@ -56,7 +56,7 @@ def assemble(
     DataError.raise_if(problems)
     if weights is not None and settings.weights is None:
         extra["weights"] = weights
-    task = Task(name=name, features=features, values=values, rows=np.arange(rows), classes=target.classes,
+    task = ClassTask(name=name, features=features, values=values, rows=np.arange(rows), classes=target.classes,
                 target=target.codes, types=types, label_type=types[settings.target],
                 drop_rare=settings.rare == "drop", **extra)  # fmt: skip
     task = task if target.kept.all() else task.take(np.flatnonzero(target.kept))

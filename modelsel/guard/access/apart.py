@@ -33,7 +33,7 @@ from modelsel.statistics.certificate import index_weight
 
 def burn(session: LedgerSession, sealing: TestSetDeclaration, subject: RowFingerprints) -> list[Finding]:
     """Record a look that releases all labels."""
-    price = len(subject.test.bound) * log(max(2, len(sealing.development.classes)))
+    price = len(subject.test.bound) * log(max(2, sealing.development.class_count))
 
     def step(writing: WriteTransaction) -> LedgerEntry:
         facts = burned(subject, sealing, price, History.of(writing.entries()))
@@ -232,7 +232,7 @@ def full_price(sealing: TestSetDeclaration) -> float:
     n, kind = len(sealing.sealed), kind_of(sealing.measure)
     plain = kind == "error" and sealing.development.weights is None
     said = (prices.full(n) if kind in WITH_COUNT else 0.0) + (0.0 if plain else FLOAT)
-    return min(said, n * log(max(2, len(sealing.development.classes))))
+    return min(said, n * log(max(2, sealing.development.class_count)))
 
 
 def opened(

@@ -72,7 +72,7 @@ class PreparedLook:
         seen, sealing = self.request.seen, self.request.sealing
         if seen is None or self.counted or self.outputs is None:
             return None
-        return form_of(sealing.measure, len(sealing.development.classes), seen)
+        return form_of(sealing.measure, sealing.development.class_count, seen)
 
     @property
     def has_form_for_units(self) -> bool:

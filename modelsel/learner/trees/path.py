@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.core.types import Codes, Floats, Integers, Outputs, Table, Task
+from modelsel.core.types import ClassTask, Codes, Floats, Integers, Outputs, Table
 from modelsel.learner.trees.leaf import Leaf, leaf_scores
 from modelsel.learner.trees.model import TreeModel, predicted
 from modelsel.statistics.auc import multiclass_auc
@@ -174,7 +174,7 @@ class TreePath:
 
     tree: DecisionTree
     evidence: PruningData
-    task: Task
+    task: ClassTask
     rows: Integers
     certain: bool = True  # every analysis row is predicted by the node that counts it
     judging: Integers | None = None  # analysis rows that neither grew the tree nor may soften it
@@ -322,7 +322,9 @@ class TreePath:
 # Rows that prune what others have grown: a stratified share, drawn by row, so that repeats of a row stay together.
 
 
-def held_back(task: Task, rows: Integers, share: float | None, rng: np.random.Generator) -> tuple[Integers, Integers | None]:
+def held_back(
+    task: ClassTask, rows: Integers, share: float | None, rng: np.random.Generator
+) -> tuple[Integers, Integers | None]:
     """Growing rows and pruning rows (None without a share). Each class gives its share, rounded, and keeps one row to grow."""
     if share is None:
         return rows, None

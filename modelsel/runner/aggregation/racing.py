@@ -135,7 +135,7 @@ class Racing:
 def best_scores(work: RunContext) -> Floats:
     """The best value that the measure can have on each fold: each row's least loss, or the answers that are all right."""
     task, measure = work.task, work.measure
-    classes, each = len(task.classes), []
+    classes, each = task.class_count, []
     for fold in work.resampling.folds:
         truth = task.target[fold.assessment]
         weights = None if task.weights is None else task.weights[fold.assessment]

@@ -38,7 +38,7 @@ class RunIndex:
         self.work, self.journal = work, journal
         self.which = np.zeros(len(work.plan.candidates), bool)
         self.which[range(len(self.which)) if which is None else list(which)] = True
-        self.scores = ScoreMatrix(len(work.plan.candidates), work.plan.folds, work.beside, len(work.task.classes))
+        self.scores = ScoreMatrix(len(work.plan.candidates), work.plan.folds, work.beside, work.task.class_count)
         self.parts: dict[Cell, list[IndexedResult]] = {cell: [] for cell in work.plan.cells}
         self.out = np.zeros(
             len(self.which), bool

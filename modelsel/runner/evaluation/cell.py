@@ -63,7 +63,7 @@ def _evaluated(
     """Set up the batch and let each candidate answer; what fails becomes a status."""
     start = perf_counter()
     (growing, seed), rows = identity, _checked(task, fold)
-    builder = CellResultBuilder(candidates, len(fold.assessment), len(task.classes), scores)
+    builder = CellResultBuilder(candidates, len(fold.assessment), task.class_count, scores)
     everyone = tuple(range(len(candidates)))
     try:
         with limited():

@@ -87,7 +87,7 @@ class RunContext:
             return result
         rows = self.resampling.folds[fold].assessment
         weights = None if self.task.weights is None else self.task.weights[rows]
-        return result.scored(self.measure, self.task.target[rows], weights, len(self.task.classes), self.beside)
+        return result.scored(self.measure, self.task.target[rows], weights, self.task.class_count, self.beside)
 
     def lacking(self, result: CellResult) -> str:
         """Say why a recorded result does not serve this run; empty when it does."""

@@ -11,7 +11,7 @@ from types import ModuleType
 
 import numpy as np
 
-from modelsel.core.types import Integers, Task
+from modelsel.core.types import ClassTask, Integers
 from modelsel.kernels import stop
 from modelsel.kernels.compiler import function_of, load, wanted
 from modelsel.kernels.layout import ENTROPY, GENERAL, GrowthLimits, GrowthRules
@@ -25,7 +25,7 @@ from modelsel.tree.structure.node import DecisionTree
 WORD, ENTRY = 63, 32  # bits of an entry, and of one without a code
 
 
-def grow(task: Task, rows: Integers, criterion: BaseCriterion, growth: GrowthParams) -> DecisionTree:
+def grow(task: ClassTask, rows: Integers, criterion: BaseCriterion, growth: GrowthParams) -> DecisionTree:
     """The fully grown tree on `rows` (repeats allowed). Raises `stop.Stopped` when the stop flag is set meanwhile."""
     chosen, ranked = WeightedRows.of(task, rows), columns(task)
     late = growth.missing == "surrogate" and ranked.known and chosen.unit and criterion.loop is not None and wanted()
