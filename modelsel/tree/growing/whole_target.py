@@ -75,3 +75,85 @@ def _binary(target: Floats, limit: float) -> WholeTarget:
     whole = np.rint(np.ldexp(target - base, exponent)).astype(np.int64)
     bound = int(limit) - 1
     return WholeTarget(np.clip(whole, -bound, bound), base, 0.0, math.ldexp(1.0, exponent))
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedWholes:
+    """The whole numbers of a task's rows with weights; v = q·w, rounded to whole `parts` of q where a weight is none.
+
+    Weights are multiples of 1 / `steps`, so that floating sums of them are exact.
+    """
+
+    target: WholeTarget
+    whole: Integers  # per row of the task
+    integral: bool
+    steps: float
+    parts: float
+
+    @classmethod
+    def of(cls, target: WholeTarget, rows: Integers, size: int, weight: Floats, divided: bool) -> "WeightedWholes":
+        """For fitted `rows` of a task of a `size`; `divided`: rows may be divided among branches."""
+        whole = np.zeros(size, np.int64)
+        whole[rows] = target.whole
+        integral = not divided and bool((weight == np.floor(weight)).all())
+        total, largest = float(weight.sum()), float(max(np.abs(target.whole).max(), 1))
+        if integral:
+            return cls(target, whole, True, 1.0, 1.0)
+        steps = 2.0 ** (STEPS - math.ceil(math.log2(total)))
+        return cls(target, whole, False, steps, 2.0 ** math.floor(WORD - math.log2(total * largest)))
+
+    def rounded(self, weight: Floats) -> Floats:
+        """Weights as multiples of a step."""
+        return weight if self.integral else np.rint(weight * self.steps) / self.steps
+
+    def weighted(self, rows: Integers, weight: Floats) -> Integers:
+        """v of some rows."""
+        if self.integral:
+            return self.whole[rows] * weight.astype(np.int64)
+        return np.rint(self.whole[rows] * weight * self.parts).astype(np.int64)
+
+    def centred(self, rows: Integers, weight: Floats) -> Integers:
+        """u = v − m·w about the mean m of the rows."""
+        v = self.weighted(rows, weight)
+        total, size = int(v.sum()), float(weight.sum())
+        if self.integral:
+            return v - (total // int(size)) * weight.astype(np.int64)
+        return v - np.rint((total / size) * weight).astype(np.int64)
+
+    def about_their_mean(self, sums: Integers, weight: Floats) -> Integers:
+        """Sums of u per code, about the mean of all of them."""
+        total, size = int(sums.sum()), float(weight.sum())
+        if self.integral:
+            return sums - (total // int(size)) * weight.astype(np.int64)
+        return sums - np.rint((total / size) * weight).astype(np.int64)
+
+    def moments(self, rows: Integers, weight: Floats) -> tuple[float, float]:
+        """Mean of q, and Σ w (q − mean)²: 0 where all are equal, else summed in 2^-42 of the largest part."""
+        if len(rows) == 0:
+            return np.nan, 0.0
+        own, v = self.whole[rows], self.weighted(rows, weight)
+        size = float(weight.sum())
+        if own.min() == own.max():
+            return float(own[0]), 0.0
+        mean = float(int(v.sum())) / size / self.parts
+        return mean, exact_sum(weight * np.square(own - mean))
+
+    def goodness(self, worth: Floats, weight: Floats) -> Floats:
+        """What tests are worth as decreases of the mean squared error, in squares of the target's unit."""
+        return np.asarray(worth / np.square(self.parts * self.target.scale) / weight)
+
+
+STEPS = 52  # binary digits of all weights together
+
+
+def exact_sum(parts: Floats) -> float:
+    """Σ of numbers of at least 0, each rounded to 2^-42 of the largest: the same in any order.
+
+    >>> exact_sum(np.array([0.5, 0.25, 4.0]))
+    4.75
+    """
+    exponent = math.frexp(float(parts.max(initial=0.0)))[1]
+    return math.ldexp(float(int(np.rint(np.ldexp(parts, PART - exponent)).astype(np.int64).sum())), exponent - PART)
+
+
+PART = 42
