@@ -1,7 +1,7 @@
 """Grow a tree by squared error where every feature is a threshold feature without missing values and every row weighs one.
 
-An entry of a sorted column packs q | row | new: the whole number that the row has for a target, its place among the fitted rows,
-and whether its value differs from the one before. With m the whole mean of a node, a cut is worth
+An entry of a sorted column packs q | row | new: the whole number that stands for the row's target, the row's place among the
+fitted ones, and whether its value differs from the one before. With m the whole mean of a node, a cut is worth
 
     a² / n_l + b² / n_r,   a = Σ_left (q − m),   b = Σ_right (q − m)
 
@@ -231,7 +231,7 @@ def _keep(column, side, wanted, ids):
 
 @kernel(_nrt=False)
 def _part_all(entries, start, end, f, below, side, at, ids, spare, zero, one):
-    """Part all sorted columns of a node but the chosen one, which is in order; only one side's rows where the other is a leaf."""
+    """Part all sorted columns of a node but the chosen one, which is in order; only one side where the other is a leaf."""
     for g in range(len(entries)):
         if below[g] and zero and one and g != f:
             _part(entries[g, start:end], side, at, ids, spare)

@@ -149,7 +149,7 @@ class DecisionTree:
 
     @cached_property
     def spared(self) -> Floats:
-        """Squared error that the tests of each node's subtree save, its own included: Σ over tests, Σ_c w_c (mean_c − mean)²."""
+        """Squared error that the tests of each node's subtree save, its own included: Σ w_c (mean_c − mean)² per test."""
         assert self.numbers is not None
         saved, above = np.zeros(len(self)), self.parent[1:]
         np.add.at(saved, above, self.weight[1:] * np.square(self.numbers.mean[1:] - self.numbers.mean[above]))
