@@ -4,6 +4,7 @@ Growers of classes are shared as far as they go: rows have one class, so that a 
 """
 
 from dataclasses import replace
+from types import ModuleType
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from modelsel.kernels.compiler import load, wanted
 from modelsel.kernels.layout import GENERAL, GrowthLimits, GrowthRules
 from modelsel.tree.growing.assemble import GrowerOutput, assemble
 from modelsel.tree.growing.columns import RankedColumns, columns
+from modelsel.tree.growing.grow import bits_for, check_word
 from modelsel.tree.growing.growth import MISSING, NOMINAL, BaseCriterion, GrowthParams
 from modelsel.tree.growing.late_surrogates import Finder, by_surrogates, later
 from modelsel.tree.growing.rows import WeightedRows
@@ -28,7 +30,7 @@ def grow_numbers(task: NumberTask, rows: Integers, growth: GrowthParams) -> Deci
     chosen, wholes = _whole(task, WeightedRows.of(_one_class(task), rows), growth, ranked)
     late = growth.missing == "surrogate" and ranked.known and chosen.unit and wanted()
     tree = _grown(chosen, wholes, ranked, replace(growth, missing="node_mode") if late else growth)
-    return later(by_surrogates(tree), Finder(chosen, ranked, _bits(len(chosen.rows)))) if late else tree
+    return later(by_surrogates(tree), Finder(chosen, ranked, bits_for(len(chosen.rows)))) if late else tree
 
 
 def _one_class(task: NumberTask) -> ClassTask:
@@ -54,6 +56,8 @@ def _grown(chosen: WeightedRows, wholes: WeightedWholes, ranked: RankedColumns, 
     output = None
     if ranked.known and chosen.unit and (kernel := load("grow_numbers_complete")):
         output = _complete(kernel, chosen, wholes, ranked, growth)
+    elif kernel := load("grow_numbers"):
+        output = _general(kernel, chosen, wholes, ranked, growth)
     if output is None:
         output = _numpy(chosen, wholes, ranked, growth)
     if len(output.nodes) == 0:
@@ -74,14 +78,38 @@ def _inherited(tree: DecisionTree, mean: Floats) -> Floats:
 
 
 def _complete(
-    kernel: object, chosen: WeightedRows, wholes: WeightedWholes, ranked: RankedColumns, growth: GrowthParams
+    kernel: ModuleType, chosen: WeightedRows, wholes: WeightedWholes, ranked: RankedColumns, growth: GrowthParams
 ) -> GrowerOutput:
     """Grow by the kernel for complete columns and rows of weight one."""
-    nodes, worth, sums, squares = kernel.grow(  # type: ignore[attr-defined]
+    nodes, worth, sums, squares = kernel.grow(
         ranked.order, ranked.codes, wholes.target.whole, chosen.rows, _rules(chosen, growth), _limits(chosen, growth), stop.FLAG
     )
     weight = sums[:, -1].astype(np.float64)
     return _output(nodes, worth, weight, sums[:, 0] / np.maximum(weight, 1.0), squares, wholes)
+
+
+def _general(
+    kernel: ModuleType, chosen: WeightedRows, wholes: WeightedWholes, ranked: RankedColumns, growth: GrowthParams
+) -> GrowerOutput:
+    """Grow by the general kernel."""
+
+    from modelsel.kernels.growth import surrogates
+    from modelsel.kernels.splits import presort
+
+    task, rules = chosen.task, _rules(chosen, growth)
+    check_word(ranked, rules.id_bits)
+    entries = presort.pack(
+        ranked.order, ranked.codes, ranked.sorted_features, ranked.levels, task.target, chosen.number, len(chosen.rows),
+        rules.id_bits, 0,
+    )  # fmt: skip
+    steps = 0.0 if wholes.integral else wholes.steps
+    nodes, worth, moments, *records = kernel.grow(
+        entries, chosen.rows.astype(np.int32), chosen.weight.copy(), ranked.slot, ranked.codes, ranked.levels, task.target,
+        wholes.whole, steps, wholes.parts, rules, _limits(chosen, growth), surrogates.mimics, stop.FLAG,
+    )  # fmt: skip
+    weight, mean, squares = moments.T
+    own = _output(nodes, worth, weight, mean, squares, wholes)
+    return GrowerOutput(nodes, own.goodness, own.counts, *records)
 
 
 def _output(
@@ -106,7 +134,7 @@ def _rules(chosen: WeightedRows, growth: GrowthParams) -> GrowthRules:
     return GrowthRules(
         missing=MISSING.index(growth.missing), nominal=NOMINAL[growth.nominal], fused=GENERAL, formula=GENERAL, boundary=0,
         convex=1, ratio=0, average=0, penalty=0, unit=int(chosen.unit), cautious=0,
-        max_depth=2**31 if growth.max_depth is None else growth.max_depth, id_bits=_bits(len(chosen.rows)), class_bits=0,
+        max_depth=2**31 if growth.max_depth is None else growth.max_depth, id_bits=bits_for(len(chosen.rows)), class_bits=0,
         by_count=int(growth.by_count),
     )  # fmt: skip
 
@@ -114,7 +142,3 @@ def _rules(chosen: WeightedRows, growth: GrowthParams) -> GrowthRules:
 def _limits(chosen: WeightedRows, growth: GrowthParams) -> GrowthLimits:
     return GrowthLimits(float(growth.min_leaf), float(growth.min_split), 0.0, 1.0, float(len(chosen.rows)))
 
-
-def _bits(count: int) -> int:
-    """Binary digits that number `count` things from 0."""
-    return max(1, (count - 1).bit_length())

@@ -81,7 +81,8 @@ class NumberGrower(Grower):
 
     def _parts(self, node: Node, branch: Integers, many: int) -> list[tuple[Integers, Floats]]:
         parts = super()._parts(node, branch, many)
-        return [(rows, self.wholes.rounded(weight)) for rows, weight in parts]
+        own = [(rows, self.wholes.rounded(weight)) for rows, weight in parts]
+        return [(rows[weight > 0], weight[weight > 0]) for rows, weight in own]
 
     def _counts(self, rows: Integers, weight: Floats) -> Floats:
         self.moments.append(self.wholes.moments(rows, weight))
@@ -112,7 +113,7 @@ class NumberGrower(Grower):
         else:
             sums = self.wholes.about_their_mean(sums, weight)
             rest, size = float(sums.sum()), float(weight.sum())
-        return Totals(sums, weight, np.unique(codes[known]), lost_sum, lost_weight, rest * rest * (1.0 / size))
+        return Totals(sums, weight, np.flatnonzero(weight > 0), lost_sum, lost_weight, rest * rest * (1.0 / size))
 
     def _either(self, sums: Integers, weight: Floats, totals: Totals) -> Branches:
         """Tests of two branches from the sums of the first, each with the missing values left and with them right."""
