@@ -162,7 +162,8 @@ def _arrived(tree: DecisionTree, leaf: Codes, parts: Floats) -> Floats:
     np.add.at(found, leaf, np.rint(parts * scale).astype(np.int64))
     for nodes in tree.levels[:0:-1]:
         np.add.at(found, tree.parent[nodes], found[nodes])
-    return found / scale
+    arrived: Floats = found / scale
+    return arrived
 
 
 @dataclass(frozen=True, eq=False)

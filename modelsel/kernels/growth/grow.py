@@ -15,7 +15,6 @@ from modelsel.kernels.growth.records import extended, largest, roomier, send_by_
 from modelsel.kernels.growth.tally import field_of, words_of
 from modelsel.kernels.layout import (
     ABSENT,
-    AGREED,
     BRANCH,
     BRANCHES,
     BY_SURROGATES,
@@ -26,7 +25,6 @@ from modelsel.kernels.layout import (
     END,
     FEATURE,
     FIRST,
-    FLIPPED,
     FRACTIONAL,
     GENERAL,
     LEFT,
@@ -47,10 +45,10 @@ from modelsel.kernels.layout import (
     TEST,
     THRESHOLD,
     VALUE,
-    WHOLE,
     GrowthRules,
 )
 from modelsel.kernels.splits.split_competition import contest, longer, splittable
+
 
 @kernel(_nrt=False)
 def _classes(rows, y, own):

@@ -103,13 +103,13 @@ def _open(nodes, moments, node, first, branches, depth, rules, limits, child):
 @kernel(
     types.grown(
         types.entries, types.codes, types.reals, types.fixed_wholes, types.fixed_columns, types.fixed_wholes,
-        types.fixed_codes, types.fixed_wholes, types.real, types.real, types.rules, types.limits, types.mimics, types.flags,
+        types.fixed_wholes, types.real, types.real, types.rules, types.limits, types.mimics, types.flags,
     )
 )  # fmt: skip
-def grow(order, rows, weight, slot, codes, levels, y, whole, steps, parts, rules, limits, mimic, stop):
+def grow(order, rows, weight, slot, codes, levels, whole, steps, parts, rules, limits, mimic, stop):
     """Node records, worth of tests, weight, mean and squares of nodes, marks of levels; surrogates, agreements, sides.
 
-    No records when it was stopped. y: 0 per data row; whole: q per data row; other arguments as of `grow.grow` and in `numbers`.
+    No records when it was stopped. whole: q per data row; other arguments as of `grow.grow` and in `numbers`.
     """
     features, nominal, widest, n = len(slot), slot < 0, 2, len(rows)
     for f in range(features):

@@ -73,7 +73,7 @@ def _inverses(n):
 def _add(column, shift, sums):
     """The sums of a stretch of rows."""
     total, u_total, uu, uv, vv = np.int64(0), np.int64(0), np.int64(0), np.int64(0), np.int64(0)
-    least, largest, low = column[0] >> shift, column[0] >> shift, np.int64((1 << HALF) - 1)
+    least, largest, low = np.int64(column[0] >> shift), np.int64(column[0] >> shift), np.int64((1 << HALF) - 1)
     for i in range(len(column)):
         q = column[np.uint64(i)] >> shift
         u, v = q >> HALF, q & low
@@ -134,7 +134,7 @@ def _cut(column, mean, rest, inverse, least, shift, best):
             left, right = float(a), float(rest - a)
             value = left * left * inverse[np.uint64(i)] + right * right * inverse[np.uint64(n - i)]
             if value > best:
-                best, at = value, i
+                best, at = value, np.int64(i)
     return best, at
 
 

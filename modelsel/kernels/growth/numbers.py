@@ -89,7 +89,7 @@ def child_moments(branch, rows, weight, whole, shares, child, steps, parts, divi
 @kernel(_nrt=False)
 def _squares(branch, rows, weight, whole, shares, child, steps, mean, divided):
     """Σ w (q − mean)², each part rounded to 2^-42 of the largest."""
-    largest, exponent, sums = 0.0, np.int64(0), np.int64(0)
+    largest, exponent, sums = 0.0, 0, np.int64(0)
     for again in range(2):
         for i in range(len(branch)):
             if branch[i] == child or (divided > 0 and branch[i] < 0):
@@ -100,5 +100,5 @@ def _squares(branch, rows, weight, whole, shares, child, steps, mean, divided):
                     sums += np.int64(np.rint(math.ldexp(part, PART - exponent)))
                 else:
                     largest = max(largest, part)
-        exponent = np.int64(math.frexp(largest)[1])
+        exponent = math.frexp(largest)[1]
     return math.ldexp(float(sums), exponent - PART)

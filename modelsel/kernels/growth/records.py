@@ -3,7 +3,7 @@
 import numpy as np
 
 from modelsel.kernels.compiler import kernel
-from modelsel.kernels.layout import AGREED, CODE, FLIPPED, MIMIC, NEXT, SURROGATES, WHOLE
+from modelsel.kernels.layout import AGREED, CODE, FLIPPED, NEXT, SURROGATES, WHOLE
 from modelsel.kernels.splits.split_competition import longer
 
 # Arrays that are replaced by longer ones (loops copy them: the assignment of a slice takes seconds to compile).

@@ -142,8 +142,8 @@ def best_cut(entries, u, weight, missing, rest, all_weight, rules, needed, steps
 def _count(codes, rows, u, weight, levels, sums, sizes, seen):
     """Sums per level; returns how many levels occur, in order in `seen`. The missing ones are level `levels`."""
     present, few = 0, levels <= len(rows)
-    for level in range(levels + 1 if few else 0):
-        sums[level], sizes[level] = 0, 0.0
+    for each in range(levels + 1 if few else 0):
+        sums[each], sizes[each] = 0, 0.0
     if not few:
         sums[levels], sizes[levels] = 0, 0.0
         for i in range(len(rows)):
@@ -151,7 +151,8 @@ def _count(codes, rows, u, weight, levels, sums, sizes, seen):
                 sums[codes[rows[i]]], sizes[codes[rows[i]]] = 0, 0.0
     for i in range(len(rows)):
         level = np.int64(codes[np.uint64(rows[i])])
-        level = level if level >= 0 else np.int64(levels)
+        if level < 0:
+            level = np.int64(levels)
         if not few and level < levels and sizes[level] == 0.0 and weight[i] > 0.0:
             seen[present] = level
             present += 1
@@ -159,9 +160,9 @@ def _count(codes, rows, u, weight, levels, sums, sizes, seen):
         sizes[level] += weight[i]
     if not few:
         ascend(seen, present)
-    for level in range(levels if few else 0):
-        if sizes[level] > 0.0:
-            seen[present] = level
+    for each in range(levels if few else 0):
+        if sizes[each] > 0.0:
+            seen[present] = each
             present += 1
     return present
 

@@ -104,7 +104,7 @@ def _general(
     )  # fmt: skip
     steps = 0.0 if wholes.integral else wholes.steps
     nodes, worth, moments, *records = kernel.grow(
-        entries, chosen.rows.astype(np.int32), chosen.weight.copy(), ranked.slot, ranked.codes, ranked.levels, task.target,
+        entries, chosen.rows.astype(np.int32), chosen.weight.copy(), ranked.slot, ranked.codes, ranked.levels,
         wholes.whole, steps, wholes.parts, rules, _limits(chosen, growth), surrogates.mimics, stop.FLAG,
     )  # fmt: skip
     weight, mean, squares = moments.T
@@ -141,4 +141,3 @@ def _rules(chosen: WeightedRows, growth: GrowthParams) -> GrowthRules:
 
 def _limits(chosen: WeightedRows, growth: GrowthParams) -> GrowthLimits:
     return GrowthLimits(float(growth.min_leaf), float(growth.min_split), 0.0, 1.0, float(len(chosen.rows)))
-

@@ -140,7 +140,7 @@ class WeightedWholes:
 
     def goodness(self, worth: Floats, weight: Floats) -> Floats:
         """What tests are worth as decreases of the mean squared error, in squares of the target's unit."""
-        return np.asarray(worth / np.square(self.parts * self.target.scale) / weight)
+        return np.asarray(worth / np.square(self.parts * self.target.scale) / np.where(weight > 0, weight, 1.0))
 
 
 STEPS = 52  # binary digits of all weights together
