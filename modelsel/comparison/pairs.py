@@ -45,7 +45,7 @@ def _differences(
 ) -> tuple[Paired, str]:
     """Mean differences (other minus winner) with their intervals, and how they were tested."""
     if matrix is None or board.folds.shape[1] > 1:
-        return corrected_t(np.round(board.folds[others] - board.folds[winner], 12), ratio), "corrected resampled t"
+        return corrected_t(board.rounded(board.folds[others] - board.folds[winner]), ratio), "corrected resampled t"
     rows = np.flatnonzero(~np.isnan(matrix[:, winner]))
     mine, theirs = matrix[rows, winner].astype(np.float64), matrix[np.ix_(rows, others)].astype(np.float64).T
     if groups is not None:
@@ -63,5 +63,5 @@ def _five_by_two(resampling: Resampling) -> Integers | None:
 
 
 def _combined(board: Scoreboard, winner: int, others: Integers, repeats: Integers) -> Floats:
-    differences = np.round(board.folds[others] - board.folds[winner], 12)
+    differences = board.rounded(board.folds[others] - board.folds[winner])
     return np.array([five_by_two_f(one[repeats])[1] for one in differences])

@@ -6,7 +6,7 @@ One ConfigurationError names every problem of every step.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -28,6 +28,8 @@ from modelsel.config.references import hidden, plain_data, resolve
 from modelsel.config.settings import (
     AUTO,
     BBC,
+    CLASSIFICATION,
+    REGRESSION,
     ExplainSettings,
     LimitSettings,
     PoolSettings,
@@ -39,15 +41,18 @@ from modelsel.config.suggest import near
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.fingerprint import digest
 from modelsel.core.spec import resolved as spec_of
-from modelsel.core.types import Candidate
+from modelsel.core.types import Candidate, TaskKind
 from modelsel.dataset.files import bare
 
+TASK, MEASURE = "task", "measure"
+NUMBERS_MEASURE = {KIND: "mse"}  # what judges numbers where nobody says what does
 INTERVAL, CORRECTED, BATES = "interval", "corrected", "bates"
 INTERVALS = (CORRECTED, BATES)  # of nested cross-validation: the corrected resampled variance, or Bates, Hastie & Tibshirani
 ABSENT = {"race": "off"}  # in configurations that were written before there was one
 # where a data set lies, and how it is got, is no part of what is studied
 LOOSE = (
     "content", "path", "test_path", "name", "dir", "absent", "openml", "cache", "seconds", "delimiter", "decimal", "encoding",
+    "measured_in",
 )  # fmt: skip
 
 
@@ -57,6 +62,7 @@ class Config:
 
     name: str
     seed: int
+    task: str
     final_test: bool | str
     on_failure: str
     resume: str | None
@@ -90,6 +96,9 @@ class Config:
     space: str = ""
     notes: tuple[str, ...] = ()
     published: str = ""  # the name of the published experiment that this is
+    folders: Folders = field(default_factory=Folders.of)
+    named: Any = None  # the space as it was asked for: names, or entries
+    unsaid: tuple[str, ...] = ()  # what nobody has said, and the kind of target decides
 
     @cached_property
     def spec_id(self) -> str:
@@ -136,15 +145,39 @@ def assemble(
     """A composed configuration to a `Config`. `choices` are the files taken per group, `problems` those found before."""
     resolved = {key: _named(value, choices.get(key) if key in PARTS else None) for key, value in plain_data(composed).items()}
     wanted = (given or Keywords()).over(resolved)
+    unsaid = (MEASURE,) if choices.get(MEASURE) == AUTO and wanted.get(MEASURE) == resolved.get(MEASURE) else ()
+    if unsaid and wanted.get(TASK) == REGRESSION:
+        wanted = {**wanted, MEASURE: NUMBERS_MEASURE}
     config = _checked(wanted, str(choices.get("dataset") or ""), folders, problems)
     same = wanted.get("dataset") == resolved.get("dataset")
-    notes = (*config.notes, *measure_notes(choices.get("measure")))
-    return replace(config, published=published(choices, folders) if same else "", notes=notes)
+    notes = (*config.notes, *measure_notes(choices.get(MEASURE)))
+    return replace(config, published=published(choices, folders) if same else "", notes=notes, unsaid=unsaid)
+
+
+def for_task(config: Config, kind: TaskKind) -> Config:
+    """The study as it is once it is known what the target is, which is recorded; what nobody has said follows from it.
+
+    Raises ConfigurationError where another kind of target was asked for.
+    """
+    task = REGRESSION if kind == "numbers" else CLASSIFICATION
+    if config.task not in (AUTO, task):
+        what = f"the target of this data set is {'a number' if kind == 'numbers' else 'a class'}"
+        raise ConfigurationError(Problem("MSEL-241", what, f"task={config.task}", f"set task={task}, or leave it out"))
+    if config.task == task:
+        return config
+    settled = {**config.resolved, TASK: task}
+    if task == CLASSIFICATION:
+        return replace(config, task=task, resolved=settled)
+    settled |= {SPACE: config.named} if config.named is not None else {}
+    settled |= {MEASURE: NUMBERS_MEASURE} if MEASURE in config.unsaid else {}
+    made = _checked(settled, "", config.folders, ())
+    return replace(made, space=config.space, notes=config.notes, published=config.published)
 
 
 def _checked(resolved: Mapping[str, Any], dataset: str, folders: Folders, problems: Sequence[Problem]) -> Config:
     """Settings whose references have not been followed to a `Config`; raises ConfigurationError with every problem."""
     resolved = sitting(resolved)
+    folders = folders.for_numbers() if resolved.get(TASK) == REGRESSION else folders
     settings, found = resolve(resolved)
     builder = Builder(folders, problems=[*problems, *found, *unknown(resolved)])
     config = _built(settings, resolved, dataset, builder)
@@ -192,7 +225,7 @@ def _built(settings: Mapping[str, Any], resolved: Mapping[str, Any], dataset: st
         kept[OUTER][INTERVAL] = interval
     return Config(
         name=name, **own, **parts, outer=outer, interval=interval, candidates=space.candidates, declared=space.declared,
-        resolved=kept, space=space.name, notes=notes,
+        resolved=kept, space=space.name, notes=notes, folders=builder.folders, named=_given(settings),
     )  # fmt: skip
 
 
@@ -275,6 +308,11 @@ def _named(value: Any, choice: Any) -> Any:
     if isinstance(value, Mapping) and "kind" not in value and isinstance(choice, str):
         return {"kind": choice, **value}
     return value
+
+
+def _given(settings: Mapping[str, Any]) -> Any:
+    """Return the space as it was said, names as names; None where a learner was said instead."""
+    return None if settings.get(LEARNER) is not None else settings.get(SPACE)
 
 
 def _wanted(settings: Mapping[str, Any]) -> tuple[Any, str]:

@@ -4,9 +4,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.core.types import Candidate, Finding, Floats, Integers, Scoreboard, Status
+from modelsel.core.types import (
+    Booleans,
+    Candidate,
+    ClassOutputs,
+    Finding,
+    Floats,
+    Integers,
+    NumberOutputs,
+    Outputs,
+    Scoreboard,
+    Status,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +43,20 @@ class Assessed:
     truth: NDArray[Any]  # development rows: classes, or numbers
     predicted: NDArray[Any]  # candidates × development rows (first repeat), −1 (numbers: NaN) where not assessed
     scores: Floats | None = None  # candidates × rows × classes where the measure asked for them
+
+    @property
+    def numbers(self) -> bool:
+        """Say whether what was predicted are numbers."""
+        return self.truth.dtype.kind == "f"
+
+    def known(self, candidate: int) -> Booleans:
+        """Mask the rows that the candidate has assessed."""
+        said = self.predicted[candidate]
+        return np.isfinite(said) if self.numbers else np.asarray(said >= 0)
+
+    def outputs(self, predicted: NDArray[Any], scores: Floats | None = None) -> Outputs:
+        """Some of the predictions, as measures read them."""
+        return NumberOutputs(predicted) if self.numbers else ClassOutputs(predicted, scores)
 
 
 @dataclass(frozen=True, eq=False)

@@ -432,12 +432,26 @@ class Scoreboard:
     eligible: Booleans
     higher_is_better: bool = False
     beside: Mapping[str, Floats] = field(default_factory=dict)  # means of other measures, which a rule may set bounds to
+    scale: float = 1.0  # of the score, to which rounding is relative: 1 for classes, the floor's score for numbers
 
     @property
     def cost(self) -> Floats:
-        """Means as something to minimise, rounded to 1e-12 so that ties are ties; infinite where not eligible."""
+        """Means as something to minimise, rounded to 1e-12 of the scale so that ties are ties; infinite where not eligible."""
         sign = -1.0 if self.higher_is_better else 1.0
-        return np.where(self.eligible, np.round(sign * self.mean, 12), np.inf)
+        return np.where(self.eligible, self.rounded(sign * self.mean), np.inf)
+
+    def rounded(self, values: Any) -> Any:
+        """Scores, or differences of scores, rounded to 1e-12 of the scale."""
+        return rounded(values, self.scale)
+
+
+def rounded(values: Any, scale: float = 1.0) -> Any:
+    """Numbers rounded to 1e-12 of a scale, so that what differs by the order of sums alone is equal.
+
+    >>> rounded(0.1 + 0.2), rounded(3e-9 + 1e-9, 1e-9) == rounded(4e-9, 1e-9)
+    (0.3, True)
+    """
+    return np.round(values, 12) if scale == 1.0 else np.round(np.divide(values, scale), 12) * scale
 
 
 Severity = Literal["info", "low", "medium", "high", "critical"]

@@ -109,7 +109,9 @@ def _importance(of: StudyToExplain, settings: ExplainSettings, member: int) -> d
 
 
 def _slices(of: StudyToExplain, search: bool, groups: Sequence[str]) -> dict[str, Any]:
-    """Find where the winner fails, by its out-of-fold answers of the first repeat."""
+    """Find where the winner fails, by its out-of-fold answers of the first repeat; of numbers nothing is right or wrong."""
+    if not of.task.class_names:
+        return {}
     said, truth = of.selection.assessed.predicted[0], of.selection.assessed.truth
     known = np.flatnonzero(said >= 0)
     task, wrong = of.task if len(known) == len(of.task) else of.task.take(known), said[known] != truth[known]

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from modelsel.core.types import CLASS_TASKS, NUMBER_TASKS, TaskKind
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -116,3 +118,10 @@ def is_classifier(made: Any) -> bool:
     from sklearn.base import is_classifier
 
     return bool(is_classifier(made))
+
+
+def kinds_read(made: Any) -> tuple[TaskKind, ...]:
+    """Return what an estimator learns by scikit-learn's conventions: classes, numbers, or neither."""
+    from sklearn.base import is_regressor
+
+    return CLASS_TASKS if is_classifier(made) else NUMBER_TASKS if is_regressor(made) else ()

@@ -22,6 +22,7 @@ from modelsel.statistics.certificate import interval
 from modelsel.statistics.units.intervals import UnitLosses
 
 FIRST, BETTER = "the first", "better"
+COUNTED = ("error", "within")  # measures that are a share of rows: those that are wrong, or off by more than a tolerance
 FAILED = 1e-6  # probability set aside for "the look failed", in every channel
 
 
@@ -325,13 +326,14 @@ def _board(n: int, steps: int, past: Sequence[Mapping[str, Any]]) -> LadderRelea
 # weights); AUC √(L / 2 min(n+, n−)) (Hoeffding for two-sample U-statistics); balanced error, a union over C classes,
 # mean_c √((L + ln C) / 2n_c). Where none is known (F1, kappa, MCC, log loss, recall, ...) no interval is certified.
 
-RANGES = {"error": (0.0, 1.0), "balanced_error": (0.0, 1.0), "auc": (0.0, 1.0), "f1": (0.0, 1.0), "brier": (0.0, 2.0),
+RANGES = {"error": (0.0, 1.0), "within": (0.0, 1.0), "balanced_error": (0.0, 1.0),
+          "auc": (0.0, 1.0), "f1": (0.0, 1.0), "brier": (0.0, 2.0),
           "kappa": (-1.0, 1.0), "mcc": (-1.0, 1.0), "precision": (0.0, 1.0), "recall": (0.0, 1.0), "f_beta": (0.0, 1.0),
           "specificity": (0.0, 1.0), "average_precision": (0.0, 1.0), "top_k_error": (0.0, 1.0),
           "expected_calibration_error": (0.0, 1.0)}  # fmt: skip
-MEANS = ("error", "brier", "cost_matrix")
+MEANS = ("error", "within", "brier", "cost_matrix")
 CLASSWISE = ("auc", "balanced_error")  # their width shows how many rows each class has, which is priced
-WITH_COUNT = ("error", "cost_matrix")  # weighted or costed: the unweighted count is shown beside, and priced
+WITH_COUNT = ("error", "within", "cost_matrix")  # weighted or costed: the unweighted count is shown beside, and priced
 
 
 @dataclass(frozen=True)

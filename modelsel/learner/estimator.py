@@ -1,4 +1,4 @@
-"""Any classifier with scikit-learn's interface as a candidate: LightGBM, XGBoost, CatBoost, scikit-learn, imbalanced-learn, ...
+"""Any classifier or regressor with scikit-learn's interface as a candidate: LightGBM, XGBoost, CatBoost, scikit-learn, ...
 
 `estimator` is a dotted name that counts only if its package is on the allow-list (`foreign.allowed`), `params` are plain.
 Where a sharing adapter knows the class (`modelsel/sharing/`), one fit answers every number of rounds or trees, or every
@@ -12,10 +12,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from modelsel.core.spec import FieldLimits, one_of, plain, resolved
-from modelsel.core.types import PROBABILITIES, ClassTask, Description, Feature, Integers, Table
+from modelsel.core.types import BOTH_TASKS, PROBABILITIES, Description, Feature, Integers, Table, Task, TaskKind
 from modelsel.foreign.allowed import NotAllowedError, class_of, home_of
 from modelsel.foreign.answers import decides, scores_of
-from modelsel.foreign.libraries import Origin, is_classifier, takes_nan, takes_weights
+from modelsel.foreign.libraries import Origin, kinds_read, takes_nan, takes_weights
 from modelsel.foreign.native import most_levels, takes_categories
 from modelsel.foreign.parameters import Params, settled, unknown, unsaid
 from modelsel.learner.base import BaseLearner
@@ -72,6 +72,11 @@ class Estimator(BaseLearner):
         """Trees of an ensemble, leaves of a tree, else columns."""
         adapter = find(self.cls)
         return adapter.unit if adapter else "columns"
+
+    @property
+    def reads(self) -> tuple[TaskKind, ...]:
+        """A classifier reads classes, a regressor numbers; of what cannot be made (`problems` tells why) nothing is known."""
+        return BOTH_TASKS if any(True for _ in self.problems()) else kinds_read(self._made)
 
     @property
     def coded(self) -> str:
@@ -134,17 +139,19 @@ class Estimator(BaseLearner):
 
     def _unfit(self, kind: Any, made: Any, task: Table | None) -> Iterable[str]:
         """Yield why the estimator cannot be fitted, by itself or on this task."""
-        if not is_classifier(made):
-            yield f"{self.estimator} is no scikit-learn classifier"
+        if not kinds_read(made):
+            yield f"{self.estimator} is no scikit-learn classifier or regressor"
             return
         if self.encoding == "native" and not takes_categories(kind):
             yield f"{self.estimator} takes no categories: use encoding=one_hot or ordinal"
         if self.missing == "keep" and not takes_nan(made):
             yield f"{self.estimator} takes no missing values: use missing=auto or median"
-        if isinstance(task, ClassTask):
+        if self.encoding == "target" and "classes" not in kinds_read(made):
+            yield "encoding=target codes classes, and this is a regressor: use encoding=one_hot or ordinal"
+        if isinstance(task, Task):
             yield from self._unfit_for(kind, made, task)
 
-    def _unfit_for(self, kind: Any, made: Any, task: ClassTask) -> Iterable[str]:
+    def _unfit_for(self, kind: Any, made: Any, task: Task) -> Iterable[str]:
         """Yield why the estimator cannot be fitted on the task's features and weights."""
         most = most_levels(kind) if self.coded == "native" else None
         many = [feature for feature in task.features if most and feature.kind == "nominal" and len(feature.levels) > most]
@@ -153,13 +160,13 @@ class Estimator(BaseLearner):
         if task.weights is not None and not takes_weights(made):
             yield f"{self.estimator} takes no weights, and this task has some"
 
-    def refusal(self, task: ClassTask, rows: Integers) -> str | None:
+    def refusal(self, task: Task, rows: Integers) -> str | None:
         return None
 
-    def fit_path(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> EstimatorPath:
+    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> EstimatorPath:
         return EstimatorPath(self, task, rows, int(rng.integers(2**31 - 1)))
 
-    def fit(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> EstimatorModel:
+    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> EstimatorModel:
         return self.fit_path(task, rows, rng).model(self)
 
     @staticmethod

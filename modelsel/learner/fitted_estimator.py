@@ -10,7 +10,20 @@ from numpy.typing import NDArray
 
 from modelsel.core.fingerprint import array_digest
 from modelsel.core.spec import resolved
-from modelsel.core.types import DECISIONS, ClassTask, Codes, Description, Floats, Integers, Outputs, Table, positions
+from modelsel.core.types import (
+    DECISIONS,
+    ClassOutputs,
+    Codes,
+    Description,
+    Floats,
+    Integers,
+    NumberOutputs,
+    NumberTask,
+    Outputs,
+    Table,
+    Task,
+    positions,
+)
 from modelsel.foreign.answers import decides, decisions, scores_of
 from modelsel.foreign.libraries import takes_nan
 from modelsel.foreign.native import as_wanted, fitted_with, made_with
@@ -26,7 +39,10 @@ KIND = "estimator"
 
 @dataclass(frozen=True, eq=False)
 class Answering:
-    """A fitted estimator behind the matrix that it reads; `own` are the classes that it knows, among `classes`."""
+    """A fitted estimator behind the matrix that it reads.
+
+    `own` are the classes that it knows, among `classes`; a regressor knows none, and `classes` is 0.
+    """
 
     estimator: Any
     adapter: Adapter | None
@@ -37,10 +53,12 @@ class Answering:
 
     def outputs(self, values: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
         """Return the answers of a fit with each value of the path parameter (None where there is none) for some rows."""
+        if not self.classes:
+            return NumberOutputs(self._numbers(values, table, rows))
         predicted = np.empty((len(values), len(rows)), np.int32)
         shares = np.zeros((len(values), len(rows), self.classes)) if scores else None
         if not len(rows):
-            return Outputs(predicted, shares)
+            return ClassOutputs(predicted, shares)
         matrix = as_wanted(type(self.estimator), self.columns.matrix(table, rows), self.nominal)
         distinct = list(dict.fromkeys(values))
         found = dict(zip(distinct, self._said(distinct, matrix, scores), strict=True))
@@ -49,7 +67,16 @@ class Answering:
             predicted[place] = self.own[np.asarray(said).ravel().astype(np.int64)]
             if shares is not None:
                 shares[place] = self._shares(own, predicted[place])
-        return Outputs(predicted, shares)
+        return ClassOutputs(predicted, shares)
+
+    def _numbers(self, values: Sequence[Any], table: Table, rows: Integers) -> Floats:
+        """Predicted numbers of a fit with each value of the path parameter, values × rows."""
+        if not len(rows):
+            return np.empty((len(values), 0))
+        matrix = as_wanted(type(self.estimator), self.columns.matrix(table, rows), self.nominal)
+        distinct = list(dict.fromkeys(values))
+        found = dict(zip(distinct, self._said(distinct, matrix, scores=False), strict=True))
+        return np.array([np.asarray(found[value][0], np.float64).ravel() for value in values])
 
     def cut(self, value: Any) -> "Answering":
         """The fit with this value of the path parameter alone."""
@@ -130,8 +157,8 @@ class EstimatorModel(FittedModel):
         """Compute decision values of all rows, rows × classes."""
         return self.answering.decisions(table)
 
-    def predict(self, table: Table) -> Codes:
-        predicted: Codes = self.answering.outputs([None], table, positions(table), scores=False).predicted[0]
+    def predict(self, table: Table) -> NDArray[Any]:
+        predicted: NDArray[Any] = self.answering.outputs([None], table, positions(table), scores=False).predicted[0]
         return predicted
 
     def scores(self, table: Table) -> Floats:
@@ -167,7 +194,7 @@ class EstimatorPath:
     """Fits of an estimator on some rows, shared by its candidates (a path is used by one thread)."""
 
     learner: Any  # an Estimator; those that are asked about differ in the path parameter only
-    task: ClassTask
+    task: Task
     rows: Integers
     seed: int
     _fitted: dict[Any, Any] = field(default_factory=dict)  # the widest fit so far, under its value
@@ -230,11 +257,19 @@ class EstimatorPath:
         """Fit the estimator on the matrix of the analysis rows."""
         task, rows, kind, (columns, matrix) = self.task, self.rows, learner.cls, self._columns
         nominal = columns.nominal if learner.coded == "native" else ()
-        classes, target = np.unique(task.target[rows], return_inverse=True)
+        classes, target = _coded(task, rows)
         made = kind(**settled(kind, {**learner.params, **made_with(kind, nominal, matrix.shape[1])}, self.seed))
         weights = {} if task.weights is None else {"sample_weight": task.weights[rows]}
         made.fit(as_wanted(kind, matrix, nominal), target, **weights, **fitted_with(kind, nominal))
-        return Answering(made, learner.adapter, columns, nominal, classes.astype(np.int64), len(task.classes))
+        return Answering(made, learner.adapter, columns, nominal, classes, task.class_count)
+
+
+def _coded(task: Task, rows: Integers) -> tuple[Integers, NDArray[Any]]:
+    """The classes that the rows have and the place of each row's among them; of numbers no class, and the numbers."""
+    if isinstance(task, NumberTask):
+        return np.zeros(0, np.int64), task.target[rows]
+    classes, target = np.unique(task.target[rows], return_inverse=True)
+    return classes.astype(np.int64), target
 
 
 def _missing(learner: Any) -> str:
@@ -259,7 +294,7 @@ class EstimatorRecipe(FittedModel):
     def __str__(self) -> str:
         return f"{self.learner.estimator} ({self.version})"
 
-    def refit(self, task: ClassTask, rows: Integers) -> EstimatorModel:
+    def refit(self, task: Task, rows: Integers) -> EstimatorModel:
         """The same fit on the same rows. Raises ValueError when the rows are others, or the library is another version."""
         path = EstimatorPath(self.learner, task, rows, self.random_state)
         if path.digest != self.rows:
@@ -272,7 +307,7 @@ class EstimatorRecipe(FittedModel):
         facts = described(self.learner, self.random_state, self.rows, self.version)
         return Description(KIND, {**facts, "unstored": self.why})
 
-    def predict(self, table: Table) -> Codes:
+    def predict(self, table: Table) -> NDArray[Any]:
         raise ValueError("only the recipe of this model was kept: refit it on the development rows")
 
     def scores(self, table: Table) -> Floats:
@@ -302,7 +337,8 @@ def _answering(learner: Any, facts: Mapping[str, Any], arrays: Mapping[str, NDAr
     name, own, classes = str(facts["stored"]), np.asarray(arrays["own"]), facts["classes"]
     if name not in FILES or own.dtype.kind != "i" or own.ndim != 1 or not isinstance(classes, int):
         raise ValueError("estimator: not a whole model")
-    if len(own) == 0 or own.min() < 0 or own.max() >= classes or (np.diff(own) <= 0).any():
+    numbers = classes == 0 and len(own) == 0
+    if not numbers and (len(own) == 0 or own.min() < 0 or own.max() >= classes or (np.diff(own) <= 0).any()):
         raise ValueError("estimator: classes that are none")
     if name == SKOPS and _minor(str(facts["version"])) != _minor(learner.source):
         raise ValueError(f"it was stored by {facts['version']}, and this is {learner.source}: install that version")

@@ -11,7 +11,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from modelsel.core.types import CLASS_TASKS, AnyTask, Codes, Floats, Outputs, Resampling, TaskKind
+from modelsel.core.types import (
+    CLASS_TASKS,
+    NUMBER_TASKS,
+    AnyTask,
+    Codes,
+    Floats,
+    NumberOutputs,
+    NumberTask,
+    Outputs,
+    Resampling,
+    Task,
+    TaskKind,
+)
 from modelsel.kernels.compiler import load
 
 ROUNDING = 1e-6  # of probabilities that were kept in single precision
@@ -206,6 +218,109 @@ class FromConfusion(BaseMeasure):
             A number per candidate.
         """
         return self.of(confusion(truth, outputs.predicted, weights, classes))
+
+
+class OfNumbers(BaseMeasure):
+    """Base of measures of predicted numbers that are no mean over rows. A new one defines `of`.
+
+    Examples
+    --------
+    >>> from modelsel.measure.rmse import Rmse
+    >>> Rmse().of(np.array([1.0, 2.0]), np.array([[1.0, 4.0]]), np.ones(2)).round(4).tolist()
+    [1.4142]
+    """
+
+    reads = NUMBER_TASKS
+    higher_is_better = False
+
+    def of(self, truth: Floats, predicted: Floats, weights: Floats) -> Floats:
+        """Compute one number per candidate.
+
+        Parameters
+        ----------
+        truth : Floats
+            The target of each row.
+        predicted : Floats
+            Candidates × rows.
+        weights : Floats
+            Weight per row, of sum above 0.
+
+        Returns
+        -------
+        Floats
+            A number per candidate; NaN where it is not defined.
+        """
+        raise NotImplementedError
+
+    def score(self, truth: Any, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:
+        """Compute one number per candidate.
+
+        Parameters
+        ----------
+        truth : Floats
+            The target of each row.
+        outputs : Outputs
+            The answers of the candidates.
+        weights : Floats or None
+            Weight per row; None: all equal.
+        classes : int
+            0.
+
+        Returns
+        -------
+        Floats
+            NaN where no row has weight.
+        """
+        each = np.ones(len(truth)) if weights is None else weights
+        if not each.sum():
+            return np.full(len(outputs.predicted), np.nan)
+        return self.of(np.asarray(truth, np.float64), np.asarray(outputs.predicted, np.float64), each)
+
+
+def weighted_mean(values: Floats, weights: Floats) -> Floats:
+    """Compute the weighted mean of each row of a matrix, the same in any company.
+
+    Parameters
+    ----------
+    values : Floats
+        … × rows.
+    weights : Floats
+        Weight per row.
+
+    Returns
+    -------
+    Floats
+        The means.
+
+    Examples
+    --------
+    >>> weighted_mean(np.array([[1.0, 4.0]]), np.array([3.0, 1.0])).tolist()
+    [1.75]
+    """
+    return np.asarray(np.einsum("...r,r->...", np.ascontiguousarray(values), weights / weights.sum()))
+
+
+def tie_scale(measure: BaseMeasure, task: Task) -> float:
+    """Return what the rounding of scores is relative to: of numbers the score of their mean, of classes 1.
+
+    Parameters
+    ----------
+    measure : BaseMeasure
+        What judges.
+    task : Task
+        The development rows.
+
+    Returns
+    -------
+    float
+        Above 0.
+    """
+    if not isinstance(task, NumberTask):
+        return 1.0
+    weights = task.row_weights
+    guess = NumberOutputs(np.full((1, len(task)), float(weights @ task.target / weights.sum())))
+    scale = abs(float(measure.score(task.target, guess, task.weights, 0)[0]))
+    return scale if np.isfinite(scale) and scale > np.finfo(np.float64).tiny * 2.0**60 and not measure.higher_is_better else 1.0
 
 
 def class_scores(outputs: Outputs) -> Floats:

@@ -60,13 +60,20 @@ class Predictor:
         """The rows as the model wants them. Raises DataError with all problems of the columns."""
         return new_rows.table(raw, self.features)
 
-    def predict(self, table: Table) -> NDArray[np.str_]:
-        """The predicted class of each row, as text. Raises DataError for a recipe that was not refitted."""
+    def predict(self, table: Table) -> NDArray[Any]:
+        """The predicted class of each row, as text, or the predicted number.
+
+        Raises DataError for a recipe that was not refitted.
+        """
+        if not self.classes:
+            return self._fitted.predict(self.prepared(table))
         said: NDArray[np.str_] = np.array(self.classes, dtype=np.str_)[self._fitted.predict(self.prepared(table))]
         return said
 
     def labels(self, table: Table) -> NDArray[Any]:
         """The predicted class of each row as the target's column held it: bool, int, float or text. Raises as `predict`."""
+        if not self.classes:
+            return self.predict(table)
         said: NDArray[Any] = new_rows.labels(self.classes, self.label_type)[self._fitted.predict(self.prepared(table))]
         return said
 

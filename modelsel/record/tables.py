@@ -78,7 +78,9 @@ def _predictions(run: RecordedRun) -> Iterator[Line]:
     assessed, rows, fold = run.folder.assessed(), run.folder.losses().row.tolist(), run.folder.fold()[:, 0].tolist()
     for at, name in enumerate(assessed.ids):
         for row, own, truth, said in zip(rows, fold, assessed.truth.tolist(), assessed.predicted[at].tolist(), strict=True):
-            if said >= 0:
+            if not run.classes and not math.isnan(said):
+                yield {"id": name, "row": row, "fold": own, "truth": f"{truth:.17g}", "predicted": f"{said:.17g}"}
+            elif said >= 0 and run.classes:
                 classes = {"truth": run.classes[truth], "predicted": run.classes[said]}
                 yield {"id": name, "row": row, "fold": own, **classes}
 

@@ -70,6 +70,7 @@ class Forecast:
 def forecast(config: Config) -> Forecast:
     """Plan a study. Fits none of the rows, opens nothing; writes only, in this machine's cache, how long the probe took."""
     material = prepare(config)
+    config = material.config
     candidates = told_apart(config.candidates, material.development.features)
     plan = make(candidates, material.development, material.resampling)
     workers = Pool(config.pool.kind, config.pool.n_jobs).jobs

@@ -8,17 +8,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import class_of, kind_of
 from modelsel.core.types import (
     ABSENT,
     Candidate,
-    Codes,
+    ClassOutputs,
     Description,
     Feature,
     Floats,
     Integers,
+    NumberOutputs,
     Outputs,
     Table,
     Task,
@@ -35,7 +37,7 @@ class Final:
     """A model over raw tables: the fitted steps, then the fitted learner."""
 
     features: tuple[Feature, ...]  # of the raw table
-    classes: tuple[str, ...]
+    classes: tuple[str, ...]  # none where it predicts numbers
     steps: tuple[tuple[str, FittedPreparer], ...]  # kind, fitted step
     kind: str  # of the learner
     model: FittedModel
@@ -46,8 +48,8 @@ class Final:
             table = step.apply(table)
         return table
 
-    def predict(self, table: Table) -> Codes:
-        """Index of the predicted class per row."""
+    def predict(self, table: Table) -> NDArray[Any]:
+        """Index of the predicted class per row, or the predicted number."""
         return self.model.predict(self.prepared(table))
 
     def scores(self, table: Table) -> Floats:
@@ -104,10 +106,12 @@ def answers(candidate: Candidate, task: Task, seed: int, scores: bool, *tables: 
 
 
 def outputs(fitted: Any, table: Table, scores: bool) -> Outputs:
-    """Compute a fitted model's outputs for a raw table: classes, and scores where they are asked for."""
+    """Compute a fitted model's outputs for a raw table: numbers; or classes, and scores where they are asked for."""
     ready = fitted.prepared(table)
+    if not fitted.classes:
+        return NumberOutputs(np.asarray(fitted.model.predict(ready), np.float64)[None, :])
     said = fitted.model.scores(ready)[None, :, :] if scores else None
-    return Outputs(fitted.model.predict(ready)[None, :], said)
+    return ClassOutputs(fitted.model.predict(ready)[None, :], said)
 
 
 def _draws(learner: Any) -> bool:

@@ -78,6 +78,7 @@ def perform(config: Config, progress: Progress = QUIET, command: Sequence[str] =
     clock = Clock()
     locate(config.tracking, root)  # an address that cannot be meant is refused before anything is read or computed
     material = prepare(config, progress.say)
+    config = material.config
     folder = RunFolder.create(root, config.name, Redactor.of(config.tracking.uri, config.guard.ledger))
     with logged(folder) as log:
         log.info("%s: %s", config.name, " ".join(command) or "modelsel.run")

@@ -23,7 +23,7 @@ from modelsel.guard.history.entries import as_facts, burned, who
 from modelsel.guard.history.history import History, PastLook
 from modelsel.guard.labels import truth
 from modelsel.guard.matching.overlap import RowSetIndex, relations
-from modelsel.guard.release import WITH_COUNT, Counts, LabelSummary, ReleaseMechanism, ScoreGridRelease, bounds_of
+from modelsel.guard.release import COUNTED, WITH_COUNT, Counts, LabelSummary, ReleaseMechanism, ScoreGridRelease, bounds_of
 from modelsel.guard.requests import Handed, LookRequest, TestSetDeclaration
 from modelsel.ledger.database.store import WriteTransaction
 from modelsel.ledger.entry import LedgerEntry, heads
@@ -230,7 +230,7 @@ def full_price(sealing: TestSetDeclaration) -> float:
     Three classes and ten rows: no more than 10 ln 3.
     """
     n, kind = len(sealing.sealed), kind_of(sealing.measure)
-    plain = kind == "error" and sealing.development.weights is None
+    plain = kind in COUNTED and sealing.development.weights is None
     said = (prices.full(n) if kind in WITH_COUNT else 0.0) + (0.0 if plain else FLOAT)
     return min(said, n * log(max(2, sealing.development.class_count)))
 

@@ -21,7 +21,7 @@ from modelsel.guard.history.history import History
 from modelsel.guard.history.stored_rows import keep_all, keep_chosen
 from modelsel.guard.matching.other_ledgers import OtherLedgers
 from modelsel.guard.policy.base import FULL, Policy
-from modelsel.guard.release import LabelSummary, Released, count_limits
+from modelsel.guard.release import WITH_COUNT, LabelSummary, Released, count_limits
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.database.store import WriteTransaction
 from modelsel.ledger.entry import LedgerEntry, follow
@@ -216,7 +216,7 @@ def refused(verdict: Refused, policy: Policy) -> TestResult:
 
 def unguarded(found: LabelSummary, policy: Policy, metric: str, codes: tuple[str, ...]) -> TestResult:
     """Write an unguarded score as a test result: no look number, no price, no interval."""
-    errors = found.errors if metric in ("error", "cost_matrix") else None
+    errors = found.errors if metric in WITH_COUNT else None
     return TestResult(
         score=found.score, errors=errors, n=found.n, look=0, replay=False, price=0.0, spent=0.0, interval=None,
         level=1 - policy.delta, policy=kind_of(policy), release="full", flags=codes,

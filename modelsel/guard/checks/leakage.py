@@ -11,7 +11,7 @@ from math import exp
 import numpy as np
 
 from modelsel.core.fingerprint import generator
-from modelsel.core.types import Codes, Feature, Finding, Floats, Integers, Task
+from modelsel.core.types import ClassTask, Codes, Feature, Finding, Floats, Integers, Task
 from modelsel.guard.findings import row_findings
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.statements import units_of
@@ -113,7 +113,7 @@ def _groups(sealing: TestSetDeclaration) -> Iterator[Finding]:
 def _suspected(sealing: TestSetDeclaration) -> Iterator[Finding]:
     """Nominal columns with many levels, met on both sides, within which labels agree far more than by chance."""
     development, test = sealing.development, sealing.sealed
-    for index, feature in enumerate(development.features):
+    for index, feature in enumerate(development.features) if isinstance(development, ClassTask) else ():
         n, own = len(development), development.values[:, index]
         distinct = len(np.unique(own[~np.isnan(own)]))
         if feature.kind == "numeric" or not 0.01 * n <= distinct <= 0.5 * n or distinct < 20:

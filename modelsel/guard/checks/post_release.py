@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.spec import kind_of
-from modelsel.core.types import Finding, Task
+from modelsel.core.types import ClassTask, Finding, Task
 from modelsel.guard.checks.look_context import FEWEST
 from modelsel.guard.facts import Look, RecordedSelection
 from modelsel.guard.findings import certificate_findings
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.history import History
 from modelsel.guard.policy.base import Policy
-from modelsel.guard.release import Released
+from modelsel.guard.release import COUNTED, Released
 from modelsel.guard.requests import LookRequest
 from modelsel.statistics.bounds import agnostic_excess
 from modelsel.statistics.certificate import NO_INFORMATION
@@ -40,7 +40,7 @@ def selection(request: LookRequest, history: History, subject: RowFingerprints) 
     That bounds plain error rates. Where another measure decides, the winner need not lead by errors, and nothing is said.
     """
     count, chosen, sealing = tried(history, subject.train), request.selected, request.sealing
-    error = chosen.cv_error if kind_of(sealing.measure) == "error" and sealing.development.weights is None else None
+    error = chosen.cv_error if kind_of(sealing.measure) in COUNTED and sealing.development.weights is None else None
     if error is None or count < 2 or chosen.cv_rows < 1:
         return
     lead = majority_error(sealing.development) - error
@@ -95,7 +95,9 @@ def _uncertified(intent: Look) -> Finding:
 
 
 def majority_error(task: Task) -> float:
-    """The error of always predicting the commonest class."""
+    """The error of always predicting the commonest class; of numbers, about that of their median at the default tolerance."""
+    if not isinstance(task, ClassTask):
+        return 0.5
     return 1 - float(np.bincount(task.target).max()) / len(task)
 
 
@@ -137,5 +139,5 @@ def _carried(rows: int) -> int:
 
 def _rate(chosen: RecordedSelection) -> float | None:
     """Return the error rate of the winner, where error rates decided."""
-    error = chosen.cv_error if chosen.measure == "error" else None
+    error = chosen.cv_error if chosen.measure in COUNTED else None
     return float(error) if isinstance(error, int | float) and 0 <= error <= 1 else None

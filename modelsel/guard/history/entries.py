@@ -21,6 +21,7 @@ from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.history import History
 from modelsel.guard.history.statements import seal_of
 from modelsel.guard.policy.base import Policy
+from modelsel.guard.release import COUNTED
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.rows.identity import Hashes
 from modelsel.ledger.rows.matching import Sketch
@@ -54,7 +55,7 @@ def now() -> str:
 def terms_of(policy: Policy, sealing: TestSetDeclaration) -> dict[str, Any]:
     """The settings as a seal keeps them. ConfigurationError where they do not go together."""
     metric = kind_of(sealing.measure)
-    weighted = metric != "error"
+    weighted = metric not in COUNTED
     if policy.release in ONLY_ERRORS and weighted:
         _refuse(f"guard.release={policy.release} shows error rates, and the measure is {metric}", "use measure=error")
     if policy.release == "passfail" and policy.target is None:

@@ -107,6 +107,7 @@ def gather(book: RunIndex, rows: RunIndex, se_of: SeOf | None = None) -> Results
         eligible=scores.eligible,
         higher_is_better=work.measure.higher_is_better,
         beside={name: each.mean(axis=1) for name, each in scores.beside.items()},
+        scale=work.scale,
     )
     return Results(
         candidates=candidates,
