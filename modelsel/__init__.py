@@ -11,6 +11,7 @@ _HOMES = {
     "plan": _RUN,
     "open_run": _RUN,
     "classifier": "modelsel.estimator",
+    "regressor": "modelsel.estimator",
     "read_table": "modelsel.dataset.tables.read_table",
     "ModelselError": "modelsel.core.errors",
     "Outcome": "modelsel.api.outcome",

@@ -23,5 +23,6 @@ from modelsel.api.search.selection_cv import SelectionCV as SelectionCV
 from modelsel.core.errors import ModelselError as ModelselError
 from modelsel.dataset.tables.read_table import read_table as read_table
 from modelsel.estimator import classifier as classifier
+from modelsel.estimator import regressor as regressor
 
 __version__: str
