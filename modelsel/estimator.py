@@ -17,6 +17,7 @@ from modelsel.config.build import learner as build
 from modelsel.config.values import setting
 from modelsel.core.spec import flat, resolved
 from modelsel.core.types import (
+    CLASS_TASKS,
     PROBABILITIES,
     Candidate,
     ClassTask,
@@ -235,8 +236,8 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
         rows = positions(task) if task.weights is None else np.flatnonzero(task.weights > 0)
         if len(rows) == 0:
             raise ValueError("All sample weights are zero: no row is left to fit on.")
-        if task.kind not in spec.reads:
-            raise ValueError("x")
+        if task.kind not in (reads := getattr(spec, "reads", CLASS_TASKS)):
+            raise ValueError(f"learner {self.learner!r} learns {' and '.join(reads)}, and this target has {task.kind}.")
         if reason := next(iter(spec.problems(task)), None) or spec.refusal(task, rows):
             raise ValueError(f"n_samples = {len(rows)}: {reason}")
         self.final_: Final = fit(Candidate(spec, preparers), task, self.seed, rows)

@@ -118,7 +118,7 @@ class Policy:
     tolerance: float | None = number(
         None,
         least=0,
-        help="numbers: a row is off when its error exceeds it; null: the median distance from the median",
+        help="numbers: a row is off when its error exceeds it; null: half of the median distance from the median",
     )
     budget: int = whole(10, least=1, help="thresholdout: answers that may differ from cross-validation")
     sweep_test: bool = plain(False, help="open the test set in every job of a sweep; each counts as a look")

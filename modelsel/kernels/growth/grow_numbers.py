@@ -8,6 +8,7 @@ import numpy as np
 
 from modelsel.kernels import types
 from modelsel.kernels.compiler import kernel
+from modelsel.kernels.growth.number_cuts import best_cut, best_levels
 from modelsel.kernels.growth.numbers import centre, child_moments, rounded, shares_of
 from modelsel.kernels.growth.partition import by_level, by_threshold, move, place
 from modelsel.kernels.growth.records import extended, roomier, send_by_mimics, wider, write_marks, write_mimics
@@ -42,7 +43,6 @@ from modelsel.kernels.layout import (
     THRESHOLD,
     VALUE,
 )
-from modelsel.kernels.splits.number_cuts import best_cut, best_levels
 from modelsel.kernels.splits.split_competition import longer
 
 WEIGHT, MEAN, SQUARES = range(3)  # of a node

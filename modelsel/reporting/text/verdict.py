@@ -130,9 +130,8 @@ def winner(outcome: StudySummary, table: Sequence[Row]) -> list[str]:
 def cross_validated(outcome: StudySummary) -> list[str]:
     """Mean and standard error, and the estimate that allows for having picked the best."""
     cv, corrected = outcome.winner["cv"], outcome.winner.get("corrected")
-    lines = [
-        f"{score(cv['mean'])}{root(outcome, cv['mean'])} ± {score(cv['se'])}{'' if corrected else ', optimistic: it is the best of many'}"
-    ]
+    caveat = "" if corrected else ", optimistic: it is the best of many"
+    lines = [f"{score(cv['mean'])}{root(outcome, cv['mean'])} ± {score(cv['se'])}{caveat}"]
     if corrected and corrected["method"] == "bbc":  # the nested estimate has a line of its own
         ends = interval((corrected["low"], corrected["high"]))
         lines.append(f"{score(corrected['mean'])} {ends} after allowing for the choice ({corrected['method'].upper()})")

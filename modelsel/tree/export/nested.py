@@ -26,10 +26,10 @@ from modelsel.tree.structure.node import (
 def to_dict(cut: PrunedView, widths: Widths | None = None) -> dict[str, Any]:
     """Classes, features and the nodes that stand, in preorder (the shape in the documentation, `classifier.to_dict()`).
 
-    A tree of numbers has no classes, one weight per node, and a number as `prediction`; `squared_error` is the mean one of the
-    node's training rows. `weights` are the training weights that reached the node; `scores` stands beside them where class scores come from
-    other rows (those held back by reduced-error pruning); `softened` stands in a test whose threshold is a ramp: from
-    where to where, half each way at the threshold.
+    A tree of numbers has no classes, one weight per node, a number as `prediction`, and in `squared_error` the mean one of the
+    node's training rows. `weights` are the training weights that reached the node; `scores` stands beside them where class
+    scores come from other rows (those held back by reduced-error pruning); `softened` stands in a test whose threshold is a
+    ramp: from where to where, half each way at the threshold.
     """
     number = _renumbered(reached(cut))
     return {

@@ -17,7 +17,7 @@ from modelsel.tree.structure.node import PrunedView
 
 @dataclass(frozen=True)
 class TreeRule:
-    """If all `conditions` hold, the class (or number) is `prediction`; of numbers `off` is the leaf's root mean squared error."""
+    """If all `conditions` hold, the class (or number) is `prediction`; `off`: of numbers, the root mean squared error."""
 
     conditions: tuple[Condition, ...]
     prediction: int | float  # index of a class, or a number
@@ -120,7 +120,8 @@ def leaf_words(cut: PrunedView, counts: Floats, node: int) -> str:
     """
     if cut.tree.numbers is not None:
         wrong = off(cut, node)
-        return f"{cut.prediction[node]:.6g} ({amount(float(counts[node].sum()))}{'' if wrong is None else f', off by {wrong:.3g}'})"
+        told = "" if wrong is None else f", off by {wrong:.3g}"
+        return f"{cut.prediction[node]:.6g} ({amount(float(counts[node].sum()))}{told})"
     prediction = int(cut.prediction[node])
     weight = float(counts[node].sum())
     wrong = weight - float(counts[node, prediction])
