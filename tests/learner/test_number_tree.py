@@ -2,7 +2,7 @@
 speaks of classes is refused by name."""
 
 from dataclasses import replace
-from itertools import product
+from itertools import chain, combinations, product
 
 import numpy as np
 import pytest
@@ -15,44 +15,18 @@ import modelsel
 from modelsel.config.build import learner as build
 from modelsel.core.types import positions
 from modelsel.learner.tree import Tree
+from modelsel.learner.trees.number_model import NumberTreeModel
+from modelsel.learner.trees.path import held_back
 from modelsel.tree.export.nested import from_dict, to_dict
+from modelsel.tree.growing.grow_numbers import grow_numbers
+from modelsel.tree.growing.growth import GrowthParams
+from modelsel.tree.pruning import compact
+from modelsel.tree.structure.node import LEAF, PrunedView
 from tests.tree.number_tables import drawn, friedman, number_task
 
 # R 4.2.2, rpart 4.1.19: rpart(y ~ ., friedman(200), method = "anova", control = rpart.control(cp = 0, minsplit = 10,
 # minbucket = 5, maxsurrogate = 0, xval = 0)), printed with 17 digits: leaves and relative error of each subtree
-RPART_SPLITS = (
-    0,
-    1,
-    3,
-    4,
-    5,
-    6,
-    7,
-    8,
-    9,
-    10,
-    11,
-    12,
-    13,
-    14,
-    15,
-    16,
-    17,
-    18,
-    20,
-    21,
-    22,
-    23,
-    24,
-    25,
-    26,
-    27,
-    28,
-    29,
-    30,
-    31,
-    32,
-)
+RPART_SPLITS = (0, 1, *range(3, 19), *range(20, 33))
 RPART_ERRORS = (
     1, 0.75034409465507756, 0.4855494273528082, 0.42979873871139407, 0.39192096639897178, 0.35644822986300839,
     0.32602869070048401, 0.30619288435752029, 0.28826084945294228, 0.27198568133858625, 0.25596861799366227,
@@ -115,22 +89,20 @@ def test_each_candidate_of_a_grid_equals_itself_alone_bit_for_bit(missing: str) 
 def test_reduced_error_pruning_leaves_the_least_squared_error_on_rows_held_back() -> None:
     X, y = friedman(300)
     task = number_task(X, y)
-    spec = build("tree", {"criterion": "variance", "pruner": "reduced_error", "pruner.relabel": False})[0]
+    spec = build("tree", {"criterion": "variance", "pruner": "reduced_error", "pruner.relabel": False, "max_depth": 3})[0]
     path = spec.fit_path(task, positions(task), np.random.default_rng(1))
-    growing = np.flatnonzero(np.isin(np.arange(300), path.evidence.pruning_counts is None))
-    assert len(growing) == 0
-    pruned, whole = path.model(spec), path.model(replace(spec, pruner=build("tree", {"pruner": "unpruned"})[0].pruner))
-    assert 1 < pruned.n_leaves < whole.n_leaves
-    counts, held = path.evidence.pruning_counts[:, 0], path.evidence.pruning_numbers
-
-    def error(cut) -> float:
-        off = np.where(counts > 0, held.mean - cut.prediction, 0.0)
-        own = held.squares + counts * off**2
-        ends = path.standing(spec).end if cut is path.standing(spec).cut else None
-        leaves = cut.leaf & (ends == np.arange(len(cut.leaf))) if ends is not None else cut.leaf
-        return float(np.nansum(own[leaves]))
-
-    assert error(path.standing(spec).cut) < error(path._standings.base(spec))
+    growing, pruning = held_back(task, positions(task), 0.3, np.random.default_rng(1))
+    assert len(pruning) == 90
+    assert not set(growing) & set(pruning)
+    whole = grow_numbers(task, growing, GrowthParams(min_split=2.0, max_depth=3))
+    model = path.model(spec)
+    error = np.square(model.predict(task)[pruning] - y[pruning]).sum()
+    rows = [node for node in range(len(whole)) if whole.test[node] != LEAF]
+    for cut in chain.from_iterable(combinations(rows, k) for k in range(len(rows) + 1)):
+        view = PrunedView(whole, whole.terminal | np.isin(np.arange(len(whole)), cut), whole.numbers.mean, whole.counts)
+        other = NumberTreeModel(compact(view)).predict(task)[pruning]
+        assert error <= np.square(other - y[pruning]).sum() + 1e-9
+    assert 1 < model.n_leaves < len(rows) + 1
 
 
 def test_what_speaks_of_classes_is_refused_by_name() -> None:
@@ -138,7 +110,8 @@ def test_what_speaks_of_classes_is_refused_by_name() -> None:
     for name, settings in {
         "criterion=entropy": {"criterion": "entropy"}, "pruner=error_based": {"pruner": "error_based"},
         "pruner=pessimistic": {"pruner": "pessimistic"}, "missing=class_mode": {"missing": "class_mode"},
-        "softener=range_fraction": {"softener": "range_fraction"}, "purity": {"purity": 0.9}, "significance": {"significance": 0.05},
+        "softener=range_fraction": {"softener": "range_fraction"}, "purity": {"purity": 0.9},
+        "significance": {"significance": 0.05},
         "leaf": {"leaf.score": "laplace"}, "pruner.impurity=entropy": {"pruner.impurity": "entropy"},
     }.items():  # fmt: skip
         said = list(cart(**settings).problems(task))

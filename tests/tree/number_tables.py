@@ -1,4 +1,4 @@
-"""Small tables with numbers as targets: every kind of feature, missing values, weights, targets that tie and targets that do not."""
+"""Small tables with numbers as targets: every kind of feature, missing values, weights, targets with ties and without."""
 
 from dataclasses import dataclass
 

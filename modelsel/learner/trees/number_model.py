@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.core.types import Codes, Description, Floats, Table, positions
+from modelsel.core.types import Description, Floats, Table, positions
 from modelsel.learner.base import FittedModel
 from modelsel.learner.trees.restoring import demand, restored_tree, structure
 from modelsel.tree.export.rules import row_paths
@@ -66,10 +66,9 @@ class NumberTreeModel(FittedModel):
         return Description("tree", facts, arrays)
 
 
-def answers(cut: PrunedView, routed: Routed, end: Codes | None = None) -> Floats:
-    """Number per row: its leaf's, or for a divided row the mean of its leaves'. `end` maps nodes to leaves."""
-    of_node: Floats = cut.prediction if end is None else cut.prediction[end]
-    return routed.per_row(of_node)
+def answers(cut: PrunedView, routed: Routed) -> Floats:
+    """Number per row: its leaf's, or for a divided row the mean of its leaves'."""
+    return routed.per_row(cut.prediction)
 
 
 def restore_numbers(description: Description) -> NumberTreeModel:

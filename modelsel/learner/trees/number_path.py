@@ -64,13 +64,13 @@ class NumberPath:
         return PrunedTreeCache(self.tree, self.evidence)
 
     def _numbers(self, left: PrunedTrees, sent: RoutedRows) -> Floats:
-        """Number per row under each of the trees that are left."""
+        """Number per row under each of the trees that are left; divided rows go down each of them, to the last bit as alone."""
         found, routed = np.empty((len(left.different), len(sent.rows))), sent.down(self.tree)
         for own, prediction, end in left.alike() if routed.whole else ():
             found[own] = prediction.take(end.take(routed.leaf, axis=1))
         for i in left.moved if routed.whole else range(len(left.different)):
-            standing = left.different[i]
-            found[i] = answers(standing.cut, sent.down(standing.cut.tree), standing.end)
+            small = compact(left.different[i].cut)
+            found[i] = answers(small, sent.down(small.tree))
         return found
 
     def _by_squares(self, standing: PrunedTree) -> float:
