@@ -39,6 +39,7 @@ from modelsel.dataset.tables.in_memory import is_frame
 from modelsel.dataset.tables.matrix import finite_sum, numeric_features, plain_labels, plain_matrix
 from modelsel.dataset.tables.source import of_columns
 from modelsel.learner.trees.model import TreeModel
+from modelsel.learner.trees.number_model import NumberTreeModel
 from modelsel.record.new_rows import told
 from modelsel.runner.final_fit import Final, fit
 from modelsel.tree.export.nested import to_dict
@@ -124,7 +125,7 @@ def regressor(learner: str = "linear_regression", *overrides: str, seed: int = 0
 def _is_tree(estimator: "LearnerEstimator") -> bool:
     """Text, rules and nodes are there for trees; AttributeError otherwise."""
     check_is_fitted(estimator)
-    if not isinstance(estimator.final_.model, TreeModel):
+    if not isinstance(estimator.final_.model, TreeModel | NumberTreeModel):
         raise AttributeError(f"learner {estimator.learner!r} is no tree")
     return True
 
@@ -340,11 +341,11 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
         """
         return to_dict(self._cut())
 
-    def _tree(self) -> TreeModel:
+    def _tree(self) -> TreeModel | NumberTreeModel:
         """Return the fitted tree; other models are refused."""
         _is_tree(self)
         model = self.final_.model
-        assert isinstance(model, TreeModel)
+        assert isinstance(model, TreeModel | NumberTreeModel)
         return model
 
     def _cut(self) -> PrunedView:

@@ -69,7 +69,8 @@ def find(task: Task, wrong: Booleans, finding: Booleans) -> tuple[TreeModel, lis
         target=wrong.astype(np.int32), classes=("right", "wrong"),
     )  # fmt: skip
     grower = Tree(criterion=Gini(), splits=Splits(nominal="equality"), max_depth=DEPTH, min_leaf=max(LEAST, SHARE * len(rows)))
-    model: TreeModel = grower.fit(errors, rows, np.random.default_rng(0))
+    model = grower.fit_path(errors, rows, np.random.default_rng(0)).model(grower)
+    assert isinstance(model, TreeModel)
     share = model.cut.counts[:, 1] / np.maximum(model.cut.counts.sum(axis=1), 1)
     rules = [rule for rule in to_rules(model.cut) if rule.conditions and share[rule.leaf] > wrong[rows].mean()]
     return model, sorted(rules, key=lambda rule: -share[rule.leaf])[:MOST]

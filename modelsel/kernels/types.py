@@ -58,6 +58,11 @@ def grown(*arguments: object) -> Any:
     return types.Tuple((records, reals, matrix, flags, records, reals, wholes))(*arguments)
 
 
+def grown_numbers(*arguments: Any) -> Any:
+    """Signature of a grower by squared error: node records, goodness, whole sums, sums of squares about the mean."""
+    return types.Tuple((entries, reals, entries, reals))(*arguments)
+
+
 # levels per feature; then per surrogate: first (by node), feature, threshold, flipped, start among sides (−1: numeric), sides
 surrogates = types.Tuple((fixed_codes, fixed_codes, fixed_codes, fixed_reals, fixed_flags, fixed_codes, fixed_bytes))
 

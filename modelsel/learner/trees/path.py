@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.core.types import ClassTask, Codes, Floats, Integers, Outputs, Table
+from modelsel.core.types import ClassTask, Codes, Floats, Integers, NumberTask, Outputs, Table
 from modelsel.learner.trees.leaf import Leaf, leaf_scores
 from modelsel.learner.trees.model import TreeModel, predicted
 from modelsel.statistics.auc import multiclass_auc
@@ -323,15 +323,15 @@ class TreePath:
 
 
 def held_back(
-    task: ClassTask, rows: Integers, share: float | None, rng: np.random.Generator
+    task: ClassTask | NumberTask, rows: Integers, share: float | None, rng: np.random.Generator
 ) -> tuple[Integers, Integers | None]:
-    """Growing rows and pruning rows (None without a share). Each class gives its share, rounded, and keeps one row to grow."""
+    """Growing rows and pruning rows (None without a share). Each class (numbers are one) gives its share."""
     if share is None:
         return rows, None
     distinct = np.flatnonzero(np.bincount(rows, minlength=len(task)))
     chosen = np.zeros(len(task), bool)
-    for label in range(len(task.classes)):
-        own = distinct[task.target[distinct] == label]
+    for label in range(task.class_count) if isinstance(task, ClassTask) else (None,):
+        own = distinct if label is None else distinct[task.target[distinct] == label]
         take = min(round(share * len(own)), len(own) - 1)
         if take > 0:
             chosen[rng.permutation(own)[:take]] = True
