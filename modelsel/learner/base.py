@@ -387,6 +387,13 @@ def training_error(task: Task, rows: Integers, said: NDArray[Any]) -> float:
     -------
     float
         In the unit of the target where that is a number.
+
+    Examples
+    --------
+    >>> from modelsel.dataset.play_tennis import PlayTennis
+    >>> task = PlayTennis().read()
+    >>> training_error(task, np.arange(14), np.ones(14, np.int32))  # "Yes" for all: five days are missed
+    0.35714285714285715
     """
     weights, truth = task.row_weights[rows], task.target[rows]
     if isinstance(task, NumberTask):

@@ -314,6 +314,13 @@ def tie_scale(measure: BaseMeasure, task: Task) -> float:
     -------
     float
         Above 0.
+
+    Examples
+    --------
+    >>> from modelsel.dataset.play_tennis import PlayTennis
+    >>> from modelsel.measure.error import Error
+    >>> tie_scale(Error(), PlayTennis().read())
+    1.0
     """
     if not isinstance(task, NumberTask):
         return 1.0

@@ -177,8 +177,8 @@ def _restore(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], plugi
         raise ValueError(f"format {facts['format']} was written by another version of modelsel")
     features = tuple(map(_feature, facts["features"]))
     classes = tuple(map(str, facts["classes"]))
-    if len(classes) < 2 or len({f.name for f in features}) < len(features):
-        raise ValueError("fewer than two classes, or two features of one name")
+    if len(classes) == 1 or len({f.name for f in features}) < len(features):  # a model of numbers has no classes
+        raise ValueError("one class alone, or two features of one name")
     steps = tuple(_part("preparer", step, arrays, f"step{i}/", plugins) for i, step in enumerate(facts["steps"]))
     learner = _part("learner", facts["learner"], arrays, "learner/", plugins)
     return Predictor(features, classes, steps, learner, str(facts.get("labels", "str")))

@@ -98,10 +98,6 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     rule : str or dict
         Who wins: `"best"` (ties: the simpler, then the one declared first), `"one_standard_error"`, ...; among those that keep
         bounds on other measures with `{"kind": "best", "subject_to": {"recall": ">= 0.9"}}`.
-    search : str or dict, optional
-        `"random"` or `{"kind": "random", "trials": 60, "seed": 1}` draws so many trials of each entry, as RandomizedSearchCV
-        does; entries with a distribution (`scipy.stats.loguniform(1, 9)`, `"log_uniform(1, 9)"`, `"integers(1, 20)"`) are drawn
-        from in any case. The same seed gives the same trials, and more of them begin with the same.
     refit : bool, str or callable
         Fit the winner on all rows as `best_estimator_`; the name of the score that chooses among several; or a function of
         `cv_results_` that returns the index of the winner, in the place of the rule.
@@ -118,6 +114,10 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         The score of a fit that failed: NaN, so that the candidate cannot win; a number; or raise its error.
     verbose : int
         1: print how many fits there are; 2: every one as it ends; 3: with its score.
+    search : str or dict, optional
+        `"random"` or `{"kind": "random", "trials": 60, "seed": 1}` draws so many trials of each entry, as RandomizedSearchCV
+        does; entries with a distribution (`scipy.stats.loguniform(1, 9)`, `"log_uniform(1, 9)"`, `"integers(1, 20)"`) are drawn
+        from in any case. The same seed gives the same trials, and more of them begin with the same.
 
     Attributes
     ----------

@@ -45,12 +45,12 @@ class PruningData:
         Training weight at the root, above 0: what risks are shares of.
     pruning_counts : Floats, optional
         Nodes × classes (of numbers × 1): weights of the rows held back from growing.
-    pruning_numbers : NodeNumbers, optional
-        Of a tree of numbers: mean and squares of the rows held back, per node.
     cost_matrix : Floats, optional
         True class × predicted class, at least 0.
     reroute : Reroute, optional
         The rows that grew the tree, where a pruner may send them elsewhere.
+    pruning_numbers : NodeNumbers, optional
+        Of a tree of numbers: mean and squares of the rows held back, per node.
 
     Examples
     --------
