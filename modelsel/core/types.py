@@ -452,7 +452,7 @@ class Scoreboard:
 def rounded(values: Any, scale: float = 1.0) -> Any:
     """Numbers rounded to 1e-12 of a scale, so that what differs by the order of sums alone is equal.
 
-    >>> rounded(0.1 + 0.2), rounded(3e-9 + 1e-9, 1e-9) == rounded(4e-9, 1e-9)
+    >>> float(rounded(0.1 + 0.2)), bool(rounded(3e-9 + 1e-9, 1e-9) == rounded(4e-9, 1e-9))
     (0.3, True)
     """
     return np.round(values, 12) if scale == 1.0 else np.round(np.divide(values, scale), 12) * scale

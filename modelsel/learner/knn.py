@@ -34,7 +34,7 @@ from modelsel.learner.base import BaseLearner
 from modelsel.learner.base_model import PathModel
 from modelsel.learner.chunks import chunks
 from modelsel.learner.class_prior import Prior, as_prior, prior_of, prior_problems
-from modelsel.learner.knn_numbers import NumberModel, NumberPath, checked
+from modelsel.learner.knn_numbers import NeighbourNumbers, NumberModel, checked
 from modelsel.learner.running import closeness, running
 
 # Votes of ordered neighbours, for every k at once: running sums over the neighbours, read off at each k.
@@ -146,7 +146,7 @@ class Knn(BaseLearner):
     def refusal(self, task: Task, rows: Integers) -> str | None:
         return f"k = {self.k} is more than the {len(rows)} analysis rows" if self.k > len(rows) else None
 
-    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "KnnPath | NumberPath":
+    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "KnnPath | NeighbourNumbers":
         """Encode the analysis rows and store them in the order of their digests."""
         metric = self.distance.fit(task, rows, self.normalise)
         codes = metric.encode(task.values[rows], task.features)
@@ -155,7 +155,7 @@ class Knn(BaseLearner):
         order = np.argsort(row_digests(facts, DECIMALS if metric.rounded else None), kind="stable")
         stored = np.ascontiguousarray(codes[:, order])
         if isinstance(task, NumberTask):
-            return NumberPath(metric, task.features, stored, labels[order], weights[order])
+            return NeighbourNumbers(metric, task.features, stored, labels[order], weights[order])
         return KnnPath(metric, task.features, stored, labels[order], weights[order], task.class_count)
 
     def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "KnnModel | NumberModel":
@@ -286,7 +286,7 @@ def _of_numbers(description: Description, features: tuple[Feature, ...], stored:
     facts, arrays = description.facts, description.arrays
     metric, k, vote = FittedDistance.restore(facts["metric"], arrays), int(facts["k"]), str(facts["vote"])
     target, weights = (np.asarray(arrays[name], np.float64) for name in ("target", "weights"))
-    path = checked(NumberPath(metric, features, stored, target, weights), k)
+    path = checked(NeighbourNumbers(metric, features, stored, target, weights), k)
     _check_tables(metric, stored)
     return NumberModel(path, Knn(k=k, vote=vote))
 

@@ -21,7 +21,7 @@ from modelsel.learner.running import closeness, running
 
 
 @dataclass(frozen=True, eq=False)
-class NumberPath:
+class NeighbourNumbers:
     """Stored rows, encoded, in the order of their digests."""
 
     metric: FittedDistance
@@ -67,7 +67,7 @@ class NumberPath:
 class NumberModel(FittedModel):
     """The stored rows with one k and vote."""
 
-    path: NumberPath
+    path: NeighbourNumbers
     learner: Any
 
     def predict(self, table: Table) -> Floats:
@@ -83,7 +83,7 @@ class NumberModel(FittedModel):
         return Description("knn", facts, arrays | path.metric.arrays())
 
 
-def checked(path: NumberPath, k: int) -> NumberPath:
+def checked(path: NeighbourNumbers, k: int) -> NeighbourNumbers:
     """The path as it was described; ValueError where it is not whole."""
     rows = len(path.target)
     if path.stored.ndim != 2 or path.stored.shape != (len(path.features), rows) or len(path.weights) != rows:

@@ -17,7 +17,7 @@ from modelsel.learner.base import BaseLearner
 from modelsel.learner.trees.leaf import Leaf
 from modelsel.learner.trees.model import TreeModel, restore
 from modelsel.learner.trees.number_model import NumberTreeModel, restore_numbers
-from modelsel.learner.trees.number_path import NumberPath
+from modelsel.learner.trees.number_path import NumberTreePath
 from modelsel.learner.trees.path import TreePath, held_back
 from modelsel.tree.growing.columns import columns
 from modelsel.tree.growing.grow import grow
@@ -174,7 +174,7 @@ class Tree(BaseLearner):
         weight = len(rows) if task.weights is None else task.weights[rows].sum()
         return None if weight > 0 else "no analysis row has weight"
 
-    def fit_path(self, task: AnyTask, rows: Integers, rng: np.random.Generator) -> TreePath | NumberPath:
+    def fit_path(self, task: AnyTask, rows: Integers, rng: np.random.Generator) -> TreePath | NumberTreePath:
         return self._path(task, rows, rng, GrowthParams(**self._growth()))
 
     def fit(self, task: AnyTask, rows: Integers, rng: np.random.Generator) -> TreeModel | NumberTreeModel:
@@ -214,7 +214,7 @@ class Tree(BaseLearner):
             "min_leaf": float(self.min_leaf), "min_leaf_rule": self.min_leaf_rule,
         }  # fmt: skip
 
-    def _path(self, task: AnyTask, rows: Integers, rng: np.random.Generator, growth: GrowthParams) -> TreePath | NumberPath:
+    def _path(self, task: AnyTask, rows: Integers, rng: np.random.Generator, growth: GrowthParams) -> TreePath | NumberTreePath:
         """Grow the tree, with rows held back where the pruner wants some."""
         if isinstance(task, NumberTask):
             return self._number_path(task, rows, rng, growth)
@@ -229,7 +229,7 @@ class Tree(BaseLearner):
             return TreePath(tree, evidence, task, growing, certain=certain, judging=pruning)
         return TreePath(tree, evidence, task, rows, certain=certain)
 
-    def _number_path(self, task: NumberTask, rows: Integers, rng: np.random.Generator, growth: GrowthParams) -> NumberPath:
+    def _number_path(self, task: NumberTask, rows: Integers, rng: np.random.Generator, growth: GrowthParams) -> NumberTreePath:
         """The same of a target that is a number."""
         growing, pruning = held_back(task, rows, self.pruner.fit_key().get("share"), rng)
         tree = grow_numbers(task, growing, growth)
@@ -239,4 +239,4 @@ class Tree(BaseLearner):
             weight, numbers = numbers_by_node(tree, sent, task.target[pruning], task.row_weights[pruning])
         evidence = PruningData(total=float(tree.weight[0]), pruning_counts=weight, pruning_numbers=numbers)
         known = self.missing in CERTAIN or (task.weights is None and columns(task).complete)
-        return NumberPath(tree, evidence, task, rows, certain=known and pruning is None)
+        return NumberTreePath(tree, evidence, task, rows, certain=known and pruning is None)

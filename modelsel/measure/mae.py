@@ -15,6 +15,7 @@ from modelsel.measure.base import OverRows
 class Mae(OverRows):
     """Lower is better; from 0.
 
+    >>> from modelsel.core.types import NumberOutputs
     >>> Mae().losses(np.array([1.0, 2.0]), NumberOutputs(np.array([[1.0, 4.0]])), 0).tolist()
     [[0.0, 2.0]]
     """

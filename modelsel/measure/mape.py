@@ -16,6 +16,7 @@ from modelsel.measure.base import OverRows
 class Mape(OverRows):
     """Lower is better; from 0.
 
+    >>> from modelsel.core.types import NumberOutputs
     >>> Mape().losses(np.array([2.0, 4.0]), NumberOutputs(np.array([[1.0, 5.0]])), 0).tolist()
     [[0.5, 0.25]]
     """

@@ -16,6 +16,7 @@ from modelsel.measure.base import OverRows
 class Pinball(OverRows):
     """Lower is better; from 0.
 
+    >>> from modelsel.core.types import NumberOutputs
     >>> Pinball(q=0.9).losses(np.array([1.0, 2.0]), NumberOutputs(np.array([[0.0, 3.0]])), 0).round(4).tolist()
     [[0.9, 0.1]]
     """

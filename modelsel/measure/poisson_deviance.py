@@ -18,6 +18,7 @@ from modelsel.measure.base import OverRows
 class PoissonDeviance(OverRows):
     """Lower is better; from 0.
 
+    >>> from modelsel.core.types import NumberOutputs
     >>> PoissonDeviance().losses(np.array([0.0, 2.0]), NumberOutputs(np.array([[1.0, 2.0]])), 0).tolist()
     [[2.0, 0.0]]
     """

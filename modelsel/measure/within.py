@@ -16,6 +16,7 @@ from modelsel.measure.base import OverRows
 class Within(OverRows):
     """Lower is better; 0 … 1.
 
+    >>> from modelsel.core.types import NumberOutputs
     >>> Within(tolerance=1.0).losses(np.array([1.0, 2.0]), NumberOutputs(np.array([[2.0, 4.0]])), 0).tolist()
     [[0.0, 1.0]]
     """

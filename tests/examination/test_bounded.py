@@ -31,8 +31,8 @@ def test_the_interval_is_narrower_than_that_of_the_range_and_its_certificate_hol
 ) -> None:
     made = exam("measure=brier", release=release)
     shown = made.answer(answer(made), "ann")
-    (look,) = (one for one in made.history() if one["metric"].startswith("brier"))
-    assert look["plan"]["method"] in ("wealth", "chernoff", "hoeffding")
+    (look,) = (one for one in made.history() if one.metric.startswith("brier"))
+    assert look.facts.plan["method"] in ("wealth", "chernoff", "hoeffding")
     assert shown.interval is not None
     half = (shown.interval[1] - shown.interval[0]) / 2
     assert half < 0.8 * 2 * sqrt(SpendingState(1, 0.0).nats(0.05) / (2 * shown.n))
@@ -46,7 +46,7 @@ def test_without_them_the_interval_is_that_of_the_range(exam: Make) -> None:
     shown = made.answer(answer(made, known=False), "ann")
     assert shown.interval is not None
     assert shown.interval[1] - shown.interval[0] > 2 * sqrt(SpendingState(1, 0.0).nats(0.05) / (2 * shown.n))
-    assert all(one.get("plan") is None for one in made.history())
+    assert all(one.facts.plan is None for one in made.history())
 
 
 def test_units_have_an_interval_with_them_and_none_without(exam: Make, loans: Path) -> None:
@@ -78,4 +78,4 @@ def test_a_study_hands_in_what_it_said_out_of_fold(exam: Make) -> None:
     outcome = modelsel.run(f"exam={made.folder}", "learner=naive_bayes", "scheme.folds=3", "tracking=off", "measure=brier")
     assert outcome.test is not None
     assert outcome.test.interval is not None
-    assert any(one.get("plan") for one in made.history())
+    assert any(one.facts.plan for one in made.history())

@@ -141,5 +141,5 @@ def test_the_regressor_is_an_estimator_among_others() -> None:
     assert fitted.score(X, y) == DecisionTreeRegressor(min_samples_leaf=5, random_state=0).fit(X, y).score(X, y)
     assert fitted.to_text().count("off by") == fitted.n_leaves_
     assert fitted.to_rules().count("covers") == fitted.n_leaves_
-    with pytest.raises(ValueError, match="learns classes"):
+    with pytest.raises(ValueError, match="predicts classes and no numbers"):
         modelsel.regressor("naive_bayes").fit(X, y)

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -218,7 +219,7 @@ def a_frame_with_columns_added_and_turned_round(parts: Split) -> None:
 
 @peeks("cancer", "G017")
 def lightgbm_by_itself(parts: Split) -> None:
-    import lightgbm
+    lightgbm = import_module("lightgbm")  # of an extra
 
     model = lightgbm.train({"verbose": -1, "num_threads": 1, "objective": "binary"}, lightgbm.Dataset(parts[0], parts[2]), 5)
     metrics.roc_auc_score(parts[3], model.predict(parts[1]))
@@ -226,7 +227,7 @@ def lightgbm_by_itself(parts: Split) -> None:
 
 @peeks("cancer", "G017")
 def xgboost_by_itself(parts: Split) -> None:
-    import xgboost
+    xgboost = import_module("xgboost")  # of an extra
 
     model = xgboost.train({"nthread": 1, "objective": "binary:logistic"}, xgboost.DMatrix(parts[0], parts[2]), 5)
     metrics.brier_score_loss(parts[3], model.predict(xgboost.DMatrix(parts[1])))
@@ -234,7 +235,7 @@ def xgboost_by_itself(parts: Split) -> None:
 
 @peeks("wine", "G017")
 def catboost_by_itself(parts: Split) -> None:
-    import catboost
+    catboost = import_module("catboost")  # of an extra
 
     model = catboost.CatBoostClassifier(iterations=5, verbose=False, thread_count=1, allow_writing_files=False)
     model.fit(parts[0], parts[2]).score(parts[1], parts[3])

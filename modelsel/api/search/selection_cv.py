@@ -45,7 +45,6 @@ from modelsel.planning.make import make
 from modelsel.rule.base import among, nearest
 from modelsel.runner.families import resolve
 from modelsel.runner.final_fit import fit
-from modelsel.runner.study_data import refuse
 from modelsel.scheme.stratified_kfold import StratifiedKfold
 
 OBJECT = "object"  # the learner that an estimator object is
@@ -231,7 +230,10 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
             Problem("MSEL-816", reason, f"space.{entry}")
             for entry, reason in unanswerable((scoring.measure, *shown.values()), candidates)
         )
-        refuse([one for one in candidates if isinstance(one.learner, Object)], task)
+        if objects := [one for one in candidates if isinstance(one.learner, Object)]:
+            from modelsel.runner.study_data import refuse  # brings the guard along, which no other selection needs
+
+            refuse(objects, task)
         training = Training(self, scorings, X, y, weights) if self.return_train_score else None
         found = self._answered(task, resampling, scorings, candidates, shown, entries, training)
         found = self._failing(found, scorings)

@@ -21,7 +21,7 @@ from modelsel.tree.structure.node import DecisionTree
 
 
 @dataclass(eq=False)
-class NumberPath:
+class NumberTreePath:
     """The grown tree, what pruners may know, and answers found so far (a path is used by one thread)."""
 
     tree: DecisionTree

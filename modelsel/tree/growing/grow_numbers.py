@@ -121,6 +121,7 @@ def _output(
 
 
 def _numpy(chosen: WeightedRows, wholes: WeightedWholes, ranked: RankedColumns, growth: GrowthParams) -> GrowerOutput:
+    """Grow in NumPy what no kernel does."""
     from modelsel.tree.growing.numpy_numbers import NumberGrower
 
     grower = NumberGrower(chosen, ranked, BaseCriterion(), growth, None, wholes=wholes)
@@ -131,6 +132,7 @@ def _numpy(chosen: WeightedRows, wholes: WeightedWholes, ranked: RankedColumns, 
 
 
 def _rules(chosen: WeightedRows, growth: GrowthParams) -> GrowthRules:
+    """Write the settings of growing as the kernel reads them."""
     return GrowthRules(
         missing=MISSING.index(growth.missing), nominal=NOMINAL[growth.nominal], fused=GENERAL, formula=GENERAL, boundary=0,
         convex=1, ratio=0, average=0, penalty=0, unit=int(chosen.unit), cautious=0,

@@ -134,6 +134,7 @@ class NumberGrower(Grower):
         return self.growth.min_leaf - SLACK
 
     def _cut(self, totals: Totals) -> Test | None:
+        """Find the best set of levels against the others, in the order of their means."""
         present = totals.present
         if len(present) < 2:
             return None
@@ -146,6 +147,7 @@ class NumberGrower(Grower):
         return Test(THRESHOLD, found[1], 0.0, int(code), int(after), to=index % 2 if twice == 2 else DIVIDED)
 
     def _level(self, totals: Totals) -> Test | None:
+        """Find the best level against all others."""
         present = totals.present
         if len(present) < 2:
             return None
@@ -156,6 +158,7 @@ class NumberGrower(Grower):
         return Test(EQUALITY, found[1], 0.0, int(present[index // twice]), to=index % 2 if twice == 2 else DIVIDED)
 
     def _levels(self, totals: Totals) -> Test | None:
+        """Judge the test with a branch per level."""
         sums, weight = totals.sums[totals.present], totals.weight[totals.present]
         joins = self._joins(totals)
         if joins:

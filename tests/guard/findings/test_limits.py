@@ -75,7 +75,8 @@ def test_six_changed_settings_are_named_and_the_others_counted() -> None:
 @pytest.mark.parametrize(("told", "lucky"), [(0.0, True), (0.3, True), (1.0, True), (1.5, False), (-0.1, False), (None, False)])
 def test_luck_is_reckoned_of_what_can_be_an_error_rate(told: float | None, lucky: bool) -> None:
     facts = {"spec_id": "s", "testset": "t", "tried": 5, "cv_rows": 100, "cv_error": told, "measure": "error"}
-    one = choices(SimpleNamespace(selections=[SimpleNamespace(facts=facts)]), "t")  # type: ignore[arg-type]
+    history = SimpleNamespace(selections_for=lambda testset: [SimpleNamespace(facts=facts)])
+    one = choices(history, "t")  # type: ignore[arg-type]
     assert one is not None
     assert (one["luck"] is not None) == lucky
 
