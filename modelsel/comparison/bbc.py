@@ -232,7 +232,7 @@ def pickable(results: Results, resampling: Resampling, seed: int) -> frozenset[i
 def _hoped(results: Results, members: Integers) -> Floats:
     """Compute rows × members: known losses, and each row's least possible loss where its fold was not computed."""
     work = results.book.work
-    task, classes = work.task, len(work.task.classes)
+    task, classes = work.task, work.task.class_count
     place = {int(member): at for at, member in enumerate(members)}
     total, times = np.zeros((len(task), len(members))), np.zeros(len(task))
     known: dict[int, dict[int, Floats]] = {fold.index: {} for fold in work.resampling.folds}

@@ -96,7 +96,7 @@ class _Scores:
     """Fold scores (draws × folds × candidates) as a function of how often each unit is drawn."""
 
     def __init__(
-        self, folds: Sequence[FoldPredictions], measure: Any, classes: int, unit_of: Integers, weights: Floats | None
+        self, folds: Sequence[FoldPredictions], measure: object, classes: int, unit_of: Integers, weights: Floats | None
     ) -> None:
         """Group equal candidates, so that each different answer of a fold is scored once."""
         self.repeat = np.array([fold.repeat for fold in folds])
@@ -140,7 +140,7 @@ def _different(outputs: Outputs) -> tuple[Integers, Integers]:
     return np.unique(like, return_index=True)[1], like
 
 
-def _of_different(measure: Any, fold: FoldPredictions, first: Integers, like: Integers, classes: int) -> Scored:
+def _of_different(measure: object, fold: FoldPredictions, first: Integers, like: Integers, classes: int) -> Scored:
     """Score distinct answers once, and give each candidate the score of its answers."""
     score = _reweighted(measure, _cut(fold, first), classes)
     return lambda weights: score(weights)[:, like]

@@ -65,7 +65,7 @@ def expand(
     return Space(name_of(wanted), candidates, declared)
 
 
-def read_entries(wanted: Any, builder: Builder) -> dict[str, Any]:
+def read_entries(wanted: object, builder: Builder) -> dict[str, Any]:
     """The entries of a space by name; a name that is no space file is the learner of that name."""
     if isinstance(wanted, Mapping):
         return dict(wanted)
@@ -78,20 +78,20 @@ def read_entries(wanted: Any, builder: Builder) -> dict[str, Any]:
     return entries
 
 
-def name_of(wanted: Any) -> str:
+def name_of(wanted: object) -> str:
     """Return the name of a space, for use in a study's name."""
     if isinstance(wanted, Mapping):
         return "-".join(wanted)
     return "-".join(str(name) for name in wanted) if isinstance(wanted, list | tuple) else str(wanted or "")
 
 
-def family(learner: Any) -> str:
+def family(learner: object) -> str:
     """`pruner.alpha: path` where a part of the learner still stands for several strengths, else empty."""
     pruner = getattr(learner, "pruner", None)
     return "pruner.alpha: path" if getattr(pruner, "is_family", False) else ""
 
 
-def _file(name: Any, builder: Builder) -> Mapping[str, Any]:
+def _file(name: object, builder: Builder) -> Mapping[str, Any]:
     """Read a named space, or make one of a named learner."""
     folders = builder.folders
     if not isinstance(name, str):
@@ -167,7 +167,7 @@ def _in_turn(sets: Sequence[Options]) -> Iterator[Any]:
     return (pair for options in sets for pair in options.all())
 
 
-def _options(entry: str, text: Mapping[str, Any], builder: Builder, where: str) -> list[Options]:
+def _options(entry: str, text: Mapping[str, object], builder: Builder, where: str) -> list[Options]:
     """One set of options per alternative of the sweep."""
     base = text.get(LEARNER, entry)
     fixed = nested({key: value for key, value in text.items() if key not in (LEARNER, SWEEP, DRAW)})
@@ -182,7 +182,7 @@ def _options(entry: str, text: Mapping[str, Any], builder: Builder, where: str) 
     return [_alternative(base, one, builder, place if sweep else where) for one, place in zip(alternatives, names, strict=True)]
 
 
-def _alternative(base: Any, sweep: Any, builder: Builder, where: str) -> Options:
+def _alternative(base: object, sweep: object, builder: Builder, where: str) -> Options:
     """Build the options of one alternative of a sweep."""
     if not isinstance(sweep, Mapping):
         _say(builder, "MSEL-221", "a sweep should be a mapping", where, "write setting: choice(...)")
@@ -202,7 +202,7 @@ def _drawn(options: Options, draw: int, seed: int, *digests: str) -> Iterator[An
     return (options.draw(rng) for _ in range(draw))
 
 
-def _draw(value: Any, builder: Builder, where: str) -> int:
+def _draw(value: object, builder: Builder, where: str) -> int:
     """Read how many candidates are drawn; 0 for all."""
     if value is None:
         return 0

@@ -31,14 +31,14 @@ class Keywords:
     values: Mapping[str, Any] | None = None
     problems: tuple[Problem, ...] = ()
 
-    def over(self, composed: Mapping[str, Any]) -> dict[str, Any]:
+    def over(self, composed: Mapping[str, object]) -> dict[str, Any]:
         """A composed configuration with the values put over it."""
         values = self.values or {}
         done = {key: merge(composed.get(key), value) if key in MERGED else value for key, value in values.items()}
         return {**composed, **done}
 
 
-def read(settings: Mapping[str, Any], folders: Folders, typed: Collection[str] = ()) -> Keywords:
+def read(settings: Mapping[str, object], folders: Folders, typed: Collection[str] = ()) -> Keywords:
     """Sort keyword settings; `typed` are the keys that overrides set, which may not say the opposite."""
     problems: list[Problem] = []
     given = _undotted({key: _plain(_written(value, key, problems), key, problems) for key, value in settings.items()})
@@ -57,7 +57,7 @@ def read(settings: Mapping[str, Any], folders: Folders, typed: Collection[str] =
     return Keywords(tuple(lines), values, tuple(problems))
 
 
-def _name(key: str, value: Any, folders: Folders) -> str | None:
+def _name(key: str, value: object, folders: Folders) -> str | None:
     """The name of a group's file that Hydra has to read; a mapping may name a kind that has none."""
     if key not in COMPOSED:
         return None
@@ -89,7 +89,7 @@ def _written(value: Any, where: str, problems: list[Problem], as_given: AsGiven 
         return {}
 
 
-def _undotted(settings: Mapping[str, Any]) -> dict[str, Any]:
+def _undotted(settings: Mapping[str, object]) -> dict[str, Any]:
     """`{"scheme.folds": 5}` as `{"scheme": {"folds": 5}}`; names further down keep their dots (columns have them)."""
     out: dict[str, Any] = {}
     for key in sorted(settings, key=lambda name: name.count(".")):
@@ -98,11 +98,11 @@ def _undotted(settings: Mapping[str, Any]) -> dict[str, Any]:
     return out
 
 
-def _named(value: Any) -> Any:
+def _named(value: object) -> Any:
     return {KIND: value} if isinstance(value, str) else {} if value is None else value
 
 
-def _referring(key: str, value: Any) -> Any:
+def _referring(key: str, value: object) -> Any:
     """An address with a password goes into the environment, as one that is typed."""
     if not isinstance(value, Mapping):
         return value
@@ -110,7 +110,7 @@ def _referring(key: str, value: Any) -> Any:
     return {**value, **{name: text for name, text in found.items() if text}}
 
 
-def _plain(value: Any, where: str, problems: list[Problem]) -> Any:
+def _plain(value: object, where: str, problems: list[Problem]) -> Any:
     """Plain data: NumPy's scalars and arrays, ranges, tuples and paths as what they say."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item, f"{where}.{key}", problems) for key, item in value.items()}

@@ -144,7 +144,7 @@ class Combined:
         return self.make(**self.fixed, **{name: options.draw(rng) for name, options in self.fields.items()})
 
 
-def only(value: Any) -> ListedValues:
+def only(value: object) -> ListedValues:
     """No choice."""
     return ListedValues((value,))
 

@@ -92,7 +92,7 @@ def _slot(field: "dataclasses.Field[Any]", hint: Any) -> Slot:
     )
 
 
-def _members(hint: Any) -> tuple[Any, ...]:
+def _members(hint: object) -> tuple[Any, ...]:
     if get_origin(hint) in (Union, types.UnionType):
         return tuple(member for item in get_args(hint) for member in _members(item))
     return (hint,)

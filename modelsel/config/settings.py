@@ -66,7 +66,8 @@ class SearchSettings:
 
 
 EMBEDDED = "runs/mlflow.db, or MLFLOW_TRACKING_URI"
-AUTO = "auto"  # of final_test: open it where nothing grave is known of the data
+AUTO = "auto"  # of final_test: open it where nothing grave is known of the data; of task: what the target looks like
+CLASSIFICATION, REGRESSION = "classification", "regression"  # what a target may be taken for
 ALL = "all"  # of measures: those of class scores too, for every candidate
 BBC, NESTED = "bbc", "nested"  # what corrects the winner's score for having been chosen; auto: nested near the floor
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
@@ -106,6 +107,9 @@ class RootSettings:
     """The root's own keys."""
 
     seed: int = whole(0, least=0, help="of the study; the test rows follow split.seed alone")
+    task: str = one_of(
+        AUTO, CLASSIFICATION, REGRESSION, help="what the target is: classes, a number, or what it looks like (auto)"
+    )
     name: str | None = plain(None, help="default: data set and space joined by a dash")
     final_test: bool | str = plain("auto", help="auto: one look unless the data have findings of high severity; or true, false")
     on_failure: str = one_of("record", "error", help="error: exit 7 when any candidate failed")
@@ -149,7 +153,7 @@ class RaceSettings:
     def on(self) -> bool:
         return self.kind == "exact"
 
-    def problems(self, root: RootSettings, rule: Any, measure: Any) -> tuple[Problem, ...]:
+    def problems(self, root: RootSettings, rule: object, measure: object) -> tuple[Problem, ...]:
         """List the settings that a race cannot be run with."""
         if not self.on:
             return ()
@@ -166,7 +170,7 @@ class RaceSettings:
         return tuple(Problem("MSEL-226", what, where, "leave it out, or race=exact") for wrong, what, where in cannot if wrong)
 
 
-def _ours(part: Any) -> bool:
+def _ours(part: object) -> bool:
     return type(part).__module__.startswith("modelsel.")
 
 

@@ -184,7 +184,7 @@ def _params(estimator: Any, others: Mapping[str, Any] | None = None) -> dict[str
     return _plain({**own, **(others or {})}, type(estimator).__name__)
 
 
-def _sweep(estimator: Any, last: Any, grid: Any) -> dict[str, list[Any]]:
+def _sweep(estimator: Any, last: object, grid: Any) -> dict[str, list[Any]]:
     """Write a grid as a sweep over parameters, and over lists of steps."""
     steps: list[Any] = []
     if is_pipeline(estimator):
@@ -200,7 +200,7 @@ def _sweep(estimator: Any, last: Any, grid: Any) -> dict[str, list[Any]]:
     return {"steps.all": steps, **swept} if any(steps) else swept
 
 
-def _lists(values: Any) -> bool:
+def _lists(values: object) -> bool:
     return isinstance(values, Iterable) and not isinstance(values, Mapping)
 
 
@@ -212,7 +212,7 @@ def _usual(kind: Any) -> Mapping[str, Any]:
         return {}
 
 
-def _plain(params: Mapping[str, Any], kind: str) -> dict[str, Any]:
+def _plain(params: Mapping[str, object], kind: str) -> dict[str, Any]:
     """Reduce parameters to plain values; others are an error that names them."""
     plain = {key: _listed(value) for key, value in params.items()}
     strange = [f"{key!r} (a {type(value).__name__})" for key, value in plain.items() if not is_plain(value)]
@@ -221,7 +221,7 @@ def _plain(params: Mapping[str, Any], kind: str) -> dict[str, Any]:
     return plain
 
 
-def _listed(value: Any) -> Any:
+def _listed(value: object) -> Any:
     """NumPy's scalars and arrays, ranges and tuples as what they say."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
@@ -234,7 +234,7 @@ def _listed(value: Any) -> Any:
 # [[{"kind": "sklearn.preprocessing.StandardScaler"}]], {"C": [1, 10]}
 
 
-def is_pipeline(estimator: Any) -> bool:
+def is_pipeline(estimator: object) -> bool:
     """Say whether it is steps in a row."""
     return hasattr(estimator, "named_steps") and bool(getattr(estimator, "steps", ()))
 
@@ -258,7 +258,7 @@ def divided(pipeline: Any, grid: Grid, said: Said) -> tuple[list[list[dict[str, 
     return [list(steps) for steps in product(*(_made(step, others[name], said) for name, step in kept.items()))], own
 
 
-def _made(step: Any, grid: Grid, said: Said) -> list[dict[str, Any]]:
+def _made(step: object, grid: Grid, said: Said) -> list[dict[str, Any]]:
     """Every way in which a step is made."""
     chosen = (dict(zip(grid, values, strict=True)) for values in product(*grid.values()))
     return [{"kind": public_name(type(step)), **said(step, values)} for values in chosen]

@@ -253,7 +253,7 @@ class ObjectPath(EstimatorPath):
         made.fit(X, y, **({name: task.row_weights[rows]} if name else {}))
         seen = getattr(made, "classes_", None)
         own = np.unique(task.target[rows]) if seen is None else places_of(labels, np.asarray(seen))
-        return Answering(made, learner.adapter, columns, (), own.astype(np.int64), len(task.classes), labels)
+        return Answering(made, learner.adapter, columns, (), own.astype(np.int64), len(task.class_names), labels)
 
     def model(self, learner: Any) -> "ObjectModel":
         value, answering = self._value(learner), self._answering([learner])

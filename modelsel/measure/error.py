@@ -13,4 +13,4 @@ class Error(OverRows):
     """Lower is better; 0 … 1."""
 
     def losses(self, truth: Codes, outputs: Outputs, classes: int) -> Floats:
-        return np.not_equal(outputs.predicted, truth).astype(np.float64)
+        return np.asarray(np.not_equal(outputs.predicted, truth), np.float64)

@@ -125,7 +125,7 @@ def read(content: str) -> list[Row]:
     return [_row(cells, header, fixed, folds, measures) for cells in lines if cells]
 
 
-def word(value: Any) -> str:
+def word(value: object) -> str:
     """A parameter as text: `none`, `true`, the shortest decimal that reads back equal, JSON for lists.
 
     >>> [word(value) for value in (None, True, 0.1, 3, 3.0, "gini", [1, 2])]
@@ -167,7 +167,7 @@ def _telling(row: Row, names: Set[str]) -> dict[str, str]:
     return {name: own[name] for name in sorted(own, key=lambda name: name.startswith("preparer")) if name in names}
 
 
-def differing(parameters: Sequence[Mapping[str, Any]]) -> set[str]:
+def differing(parameters: Sequence[Mapping[str, object]]) -> set[str]:
     """Names of settings that tell candidates apart.
 
     A dotted setting that some do not have belongs to a part that they do not have, and the part is named already.

@@ -76,7 +76,7 @@ def answered(folder: RunFolder, predictor: Predictor, table: Table, scores: bool
     return found
 
 
-def _job(folder: RunFolder, predictor: Predictor, failed: str, function: Callable[..., Any], *arguments: Any) -> Any:
+def _job(folder: RunFolder, predictor: Predictor, failed: str, function: Callable[..., Any], *arguments: object) -> Any:
     """Call the function as a job; NoCandidateError where it fails."""
     pool, limits = _place(folder, predictor)
     done = apart(pool, limits, function, predictor, *arguments)
@@ -103,7 +103,7 @@ def _own(predictor: Predictor, facts: Mapping[str, Any]) -> bool:
     return ours and not any(kind in NATIVE for kind in _kinds((facts["learner"], *facts["steps"])))
 
 
-def _kinds(said: Any) -> Sequence[str]:
+def _kinds(said: object) -> Sequence[str]:
     """All kinds that a description names, at any depth."""
     if isinstance(said, Mapping):
         own = [str(said["kind"])] if "kind" in said else []

@@ -7,7 +7,7 @@ from modelsel.config.compose import BATES, Config
 from modelsel.config.settings import AUTO
 from modelsel.core.types import Finding
 from modelsel.explanation.fits import lines as explaining
-from modelsel.guard.history.statements import declared_units, ordered
+from modelsel.guard.history.statements import declared_units, is_ordered_in_time
 from modelsel.kernels import compiler
 from modelsel.planning import exports
 from modelsel.planning.alike import counted_once, told_apart
@@ -70,6 +70,7 @@ class Forecast:
 def forecast(config: Config) -> Forecast:
     """Plan a study. Fits none of the rows, opens nothing; writes only, in this machine's cache, how long the probe took."""
     material = prepare(config)
+    config = material.config
     candidates = told_apart(config.candidates, material.development.features)
     plan = make(candidates, material.development, material.resampling)
     workers = Pool(config.pool.kind, config.pool.n_jobs).jobs
@@ -86,7 +87,7 @@ def forecast(config: Config) -> Forecast:
     warned = warnings(plan, material.development, measure=config.measure)
     shown = lines(
         plan, material.development, sealed, cost, outer=outer, measure=config.measure, quota=config.guard.quota,
-        ordered=material.sealed.units is None and ordered(config.resolved), units=declared_units(material.sealed),
+        ordered=material.sealed.units is None and is_ordered_in_time(config.resolved), units=declared_units(material.sealed),
     )  # fmt: skip
     said = (
         *shown,

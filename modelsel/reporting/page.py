@@ -22,6 +22,7 @@ from modelsel.reporting.sections import (
     final,
     leaderboard,
     measures,
+    numbers,
     pairs,
     pareto,
     predictions,
@@ -55,7 +56,7 @@ def environment() -> Environment:
     made = Environment(loader=PackageLoader("modelsel.reporting"), autoescape=True, undefined=StrictUndefined,
                        trim_blocks=True, lstrip_blocks=True, bytecode_cache=_compiled())  # fmt: skip
     made.filters |= {"score": words.score, "interval": words.interval, "number": words.number, "percent": words.percent}
-    made.globals |= {"ordinal": words.ordinal, "plural": words.plural, "sized": sized}
+    made.globals |= {"ordinal": words.ordinal, "plural": words.plural, "sized": sized, "root": words.root, "wrong": words.wrong}
     return made
 
 
@@ -92,7 +93,7 @@ def context(view: View) -> dict[str, Any]:
         "measured": measures.section(view) if view.ranked else {},
         "pareto": pareto.section(view) if view.ranked else [],
         "final": final.section(view),
-        "predicted": predictions.section(view),
+        "predicted": predictions.section(view) if "classes" in outcome.task else numbers.section(view),
         "shows": show.sections(view.details.get("shows", {})),
         "note": view.config.get("note"),
         "importance": importance(view),

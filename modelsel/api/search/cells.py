@@ -75,7 +75,7 @@ def answered(
     """
     work = RunContext(task, resampling, plan, measure, seed, beside=beside)
     scores, seconds = (
-        ScoreMatrix(len(plan.candidates), plan.folds, beside, len(task.classes)),
+        ScoreMatrix(len(plan.candidates), plan.folds, beside, task.class_count),
         np.zeros((len(plan.candidates), plan.folds)),
     )
     known: dict[str, Floats] = {}
@@ -178,5 +178,5 @@ def _enter(matrix: LossMatrix, work: RunContext, job: CellJob, result: CellResul
     """Put the losses of a finished cell into the matrix."""
     rows, ok = work.resampling.folds[job.cell.fold].assessment, result.ok
     if len(ok):
-        losses = work.measure.losses(work.task.target[rows], result.outputs(ok), len(work.task.classes))
+        losses = work.measure.losses(work.task.target[rows], result.outputs(ok), work.task.class_count)
         matrix.add(rows, np.array(job.members)[ok], losses)

@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _num_samples, column_or_1d
 
 from modelsel.core.source import Source
-from modelsel.core.types import Feature, Floats, Task
+from modelsel.core.types import ClassTask, Feature, Floats, Task
 from modelsel.dataset.columns.kinds import sorted_levels
 from modelsel.dataset.tables.frame import as_pandas, described
 from modelsel.dataset.tables.frame import table as frame_table
@@ -37,7 +37,7 @@ def as_given(X: Any, y: Any, sample_weight: Any = None) -> tuple[Task, NDArray[A
     classes, target = distinct(found)
     features, values = _described(X)
     weights = None if sample_weight is None else _check_sample_weight(sample_weight, values, dtype=np.float64)
-    task = Task(
+    task = ClassTask(
         name="rows", features=features, values=values, rows=np.arange(len(values)), weights=weights,
         classes=tuple(str(label) for label in classes), target=target, source=Source(X, classes, y),
     )  # fmt: skip

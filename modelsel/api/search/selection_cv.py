@@ -30,7 +30,7 @@ from modelsel.config.keywords import plain
 from modelsel.config.settings import SearchSettings
 from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.source import Source
-from modelsel.core.types import Candidate, Fold, Resampling, Task
+from modelsel.core.types import Candidate, ClassTask, Fold, Resampling, Task
 from modelsel.dataset.tables.frame import moments_of
 from modelsel.dataset.tables.in_memory import is_frame
 from modelsel.dataset.tables.source import is_sparse
@@ -45,7 +45,6 @@ from modelsel.planning.make import make
 from modelsel.rule.base import among, nearest
 from modelsel.runner.families import resolve
 from modelsel.runner.final_fit import fit
-from modelsel.runner.study_data import refuse
 from modelsel.scheme.stratified_kfold import StratifiedKfold
 
 OBJECT = "object"  # the learner that an estimator object is
@@ -98,10 +97,6 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     rule : str or dict
         Who wins: `"best"` (ties: the simpler, then the one declared first), `"one_standard_error"`, ...; among those that keep
         bounds on other measures with `{"kind": "best", "subject_to": {"recall": ">= 0.9"}}`.
-    search : str or dict, optional
-        `"random"` or `{"kind": "random", "trials": 60, "seed": 1}` draws so many trials of each entry, as RandomizedSearchCV
-        does; entries with a distribution (`scipy.stats.loguniform(1, 9)`, `"log_uniform(1, 9)"`, `"integers(1, 20)"`) are drawn
-        from in any case. The same seed gives the same trials, and more of them begin with the same.
     refit : bool, str or callable
         Fit the winner on all rows as `best_estimator_`; the name of the score that chooses among several; or a function of
         `cv_results_` that returns the index of the winner, in the place of the rule.
@@ -118,6 +113,10 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         The score of a fit that failed: NaN, so that the candidate cannot win; a number; or raise its error.
     verbose : int
         1: print how many fits there are; 2: every one as it ends; 3: with its score.
+    search : str or dict, optional
+        `"random"` or `{"kind": "random", "trials": 60, "seed": 1}` draws so many trials of each entry, as RandomizedSearchCV
+        does; entries with a distribution (`scipy.stats.loguniform(1, 9)`, `"log_uniform(1, 9)"`, `"integers(1, 20)"`) are drawn
+        from in any case. The same seed gives the same trials, and more of them begin with the same.
 
     Attributes
     ----------
@@ -231,7 +230,10 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
             Problem("MSEL-816", reason, f"space.{entry}")
             for entry, reason in unanswerable((scoring.measure, *shown.values()), candidates)
         )
-        refuse([one for one in candidates if isinstance(one.learner, Object)], task)
+        if objects := [one for one in candidates if isinstance(one.learner, Object)]:
+            from modelsel.runner.study_data import refuse  # brings the guard along, which no other selection needs
+
+            refuse(objects, task)
         training = Training(self, scorings, X, y, weights) if self.return_train_score else None
         found = self._answered(task, resampling, scorings, candidates, shown, entries, training)
         found = self._failing(found, scorings)
@@ -584,7 +586,8 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         from modelsel.api.search import recorded
 
         ConfigurationError.raise_if(self._unrecorded(scorings))
-        task = replace(task, classes=recorded.classes_of(self.classes_))
+        if isinstance(task, ClassTask):
+            task = replace(task, classes=recorded.classes_of(self.classes_))
         scheme: Any = _named(self.scheme)
         if self.scheme is None:
             (task, resampling), scheme = recorded.with_folds(task, resampling), "predefined"

@@ -12,6 +12,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from modelsel.core.source import Source
@@ -41,8 +42,13 @@ def of_columns(data: Any, names: Collection[str]) -> Source:
         return Source(data if len(places) == data.shape[1] else data[:, places])
     if isinstance(data, pd.DataFrame):
         return Source(data.loc[:, [str(name) in names for name in data.columns]])
-    frame = nw.from_native(data, eager_only=True)
+    frame = nw.from_native(_table_of(data), eager_only=True)
     return Source(frame.select([name for name in frame.columns if name in names]).to_native())
+
+
+def _table_of(data: Any) -> Any:
+    """A batch of Arrow's as a table of it; any other frame as it is."""
+    return pa.Table.from_batches([data]) if isinstance(data, pa.RecordBatch) else data
 
 
 def of_table(table: Table) -> Source:
@@ -67,7 +73,7 @@ def read_as_given(task: Task) -> Task:
     """The task with a source for estimator objects: columns in their own types, labels as the target's column held them."""
     source = of_table(task) if task.source is None else task.source
     if source.classes is None:
-        source = replace(source, classes=labels(task.classes, task.label_type))
+        source = replace(source, classes=labels(task.class_names, task.label_type))
     return replace(task, source=source)
 
 

@@ -11,7 +11,7 @@ from math import exp
 import numpy as np
 
 from modelsel.core.fingerprint import generator
-from modelsel.core.types import Booleans, Codes, Feature, Finding, Floats, Integers, Task
+from modelsel.core.types import Booleans, ClassTask, Codes, Feature, Finding, Floats, Integers, Task
 from modelsel.guard.findings import row_findings
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.statements import units_of
@@ -29,7 +29,7 @@ AGREEMENT = 5.0  # standard errors by which labels agree within a suspected grou
 
 def leaks(sealing: TestSetDeclaration, subject: RowFingerprints) -> tuple[Finding, ...]:
     """Find near copies, groups on both sides and columns that look like groups."""
-    copies = copied(sealing, subject)
+    copies = copies_across(sealing, subject)
     near = (
         _near(sealing, subject)
         if copies is None
@@ -38,7 +38,7 @@ def leaks(sealing: TestSetDeclaration, subject: RowFingerprints) -> tuple[Findin
     return (*near, *_groups(sealing), *_suspected(sealing))
 
 
-def copied(sealing: TestSetDeclaration, subject: RowFingerprints) -> NearCopies | None:
+def copies_across(sealing: TestSetDeclaration, subject: RowFingerprints) -> NearCopies | None:
     """The near copies of development rows where they are too many to certify anything; declared groups say it better."""
     numeric = [index for index, feature in enumerate(sealing.development.features) if feature.kind == "numeric"]
     if units_of(sealing) is not None or len(numeric) < 2:
@@ -157,7 +157,7 @@ def _groups(sealing: TestSetDeclaration) -> Iterator[Finding]:
 def _suspected(sealing: TestSetDeclaration) -> Iterator[Finding]:
     """Nominal columns with many levels, met on both sides, within which labels agree far more than by chance."""
     development, test = sealing.development, sealing.sealed
-    for index, feature in enumerate(development.features):
+    for index, feature in enumerate(development.features) if isinstance(development, ClassTask) else ():
         n, own = len(development), development.values[:, index]
         distinct = len(np.unique(own[~np.isnan(own)]))
         if feature.kind == "numeric" or not 0.01 * n <= distinct <= 0.5 * n or distinct < 20:

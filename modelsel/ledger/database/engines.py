@@ -31,7 +31,7 @@ def sqlite_url(path: Path) -> str:
     return f"sqlite:///{path}"
 
 
-def shown(url: str) -> str:
+def without_password(url: str) -> str:
     """The address as people may read it, without a password."""
     return _parsed(url).render_as_string(hide_password=True)
 
@@ -46,7 +46,7 @@ def engine_of(url: str) -> Engine:
     return create_engine(parsed, pool_pre_ping=True, hide_parameters=True)
 
 
-def prepared(engine: Engine, schema: MetaData, owner: str) -> Engine:
+def prepare_engine(engine: Engine, schema: MetaData, owner: str) -> Engine:
     """The engine, its tables and triggers created where they were missing or migrated, by one process at a time.
 
     `owner` is the public key of whoever does that, if it becomes the owner's.

@@ -16,7 +16,7 @@ import numpy as np
 
 from modelsel.core.types import Floats, Integers
 from modelsel.ledger.home import IdentityKey
-from modelsel.ledger.rows.hashing import ascending, hashed
+from modelsel.ledger.rows.hashing import ascending, hash_rows
 from modelsel.ledger.rows.identity import Hashes, TokenTable, runs
 
 KEPT = 256  # values per column sketch
@@ -38,24 +38,24 @@ class Sketch:
 def sketches(cells: TokenTable, key: IdentityKey) -> tuple[Sketch, ...]:
     """One sketch per column of a whole table."""
     drawn = [_sketch(name, cells.tokens[:, index], key) for index, name in enumerate(cells.names)]
-    values = keyed_each([sketch.values for sketch in drawn], key)
+    values = hash_tokens_each([sketch.values for sketch in drawn], key)
     return tuple(replace(sketch, values=own) for sketch, own in zip(drawn, values, strict=True))
 
 
-def keyed(tokens: Hashes, key: IdentityKey) -> Hashes:
+def hash_tokens(tokens: Hashes, key: IdentityKey) -> Hashes:
     """Tokens as keyed hashes, one by one."""
-    return hashed(tokens[:, None], key, b"modelsel.cell.1")
+    return hash_rows(tokens[:, None], key, b"modelsel.cell.1")
 
 
-def keyed_each(columns: Sequence[Hashes], key: IdentityKey) -> list[Hashes]:
+def hash_tokens_each(columns: Sequence[Hashes], key: IdentityKey) -> list[Hashes]:
     """The same of several columns, all in one call."""
     if not columns:
         return []
     ends = np.cumsum([len(column) for column in columns])[:-1]
-    return np.split(keyed(np.concatenate(columns), key), ends)
+    return np.split(hash_tokens(np.concatenate(columns), key), ends)
 
 
-def matched(ours: Sequence[Sketch], theirs: Sequence[Sketch]) -> tuple[tuple[str, ...], list[list[int]]] | None:
+def match_names(ours: Sequence[Sketch], theirs: Sequence[Sketch]) -> tuple[tuple[str, ...], list[list[int]]] | None:
     """The stored name of each of our columns, and groups of our columns that might be exchanged; None where they differ."""
     if len(ours) != len(theirs):
         return None
@@ -68,7 +68,9 @@ def matched(ours: Sequence[Sketch], theirs: Sequence[Sketch]) -> tuple[tuple[str
     return tuple(theirs[found[index]].name for index in range(len(ours))), _exchangeable(ours, theirs, found)
 
 
-def settled(names: tuple[str, ...], groups: list[list[int]], agreement: Callable[[tuple[str, ...]], float]) -> tuple[str, ...]:
+def best_naming(
+    names: tuple[str, ...], groups: list[list[int]], agreement: Callable[[tuple[str, ...]], float]
+) -> tuple[str, ...]:
     """The naming under which most rows agree; of those that agree alike, the one nearest to the order of the columns.
 
     All exchanges are tried where they are few, else pairs are swapped while that helps.

@@ -133,7 +133,7 @@ class Tracker:
         self.unheard.append(job["witness"])
         return {"done": "handed over"}
 
-    def ask(self, job: Mapping[str, Any]) -> Answer | None:
+    def ask(self, job: Mapping[str, object]) -> Answer | None:
         """A job's answer while patience lasts; with `on_error=fail` every candidate written renews it."""
         if self.outbox is None:
             return {"error": "tracking is off"}

@@ -33,7 +33,7 @@ def main(jobs: TextIO, answers: TextIO) -> None:
 
     number: int | None = None
 
-    def answer(**facts: Any) -> None:
+    def answer(**facts: object) -> None:
         with suppress(OSError):  # nobody listens any more: the study has ended, and what it handed over is still written
             answers.write(json.dumps({"job": number, **redactor.data(facts)}) + "\n")
             answers.flush()

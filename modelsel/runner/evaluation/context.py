@@ -8,7 +8,7 @@ from typing import Any
 from modelsel.core.fingerprint import digest
 from modelsel.core.spec import kind_of, resolved
 from modelsel.core.types import Candidate, Resampling, Task
-from modelsel.measure.base import BaseMeasure
+from modelsel.measure.base import BaseMeasure, tie_scale
 from modelsel.planning.make import Cell, Plan
 from modelsel.planning.sources import code
 from modelsel.runner.evaluation.cell import Reached, evaluate
@@ -43,6 +43,11 @@ class RunContext:
     def needs_scores(self) -> bool:
         """Say whether any measure reads class scores, so that every candidate is asked for them."""
         return any(measure.needs_scores for measure in (self.measure, *self.beside.values()))
+
+    @cached_property
+    def scale(self) -> float:
+        """What the rounding of scores is relative to."""
+        return tie_scale(self.measure, self.task)
 
     @cached_property
     def codes(self) -> tuple[str, ...]:
@@ -94,7 +99,7 @@ class RunContext:
             return result
         rows = self.resampling.folds[fold].assessment
         weights = None if self.task.weights is None else self.task.weights[rows]
-        return result.scored(self.measure, self.task.target[rows], weights, len(self.task.classes), self.beside)
+        return result.scored(self.measure, self.task.target[rows], weights, self.task.class_count, self.beside)
 
     def lacking(self, result: CellResult) -> str:
         """Say why a recorded result does not serve this run; empty when it does."""

@@ -82,7 +82,7 @@ def _fit(step: Any, task: Task, rows: Integers, identity: tuple[int, str, str]) 
     return known.ranking
 
 
-def _applied(step: Any, fitted: FittedPreparer, task: Task, probes: Mapping[str, Integers]) -> Task:
+def _applied(step: object, fitted: FittedPreparer, task: Task, probes: Mapping[str, Integers]) -> Task:
     """The task as the fitted step describes it. Raises LeakError when a row's description depends on other rows."""
     try:
         ready = fitted.apply(_unlabelled(task, slice(None)))
