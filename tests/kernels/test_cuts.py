@@ -10,7 +10,7 @@ from modelsel.kernels import types
 from modelsel.kernels.compiler import function_of
 from modelsel.kernels.layout import CODE, CUTS, ENTROPY, GENERAL, GINI, NEXT, SIDE, TIE, VALUE, GrowthLimits, GrowthRules
 from modelsel.kernels.splits import threshold
-from modelsel.tree.growing.grow import bits_for, _units
+from modelsel.tree.growing.grow import _units, bits_for
 from modelsel.tree.growing.growth import MISSING
 
 NAMES = {ENTROPY: "entropy", GINI: "gini"}
