@@ -8,6 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from scipy import sparse
 
 import modelsel
 from modelsel.core.errors import ConfigurationError, DataError
@@ -157,6 +158,11 @@ def test_what_cannot_be_meant_is_answered_with_what_to_do(name: str) -> None:
     with pytest.raises((ConfigurationError, DataError), match=rf"(?s){said}") as raised:
         read(data, target=target)
     assert "; " in str(raised.value)
+
+
+def test_a_quantity_is_read_as_numbers_and_a_sparse_matrix_as_its_columns() -> None:
+    assert read(FRAME.assign(y=X + np.arange(ROWS) / 7), target="y").kind == "numbers"
+    assert np.array_equal(read((sparse.csr_matrix(np.eye(ROWS)), Y), target=None).values, np.eye(ROWS))
 
 
 @pytest.mark.slow

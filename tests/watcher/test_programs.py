@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import modelsel
+from tests.extras import needs
 from tests.watcher.programs import CLEAN, PEEKING, TABLES
 
 ROOT = Path(__file__).parents[2]
@@ -22,6 +23,10 @@ def process(*words: str) -> dict[str, list[str]]:
     assert done.returncode == 0, done.stderr[-3000:]
     found: dict[str, list[str]] = json.loads(done.stdout.splitlines()[-1])
     return found
+
+
+for library in ("lightgbm", "xgboost", "catboost"):  # some of the programs use them by themselves
+    needs(library)
 
 
 @pytest.mark.slow
