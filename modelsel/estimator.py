@@ -4,11 +4,12 @@ The adapter lives at the door: it turns arrays and data frames into a `Task` and
 """
 
 from collections.abc import Mapping
-from typing import Any, Self
+from dataclasses import replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fitted, validate_data
@@ -19,31 +20,37 @@ from modelsel.core.spec import flat, resolved
 from modelsel.core.types import (
     PROBABILITIES,
     Candidate,
+    ClassTask,
     Codes,
     Feature,
     Floats,
+    NumberTask,
     RowTable,
     Table,
     Task,
     UncheckedRows,
+    names,
     positions,
     scores_are,
 )
 from modelsel.dataset.tables.frame import as_pandas, described
 from modelsel.dataset.tables.frame import table as frame_table
 from modelsel.dataset.tables.in_memory import is_frame
+from modelsel.dataset.tables.matrix import finite_sum, numeric_features, plain_labels, plain_matrix
+from modelsel.dataset.tables.source import of_columns
 from modelsel.learner.trees.model import TreeModel
+from modelsel.learner.trees.number_model import NumberTreeModel
 from modelsel.record.new_rows import told
 from modelsel.runner.final_fit import Final, fit
 from modelsel.tree.export.nested import to_dict
 from modelsel.tree.export.rules import rules_text, to_text
 from modelsel.tree.structure.node import PrunedView
 
-FLOOR = ("majority", "prior_draw")  # learners that look at no feature
+FLOOR, NUMBER_FLOOR = ("majority", "prior_draw"), ("mean", "median")  # learners that look at no feature
 OWN = ("learner", "settings", "seed")
 
 
-def classifier(learner: str = "tree", *overrides: str, seed: int = 0, **params: Any) -> "Classifier":
+def classifier(learner: str = "tree", *overrides: str, seed: int = 0, **params: object) -> "Classifier":
     """Return a classifier by the name of its learner, for use where scikit-learn's are used.
 
     Its settings are those of `conf/learner/<learner>.yaml`.
@@ -81,10 +88,44 @@ def classifier(learner: str = "tree", *overrides: str, seed: int = 0, **params: 
     return Classifier(learner, settings or None, seed)
 
 
-def _is_tree(estimator: "Classifier") -> bool:
+def regressor(learner: str = "linear_regression", *overrides: str, seed: int = 0, **params: Any) -> "Regressor":
+    """Return a regressor by the name of its learner, for use where scikit-learn's are used.
+
+    Parameters
+    ----------
+    learner : str
+        `linear_regression`, `knn`, `mean`, ...: a file of `conf/learner/`.
+    *overrides : str
+        Settings as on the command line.
+    seed : int
+        Of learners that draw.
+    **params
+        Settings as values (`k=3`).
+
+    Returns
+    -------
+    Regressor
+        With `fit` and `predict` on rows × features.
+
+    Raises
+    ------
+    ConfigurationError
+        Names every setting that does not exist or does not fit.
+
+    Examples
+    --------
+    >>> regressor("knn", k=2).fit([[1.0], [2.0], [9.0]], [10.0, 20.0, 90.0]).predict([[1.4]]).tolist()
+    [15.0]
+    """
+    settings = {**dict(setting(override) for override in overrides), **params}
+    build(learner, settings, numbers=True)
+    return Regressor(learner, settings or None, seed)
+
+
+def _is_tree(estimator: "LearnerEstimator") -> bool:
     """Text, rules and nodes are there for trees; AttributeError otherwise."""
     check_is_fitted(estimator)
-    if not isinstance(estimator.final_.model, TreeModel):
+    if not isinstance(estimator.final_.model, TreeModel | NumberTreeModel):
         raise AttributeError(f"learner {estimator.learner!r} is no tree")
     return True
 
@@ -108,7 +149,231 @@ def one_column(decisions: Floats) -> Floats:
     return np.ascontiguousarray(decisions[:, 1]) if decisions.shape[1] == 2 else decisions
 
 
-class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
+    """The learners of `conf/learner/` as scikit-learn's estimators: what classifiers and regressors share.
+
+    `get_params` and `set_params` (and so GridSearchCV) also know every hyper-parameter by its dotted name.
+
+    Parameters
+    ----------
+    learner : str or dict
+        A file of `conf/learner/`, or a specification of the same form.
+    settings : dict, optional
+        Dotted hyper-parameters and their values.
+    seed : int
+        Of learners that draw.
+
+    Examples
+    --------
+    >>> isinstance(classifier("cart"), LearnerEstimator), isinstance(regressor("knn"), LearnerEstimator)
+    (True, True)
+    """
+
+    numbers: ClassVar[bool] = False  # it predicts numbers
+    final_: Final
+
+    def __init__(
+        self, learner: str | Mapping[str, object] = "tree", settings: Mapping[str, object] | None = None, seed: int = 0
+    ) -> None:
+        self.learner = learner
+        self.settings = settings
+        self.seed = seed
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the constructor's parameters, and the hyper-parameters of the learner.
+
+        Parameters
+        ----------
+        deep : bool
+            Every hyper-parameter too, under its dotted name.
+
+        Returns
+        -------
+        dict
+            Names and values.
+
+        Examples
+        --------
+        >>> classifier("cart", max_depth=3).get_params()["max_depth"]
+        3
+        """
+        own = {name: getattr(self, name) for name in OWN}
+        if not deep:
+            return own
+        known = flat(resolved(self._built()[0]))
+        return {**{name: value for name, value in known.items() if name != "kind"}, **own}
+
+    def set_params(self, **params: object) -> Self:
+        """Set constructor parameters or dotted hyper-parameters.
+
+        Parameters
+        ----------
+        **params
+            Names and values.
+
+        Returns
+        -------
+        Classifier
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            Names a parameter that does not exist.
+
+        Examples
+        --------
+        >>> classifier("cart").set_params(max_depth=2).get_params()["max_depth"]
+        2
+        """
+        for name in OWN:
+            if name in params:
+                setattr(self, name, params.pop(name))
+        unknown = sorted(set(params) - set(self.get_params())) if params else []
+        if unknown:
+            raise ValueError(f"Invalid parameter {unknown[0]!r} of learner {self.learner!r}: get_params() lists its names.")
+        if params:
+            self.settings = {**(self.settings or {}), **params}
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that missing and nominal values are taken."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def _built(self) -> tuple[Any, tuple[Any, ...]]:
+        """Build the learner and its preparation steps."""
+        return build(self.learner, self.settings, numbers=self.numbers)
+
+    def _fit_on(self, task: Task) -> Self:
+        """Fit on the rows of a task that have weight; ValueError where the learner cannot be fitted on them."""
+        spec, preparers = self._built()
+        rows = positions(task) if task.weights is None else np.flatnonzero(task.weights > 0)
+        if len(rows) == 0:
+            raise ValueError("All sample weights are zero: no row is left to fit on.")
+        if reason := next(iter(spec.problems(task)), None) or spec.refusal(task, rows):
+            raise ValueError(f"n_samples = {len(rows)}: {reason}")
+        self.final_ = fit(Candidate(spec, preparers), task, self.seed, rows)
+        return self
+
+    @property
+    def n_leaves_(self) -> int:
+        """The number of leaves of a fitted tree; AttributeError for another learner.
+
+        Examples
+        --------
+        >>> classifier("cart").fit([[1.0], [2.0]], ["a", "b"]).n_leaves_
+        2
+        """
+        return self._tree().n_leaves
+
+    @property
+    def n_nodes_(self) -> int:
+        """The number of nodes of a fitted tree; AttributeError for another learner.
+
+        Examples
+        --------
+        >>> classifier("cart").fit([[1.0], [2.0]], ["a", "b"]).n_nodes_
+        3
+        """
+        return self._tree().n_nodes
+
+    @property
+    def depth_(self) -> int:
+        """The number of tests on the longest path of a fitted tree; AttributeError for another learner.
+
+        Examples
+        --------
+        >>> classifier("cart").fit([[1.0], [2.0]], ["a", "b"]).depth_
+        1
+        """
+        return self._tree().depth
+
+    @available_if(_is_tree)  # type: ignore[untyped-decorator]
+    def to_text(self) -> str:
+        """Write the tree, a line per branch; AttributeError for a learner that is no tree.
+
+        Returns
+        -------
+        str
+            The tree.
+
+        Examples
+        --------
+        >>> print(classifier("cart").fit([[1.0], [2.0]], ["a", "b"]).to_text())
+        x0 <= 1.5: a (1)
+        x0 > 1.5: b (1)
+        """
+        return to_text(self._cut())
+
+    @available_if(_is_tree)  # type: ignore[untyped-decorator]
+    def to_rules(self) -> str:
+        """Write a rule per leaf, with coverage and confidence; AttributeError for a learner that is no tree.
+
+        Returns
+        -------
+        str
+            The rules.
+
+        Examples
+        --------
+        >>> print(classifier("cart").fit([[1.0], [2.0]], ["a", "b"]).to_rules())
+        if x0 <= 1.5 then a   [covers 1 (50.0 %), right 100.0 %]
+        if x0 > 1.5 then b   [covers 1 (50.0 %), right 100.0 %]
+        """
+        return rules_text(self._cut())
+
+    @available_if(_is_tree)  # type: ignore[untyped-decorator]
+    def to_dict(self) -> dict[str, Any]:
+        """Return classes, features and nodes as plain data; AttributeError for a learner that is no tree.
+
+        Returns
+        -------
+        dict
+            The shape that the documentation describes.
+
+        Examples
+        --------
+        >>> classifier("cart").fit([[1.0], [2.0]], ["a", "b"]).to_dict()["classes"]
+        ['a', 'b']
+        """
+        return to_dict(self._cut())
+
+    def _tree(self) -> TreeModel | NumberTreeModel:
+        """Return the fitted tree; other models are refused."""
+        _is_tree(self)
+        model = self.final_.model
+        assert isinstance(model, TreeModel | NumberTreeModel)
+        return model
+
+    def _cut(self) -> PrunedView:
+        return self._tree().cut
+
+    def _known(self, X: Any) -> Table:
+        """Read X as a table of the fitted features."""
+        check_is_fitted(self)
+        if is_frame(X):
+            validate_data(self, X, reset=False, skip_check_array=True)
+            return with_source(told(frame_table(as_pandas(X), self.final_.features)), X, self.final_)
+        late = not self.final_.steps and getattr(self.final_.model, "looks_for_infinity", False)
+        values = X
+        if not (_plain(self, X) and X.shape[1] == self.n_features_in_ and (late or finite_sum(X))):
+            values = validate_data(self, X, dtype=np.float64, ensure_all_finite=False if late else "allow-nan", reset=False)
+        return with_source(_table(values, self.final_.features, UncheckedRows if late else RowTable), X, self.final_)
+
+
+def with_source(table: Table, X: Any, final: Final) -> Table:
+    """The rows with their columns in their own types, for a model that reads those; any other gets the table alone."""
+    model: Any = final.model
+    if not getattr(getattr(model, "learner", None), "reads_source", False):
+        return table
+    known = getattr(model.estimator, "feature_names_in_", None)
+    return replace(table, source=of_columns(X, set(names(final.features) if known is None else map(str, known))))
+
+
+class Classifier(ClassifierMixin, LearnerEstimator):  # type: ignore[misc]
     """A learner of `conf/learner/` as a scikit-learn classifier.
 
     `get_params` and `set_params` (and so GridSearchCV) also know every hyper-parameter by its dotted name.
@@ -127,13 +392,6 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> Classifier("cart", {"max_depth": 1}).fit([[1.0], [2.0]], ["a", "b"]).predict([[0.0]]).tolist()
     ['a']
     """
-
-    def __init__(
-        self, learner: str | Mapping[str, Any] = "tree", settings: Mapping[str, Any] | None = None, seed: int = 0
-    ) -> None:
-        self.learner = learner
-        self.settings = settings
-        self.seed = seed
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit on rows × features.
@@ -162,15 +420,9 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         >>> classifier("cart").fit([[1.0], [2.0]], ["a", "b"]).classes_.tolist()
         ['a', 'b']
         """
-        spec, preparers = build(self.learner, self.settings)
+        self._built()  # a setting that does not exist is told before the rows are looked at
         task, self.classes_ = task_of(self, X, y, sample_weight)
-        rows = positions(task) if task.weights is None else np.flatnonzero(task.weights > 0)
-        if len(rows) == 0:
-            raise ValueError("All sample weights are zero: no row is left to fit on.")
-        if reason := next(iter(spec.problems(task)), None) or spec.refusal(task, rows):
-            raise ValueError(f"n_samples = {len(rows)}: {reason}")
-        self.final_: Final = fit(Candidate(spec, preparers), task, self.seed, rows)
-        return self
+        return self._fit_on(task)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the label of each row.
@@ -263,173 +515,96 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         own = build(self.learner, self.settings)[0] if final is None else final.model
         return bool(getattr(own, "decides", False))
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the constructor's parameters, and the hyper-parameters of the learner.
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that floors score poorly."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = self.learner in FLOOR
+        return tags
+
+
+class Regressor(RegressorMixin, LearnerEstimator):  # type: ignore[misc]
+    """A learner of `conf/learner/` as a scikit-learn regressor.
+
+    Parameters
+    ----------
+    learner : str or dict
+        A file of `conf/learner/`, or a specification of the same form.
+    settings : dict, optional
+        Dotted hyper-parameters and their values.
+    seed : int
+        Of learners that draw.
+
+    Examples
+    --------
+    >>> Regressor("knn", {"k": 1}).fit([[1.0], [2.0]], [10.0, 20.0]).predict([[0.0]]).tolist()
+    [10.0]
+    """
+
+    numbers = True
+
+    def __init__(
+        self, learner: str | Mapping[str, Any] = "linear_regression", settings: Mapping[str, Any] | None = None, seed: int = 0
+    ) -> None:
+        super().__init__(learner, settings, seed)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit on rows × features.
 
         Parameters
         ----------
-        deep : bool
-            Every hyper-parameter too, under its dotted name.
+        X : table or array
+            Rows × features; NaN where a value is missing.
+        y : array-like
+            A number per row.
+        sample_weight : array-like, optional
+            A weight per row; rows of weight 0 take no part.
 
         Returns
         -------
-        dict
-            Names and values.
-
-        Examples
-        --------
-        >>> classifier("cart", max_depth=3).get_params()["max_depth"]
-        3
-        """
-        own = {name: getattr(self, name) for name in OWN}
-        if not deep:
-            return own
-        known = flat(resolved(build(self.learner, self.settings)[0]))
-        return {**{name: value for name, value in known.items() if name != "kind"}, **own}
-
-    def set_params(self, **params: Any) -> Self:
-        """Set constructor parameters or dotted hyper-parameters.
-
-        Parameters
-        ----------
-        **params
-            Names and values.
-
-        Returns
-        -------
-        Classifier
-            Itself.
+        Regressor
+            Itself, fitted.
 
         Raises
         ------
         ValueError
-            Names a parameter that does not exist.
+            For rows that the learner cannot be fitted on.
 
         Examples
         --------
-        >>> classifier("cart").set_params(max_depth=2).get_params()["max_depth"]
-        2
+        >>> regressor("mean").fit([[1.0], [2.0]], [10.0, 20.0]).predict([[5.0]]).tolist()
+        [15.0]
         """
-        for name in OWN:
-            if name in params:
-                setattr(self, name, params.pop(name))
-        unknown = sorted(set(params) - set(self.get_params())) if params else []
-        if unknown:
-            raise ValueError(f"Invalid parameter {unknown[0]!r} of learner {self.learner!r}: get_params() lists its names.")
-        if params:
-            self.settings = {**(self.settings or {}), **params}
-        return self
+        spec, _ = self._built()
+        if "numbers" not in getattr(spec, "reads", ()):
+            raise ValueError(f"learner {self.learner!r} predicts classes and no numbers")
+        return self._fit_on(numbers_of(self, X, y, sample_weight))
+
+    def predict(self, X: Any) -> Floats:
+        """Predict the number of each row.
+
+        Parameters
+        ----------
+        X : table or array
+            Rows × features; a table's columns in the order of `fit`.
+
+        Returns
+        -------
+        array
+            Numbers, one per row.
+
+        Examples
+        --------
+        >>> regressor("median").fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 9.0]).predict([[5.0]]).tolist()
+        [2.0]
+        """
+        said: Floats = self.final_.predict(table) if len(table := self._known(X)) else np.empty(0)
+        return said
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that missing and nominal values are taken, and that floors score poorly."""
+        """Tell scikit-learn that floors score poorly."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.classifier_tags.poor_score = self.learner in FLOOR
+        tags.regressor_tags.poor_score = self.learner in NUMBER_FLOOR
         return tags
-
-    @property
-    def n_leaves_(self) -> int:
-        """The number of leaves of a fitted tree; AttributeError for another learner.
-
-        Examples
-        --------
-        >>> classifier("cart").fit([[1.0], [2.0]], ["a", "b"]).n_leaves_
-        2
-        """
-        return self._tree().n_leaves
-
-    @property
-    def n_nodes_(self) -> int:
-        """The number of nodes of a fitted tree; AttributeError for another learner.
-
-        Examples
-        --------
-        >>> classifier("cart").fit([[1.0], [2.0]], ["a", "b"]).n_nodes_
-        3
-        """
-        return self._tree().n_nodes
-
-    @property
-    def depth_(self) -> int:
-        """The number of tests on the longest path of a fitted tree; AttributeError for another learner.
-
-        Examples
-        --------
-        >>> classifier("cart").fit([[1.0], [2.0]], ["a", "b"]).depth_
-        1
-        """
-        return self._tree().depth
-
-    @available_if(_is_tree)  # type: ignore[untyped-decorator]
-    def to_text(self) -> str:
-        """Write the tree, a line per branch; AttributeError for a learner that is no tree.
-
-        Returns
-        -------
-        str
-            The tree.
-
-        Examples
-        --------
-        >>> print(classifier("cart").fit([[1.0], [2.0]], ["a", "b"]).to_text())
-        x0 <= 1.5: a (1)
-        x0 > 1.5: b (1)
-        """
-        return to_text(self._cut())
-
-    @available_if(_is_tree)  # type: ignore[untyped-decorator]
-    def to_rules(self) -> str:
-        """Write a rule per leaf, with coverage and confidence; AttributeError for a learner that is no tree.
-
-        Returns
-        -------
-        str
-            The rules.
-
-        Examples
-        --------
-        >>> print(classifier("cart").fit([[1.0], [2.0]], ["a", "b"]).to_rules())
-        if x0 <= 1.5 then a   [covers 1 (50.0 %), right 100.0 %]
-        if x0 > 1.5 then b   [covers 1 (50.0 %), right 100.0 %]
-        """
-        return rules_text(self._cut())
-
-    @available_if(_is_tree)  # type: ignore[untyped-decorator]
-    def to_dict(self) -> dict[str, Any]:
-        """Return classes, features and nodes as plain data; AttributeError for a learner that is no tree.
-
-        Returns
-        -------
-        dict
-            The shape that the documentation describes.
-
-        Examples
-        --------
-        >>> classifier("cart").fit([[1.0], [2.0]], ["a", "b"]).to_dict()["classes"]
-        ['a', 'b']
-        """
-        return to_dict(self._cut())
-
-    def _tree(self) -> TreeModel:
-        """Return the fitted tree; other models are refused."""
-        _is_tree(self)
-        model = self.final_.model
-        assert isinstance(model, TreeModel)
-        return model
-
-    def _cut(self) -> PrunedView:
-        return self._tree().cut
-
-    def _known(self, X: Any) -> Table:
-        """Read X as a table of the fitted features."""
-        check_is_fitted(self)
-        if is_frame(X):
-            validate_data(self, X, reset=False, skip_check_array=True)
-            return told(frame_table(as_pandas(X), self.final_.features))
-        late = not self.final_.steps and getattr(self.final_.model, "looks_for_infinity", False)
-        values = validate_data(self, X, dtype=np.float64, ensure_all_finite=False if late else "allow-nan", reset=False)
-        return _table(values, self.final_.features, UncheckedRows if late else RowTable)
 
 
 def task_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> tuple[Task, NDArray[Any]]:
@@ -439,24 +614,42 @@ def task_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> tuple[
         check_classification_targets(y)
     classes, target = distinct(y)
     weights = None if sample_weight is None else _check_sample_weight(sample_weight, table.values, dtype=np.float64)
-    task = Task(
+    task = ClassTask(
         name=table.name, features=table.features, values=table.values, rows=table.rows, weights=weights,
         classes=tuple(str(label) for label in classes), target=target,
     )  # fmt: skip
     return task, classes
 
 
-def _training(estimator: Any, X: Any, y: Any) -> tuple[Table, NDArray[Any]]:
+def numbers_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> NumberTask:
+    """The task of a call of `fit` with numbers as targets; the estimator learns its features' number and names."""
+    table, y = _training(estimator, X, y, numeric=True)
+    weights = None if sample_weight is None else _check_sample_weight(sample_weight, table.values, dtype=np.float64)
+    return NumberTask(
+        name=table.name, features=table.features, values=table.values, rows=table.rows, weights=weights,
+        target=np.asarray(y, np.float64),
+    )  # fmt: skip
+
+
+def _training(estimator: Any, X: Any, y: Any, numeric: bool = False) -> tuple[Table, NDArray[Any]]:
     """Read X and y for fitting: the features are described by a frame's types, or are all numeric."""
     if is_frame(X):
         validate_data(estimator, X, skip_check_array=True)
-        labels = _check_y(y, multi_output=False, estimator=estimator)
+        labels = _check_y(y, multi_output=False, y_numeric=numeric, estimator=estimator)
         if not len(X) == len(labels) > 0 or not X.shape[1]:
             raise ValueError(f"Found {X.shape[0]} sample(s) of {X.shape[1]} feature(s) and {len(labels)} label(s).")
         frame = as_pandas(X)
         return frame_table(frame, described(frame)), labels
-    values, labels = validate_data(estimator, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
-    return _table(values, tuple(Feature(f"x{index}", "numeric") for index in range(values.shape[1]))), labels
+    if _plain(estimator, X) and plain_labels(y, len(X)) and finite_sum(X):
+        values, labels, estimator.n_features_in_ = X, y, X.shape[1]
+    else:
+        values, labels = validate_data(estimator, X, y, dtype=np.float64, ensure_all_finite="allow-nan", y_numeric=numeric)
+    return _table(values, numeric_features(values.shape[1])), labels
+
+
+def _plain(estimator: Any, X: Any) -> bool:
+    """Say whether X stands for itself: a plain array, and no names of a frame that scikit-learn would compare or forget."""
+    return plain_matrix(X) and not hasattr(estimator, "feature_names_in_")
 
 
 def _table(values: Floats, features: tuple[Feature, ...], kind: type[RowTable] = RowTable) -> Table:

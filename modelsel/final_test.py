@@ -11,7 +11,7 @@ from modelsel.core.outcome import StudySummary, TestResult
 from modelsel.core.surroundings import Progress
 from modelsel.core.types import Task, seal
 from modelsel.guard.gate import Gate
-from modelsel.guard.kept import kept
+from modelsel.guard.kept import keep_answer
 from modelsel.guard.reporting.audit import audit
 from modelsel.guard.requests import LookRequest, TestSetDeclaration
 from modelsel.record.folder import ROOT, RunFolder
@@ -40,7 +40,7 @@ def open_test(run: str, category: str = "", text: str = "", root: Path = ROOT, p
     scores = sealing.measure.needs_scores
     seen = out_of_fold(assessed, sealing)
     result = gate.look(LookRequest(sealing, chosen, lambda table: answered(folder, model, table, scores), seen=seen))
-    with kept(result):
+    with keep_answer(result):
         tested = replace(outcome, test=_kept(outcome.test, result))
         folder.amend(tested, audit(gate, sealing))
         page.write(folder)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from modelsel.guard.release import Better, LabelSummary, count_channel
+from modelsel.guard.release import Better, LabelSummary, LookTerms, ShownAnswer, count_channel
 from modelsel.statistics.certificate import SpendingState, interval
 
 RELEASES = ("full", "grid", "predicted", "ladder", "passfail", "better", "closed")
@@ -64,7 +64,7 @@ def missed(release: str, attack: str, seed: int, answers: int = ANSWERS, rows: i
     """One run: does any interval leave out one half?"""
     rng = np.random.default_rng([seed, RELEASES.index(release), ATTACKS.index(attack)])
     labels, asker = rng.integers(0, 2, rows), Asker(attack, rng, rows)
-    past: list[dict[str, object]] = []
+    past: list[ShownAnswer] = []
     spent, best = 0.0, rows
     if release == "closed":
         wrong = [int((asker.next() != labels).sum()) for _ in range(answers)]
@@ -73,16 +73,14 @@ def missed(release: str, attack: str, seed: int, answers: int = ANSWERS, rows: i
         errors, nats = int((asker.next() != labels).sum()), SpendingState(look, spent).nats(DELTA)
         if _out(errors, errors, rows, nats):  # what the close shows
             return True
-        channel = count_channel({"release": release, "steps": None, **TERMS.get(release, {})}, rows, (0.5, 1000), past, look)
+        channel = count_channel(LookTerms(release, **TERMS.get(release, {})), rows, (0.5, 1000), past, look)
         if isinstance(channel, Better):
             channel = replace(channel, errors=best)
         released = channel.release(LabelSummary(rows, errors, errors / rows, (), float(rows)))
         limits = released.interval(rows, nats)
         if limits and not limits[0] <= 0.5 <= limits[1]:
             return True
-        past.append(
-            {"symbol": released.symbol, "score": released.score, "interval": limits, "look": look, "n": rows, "handed": look}
-        )
+        past.append(ShownAnswer(look, rows, released.symbol, released.score, limits, str(look)))
         good = released.symbol in ("pass", "better", "the first") or (
             released.symbol.startswith("board") and not released.stays
         )

@@ -26,7 +26,15 @@ from benchmarks.common.timing import Row
 from modelsel.core.spec import make
 from modelsel.core.types import Candidate, Feature, Outputs, Table, Task, seal
 from modelsel.guard.gate import Gate
-from modelsel.guard.release import LabelSummary, Released, ReleaseMechanism, ScoreGridRelease, count_channel
+from modelsel.guard.release import (
+    LabelSummary,
+    LookTerms,
+    Released,
+    ReleaseMechanism,
+    ScoreGridRelease,
+    ShownAnswer,
+    count_channel,
+)
 from modelsel.guard.requests import LookRequest, SelectionSummary, TestSetDeclaration
 from modelsel.ledger.home import Home
 from modelsel.runner.final_fit import fit
@@ -73,15 +81,13 @@ class Attack:
         self.missed |= limits is not None and not limits[0] <= 0.5 <= limits[1]
         self.spent += shown.price
         if not balanced:
-            self.past.append(
-                {"symbol": shown.symbol, "score": shown.score, "n": len(labels), "look": self.looks, "interval": limits}
-            )
+            self.past.append(ShownAnswer(self.looks, len(labels), shown.symbol, shown.score, limits))
         return shown
 
     def _channel(self, n: int, balanced: bool) -> ReleaseMechanism:
         if balanced:
             return ScoreGridRelease("balanced_error", n, n, (0.0, 1.0), None, None)
-        terms = {"release": self.release, "steps": {"grid": 100, "ladder": 50}.get(self.release), "target": 0.5}
+        terms = LookTerms(self.release, steps={"grid": 100, "ladder": 50}.get(self.release), target=0.5)
         return count_channel(terms, n, FORESEEN, list(self.past), self.looks + 1)
 
     def learn(self, rows: np.ndarray, **how: bool | int) -> None:

@@ -13,7 +13,7 @@ from math import sqrt
 import numpy as np
 from scipy.stats import norm
 
-from modelsel.guard.release import LabelSummary, count_channel
+from modelsel.guard.release import LabelSummary, LookTerms, ShownAnswer, count_channel
 from modelsel.statistics.certificate import SpendingState, interval
 from modelsel.statistics.prices import steps_near
 
@@ -29,7 +29,7 @@ def analyst(n: int, quota: int, rng: np.random.Generator) -> tuple[float, float,
     test = rng.normal(size=(n, 200)) + side[:, None] * means
     centre = (train * side_train[:, None]).mean(axis=0)
     chosen, total, spent, held = np.zeros(200, bool), np.zeros(n), 0.0, True
-    past: list[dict[str, object]] = []
+    past: list[ShownAnswer] = []
     best, last, setter = 1.0, (0.5, 0.5), {}
     for look, feature in enumerate(rng.permutation(200)[:LOOKS], 1):
         tried = total + test[:, feature] * centre[feature]
@@ -38,7 +38,7 @@ def analyst(n: int, quota: int, rng: np.random.Generator) -> tuple[float, float,
         errors, weights = int((np.sign(tried) != side).sum()), centre * picked
         true = float(norm.cdf(-(weights @ means) / np.linalg.norm(weights)))
         exact = look <= quota
-        terms = {"release": "full" if exact else "ladder", "steps": None if exact else steps_near(0.5 / sqrt(n))}
+        terms = LookTerms("full" if exact else "ladder", steps=None if exact else steps_near(0.5 / sqrt(n)))
         shown = count_channel(terms, n, (0.5, 1), past, look).release(LabelSummary(n, errors, errors / n, (), n))
         limits = shown.interval(n, SpendingState(look, spent).nats(DELTA))
         assert limits is not None
@@ -46,7 +46,7 @@ def analyst(n: int, quota: int, rng: np.random.Generator) -> tuple[float, float,
         about = setter[shown.set_by] if shown.stays and shown.set_by else true
         held &= limits[0] <= about <= limits[1]
         spent += shown.price
-        past.append({"symbol": shown.symbol, "score": shown.score, "interval": limits, "look": look, "n": n})
+        past.append(ShownAnswer(look, n, shown.symbol, shown.score, limits))
         if not shown.stays and (look == 1 or float(shown.score or 0.0) < best):
             best, chosen, total, last = float(shown.score or 0.0), picked, tried, (errors / n, true)
     nats = SpendingState(LOOKS + 1, spent).nats(DELTA)

@@ -1,18 +1,23 @@
 """Attacks at the real gate, with ledgers on disk and without fits: does any interval miss where rows stand in units?
 
-    python -m benchmarks.attacks.guard_units [--runs 100] [--scenario ...] [--kept FILE]
+    python -m benchmarks.attacks.guard_units [--runs 100] [--scenario ...] [--units ...] [--kept FILE]
 
-Sealed rows stand in sixty units of 1 to 12 rows. The labels of a unit are one fair coin, so that every model that does not know
-them is wrong with probability ½ a row, whatever was asked before. An analyst asks models that are right or wrong unit by unit,
-and votes of those that came out well. At δ = .05 at most 41 of 500 runs may have a miss.
+Sealed rows stand in sixty units of 1 to 12 rows. The labels of a unit are one fair coin, so that the mean loss of every model
+that does not know them is known, whatever was asked before. An analyst asks models that are right or wrong unit by unit, and
+votes of those that came out well. At δ = .05 at most 41 of 500 runs may have a miss.
 
     declared       units are declared at every look
+    members        so, and four models whose predictions were on record are asked about before and after the others
     left out       they are declared at the first look, and no more
     dropped        so, and rows of the units on which the votes agree least are dropped besides
+    measures       error, Brier score and costs in turn
     borders        other units are declared at each look
     home           the first look is in another ledger, under another key
     merged         two homes look in turn without knowing of each other, then one takes over the other's ledger
+    stratified     as many units of either label
     undeclared     units are never declared: no promise is made for it, and it fails
+
+Units: groups of unequal size; copies (ten equal rows each); weights of rows; Brier score; costs.
 """
 
 import argparse
@@ -20,6 +25,7 @@ import json
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +36,26 @@ from modelsel.core.types import Feature, Floats, Integers, Outputs, Task, seal
 from modelsel.guard.gate import Gate
 from modelsel.guard.history.history import History
 from modelsel.guard.matching.concurrent_looks import standing_interval
-from modelsel.guard.requests import LookRequest, SelectionSummary, TestSetDeclaration
+from modelsel.guard.requests import LookRequest, OutOfFold, SelectionSummary, TestSetDeclaration
 from modelsel.ledger.database.engines import sqlite_url
 from modelsel.ledger.home import Home
 
-SCENARIOS = ("declared", "left out", "dropped", "borders", "home", "merged", "undeclared")
-UNITS, LOOKS, STEP = 60, 4, 5
+SCENARIOS = (
+    "declared", "members", "left out", "dropped", "measures", "borders", "home", "merged", "stratified", "undeclared",
+)  # fmt: skip
+KINDS = ("groups", "copies", "weights", "brier", "costs")
+MEASURES = {"brier": {}, "cost_matrix": {"costs": ((0.0, 0.3), (1.0, 0.0))}, "error": {}}
+UNITS, LOOKS, SPACE, STEP = 60, 4, 4, 5
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """Rows in units, development or sealed, with the label of each unit."""
+
+    unit: Integers
+    label: Integers
+    values: Floats
+    weights: Floats | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,53 +63,96 @@ class Attack:
     """A scenario's rows, and the homes that look at them."""
 
     scenario: str
+    units: str
     folder: Path
     rng: np.random.Generator
 
     def misses(self) -> bool:
-        """Say whether an interval misses the ½ that every model has."""
-        return any(interval is not None and not interval[0] <= 0.5 <= interval[1] for interval in self._intervals())
+        """Say whether an interval misses what every model has that does not know the labels."""
+        return any(interval is not None and not interval[0] <= truth <= interval[1] for interval, truth in self._intervals())
 
-    def _intervals(self) -> Iterator[Any]:
-        rng = self.rng
-        unit = np.repeat(np.arange(UNITS), rng.integers(1, 13, UNITS))
-        label, vote = rng.integers(0, 2, UNITS), np.zeros(UNITS)
-        values, known = rng.normal(size=(len(unit), 3)), rng.normal(size=(80, 3))
-        for look in range(1, LOOKS + 1):
-            fresh = rng.choice([-1.0, 1.0], UNITS)
-            said = ((vote + 0.1 * fresh if look == LOOKS else fresh) > 0).astype(np.int32)
-            rows = self._asked(unit, vote, look)
-            task = self._task(values[rows], label[unit[rows]], self._declared(unit[rows], look))
-            result = self._gate(look).look(
-                self._request(task, self._task(known, rng.integers(0, 2, 80), None), said[unit[rows]], look)
-            )
+    def _side(self) -> Side:
+        rng, even = self.rng, self.scenario == "stratified"
+        size = np.full(UNITS, 10) if self.units == "copies" else rng.integers(1, 13, UNITS)
+        unit = np.repeat(np.arange(UNITS), size)
+        label = rng.permutation(np.arange(UNITS) % 2) if even else rng.integers(0, 2, UNITS)
+        values = rng.normal(size=(len(unit), 3))
+        values = values[np.searchsorted(unit, unit)] if self.units == "copies" else values
+        return Side(unit, label, values, rng.uniform(0.5, 3, len(unit)) if self.units == "weights" else None)
+
+    def _measure(self, look: int) -> Any:
+        own = {"brier": "brier", "costs": "cost_matrix"}.get(self.units, "error")
+        name = list(MEASURES)[look % 3] if self.scenario == "measures" else own
+        return make("measure", name, **MEASURES[name])
+
+    def _intervals(self) -> Iterator[tuple[Any, float]]:
+        """The interval of each look, and the mean loss that it should hold."""
+        sealed, known, vote = self._side(), self._side(), np.zeros(UNITS)
+        members = {f"member {i}": self._fresh() for i in range(SPACE)} if self.scenario == "members" else {}
+        self._commit(sealed, known, members)
+        names = [*members][: SPACE // 2] + [""] * LOOKS + [*members][SPACE // 2 :]
+        truths, free = [], 0
+        for look, name in enumerate(names, 1):
+            free += not name
+            fresh = members[name] if name else self._fresh()
+            signs = vote + 0.1 * fresh if not name and free == LOOKS else fresh
+            rows, measure = self._asked(sealed, vote, look), self._measure(look)
+            said = self._said(signs[sealed.unit[rows]])
+            truths.append(_expected(measure, said, None if sealed.weights is None else sealed.weights[rows]))
+            result = self._gate(look).look(self._request(sealed, known, rows, look, said, measure, name))
             if result.score is not None:
-                vote += np.sign(0.5 - result.score) * fresh
-            yield result.interval if self.scenario != "merged" else None
+                vote += np.sign(truths[-1] - result.score) * fresh
+            if self.scenario != "merged":
+                yield result.interval, truths[-1]
         if self.scenario == "merged":
-            yield from self._merged()
+            yield from zip(self._merged(), truths, strict=True)
 
-    def _asked(self, unit: Integers, vote: Floats, look: int) -> Integers:
+    def _fresh(self) -> Floats:
+        """A model that knows nothing: a sign for each unit."""
+        return np.asarray(self.rng.choice([-1.0, 1.0], UNITS))
+
+    def _commit(self, sealed: Side, known: Side, members: dict[str, Floats]) -> None:
+        """Put the predictions of declared models on record, before anything is answered."""
+        every = np.arange(len(sealed.unit))
+        for name, signs in members.items():
+            said = self._said(signs[sealed.unit])
+            request = self._request(sealed, known, every, 1, said, self._measure(1), name)
+            self._gate(1).select(request.sealing, request.selected, request.predict)
+
+    def _said(self, signs: Floats) -> Outputs:
+        """Classes, and where chances are judged these too."""
+        chance = 1 / (1 + np.exp(-2 * np.clip(signs, -2, 2)))
+        return Outputs((signs > 0).astype(np.int32)[None], np.column_stack([1 - chance, chance])[None])
+
+    def _asked(self, sealed: Side, vote: Floats, look: int) -> Integers:
         """The rows of a look."""
         if self.scenario != "dropped" or look < 3:
-            return np.arange(len(unit))
-        return np.flatnonzero(np.isin(unit, np.argsort(np.abs(vote), kind="stable")[UNITS // 5 :]))
+            return np.arange(len(sealed.unit))
+        return np.flatnonzero(np.isin(sealed.unit, np.argsort(np.abs(vote), kind="stable")[UNITS // 5 :]))
 
     def _declared(self, unit: Integers, look: int) -> Integers | None:
         if self.scenario == "undeclared" or (look > 1 and self.scenario in ("left out", "dropped", "home")):
             return None
         return (unit + look - 1) // 2 if self.scenario == "borders" else unit
 
-    def _task(self, values: Floats, label: Any, units: Integers | None) -> Task:
+    def _task(self, side: Side, rows: Integers, units: Integers | None) -> Task:
         features = tuple(Feature(f"x{i}", "numeric") for i in range(3))
-        return Task(name="t", features=features, values=values, rows=np.arange(len(values)), classes=("no", "yes"),
-                    target=np.asarray(label, np.int32), groups=units)  # fmt: skip
+        return Task(name="t", features=features, values=side.values[rows], rows=np.arange(len(rows)), classes=("no", "yes"),
+                    target=side.label[side.unit[rows]].astype(np.int32), groups=units,
+                    weights=None if side.weights is None else side.weights[rows])  # fmt: skip
 
-    def _request(self, test: Task, known: Task, said: Any, look: int) -> LookRequest:
-        known = known if test.groups is None else Task(**{**_fields(known), "groups": -1 - np.arange(len(known))})
-        sealing = TestSetDeclaration(seal(test), known, make("measure", "error"), "s", "runs/s/1", f"spec {look}")
-        chosen = SelectionSummary(f"w {look}", 0.5, len(known), 0.5)
-        return LookRequest(sealing, chosen, lambda _: Outputs(np.asarray(said, np.int32)[None]))
+    def _request(
+        self, sealed: Side, known: Side, rows: Integers, look: int, said: Outputs, measure: Any, name: str
+    ) -> LookRequest:
+        declared = self._declared(sealed.unit[rows], look)
+        learnt = self._task(known, np.arange(len(known.unit)), None if declared is None else -1 - known.unit)
+        foreseen = self._said(self._fresh()[known.unit])
+        test = self._task(sealed, rows, declared)
+        space = tuple(f"member {i}" for i in range(SPACE)) if self.scenario == "members" else ()
+        sealing = TestSetDeclaration(seal(test), learnt, measure, "s", "runs/s/1", f"spec {look}", {}, space)
+        chosen = SelectionSummary(name or f"w {look}", _expected(measure, foreseen, learnt.weights), len(learnt), 0.5)
+        seen = OutOfFold(foreseen, learnt.target, learnt.groups, learnt.weights)
+        return LookRequest(sealing, chosen, lambda _: said, seen=seen)
 
     def _gate(self, look: int) -> Gate:
         apart = {"ledger": "project", "project": "other"} if self.scenario == "home" and look == 1 else {}
@@ -105,16 +168,19 @@ class Attack:
             yield standing_interval(look, history.looks)
 
 
-def _fields(task: Task) -> dict[str, Any]:
-    return {name: getattr(task, name) for name in Task.__dataclass_fields__}
+def _expected(measure: Any, said: Outputs, weights: Floats | None) -> float:
+    """The mean loss over labels that are fair coins."""
+    rows = said.predicted.shape[1]
+    losses = [measure.losses(np.full(rows, code, np.int32), said, 2)[0] for code in (0, 1)]
+    return float(np.average(np.mean(losses, axis=0), weights=weights))
 
 
-def missed(scenario: str, runs: int, first: int = 0) -> int:
+def missed(scenario: str, runs: int, first: int = 0, units: str = "groups") -> int:
     """Runs in which at least one interval misses."""
     found = 0
     for run in range(first, runs):
         with tempfile.TemporaryDirectory() as folder:
-            found += Attack(scenario, Path(folder), np.random.default_rng(run)).misses()
+            found += Attack(scenario, units, Path(folder), np.random.default_rng(run)).misses()
     return found
 
 
@@ -122,19 +188,20 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--scenario", nargs="+", default=SCENARIOS, choices=SCENARIOS)
+    parser.add_argument("--units", nargs="+", default=KINDS, choices=KINDS)
     parser.add_argument("--kept", type=Path, help="file of the counts so far, from which the same command goes on")
     args = parser.parse_args()
     known: dict[str, Any] = json.loads(args.kept.read_text()) if args.kept is not None and args.kept.is_file() else {}
-    print("| scenario | runs with a miss | runs |\n|---|---|---|")
-    for scenario in args.scenario:
-        done, many = known.get(scenario, (0, 0))
+    print("| scenario | units | runs with a miss | runs |\n|---|---|---|---|")
+    for scenario, units in product(args.scenario, args.units):
+        done, many = known.get(f"{scenario}, {units}", (0, 0))
         while done < args.runs:
             until = min(args.runs, done + STEP)
-            done, many = until, many + missed(scenario, until, done)
-            known[scenario] = (done, many)
+            done, many = until, many + missed(scenario, until, done, units)
+            known[f"{scenario}, {units}"] = (done, many)
             if args.kept is not None:
                 args.kept.write_text(json.dumps(known, indent=1))
-        print(f"| {scenario} | {many} | {done} |", flush=True)
+        print(f"| {scenario} | {units} | {many} | {done} |", flush=True)
 
 
 if __name__ == "__main__":

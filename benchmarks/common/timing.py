@@ -95,6 +95,32 @@ def side_by_side(
     )
 
 
+def by_processor(
+    work: str,
+    against: str,
+    ours: Callable[[], object],
+    theirs: Callable[[], object],
+    goal: float | None,
+    equal: str,
+    *,
+    turns: int = 7,
+    note: str = "",
+) -> Row:
+    """Processor seconds of a call of either side in turns, of as many in a row as take `SHORTEST`."""
+    ours(), theirs()
+    pairs = [(_spent(ours), _spent(theirs)) for _ in range(turns)]
+    us, them = zip(*pairs, strict=True)
+    ratios = tuple(their / our for our, their in pairs)
+    return Row(work, against, ratios, statistics.median(us), statistics.median(them), equal, goal, note=note)
+
+
+def _spent(work: Callable[[], object]) -> float:
+    spent = [processor(work)]
+    while sum(spent) < SHORTEST:
+        spent.append(processor(work))
+    return statistics.mean(spent)
+
+
 def in_two_threads(work: Callable[[Item], Found], items: Iterable[Item]) -> list[Found]:
     """Results in order; as many workers as `n_jobs=2` gives the other side."""
     with ThreadPoolExecutor(2) as pool:

@@ -24,7 +24,7 @@ from modelsel.core.spec import make
 from modelsel.core.types import Feature, Outputs, Table, Task, seal
 from modelsel.guard.fingerprints import subject_of
 from modelsel.guard.gate import Gate
-from modelsel.guard.history.entries import seal_facts, terms_of, who
+from modelsel.guard.history.entries import origin, seal_facts, terms_of
 from modelsel.guard.history.stored_rows import keep_all, keep_chosen
 from modelsel.guard.requests import LookRequest, SelectionSummary, TestSetDeclaration
 from modelsel.ledger.database.store import WriteTransaction
@@ -82,15 +82,15 @@ def fill(home: Path, sets: int, looks: int) -> None:
             for turn in range(looks):
                 asked = {**facts, "spec_id": f"spec {number}.{turn}", "key_id": key.id}
                 writing.append("selection", {
-                    **who(), **asked, "measure": terms["metric"], "measured": terms["measure"], **chosen,
+                    **origin(), **asked, "measure": terms["metric"], "measured": terms["measure"], **chosen,
                     **keep_chosen(writing, policy, key, what, subject),
                 })  # fmt: skip
                 said = f"{number:08x}{turn:08x}"
                 past = {"look": turn + 1, "spent": 5.0 * turn, "n": len(what.sealed), "charged": [subject.digest]}
                 done = writing.append(
-                    "intent", {**intent, **who(), **facts, "spec_id": asked["spec_id"], "predictions": said, **past}
+                    "intent", {**intent, **origin(), **facts, "spec_id": asked["spec_id"], "predictions": said, **past}
                 )
-                writing.append("reveal", {**reveal, **who(), "intent": done.facts["id"]})
+                writing.append("reveal", {**reveal, **origin(), "intent": done.facts["id"]})
 
     gate.session.ledger.write(step)
     gate.session.remember_how_far()

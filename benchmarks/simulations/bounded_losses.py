@@ -14,7 +14,7 @@ import numpy as np
 
 from modelsel.core.spec import make
 from modelsel.core.types import Outputs
-from modelsel.guard.bounded_losses import SealedSide, form_of, planned
+from modelsel.guard.bounded_losses import SealedSide, form_of, plan_release
 from modelsel.guard.labels import truth
 from modelsel.guard.requests import OutOfFold
 
@@ -40,7 +40,7 @@ def share(kind: str, settings: dict[str, object], rows: int, nats: float, signal
     seen, sealed = drawn(3000, rng, signal), drawn(rows, rng, signal)
     form = form_of(measure, 2, seen)
     assert form is not None
-    release = planned(form, seen, SealedSide(sealed.outputs, None, None), nats, None, None)
+    release = plan_release(form, seen, SealedSide(sealed.outputs, None, None), nats, None, None)
     assert release is not None
     summary = truth(measure, sealed.outputs, (("0", "1"), sealed.truth, None), np.ones(rows, bool), form)
     limits = release.release(summary).interval(rows, nats, None, release.facts)

@@ -1,5 +1,7 @@
 """How often the interval of the corrected score holds the truth, and how wide it is, with the truth known.
 
+Errors have the interval of a share of rows, other losses that of percentiles; percentiles stand beside both.
+
     python -m benchmarks.simulations.corrected_interval [--runs 500] [--rows 80 300 1000] [--measure error log_loss]
 
 Two classes of equal share; `columns` independent normal columns, the first three of which differ between the classes by
@@ -82,7 +84,7 @@ def folded(data: Sample, triples: Integers, measure: str, rng: np.random.Generat
 def study(
     measure: str, rows: int, columns: int, signal: float, size: int, rng: np.random.Generator, resamples: int = RESAMPLES
 ) -> tuple[float, ...]:
-    """The truth, the corrected score, and the ends of both intervals."""
+    """The truth, the corrected score, the ends of its interval, and those of percentiles."""
     data = sample(rows, columns, signal, size, rng)
     triples = np.array([rng.choice(columns, 3, replace=False) for _ in range(CANDIDATES)])
     matrix = folded(data, triples, measure, rng)

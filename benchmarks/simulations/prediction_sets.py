@@ -16,7 +16,7 @@ import numpy as np
 
 from modelsel.core.spec import make
 from modelsel.core.types import Candidate, Feature, Task
-from modelsel.explanation.prediction_sets import conformity, guaranteed, prediction_sets
+from modelsel.explanation.prediction_sets import conformity, guaranteed_coverage, prediction_sets
 from modelsel.preparer.select_top import SelectTop
 from modelsel.runner.final_fit import fit
 from modelsel.scheme.stratified_kfold import StratifiedKfold
@@ -82,7 +82,7 @@ def main() -> None:
         for at, level in enumerate(LEVELS):
             covered, size = told[:, at].mean(axis=0)
             error = told[:, at, 0].std(ddof=1) / np.sqrt(runs)
-            least = guaranteed(level, rows, FOLDS)
+            least = guaranteed_coverage(level, rows, FOLDS)
             told_of = f"| {name} | {rows} | {signal:g} | {100 * level:g} % | {100 * covered:.1f} % | {100 * error:.1f} "
             print(f"{told_of}| {100 * least:.0f} % | {size:.2f} |", flush=True)
 

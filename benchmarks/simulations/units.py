@@ -9,9 +9,10 @@ their sizes. The gate does what it would do in a study: before each answer it pl
 of this look, releases the symbols, and adds their price. There are no fits. At δ = .05 at most 41 of 500 runs may have a miss.
 
 Attacks: `fixed` asks ten models that do not depend on answers; `boosting` sends the vote of those that looked better than
-they are expected to; `left out` does so and asks for the half of the units on which the votes are clearest;
-`measures` asks another measure each time; `borders` merges units anew for each look; `stratified` seals equal numbers of both
-labels. `undeclared` sends rows of groups as if they were independent: no promise is made for it, and it fails.
+they are expected to; `members` does so between the looks of ten models that were declared; `left out` asks for the half of the
+units on which the votes are clearest; `measures` asks another measure each time; `borders` merges units anew for each look;
+`merged` are two machines that do not know of each other, and are merged; `stratified` seals equal numbers of both labels.
+`undeclared` sends rows of groups as if they were independent: no promise is made for it, and it fails.
 Units: groups of unequal size, copies (20 rows each), weights, Brier score, costs.
 """
 
@@ -30,9 +31,10 @@ from modelsel.statistics.units.intervals import UnitLosses, plan, price, release
 
 DELTA = 0.05
 LOOKS = 10
+SPACE = 10  # declared models
 STEP = 25  # runs after which counts are kept
 COSTS = np.array([0.3, 1.0])  # of a wrong answer where the label is 0 and 1
-ATTACKS = ("fixed", "boosting", "left out", "measures", "borders", "stratified")
+ATTACKS = ("fixed", "boosting", "members", "left out", "measures", "borders", "merged", "stratified")
 KINDS = ("groups", "copies", "weights", "brier", "costs")
 
 
@@ -66,33 +68,81 @@ def gate(units: str, attack: str, rng: np.random.Generator, number: int = 120) -
     return Gate(size, label, sealed)
 
 
-def looks(units: str, attack: str, rng: np.random.Generator) -> Iterator[bool]:
-    """Yield for each look whether its interval misses the expected loss."""
-    data = gate(units, attack, rng)
-    measure = {"brier": "brier", "costs": "costs"}.get(units, "error")
-    vote, spent = np.zeros(len(data.size)), 0.0
-    inside = np.flatnonzero(data.sealed)
-    for look in range(1, LOOKS + 1):
-        own = ("error", "brier", "costs")[look % 3] if attack == "measures" else measure
-        fresh = rng.choice([-1.0, 1.0], len(data.size))
-        adaptive = attack in ("boosting", "left out", "measures", "borders", "stratified") and look % 2 == 0
-        said = _chances(vote if adaptive else fresh, own)
-        loss, expected = data.losses(said, own)
-        asked = rng.permutation(inside)[: len(inside) // 2] if attack == "left out" and look > 2 else inside
-        asked = _agreeing(inside, vote) if attack == "left out" and look > LOOKS // 2 else asked
-        merged = rng.permutation(len(asked)) // 2 if attack == "borders" else np.arange(len(asked))
+@dataclass(eq=False)
+class Analyst:
+    """Somebody who asks the gate, remembers how answers came out, and pays for all of them."""
+
+    data: Gate
+    attack: str
+    rng: np.random.Generator
+    spent: float = 0.0
+    looks: int = 0
+
+    def __post_init__(self) -> None:
+        self.vote = np.zeros(len(self.data.size))
+        self.inside = np.flatnonzero(self.data.sealed)
+
+    def fresh(self) -> Floats:
+        """A model that knows nothing."""
+        return np.asarray(self.rng.choice([-1.0, 1.0], len(self.vote)))
+
+    def misses(
+        self, signs: Floats, measure: str, asked: Integers, member: bool = False, apart: int = 0, learn: bool = True
+    ) -> bool:
+        """Say whether a look's interval misses the expected loss; `apart`: looks of another machine that stand before it."""
+        data, two = self.data, self.attack == "borders"
+        loss, expected = data.losses(_chances(signs, measure), measure)
         seen = np.flatnonzero(~data.sealed)
-        sealed = _summed(loss[asked], data.size[asked], merged)
-        development = _summed(loss[seen], data.size[seen], np.arange(len(seen)) // (2 if attack == "borders" else 1))
-        state = SpendingState(look, spent)
+        sealed = _summed(loss[asked], data.size[asked], self.rng.permutation(len(asked)) // 2 if two else np.arange(len(asked)))
+        development = _summed(loss[seen], data.size[seen], np.arange(len(seen)) // (2 if two else 1))
+        self.looks += 1
+        state = SpendingState(self.looks + apart, self.spent, SPACE if self.attack == "members" else None, member)
         chosen = plan(development, sealed.den, state.nats(DELTA), sealed.bound)
         told = release(chosen, sealed)
         low, high = released_interval(chosen, told)
-        spent += price(chosen, told)
+        self.spent += price(chosen, told)
         truth = float(expected[asked] @ data.size[asked] / data.size[asked].sum())
-        if told.cell is not None and not adaptive:
-            vote += np.sign(truth - told.cell / chosen.steps) * fresh
-        yield not low <= truth <= high
+        if told.cell is not None and learn:
+            self.vote += np.sign(truth - told.cell / chosen.steps) * signs
+        return not low <= truth <= high
+
+
+def looks(units: str, attack: str, rng: np.random.Generator) -> Iterator[bool]:
+    """Yield for each look whether its interval misses the expected loss."""
+    one = Analyst(gate(units, attack, rng), attack, rng)
+    measure = {"brier": "brier", "costs": "costs"}.get(units, "error")
+    if attack == "merged":
+        yield from _merged(one, measure)
+        return
+    declared = [one.fresh() for _ in range(SPACE)] if attack == "members" else []
+    for signs in declared[: SPACE // 2]:
+        yield one.misses(signs, measure, one.inside, member=True)
+    for look in range(1, LOOKS + 1):
+        own = ("error", "brier", "costs")[look % 3] if attack == "measures" else measure
+        adaptive = attack != "fixed" and look % 2 == 0
+        yield one.misses(one.vote if adaptive else one.fresh(), own, _asked(one, attack, look), learn=not adaptive)
+    for signs in declared[SPACE // 2 :]:
+        yield one.misses(signs, measure, one.inside, member=True)
+
+
+def _asked(one: Analyst, attack: str, look: int) -> Integers:
+    """The units of a look."""
+    inside = one.inside
+    if attack != "left out" or look <= 2:
+        return inside
+    return _agreeing(inside, one.vote) if look > LOOKS // 2 else one.rng.permutation(inside)[: len(inside) // 2]
+
+
+def _merged(first: Analyst, measure: str) -> Iterator[bool]:
+    """Two machines that do not know of each other; each counts, once merged, as if after all of the other's looks."""
+    half = LOOKS // 2
+    for _ in range(half):
+        yield first.misses(first.fresh(), measure, first.inside, apart=half)
+    other = Analyst(first.data, first.attack, first.rng, first.spent)
+    other.vote = first.vote.copy()  # answers may have travelled by hand
+    for _ in range(half - 1):
+        yield other.misses(other.fresh(), measure, other.inside, apart=half)
+    yield other.misses(other.vote, measure, other.inside, apart=half)
 
 
 def undeclared(rng: np.random.Generator) -> bool:
@@ -126,7 +176,7 @@ def _loss(said: Floats, label: int, measure: str) -> Floats:
     if measure == "brier":
         return np.asarray((said - label) ** 2)
     wrong = (said > 0.5) != bool(label)
-    return wrong * (COSTS[label] if measure == "costs" else 1.0)
+    return np.asarray(wrong * (COSTS[label] if measure == "costs" else 1.0))
 
 
 def _chances(vote: Floats, measure: str) -> Floats:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # asking over a server needs none of them
     from modelsel.examination.terms import Wanted
 
 
-def exam(place: Any, token: str | None = None) -> "Exam":
+def exam(place: object, token: str | None = None) -> "Exam":
     """Open an exam, to read its rows and hand in answers.
 
     A folder needs the examiner's key; over a server a token does.
@@ -51,7 +51,7 @@ def exam(place: Any, token: str | None = None) -> "Exam":
 
 
 def create_exam(
-    table: Any, folder: str | Path, target: str, *settings: str, name: str = "", release: str = "predicted",
+    table: object, folder: str | Path, target: str, *settings: str, name: str = "", release: str = "predicted",
     resolution: float | str = "count", delta: float = 0.05, target_rate: float | None = None, budget: int = 10,
     looks: int | None = 20, nats: float | None = None, class_counts: bool = False, all: bool = False, parquet: bool = False,
     accept_overlap: bool = False, ledger: str = "user",
@@ -124,7 +124,7 @@ def create_exam(
 
 
 def make_exam(
-    table: Any, target: str, folder: Path, wanted: "Wanted", settings: Sequence[str] = ()
+    table: object, target: str, folder: Path, wanted: "Wanted", settings: Sequence[str] = ()
 ) -> "tuple[Store, tuple[Finding, ...]]":
     """Make an exam from a table; return its store, and what is known of its rows."""
     from modelsel.api.commands.table_words import as_overrides
@@ -189,7 +189,7 @@ class Exam:
         """
         return self._side("questions")
 
-    def answer(self, predictions: Any, name: str, forecast: tuple[float, int] | None = None) -> dict[str, Any]:
+    def answer(self, predictions: object, name: str, forecast: tuple[float, int] | None = None) -> dict[str, Any]:
         """Hand in predictions under a name, and return what is shown.
 
         Parameters
@@ -255,7 +255,7 @@ class Exam:
     def _side(self, side: str) -> pd.DataFrame:
         raise NotImplementedError
 
-    def _table(self, predictions: Any) -> Any:
+    def _table(self, predictions: object) -> Any:
         """Predictions with the tokens of their rows."""
         token = self.terms["columns"]["token"]
         if isinstance(predictions, str | Path) or is_frame(predictions):
@@ -291,33 +291,33 @@ class LocalExam(Exam):
     def __init__(self, folder: Path) -> None:
         """Read the terms of the exam in the folder."""
 
-        from modelsel.examination.terms import read
+        from modelsel.examination.terms import read_terms
 
         self.folder = folder
-        self._terms = read(folder)
+        self._terms = read_terms(folder)
 
     @property
     def terms(self) -> Mapping[str, Any]:
-        return self._terms.facts
+        return self._terms.written()
 
-    def answer(self, predictions: Any, name: str, forecast: tuple[float, int] | None = None) -> dict[str, Any]:
+    def answer(self, predictions: object, name: str, forecast: tuple[float, int] | None = None) -> dict[str, Any]:
         return asdict(self._opened().answer(self._table(predictions), name, forecast))
 
     def board(self) -> pd.DataFrame:
         from modelsel.examination.board import board
 
-        return pd.DataFrame(board(self._opened()))
+        return pd.DataFrame([asdict(line) for line in board(self._opened())])
 
     def status(self) -> dict[str, Any]:
         from modelsel.examination.board import status
 
-        return status(self._opened())
+        return asdict(status(self._opened()))
 
     def close(self) -> dict[str, Any]:
         """End the exam: every score at its own index, and verdicts of pairs."""
         from modelsel.examination.board import close
 
-        return close(self._opened())
+        return asdict(close(self._opened()))
 
     def audit(self) -> dict[str, Any]:
         """Report what touched the rows, what it cost, and whether all is as it was put on record."""
@@ -353,7 +353,7 @@ class RemoteExam(Exam):
             self._terms = dict(json.loads(self._asked("/terms")))
         return self._terms
 
-    def answer(self, predictions: Any, name: str, forecast: tuple[float, int] | None = None) -> dict[str, Any]:
+    def answer(self, predictions: object, name: str, forecast: tuple[float, int] | None = None) -> dict[str, Any]:
         table = self._table(predictions)
         body = Path(table).read_bytes() if isinstance(table, str | Path) else _csv(table)
         query = {"name": name, **({"rate": forecast[0], "rows": forecast[1]} if forecast else {})}
@@ -410,7 +410,7 @@ def _csv(table: Any) -> bytes:
 # `modelsel.certify` and `modelsel.verify`: certificates from Python.
 
 
-def certify(place: Any, path: str | Path = "certificate.zip", whole: bool = False, stamp: str | None = None) -> Path:
+def certify(place: object, path: str | Path = "certificate.zip", whole: bool = False, stamp: str | None = None) -> Path:
     """Write a certificate of a run's final test, or of an exam.
 
     Anybody can check it without the data: `verify`, or the one-file verifier of `docs/guard`.

@@ -12,17 +12,17 @@ from modelsel.api import content
 from modelsel.api.results import frames
 from modelsel.api.results.exporting import export_model
 from modelsel.api.results.methods import methods
-from modelsel.api.results.model import StudyClassifier, fitted
+from modelsel.api.results.model import StudyClassifier, StudyRegressor, fitted
 from modelsel.api.results.plots import Plots
 from modelsel.api.results.specification import candidate, plugins_of, specification
 from modelsel.api.results.study_candidate import StudyCandidate
 from modelsel.core import outcome as core
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.types import Candidate, Task
+from modelsel.dataset.columns.spellings import labels
 from modelsel.dataset.tables.untyped import UntypedTable
 from modelsel.record.candidates import Row
 from modelsel.record.folder import OUTCOME, RunFolder
-from modelsel.record.new_rows import labels
 from modelsel.reporting.text.terminal import progress
 from modelsel.reporting.text.verdict import verdict
 
@@ -157,10 +157,10 @@ class Outcome(core.StudySummary):
         >>> outcome.classes.tolist()
         ['No', 'Yes']
         """
-        return labels(self.task["classes"], content.target_type(self._folder))
+        return labels(self.task.get("classes", ()), content.target_type(self._folder))
 
     @cached_property
-    def model(self) -> StudyClassifier:
+    def model(self) -> StudyClassifier | StudyRegressor:
         """The winner fitted on all development rows, as a scikit-learn estimator; a model kept as a recipe is fitted again.
 
         Examples
@@ -372,13 +372,13 @@ class Outcome(core.StudySummary):
             raise ConfigurationError(Problem("MSEL-807", what, self.folder, "leaderboard lists their ids"))
         return found[0]
 
-    def _fitted(self, candidate: Candidate) -> StudyClassifier:
+    def _fitted(self, candidate: Candidate) -> StudyClassifier | StudyRegressor:
         """Fit a candidate on all development rows of the study."""
         from modelsel.runner.final_fit import fit
 
         return self._estimator(fit(candidate, self._development, self.seed), candidate.spec)
 
-    def _estimator(self, final: Any, spec: Mapping[str, Any]) -> StudyClassifier:
+    def _estimator(self, final: Any, spec: Mapping[str, Any]) -> StudyClassifier | StudyRegressor:
         missing = self._folder.config()["dataset"].get("missing", ())
         return fitted(final, spec, self.seed, self.classes, missing, content.by_estimator(self._folder))
 

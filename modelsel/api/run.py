@@ -69,8 +69,8 @@ ROLES = ("target", "weights", "groups", "unit", "id")
 
 
 def run(
-    *overrides: Any, data: Any = None, target: Any = None, weights: Any = None, groups: Any = None, unit: Any = None,
-    id: Any = None, config: str | Path | None = None, config_dir: str | None = None, **settings: Any,
+    *overrides: object, data: object = None, target: object = None, weights: object = None, groups: object = None,
+    unit: object = None, id: object = None, config: str | Path | None = None, config_dir: str | None = None, **settings: object,
 ) -> Outcome:  # fmt: skip
     """Run a study, and return what it found.
 
@@ -136,8 +136,8 @@ def _done(config: Config, table: UntypedTable | None, command: tuple[str, ...]) 
 
 @documented_as(run)
 def plan(
-    *overrides: Any, data: Any = None, target: Any = None, weights: Any = None, groups: Any = None, unit: Any = None,
-    id: Any = None, config: str | Path | None = None, config_dir: str | None = None, **settings: Any,
+    *overrides: object, data: object = None, target: object = None, weights: object = None, groups: object = None,
+    unit: object = None, id: object = None, config: str | Path | None = None, config_dir: str | None = None, **settings: object,
 ) -> Forecast:  # fmt: skip
     """Tell what `run` would do with the same arguments, and what it would cost.
 
@@ -169,12 +169,12 @@ def plan(
 
 def open_run(
     run: str | Path = "latest",
-    data: Any = None,
-    target: Any = None,
-    weights: Any = None,
-    groups: Any = None,
-    unit: Any = None,
-    id: Any = None,
+    data: object = None,
+    target: object = None,
+    weights: object = None,
+    groups: object = None,
+    unit: object = None,
+    id: object = None,
 ) -> Outcome:
     """Open the outcome of a run on disk.
 
@@ -217,7 +217,7 @@ def open_run(
     return Outcome.at(folder, table)
 
 
-def run_on_all(table: UntypedTable, settings: Mapping[str, Any]) -> Outcome:
+def run_on_all(table: UntypedTable, settings: Mapping[str, object]) -> Outcome:
     """A study on a task that is made already; no rows are sealed."""
     held = hold(table)
     dataset = {"kind": NAME, "content": held.content, "target": OF_A_TASK}
@@ -225,7 +225,7 @@ def run_on_all(table: UntypedTable, settings: Mapping[str, Any]) -> Outcome:
 
 
 def _composed(
-    overrides: Sequence[Any], data: Any, roles: Mapping[str, Any], config: str | Path | None, config_dir: str | None,
+    overrides: Sequence[object], data: object, roles: Mapping[str, object], config: str | Path | None, config_dir: str | None,
     settings: dict[str, Any],
 ) -> tuple[Config, UntypedTable | None]:  # fmt: skip
     """Compose a study from overrides, data and keywords; the second value is the table in memory, if it was one."""
@@ -248,7 +248,7 @@ def _composed(
 
 
 def _on(
-    taken: MemoryTable, words: Sequence[str], config_dir: str | None, settings: Mapping[str, Any]
+    taken: MemoryTable, words: Sequence[str], config_dir: str | None, settings: Mapping[str, object]
 ) -> tuple[Config, UntypedTable]:
     """Hold a table, and compose a study on it."""
     table = hold(taken.table)
@@ -256,7 +256,7 @@ def _on(
 
 
 def _problems_of(
-    rest: MemoryTable, words: Sequence[str], config_dir: str | None, settings: Mapping[str, Any]
+    rest: MemoryTable, words: Sequence[str], config_dir: str | None, settings: Mapping[str, object]
 ) -> tuple[Problem, ...]:
     """Find what else is wrong with a table of which some columns cannot be read, so that all is said at once."""
     try:
@@ -270,7 +270,12 @@ def _problems_of(
 
 
 def _again(
-    run: str | Path, words: Sequence[str], data: Any, roles: Mapping[str, Any], config_dir: str | None, settings: dict[str, Any]
+    run: str | Path,
+    words: Sequence[str],
+    data: object,
+    roles: Mapping[str, object],
+    config_dir: str | None,
+    settings: dict[str, Any],
 ) -> tuple[Config, UntypedTable | None]:
     """A recorded study once more, on its own table where that was in memory."""
     if words:
@@ -308,11 +313,11 @@ def _with(settings: Mapping[str, Any], dataset: Mapping[str, Any]) -> dict[str, 
     return {**settings, "dataset": merged} if merged else dict(settings)
 
 
-def _roles(*said: Any) -> dict[str, Any]:
+def _roles(*said: object) -> dict[str, Any]:
     return {role: value for role, value in zip(ROLES, said, strict=True) if value is not None}
 
 
-def _command(overrides: Sequence[Any]) -> tuple[str, ...]:
+def _command(overrides: Sequence[object]) -> tuple[str, ...]:
     return ("modelsel.run", *(word for word in overrides if isinstance(word, str)))
 
 

@@ -45,7 +45,7 @@ class SweepScore(float):
     place: str = ""  # the folder of the sweep
 
     @classmethod
-    def of(cls, score: float, code: int = OK, overrides: str = "", result: Any = None, place: str = "") -> "SweepScore":
+    def of(cls, score: float, code: int = OK, overrides: str = "", result: object = None, place: str = "") -> "SweepScore":
         done = cls(score)
         done.code, done.overrides, done.result, done.place = code, overrides, result, place
         return done
@@ -89,7 +89,7 @@ def _one(job: Job, config_dir: str | None, composed: DictConfig) -> SweepScore:
         return SweepScore.of(float(done), done.code, line, done.result, str(hydra.sweep.dir))
     except Exception as error:  # an interrupt ends the sweep
         print(f"[{line}]", file=sys.stderr)
-        code = errors_module.said(error)
+        code = errors_module.print_error(error)
         return SweepScore.of(float("nan"), OK if _is_passed_over(error) else code, line)
 
 

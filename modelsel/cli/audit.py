@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from modelsel.cli.arguments import LEVELS, RUN_HELP, Arguments
 from modelsel.core.errors import Problem, StoreError
@@ -32,7 +31,7 @@ def main(words: Sequence[str]) -> int:
     return code_of(report, args.fail_on)
 
 
-def _show(report: Mapping[str, Any], as_json: bool, page: str | None) -> None:
+def _show(report: Mapping[str, object], as_json: bool, page: str | None) -> None:
     """Print the audit as Markdown or JSON, and write the page where one is wanted."""
 
     from modelsel.guard.reporting.page import html, markdown, reforms

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from types import ModuleType
 
 from modelsel.api.commands.words import COMMANDS
-from modelsel.cli.errors import read_up, reported
+from modelsel.cli.errors import exit_code, read_up
 from modelsel.cli.help import text
 from modelsel.core.errors import BAD_CONFIGURATION, OK, Problem
 
@@ -42,7 +42,7 @@ def main(words: Sequence[str] | None = None) -> int:
         return BAD_CONFIGURATION
     if name == "run" and not any(word.startswith(("-", "tracking", "+tracking")) for word in rest):
         _start_recorder()
-    return reported(lambda: int(module_of(name).main(rest)))
+    return exit_code(lambda: int(module_of(name).main(rest)))
 
 
 def _start_recorder() -> None:

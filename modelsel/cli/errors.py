@@ -11,7 +11,7 @@ from modelsel.core.system.interrupts import interruptible, leave
 from modelsel.core.system.requirements import named_requirement
 
 
-def reported(command: Callable[[], int]) -> int:
+def exit_code(command: Callable[[], int]) -> int:
     """The exit code of a command; whatever it raises is said in lines that a person can act on."""
     heard: list[int] = []
     try:
@@ -25,14 +25,14 @@ def reported(command: Callable[[], int]) -> int:
         )  # the reader is gone: nothing to say, nobody to say it to
         return INTERNAL
     except (KeyboardInterrupt, Exception) as error:
-        code = said(error)
+        code = print_error(error)
         if heard:
             sys.stderr.flush()
             leave(code)  # with all workers; shutting down as usual could wait for what a thread is busy with
         return code
 
 
-def said(error: BaseException) -> int:
+def print_error(error: BaseException) -> int:
     """Print an error and return the exit code that it stands for."""
     from modelsel.record.redact import without_secrets
 

@@ -3,15 +3,22 @@
 import argparse
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 from modelsel.cli.arguments import LEVELS, Arguments, complaint
 from modelsel.core.errors import OK, REFUSED, UNTRUSTED_LEDGER, ConfigurationError
 
+if TYPE_CHECKING:  # a command imports what it needs
+    from modelsel.core.types import Finding
+    from modelsel.examination.board import BoardLine
+    from modelsel.examination.sit import ExamSession
+    from modelsel.examination.store import Store
+
+T = TypeVar("T")
 FOLDER = "the exam's folder, as `modelsel exam create` wrote it"
 
 
@@ -89,17 +96,17 @@ def answer(words: Sequence[str]) -> int:
 def status(words: Sequence[str]) -> int:
     """Show how much each asker has handed in, and what is left."""
 
-    def text(facts: Mapping[str, Any]) -> str:
-        lines = [f"{facts['name']} ({facts['exam']}): {facts['state']}, release={facts['release']}, "
-                 f"{facts['answers']} answers, {facts['spent']:.2f} nats spent by all"]  # fmt: skip
-        if facts["next"]:
-            lines.append(f"the interval of one more answer is at most ±{facts['next']['half']:.3f} wide")
-        for name, one in facts["askers"].items():
-            left = "" if one["looks_left"] is None else f", {one['looks_left']} answers left"
-            lines.append(f"  {name}: {one['answers']} answers, {one['nats']:.2f} nats{left}")
-        return "\n".join(lines)
-
     from modelsel.examination import board as boards
+
+    def text(state: boards.ExamStatus) -> str:
+        lines = [f"{state.name} ({state.exam}): {state.state}, release={state.release}, "
+                 f"{state.answers} answers, {state.spent:.2f} nats spent by all"]  # fmt: skip
+        if state.next:
+            lines.append(f"the interval of one more answer is at most ±{state.next.half:.3f} wide")
+        for name, used in state.askers.items():
+            left = "" if used.looks_left is None else f", {used.looks_left} answers left"
+            lines.append(f"  {name}: {used.answers} answers, {used.nats:.2f} nats{left}")
+        return "\n".join(lines)
 
     return _reported("status", words, status, boards.status, text)
 
@@ -115,7 +122,7 @@ def close(words: Sequence[str]) -> int:
     """End the exam: every score at its own index, and verdicts of pairs."""
     from modelsel.examination import board as boards
 
-    return _reported("close", words, close, boards.close, lambda shown: board_text(shown["board"]))
+    return _reported("close", words, close, boards.close, lambda shown: board_text(shown.board))
 
 
 def audit(words: Sequence[str]) -> int:
@@ -172,22 +179,22 @@ def serve(words: Sequence[str]) -> int:
     return OK
 
 
-def board_text(lines: Sequence[Mapping[str, Any]]) -> str:
+def board_text(lines: Sequence["BoardLine"]) -> str:
     """The board as people read it in a terminal."""
     if not lines:
         return "nobody has handed in an answer"
     return "\n".join(
-        f"{place:>3}  {line['asker']:<24} {_score(line):<38} {(line['beside'] and _beside(line['beside'])) or ''}".rstrip()
+        f"{place:>3}  {line.asker:<24} {_score(line):<38} {_beside(line.beside) if line.beside else ''}".rstrip()
         for place, line in enumerate(lines, 1)
     )
 
 
-def _score(line: Mapping[str, Any]) -> str:
+def _score(line: "BoardLine") -> str:
     """Write an answer as score and interval, or as the reason why there is none."""
-    if line["score"] is None:
-        return str(line["said"])
-    low_high = f" [{line['interval'][0]:.4f}, {line['interval'][1]:.4f}]" if line["interval"] else ""
-    return f"{line['score']:.6g}{low_high}"
+    if line.score is None:
+        return line.said
+    low_high = f" [{line.interval[0]:.4f}, {line.interval[1]:.4f}]" if line.interval else ""
+    return f"{line.score:.6g}{low_high}"
 
 
 def _beside(said: str) -> str:
@@ -195,7 +202,7 @@ def _beside(said: str) -> str:
 
 
 def _reported(
-    name: str, words: Sequence[str], command: Callable[..., int], facts: Callable[[Any], Any], text: Callable[[Any], str]
+    name: str, words: Sequence[str], command: Callable[..., int], facts: "Callable[[ExamSession], T]", text: Callable[[T], str]
 ) -> int:
     """Run a command that reads an exam and prints it as text or as JSON."""
     parser = _parser(name, command)
@@ -205,17 +212,16 @@ def _reported(
     from modelsel.examination.sit import ExamSession
 
     found = facts(ExamSession(Path(args.folder)))
-    print(json.dumps(found, indent=1, ensure_ascii=False) if args.json else text(found))
+    print(json.dumps(found, indent=1, ensure_ascii=False, default=asdict) if args.json else text(found))
     return OK
 
 
-def _tell(store: Any, found: Sequence[Any]) -> None:
+def _tell(store: "Store", found: "Sequence[Finding]") -> None:
     """Print the created exam, its notes and the findings that deserve attention."""
-    facts = store.terms.facts
-    rows = facts["rows"]
-    print(f"{store.public}: {rows['questions']:,} questions, {rows['development']:,} development rows; exam {facts['id']}")
+    rows = store.terms.rows
+    print(f"{store.public}: {rows.questions:,} questions, {rows.development:,} development rows; exam {store.terms.id}")
     print(f"shown as {store.terms.release}; the labels are in {store.folder} alone, encrypted")
-    for note in facts["notes"]:
+    for note in store.terms.notes:
         print(note, file=sys.stderr)
     for finding in found:
         if finding.severity not in ("info", "low"):

@@ -14,10 +14,10 @@ from modelsel.core.errors import OK
 
 def main(words: Sequence[str]) -> int:
     """Run `modelsel plan`: print the cells and their cost."""
-    return application("plan", words, planned, lambda jobs: OK)
+    return application("plan", words, print_plan, lambda jobs: OK)
 
 
-def planned(config: Config, swept: bool) -> SweepScore:
+def print_plan(config: Config, swept: bool) -> SweepScore:
     """Print the plan of one study."""
     from modelsel.dataset.files import told
     from modelsel.reporting.forecast import forecast

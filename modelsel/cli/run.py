@@ -21,7 +21,7 @@ VERBOSE = ("-v", "--verbose")
 def main(words: Sequence[str]) -> int:
     """Run `modelsel run`: perform a study, or a sweep of them."""
     rest = [word for word in words if word not in VERBOSE]
-    return application("run", rest, partial(study, tuple(rest), verbose=len(rest) < len(words)), ended)
+    return application("run", rest, partial(study, tuple(rest), verbose=len(rest) < len(words)), end_sweep)
 
 
 def study(words: tuple[str, ...], config: Config, swept: bool, verbose: bool = False) -> SweepScore:
@@ -48,7 +48,7 @@ def _opens(config: Config, outcome: StudySummary) -> bool:
     return config.final_test is True or (config.final_test == AUTO and "grave" not in outcome.extra)
 
 
-def ended(jobs: Sequence[SweepScore]) -> int:
+def end_sweep(jobs: Sequence[SweepScore]) -> int:
     """The table over a sweep's jobs; then each test set is opened, for the best job on it or for all, and `compare` is done."""
     from modelsel.reporting.text.sweep import SweepJob, table
 

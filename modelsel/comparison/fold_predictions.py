@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.comparison.bbc import Corrected, draws, summary
-from modelsel.core.spec import kind_of
+from modelsel.comparison.bbc import Corrected, draws, effective_rows, summary
 from modelsel.core.types import Booleans, Codes, Floats, Integers, Outputs, Scoreboard
 from modelsel.measure.base import BaseMeasure
 from modelsel.rule.base import BaseRule, among
@@ -70,8 +69,7 @@ def bbc_of_folds(
     reached: dict[str, list[float]] = {name: [] for name in beside}
     usable = np.zeros(len(board.ids), np.bool_)
     usable[candidates] = True
-    scores, picked, tried = [], [], 0
-    left: list[int] = []
+    scores, picked, left, tried = [], [], [], 0
     for counts in draws(size, _resamples(len(candidates) * len(rows) * classes), rng):
         chosen: list[tuple[int, Booleans]] = []
         for start in range(0, len(counts), TOGETHER):
@@ -90,8 +88,8 @@ def bbc_of_folds(
             reached[name].extend(one.left(chosen))
     if not np.isfinite(scores).any():
         return None
-    rows_worth = float(len(rows)) if kind_of(measure) == "error" else None  # under bounds: without, errors go to `bbc`
-    found = summary(np.array(scores), np.array(left), size, np.array(picked), winner, level, rows_worth)
+    worth = effective_rows(len(rows), None if weights is None else weights[rows]) if measure.zero_one else None
+    found = summary(np.array(scores), np.array(left), size, np.array(picked), winner, level, worth)
     means = {name: _mean(np.array(values)) for name, values in reached.items()}
     return replace(found, reached=means, feasible=len(picked) / tried) if beside else found
 
@@ -100,7 +98,7 @@ class _Scores:
     """Fold scores (draws × folds × candidates) as a function of how often each unit is drawn."""
 
     def __init__(
-        self, folds: Sequence[FoldPredictions], measure: Any, classes: int, unit_of: Integers, weights: Floats | None
+        self, folds: Sequence[FoldPredictions], measure: object, classes: int, unit_of: Integers, weights: Floats | None
     ) -> None:
         """Group equal candidates, so that each different answer of a fold is scored once."""
         self.repeat = np.array([fold.repeat for fold in folds])
@@ -144,7 +142,7 @@ def _different(outputs: Outputs) -> tuple[Integers, Integers]:
     return np.unique(like, return_index=True)[1], like
 
 
-def _of_different(measure: Any, fold: FoldPredictions, first: Integers, like: Integers, classes: int) -> Scored:
+def _of_different(measure: object, fold: FoldPredictions, first: Integers, like: Integers, classes: int) -> Scored:
     """Score distinct answers once, and give each candidate the score of its answers."""
     score = _reweighted(measure, _cut(fold, first), classes)
     return lambda weights: score(weights)[:, like]

@@ -78,7 +78,7 @@ def p_values(
 ) -> Floats:
     """Two-sided p-values of the others against the winner; of one holdout over rows, or over groups."""
     if board.folds.shape[1] > 1:
-        return corrected_t(np.round(board.folds[others] - board.folds[winner], 12), ratio).p
+        return corrected_t(board.rounded(board.folds[others] - board.folds[winner]), ratio).p
     if losses is None:
         return np.ones(len(others))
     rows = ~np.isnan(losses[:, winner])
@@ -102,7 +102,7 @@ def difference_errors(
     others = np.flatnonzero(board.eligible & (np.arange(len(board.ids)) != winner))
     errors = np.full(len(board.ids), np.nan)
     if board.folds.shape[1] > 1:
-        errors[others] = corrected_t(np.round(board.folds[others] - board.folds[winner], 12), ratio).error
+        errors[others] = corrected_t(board.rounded(board.folds[others] - board.folds[winner]), ratio).error
     elif losses is not None:
         rows = np.flatnonzero(~np.isnan(losses[:, winner]))
         mine = losses[rows, winner].astype(np.float64)[:, None]
@@ -138,7 +138,7 @@ def part(board: Scoreboard, which: Integers) -> Scoreboard:
     )  # fmt: skip
 
 
-def kept(board: Scoreboard, losses: Losses) -> Integers:
+def columns_on_board(board: Scoreboard, losses: Losses) -> Integers:
     """Positions on the board of the loss matrix's columns."""
     at = {name: position for position, name in enumerate(board.ids)}
     return np.array([at[name] for name in losses.ids], np.int64)

@@ -58,7 +58,7 @@ class NestedResult:
         }  # fmt: skip
 
 
-def nested(scores: ArrayLike, ratio: float, winners: Sequence[str], level: float = 0.95) -> NestedResult:
+def sum_up_outer(scores: ArrayLike, ratio: float, winners: Sequence[str], level: float = 0.95) -> NestedResult:
     """Sum up outer folds: the score of each fold's own winner on its assessment rows, and who it was.
 
     `ratio` is n_test / n_train of the outer scheme. `winners` are names that mean the same in every fold: for a family
@@ -161,7 +161,7 @@ def score_selection(selecting: SelectionProcedure, task: Task, outer: Resampling
     """Select on each outer analysis part, score its winner on the assessment part. Raises what a selection raises."""
     chosen = [_select(selecting, task, fold.analysis, fold.index, fold.assessment) for fold in outer.folds]
     scores = [_score(selecting, one.said[0], task.take(fold.assessment)) for one, fold in zip(chosen, outer.folds)]
-    return nested(scores, assessed_per_analysed(outer), [one.name for one in chosen])
+    return sum_up_outer(scores, assessed_per_analysed(outer), [one.name for one in chosen])
 
 
 def score_selection_by_bates(selecting: SelectionProcedure, task: Task, outer: Resampling) -> NestedResult:
@@ -208,14 +208,14 @@ def _select(selecting: SelectionProcedure, task: Task, rows: Integers, fold: int
 
 
 def _score(selecting: SelectionProcedure, said: Outputs, rows: Task) -> float:
-    score = selecting.measure.score(rows.target, said, rows.weights, len(rows.classes))
+    score = selecting.measure.score(rows.target, said, rows.weights, rows.class_count)
     return float(np.asarray(score)[0])
 
 
 def _losses(selecting: SelectionProcedure, said: Outputs, task: Task, rows: Integers) -> Floats:
     """Loss per row, in proportion to its weight among the task's rows."""
     assessed = task.take(rows)
-    losses = selecting.measure.losses(assessed.target, said, len(task.classes))[0]
+    losses = selecting.measure.losses(assessed.target, said, task.class_count)[0]
     return np.asarray(losses * assessed.row_weights / task.row_weights.mean())
 
 

@@ -31,7 +31,7 @@ def over_folds(runs: Sequence[ComparedRun], rope: float = 0.01, level: float = 0
 
     `rope` is half the width of the region of practical equivalence, in units of the score.
     """
-    learners = named(runs)
+    learners = name_learners(runs)
     if len(next(iter(learners.values())).folds) < 2:
         fix = "use scheme=stratified_kfold"
         raise ConfigurationError(Problem("MSEL-286", "one holdout has no fold differences to compare", "compare", fix))
@@ -71,7 +71,7 @@ def _advantage(pair: FoldPair, run: ComparedRun) -> str:
     return f"{better} has a {word} {run.measure} than {worse}, by {abs(pair.difference):.4f} {interval}"
 
 
-def named(runs: Sequence[ComparedRun]) -> dict[str, EntryResult]:
+def name_learners(runs: Sequence[ComparedRun]) -> dict[str, EntryResult]:
     """Learners by name; those of several runs are told apart by the run's name and, where that repeats, its number."""
     names = [best.learner for run in runs for best in run.best]
     made: dict[str, EntryResult] = {}

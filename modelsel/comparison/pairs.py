@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.comparison.indistinguishable import kept, p_values, part, place
+from modelsel.comparison.indistinguishable import columns_on_board, p_values, part, place
 from modelsel.comparison.ratio import assessed_per_analysed
 from modelsel.core.selection import Selection
 from modelsel.core.types import Floats, Integers, Resampling, Scoreboard
@@ -24,7 +24,7 @@ def pairs(selection: Selection, resampling: Resampling, groups: Integers | None 
 
     Rows of one of the `groups` are one unit.
     """
-    columns, matrix = kept(selection.board, selection.losses), selection.losses.matrix
+    columns, matrix = columns_on_board(selection.board, selection.losses), selection.losses.matrix
     board, winner = part(selection.board, columns), place(columns, selection.winner)
     others = np.array([board.ids.index(name) for name in selection.assessed.ids[1:]], np.int64)
     if not len(others) or (board.folds.shape[1] == 1 and matrix is None):
@@ -45,7 +45,7 @@ def _differences(
 ) -> tuple[Paired, str]:
     """Mean differences (other minus winner) with their intervals, and how they were tested."""
     if matrix is None or board.folds.shape[1] > 1:
-        return corrected_t(np.round(board.folds[others] - board.folds[winner], 12), ratio), "corrected resampled t"
+        return corrected_t(board.rounded(board.folds[others] - board.folds[winner]), ratio), "corrected resampled t"
     rows = np.flatnonzero(~np.isnan(matrix[:, winner]))
     mine, theirs = matrix[rows, winner].astype(np.float64), matrix[np.ix_(rows, others)].astype(np.float64).T
     if groups is not None:
@@ -63,5 +63,5 @@ def _five_by_two(resampling: Resampling) -> Integers | None:
 
 
 def _combined(board: Scoreboard, winner: int, others: Integers, repeats: Integers) -> Floats:
-    differences = np.round(board.folds[others] - board.folds[winner], 12)
+    differences = board.rounded(board.folds[others] - board.folds[winner])
     return np.array([five_by_two_f(one[repeats])[1] for one in differences])

@@ -12,7 +12,7 @@ from modelsel.core.types import Codes, Finding, Task
 from modelsel.statistics.bootstrap import no_information_error, point632, point632_plus
 
 
-def wanted(scheme: str, measure: str) -> bool:
+def is_defined(scheme: str, measure: str) -> bool:
     """Say whether .632 estimates are defined: for error rates judged out of bag."""
     return scheme == "bootstrap" and measure == "error"
 
@@ -33,5 +33,5 @@ def with_point632(selection: Selection, task: Task, predicted: Codes) -> Selecti
 def estimates(task: Task, predicted: Codes, out_of_bag: float) -> dict[str, float]:
     """Compute both estimates; `predicted` are the answers of the winner fitted on all rows."""
     training = float(np.average(predicted != task.target, weights=task.weights))
-    gamma = no_information_error(task.target, predicted, len(task.classes), task.weights)
+    gamma = no_information_error(task.target, predicted, task.class_count, task.weights)
     return {"point632": point632(training, out_of_bag), "point632_plus": point632_plus(training, out_of_bag, gamma)}

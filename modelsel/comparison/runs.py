@@ -81,7 +81,7 @@ def ratio_of(fold: Integers) -> float:
     return float(np.mean(sizes / (len(fold) - sizes)))
 
 
-def paired(runs: Sequence[ComparedRun]) -> str:
+def pairing(runs: Sequence[ComparedRun]) -> str:
     """Return how the runs are compared: `folds` (same rows and folds) or `sets` (each its own data set).
 
     Raises ConfigurationError that says what is not paired.

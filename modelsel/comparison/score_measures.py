@@ -53,7 +53,7 @@ def _with_scores(assessed: Assessed, own: Results) -> Assessed:
         return assessed
     place = {candidate.id: at for at, candidate in enumerate(own.candidates) if own.board.eligible[at]}
     there = [at for at, name in enumerate(assessed.ids) if name in place]
-    scores = np.full((*assessed.predicted.shape, len(own.book.work.task.classes)), np.nan)
+    scores = np.full((*assessed.predicted.shape, own.book.work.task.class_count), np.nan)
     if there:
         scores[there] = own.assessed([place[assessed.ids[at]] for at in there]).scores
     return replace(assessed, scores=scores if 0 in there else None)

@@ -72,12 +72,12 @@ def best_of_each(results: Results, winner: int) -> list[int]:
     """The best candidate of every space entry but the winner's, best first."""
     entry = [candidate.entry for candidate in results.candidates]
     best: dict[str, int] = {}
-    for position in ranked(results.board):
+    for position in rank(results.board):
         best.setdefault(entry[position], position)
     return [position for name, position in best.items() if name != entry[winner]]
 
 
-def ranked(board: Scoreboard) -> list[int]:
+def rank(board: Scoreboard) -> list[int]:
     """Eligible candidates, best mean first; ties: simpler, then declared order."""
     cost = board.cost
     return sorted((i for i in range(len(board.ids)) if board.eligible[i]), key=lambda i: (cost[i], board.complexity[i], i))
@@ -124,10 +124,10 @@ def _corrected(results: Results, rule: BaseRule, winner: int, rng: np.random.Gen
     if results.losses.matrix is not None and not bounds:
         return bbc(
             results.losses.matrix, board, rule, winner=winner, groups=task.groups, weights=task.weights, rng=rng,
-            zero_one=kind_of(results.book.work.measure) == "error",
+            zero_one=results.book.work.measure.zero_one,
         )  # fmt: skip
     work, candidates = results.book.work, np.flatnonzero(board.eligible)
-    classes = len(task.classes)
+    classes = task.class_count
     if len(candidates) * len(task) * classes * work.resampling.repeats > LARGEST:
         return None
     return bbc_of_folds(
@@ -145,8 +145,8 @@ def _answered(results: Results, candidates: Integers) -> list[FoldPredictions]:
     for fold, members, result in chain(results.book.records(candidates), results.book.afresh(candidates.tolist())):
         if fold.index not in made:
             shape = (len(candidates), len(fold.assessment))
-            scores = np.empty((*shape, len(task.classes))) if work.needs_scores else None
-            outputs = Outputs(np.empty(shape, np.int32), scores)
+            scores = np.empty((*shape, task.class_count)) if work.needs_scores else None
+            outputs = Outputs(np.empty(shape, np.int32 if task.class_count else np.float64), scores)
             made[fold.index] = FoldPredictions(fold.assessment, task.target[fold.assessment], outputs, fold.repeat)
         said = made[fold.index].outputs
         said.predicted[place[members]] = result.predicted

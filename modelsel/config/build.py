@@ -6,13 +6,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from modelsel.config import steps
 from modelsel.config.folders import Folders
 from modelsel.config.merge import KIND, merge, nested
-from modelsel.config.options import Combined, Either, Interval, ListedValues, Options, Swept, only, settled
+from modelsel.config.options import Combined, Drawn, Either, Interval, ListedValues, Options, Swept, only, settled
 from modelsel.config.schema import Slot, class_of, kinds, offered, slots
 from modelsel.config.settings import CLASSES
 from modelsel.config.suggest import near
@@ -32,6 +32,7 @@ CUT = Slot(
 )
 ADJUSTED = {CALIBRATOR: CALIBRATION, DECISION: DECIDING, THRESHOLD: CUT}  # what any learner may have behind it
 STEPS_SAID = steps.STEPS
+PLAIN = (str, int, float, bool, type(None))  # values that are what they say, and cannot change
 DEPTH = 12  # of files that lead on to each other
 
 
@@ -55,19 +56,19 @@ class Builder:
     scheme: Any = None  # of the study, its seed in it: the outer folds that may teach calibrators and thresholds
     seed: int = 0  # of the study: what a scheme without a seed of its own draws from
 
-    def part(self, group: str, value: Any, where: str) -> Any:
+    def part(self, group: str, value: object, where: str) -> Any:
         """The part that a name or mapping describes; None after a problem."""
         before = len(self.problems)
         options = self.options(group, value, {}, where)
         return next(options.all()) if len(self.problems) == before else None
 
-    def record(self, cls: Any, values: Any, where: str) -> Any:
+    def record(self, cls: object, values: object, where: str) -> Any:
         """An object of a class with no kind (the root, `limit`); None after a problem."""
         before = len(self.problems)
         options = self._record(cls, values, {}, where)
         return next(options.all()) if len(self.problems) == before else None
 
-    def options(self, group: str, base: Any, over: Any, where: str) -> Options:
+    def options(self, group: str, base: object, over: object, where: str) -> Options:
         """Return the options of a part: `base` with everything that `over` sets or sweeps."""
         chosen, settings = _chosen(over)
         sets, used = [], set[str]()
@@ -88,7 +89,7 @@ class Builder:
             self._unknown(key, group, chosen or (base,), where)
         return sets[0] if len(sets) == 1 else Either(tuple(sets)) if sets else only(None)
 
-    def kind(self, group: str, spec: Any, where: str) -> "Found | None":
+    def kind(self, group: str, spec: object, where: str) -> "Found | None":
         """The class that a specification leads to through the files of `conf/`, and the settings gathered on the way."""
         if not isinstance(spec, Mapping) or not isinstance(spec.get(KIND), str):
             self._no_name(group, spec, where)
@@ -115,7 +116,7 @@ class Builder:
             return found
         return replace(found, values={**found.values, "plugins": self.plugins})
 
-    def _with_steps(self, found: Found, settings: Mapping[str, Any], where: str) -> tuple[Found, Mapping[str, Any]]:
+    def _with_steps(self, found: Found, settings: Mapping[str, object], where: str) -> tuple[Found, Mapping[str, Any]]:
         """A learner whose `steps:` have become preparation steps."""
         try:
             values, own = steps.written(found.values, settings)
@@ -125,7 +126,7 @@ class Builder:
         return replace(found, values=values), own
 
     def _combined(
-        self, make: Any, fields: Mapping[str, Slot], values: Mapping[str, Any], over: Mapping[str, Any], where: str
+        self, make: Any, fields: Mapping[str, Slot], values: Mapping[str, object], over: Mapping[str, object], where: str
     ) -> Options:
         """Build the options of each field of a part; unknown and missing settings are added to the problems."""
         fixed: dict[str, Any] = {}
@@ -145,7 +146,7 @@ class Builder:
                 self._add("MSEL-204", f"{name} is missing", where, f"give {where}.{name}: {slot.limits.help or expected(slot)}")
         return Combined(make, fixed, open_)
 
-    def _field(self, slot: Slot, base: Any, over: Any, where: str) -> Options:
+    def _field(self, slot: Slot, base: object, over: object, where: str) -> Options:
         """Build the options of one field by its kind: steps, part, record, sweep or plain value."""
         if slot.limits.many and slot.group:
             return self._steps(slot.group, base, over, where)
@@ -159,7 +160,7 @@ class Builder:
             return self._mapping(slot, merge(base, over), where)
         return only(self._value(slot, merge(base, over) if over != {} else base, where))
 
-    def _part(self, slot: Slot, base: Any, over: Any, where: str) -> Options:
+    def _part(self, slot: Slot, base: object, over: object, where: str) -> Options:
         """Build the options of a field that holds a part."""
         if base is None and slot.optional and over == {}:
             return only(None)
@@ -169,7 +170,7 @@ class Builder:
             base = {KIND: kind_of(slot.default())}
         return self.options(slot.group, {KIND: base} if isinstance(base, str) else base, over, where)
 
-    def _record(self, cls: Any, base: Any, over: Any, where: str) -> Options:
+    def _record(self, cls: object, base: object, over: object, where: str) -> Options:
         """Build the options of a field that holds a record of settings."""
         if not isinstance(base, Mapping | None) or not isinstance(over, Mapping):
             self._add("MSEL-205", "found a single value", where, f"it has settings of its own: {', '.join(slots(cls))}")
@@ -180,12 +181,14 @@ class Builder:
         """Build the options of a swept field: listed values, or an interval."""
         if over.interval is None:
             return ListedValues(tuple(self._value(slot, value, where) for value in over.values))
-        whole = int in slot.hints and float not in slot.hints
+        if isinstance(over.interval, Drawn):
+            return over.interval
+        whole = over.interval.whole or (int in slot.hints and float not in slot.hints)
         for end in (over.interval.low, over.interval.high):
             self._value(slot, int(end) if whole else end, where)
         return Interval(over.interval.low, over.interval.high, over.interval.logarithmic, whole)
 
-    def _mapping(self, slot: Slot, values: Mapping[str, Any], where: str) -> Options:
+    def _mapping(self, slot: Slot, values: Mapping[str, object], where: str) -> Options:
         """A mapping, some of whose values are swept; no value's type is known, so an interval stands for real numbers."""
         fields = {str(name): _opened(value) for name, value in values.items()}
         for name, options in fields.items():
@@ -193,7 +196,7 @@ class Builder:
                 self._value(slot, {name: value}, f"{where}.{name}")
         return Combined(lambda **chosen: checked(slot, chosen), {}, fields)
 
-    def _steps(self, group: str, base: Any, over: Any, where: str) -> Options:
+    def _steps(self, group: str, base: object, over: object, where: str) -> Options:
         """One part or a list of parts; settings beneath go to the steps that have them."""
         chosen, settings = _chosen(over)
         sets = []
@@ -203,14 +206,14 @@ class Builder:
             sets.append(Combined(_in_order, {}, fields))
         return sets[0] if len(sets) == 1 else Either(tuple(sets))
 
-    def _step(self, group: str, step: Any, settings: Mapping[str, Any], where: str) -> Options:
+    def _step(self, group: str, step: object, settings: Mapping[str, object], where: str) -> Options:
         """Build the options of one preparation step, with those settings that belong to it."""
         spec = {KIND: step} if isinstance(step, str) else step
         found = self.kind(group, spec, where)
         own = {key: value for key, value in settings.items() if found and key in slots(found.cls)}
         return self.options(group, spec, own, where) if found else only(None)
 
-    def _value(self, slot: Slot, value: Any, where: str) -> Any:
+    def _value(self, slot: Slot, value: object, where: str) -> Any:
         """Check a plain value; add a problem and return None where it does not fit."""
         try:
             return checked(slot, value)
@@ -220,7 +223,7 @@ class Builder:
             self._add("MSEL-205", wrong.what, where, f"{wrong.fix}{more}")
             return None
 
-    def _no_name(self, group: str, spec: Any, where: str) -> None:
+    def _no_name(self, group: str, spec: object, where: str) -> None:
         """Add the problem that a part is missing, or named by something that is no name."""
         found = spec.get(KIND) if isinstance(spec, Mapping) else spec
         if isinstance(found, bool):
@@ -260,14 +263,37 @@ class Builder:
 
 
 def learner(
-    name: str | Mapping[str, Any], overrides: Mapping[str, object] | None = None, plugins: Sequence[str] = ()
+    name: str | Mapping[str, object],
+    overrides: Mapping[str, object] | None = None,
+    plugins: Sequence[str] = (),
+    numbers: bool = False,
 ) -> tuple[Any, tuple[Any, ...]]:
     """A learner of `conf/learner/` with some settings changed, and its preparation steps.
 
-    `overrides` are dotted (`pruner.confidence`) or nested; `plugins` are parts of other packages that are allowed. Raises
+    `overrides` are dotted (`pruner.confidence`) or nested; `plugins` are parts of other packages that are allowed; `numbers`
+    says that the target is a number. Raises
     ConfigurationError that names every problem.
     """
-    builder = Builder(Folders.of(), tuple(plugins))
+    settings = tuple((key, value, type(value)) for key, value in (overrides or {}).items())  # True is not 1
+    if isinstance(name, str) and all(kind in PLAIN for _, _, kind in settings):
+        return _known(name, settings, tuple(plugins), numbers)
+    return _built(name, overrides, tuple(plugins), numbers)
+
+
+@lru_cache(maxsize=256)
+def _known(
+    name: str, settings: tuple[tuple[str, Any, type], ...], plugins: tuple[str, ...], numbers: bool
+) -> tuple[Any, tuple[Any, ...]]:
+    """A learner that is asked for again: parts are frozen, and the package's files are as they were when it was loaded."""
+    return _built(name, {key: value for key, value, _ in settings}, plugins, numbers)
+
+
+def _built(
+    name: str | Mapping[str, Any], overrides: Mapping[str, object] | None, plugins: tuple[str, ...], numbers: bool
+) -> tuple[Any, tuple[Any, ...]]:
+    """Build a learner and its preparation steps out of the package's files."""
+    folders = Folders.of()
+    builder = Builder(folders.for_numbers() if numbers else folders, plugins)
     spec = merge({KIND: name} if isinstance(name, str) else name, nested(overrides or {}))
     built = builder.part(LEARNER, spec, LEARNER)
     ConfigurationError.raise_if(builder.problems)
@@ -282,7 +308,7 @@ def invalid(learner: Any) -> Iterator[Problem]:
         yield Problem("MSEL-207", reason, kind_of(learner), "change one of them")
 
 
-def _chosen(over: Any) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
+def _chosen(over: object) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
     """The alternatives for a part's own name (none: it stays), and the settings beneath it."""
     if isinstance(over, Swept):
         return over.values, {}
@@ -294,11 +320,11 @@ def _chosen(over: Any) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
     return (over[KIND].values if isinstance(over[KIND], Swept) else (over[KIND],)), settings
 
 
-def _sweeps(over: Any) -> bool:
+def _sweeps(over: object) -> bool:
     return isinstance(over, Swept) or (isinstance(over, Mapping) and any(_sweeps(value) for value in over.values()))
 
 
-def _opened(value: Any) -> Options:
+def _opened(value: object) -> Options:
     """The options of a value inside a mapping."""
     if isinstance(value, Swept):
         return value.interval or ListedValues(value.values)
@@ -313,7 +339,7 @@ def _slots_of(group: str, cls: Any) -> Mapping[str, Slot]:
     return {PREPARER: STEPS, **({} if issubclass(cls, Calibrated | Decided) else ADJUSTED), **slots(cls)}
 
 
-def _maker(group: str, found: Found, measure: Any, outer: tuple[Any, int]) -> Any:
+def _maker(group: str, found: Found, measure: object, outer: tuple[object, int]) -> Any:
     """Return what makes the part: its class, with what else it needs to know."""
     cls: Any = found.cls
     if group in CLASSES:
@@ -326,8 +352,8 @@ def _maker(group: str, found: Found, measure: Any, outer: tuple[Any, int]) -> An
 
 
 def _adjusted(
-    cls: Any, measure: Any, outer: tuple[Any, int], preparer: tuple[Any, ...] = (), calibrator: Any = None,
-    decision: Any = None, threshold: Any = None, **settings: Any,
+    cls: Any, measure: object, outer: tuple[object, int], preparer: tuple[Any, ...] = (), calibrator: object = None,
+    decision: object = None, threshold: object = None, **settings: Any,
 ) -> tuple[Any, tuple[Any, ...]]:  # fmt: skip
     """Learner and steps; behind a calibrator or a decision the learner fits its steps itself, inside the inner folds."""
     learner, steps = cls(**settings), preparer
@@ -339,7 +365,7 @@ def _adjusted(
     return learner, steps
 
 
-def _operating(decision: Any, threshold: Any, measure: Any) -> Any:
+def _operating(decision: object, threshold: Any, measure: Any) -> Any:
     """Return the decision that `threshold` is short for; `path` takes the study's measure, where that reads classes."""
     if threshold is None or (decision is not None and kind_of(decision) == "costs" and threshold in (PATH, OUTER_PATH)):
         return decision
@@ -357,5 +383,5 @@ def _crossing(adjustment: Any, scheme: Any, seed: int) -> Any:
     return replace(adjustment, scheme=scheme, scheme_seed=given)
 
 
-def _in_order(**steps: Any) -> tuple[Any, ...]:
+def _in_order(**steps: object) -> tuple[Any, ...]:
     return tuple(steps.values())

@@ -6,7 +6,7 @@ One ConfigurationError names every problem of every step.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -29,28 +29,33 @@ from modelsel.config.settings import (
     ALL,
     AUTO,
     BBC,
+    CLASSIFICATION,
+    REGRESSION,
     ExplainSettings,
     LimitSettings,
     PoolSettings,
     RaceSettings,
     RootSettings,
+    SearchSettings,
     TrackingSettings,
 )
 from modelsel.config.suggest import near
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.fingerprint import digest
 from modelsel.core.spec import resolved as spec_of
-from modelsel.core.types import Candidate
+from modelsel.core.types import Candidate, TaskKind
 from modelsel.dataset.files import bare
 from modelsel.measure.beside import named
 
+TASK, MEASURE = "task", "measure"
+NUMBERS_MEASURE = {KIND: "mse"}  # what judges numbers where nobody says what does
 INTERVAL, CORRECTED, BATES = "interval", "corrected", "bates"
 INTERVALS = (CORRECTED, BATES)  # of nested cross-validation: the corrected resampled variance, or Bates, Hastie & Tibshirani
-MEASURE_SAID = ("measure=", "measure.", "experiment=", "exam=")  # overrides that say by what is chosen
 ABSENT = {"race": "off"}  # in configurations that were written before there was one
 # where a data set lies, and how it is got, is no part of what is studied
 LOOSE = (
     "content", "path", "test_path", "name", "dir", "absent", "openml", "cache", "seconds", "delimiter", "decimal", "encoding",
+    "measured_in",
 )  # fmt: skip
 
 
@@ -60,6 +65,7 @@ class Config:
 
     name: str
     seed: int
+    task: str
     final_test: bool | str
     on_failure: str
     resume: str | None
@@ -75,6 +81,7 @@ class Config:
     corrected: str
     slices: tuple[str, ...]
     curve: bool
+    search: SearchSettings
     explain: ExplainSettings
     outer: Any
     interval: str  # of nested cross-validation
@@ -92,8 +99,15 @@ class Config:
     resolved: Mapping[str, Any]
     space: str = ""
     notes: tuple[str, ...] = ()
-    measure_is_open: bool = False  # nobody said by what is chosen
     published: str = ""  # the name of the published experiment that this is
+    folders: Folders = field(default_factory=Folders.of)
+    named: Any = None  # the space as it was asked for: names, or entries
+    unsaid: tuple[str, ...] = ()  # what nobody has said, and the kind of target decides
+
+    @property
+    def chooses_by_default(self) -> bool:
+        """Say whether nobody declared the measure, and the one of classes stands in."""
+        return MEASURE in self.unsaid and self.task != REGRESSION
 
     @cached_property
     def reads_scores(self) -> bool:
@@ -115,7 +129,9 @@ class Config:
         return digest({**parts, "dataset": dataset, "outer": outer, "seed": self.seed, "candidates": ids})
 
 
-def compose(overrides: Sequence[str] = (), config_dir: str | None = None, settings: Mapping[str, Any] | None = None) -> Config:
+def compose(
+    overrides: Sequence[str] = (), config_dir: str | None = None, settings: Mapping[str, object] | None = None
+) -> Config:
     """The study that overrides, and settings by keyword (which win), describe; raises ConfigurationError with every problem."""
     folders = Folders.of(config_dir)
     given = keywords.read(settings or {}, folders, [text.partition("=")[0].lstrip("+~") for text in overrides])
@@ -125,12 +141,10 @@ def compose(overrides: Sequence[str] = (), config_dir: str | None = None, settin
         composed = load(folders, list(wanted.lines), wanted.hydra)
     except ConfigurationError as error:
         raise ConfigurationError(*problems, *error.problems) from error
-    config = assemble(composed, dict(composed.hydra.runtime.choices), folders, problems, given)
-    said = any(line.lstrip("+~").startswith(MEASURE_SAID) for line in wanted.lines)
-    return replace(config, measure_is_open=not said and "measure" not in (given.values or {}))
+    return assemble(composed, dict(composed.hydra.runtime.choices), folders, problems, given)
 
 
-def recompose(recorded: Mapping[str, Any], settings: Mapping[str, Any], config_dir: str | None = None) -> Config:
+def recompose(recorded: Mapping[str, object], settings: Mapping[str, object], config_dir: str | None = None) -> Config:
     """The study of a recorded config.yaml again, with some settings changed."""
     folders = Folders.of(config_dir)
     given = keywords.read(settings, folders)
@@ -142,21 +156,45 @@ def recompose(recorded: Mapping[str, Any], settings: Mapping[str, Any], config_d
 
 
 def assemble(
-    composed: DictConfig, choices: Mapping[str, Any], folders: Folders, problems: Sequence[Problem] = (),
+    composed: DictConfig, choices: Mapping[str, object], folders: Folders, problems: Sequence[Problem] = (),
     given: Keywords | None = None,
 ) -> Config:  # fmt: skip
     """A composed configuration to a `Config`. `choices` are the files taken per group, `problems` those found before."""
     resolved = {key: _named(value, choices.get(key) if key in PARTS else None) for key, value in plain_data(composed).items()}
     wanted = (given or Keywords()).over(resolved)
+    unsaid = (MEASURE,) if choices.get(MEASURE) == AUTO and wanted.get(MEASURE) == resolved.get(MEASURE) else ()
+    if unsaid and wanted.get(TASK) == REGRESSION:
+        wanted = {**wanted, MEASURE: NUMBERS_MEASURE}
     config = _checked(wanted, str(choices.get("dataset") or ""), folders, problems)
     same = wanted.get("dataset") == resolved.get("dataset")
-    notes = (*config.notes, *measure_notes(choices.get("measure")))
-    return replace(config, published=published(choices, folders) if same else "", notes=notes)
+    notes = (*config.notes, *measure_notes(choices.get(MEASURE)))
+    return replace(config, published=published(choices, folders) if same else "", notes=notes, unsaid=unsaid)
 
 
-def _checked(resolved: Mapping[str, Any], dataset: str, folders: Folders, problems: Sequence[Problem]) -> Config:
+def for_task(config: Config, kind: TaskKind) -> Config:
+    """The study as it is once it is known what the target is, which is recorded; what nobody has said follows from it.
+
+    Raises ConfigurationError where another kind of target was asked for.
+    """
+    task = REGRESSION if kind == "numbers" else CLASSIFICATION
+    if config.task not in (AUTO, task):
+        what = f"the target of this data set is {'a number' if kind == 'numbers' else 'a class'}"
+        raise ConfigurationError(Problem("MSEL-235", what, f"task={config.task}", f"set task={task}, or leave it out"))
+    if config.task == task:
+        return config
+    settled = {**config.resolved, TASK: task}
+    if task == CLASSIFICATION:
+        return replace(config, task=task, resolved=settled)
+    settled |= {SPACE: config.named} if config.named is not None else {}
+    settled |= {MEASURE: NUMBERS_MEASURE} if MEASURE in config.unsaid else {}
+    made = _checked(settled, "", config.folders, ())
+    return replace(made, space=config.space, notes=config.notes, published=config.published)
+
+
+def _checked(resolved: Mapping[str, object], dataset: str, folders: Folders, problems: Sequence[Problem]) -> Config:
     """Settings whose references have not been followed to a `Config`; raises ConfigurationError with every problem."""
     resolved = sitting(resolved)
+    folders = folders.for_numbers() if resolved.get(TASK) == REGRESSION else folders
     settings, found = resolve(resolved)
     builder = Builder(folders, problems=[*problems, *found, *unknown(resolved)])
     config = _built(settings, resolved, dataset, builder)
@@ -165,7 +203,7 @@ def _checked(resolved: Mapping[str, Any], dataset: str, folders: Folders, proble
     return config
 
 
-def _built(settings: Mapping[str, Any], resolved: Mapping[str, Any], dataset: str, builder: Builder) -> Config | None:
+def _built(settings: Mapping[str, Any], resolved: Mapping[str, object], dataset: str, builder: Builder) -> Config | None:
     """Build all parts of a study; None where a problem was found."""
     root = _root(settings, builder)
     builder.plugins = root.plugins if root else ()
@@ -189,7 +227,8 @@ def _built(settings: Mapping[str, Any], resolved: Mapping[str, Any], dataset: st
         what = "a deadline would cut the selections inside the outer folds short, each elsewhere"
         builder.problems.append(Problem("MSEL-214", what, "deadline", "leave it out, or outer"))
     wanted, place = _wanted(settings)
-    space = expand(wanted, builder, root.seed if root else 0, place, parts["measure"])
+    searched = root.search if root else SearchSettings()
+    space = expand(wanted, builder, root.seed if root else 0, place, searched, parts["measure"])
     if root is not None:
         builder.problems.extend(root.explain.strangers(space.candidates))
     if root is None or builder.problems:
@@ -204,7 +243,7 @@ def _built(settings: Mapping[str, Any], resolved: Mapping[str, Any], dataset: st
         kept[OUTER][INTERVAL] = interval
     return Config(
         name=name, **own, **parts, outer=outer, interval=interval, candidates=space.candidates, declared=space.declared,
-        resolved=kept, space=space.name, notes=notes,
+        resolved=kept, space=space.name, notes=notes, folders=builder.folders, named=_given(settings),
     )  # fmt: skip
 
 
@@ -219,7 +258,7 @@ def _unraced(root: RootSettings | None, parts: Mapping[str, Any]) -> tuple[Probl
     return race.problems(root, rule, measure) if None not in (root, race, rule, measure) else ()
 
 
-def _outer(said: Any, builder: Builder) -> tuple[Any, str]:
+def _outer(said: object, builder: Builder) -> tuple[Any, str]:
     """The outer scheme, and which interval its estimate gets: `interval` stands among the scheme's own settings."""
     settings = dict(said) if isinstance(said, Mapping) else said
     interval = str(settings.pop(INTERVAL, CORRECTED)) if isinstance(settings, dict) else CORRECTED
@@ -229,7 +268,7 @@ def _outer(said: Any, builder: Builder) -> tuple[Any, str]:
     return (None if settings is None else builder.part("scheme", settings, OUTER)), interval
 
 
-def _around(outer: Any, scheme: Any, root: RootSettings | None, builder: Builder) -> Any:
+def _around(outer: object, scheme: object, root: RootSettings | None, builder: Builder) -> Any:
     """The scheme around the whole selection: `outer`, or the study's own where `corrected` asks for one and none is said."""
     if outer is not None or root is None or scheme is None or root.corrected == BBC:
         return outer
@@ -246,7 +285,7 @@ def _called(dataset: Any, choice: str) -> str:
     return bare(path).stem if path else dataset.which if choice == "named" else choice
 
 
-def recorded(settings: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str, Any]:
+def recorded(settings: Mapping[str, object], parts: Mapping[str, object]) -> dict[str, Any]:
     """Return the content of config.yaml: every part with all its settings, references where references were."""
     kept = {key: value for key, value in settings.items() if key != LEARNER}
     for name, part in parts.items():
@@ -255,7 +294,7 @@ def recorded(settings: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str,
     return kept
 
 
-def _referring(spec: dict[str, Any], said: Any) -> dict[str, Any]:
+def _referring(spec: dict[str, Any], said: object) -> dict[str, Any]:
     """A part's settings, with what was said as a reference left one."""
     references = (
         {key: value for key, value in said.items() if isinstance(value, str) and "${" in value}
@@ -265,7 +304,7 @@ def _referring(spec: dict[str, Any], said: Any) -> dict[str, Any]:
     return {**spec, **references}
 
 
-def _root(settings: Mapping[str, Any], builder: Builder) -> RootSettings | None:
+def _root(settings: Mapping[str, object], builder: Builder) -> RootSettings | None:
     """Build the root's own settings and limits; None where they have problems."""
     known = (*PARTS, *typed.root_keys())
     for key in settings.keys() - {typed.EXPERIMENT}:
@@ -277,16 +316,23 @@ def _root(settings: Mapping[str, Any], builder: Builder) -> RootSettings | None:
         for reason in (limit.problems() if limit else ())
     )
     own = {name: settings[name] for name in RootSettings.__dataclass_fields__ if name in settings and name != "limit"}
+    if isinstance(own.get("search"), str):
+        own["search"] = {KIND: own["search"]}
     root = builder.record(RootSettings, own, "")
     builder.problems.extend(root.problems() if root else ())
     return replace(root, limit=limit) if root and limit else None
 
 
-def _named(value: Any, choice: Any) -> Any:
+def _named(value: object, choice: object) -> Any:
     """A group's mapping with the kind that its file name gives."""
     if isinstance(value, Mapping) and "kind" not in value and isinstance(choice, str):
         return {"kind": choice, **value}
     return value
+
+
+def _given(settings: Mapping[str, Any]) -> Any:
+    """Return the space as it was said, names as names; None where a learner was said instead."""
+    return None if settings.get(LEARNER) is not None else settings.get(SPACE)
 
 
 def _wanted(settings: Mapping[str, Any]) -> tuple[Any, str]:

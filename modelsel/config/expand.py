@@ -4,7 +4,7 @@
       learner: c45                      # a name of conf/learner, or a mapping with `kind`; default: the entry's own name
       min_leaf: 2                       # any setting of the learner, dotted or nested
       sweep: {pruner.confidence: "choice(0.1, 0.25)"}      # or a list of such mappings: their union
-      draw: 200                         # that many at random instead of all combinations
+      draw: 200                         # that many at random instead of all combinations; else search.trials where it is drawn
       measure_reads: probabilities      # only where the study's measure reads them, or `scores`; in a mapping of a sweep, too
 
 A setting beneath a swept part applies to the alternatives that have it; one that none has is an error. Two candidates that
@@ -15,11 +15,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from modelsel.config.build import LEARNER, Builder, invalid
 from modelsel.config.grammar import SweepError, swept
 from modelsel.config.merge import KIND, merge, nested
 from modelsel.config.options import Options
 from modelsel.config.schema import kinds
+from modelsel.config.settings import GRID, RANDOM, SearchSettings
 from modelsel.config.suggest import near
 from modelsel.core.errors import Problem
 from modelsel.core.fingerprint import digest, generator
@@ -28,6 +31,7 @@ from modelsel.core.types import Candidate
 SPACE, SWEEP, DRAW, MEASURE_READS = "space", "sweep", "draw", "measure_reads"
 READS = {"scores": "needs_scores", "probabilities": "needs_probabilities"}
 MOST = 2_000_000
+ALL_COMBINATIONS = SearchSettings()
 
 
 @dataclass(frozen=True)
@@ -43,25 +47,33 @@ class Space:
         return self.declared - len(self.candidates)
 
 
-def expand(wanted: Any, builder: Builder, seed: int = 0, where: str = SPACE, measure: Any = None) -> Space:
+def expand(
+    wanted: Any,
+    builder: Builder,
+    seed: int = 0,
+    where: str = SPACE,
+    search: SearchSettings = ALL_COMBINATIONS,
+    measure: Any = None,
+) -> Space:
     """The candidates of a space: names of files and learners, or entries. Problems are added to the builder's.
 
-    `where` is the setting that the entries stand under, for messages; `measure` is what chooses, where it is known.
+    `where` is the setting that the entries stand under, for messages; `measure` is what chooses, where it is known. A candidate
+    that was drawn knows at which trial.
     """
     entries = _read(read_entries(wanted, builder), measure, builder, where)
     found: dict[tuple[Any, Any], Candidate] = {}
     declared = 0
     for entry, text in entries.items():
-        for learner, preparers in _pairs(entry, text, builder, seed, where):
+        for trial, (learner, preparers) in _pairs(entry, text, builder, (seed, search), where):
             declared += 1
             if (learner, preparers) not in found:
-                found[learner, preparers] = Candidate(learner, preparers, entry, family(learner))
+                found[learner, preparers] = Candidate(learner, preparers, entry, family(learner), trial)
     candidates = tuple(found.values())
     builder.problems.extend(_invalid(candidates))
     return Space(name_of(wanted), candidates, declared)
 
 
-def read_entries(wanted: Any, builder: Builder) -> dict[str, Any]:
+def read_entries(wanted: object, builder: Builder) -> dict[str, Any]:
     """The entries of a space by name; a name that is no space file is the learner of that name."""
     if isinstance(wanted, Mapping):
         return dict(wanted)
@@ -74,14 +86,14 @@ def read_entries(wanted: Any, builder: Builder) -> dict[str, Any]:
     return entries
 
 
-def name_of(wanted: Any) -> str:
+def name_of(wanted: object) -> str:
     """Return the name of a space, for use in a study's name."""
     if isinstance(wanted, Mapping):
         return "-".join(wanted)
     return "-".join(str(name) for name in wanted) if isinstance(wanted, list | tuple) else str(wanted or "")
 
 
-def family(learner: Any) -> str:
+def family(learner: object) -> str:
     """`pruner.alpha: path` where a part of the learner still stands for several strengths, else empty."""
     pruner = getattr(learner, "pruner", None)
     return "pruner.alpha: path" if getattr(pruner, "is_family", False) else ""
@@ -113,7 +125,7 @@ def _stands(said: Any, measure: Any, builder: Builder, where: str) -> tuple[bool
     return reads, {key: value for key, value in said.items() if key != MEASURE_READS}
 
 
-def _file(name: Any, builder: Builder) -> Mapping[str, Any]:
+def _file(name: object, builder: Builder) -> Mapping[str, Any]:
     """Read a named space, or make one of a named learner."""
     folders = builder.folders
     if not isinstance(name, str):
@@ -128,8 +140,11 @@ def _file(name: Any, builder: Builder) -> Mapping[str, Any]:
     return {}
 
 
-def _pairs(entry: str, text: Any, builder: Builder, seed: int, where: str) -> Iterator[tuple[Any, Any]]:
-    """Yield the candidates of an entry of a space, all of them or a draw."""
+def _pairs(
+    entry: str, text: Any, builder: Builder, searched: tuple[int, SearchSettings], where: str
+) -> Iterator[tuple[int, tuple[Any, Any]]]:
+    """Yield the candidates of an entry of a space with their trials: all of them (trial 0), or a draw."""
+    seed, search = searched
     where = f"{where}.{entry}" if where == SPACE else where
     text = {} if text is None else {LEARNER: text} if isinstance(text, str) else text
     if not isinstance(text, Mapping):
@@ -138,7 +153,7 @@ def _pairs(entry: str, text: Any, builder: Builder, seed: int, where: str) -> It
     sets = _options(entry, text, builder, where)
     draw = _draw(text.get(DRAW), builder, where)
     total = sum(draw or options.count() for options in sets)
-    if total > MOST:
+    if total > MOST and (draw or search.kind != RANDOM):
         _say(
             builder,
             "MSEL-223",
@@ -146,15 +161,47 @@ def _pairs(entry: str, text: Any, builder: Builder, seed: int, where: str) -> It
             where,
             f"at most {MOST:,}: narrow the sweep, or draw some",
         )
-    if not draw and not all(options.finite for options in sets):
-        _say(builder, "MSEL-224", "an interval needs draw", where, f"say how many: {where}.draw: 100")
+    listed = all(options.finite for options in sets)
+    if not draw and not listed and search.kind == GRID:
+        _say(builder, "MSEL-224", "a distribution has no grid", where, f"leave search out, or say how many: {where}.draw: 100")
     if builder.problems:
         return
-    for index, options in enumerate(sets):
-        yield from _drawn(options, draw, seed, digest([entry, index])) if draw else options.all()
+    if draw:
+        for index, options in enumerate(sets):
+            yield from enumerate(_drawn(options, draw, seed, digest([entry, index])), 1)
+    elif search.kind == RANDOM or not listed:
+        yield from _trials(sets, search, generator(seed if search.seed is None else search.seed, "search", digest(entry)))
+    else:
+        yield from ((0, pair) for options in sets for pair in options.all())
 
 
-def _options(entry: str, text: Mapping[str, Any], builder: Builder, where: str) -> list[Options]:
+def _trials(sets: Sequence[Options], search: SearchSettings, rng: np.random.Generator) -> Iterator[tuple[int, Any]]:
+    """Draw as many trials as are wanted; the first of them are the same however many follow.
+
+    Combinations that can be listed are drawn without repeats; others from each alternative of the sweep equally often.
+    """
+    total = sum(options.count() for options in sets)
+    if all(options.finite for options in sets):
+        if total <= search.trials:
+            yield from ((0, pair) for options in sets for pair in options.all())
+            return
+        if total > MOST:
+            shares = np.array([options.count() for options in sets]) / total
+            yield from ((trial, sets[int(rng.choice(len(sets), p=shares))].draw(rng)) for trial in range(1, search.trials + 1))
+            return
+        wanted = {place: trial for trial, place in enumerate(rng.permutation(total)[: search.trials].tolist(), 1)}
+        drawn = ((wanted[place], pair) for place, pair in enumerate(_in_turn(sets)) if place in wanted)
+        yield from sorted(drawn, key=lambda one: one[0])
+        return
+    for trial in range(1, search.trials + 1):
+        yield trial, sets[int(rng.integers(len(sets)))].draw(rng)
+
+
+def _in_turn(sets: Sequence[Options]) -> Iterator[Any]:
+    return (pair for options in sets for pair in options.all())
+
+
+def _options(entry: str, text: Mapping[str, object], builder: Builder, where: str) -> list[Options]:
     """One set of options per alternative of the sweep."""
     base = text.get(LEARNER, entry)
     fixed = nested({key: value for key, value in text.items() if key not in (LEARNER, SWEEP, DRAW)})
@@ -169,7 +216,7 @@ def _options(entry: str, text: Mapping[str, Any], builder: Builder, where: str) 
     return [_alternative(base, one, builder, place if sweep else where) for one, place in zip(alternatives, names, strict=True)]
 
 
-def _alternative(base: Any, sweep: Any, builder: Builder, where: str) -> Options:
+def _alternative(base: object, sweep: object, builder: Builder, where: str) -> Options:
     """Build the options of one alternative of a sweep."""
     if not isinstance(sweep, Mapping):
         _say(builder, "MSEL-221", "a sweep should be a mapping", where, "write setting: choice(...)")
@@ -189,7 +236,7 @@ def _drawn(options: Options, draw: int, seed: int, *digests: str) -> Iterator[An
     return (options.draw(rng) for _ in range(draw))
 
 
-def _draw(value: Any, builder: Builder, where: str) -> int:
+def _draw(value: object, builder: Builder, where: str) -> int:
     """Read how many candidates are drawn; 0 for all."""
     if value is None:
         return 0

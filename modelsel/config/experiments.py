@@ -5,7 +5,6 @@ They are data without a schema: the settings that refer to them check the value.
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from modelsel.config.suggest import near
 from modelsel.core.errors import Problem
@@ -14,7 +13,7 @@ EXPERIMENT = "experiment"
 _KNOB = re.compile(r"\$\{\s*experiment\.(\w+)\s*\}")
 
 
-def unknown(settings: Mapping[str, Any]) -> Iterator[Problem]:
+def unknown(settings: Mapping[str, object]) -> Iterator[Problem]:
     """Knobs that nothing refers to, in settings whose references have not been followed.
 
     >>> settings = {"experiment": {"scale": 1, "size": 2}, "dataset": {"scale": "${experiment.scale}"}}

@@ -5,7 +5,7 @@ group; it holds plain data.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from yaml import YAMLError  # type: ignore[import-untyped]
 from modelsel.core.errors import ConfigurationError, Problem
 
 ROOT = "config"
+TWIN = "_regression"  # what a file is called that stands in for another where the target is a number
 
 
 def shipped() -> Path:
@@ -31,6 +32,7 @@ class Folders:
     """The folders that options are looked up in, first come first served."""
 
     roots: tuple[Path, ...]
+    numbers: bool = False  # the target is a number: a file NAME_regression stands in for NAME
 
     @classmethod
     def of(cls, config_dir: str | Path | None = None) -> "Folders":
@@ -43,6 +45,10 @@ class Folders:
                 Problem("MSEL-210", f"there is no folder {str(config_dir)!r}", "--config-dir", "`modelsel init DIR` makes one")
             )
         return cls((own, shipped()))
+
+    def for_numbers(self) -> "Folders":
+        """The same folders as a study of numbers sees them."""
+        return replace(self, numbers=True)
 
     @property
     def own(self) -> Path | None:
@@ -61,6 +67,8 @@ class Folders:
         """The file of an option, or None. A name never leaves its group's folder."""
         if not name or Path(name).name != name:
             return None
+        if self.numbers and (twin := replace(self, numbers=False).find(group, f"{name}{TWIN}")) is not None:
+            return twin
         return next((path for root in self.roots if (path := root / group / f"{name}.yaml").is_file()), None)
 
     def read(self, group: str, name: str) -> Mapping[str, Any] | None:

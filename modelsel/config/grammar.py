@@ -1,6 +1,12 @@
 """Hydra's sweep grammar, read by Hydra's own parser: `choice(1, 2)`, `range(1, 21)`, `glob(*)`, `interval(0, 1)`, `a,b`.
 
-`tag(log, interval(1e-4, 1))` draws uniformly in the logarithm. Anything that is no sweep stays the plain value it is.
+`tag(log, interval(1e-4, 1))` draws uniformly in the logarithm. Distributions have names of their own:
+
+    uniform(0, 1)          real numbers                      interval(0, 1)
+    log_uniform(1e-3, 1e3) real numbers, by their logarithm  tag(log, interval(1e-3, 1e3))
+    integers(1, 20)        whole numbers, both ends included
+
+Anything that is no sweep stays the plain value it is.
 """
 
 import re
@@ -12,8 +18,12 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Glob, IntervalSweep, Override
 from hydra.errors import HydraException
 
-from modelsel.config.options import Interval, Swept
+from modelsel.config.options import Drawn, Interval, Swept
+from modelsel.foreign import objects
 
+_NUMBER = r"\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*"
+_DISTRIBUTION = re.compile(rf"\s*(uniform|log_uniform|integers)\s*\({_NUMBER},{_NUMBER}\)\s*")
+_NAMED = re.compile(r"\s*(uniform|log_uniform|integers)\s*\(")
 _CALL = re.compile(r"\s*(choice|range|glob|interval|shuffle|sort|tag|int|float|str|bool)\s*\(")
 Names = Callable[[], Sequence[str]]
 
@@ -26,7 +36,7 @@ class SweepError(Exception):
         self.what, self.fix = what, fix
 
 
-def swept(value: Any, names: Names) -> Any:
+def swept(value: object, names: Names) -> Any:
     """A sweep's value: `Swept` for a sweep in Hydra's grammar or a YAML list, mappings gone through, else the value itself.
 
     `names` gives what a `glob` chooses from. Raises SweepError.
@@ -40,9 +50,26 @@ def swept(value: Any, names: Names) -> Any:
         return {key: swept(item, names) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return Swept(tuple(value))
+    if isinstance(value, str) and _NAMED.match(value):
+        return Swept(interval=_distribution(value))
+    if isinstance(value, str) and objects.is_distribution(value):
+        return Swept(interval=Drawn(value))
     if isinstance(value, str) and (_CALL.match(value) or "," in value):
         return _read(value, names)
     return value
+
+
+def _distribution(text: str) -> Interval:
+    """Read a distribution by its name, and refuse an empty one."""
+    found = _DISTRIBUTION.fullmatch(text)
+    if found is None:
+        raise SweepError(f"{text!r} is no distribution", "write uniform(0, 1), log_uniform(1e-3, 1e3) or integers(1, 20)")
+    name, low, high = found[1], float(found[2]), float(found[3])
+    if low > high or (name == "log_uniform" and low <= 0):
+        raise SweepError(f"{text!r} is empty", f"give {name}(low, high){', above 0' if name == 'log_uniform' else ''}")
+    if name == "integers" and not (low.is_integer() and high.is_integer()):
+        raise SweepError(f"{text!r} has ends that are no whole numbers", "write integers(1, 20), or uniform(0.5, 2.5)")
+    return Interval(low, high, name == "log_uniform", name == "integers")
 
 
 def _read(text: str, names: Names) -> Any:

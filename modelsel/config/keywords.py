@@ -18,9 +18,9 @@ from modelsel.config.merge import KIND, merge, nested
 from modelsel.config.overrides import COMPOSED, OUTER
 from modelsel.config.references import reference
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.foreign.written import NotPlainError, space
+from modelsel.foreign.written import AsGiven, NotPlainError, space
 
-MERGED = (*COMPOSED, OUTER, "limit", "explain")  # settings that refine what stands there; the others take its place
+MERGED = (*COMPOSED, OUTER, "limit", "explain", "search")  # settings that refine what stands there; the others take its place
 
 
 @dataclass(frozen=True)
@@ -31,14 +31,14 @@ class Keywords:
     values: Mapping[str, Any] | None = None
     problems: tuple[Problem, ...] = ()
 
-    def over(self, composed: Mapping[str, Any]) -> dict[str, Any]:
+    def over(self, composed: Mapping[str, object]) -> dict[str, Any]:
         """A composed configuration with the values put over it."""
         values = self.values or {}
         done = {key: merge(composed.get(key), value) if key in MERGED else value for key, value in values.items()}
         return {**composed, **done}
 
 
-def read(settings: Mapping[str, Any], folders: Folders, typed: Collection[str] = ()) -> Keywords:
+def read(settings: Mapping[str, object], folders: Folders, typed: Collection[str] = ()) -> Keywords:
     """Sort keyword settings; `typed` are the keys that overrides set, which may not say the opposite."""
     problems: list[Problem] = []
     given = _undotted({key: _plain(_written(value, key, problems), key, problems) for key, value in settings.items()})
@@ -57,7 +57,7 @@ def read(settings: Mapping[str, Any], folders: Folders, typed: Collection[str] =
     return Keywords(tuple(lines), values, tuple(problems))
 
 
-def _name(key: str, value: Any, folders: Folders) -> str | None:
+def _name(key: str, value: object, folders: Folders) -> str | None:
     """The name of a group's file that Hydra has to read; a mapping may name a kind that has none."""
     if key not in COMPOSED:
         return None
@@ -67,26 +67,29 @@ def _name(key: str, value: Any, folders: Folders) -> str | None:
     return value.replace("'", "\\'") if isinstance(value, str) else None
 
 
-def plain(value: Any, where: str) -> Any:
-    """A setting given in Python as plain data; ConfigurationError for what is none."""
+def plain(value: Any, where: str, as_given: AsGiven = lambda _: False) -> Any:
+    """A setting given in Python as plain data; ConfigurationError for what is none.
+
+    `as_given(estimator)`: an estimator of a space is fitted as it is, also where its plain values would do.
+    """
     problems: list[Problem] = []
-    found = _plain(_written(value, where, problems), where, problems)
+    found = _plain(_written(value, where, problems, as_given), where, problems)
     ConfigurationError.raise_if(problems)
     return found
 
 
-def _written(value: Any, where: str, problems: list[Problem]) -> Any:
+def _written(value: Any, where: str, problems: list[Problem], as_given: AsGiven = lambda _: False) -> Any:
     """A space in which estimators with their grids have become entries."""
     if where != SPACE:
         return value
     try:
-        return space(value)
+        return space(value, as_given)
     except NotPlainError as error:
-        problems.append(Problem("MSEL-217", str(error), where, "name the estimator in a file of conf/learner, or leave it out"))
+        problems.append(Problem("MSEL-217", str(error), where, "hand over what scikit-learn's clone copies, or leave it out"))
         return {}
 
 
-def _undotted(settings: Mapping[str, Any]) -> dict[str, Any]:
+def _undotted(settings: Mapping[str, object]) -> dict[str, Any]:
     """`{"scheme.folds": 5}` as `{"scheme": {"folds": 5}}`; names further down keep their dots (columns have them)."""
     out: dict[str, Any] = {}
     for key in sorted(settings, key=lambda name: name.count(".")):
@@ -95,11 +98,11 @@ def _undotted(settings: Mapping[str, Any]) -> dict[str, Any]:
     return out
 
 
-def _named(value: Any) -> Any:
+def _named(value: object) -> Any:
     return {KIND: value} if isinstance(value, str) else {} if value is None else value
 
 
-def _referring(key: str, value: Any) -> Any:
+def _referring(key: str, value: object) -> Any:
     """An address with a password goes into the environment, as one that is typed."""
     if not isinstance(value, Mapping):
         return value
@@ -107,7 +110,7 @@ def _referring(key: str, value: Any) -> Any:
     return {**value, **{name: text for name, text in found.items() if text}}
 
 
-def _plain(value: Any, where: str, problems: list[Problem]) -> Any:
+def _plain(value: object, where: str, problems: list[Problem]) -> Any:
     """Plain data: NumPy's scalars and arrays, ranges, tuples and paths as what they say."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item, f"{where}.{key}", problems) for key, item in value.items()}

@@ -66,7 +66,7 @@ class GuardedLoader(ConfigLoaderImpl):
             ConfigurationError.raise_if(_foreign(config, self.trusted))
         return _typed_wins(config, overrides)
 
-    def _parse_overrides_and_create_caching_repo(self, config_name: Any, overrides: Any) -> Any:
+    def _parse_overrides_and_create_caching_repo(self, config_name: object, overrides: Any) -> Any:
         return OverridesParser.create().parse_overrides(overrides), _Repository(self.repository)
 
 
@@ -162,7 +162,7 @@ def _node(config: DictConfig) -> Mapping[str, Any]:
     return dict(node)
 
 
-def _flat(node: Mapping[Any, Any], prefix: str = "") -> dict[str, Any]:
+def _flat(node: Mapping[Any, object], prefix: str = "") -> dict[str, Any]:
     """Flatten nested mappings to dotted names."""
     out: dict[str, Any] = {}
     for key, value in node.items():

@@ -10,7 +10,7 @@ from typing import Any
 KIND = "kind"
 
 
-def merge(base: Any, over: Any) -> Any:
+def merge(base: object, over: object) -> Any:
     """`over` put over `base`; neither is changed.
 
     >>> merge({"pruner": "error_based"}, {"pruner": {"confidence": 0.1}})
@@ -29,7 +29,7 @@ def merge(base: Any, over: Any) -> Any:
     return {**base, **{key: merge(base.get(key), value) for key, value in over.items()}}
 
 
-def nested(dotted: Mapping[str, Any]) -> dict[str, Any]:
+def nested(dotted: Mapping[str, object]) -> dict[str, Any]:
     """Dotted names as nested mappings; a part's own name beside its settings becomes its `kind`.
 
     >>> nested({"pruner": "error_based", "pruner.confidence": 0.1, "leaf": {"score": "laplace"}})
@@ -41,7 +41,7 @@ def nested(dotted: Mapping[str, Any]) -> dict[str, Any]:
     return out
 
 
-def put(tree: dict[str, Any], path: Iterable[str], value: Any) -> None:
+def put(tree: dict[str, Any], path: Iterable[str], value: object) -> None:
     """Set one value at a path of names, beside what stands there already."""
     *parents, last = path
     for name in parents:
@@ -57,7 +57,7 @@ def put(tree: dict[str, Any], path: Iterable[str], value: Any) -> None:
         tree[last] = value
 
 
-def _joined(here: Any, value: dict[str, Any]) -> dict[str, Any]:
+def _joined(here: object, value: dict[str, Any]) -> dict[str, Any]:
     """Lay settings over a part that may be given by its name alone."""
     joined = here if isinstance(here, dict) else {KIND: here}
     for key, item in value.items():

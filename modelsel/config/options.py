@@ -12,6 +12,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from modelsel.foreign import objects
+
 
 class Options(Protocol):
     """A set of things to choose from."""
@@ -72,11 +74,30 @@ class Interval:
 
 
 @dataclass(frozen=True)
+class Drawn:
+    """What a distribution that was handed over in Python draws: one of SciPy's, or anything with `rvs`."""
+
+    name: str  # by which `foreign.objects` knows it
+    finite: bool = False
+
+    def count(self) -> int:
+        return 1
+
+    def all(self) -> Iterator[Any]:
+        raise ValueError("a distribution is drawn from")
+
+    def draw(self, rng: np.random.Generator) -> Any:
+        """Draw a value: it depends on the generator alone."""
+        found = objects.read(self.name).rvs(random_state=np.random.RandomState(int(rng.integers(2**32))))
+        return objects.written(found.item() if isinstance(found, np.generic | np.ndarray) and np.ndim(found) == 0 else found)
+
+
+@dataclass(frozen=True)
 class Swept:
     """Several values in the place of one, as a sweep declares them; an interval stands for all numbers in it."""
 
     values: tuple[Any, ...] = ()
-    interval: Interval | None = None
+    interval: Interval | Drawn | None = None
 
 
 @dataclass(frozen=True)
@@ -123,7 +144,7 @@ class Combined:
         return self.make(**self.fixed, **{name: options.draw(rng) for name, options in self.fields.items()})
 
 
-def only(value: Any) -> ListedValues:
+def only(value: object) -> ListedValues:
     """No choice."""
     return ListedValues((value,))
 

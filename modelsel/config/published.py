@@ -14,7 +14,7 @@ from modelsel.config.folders import Folders, shipped
 EXPERIMENT, OWN = "experiment", ("dataset", "split")
 
 
-def published(choices: Mapping[str, Any], folders: Folders) -> str:
+def published(choices: Mapping[str, object], folders: Folders) -> str:
     """The name of the published experiment that this is; empty where it is none."""
     name = choices.get(EXPERIMENT)
     path = folders.find(EXPERIMENT, str(name)) if name else None

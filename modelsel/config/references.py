@@ -26,7 +26,7 @@ def plain_data(composed: DictConfig) -> dict[str, Any]:
     return {str(key): value for key, value in data.items() if key != "hydra"} if isinstance(data, dict) else {}
 
 
-def resolve(data: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
+def resolve(data: Mapping[str, object]) -> tuple[dict[str, Any], list[Problem]]:
     """The same data with references followed, and what is wrong with them (then nothing is followed)."""
     problems = [*unfollowed(data), *_environment(data)]
     if problems or next(_texts(data, ""), None) is None:
@@ -42,7 +42,7 @@ def resolve(data: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
     return {str(key): value for key, value in followed.items()}, []
 
 
-def unfollowed(value: Any, where: str = "") -> Iterator[Problem]:
+def unfollowed(value: object, where: str = "") -> Iterator[Problem]:
     """Keys like `_target_`, by which other tools would be told to call something, and resolvers that are not allowed."""
     for place, key in _keys(value, where):
         if key.startswith("_"):
@@ -54,14 +54,14 @@ def unfollowed(value: Any, where: str = "") -> Iterator[Problem]:
                 yield Problem("MSEL-233", f"the resolver {name!r} is not followed", place, f"allowed: {', '.join(RESOLVERS)}")
 
 
-def hidden(problems: Iterable[Problem], data: Mapping[str, Any]) -> list[Problem]:
+def hidden(problems: Iterable[Problem], data: Mapping[str, object]) -> list[Problem]:
     """The problems with values of the environment replaced by the references that they came from."""
     names = {name for _, text in _texts(data, "") for name in _VARIABLE.findall(text)}
     values = {value: f"${{oc.env:{name}}}" for name in sorted(names) if (value := os.environ.get(name))}
     return [Problem(*(_without(part, values) for part in (each.code, each.what, each.where, each.fix))) for each in problems]
 
 
-def _environment(data: Any) -> Iterator[Problem]:
+def _environment(data: object) -> Iterator[Problem]:
     for place, text in _texts(data, ""):
         if _VARIABLE.search(text) and place not in SECRET_PLACES:
             yield Problem("MSEL-234", "the environment is not read here", place, f"it is in {', '.join(SECRET_PLACES)}")
@@ -73,7 +73,7 @@ def _without(text: str, values: Mapping[str, str]) -> str:
     return text
 
 
-def _keys(value: Any, where: str) -> Iterator[tuple[str, str]]:
+def _keys(value: object, where: str) -> Iterator[tuple[str, str]]:
     """Yield each key at any depth with its dotted place."""
     if isinstance(value, Mapping):
         for key, item in value.items():
@@ -85,7 +85,7 @@ def _keys(value: Any, where: str) -> Iterator[tuple[str, str]]:
             yield from _keys(item, where)
 
 
-def _texts(value: Any, where: str) -> Iterator[tuple[str, str]]:
+def _texts(value: object, where: str) -> Iterator[tuple[str, str]]:
     """Texts with references in them, in keys as in values."""
     for place, key in _keys(value, where):
         if "${" in key:
@@ -93,7 +93,7 @@ def _texts(value: Any, where: str) -> Iterator[tuple[str, str]]:
     yield from _values(value, where)
 
 
-def _values(value: Any, where: str) -> Iterator[tuple[str, str]]:
+def _values(value: object, where: str) -> Iterator[tuple[str, str]]:
     """Yield each text with a reference, with its dotted place."""
     if isinstance(value, str) and "${" in value:
         yield where, value

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from types import SimpleNamespace
-from typing import Any
 
 from modelsel.config.build import Builder
 from modelsel.config.folders import Folders
@@ -10,7 +9,7 @@ from modelsel.config.references import resolve
 from modelsel.core.errors import ConfigurationError
 
 
-def reopen(recorded: Mapping[str, Any], *groups: str, config_dir: str | None = None) -> SimpleNamespace:
+def reopen(recorded: Mapping[str, object], *groups: str, config_dir: str | None = None) -> SimpleNamespace:
     """The parts of some groups, by group name. Raises ConfigurationError with all problems (a data file that is gone)."""
     settings, problems = resolve(dict(recorded))
     builder = Builder(Folders.of(config_dir), tuple(settings.get("plugins") or ()), list(problems))

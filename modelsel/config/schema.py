@@ -41,7 +41,9 @@ def slots(cls: Any) -> Mapping[str, Slot]:
     """The fields of a part's class by name (`kind` is no setting)."""
     hints = get_type_hints(cls)
     return {
-        field.name: _slot(field, hints[field.name]) for field in dataclasses.fields(cls) if field.init and field.name != "kind"
+        field.name: _slot(field, hints[field.name])
+        for field in dataclasses.fields(cls)
+        if field.init and (field.name != "kind" or _is_record(cls))
     }
 
 
@@ -67,6 +69,11 @@ def offered(group: str) -> tuple[str, ...]:
     return tuple(sorted(entry.name for entry in importlib.metadata.entry_points(group=f"modelsel.{group}")))
 
 
+def _is_record(cls: Any) -> bool:
+    """Say whether it is a record of settings, whose kind is one of them."""
+    return bool(getattr(cls, "nested", False))
+
+
 def _slot(field: "dataclasses.Field[Any]", hint: Any) -> Slot:
     """Read one field of a dataclass as a slot: its types, limits, words and default."""
     members = _members(hint)
@@ -85,7 +92,7 @@ def _slot(field: "dataclasses.Field[Any]", hint: Any) -> Slot:
     )
 
 
-def _members(hint: Any) -> tuple[Any, ...]:
+def _members(hint: object) -> tuple[Any, ...]:
     if get_origin(hint) in (Union, types.UnionType):
         return tuple(member for item in get_args(hint) for member in _members(item))
     return (hint,)

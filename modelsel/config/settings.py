@@ -50,8 +50,24 @@ def _is_id(name: str) -> bool:
     return re.fullmatch(r"[0-9a-f]{4,}", name) is not None
 
 
+GRID, RANDOM = "grid", "random"
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """How candidates are taken from the space. Entries are drawn from one by one: another entry changes nobody's trials."""
+
+    nested: ClassVar[bool] = True
+    kind: str = one_of(
+        "auto", GRID, RANDOM, help="auto: all combinations, but for entries with a distribution, which are drawn"
+    )
+    trials: int = whole(60, least=1, help="of each entry that is drawn from; fewer where it has fewer combinations")
+    seed: int | None = whole(None, least=0, help="of the draws; null: the study's")
+
+
 EMBEDDED = "runs/mlflow.db, or MLFLOW_TRACKING_URI"
-AUTO = "auto"  # of final_test: open it where nothing grave is known of the data
+AUTO = "auto"  # of final_test: open it where nothing grave is known of the data; of task: what the target looks like
+CLASSIFICATION, REGRESSION = "classification", "regression"  # what a target may be taken for
 ALL = "all"  # of measures: those of class scores too, for every candidate
 BBC, NESTED = "bbc", "nested"  # what corrects the winner's score for having been chosen; auto: nested near the floor
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
@@ -91,6 +107,9 @@ class RootSettings:
     """The root's own keys."""
 
     seed: int = whole(0, least=0, help="of the study; the test rows follow split.seed alone")
+    task: str = one_of(
+        AUTO, CLASSIFICATION, REGRESSION, help="what the target is: classes, a number, or what it looks like (auto)"
+    )
     name: str | None = plain(None, help="default: data set and space joined by a dash")
     final_test: bool | str = plain("auto", help="auto: one look unless the data have findings of high severity; or true, false")
     on_failure: str = one_of("record", "error", help="error: exit 7 when any candidate failed")
@@ -108,6 +127,7 @@ class RootSettings:
     corrected: str = one_of(BBC, NESTED, AUTO, help="the winner's score; auto: nested where bbc lies near the floor")
     slices: tuple[str, ...] = plain((), help="columns whose levels are always shown with their error rates")
     curve: bool = plain(False, help="learning curve of the winner and up to three runners-up: fits on shares of the rows")
+    search: SearchSettings = field(default_factory=SearchSettings)
     explain: ExplainSettings = field(default_factory=ExplainSettings)
     limit: LimitSettings = field(default_factory=LimitSettings)
 
@@ -133,7 +153,7 @@ class RaceSettings:
     def on(self) -> bool:
         return self.kind == "exact"
 
-    def problems(self, root: RootSettings, rule: Any, measure: Any) -> tuple[Problem, ...]:
+    def problems(self, root: RootSettings, rule: object, measure: object) -> tuple[Problem, ...]:
         """List the settings that a race cannot be run with."""
         if not self.on:
             return ()
@@ -150,7 +170,7 @@ class RaceSettings:
         return tuple(Problem("MSEL-226", what, where, "leave it out, or race=exact") for wrong, what, where in cannot if wrong)
 
 
-def _ours(part: Any) -> bool:
+def _ours(part: object) -> bool:
     return type(part).__module__.startswith("modelsel.")
 
 
@@ -189,7 +209,8 @@ class TrackingSettings:
     )
     uri_env: str | None = plain(None, help="the environment variable that holds the address, so that no file does")
     parent: str | None = plain(None, help="the id of a run of this store under which the study is put")
-    on_error: str = one_of("warn", "fail", help="fail: exit 6 when tracking failed")
+    on_error: str = one_of("warn", "fail", help="fail: exit 6 when tracking failed; waits for as long as candidates arrive")
+    wait: float = number(1.0, least=0, help="seconds that a study on record waits for MLflow, which then goes on by itself")
     allow_skops: bool = plain(False, help="learner=sklearn: store the fitted estimator too, as model/data/estimator.skops")
     allow_pickle: bool = plain(False, help="store an estimator that no safe format takes, as model/data/estimator.pickle")
     writer: str = one_of("auto", "bulk", "client", help="auto: bulk where the store's revision is known, else client")

@@ -28,7 +28,7 @@ class WrongStepsError(Exception):
         self.what, self.fix = what, fix
 
 
-def written(values: Mapping[str, Any], over: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+def written(values: Mapping[str, object], over: Mapping[str, object]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """A learner's values and what is set or swept over them, with preparation steps in the place of `steps`.
 
     Raises WrongStepsError.
@@ -49,7 +49,7 @@ def written(values: Mapping[str, Any], over: Mapping[str, Any]) -> tuple[Mapping
     return rest, {**others, PREPARER: Swept(tuple(choices))}
 
 
-def _choices(base: Any, over: Any) -> list[Mapping[str, Any]]:
+def _choices(base: object, over: object) -> list[Mapping[str, Any]]:
     """Every combination of the lists that are swept over."""
     if isinstance(over, Swept):
         return [_mapping(one) for one in over.values]
@@ -58,7 +58,7 @@ def _choices(base: Any, over: Any) -> list[Mapping[str, Any]]:
     return [dict(zip(said, chosen, strict=True)) for chosen in product(*lists)]
 
 
-def _mapping(said: Any) -> Mapping[str, Any]:
+def _mapping(said: object) -> Mapping[str, Any]:
     """Check that steps are a mapping from kinds of columns."""
     if said is None:
         return {}
@@ -70,11 +70,11 @@ def _mapping(said: Any) -> Mapping[str, Any]:
     return said
 
 
-def _expanded(said: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _expanded(said: Mapping[str, object]) -> list[dict[str, Any]]:
     return [_step(columns, step) for columns in COLUMNS for step in _listed(said.get(columns))]
 
 
-def _step(columns: str, step: Any) -> dict[str, Any]:
+def _step(columns: str, step: object) -> dict[str, Any]:
     """Turn one named step into the settings of a `transform` preparer."""
     if isinstance(step, str):
         step = {KIND: step}

@@ -28,7 +28,7 @@ class WrongError(Exception):
         self.what, self.fix = what, fix
 
 
-def checked(slot: Slot, value: Any) -> Any:
+def checked(slot: Slot, value: object) -> Any:
     """The value as the field wants it; raises WrongError."""
     if value is None or (value in NOTHING and slot.optional and value not in slot.words):
         return _absent(slot)
@@ -47,13 +47,13 @@ def _absent(slot: Slot) -> None:
         raise WrongError("a value is missing", f"give {expected(slot)}")
 
 
-def _word(slot: Slot, value: Any) -> Any:
+def _word(slot: Slot, value: object) -> Any:
     if isinstance(value, bool):
         raise WrongError(f"{_shown(value)} is no name", "YAML reads off, on, yes, no as truth values: put the name in quotes")
     raise WrongError(f"{value!r} is not allowed", near(str(value), slot.words))
 
 
-def _first_fit(slot: Slot, value: Any) -> Any:
+def _first_fit(slot: Slot, value: object) -> Any:
     """Convert a value to the first declared type that takes it, narrow types first."""
     for hint in sorted(slot.hints, key=_eagerness):
         try:
@@ -69,14 +69,14 @@ def _first_fit(slot: Slot, value: Any) -> Any:
     raise WrongError(f"found {_shown(value)}", fix)
 
 
-def _eagerness(hint: Any) -> int:
+def _eagerness(hint: object) -> int:
     """Narrow types first, so that a number stays a number where text would do as well."""
     order: tuple[Any, ...] = (bool, int, float)
     origin = get_origin(hint) or hint
     return order.index(origin) if origin in order else 8 if origin is str else 4 if origin is not Any else 9
 
 
-def _fit(hint: Any, value: Any) -> Any:
+def _fit(hint: object, value: object) -> Any:
     """Convert a value to a type; TypeError or ValueError where it does not fit."""
     origin = get_origin(hint) or hint
     if origin in _PLAIN:
@@ -94,7 +94,7 @@ def _fit(hint: Any, value: Any) -> Any:
     return value
 
 
-def _any_of(hints: tuple[Any, ...], value: Any) -> Any:
+def _any_of(hints: tuple[object, ...], value: object) -> Any:
     """Convert a value to the first type of a union that takes it."""
     for hint in sorted(hints, key=_eagerness):
         try:
@@ -104,7 +104,7 @@ def _any_of(hints: tuple[Any, ...], value: Any) -> Any:
     raise TypeError
 
 
-def _truth(value: Any) -> bool:
+def _truth(value: object) -> bool:
     """Read a truth value, as YAML or as text."""
     if isinstance(value, bool):
         return value
@@ -113,19 +113,19 @@ def _truth(value: Any) -> bool:
     raise TypeError
 
 
-def _whole(value: Any) -> int:
+def _whole(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError
     return value
 
 
-def _real(value: Any) -> float:
+def _real(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise TypeError
     return float(value)
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise TypeError
     return str(value)
@@ -134,7 +134,7 @@ def _text(value: Any) -> str:
 _PLAIN: Mapping[Any, Callable[[Any], Any]] = {bool: _truth, int: _whole, float: _real, str: _text, Any: lambda value: value}
 
 
-def _items(hint: Any, value: Any) -> Any:
+def _items(hint: object, value: object) -> Any:
     """A list as a tuple; a single value is a list of one."""
     if isinstance(value, Mapping):
         raise TypeError
@@ -146,7 +146,7 @@ def _items(hint: Any, value: Any) -> Any:
     return tuple(_fit(kind, item) for kind, item in zip(each, values, strict=True))
 
 
-def _mapping(hint: Any, value: Any) -> Any:
+def _mapping(hint: object, value: object) -> Any:
     """Convert the values of a mapping; keys become text."""
     if not isinstance(value, Mapping):
         raise TypeError
@@ -189,11 +189,11 @@ def _range(slot: Slot) -> str:
     return f"{low}{' and' if low and high else ''}{high.replace(' of', '') if low else high}"
 
 
-def _takes(slot: Slot, *hints: Any) -> bool:
+def _takes(slot: Slot, *hints: object) -> bool:
     return any((get_origin(hint) or hint) in hints for hint in slot.hints)
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     """Write a found value for a message, without its contents where it is a collection."""
     if isinstance(value, bool):
         return f"the truth value {str(value).lower()}"

@@ -67,7 +67,7 @@ def given_by(fit: Callable[..., Any]) -> Any:
     return found
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """The value as it is written, MISSING where it cannot be."""
     if isinstance(value, np.generic):
         return value.item()
@@ -77,5 +77,5 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, (*SCALARS, np.ndarray)) else MISSING
 
 
-def _tuples(value: Any) -> Any:
+def _tuples(value: object) -> Any:
     return tuple(_tuples(item) for item in value) if isinstance(value, list) else value

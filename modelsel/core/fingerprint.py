@@ -73,5 +73,5 @@ def _plain(value: object) -> object:
     if isinstance(value, float):
         return int(value) if value.is_integer() and abs(value) < 2**53 else float(value)
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_plain(item) for item in value]
+        return [item if type(item) in _AS_IT_IS else _plain(item) for item in value]
     return value

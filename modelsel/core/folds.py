@@ -46,7 +46,7 @@ class Unpacked(Sequence[Made], Generic[Made]):
     """Folds made again when they are asked for; `names` are index and repeat, with which `make` gets the rows."""
 
     def __init__(
-        self, names: Sequence[tuple[int, int]], contents: Sequence[Any], make: Callable[[int, int, Any, Any], Made]
+        self, names: Sequence[tuple[int, int]], contents: Sequence[object], make: Callable[[int, int, Any, Any], Made]
     ) -> None:
         self._names, self._contents, self._make = names, contents, make
         self._held: dict[int, Made] = {}

@@ -4,7 +4,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from modelsel.core.types import Candidate, Codes, Finding, Floats, Integers, Scoreboard, Status
+import numpy as np
+from numpy.typing import NDArray
+
+from modelsel.core.types import (
+    Booleans,
+    Candidate,
+    ClassOutputs,
+    Finding,
+    Floats,
+    Integers,
+    NumberOutputs,
+    Outputs,
+    Scoreboard,
+    Status,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,9 +40,23 @@ class Assessed:
     """Out-of-fold predictions of some candidates: the winner first, then the best of each other learner."""
 
     ids: tuple[str, ...]
-    truth: Codes  # development rows
-    predicted: Codes  # candidates × development rows (first repeat), −1 where not assessed
+    truth: NDArray[Any]  # development rows: classes, or numbers
+    predicted: NDArray[Any]  # candidates × development rows (first repeat), −1 (numbers: NaN) where not assessed
     scores: Floats | None = None  # candidates × rows × classes where the measure asked for them
+
+    @property
+    def numbers(self) -> bool:
+        """Say whether what was predicted are numbers."""
+        return self.truth.dtype.kind == "f"
+
+    def known(self, candidate: int) -> Booleans:
+        """Mask the rows that the candidate has assessed."""
+        said = self.predicted[candidate]
+        return np.isfinite(said) if self.numbers else np.asarray(said >= 0)
+
+    def outputs(self, predicted: NDArray[Any], scores: Floats | None = None) -> Outputs:
+        """Some of the predictions, as measures read them."""
+        return NumberOutputs(predicted) if self.numbers else ClassOutputs(predicted, scores)
 
 
 @dataclass(frozen=True, eq=False)

@@ -52,13 +52,13 @@ def limits_of(field: "dataclasses.Field[Any]") -> FieldLimits:
 
 
 def number(
-    default: Any, *, least: float | None = None, most: float | None = None, above: float | None = None, help: str = ""
+    default: object, *, least: float | None = None, most: float | None = None, above: float | None = None, help: str = ""
 ) -> Any:
     """A real-valued field: `least` ≤ x ≤ `most`, or x > `above`; the type annotation says whether None is allowed."""
     return dataclasses.field(default=default, metadata={"limits": FieldLimits(least, most, above, help=help)})
 
 
-def whole(default: Any, *, least: int | None = None, most: int | None = None, help: str = "") -> Any:
+def whole(default: object, *, least: int | None = None, most: int | None = None, help: str = "") -> Any:
     """An integer field."""
     return number(default, least=least, most=most, help=help)
 
@@ -92,7 +92,7 @@ def optional_part(group: str, help: str = "") -> Any:
     return dataclasses.field(default=None, metadata={"limits": FieldLimits(group=group, help=help), "optional": True})
 
 
-def plain(default: Any, help: str = "") -> Any:
+def plain(default: object, help: str = "") -> Any:
     """A field whose type says all."""
     if isinstance(default, dict | list):
         return dataclasses.field(default_factory=lambda: type(default)(default), metadata={"limits": FieldLimits(help=help)})
@@ -147,7 +147,7 @@ def _declares(path: Path) -> bool:
     return re.search(rf"^class {class_name(path.stem)}\b", path.read_text("utf-8"), re.MULTILINE) is not None
 
 
-def make(group: str, kind: str, **values: Any) -> Any:
+def make(group: str, kind: str, **values: object) -> Any:
     """An object of a kind with the given fields, defaults elsewhere."""
     return class_of(group, kind)(**values)
 
@@ -172,7 +172,7 @@ def snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).strip("_").lower()
 
 
-def classes_in(parts: Iterable[Any]) -> set[Any]:
+def classes_in(parts: Iterable[object]) -> set[Any]:
     """Classes of some parts and of the parts in their fields, at any depth. Asked of whole spaces: a field at a time.
 
     >>> sorted(kind.__name__ for kind in classes_in([make("learner", "knn")]))
@@ -213,7 +213,7 @@ def resolved(part: Any) -> dict[str, Any]:
     return spec
 
 
-def flat(spec: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+def flat(spec: Mapping[str, object], prefix: str = "") -> dict[str, Any]:
     """Dotted names; the `kind` of a nested part stands under the part's own name.
 
     >>> flat({"kind": "tree", "criterion": {"kind": "gini"}, "leaf": {"score": "laplace"}})
@@ -241,7 +241,7 @@ def _optional(cls: Any) -> frozenset[str]:
     return frozenset(field.name for field in dataclasses.fields(cls) if field.metadata.get("optional"))
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """Reduce a setting to plain values; parts become mappings."""
     if type(value) in _SCALARS:  # most values, and large spaces have millions of them
         return value

@@ -6,7 +6,7 @@ Values are frozen and arrays read-only, so that every identity is the hash of a 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from modelsel.core.fingerprint import array_digest, digest, short
 from modelsel.core.folds import Unpacked, packed
 from modelsel.core.moment import moment
+from modelsel.core.source import Source
 from modelsel.core.spec import flat, resolved
 
 Floats = NDArray[np.float64]
@@ -46,7 +47,7 @@ class Feature:
         return moment(value) if self.dates else f"{value:.{digits}g}"
 
 
-def scores_are(learner: Any) -> str:
+def scores_are(learner: object) -> str:
     """What a learner's (or model's) class scores are: probabilities, unless it says otherwise."""
     return str(getattr(learner, "scores_are", PROBABILITIES))
 
@@ -69,6 +70,7 @@ class Table:
     times: Floats | None = None
     units: Integers | None = None  # what is independent of each other, where that is declared: else groups, else rows
     unit: str = ""  # what a unit is called
+    source: Source | None = None  # the columns in their own types, for estimators that read those; `rows` are positions in it
 
     def __post_init__(self) -> None:
         """Make arrays read-only, and `values` column by column in memory."""
@@ -140,18 +142,25 @@ class UncheckedRows(RowTable):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Task(Table):
-    """A table with its target: what can be learnt from. `target` holds indices into `classes`."""
+    """A table with its target: what can be learnt from. It is a `ClassTask` or a `NumberTask`.
 
-    classes: tuple[str, ...]
-    target: Codes
+    Called by itself it makes the one that its arguments describe, as `pathlib.Path` does: with `classes` a `ClassTask`.
+    """
+
+    target: NDArray[Any]
     weights: Floats | None = None  # None: one each
     folds: Integers | None = None  # for the `predefined` scheme: a column, or one per repeat
     held_out: Booleans | None = None  # a column (or second file) for `split=predefined`
-    drop_rare: bool = False  # a class that the outer split leaves too few development rows loses its rows
     types: Mapping[str, str] = field(default_factory=dict)  # bool, int, float, str or date: as the source's columns were read
     label_type: str = "str"  # the same of the target
 
-    def take(self, rows: Integers) -> "Task":
+    def __new__(cls, **given: Any) -> Self:
+        """Make a task of the kind that is described."""
+        if cls is Task:
+            return object.__new__(cast(type[Self], ClassTask if "classes" in given else NumberTask))
+        return object.__new__(cls)
+
+    def take(self, rows: Integers) -> Self:
         """The task of some of its rows, in the order given (features, classes and levels stay); of all, itself."""
         if len(rows) == len(self) and rows.dtype != np.bool_ and np.array_equal(rows, np.arange(len(rows))):
             return self
@@ -163,12 +172,80 @@ class Task(Table):
         """Weights, ones where none are declared."""
         return np.ones(len(self)) if self.weights is None else self.weights
 
+    @property
+    def kind(self) -> "TaskKind":
+        """What its target is: one of classes, or a number."""
+        raise NotImplementedError
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """The classes; none where the target is a number."""
+        return ()
+
+    @property
+    def class_count(self) -> int:
+        """How many classes there are; 0 where the target is a number."""
+        return len(self.class_names)
+
+    @property
+    def meaning(self) -> Any:
+        """What the target stands for, as far as a fit depends on it."""
+        raise NotImplementedError
+
     @cached_property
     def fingerprint(self) -> str:
         """Digest of all that a fit may depend on: schema, values, target, weights, groups (not the name, not row numbers)."""
         apart = () if self.units is None else (self.units,)
         data = array_digest(self.values, self.target, self.weights, self.groups, self.times, self.folds, *apart)
-        return digest([self.schema_fingerprint, self.classes, [f.cost for f in self.features], data])
+        return digest([self.schema_fingerprint, self.meaning, [f.cost for f in self.features], data])
+
+
+TaskKind = Literal["classes", "numbers"]
+CLASS_TASKS: tuple[TaskKind, ...] = ("classes",)  # what a part reads, when it says nothing else
+NUMBER_TASKS: tuple[TaskKind, ...] = ("numbers",)
+BOTH_TASKS: tuple[TaskKind, ...] = ("classes", "numbers")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ClassTask(Task):
+    """A task whose target is a class: `target` holds indices into `classes`."""
+
+    classes: tuple[str, ...]
+    target: Codes
+    drop_rare: bool = False  # a class that the outer split leaves too few development rows loses its rows
+
+    @property
+    def kind(self) -> TaskKind:
+        return "classes"
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        return self.classes
+
+    @property
+    def meaning(self) -> tuple[str, ...]:
+        """The classes, in their order."""
+        return self.classes
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NumberTask(Task):
+    """A task whose target is a number, in some unit of measurement."""
+
+    target: Floats
+    measured_in: str = ""  # the target's unit, for words
+
+    @property
+    def kind(self) -> TaskKind:
+        return "numbers"
+
+    @property
+    def meaning(self) -> str:
+        """That they are numbers; their unit changes no fit."""
+        return "numbers"
+
+
+AnyTask = Any  # a ClassTask or a NumberTask: a part's `reads` says which of them it is handed
 
 
 class Sealed(Table):
@@ -178,19 +255,20 @@ class Sealed(Table):
     for them (an architecture test says so). A pickled or copied handle has lost them.
     """
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: object) -> Any:
         return _unsealed_copy, ({field.name: getattr(self, field.name) for field in fields(self)},)
 
 
-Labels = Callable[[], tuple[tuple[str, ...], Codes]]  # classes, and the class of each row
+Labels = Callable[[], tuple[tuple[str, ...], NDArray[Any]]]  # classes and the class of each row; or no classes, and numbers
 _LABELS: WeakKeyDictionary["Sealed", tuple[Labels, Floats | None]] = WeakKeyDictionary()
 
 
 def seal(task: Task) -> Sealed:
     """Take the labels off a task; what is left can be passed around without giving anything away."""
     sealed = Sealed(name=task.name, features=task.features, values=task.values, rows=task.rows,
-                    ids=task.ids, groups=task.groups, times=task.times, units=task.units, unit=task.unit)  # fmt: skip
-    classes, target = task.classes, task.target
+                    ids=task.ids, groups=task.groups, times=task.times, units=task.units, unit=task.unit,
+                    source=task.source)  # fmt: skip
+    classes, target = task.class_names, task.target
     return sealed_unread(sealed, lambda: (classes, target), task.weights)
 
 
@@ -200,8 +278,11 @@ def sealed_unread(sealed: Sealed, read: Labels, weights: Floats | None = None) -
     return sealed
 
 
-def open_labels(sealed: Sealed) -> tuple[tuple[str, ...], Codes, Floats | None]:
-    """Classes, labels and weights of sealed rows. Called by `modelsel.guard.gate` alone; KeyError for a copied handle."""
+def open_labels(sealed: Sealed) -> tuple[tuple[str, ...], NDArray[Any], Floats | None]:
+    """Classes (none of numbers), labels and weights of sealed rows. Called by `modelsel.guard.gate` alone.
+
+    Raises KeyError for a copied handle.
+    """
     read, weights = _LABELS[sealed]
     return (*read(), weights)
 
@@ -285,6 +366,7 @@ class Candidate:
     preparers: tuple[Any, ...] = ()
     entry: str = ""  # the space entry that declared it
     family: str = ""  # "alpha: path" before it is resolved; then the family it came from
+    trial: int = field(default=0, compare=False)  # at which it was drawn from its entry, from 1; 0: it was declared
 
     @property
     def steps(self) -> tuple[Any, ...]:
@@ -314,10 +396,24 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class Outputs:
-    """Answers of some candidates for some rows: classes, and class scores where a measure asks for them."""
+    """Answers of some candidates for some rows: `ClassOutputs` or `NumberOutputs`."""
 
-    predicted: Codes  # candidates × rows
-    scores: Floats | None = None  # candidates × rows × classes, each row summing to 1
+    predicted: NDArray[Any]  # candidates × rows
+    scores: Floats | None = None  # candidates × rows × classes, each row summing to 1; of numbers there are none
+
+
+@dataclass(frozen=True, eq=False)
+class ClassOutputs(Outputs):
+    """Classes, and class scores where a measure asks for them."""
+
+    predicted: Codes
+
+
+@dataclass(frozen=True, eq=False)
+class NumberOutputs(Outputs):
+    """Predicted numbers, in the unit of the target."""
+
+    predicted: Floats
 
 
 Status = Literal["ok", "error", "timeout", "memory", "crashed", "skipped", "invalid_score", "dropped"]
@@ -340,12 +436,26 @@ class Scoreboard:
     eligible: Booleans
     higher_is_better: bool = False
     beside: Mapping[str, Floats] = field(default_factory=dict)  # means of other measures, which a rule may set bounds to
+    scale: float = 1.0  # of the score, to which rounding is relative: 1 for classes, the floor's score for numbers
 
     @property
     def cost(self) -> Floats:
-        """Means as something to minimise, rounded to 1e-12 so that ties are ties; infinite where not eligible."""
+        """Means as something to minimise, rounded to 1e-12 of the scale so that ties are ties; infinite where not eligible."""
         sign = -1.0 if self.higher_is_better else 1.0
-        return np.where(self.eligible, np.round(sign * self.mean, 12), np.inf)
+        return np.where(self.eligible, self.rounded(sign * self.mean), np.inf)
+
+    def rounded(self, values: Any) -> Any:
+        """Scores, or differences of scores, rounded to 1e-12 of the scale."""
+        return rounded(values, self.scale)
+
+
+def rounded(values: Any, scale: float = 1.0) -> Any:
+    """Numbers rounded to 1e-12 of a scale, so that what differs by the order of sums alone is equal.
+
+    >>> float(rounded(0.1 + 0.2)), bool(rounded(3e-9 + 1e-9, 1e-9) == rounded(4e-9, 1e-9))
+    (0.3, True)
+    """
+    return np.round(values, 12) if scale == 1.0 else np.round(np.divide(values, scale), 12) * scale
 
 
 Severity = Literal["info", "low", "medium", "high", "critical"]
@@ -370,7 +480,7 @@ class Description:
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
 
-_NOT_PER_ROW = {"name", "unit", "features", "classes", "types", "label_type", "drop_rare"}
+_NOT_PER_ROW = {"name", "unit", "source", "features", "classes", "types", "label_type", "drop_rare", "measured_in"}
 
 
 def _per_row(name: str) -> bool:

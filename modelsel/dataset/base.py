@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.errors import Problem
-from modelsel.core.types import ABSENT, Feature, Floats, Integers, Task
+from modelsel.core.types import ABSENT, ClassTask, Feature, Floats, Integers, Task
 from modelsel.dataset.columns.assemble import Loaded
 
 
@@ -32,7 +32,7 @@ def nominal_task(
     features = tuple(Feature(column, "nominal", tuple(names)) for column, names in levels.items())
     values = [[float(feature.levels.index(cell)) for feature, cell in zip(features, row)] for row in rows]
     target = np.array([list(classes).index(label) for label in labels], np.int32)
-    return Task(
+    return ClassTask(
         name=name, features=features, values=np.array(values), rows=np.arange(len(rows)), classes=tuple(classes), target=target
     )
 
@@ -42,7 +42,7 @@ def numeric_task(
 ) -> Task:
     """A task of numeric features."""
     features = tuple(Feature(column, "numeric") for column in columns)
-    return Task(name=name, features=features, values=np.asarray(values, np.float64), rows=np.arange(len(values)),
+    return ClassTask(name=name, features=features, values=np.asarray(values, np.float64), rows=np.arange(len(values)),
                 classes=tuple(classes), target=target.astype(np.int32))  # fmt: skip
 
 

@@ -137,6 +137,7 @@ def _given_back() -> None:
 
 BLOCK = 1 << 22
 UTF_8 = "utf-8-sig"  # with or without a mark
+TIMES, AT_LEAST = 100, 1 << 26  # what a compressed file may unpack to: so many times its size, and these bytes
 EVERY = 3.0  # seconds between two lines about a long reading
 ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".zip")
 BROKEN = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zipfile.BadZipFile, OSError, ValueError)
@@ -199,10 +200,13 @@ def listener() -> Say:
 
 def blocks(path: Path, say: Say | None = None, many: int | None = None) -> Generator[bytes]:
     """The contents, a block or so many bytes at a time; `say` is told how far the reading is, in bytes of the file on disk."""
-    size, began = path.stat().st_size if path.is_file() else 0, time.monotonic()
+    size, began, came = path.stat().st_size if path.is_file() else 0, time.monotonic(), 0
     with opened(path) as stream:
         try:
             while block := stream.read(many or BLOCK):
+                came += len(block)
+                if came > size + AT_LEAST and came > TIMES * size + AT_LEAST:
+                    raise _endless(path, size)
                 yield block
                 if say and time.monotonic() - began > EVERY:
                     began = time.monotonic()
@@ -210,6 +214,12 @@ def blocks(path: Path, say: Say | None = None, many: int | None = None) -> Gener
         except BROKEN as error:
             what = f"the compressed file is damaged ({str(error) or type(error).__name__})"
             raise DataError(Problem("MSEL-372", what, str(path), "copy it again, or unpack it by hand")) from error
+
+
+def _endless(path: Path, size: int) -> DataError:
+    """Refuse a small file that unpacks to what no memory may hold, before it is unpacked."""
+    what = f"its {size / 1e6:,.1f} MB unpack to more than {(TIMES * size + AT_LEAST) / 1e6:,.0f} MB, as few tables do"
+    return DataError(Problem("MSEL-374", what, str(path), "unpack it by hand, and look at what is in it"))
 
 
 def text_blocks(path: Path, encoding: str, say: Say | None = None) -> Iterator[bytes]:

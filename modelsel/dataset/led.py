@@ -9,7 +9,7 @@ import numpy as np
 
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import number, whole
-from modelsel.core.types import Feature, Task
+from modelsel.core.types import ClassTask, Feature
 from modelsel.dataset.base import BundledDataset
 
 # top, upper left, upper right, middle, lower left, lower right, bottom
@@ -29,11 +29,11 @@ class Led(BundledDataset):
     irrelevant: int = whole(0, least=0, help="segments lit by chance (17 in the usual second form)")
     seed: int = whole(0, least=0, help="of the drawing")
 
-    def read(self) -> Task:
+    def read(self) -> ClassTask:
         rng = generator(self.seed, "led")
         target = rng.integers(10, size=self.rows).astype(np.int32)
         lit = np.array([[int(segment) for segment in digit] for digit in DIGITS])[target]
         values = np.hstack([lit ^ (rng.random(lit.shape) < self.noise), rng.integers(2, size=(self.rows, self.irrelevant))])
         features = tuple(Feature(f"s{i}", "nominal", ("0", "1")) for i in range(1, values.shape[1] + 1))
-        return Task(name="led", features=features, values=values.astype(np.float64), rows=np.arange(self.rows),
+        return ClassTask(name="led", features=features, values=values.astype(np.float64), rows=np.arange(self.rows),
                     classes=tuple("0123456789"), target=target)  # fmt: skip

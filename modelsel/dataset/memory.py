@@ -1,13 +1,14 @@
 """A table in memory: `modelsel.run(frame, target="y")`. The configuration names its content; its rows are in this process."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.spec import plain
-from modelsel.core.types import Task
+from modelsel.core.types import Task, names
 from modelsel.dataset.columns.assemble import Loaded, assemble
 from modelsel.dataset.columns.settings import TableSettings
+from modelsel.dataset.tables.source import of_columns
 from modelsel.dataset.tables.untyped import TABLES, UntypedTable
 
 NAME = "memory"
@@ -32,10 +33,26 @@ class Memory(TableSettings):
         """The task and what is notable about it; ConfigurationError or DataError with all problems."""
         ConfigurationError.raise_if(self.problems())
         table = self._table
-        return Loaded(table.task, ()) if table.task is not None else assemble(table.columns, self, NAME)
+        return Loaded(table.task, ()) if table.task is not None else self._with_source(assemble(table.columns, self, NAME))
 
     def read(self) -> Task:
         return self.load().task
+
+    def _with_source(self, loaded: Loaded) -> Loaded:
+        """The same with the features as they were handed over, those without any value too: a program may name them."""
+        if self._table.native is None:
+            return loaded
+        taken = names(loaded.task.features)
+        empty = [column.name for column in self._table.columns if column.absent.all() and column.name in self._candidates]
+        source = of_columns(self._table.native, {*taken, *empty})
+        return replace(loaded, task=replace(loaded.task, source=source))
+
+    @property
+    def _candidates(self) -> set[str]:
+        """Columns that have no role and are not ignored."""
+        ignored = {name for name, said in self.features.items() if said == "ignore"}
+        others = set(self.features) if self.others == "ignore" else {column.name for column in self._table.columns}
+        return others - ignored - set(self.roles())
 
     @property
     def _table(self) -> UntypedTable:

@@ -209,7 +209,7 @@ class Openml(TableSettings):
         loaded = assemble(raw.columns, settings, str(description["name"]), weights=raw.weights)
         return Loaded(loaded.task, (*_findings(description), *loaded.findings))
 
-    def _with(self, said: Sequence[Mapping[str, Any]]) -> TableSettings:
+    def _with(self, said: Sequence[Mapping[str, object]]) -> TableSettings:
         """Fill these settings, where they say nothing, with what OpenML says."""
         unused = {str(column["name"]): "ignore" for column in said if any(column.get(mark) == "true" for mark in UNUSED)}
         roles = {self.target, *self.roles()}
@@ -222,7 +222,7 @@ class Openml(TableSettings):
         return f"data set {self.data_id}" if self.name is None else f"data set '{self.name}' of version {self.version}"
 
 
-def _findings(description: Mapping[str, Any]) -> Iterator[Finding]:
+def _findings(description: Mapping[str, object]) -> Iterator[Finding]:
     """Yield findings that identify the data, and OpenML's own warnings about them."""
     which = f"OpenML's data set {description['id']}: {description['name']}, version {description['version']}"
     yield Finding("FROM_OPENML", "info", f"{which}, md5 {description.get('md5_checksum')}", "")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from modelsel.core.fingerprint import array_digest
-from modelsel.core.types import Codes, Feature, Finding, Floats, Table, Task
+from modelsel.core.types import ClassTask, Codes, Feature, Finding, Floats, Table, Task
 from modelsel.statistics.sampling import equal_rows
 
 FEW = 10  # rows of a class below which it is called rare
@@ -117,7 +117,7 @@ def _id_like(feature: Feature, known: Floats, rows: int) -> bool:
 def _determines(task: Task, feature: Feature, column: SortedColumn) -> Iterator[Finding]:
     """Each value goes with one class, in far more rows than values: the target under another name, or its cause."""
     distinct = len(column.levels)
-    if distinct > max(len(task) // 10, 2):
+    if not isinstance(task, ClassTask) or distinct > max(len(task) // 10, 2):
         return
     table = np.zeros((distinct, len(task.classes)), np.bool_)
     table[column.codes(), task.target] = True
@@ -144,6 +144,8 @@ def _equal_columns(task: Task, columns: Sequence[SortedColumn]) -> Iterator[Find
 
 def _labels(task: Task) -> Iterator[Finding]:
     """Yield findings on labels: alike but for case, rare, without rows."""
+    if not isinstance(task, ClassTask):
+        return
     near = _near_duplicates(task.classes)
     if near:
         yield Finding(

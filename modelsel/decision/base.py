@@ -96,7 +96,7 @@ class BaseDecision:
         raise NotImplementedError
 
 
-def best_threshold(held: Sequence[Held], measure: Any, grid: int) -> float:
+def best_threshold(held: Sequence[Held], measure: object, grid: int) -> float:
     """The threshold of best mean score over the folds; ties: the lowest.
 
     Each fold is scored at `grid` thresholds evenly between its least and largest score of the second class, and these curves

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.spec import make, plain, whole
-from modelsel.core.types import Codes, Floats, Table, Task
+from modelsel.core.types import ClassTask, Codes, Floats, Table
 from modelsel.decision.base import BaseDecision, Held, best_threshold
 
 
@@ -31,7 +31,7 @@ class Costs(BaseDecision):
         return self.folds if len(self.costs) == 2 else 0
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
-        width = len(task.classes) if isinstance(task, Task) else len(self.costs)
+        width = len(task.classes) if isinstance(task, ClassTask) else len(self.costs)
         if len(self.costs) != width or width < 2 or any(len(row) != width for row in self.costs):
             yield f"decision.costs must be square, with a row per true class and a column per predicted one, here {width}"
         elif not np.isfinite(np.asarray(self.costs, np.float64)).all():

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.spec import number, part, whole
-from modelsel.core.types import Codes, Floats, Table, Task
+from modelsel.core.types import ClassTask, Codes, Floats, Table
 from modelsel.decision.base import BaseDecision, Held, best_threshold
 
 
@@ -30,7 +30,7 @@ class Threshold(BaseDecision):
     def problems(self, task: Table | None = None) -> Iterable[str]:
         if getattr(self.measure, "needs_scores", False):
             yield "a threshold decides the predicted class, and its measure reads class scores: name one of classes"
-        if isinstance(task, Task) and len(task.classes) != 2:
+        if isinstance(task, ClassTask) and len(task.classes) != 2:
             yield f"a threshold is for two classes, and the task has {len(task.classes)}: use decision.costs"
 
     def learnt(self, held: Sequence[Held]) -> Floats:

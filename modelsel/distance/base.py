@@ -91,13 +91,16 @@ class FittedDistance:
         Floats
             Features × rows, in C order; NaN where missing (a rank that was never declared is missing too).
         """
-        codes = np.ascontiguousarray(values.T).copy()
+        codes = np.array(values.T, np.float64, order="C")
         for index, feature in enumerate(features):
             if feature.kind == "ordered":
                 codes[index, codes[index] >= len(feature.levels)] = np.nan
             if self.kinds[index] == LEVELS:
                 np.minimum(codes[index], self.sizes[index] - 1, out=codes[index])
-        return (codes - self.center[:, None]) * self.scale[:, None] + 0.0  # −0 becomes 0
+        codes -= self.center[:, None]
+        codes *= self.scale[:, None]
+        codes += 0.0  # −0 becomes 0
+        return codes
 
     def facts(self) -> dict[str, Any]:
         """Return the settings that are no arrays.
@@ -216,14 +219,26 @@ def row_digests(columns: Floats, decimals: int | None) -> NDArray[np.uint64]:
     >>> bool(found[0] == found[2]), bool(found[0] == found[1])
     (True, False)
     """
+    values = (columns if decimals is None else np.round(columns, decimals)) + 0.0
+    np.copyto(values, np.nan, where=np.isnan(values))
     state = np.full(columns.shape[1], 0x9E3779B97F4A7C15, np.uint64)
-    for column in columns:
-        value = (column if decimals is None else np.round(column, decimals)) + 0.0
-        state = _mix(state ^ np.where(np.isnan(value), np.nan, value).view(np.uint64))
+    spare = np.empty_like(state)
+    for words in values.view(np.uint64):
+        np.bitwise_xor(state, words, out=state)
+        _mix(state, spare)
     return state
 
 
-def _mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9) + np.uint64(0x9E3779B97F4A7C15)
-    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return state ^ (state >> np.uint64(31))
+def _mix(state: NDArray[np.uint64], spare: NDArray[np.uint64]) -> None:
+    """Mix words in place; `spare` is as long."""
+    _fold(state, 30, spare)
+    np.multiply(state, np.uint64(0xBF58476D1CE4E5B9), out=state)
+    np.add(state, np.uint64(0x9E3779B97F4A7C15), out=state)
+    _fold(state, 27, spare)
+    np.multiply(state, np.uint64(0x94D049BB133111EB), out=state)
+    _fold(state, 31, spare)
+
+
+def _fold(state: NDArray[np.uint64], places: int, spare: NDArray[np.uint64]) -> None:
+    np.right_shift(state, np.uint64(places), out=spare)
+    np.bitwise_xor(state, spare, out=state)

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from modelsel.core.types import Floats, Integers, Table, Task
+from modelsel.core.types import ClassTask, Floats, Integers, Table
 from modelsel.distance.base import LEVELS, NUMBER, FittedDistance
 from modelsel.distance.scale import inverse, known_values, moments, numbers
 from modelsel.statistics.information import joint_counts
@@ -28,7 +28,7 @@ class Hvdm:
     def problems(self, task: Table | None = None) -> Iterable[str]:
         return ()
 
-    def fit(self, task: Task, rows: Integers, normalise: str) -> FittedDistance:
+    def fit(self, task: ClassTask, rows: Integers, normalise: str) -> FittedDistance:
         """Fit numbers by four standard deviations and names by the value differences of classes."""
         number = numbers(task)
         mean, deviation = moments(known_values(task, rows), task.row_weights[rows])
@@ -43,7 +43,7 @@ class Hvdm:
         )
 
 
-def value_differences(task: Task, rows: Integers, column: int) -> Floats:
+def value_differences(task: ClassTask, rows: Integers, column: int) -> Floats:
     """Distances between the levels of a feature (the last one: never declared), as a square table."""
     size = len(task.features[column].levels) + 1
     codes = np.nan_to_num(np.minimum(task.values[rows, column], size - 1), nan=-1.0)

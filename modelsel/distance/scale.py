@@ -20,11 +20,15 @@ def known_values(task: Task, rows: Integers) -> Floats:
     """Analysis rows × features, with ranks that were never declared as missing."""
     values = task.values[rows]
     limits = np.array([len(f.levels) if f.kind == "ordered" else np.inf for f in task.features])
+    if not (limits < np.inf).any():
+        return values
     return np.where(values >= limits, np.nan, values)
 
 
 def limits(values: Floats) -> tuple[Floats, Floats]:
     """Least and largest known value per column; 0 where none is known."""
+    if len(values) and not np.isnan(least := values.min(axis=0)).any():  # the usual case: none is missing
+        return least, values.max(axis=0)
     known = ~np.isnan(values)
     low = np.min(values, axis=0, where=known, initial=np.inf)
     high = np.max(values, axis=0, where=known, initial=-np.inf)

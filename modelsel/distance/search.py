@@ -22,7 +22,7 @@ from modelsel.distance.base import NUMBER, FittedDistance
 from modelsel.distance.plain import Neighbours, distances, ordered, plain_search
 from modelsel.kernels import compiler, stop
 
-QUERIES, CELLS = 256, 1 << 20  # at a time, and times stored rows: what is held in memory, and how often the flag is seen
+QUERIES, CELLS = 1024, 1 << 20  # at a time, and times stored rows: what is held in memory, and how often the flag is seen
 SPARE = 8  # candidates beyond the k asked for, so that a tie at the end rarely costs a second search
 CLEAR = 1 + 1e-9  # a distance this much larger is larger for certain
 EPSILON = np.finfo(np.float64).eps

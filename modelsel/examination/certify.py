@@ -9,17 +9,30 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from urllib.error import URLError
 from urllib.request import Request, urlopen
 
 from modelsel.config.reopen import reopen
 from modelsel.core.errors import ConfigurationError, Problem, StoreError
 from modelsel.core.fingerprint import canonical
-from modelsel.examination.sit import CLOSING, ExamSession, closes, sat
+from modelsel.examination.sit import CLOSING, ExamSession, is_answer, is_close
 from modelsel.examination.terms import FILE
+from modelsel.guard.facts import (
+    ExamConfig,
+    Facts,
+    LaterPlace,
+    Limits,
+    Look,
+    Note,
+    PairVerdict,
+    Reveal,
+    Seal,
+    StatedAnswer,
+    many,
+)
 from modelsel.guard.gate import Gate
-from modelsel.guard.reporting.audit import looks
+from modelsel.guard.reporting.audit import StandingLook, looks
 from modelsel.ledger.entry import LedgerEntry, heads
 from modelsel.record.folder import ROOT, RunFolder
 
@@ -27,7 +40,8 @@ FORMAT, WHAT = "modelsel certificate 1", "modelsel.certificate.v1 "
 THRESHOLDOUT = "thresholdout"
 ALWAYS = ("migration", "vouch", "ruling", "merge", "recovered")
 RELATED = ("seal", "selection", "commit", "intent", "replay", "policy_change")
-SAID = ("look", "spent", "n", "delta", "release", "metric", "certified", "at", "cv_mean", "cv_rows")
+OF_LOOK = ("look", "spent", "n", "delta", "release", "metric", "certified", "at", "cv_mean", "cv_rows")
+OF_ANSWER = ("symbol", "score", "errors", "interval", "price")
 APART = ("units", "withheld", "plan")  # where rows are not independent, or the loss is no count
 
 
@@ -38,9 +52,42 @@ class Certified:
     gate: Gate
     kind: str
     name: str
-    looks: Sequence[Mapping[str, Any]]
+    looks: Sequence[StandingLook]
     about: Mapping[str, Any]
     exam: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Claim(Facts):
+    """What a certificate says of a look: what its intent and its answer state, and of an answer to an exam, whose it is."""
+
+    NESTED: ClassVar = {
+        "answers": many(StatedAnswer.read), "verdicts": many(PairVerdict.read), "superseded": LaterPlace.read,
+    }  # fmt: skip
+
+    intent: str
+    look: int
+    delta: float
+    metric: str
+    score: float | None
+    interval: Limits | None
+    asker: str = ""
+    predictions_sha256: str | None = None
+    answers: tuple[StatedAnswer, ...] | None = None
+    verdicts: tuple[PairVerdict, ...] = ()
+    superseded: LaterPlace | None = None
+
+
+@dataclass(frozen=True)
+class CardLine:
+    """A number that was shown, on a card: whose, by which measure, with its interval, at which look."""
+
+    whose: str
+    metric: str
+    score: float
+    interval: Limits | None
+    delta: float
+    look: int
 
 
 def certify(place: str, output: Path, whole: bool = False, stamp: str | None = None, root: Path = ROOT) -> Path:
@@ -62,15 +109,15 @@ def certify(place: str, output: Path, whole: bool = False, stamp: str | None = N
     signature = {"key": signer.public, "value": signer.sign(WHAT + digest)}
     files = {"certificate.json": statement, "signature.json": _json(signature), **members}
     if stamp is not None:
-        files["stamp.tsr"] = stamped(statement, stamp)
+        files["stamp.tsr"] = request_stamp(statement, stamp)
     return _written(output, files)
 
 
 def _of_exam(folder: Path) -> Certified:
     """Gather the looks of an exam that a certificate covers."""
     exam = ExamSession(folder)
-    made = [look for look in exam.history() if sat(look, exam.terms.id) or closes(look, exam.terms.id)]
-    about = {"terms": dict(exam.terms.facts), "terms_sha256": exam.terms.digest}
+    made = [look for look in exam.history() if is_answer(look, exam.terms.id) or is_close(look, exam.terms.id)]
+    about = {"terms": exam.terms.written(), "terms_sha256": exam.terms.digest}
     return Certified(exam.gate, "exam", exam.terms.name, made, about, exam.terms.id)
 
 
@@ -83,39 +130,38 @@ def _of_run(run: str, root: Path) -> Certified:
     test = outcome.test
     made = [
         look for testset in sets for look in looks(gate.session, testset)
-        if test is not None and look["look"] == test.look and look["status"] == "revealed"
-        and (look["answer"]["score"], look["answer"]["errors"]) == (test.score, test.errors)
+        if test is not None and look.facts.look == test.look and look.status == "revealed"
+        and (look.answer.score, look.answer.errors) == (test.score, test.errors)
     ]  # fmt: skip
-    made.sort(key=lambda look: look["spec_id"] != outcome.spec_id)  # a merged ledger may hold two of one number
+    made.sort(key=lambda look: look.spec_id != outcome.spec_id)  # a merged ledger may hold two of one number
     declared = {"candidates": dict(outcome.candidates), "winner": outcome.winner["id"], "measure": outcome.measure}
     about = {"study": outcome.study, "spec_id": outcome.spec_id, "task": dict(outcome.task), "declared": declared}
     return Certified(gate, "run", outcome.study, made[:1], about)
 
 
-def _claims(found: Certified) -> Iterator[dict[str, Any]]:
+def _claims(found: Certified) -> Iterator[Claim]:
     """Yield a claim for each answered look."""
     for look in found.looks:
-        if look["status"] != "revealed":
+        if look.status != "revealed":
             continue
-        answer, config = look["answer"], look.get("config") or {}
-        shown = {name: answer.get(name) for name in ("symbol", "score", "errors", "interval", "price")}
-        claim = {"intent": look["id"], **{name: look.get(name) for name in SAID}, **shown}
-        claim |= {name: look[name] for name in APART if look.get(name)}
-        if look["metric"] == CLOSING:
-            claim |= {"answers": answer["answers"], "verdicts": answer["verdicts"]}
-        if look["superseded"]:
-            claim["superseded"] = look["superseded"]
-        if found.exam and "asker" in config:
-            claim |= {"asker": config["asker"], "predictions_sha256": config["handed"]}
-        yield claim
+        config = ExamConfig.read(look.config)
+        stated = {"intent": look.id, **look.facts.part(OF_LOOK), **look.answer.part(OF_ANSWER)}
+        stated |= {name: value for name, value in look.facts.part(APART).items() if value}
+        if look.metric == CLOSING:
+            stated |= look.answer.part(("answers", "verdicts"))
+        if look.superseded:
+            stated["superseded"] = look.superseded.written()
+        if found.exam and config.states("asker"):
+            stated |= {"asker": config.asker, "predictions_sha256": config.handed}
+        yield Claim.read(stated)
 
 
-def _members(found: Certified, claims: Sequence[Mapping[str, Any]], whole: bool) -> dict[str, bytes]:
+def _members(found: Certified, claims: Sequence[Claim], whole: bool) -> dict[str, bytes]:
     """The chains, their signatures, and the cards."""
     session = found.gate.session
     entries, signatures = session.ledger.entries(), session.ledger.signatures()
-    sets = {testset for look in found.looks for testset in look.get("charged", (look["testset"],))}
-    intents = {e.facts["id"] for e in entries if e.kind == "intent" and e.facts["testset"] in sets}
+    sets = {testset for look in found.looks for testset in look.facts.paid_sets}
+    intents = {look.id for look in (Look.of(entry) for entry in entries if entry.kind == "intent") if look.testset in sets}
     shown = [(whole and not _noisy(entry)) or _related(entry, sets, intents, found.exam) for entry in entries]
     _no_noise([entry for entry, one in zip(entries, shown) if one], _open(entries, found.kind == "exam"), found.name)
     lines = [_line(entry, one) for entry, one in zip(entries, shown)]
@@ -130,32 +176,34 @@ def _members(found: Certified, claims: Sequence[Mapping[str, Any]], whole: bool)
 
 def _related(entry: LedgerEntry, sets: set[str], intents: set[str], exam: str) -> bool:
     """Say whether an entry of the ledger belongs to the certified test set, or is always shown."""
-    facts = entry.facts
     if entry.kind in ALWAYS:
         return True
     if entry.kind in ("reveal", "abort"):
-        return facts["intent"] in intents
-    return (entry.kind in RELATED and facts.get("testset") in sets) or bool(exam and facts.get("exam") == exam)
+        return Reveal.of(entry).intent in intents
+    if entry.kind in RELATED:
+        return entry.brief.testset in sets
+    return bool(exam) and Note.of(entry).exam == exam
 
 
 def _noisy(entry: LedgerEntry) -> bool:
     """Say whether an entry is a seal with the seed of noise that further answers may be shown with."""
-    return entry.kind == "seal" and entry.facts.get("terms", {}).get("release") == THRESHOLDOUT
+    return entry.kind == "seal" and Seal.of(entry).terms.release == THRESHOLDOUT
 
 
 def _open(entries: Sequence[LedgerEntry], every: bool) -> set[str]:
     """Return the test sets of exams that are not closed; with `every` all sets that no exam's close has ended."""
-    closings = [entry.facts for entry in entries if entry.kind == "intent" and entry.facts["metric"] == CLOSING]
-    ended = {facts["spec_id"] for facts in closings}
-    made = [entry.facts for entry in entries if entry.kind == "note" and entry.facts.get("what") == "created"]
-    still = {facts["testset"] for facts in made if facts["exam"] not in ended}
-    sealed = {entry.facts["testset"] for entry in entries if entry.kind == "seal"} if every else set()
-    return still | (sealed - {facts["testset"] for facts in closings})
+    looks = (Look.of(entry) for entry in entries if entry.kind == "intent")
+    closings = [look for look in looks if look.metric == CLOSING]
+    ended = {look.spec_id for look in closings}
+    notes = (Note.of(entry) for entry in entries if entry.kind == "note")
+    still = {note.testset for note in notes if note.what == "created" and note.exam not in ended}
+    sealed = {Seal.of(entry).testset for entry in entries if entry.kind == "seal"} if every else set()
+    return still | (sealed - {look.testset for look in closings})
 
 
 def _no_noise(shown: Sequence[LedgerEntry], still: set[str], name: str) -> None:
     """Refuse to give away the noise of an exam that is open: who knows it takes it off every further answer."""
-    if any(_noisy(entry) and entry.facts["testset"] in still for entry in shown):
+    if any(_noisy(entry) and Seal.of(entry).testset in still for entry in shown):
         what = "the chain has the seed of the noise that further answers would be shown with"
         raise ConfigurationError(Problem("MSEL-950", what, name, "close every thresholdout exam of these rows first"))
 
@@ -165,22 +213,23 @@ def _line(entry: LedgerEntry, shown: bool) -> str:
     return json.dumps({name: getattr(entry, name) for name in names}, ensure_ascii=True)
 
 
-def _facts(found: Certified, claims: Sequence[Mapping[str, Any]], members: Mapping[str, bytes]) -> dict[str, Any]:
+def _facts(found: Certified, claims: Sequence[Claim], members: Mapping[str, bytes]) -> dict[str, Any]:
     """Gather the certificate's statements: claims, signer, ledger, digests of its members."""
 
     from modelsel import __version__
 
-    session, testset = found.gate.session, str(found.looks[0]["testset"])
+    session, testset = found.gate.session, found.looks[0].testset
     seen, _ = session.witnesses.asked(testset)
     return {
-        "format": FORMAT, "kind": found.kind, "name": found.name, "testset": testset, "claims": list(claims),
-        "about": found.about, "by": session.home.signer().public, "ledger": session.ledger.id, "software": __version__,
+        "format": FORMAT, "kind": found.kind, "name": found.name, "testset": testset,
+        "claims": [claim.written() for claim in claims], "about": found.about, "by": session.home.signer().public,
+        "ledger": session.ledger.id, "software": __version__,
         "witnesses": [{"anchor": name, **facts} for name, facts in seen],
         "members": {name: hashlib.sha256(data).hexdigest() for name, data in members.items()},
     }  # fmt: skip
 
 
-def _json(value: Any) -> bytes:
+def _json(value: object) -> bytes:
     return canonical(value).encode()
 
 
@@ -199,7 +248,7 @@ def _written(output: Path, files: Mapping[str, bytes]) -> Path:
 # The claims of a certificate as cards that other systems read: CycloneDX 1.6 (model card) and Hugging Face (README.md).
 
 
-def cards(kind: str, name: str, claims: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
+def cards(kind: str, name: str, claims: Sequence[Claim]) -> dict[str, bytes]:
     """`card.cdx.json` and `README.md`, by name."""
     lines = [*_lines(claims)]
     return {
@@ -208,29 +257,26 @@ def cards(kind: str, name: str, claims: Sequence[Mapping[str, Any]]) -> dict[str
     }
 
 
-def _lines(claims: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def _lines(claims: Sequence[Claim]) -> Iterator[CardLine]:
     """A line per number that was shown."""
     for claim in claims:
-        if claim.get("answers") is not None:
-            for one in (one for one in claim["answers"] if one["score"] is not None):
-                yield {
-                    "who": one["name"][:12],
-                    "metric": "score at the close",
-                    **one,
-                    "delta": claim["delta"],
-                    "look": claim["look"],
-                }
-        elif claim.get("score") is not None:
-            yield {"who": claim.get("asker", ""), **claim}
+        if claim.answers is not None:
+            for answer in claim.answers:
+                if answer.score is not None:
+                    yield CardLine(
+                        answer.name[:12], "score at the close", answer.score, answer.interval, claim.delta, claim.look
+                    )
+        elif claim.score is not None:
+            yield CardLine(claim.asker, claim.metric, claim.score, claim.interval, claim.delta, claim.look)
 
 
-def _cyclonedx(name: str, lines: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _cyclonedx(name: str, lines: Sequence[CardLine]) -> dict[str, Any]:
     """Write the claims as a CycloneDX model card."""
     metrics = []
     for line in lines:
-        metric: dict[str, Any] = {"type": line["metric"], "value": f"{line['score']:.6g}", "slice": _slice(line)}
-        if line["interval"]:
-            low, high = line["interval"]
+        metric: dict[str, Any] = {"type": line.metric, "value": f"{line.score:.6g}", "slice": _slice(line)}
+        if line.interval:
+            low, high = line.interval
             metric["confidenceInterval"] = {"lowerBound": f"{low:.6f}", "upperBound": f"{high:.6f}"}
         metrics.append(metric)
     card = {"quantitativeAnalysis": {"performanceMetrics": metrics}}
@@ -239,15 +285,15 @@ def _cyclonedx(name: str, lines: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             "version": 1, "components": [component]}  # fmt: skip
 
 
-def _slice(line: Mapping[str, Any]) -> str:
-    return f"sealed test rows, look {line['look']}" + (f", {line['who']}" if line["who"] else "")
+def _slice(line: CardLine) -> str:
+    return f"sealed test rows, look {line.look}" + (f", {line.whose}" if line.whose else "")
 
 
-def _hugging_face(kind: str, name: str, lines: Sequence[Mapping[str, Any]]) -> str:
+def _hugging_face(kind: str, name: str, lines: Sequence[CardLine]) -> str:
     """Metadata (YAML that is JSON, which YAML allows) and a table."""
     metrics = [
-        {"type": line["metric"], "name": f"{line['metric']} ({_slice(line)})", "value": line["score"],
-         **({"args": {"interval": list(line["interval"]), "level": 1 - line["delta"]}} if line["interval"] else {})}
+        {"type": line.metric, "name": f"{line.metric} ({_slice(line)})", "value": line.score,
+         **({"args": {"interval": list(line.interval), "level": 1 - line.delta}} if line.interval else {})}
         for line in lines
     ]  # fmt: skip
     result = {
@@ -256,16 +302,14 @@ def _hugging_face(kind: str, name: str, lines: Sequence[Mapping[str, Any]]) -> s
         "metrics": metrics,
     }
     metadata = {"tags": ["modelsel"], "model-index": [{"name": name, "results": [result]}]}
-    rows = "".join(
-        f"| {_cell(line['who'] or name)} | {line['metric']} | {line['score']:.6g} | {_limits(line)} |\n" for line in lines
-    )
+    rows = "".join(f"| {_cell(line.whose or name)} | {line.metric} | {line.score:.6g} | {_limits(line)} |\n" for line in lines)
     head = f"# {_cell(name)}\n\nScores of a sealed test set ({kind}), with intervals that hold after all looks on record.\n\n"
     table = f"| of | measure | score | interval |\n|---|---|---|---|\n{rows}"
     return f"---\n{json.dumps(metadata, indent=1)}\n---\n\n{head}{table}\nCheck them: `modelsel verify certificate.zip`.\n"
 
 
-def _limits(line: Mapping[str, Any]) -> str:
-    return f"[{line['interval'][0]:.4f}, {line['interval'][1]:.4f}] ({1 - line['delta']:.0%})" if line["interval"] else "none"
+def _limits(line: CardLine) -> str:
+    return f"[{line.interval[0]:.4f}, {line.interval[1]:.4f}] ({1 - line.delta:.0%})" if line.interval else "none"
 
 
 def _cell(text: str) -> str:
@@ -277,7 +321,7 @@ def _cell(text: str) -> str:
 SECONDS = 30.0
 
 
-def stamped(statement: bytes, address: str) -> bytes:
+def request_stamp(statement: bytes, address: str) -> bytes:
     """The authority's signed reply to a SHA-512 of the statement. ConfigurationError where none is to be had."""
     try:
         from rfc3161_client import TimestampRequestBuilder

@@ -5,7 +5,6 @@ their order.
 """
 
 import hashlib
-import json
 import secrets
 import shutil
 from collections.abc import Mapping
@@ -19,11 +18,23 @@ from modelsel.config.compose import Config
 from modelsel.core.errors import ConfigurationError, Problem, RefusedError, StoreError
 from modelsel.core.spec import kind_of, resolved
 from modelsel.core.types import Finding, Integers, Task, positions
-from modelsel.examination.store import SIDES, Store, commit, created, public_of, taken
-from modelsel.examination.terms import FILE, FORMAT, PUBLIC, VERDICTS, Wanted, problems, written
+from modelsel.examination.store import SIDES, Store, commit, create_store, public_of, reorder
+from modelsel.examination.terms import (
+    FILE,
+    FORMAT,
+    PUBLIC,
+    VERDICTS,
+    ColumnNames,
+    Commitments,
+    GivenFile,
+    Terms,
+    Wanted,
+    problems,
+    write_terms,
+)
 from modelsel.guard.gate import Gate
 from modelsel.guard.requests import SelectionSummary
-from modelsel.ledger.home import Home, write_whole
+from modelsel.ledger.home import Home
 
 KNOWN = ("G020", "G021", "G022", "G061", "G076")  # rows that were tested, chosen on, or opened before
 
@@ -38,20 +49,19 @@ def create(config: Config, folder: Path, wanted: Wanted, home: Home | None = Non
     task = config.dataset.load().task
     sides = _sides(task, config, wanted.everything)
     tokens = {side: np.array(sorted(f"r{secrets.token_hex(8)}" for _ in range(len(rows)))) for side, rows in sides.items()}
-    mixed = {side: taken(task, rows[np.argsort(np.array([secrets.randbits(62) for _ in rows], np.int64))])
+    mixed = {side: reorder(task, rows[np.argsort(np.array([secrets.randbits(62) for _ in rows], np.int64))])
              for side, rows in sides.items()}  # fmt: skip
-    facts = _facts(config, wanted, mixed, home, task)
+    terms = _facts(config, wanted, mixed, home, task)
     there = folder.exists()
     try:
-        store = created(home, folder, facts, mixed, tokens)
-        facts["commitments"]["labels"] = commit(store, mixed["questions"].target, tokens["questions"])
+        store = create_store(home, folder, terms.id, mixed, tokens)
+        committed = Commitments(labels=commit(store, mixed["questions"].target, tokens["questions"]))
         folder.mkdir(parents=True, exist_ok=True)
-        for side in SIDES:
-            facts["files"][side] = _write(folder, side, mixed[side], tokens[side], facts, wanted.parquet)
-        write_whole(store.folder / "private.json", json.dumps({"ledger": wanted.ledger}).encode())
-        return store, _sealed(store, facts, wanted, folder)
+        files = {side: _write(folder, side, mixed[side], tokens[side], terms.columns, wanted.parquet) for side in SIDES}
+        store.write_ledger(wanted.ledger)
+        return store, _seal(store, terms.but(commitments=committed, files=files), wanted, folder)
     except BaseException:  # half an exam is none: neither its files stay nor its labels
-        shutil.rmtree(home.folder / "exams" / str(facts["id"]), ignore_errors=True)
+        shutil.rmtree(home.folder / "exams" / terms.id, ignore_errors=True)
         for path in [*folder.iterdir()] if folder.is_dir() else ():
             path.unlink()
         if folder.is_dir() and not there:
@@ -71,10 +81,10 @@ def _sides(task: Task, config: Config, everything: bool) -> dict[str, Integers]:
     return {"development": partition.development, "questions": partition.test}
 
 
-def _sealed(store: Store, facts: dict[str, Any], wanted: Wanted, folder: Path) -> tuple[Finding, ...]:
+def _seal(store: Store, terms: Terms, wanted: Wanted, folder: Path) -> tuple[Finding, ...]:
     """Seal the rows in the examiner's ledger, say what is known of them, and write the terms."""
-    written({**facts, "testset": ""}, store.folder, store.home)  # what the gate needs to know; complete below
-    gate = Gate(store.terms.policy(wanted.ledger), folder, home=store.home)
+    write_terms(terms.but(testset=""), store.folder, store.home)  # what the gate needs to know; complete below
+    gate = Gate(store.terms.guard_policy(wanted.ledger), folder, home=store.home)
     sealing = store.sealing()
     found = gate.known(sealing)
     grave = [finding for finding in found if finding.code in KNOWN]
@@ -86,18 +96,17 @@ def _sealed(store: Store, facts: dict[str, Any], wanted: Wanted, folder: Path) -
         gate.select(sealing, SelectionSummary("development", 0.5, 0))
     if wanted.class_counts:
         names, counts, price = gate.class_counts(sealing)
-        facts["class_counts"] = {"counts": dict(zip(names, counts)), "price": price}
-    facts["testset"] = gate.subject(sealing).digest
-    facts["overlap"] = [f"{one.code}: {one.message}" for one in grave]
-    terms = written(facts, store.folder, store.home)
+        terms = terms.but(class_counts={"counts": dict(zip(names, counts)), "price": price})
+    overlap = [f"{finding.code}: {finding.message}" for finding in grave]
+    terms = write_terms(terms.but(testset=gate.subject(sealing).digest, overlap=overlap), store.folder, store.home)
     (folder / FILE).write_bytes((store.folder / FILE).read_bytes())
     store.__dict__.pop("terms", None)
-    gate.say({"exam": terms.id, "what": "created", "terms": terms.digest, "testset": facts["testset"]})
+    gate.say({"exam": terms.id, "what": "created", "terms": terms.digest, "testset": terms.testset})
     return found
 
 
-def _facts(config: Config, wanted: Wanted, sides: Mapping[str, Task], home: Home, task: Task) -> dict[str, Any]:
-    """Gather the exam's public terms."""
+def _facts(config: Config, wanted: Wanted, sides: Mapping[str, Task], home: Home, task: Task) -> Terms:
+    """Gather the exam's public terms, but for what follows from its files and rows."""
     columns = {"token": "token", "target": config.dataset.target or "target", "weight": None, "group": None}
     features = [feature.name for feature in task.features]
     for role, given, usual in (("token", True, "token"), ("weight", task.weights is not None, "weight"),
@@ -106,33 +115,33 @@ def _facts(config: Config, wanted: Wanted, sides: Mapping[str, Task], home: Home
         columns[role] = next(name for name in (usual, f"row_{usual}", f"exam_{usual}", secrets.token_hex(4))
                              if name not in taken_names) if given else None  # fmt: skip
     delta = wanted.delta
-    return {
+    return Terms.read({
         "format": FORMAT, "id": secrets.token_hex(8), "name": wanted.name or task.name or "exam",
         "examiner": home.signer().public, "key": public_of(home.secret("exam.key")),
-        "columns": columns, "classes": list(task.classes),
+        "columns": columns, "classes": list(task.class_names),
         "features": [{"name": f.name, "kind": f.kind, "levels": list(f.levels)} for f in task.features],
         "rows": {side: len(rows) for side, rows in sides.items()}, "measure": resolved(config.measure),
         "policy": {"release": wanted.release, "resolution": wanted.resolution, "delta": delta,
                    "intervals": delta * (1 - VERDICTS), "verdicts": delta * VERDICTS, "target": wanted.target,
                    "budget": wanted.budget},
         "per_asker": {"looks": wanted.looks, "nats": wanted.nats}, "class_counts": None,
-        "files": {}, "commitments": {}, "notes": [PUBLIC],
+        "notes": [PUBLIC],
         **({"unit": task.unit} if task.unit else {}),
         **({"split": "time"} if len(sides["development"]) and kind_of(config.split) == "time" else {}),
-    }  # fmt: skip
+    })  # fmt: skip
 
 
-def _write(folder: Path, side: str, task: Task, tokens: Any, facts: Mapping[str, Any], parquet: bool) -> dict[str, str]:
+def _write(folder: Path, side: str, task: Task, tokens: object, names: ColumnNames, parquet: bool) -> GivenFile:
     """The file of one side: tokens and features; of the development rows the classes and groups too."""
-    columns: dict[str, Any] = {facts["columns"]["token"]: tokens}
+    columns: dict[str, Any] = {names.token: tokens}
     for index, feature in enumerate(task.features):
         columns[feature.name] = _cells(task.values[:, index], feature.levels if feature.kind != "numeric" else None)
     if task.weights is not None:
-        columns[facts["columns"]["weight"]] = task.weights
+        columns[str(names.weight)] = task.weights
     if side == "development":
         if task.groups is not None:
-            columns[facts["columns"]["group"]] = task.groups
-        columns[facts["columns"]["target"]] = np.array(task.classes, object)[task.target]
+            columns[str(names.group)] = task.groups
+        columns[names.target] = np.array(task.class_names, object)[task.target]
     frame = pd.DataFrame(columns)
     path = folder / f"{side}.{'parquet' if parquet else 'csv'}"
     try:
@@ -144,7 +153,7 @@ def _write(folder: Path, side: str, task: Task, tokens: Any, facts: Mapping[str,
         raise StoreError(
             Problem("MSEL-912", f"cannot be written ({error.strerror})", str(path), "choose another folder")
         ) from error
-    return {"name": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+    return GivenFile(name=path.name, sha256=hashlib.sha256(path.read_bytes()).hexdigest())
 
 
 def _cells(values: Any, levels: tuple[str, ...] | None) -> Any:

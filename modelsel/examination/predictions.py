@@ -27,14 +27,14 @@ Columns = Mapping[str, RawColumn]
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """Predictions in the order of the exam's rows, and for its development rows where the terms ask for them."""
+    """Predictions in the order of the exam's rows, and for its development rows where they came along or the terms ask."""
 
-    name: str  # digest of what the measure reads, row by row
+    name: str  # digest of what the measure reads, row by row of the exam's
     outputs: Outputs
-    development: Codes | None = None
+    development: Outputs | None = None
 
 
-def read(source: Any, most: int) -> Columns:
+def read_answer(source: object, most: int) -> Columns:
     """The columns of a CSV or Parquet file, or of a table in memory; DataError for what is no table.
 
     A Parquet file of more than `most` rows is not read: a few bytes of it may stand for billions of cells.
@@ -66,24 +66,30 @@ def _bounded(path: Path, most: int) -> None:
         )
 
 
-def checked(columns: Columns, terms: Terms, tokens: Any, development: Any) -> Answer:
-    """Predictions by token as outputs; DataError (3) that names missing, extra, repeated and unknown rows and odd cells."""
+def check_answer(columns: Columns, terms: Terms, tokens: Any, development: Any) -> Answer:
+    """Predictions by token as outputs; DataError (3) that names missing, extra, repeated and unknown rows and odd cells.
+
+    Whoever predicts one development row predicts all of them.
+    """
     wanted = terms.token
     if wanted not in columns:
         fix = f"give each prediction the {wanted} of its row, as the questions have it, in a column (an index is not read)"
         raise DataError(Problem("MSEL-921", f"there is no column '{wanted}'; {_has(columns)}", "predictions", fix))
-    both = terms.release == THRESHOLDOUT
-    everything = np.concatenate([tokens, development]) if both else tokens
-    place = _places(columns[wanted], everything, terms)
+    text = columns[wanted].as_text()
+    both = terms.release == THRESHOLDOUT or not set(development.tolist()).isdisjoint(word.strip() for word in text.texts)
+    place = _places(text, np.concatenate([tokens, development]) if both else tokens, terms, ASKED[both])
     cells = {name: _taken(column, place) for name, column in columns.items()}
     predicted, scores = _read(cells, terms)
-    outputs = Outputs(predicted[None, : len(tokens)], None if scores is None else scores[None, : len(tokens)])
-    return Answer(_digest(terms, tokens, outputs), outputs, predicted[len(tokens) :] if both else None)
+    outputs, known = (
+        Outputs(predicted[None, part], None if scores is None else scores[None, part])
+        for part in (slice(len(tokens)), slice(len(tokens), None))
+    )
+    return Answer(_digest(terms, tokens, outputs), outputs, known if both else None)
 
 
 def _digest(terms: Terms, tokens: Any, outputs: Outputs) -> str:
     """SHA-256 over a line per row in the order of tokens: token, tab, the class, or the scores with six decimals."""
-    if terms.measure.needs_scores and outputs.scores is not None:
+    if terms.make_measure().needs_scores and outputs.scores is not None:
         rounded = np.round(outputs.scores[0], DECIMALS) + 0.0  # as the guard rounds them: one answer has one name
         said = ["\t".join(f"{value:.{DECIMALS}f}" for value in row) for row in rounded.tolist()]
     else:
@@ -94,23 +100,22 @@ def _digest(terms: Terms, tokens: Any, outputs: Outputs) -> str:
     return state.hexdigest()
 
 
-def _places(column: RawColumn, tokens: Any, terms: Terms) -> Any:
+def _places(text: RawColumn, tokens: Any, terms: Terms, asked: str) -> Any:
     """Find the place in the file of each of the exam's rows."""
-    text = column.as_text()
     assert text.codes is not None
     index = {token: number for number, token in enumerate(tokens.tolist())}
     row = np.array([*(index.get(word.strip(), -1) for word in text.texts), -1], np.int64)[text.codes]
-    DataError.raise_if(_rows(row, tokens, text, terms))
+    DataError.raise_if(_rows(row, tokens, text, terms, asked))
     place = np.empty(len(tokens), np.int64)
     place[row] = np.arange(len(row))
     return place
 
 
-def _rows(row: Any, tokens: Any, text: RawColumn, terms: Terms) -> Iterator[Problem]:
+def _rows(row: Any, tokens: Any, text: RawColumn, terms: Terms, asked: str) -> Iterator[Problem]:
     """Yield a problem for questions that are missing, repeated or unknown."""
     counts = np.bincount(row[row >= 0], minlength=len(tokens))
     for code, what, names, fix in (
-        ("MSEL-922", "missing", tokens[counts == 0], f"predict every row of the {ASKED[terms.release == THRESHOLDOUT]}"),
+        ("MSEL-922", "missing", tokens[counts == 0], f"predict every row of the {asked}"),
         ("MSEL-923", "repeated", tokens[counts > 1], "give one line to each row"),
         ("MSEL-924", "unknown", _words(text, row < 0), f"keep the column '{terms.token}' as questions.csv has it"),
     ):
@@ -124,7 +129,7 @@ def _words(text: RawColumn, where: Any) -> Sequence[str]:
     return ["" if code < 0 else text.texts[code][:CUT] for code in np.unique(text.codes[where]).tolist()]
 
 
-def _some(names: Sequence[Any]) -> str:
+def _some(names: Sequence[object]) -> str:
     more = f", +{len(names) - NAMED:,} more" if len(names) > NAMED else ""
     return ", ".join(repr(str(name)) for name in names[:NAMED]) + more
 
@@ -152,7 +157,7 @@ def _read(cells: Columns, terms: Terms) -> tuple[Codes, Floats | None]:
             )
         )
     scores = _scores([cells[name] for name in named]) if present else None
-    if scores is None and terms.measure.needs_scores:
+    if scores is None and terms.make_measure().needs_scores:
         fix = "give a column of scores for each class: " + ", ".join(terms.classes)
         raise DataError(Problem("MSEL-925", "the measure reads scores, and there are none", "predictions", fix))
     if PREDICTION in cells:

@@ -1,23 +1,24 @@
 """Handing in an answer: checked, kept, within its asker's budget, then one look of the gate. The terms say what is shown."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from modelsel.core.errors import ConfigurationError, Problem, RefusedError
 from modelsel.core.outcome import TestResult
 from modelsel.core.system.disk import locked
-from modelsel.core.types import Finding
-from modelsel.examination.predictions import Answer, checked, read
+from modelsel.core.types import Finding, Outputs
+from modelsel.examination.predictions import Answer, check_answer, read_answer
 from modelsel.examination.store import Store
 from modelsel.examination.terms import Terms
+from modelsel.guard.facts import ExamConfig, Note
 from modelsel.guard.gate import Gate
-from modelsel.guard.reporting.audit import looks, notes
-from modelsel.guard.requests import LookRequest, SelectionSummary, Sitting
+from modelsel.guard.history.statements import declared_units
+from modelsel.guard.reporting.audit import StandingLook, looks, notes
+from modelsel.guard.requests import LookRequest, OutOfFold, RecordedLook, SelectionSummary, Sitting
 from modelsel.ledger.home import Home
 
 NAME = re.compile(r"\w([\w .@+-]{0,62}[\w.@+-])?")  # no space at its end: two names would look like one
@@ -46,48 +47,74 @@ class Shown:
     release: str = ""
 
 
+@dataclass(frozen=True)
+class HandedAnswer:
+    """An answer on record: whose it is, which predictions (by their digest), the nats that it cost, when, and its look."""
+
+    asker: str
+    digest: str
+    charge: float = 0.0
+    at: str = ""
+    look: StandingLook | None = None
+
+    @classmethod
+    def of_look(cls, look: RecordedLook) -> "HandedAnswer":
+        config = ExamConfig.read(look.config)
+        return cls(config.asker, config.handed, look.price)
+
+
+Allow = Callable[[Sequence[HandedAnswer], float], str]  # the answers of an asker so far, and the price of one more at most
+
+
 class ExamSession:
     """An exam where its examiner's key is: one gate, one answer at a time."""
 
     def __init__(self, folder: Path, home: Home | None = None) -> None:
         self.store = Store.open(Path(folder), home)
         self.terms = self.store.terms
-        self.gate = Gate(self.terms.policy(str(self.store.private["ledger"])), Path(folder), home=self.store.home)
+        self.gate = Gate(self.terms.guard_policy(self.store.ledger), Path(folder), home=self.store.home)
 
     @property
     def folder(self) -> Path:
         return self.store.public
 
-    def history(self) -> list[dict[str, Any]]:
+    def history(self) -> list[StandingLook]:
         """All looks at the exam's rows, whoever made them."""
-        return looks(self.gate.session, str(self.terms.facts["testset"]))
+        return looks(self.gate.session, self.terms.testset)
 
-    def notes(self) -> list[dict[str, Any]]:
+    def notes(self) -> list[Note]:
         """List the notes that are on record about the exam."""
         return notes(self.gate.session, self.terms.id)
 
-    def handed(self) -> list[dict[str, Any]]:
-        """Distinct answers in order: asker, answer, at; with the look, where there was one."""
+    def handed(self) -> list[HandedAnswer]:
+        """List the distinct answers in their order."""
         if self.terms.release == CLOSED:
-            found = [note for note in self.notes() if note.get("what") == "handed in"]
-        else:
-            found = [{**look["config"], "at": look["at"], "look": look} for look in self.history() if sat(look, self.terms.id)]
-        return found
+            said = (note for note in self.notes() if note.what == "handed in")
+            return [HandedAnswer(note.asker, note.handed, at=str(note.at)) for note in said]
+        answers = (look for look in self.history() if is_answer(look, self.terms.id))
+        return [replace(HandedAnswer.of_look(look), at=str(look.facts.at), look=look) for look in answers]
 
     @property
     def closed(self) -> bool:
         return is_closed(self.history(), self.terms.id)
 
-    def answer(self, predictions: Any, asker: str, forecast: tuple[float, float] | None = None,
-               allow: Callable[[Sequence[Mapping[str, Any]], float], str] | None = None) -> Shown:  # fmt: skip
+    def answer(self, predictions: object, asker: str, forecast: tuple[float, float] | None = None,
+               allow: Allow | None = None) -> Shown:  # fmt: skip
         """Hand in predictions (a file, or a table in memory) under a name.
 
-        `forecast`, an error rate and the rows that it comes from, is what an answer is priced by under release=predicted.
+        `forecast`, an error rate and the rows that it comes from, is what an answer is priced by under release=predicted; where
+        development rows are predicted, too (out of fold, if it shall be of use), it is read from these, and so is the plan of a
+        bounded loss.
         `allow` may object besides the terms' own budget (the server's, for a token). Raises DataError (3) for rows that do not
         fit, RefusedError (4) where the budget is used up or the exam closed; StoreError (6), LedgerError (5) as looks do.
         """
-        ConfigurationError.raise_if(_odd(asker, forecast))
-        answer = checked(read(predictions, most(self.terms)), self.terms, self.store.tokens(), self.store.tokens("development"))
+        ConfigurationError.raise_if(_problems(asker, forecast))
+        answer = check_answer(
+            read_answer(predictions, largest_answer(self.terms)),
+            self.terms,
+            self.store.tokens(),
+            self.store.tokens("development"),
+        )
         with locked(self.store.folder / "answers.lock"):
             self.gate.findings.clear()
             fresh = self.store.keep(answer.name, answer.outputs, {"asker": asker})
@@ -100,63 +127,79 @@ class ExamSession:
                     self.store.forget(answer.name)
                 raise
 
-    def _looked(self, answer: Answer, asker: str, forecast: tuple[float, float] | None, allow: Any) -> Shown:
+    def _looked(self, answer: Answer, asker: str, forecast: tuple[float, float] | None, allow: Allow | None) -> Shown:
         """Take one look at the gate for an answer, within the budget of its asker."""
 
-        def objection(past: Sequence[Mapping[str, Any]], worst: float) -> str:
-            return next(self._objections([one for one in past if sat(one, self.terms.id)], past, asker, worst, allow), "")
+        def objection(past: Sequence[RecordedLook], worst: float) -> str:
+            answers = [HandedAnswer.of_look(look) for look in past if is_answer(look, self.terms.id)]
+            return next(self._objections(answers, past, asker, worst, allow), "")
 
         sealing = self.store.sealing(asker=asker, handed=answer.name)
         request = LookRequest(sealing, self._selected(answer, asker, forecast), lambda _table: answer.outputs,
-                              sitting=Sitting(objection, self.store.answer))  # fmt: skip
+                              sitting=Sitting(objection, self.store.answer), seen=self._seen(answer))  # fmt: skip
         result = self.gate.look(request)
         if result.refused is not None:
             raise RefusedError(Problem("MSEL-930", result.refused, self.terms.name, "`modelsel exam status` says what is left"))
         return self._shown(result, answer, asker)
 
-    def _handed_in(self, answer: Answer, asker: str, allow: Any) -> Shown:
+    def _handed_in(self, answer: Answer, asker: str, allow: Allow | None) -> Shown:
         """Record an answer whose score is computed only when the exam closes, and say so."""
         if self.closed:
             raise RefusedError(Problem("MSEL-930", OVER, self.terms.name, "`modelsel exam board` shows what came out"))
         before = self.handed()
-        place = next((number for number, one in enumerate(before, 1) if one["handed"] == answer.name), None)
+        place = next((number for number, one in enumerate(before, 1) if one.digest == answer.name), None)
         if place is None:
-            past = [{"config": one, "charge": 0.0} for one in before]
-            objection = next(self._objections(past, self.history(), asker, 0.0, allow), "")
+            objection = next(self._objections(before, self.history(), asker, 0.0, allow), "")
             if objection:
                 raise RefusedError(Problem("MSEL-930", objection, self.terms.name, "`modelsel exam status` says what is left"))
             self.gate.say({"exam": self.terms.id, "what": "handed in", "asker": asker, "handed": answer.name})
         said = f"answer {place or len(before) + 1} is on record; nothing is shown before the exam is closed"
         return Shown(self.terms.id, asker, answer.name, said, None, place is not None, n=len(self.store.sealed), release=CLOSED)
 
-    def _objections(self, mine: Sequence[Any], past: Sequence[Any], asker: str, worst: float, allow: Any) -> Iterator[str]:
+    def _objections(
+        self, answers: Sequence[HandedAnswer], past: Sequence[RecordedLook], asker: str, worst: float, allow: Allow | None
+    ) -> Iterator[str]:
         """Yield reasons why this asker may not look now; decided before labels are opened."""
         if is_closed(past, self.terms.id):
             yield OVER
-        own = [one for one in mine if one["config"]["asker"] == asker]
-        limits = self.terms.facts["per_asker"]
-        if limits["looks"] is not None and len(own) >= limits["looks"]:
-            yield f"{asker} has handed in {len(own)} answers, and the terms allow {limits['looks']}"
-        spent = sum(one["charge"] for one in own)
-        if limits["nats"] is not None and spent + worst > limits["nats"]:
-            yield f"{asker} has spent {spent:.2f} nats; this may cost {worst:.2f}, and the terms allow {limits['nats']:g}"
+        own = [answer for answer in answers if answer.asker == asker]
+        limits = self.terms.per_asker
+        if limits.looks is not None and len(own) >= limits.looks:
+            yield f"{asker} has handed in {len(own)} answers, and the terms allow {limits.looks}"
+        spent = sum(answer.charge for answer in own)
+        if limits.nats is not None and spent + worst > limits.nats:
+            yield f"{asker} has spent {spent:.2f} nats; this may cost {worst:.2f}, and the terms allow {limits.nats:g}"
         if allow is not None and (reason := allow(own, worst)):
             yield reason
 
     def _selected(self, answer: Answer, asker: str, forecast: tuple[float, float] | None) -> SelectionSummary:
-        """Return the forecast of the answer: its errors on the development rows (thresholdout), or one that came with it."""
-        if answer.development is not None:
-            wrong = float(np.mean(answer.development != self.store.development.target))
-            return SelectionSummary(asker, wrong, len(answer.development), wrong)
+        """Return the forecast of the answer: one that came with it, or its errors on the development rows."""
+        thresholdout = self.terms.release == "thresholdout"
+        if answer.development is not None and (thresholdout or forecast is None):
+            wrong = float(np.mean(answer.development.predicted[0] != self.store.development.target))
+            mean = wrong if thresholdout else self._mean(answer.development)
+            return SelectionSummary(asker, mean, len(self.store.development), wrong)
         return (
             SelectionSummary(asker, forecast[0], int(forecast[1]), forecast[0]) if forecast else SelectionSummary(asker, 0.5, 0)
         )
 
+    def _mean(self, known: Outputs) -> float:
+        """The exam's measure on the development rows."""
+        task = self.store.development
+        return float(self.terms.make_measure().score(task.target, known, task.weights, task.class_count)[0])
+
+    def _seen(self, answer: Answer) -> OutOfFold | None:
+        """What a bounded loss is planned from: predictions for development rows that came along."""
+        task, known = self.store.development, answer.development
+        if known is None or self.terms.release == "thresholdout":
+            return None
+        return OutOfFold(known, task.target, declared_units(task), task.weights)
+
     def _shown(self, result: TestResult, answer: Answer, asker: str) -> Shown:
         """Gather the answer of a look from the ledger, as its asker may see it. Another exam may have made it."""
-        made = [one for one in reversed(self.history()) if one["look"] == result.look]
-        look = next((one for one in made if sat(one, self.terms.id)), made[0])
-        symbol = str(look["answer"].get("symbol"))
+        made = [look for look in reversed(self.history()) if look.facts.look == result.look]
+        look = next((look for look in made if is_answer(look, self.terms.id)), made[0])
+        symbol = str(look.answer.symbol)
         return Shown(
             self.terms.id, asker, answer.name, sentence(result, symbol), result.look, result.replay, result.score,
             result.errors, result.n, result.interval, result.level, result.price, result.spent, result.release,
@@ -168,24 +211,25 @@ class ExamSession:
         return tuple(self.gate.findings)
 
 
-def most(terms: Terms) -> int:
+def largest_answer(terms: Terms) -> int:
     """Largest number of rows accepted in an answer file: twice the exam's rows, and a thousand."""
-    return 1000 + 2 * sum(map(int, terms.facts["rows"].values()))
+    return 1000 + 2 * (terms.rows.development + terms.rows.questions)
 
 
-def is_closed(looks: Sequence[Mapping[str, Any]], exam: str) -> bool:
+def is_closed(looks: Sequence[RecordedLook], exam: str) -> bool:
     """Say whether the closing of this exam is among the looks."""
-    return any(closes(look, exam) for look in looks)
+    return any(is_close(look, exam) for look in looks)
 
 
-def closes(look: Mapping[str, Any], exam: str) -> bool:
+def is_close(look: RecordedLook, exam: str) -> bool:
     """Say whether a look is the close of this exam; another exam of the same rows has a close of its own."""
-    return bool(look["metric"] == CLOSING and look["spec_id"] == exam)
+    return look.metric == CLOSING and look.spec_id == exam
 
 
-def sat(look: Mapping[str, Any], exam: str) -> bool:
+def is_answer(look: RecordedLook, exam: str) -> bool:
     """Say whether a look is an answer to this exam."""
-    return bool((look.get("config") or {}).get("exam") == exam and "asker" in look["config"])
+    config = ExamConfig.read(look.config)
+    return config.exam == exam and config.states("asker")
 
 
 def sentence(result: TestResult, symbol: str) -> str:
@@ -204,7 +248,7 @@ def sentence(result: TestResult, symbol: str) -> str:
     return f"{said}{limits}{again}"
 
 
-def _odd(asker: str, forecast: tuple[float, float] | None) -> Iterator[Problem]:
+def _problems(asker: str, forecast: tuple[float, float] | None) -> Iterator[Problem]:
     """Yield a problem for a name or a forecast that is not well formed."""
     if not NAME.fullmatch(asker):
         yield Problem("MSEL-931", f"not a name: {asker[:40]!r}", "--as", "use letters, digits, and . @ + - _, up to 64")

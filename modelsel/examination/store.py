@@ -22,11 +22,12 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from modelsel.core.errors import ConfigurationError, LedgerError, Problem, StoreError
 from modelsel.core.fingerprint import canonical
-from modelsel.core.types import Codes, Floats, Outputs, Sealed, Task, sealed_unread
-from modelsel.examination.terms import FILE, Terms, read
+from modelsel.core.types import ClassTask, Codes, Floats, Outputs, Sealed, Task, sealed_unread
+from modelsel.examination.terms import FILE, Terms, read_terms
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.home import Home, write_whole
 
+PRIVATE = "private.json"
 SIDES = ("development", "questions")
 PER_ROW = ("values", "rows", "ids", "groups", "units", "times", "weights")
 
@@ -43,24 +44,28 @@ class Store:
     def open(cls, public: Path, home: Home | None = None) -> "Store":
         """The store of an exam's folder; ConfigurationError where the examiner's key is not here."""
         home = home or Home.find()
-        terms = read(public)
+        terms = read_terms(public)
         store = cls(home.folder / "exams" / terms.id, public, home)
         if not (store.folder / FILE).is_file():
             fix = "ask the examiner's server: modelsel.exam(URL), or `modelsel exam` where the exam was created"
             raise ConfigurationError(Problem("MSEL-904", "the labels of this exam are not here", str(public), fix))
-        if store.terms.facts != terms.facts:
+        if store.terms != terms:
             fix = "restore the folder from what the examiner gave out"
             raise LedgerError(Problem("MSEL-905", "the terms are not those of the examiner's store", str(public), fix))
         return store
 
     @cached_property
     def terms(self) -> Terms:
-        return read(self.folder)
+        return read_terms(self.folder)
 
     @cached_property
-    def private(self) -> Mapping[str, Any]:
-        """Facts that askers need not know: the ledger."""
-        return dict(json.loads((self.folder / "private.json").read_text("utf-8")))
+    def ledger(self) -> str:
+        """Where looks are written down, which askers need not know: the ledger's address, or the place that names it."""
+        return str(json.loads((self.folder / PRIVATE).read_text("utf-8"))["ledger"])
+
+    def write_ledger(self, ledger: str) -> None:
+        """Keep where looks are written down."""
+        write_whole(self.folder / PRIVATE, json.dumps({"ledger": ledger}).encode())
 
     @cached_property
     def _arrays(self) -> dict[str, Any]:
@@ -75,7 +80,7 @@ class Store:
     def development(self) -> Task:
         target = self._arrays["development.target"].astype(np.int32)
         weights = self._arrays.get("development.weights")
-        return Task(**self._of("development"), classes=self.terms.classes, target=target, weights=weights)
+        return ClassTask(**self._of("development"), classes=self.terms.classes, target=target, weights=weights)
 
     @cached_property
     def sealed(self) -> Sealed:
@@ -87,23 +92,23 @@ class Store:
     def weights(self) -> Floats | None:
         return self._arrays.get("questions.weights")
 
-    def sealing(self, **config: Any) -> TestSetDeclaration:
+    def sealing(self, **config: object) -> TestSetDeclaration:
         """The rows as the gate takes them; `config` says whose answer it is."""
         terms = self.terms
-        return TestSetDeclaration(self.sealed, self.development, terms.measure, f"exam {terms.name}", terms.id,
-                       str(config.get("handed", terms.id)), {"exam": terms.id, **terms.apart, **config})  # fmt: skip
+        return TestSetDeclaration(self.sealed, self.development, terms.make_measure(), f"exam {terms.name}", terms.id,
+                       str(config.get("handed", terms.id)), {"exam": terms.id, **terms.row_order, **config})  # fmt: skip
 
     def _of(self, side: str) -> dict[str, Any]:
         """Gather what a table of one side is made of."""
         arrays = {name: self._arrays.get(f"{side}.{name}") for name in PER_ROW if name != "weights"}
         return {
             "name": self.terms.name,
-            "features": self.terms.features,
+            "features": self.terms.schema,
             **arrays,
-            "unit": str(self.terms.facts.get("unit") or ""),
+            "unit": self.terms.unit or "",
         }
 
-    def keep(self, name: str, outputs: Outputs, about: Mapping[str, Any]) -> bool:
+    def keep(self, name: str, outputs: Outputs, about: Mapping[str, object]) -> bool:
         """Keep the predictions of an answer before anything is computed from them; True where they are new."""
         folder = self.folder / "answers"
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -114,7 +119,7 @@ class Store:
         if outputs.scores is not None:
             arrays["scores"] = outputs.scores
         try:
-            write_whole(path, packed(arrays))
+            write_whole(path, pack_arrays(arrays))
         except OSError as error:
             raise StoreError(Problem("MSEL-906", f"an answer cannot be kept ({error.strerror})", str(folder),
                                      "free disk space or mend permissions; nothing was shown")) from error  # fmt: skip
@@ -136,15 +141,15 @@ class Store:
             raise LedgerError(Problem("MSEL-907", "the predictions of an answer are gone", str(path), fix)) from error
 
 
-def created(home: Home, public: Path, facts: Mapping[str, Any], sides: Mapping[str, Task], tokens: Mapping[str, Any]) -> Store:
+def create_store(home: Home, public: Path, exam: str, sides: Mapping[str, Task], tokens: Mapping[str, object]) -> Store:
     """A new store with the rows of both sides and the encrypted labels; the terms are written when they are complete."""
-    store = Store(home.folder / "exams" / str(facts["id"]), public, home)
+    store = Store(home.folder / "exams" / exam, public, home)
     store.folder.mkdir(mode=0o700, parents=True)
     arrays = {f"{side}.{name}": getattr(task, name) for side, task in sides.items() for name in PER_ROW
               if getattr(task, name) is not None}  # fmt: skip
     arrays |= {f"{side}.tokens": tokens[side] for side in SIDES}
     arrays["development.target"] = sides["development"].target
-    write_whole(store.folder / "rows.npz", packed(arrays))
+    write_whole(store.folder / "rows.npz", pack_arrays(arrays))
     return store
 
 
@@ -152,32 +157,32 @@ def commit(store: Store, target: Codes, tokens: Any) -> str:
     """Write the labels, encrypted to the examiner's key with 32 random bytes; the commitment to both."""
     salt = os.urandom(32)
     raw = canonical({"salt": salt.hex(), "labels": dict(zip(tokens.tolist(), target.tolist()))}).encode()
-    write_whole(store.folder / "labels.box", encrypted(raw, public_of(store.home.secret("exam.key"))))
+    write_whole(store.folder / "labels.box", encrypt(raw, public_of(store.home.secret("exam.key"))))
     return hashlib.sha256(raw).hexdigest()
 
 
 def _labels(store: Store) -> tuple[tuple[str, ...], Codes]:
     """The labels of the exam's rows: the one place where they are read. They are those that were committed to."""
     try:
-        raw = opened((store.folder / "labels.box").read_bytes(), store.home.secret("exam.key"))
+        raw = decrypt((store.folder / "labels.box").read_bytes(), store.home.secret("exam.key"))
     except (OSError, ValueError) as error:
         fix = "restore the examiner's home from a backup"
         raise LedgerError(Problem("MSEL-908", f"the labels cannot be read ({error})", str(store.folder), fix)) from None
-    if hashlib.sha256(raw).hexdigest() != store.terms.facts["commitments"]["labels"]:
+    if hashlib.sha256(raw).hexdigest() != store.terms.commitments.labels:
         fix = "restore the examiner's store from a backup"
         raise LedgerError(Problem("MSEL-909", "the labels are not those that were committed to", str(store.folder), fix))
     labels = json.loads(raw)["labels"]
     return store.terms.classes, np.array([labels[token] for token in store.tokens().tolist()], np.int32)
 
 
-def packed(arrays: Mapping[str, Any]) -> bytes:
+def pack_arrays(arrays: Mapping[str, Any]) -> bytes:
     """Arrays as the bytes of an npz file."""
     stream = io.BytesIO()
     np.savez(stream, **arrays)
     return stream.getvalue()
 
 
-def taken(task: Task, order: Any) -> Task:
+def reorder(task: Task, order: Any) -> Task:
     """Rows of a task in another order, numbered by it."""
     return replace(task.take(order), rows=np.arange(len(order)))
 
@@ -194,11 +199,11 @@ def public_of(secret: bytes) -> str:
     return X25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw().hex()
 
 
-def encrypted(data: bytes, public: str) -> bytes:
+def encrypt(data: bytes, public: str) -> bytes:
     """Bytes that only the owner of a key can read.
 
     >>> secret = bytes(range(32))
-    >>> opened(encrypted(b"yes, no", public_of(secret)), secret)
+    >>> decrypt(encrypt(b"yes, no", public_of(secret)), secret)
     b'yes, no'
     """
     own, receiver = X25519PrivateKey.generate(), X25519PublicKey.from_public_bytes(bytes.fromhex(public))
@@ -206,7 +211,7 @@ def encrypted(data: bytes, public: str) -> bytes:
     return mine + nonce + _cipher(own, receiver, mine + bytes.fromhex(public)).encrypt(nonce, data, WHAT)
 
 
-def opened(message: bytes, secret: bytes) -> bytes:
+def decrypt(message: bytes, secret: bytes) -> bytes:
     """Decrypt a message. Raises ValueError for another key, or a message that was changed."""
     own = X25519PrivateKey.from_private_bytes(secret)
     sender, rest = message[:KEY], message[KEY:]

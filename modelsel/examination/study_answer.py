@@ -1,11 +1,13 @@
 """A study sits an exam: it chooses on the development rows, and its final model hands in one answer."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from modelsel.core.errors import RefusedError
 from modelsel.core.outcome import TestResult
+from modelsel.core.selection import Assessed
 from modelsel.core.types import Feature, Outputs, Table
 from modelsel.dataset.tables.prediction_rows import read_like
 from modelsel.examination.sit import ExamSession, Shown
@@ -15,25 +17,46 @@ POLICY = "exam"
 
 def sit(
     folder: Path, name: str, features: tuple[Feature, ...], classes: tuple[str, ...], predict: Callable[[Table], Outputs],
-    forecast: tuple[float, int] | None,
+    forecast: tuple[float, int] | None, assessed: Assessed | None = None,
 ) -> TestResult:  # fmt: skip
-    """Predict the questions and hand in the answer under the study's name; a refusal is a result that says why."""
+    """Predict the questions and hand in the answer under the study's name; a refusal is a result that says why.
+
+    With predictions out of fold for the development rows (the first of `assessed`) a bounded loss is planned from them.
+    """
     import pandas as pd
 
     exam = ExamSession(folder)
-    path = folder / str(exam.terms.facts["files"]["questions"]["name"])
+    path = folder / exam.terms.files["questions"].name
     outputs = predict(read_like(path, features).table)
-    token = exam.terms.token
-    answer = pd.DataFrame({token: exam.store.tokens(), "prediction": [classes[code] for code in outputs.predicted[0].tolist()]})
-    if outputs.scores is not None:
-        for label in exam.terms.classes:
-            answer[f"score_{label}"] = outputs.scores[0][:, classes.index(label)] if label in classes else 0.0
+    parts = [(exam.store.tokens(), outputs), *_known(exam, assessed, outputs)]
+    answer = pd.concat([pd.DataFrame(_columns(exam, *part, classes)) for part in parts], ignore_index=True)
     try:
         return _result(exam.answer(answer, _named(name), forecast))
     except RefusedError as error:
-        terms = exam.terms.facts["policy"]
-        return TestResult(None, None, len(answer), 0, False, 0.0, 0.0, None, 1 - terms["intervals"], POLICY, terms["release"],
-                          refused=error.problems[0].what)  # fmt: skip
+        policy = exam.terms.policy
+        refused = error.problems[0].what
+        return TestResult(None, None, len(exam.store.sealed), 0, False, 0.0, 0.0, None, 1 - policy.intervals, POLICY,
+                          policy.release, refused=refused)  # fmt: skip
+
+
+def _known(exam: ExamSession, assessed: Assessed | None, outputs: Outputs) -> Iterator[tuple[Any, Outputs]]:
+    """Tokens of the development rows with what was said of them out of fold; none where a row, or the scores, are missing."""
+    tokens = exam.store.tokens("development")
+    if assessed is None or len(assessed.truth) != len(tokens):  # rows of rare classes may have been left out
+        return
+    if outputs.scores is None:
+        yield tokens, Outputs(assessed.predicted[:1])
+    elif assessed.scores is not None:
+        yield tokens, Outputs(assessed.predicted[:1], assessed.scores[:1])
+
+
+def _columns(exam: ExamSession, tokens: Any, outputs: Outputs, classes: tuple[str, ...]) -> dict[str, Any]:
+    """Columns of an answer."""
+    columns = {exam.terms.token: tokens, "prediction": [classes[code] for code in outputs.predicted[0].tolist()]}
+    if outputs.scores is not None:
+        for label in exam.terms.classes:
+            columns[f"score_{label}"] = outputs.scores[0][:, classes.index(label)] if label in classes else 0.0
+    return columns
 
 
 def _result(shown: Shown) -> TestResult:

@@ -2,19 +2,22 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from modelsel.config.compose import Config
 from modelsel.core.errors import ConfigurationError, LedgerError, Problem
 from modelsel.core.fingerprint import canonical
 from modelsel.core.spec import make, resolved
-from modelsel.core.types import Feature
+from modelsel.core.types import Feature, Kind
+from modelsel.guard.facts import Facts, many
+from modelsel.guard.policy.base import Policy
 from modelsel.guard.release import worst_of
 from modelsel.ledger.home import Home
-from modelsel.ledger.signatures import verified
+from modelsel.ledger.signatures import is_signed
+from modelsel.measure.base import BaseMeasure
 
 FILE, FORMAT = "exam.json", "modelsel exam 1"
 RELEASES = ("full", "grid", "predicted", "ladder", "better", "passfail", "closed", "thresholdout")
@@ -24,90 +27,171 @@ PUBLIC = "if an asker knows the labels, the exam proves nothing, and modelsel ca
 _WHAT = "modelsel.exam.v1 "
 
 
-@dataclass(frozen=True)
-class Terms:
-    """`exam.json` as it stands."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ColumnNames(Facts):
+    """The names of the columns that are no features; None where there is none."""
 
-    facts: Mapping[str, Any]
+    token: str
+    target: str
+    weight: str | None
+    group: str | None
 
-    @property
-    def id(self) -> str:
-        return str(self.facts["id"])
 
-    @property
-    def name(self) -> str:
-        return str(self.facts["name"])
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FeatureTerms(Facts):
+    """A feature: its name, its kind, and the levels of a nominal or ordered one."""
+
+    name: str
+    kind: Kind
+    levels: Sequence[str]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SideRows(Facts):
+    """Numbers of rows."""
+
+    development: int
+    questions: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ExamPolicy(Facts):
+    """How answers are shown, and the error probabilities: of all that is shown, of intervals, of verdicts at the close."""
+
+    release: str
+    resolution: float | str
+    delta: float
+    intervals: float
+    verdicts: float
+    target: float | None
+    budget: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AskerLimits(Facts):
+    """The budget of each asker; None: no limit."""
+
+    looks: int | None
+    nats: float | None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GivenFile(Facts):
+    """A file that askers get, and the digest of its bytes."""
+
+    name: str
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Commitments(Facts):
+    """What the examiner cannot change later: the digest of the labels with their salt."""
+
+    labels: str
+
+
+def _files(stated: Mapping[str, Any]) -> dict[str, GivenFile]:
+    """Read the files of both sides."""
+    return {side: GivenFile.read(file) for side, file in stated.items()}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Terms(Facts):
+    """The terms of an exam, as exam.json states them; it is read and written here."""
+
+    NESTED: ClassVar = {
+        "columns": ColumnNames.read, "classes": tuple, "features": many(FeatureTerms.read), "rows": SideRows.read,
+        "policy": ExamPolicy.read, "per_asker": AskerLimits.read, "files": _files, "commitments": Commitments.read,
+    }  # fmt: skip
+
+    id: str
+    name: str
+    format: str
+    examiner: str
+    columns: ColumnNames
+    classes: tuple[str, ...]
+    features: tuple[FeatureTerms, ...]
+    rows: SideRows
+    measure: Mapping[str, Any]  # its kind and settings
+    policy: ExamPolicy
+    per_asker: AskerLimits
+    files: Mapping[str, GivenFile]
+    commitments: Commitments
+    notes: Sequence[str]
+    testset: str
+    overlap: Sequence[str] = ()  # findings about rows that were tested, chosen on or opened before
+    class_counts: Mapping[str, Any] | None = None
+    key: str  # public, to which the labels are encrypted
+    unit: str | None = None
+    split: str | None = None
 
     @property
     def release(self) -> str:
-        return str(self.facts["policy"]["release"])
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        return tuple(self.facts["classes"])
+        return self.policy.release
 
     @property
     def token(self) -> str:
         """The name of the column of row tokens."""
-        return str(self.facts["columns"]["token"])
+        return self.columns.token
 
     @property
-    def measure(self) -> Any:
-        spec = dict(self.facts["measure"])
-        return make("measure", spec.pop("kind"), **{name: _tuples(value) for name, value in spec.items()})
-
-    @property
-    def features(self) -> tuple[Feature, ...]:
-        return tuple(Feature(one["name"], one["kind"], tuple(one["levels"])) for one in self.facts["features"])
+    def schema(self) -> tuple[Feature, ...]:
+        """The features as a task has them."""
+        return tuple(Feature(one.name, one.kind, tuple(one.levels)) for one in self.features)
 
     @property
     def digest(self) -> str:
-        return hashlib.sha256(canonical(self.facts).encode()).hexdigest()
+        return hashlib.sha256(canonical(self.written()).encode()).hexdigest()
 
     @property
-    def apart(self) -> dict[str, str]:
+    def row_order(self) -> dict[str, str]:
         """What the rows' order says of their independence: that they were split by time."""
-        return {"split": str(self.facts["split"])} if "split" in self.facts else {}
+        return {"split": self.split} if self.split else {}
 
-    def policy(self, ledger: str = "user") -> Any:
-        """The guard's policy for an answer: the intervals' part of δ, no quota but the budgets of the terms."""
-        said = self.facts["policy"]
-        return make(
-            "guard", "warn", release=said["release"], resolution=said["resolution"], delta=said["intervals"],
-            target=said["target"], budget=said["budget"], quota=None, declared_space=None, ledger=ledger,
-            anchors=("state", "lockfile"),
+    def make_measure(self) -> BaseMeasure:
+        """Make the measure that answers are scored by."""
+        settings = {name: _tuples(value) for name, value in self.measure.items() if name != "kind"}
+        measure: BaseMeasure = make("measure", self.measure["kind"], **settings)
+        return measure
+
+    def guard_policy(self, ledger: str = "user") -> Policy:
+        """Make the guard's policy for an answer: the intervals' part of δ, no quota but the budgets of the terms."""
+        own = self.policy
+        policy: Policy = make(
+            "guard", "warn", release=own.release, resolution=own.resolution, delta=own.intervals, target=own.target,
+            budget=own.budget, quota=None, declared_space=None, ledger=ledger, anchors=("state", "lockfile"),
         )  # fmt: skip
+        return policy
 
 
-def _tuples(value: Any) -> Any:
+def _tuples(value: object) -> Any:
     return tuple(_tuples(one) for one in value) if isinstance(value, list) else value
 
 
-def written(facts: Mapping[str, Any], folder: Path, home: Home) -> Terms:
-    """Write the terms, signed with the home's key."""
-    terms = Terms(json.loads(canonical(facts)))
+def write_terms(terms: Terms, folder: Path, home: Home) -> Terms:
+    """Write the terms, signed with the home's key; return them as they are read again."""
+    written = Terms.read(json.loads(canonical(terms.written())))
     signer = home.signer()
-    signed = {**terms.facts, "signature": {"key": signer.public, "value": signer.sign(_WHAT + terms.digest)}}
+    signed = {**written.written(), "signature": {"key": signer.public, "value": signer.sign(_WHAT + written.digest)}}
     (folder / FILE).write_text(json.dumps(signed, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    return terms
+    return written
 
 
-def read(folder: Path) -> Terms:
+def read_terms(folder: Path) -> Terms:
     """The terms of an exam's folder; ConfigurationError where there are none, LedgerError where they were changed."""
     path = folder / FILE
+    fix = "take the file as the examiner gave it"
     try:
-        facts = json.loads(path.read_text("utf-8"))
-        signature = facts.pop("signature")
-        known = facts["format"] == FORMAT
+        stated = json.loads(path.read_text("utf-8"))
+        signature = stated.pop("signature")
+        known = stated["format"] == FORMAT and isinstance(signature, dict)
+        terms = Terms.read(stated)
     except OSError as error:
-        fix = "name the folder that `modelsel exam create` wrote"
-        raise ConfigurationError(Problem("MSEL-901", f"no exam is there ({error.strerror})", str(path), fix)) from error
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        fix = "take the file as the examiner gave it"
+        found = "name the folder that `modelsel exam create` wrote"
+        raise ConfigurationError(Problem("MSEL-901", f"no exam is there ({error.strerror})", str(path), found)) from error
+    except (ValueError, KeyError, TypeError, AttributeError, AssertionError, RecursionError) as error:
         raise ConfigurationError(Problem("MSEL-902", "not the terms of an exam", str(path), fix)) from error
-    terms = Terms(facts)
-    if not known or not verified(str(signature.get("key")), _WHAT + terms.digest, str(signature.get("value"))):
-        fix = "take the file as the examiner gave it"
+    if not known or not is_signed(str(signature.get("key")), _WHAT + terms.digest, str(signature.get("value"))):
         raise LedgerError(Problem("MSEL-903", "the terms are not those that were signed", str(path), fix))
     return terms
 

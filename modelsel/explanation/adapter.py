@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -24,7 +23,7 @@ class FittedEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_ = np.arange(len(model.classes))
         self.n_features_in_ = len(like.features)
 
-    def fit(self, X: Any, y: Any) -> "FittedEstimator":
+    def fit(self, X: object, y: object) -> "FittedEstimator":
         """Return itself: the model is fitted already."""
         return self
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.comparison.ratio import assessed_per_analysed
-from modelsel.comparison.selection import ranked
+from modelsel.comparison.selection import rank
 from modelsel.config.settings import WINNER, ExplainSettings
 from modelsel.core.selection import Selection
 from modelsel.core.types import Floats, Resampling, Task
@@ -19,7 +19,7 @@ from modelsel.explanation.correlated import together
 from modelsel.explanation.forest_importance import forest_importance, has_rows_out_of_bag
 from modelsel.explanation.learning_curve import RunPlan, learning_curve, runners
 from modelsel.explanation.prediction_sets import fold_model
-from modelsel.explanation.weak_slices import declared, weak_slices
+from modelsel.explanation.weak_slices import declared_slices, weak_slices
 from modelsel.learner.crossed import taught_by
 from modelsel.measure.base import BaseMeasure
 from modelsel.runner.execution.single_job import Failure
@@ -74,7 +74,7 @@ def members(selection: Selection, names: Sequence[str]) -> list[int]:
 
     A name that fits nobody stands for nobody: entries are checked before anything is fitted, ids are known only afterwards.
     """
-    order = ranked(selection.board)
+    order = rank(selection.board)
     found: list[int] = []
     for name in names:
         own = [selection.winner] if name == WINNER else [i for i in order if selection.candidates[i].entry == name][:1]
@@ -109,12 +109,14 @@ def _importance(of: StudyToExplain, settings: ExplainSettings, member: int) -> d
 
 
 def _slices(of: StudyToExplain, search: bool, groups: Sequence[str]) -> dict[str, Any]:
-    """Find where the winner fails, by its out-of-fold answers of the first repeat."""
+    """Find where the winner fails, by its out-of-fold answers of the first repeat; of numbers nothing is right or wrong."""
+    if not of.task.class_names:
+        return {}
     said, truth = of.selection.assessed.predicted[0], of.selection.assessed.truth
     known = np.flatnonzero(said >= 0)
     task, wrong = of.task if len(known) == len(of.task) else of.task.take(known), said[known] != truth[known]
     found = {"weak_slices": weak_slices(task, wrong, of.seed)} if search else {}
-    return {**found, "declared_slices": declared(task, wrong, groups)} if groups else found
+    return {**found, "declared_slices": declared_slices(task, wrong, groups)} if groups else found
 
 
 def _dependence(of: StudyToExplain, final: Final, importance: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

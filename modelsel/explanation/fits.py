@@ -8,10 +8,12 @@ from modelsel.explanation.forest_importance import has_rows_out_of_bag
 from modelsel.explanation.learning_curve import RUNNERS_UP, SHARES
 
 
-def added(explain: ExplainSettings, curve: bool, folds: int, candidates: Sequence[Candidate]) -> Iterator[tuple[str, int]]:
+def fitted_explanations(
+    explain: ExplainSettings, curve: bool, folds: int, candidates: Sequence[Candidate]
+) -> Iterator[tuple[str, int]]:
     """Yield the explanations that need fits, each with the largest number of fits.
 
-    >>> list(added(ExplainSettings(importance=True), False, 10, ()))
+    >>> list(fitted_explanations(ExplainSettings(importance=True), False, 10, ()))
     [('permutation importance of 1 candidate, with a noise column', 20)]
     """
     if explain.importance:
@@ -30,5 +32,6 @@ def added(explain: ExplainSettings, curve: bool, folds: int, candidates: Sequenc
 def lines(explain: ExplainSettings, curve: bool, folds: int, candidates: Sequence[Candidate]) -> list[str]:
     """Write the lines that `modelsel plan` prints; none where nothing costs a fit."""
     return [
-        f"explain      {fits:,} fit{'s' * (fits > 1)} more: {what}" for what, fits in added(explain, curve, folds, candidates)
+        f"explain      {fits:,} fit{'s' * (fits > 1)} more: {what}"
+        for what, fits in fitted_explanations(explain, curve, folds, candidates)
     ]

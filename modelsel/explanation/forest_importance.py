@@ -13,7 +13,7 @@ from modelsel.planning.batch import fit_digest
 from modelsel.runner.evaluation.preprocessing import prepare, rows_digest
 
 
-def has_rows_out_of_bag(learner: Any) -> bool:
+def has_rows_out_of_bag(learner: object) -> bool:
     """Say whether a learner is a forest whose trees draw their rows."""
     return not getattr(learner, "in_every_bag", True)
 

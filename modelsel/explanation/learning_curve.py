@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.comparison.ratio import assessed_per_analysed
-from modelsel.comparison.selection import ranked
+from modelsel.comparison.selection import rank
 from modelsel.core.fingerprint import generator
 from modelsel.core.selection import Selection
 from modelsel.core.types import Candidate, Floats, Fold, Integers, Resampling, Task
@@ -31,7 +31,7 @@ RunPlan = Callable[[Plan, Task, Resampling], Results]
 def runners(selection: Selection) -> list[Candidate]:
     """The winner, and the best of up to three other entries of the space."""
     best: dict[str, Candidate] = {}
-    for at in [selection.winner, *ranked(selection.board)]:
+    for at in [selection.winner, *rank(selection.board)]:
         best.setdefault(selection.candidates[at].entry, selection.candidates[at])
     return list(best.values())[: 1 + RUNNERS_UP]
 
@@ -39,7 +39,7 @@ def runners(selection: Selection) -> list[Candidate]:
 def learning_curve(candidates: Sequence[Candidate], task: Task, folds: Resampling, seed: int, run: RunPlan) -> dict[str, Any]:
     """Scores of the candidates on every share; the cells go through the study's pool and journal."""
     shares = [_of_share(task, folds, seed, share) for share in SHARES]
-    nested, many = joined(shares), len(folds.folds)
+    nested, many = joined_shares(shares), len(folds.folds)
     board = run(make(candidates, task, nested), task, nested).board
     return {
         "shares": list(SHARES[::-1]),
@@ -51,7 +51,7 @@ def learning_curve(candidates: Sequence[Candidate], task: Task, folds: Resamplin
     }
 
 
-def joined(shares: Sequence[Resampling]) -> Resampling:
+def joined_shares(shares: Sequence[Resampling]) -> Resampling:
     """All shares as one resampling, a share after the other; a share's folds are repeats of their own."""
     repeats = shares[0].repeats
     folds = [
@@ -71,14 +71,14 @@ def _of_share(task: Task, folds: Resampling, seed: int, share: float) -> Resampl
 
 def _part(task: Task, fold: Fold, seed: int, share: float) -> Fold:
     """Take a share of a fold's analysis rows; groups stay whole."""
-    order = ordered(task, fold.analysis, generator(seed, fold.fingerprint, "curve"))
+    order = order_for_shares(task, fold.analysis, generator(seed, fold.fingerprint, "curve"))
     kept = order[: max(2, round(share * len(order)))]
     if task.groups is not None:  # the last group is whole, too
         kept = order[np.isin(task.groups[order], np.unique(task.groups[kept]))]
     return Fold(fold.index, fold.repeat, np.sort(kept), fold.assessment)
 
 
-def ordered(task: Task, rows: Integers, rng: np.random.Generator) -> Integers:
+def order_for_shares(task: Task, rows: Integers, rng: np.random.Generator) -> Integers:
     """The rows in an order whose every beginning is a share: the latest, or whole groups, or the classes in proportion."""
     drawn = rng.permutation(len(rows))
     if task.times is not None:

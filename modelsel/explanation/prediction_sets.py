@@ -58,10 +58,10 @@ def at_least(scores: Sequence[Floats], strangeness: Sequence[Floats]) -> Integer
     return counts
 
 
-def guaranteed(coverage: float, rows: int, folds: int) -> float:
+def guaranteed_coverage(coverage: float, rows: int, folds: int) -> float:
     """The least coverage that the theorem promises.
 
-    >>> round(guaranteed(0.9, 1000, 10), 3)  # 0.8 - min(2 · 0.9 / 101, 0.99 / 11)
+    >>> round(guaranteed_coverage(0.9, 1000, 10), 3)  # 0.8 - min(2 · 0.9 / 101, 0.99 / 11)
     0.782
     """
     lost = min(2 * (1 - 1 / folds) / (rows / folds + 1), (1 - folds / rows) / (folds + 1))
@@ -94,7 +94,7 @@ def sets_of(kept: Kept, table: Table, coverage: float) -> Booleans:
 
 def promise(kept: Kept, coverage: float) -> str:
     """State the coverage that the sets promise, in words."""
-    least = guaranteed(coverage, sum(len(strange) for _, strange in kept), len(kept))
+    least = guaranteed_coverage(coverage, sum(len(strange) for _, strange in kept), len(kept))
     return (
         f"sets for {100 * coverage:g} % of rows like the study's: simulations give about that; guaranteed, for rows "
         f"drawn alike, are {100 * least:.1f} %"

@@ -13,14 +13,13 @@ Source: Athey & Imbens (2016) on honest trees; Fisher (1935); Holm (1979).
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
 
 from modelsel.core.fingerprint import generator
-from modelsel.core.types import Booleans, Feature, Floats, Integers, Task, positions
+from modelsel.core.types import Booleans, ClassTask, Feature, Floats, Integers, Task, positions
 from modelsel.criterion.gini import Gini
 from modelsel.learner.tree import Splits, Tree
 from modelsel.learner.trees.model import TreeModel
@@ -46,7 +45,7 @@ def weak_slices(task: Task, wrong: Booleans, seed: int) -> dict[str, Any]:
     return {"rows": len(testing), "wrong": int(wrong[testing].sum()), "slices": _corrected(lines)}
 
 
-def declared(task: Task, wrong: Booleans, columns: Sequence[str]) -> dict[str, Any]:
+def declared_slices(task: Task, wrong: Booleans, columns: Sequence[str]) -> dict[str, Any]:
     """Every level of some columns (numbers: quarters), with the errors there, on all rows."""
     lines = []
     for name in columns:
@@ -65,9 +64,13 @@ def half(task: Task, rng: np.random.Generator) -> Booleans:
 def find(task: Task, wrong: Booleans, finding: Booleans) -> tuple[TreeModel, list[TreeRule]]:
     """The tree of errors, and its leaves with more of them than the finding half has on average, the worst first."""
     rows = np.flatnonzero(finding)
-    errors = replace(task, target=wrong.astype(np.int32), classes=("right", "wrong"), weights=None)
+    errors = ClassTask(
+        name=task.name, features=task.features, values=task.values, rows=task.rows, groups=task.groups, units=task.units,
+        target=wrong.astype(np.int32), classes=("right", "wrong"),
+    )  # fmt: skip
     grower = Tree(criterion=Gini(), splits=Splits(nominal="equality"), max_depth=DEPTH, min_leaf=max(LEAST, SHARE * len(rows)))
-    model: TreeModel = grower.fit(errors, rows, np.random.default_rng(0))
+    model = grower.fit_path(errors, rows, np.random.default_rng(0)).model(grower)
+    assert isinstance(model, TreeModel)
     share = model.cut.counts[:, 1] / np.maximum(model.cut.counts.sum(axis=1), 1)
     rules = [rule for rule in to_rules(model.cut) if rule.conditions and share[rule.leaf] > wrong[rows].mean()]
     return model, sorted(rules, key=lambda rule: -share[rule.leaf])[:MOST]

@@ -12,12 +12,12 @@ from modelsel.core.types import CLASSES, DECISIONS, PROBABILITIES, Floats, Integ
 NEVER_SEEN = -1e3  # the decision value of a class without analysis rows
 
 
-def decides(made: Any) -> bool:
+def decides(made: object) -> bool:
     """Say whether an estimator has a decision value for each class; those of pairs of classes are none."""
     return hasattr(made, "decision_function") and getattr(made, "decision_function_shape", None) != "ovo"
 
 
-def scores_of(made: Any) -> str:
+def scores_of(made: object) -> str:
     """Say what the class scores of an estimator are."""
     if hasattr(made, "predict_proba"):
         return PROBABILITIES

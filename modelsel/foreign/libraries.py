@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from modelsel.core.types import CLASS_TASKS, NUMBER_TASKS, TaskKind
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -115,11 +117,25 @@ def fits_in_threads(name: str, params: Mapping[str, Any]) -> bool:
 # An estimator's own statements: NaN and weights follow scikit-learn's tags and signatures.
 
 
-def takes_nan(made: Any) -> bool:
+def takes_nan(made: object) -> bool:
     """Say whether an estimator's tags allow NaN."""
     from sklearn.utils import get_tags
 
     return bool(get_tags(made).input_tags.allow_nan)
+
+
+def takes_categorical(made: Any) -> bool:
+    """Say whether an estimator's tags allow categories."""
+    from sklearn.utils import get_tags
+
+    return bool(get_tags(made).input_tags.categorical)
+
+
+def is_pairwise(made: Any) -> bool:
+    """Say whether an estimator reads what stands between two rows, a kernel or a distance, in the place of columns."""
+    from sklearn.utils import get_tags
+
+    return bool(get_tags(made).input_tags.pairwise)
 
 
 def takes_weights(made: Any) -> bool:
@@ -129,8 +145,15 @@ def takes_weights(made: Any) -> bool:
     return bool(has_fit_parameter(made, "sample_weight"))
 
 
-def is_classifier(made: Any) -> bool:
+def is_classifier(made: object) -> bool:
     """Say whether an estimator is a classifier by scikit-learn's conventions."""
     from sklearn.base import is_classifier
 
     return bool(is_classifier(made))
+
+
+def kinds_read(made: Any) -> tuple[TaskKind, ...]:
+    """Return what an estimator learns by scikit-learn's conventions: classes, numbers, or neither."""
+    from sklearn.base import is_regressor
+
+    return CLASS_TASKS if is_classifier(made) else NUMBER_TASKS if is_regressor(made) else ()

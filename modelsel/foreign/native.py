@@ -26,12 +26,12 @@ def takes_categories(kind: Any) -> bool:
     return f"{kind.__module__}.{kind.__qualname__}" in NATIVE
 
 
-def most_levels(kind: Any) -> int | None:
+def most_levels(kind: object) -> int | None:
     """Levels that a column may have; None: as many as there are."""
     return MOST.get(_library(kind))
 
 
-def made_with(kind: Any, nominal: Sequence[int], columns: int) -> dict[str, Any]:
+def made_with(kind: object, nominal: Sequence[int], columns: int) -> dict[str, Any]:
     """Return the constructor's arguments for the nominal columns."""
     if not nominal or _library(kind) in ("lightgbm", "catboost"):
         return {}
@@ -40,14 +40,14 @@ def made_with(kind: Any, nominal: Sequence[int], columns: int) -> dict[str, Any]
     return {"enable_categorical": True, "feature_types": ["c" if column in nominal else "q" for column in range(columns)]}
 
 
-def fitted_with(kind: Any, nominal: Sequence[int]) -> dict[str, Any]:
+def fitted_with(kind: object, nominal: Sequence[int]) -> dict[str, Any]:
     """Return the arguments of `fit` for the nominal columns."""
     names = {"lightgbm": "categorical_feature", "catboost": "cat_features"}
     name = names.get(_library(kind))
     return {name: list(nominal)} if nominal and name else {}
 
 
-def as_wanted(kind: Any, matrix: Floats, nominal: Sequence[int]) -> Any:
+def as_wanted(kind: object, matrix: Floats, nominal: Sequence[int]) -> Any:
     """The matrix as the library reads it."""
     if not nominal or _library(kind) != "catboost":
         return matrix
@@ -58,5 +58,5 @@ def as_wanted(kind: Any, matrix: Floats, nominal: Sequence[int]) -> Any:
     return mixed
 
 
-def _library(kind: Any) -> str:
+def _library(kind: object) -> str:
     return str(kind.__module__.partition(".")[0])

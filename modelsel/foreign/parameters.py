@@ -15,7 +15,7 @@ SCALARS = (str, int, float, bool, type(None))
 class Params(Mapping[str, Any]):
     """Parameters by name, hashable, in the order of their names."""
 
-    def __init__(self, values: Mapping[str, Any]) -> None:
+    def __init__(self, values: Mapping[str, object]) -> None:
         self._values = {key: values[key] for key in sorted(values)}
 
     def __getitem__(self, key: str) -> Any:
@@ -37,7 +37,7 @@ class Params(Mapping[str, Any]):
         return repr(self._values)
 
 
-def is_plain(value: Any) -> bool:
+def is_plain(value: object) -> bool:
     """Say whether a value can be written to a file as plain data.
 
     >>> is_plain([1, {"a": None}]), is_plain(float("nan")), is_plain(object())
@@ -50,7 +50,7 @@ def is_plain(value: Any) -> bool:
     return isinstance(value, SCALARS) and value == value and value not in (float("inf"), float("-inf"))
 
 
-def library_of(kind: Any) -> Library:
+def library_of(kind: object) -> Library:
     """The library of a class; scikit-learn's conventions where it is no known one."""
     return LIBRARIES.get(kind.__module__.partition(".")[0], SKLEARN)
 
@@ -75,7 +75,7 @@ def takes_more(kind: Any) -> bool:
     return any(one.kind is inspect.Parameter.VAR_KEYWORD for one in inspect.signature(kind.__init__).parameters.values())
 
 
-def unknown(kind: Any, params: Mapping[str, Any]) -> Iterator[str]:
+def unknown(kind: Any, params: Mapping[str, object]) -> Iterator[str]:
     """Parameters that the class does not take. Behind `**kwargs` a name passes, but for one that is nearly a known one."""
     known = named(kind) | _aliases(kind)
     for name in params:
@@ -86,14 +86,14 @@ def unknown(kind: Any, params: Mapping[str, Any]) -> Iterator[str]:
             yield f"{kind.__name__} has no parameter {name!r}{meant}"
 
 
-def unsaid(params: Mapping[str, Any]) -> Iterator[str]:
+def unsaid(params: Mapping[str, object]) -> Iterator[str]:
     """Parameters whose values are not plain."""
     for name, value in params.items():
         if not is_plain(value):
             yield f"parameter {name!r} is no plain value (text, number, truth value, null, or a list or mapping of them)"
 
 
-def settled(kind: Any, params: Mapping[str, Any], seed: int) -> dict[str, Any]:
+def settled(kind: object, params: Mapping[str, object], seed: int) -> dict[str, Any]:
     """The parameters, and what the library is told beside them: one thread, a seed unless one is given, no chatter."""
     library = library_of(kind)
     told = dict(params)
@@ -120,12 +120,12 @@ def _needs_penalty(kind: Any) -> bool:
     return tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8)
 
 
-def _takes(kind: Any, name: str) -> bool:
+def _takes(kind: object, name: str) -> bool:
     return name in named(kind) or (library_of(kind).open_ended and takes_more(kind))
 
 
 @cache
-def _aliases(kind: Any) -> frozenset[str]:
+def _aliases(kind: object) -> frozenset[str]:
     """Every name that LightGBM knows, so that a misspelt one is found; empty where there is no such list."""
     if kind.__module__.partition(".")[0] != "lightgbm":
         return frozenset()

@@ -37,7 +37,7 @@ def transformer_of(name: str, plugins: tuple[str, ...] = ()) -> Any:
     return kind
 
 
-def problems(name: str, params: Mapping[str, Any], plugins: tuple[str, ...] = ()) -> Iterator[str]:
+def problems(name: str, params: Mapping[str, object], plugins: tuple[str, ...] = ()) -> Iterator[str]:
     """Yield reasons why a step cannot be used, by itself."""
     try:
         kind = transformer_of(name, plugins)
@@ -54,7 +54,7 @@ def problems(name: str, params: Mapping[str, Any], plugins: tuple[str, ...] = ()
         yield f"{name} cannot be made from plain values: {error}"
 
 
-def made(name: str, params: Mapping[str, Any], seed: int, plugins: tuple[str, ...] = ()) -> Any:
+def made(name: str, params: Mapping[str, object], seed: int, plugins: tuple[str, ...] = ()) -> Any:
     """An unfitted transformer; encoders are told what to do with levels not seen before, unless the parameters say it."""
     kind = transformer_of(name, plugins)
     return kind(**settled(kind, {**UNSEEN.get(kind.__name__, {}), **params}, seed))

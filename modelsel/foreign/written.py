@@ -1,11 +1,16 @@
-"""An estimator object with its grid as an entry of a space: class, parameters and values as plain data, or why that cannot be.
+"""An estimator object with its grid as an entry of a space: class, parameters and values as plain data where those suffice.
 
     {"lgbm": (LGBMClassifier(learning_rate=0.05), {"num_leaves": [15, 31]})}
     {"lgbm": {"learner": {"kind": "estimator", "estimator": "lightgbm.LGBMClassifier", "params": {"learning_rate": 0.05}},
               "sweep": {"params.num_leaves": [15, 31]}}}
 
 Parameters that the class has by default are left out, so that an estimator made of them is the same candidate. The steps of a
-pipeline before its last estimator become `steps` for all columns (`pipelines`).
+pipeline before its last estimator become `steps` for all columns (`pipelines`). Whatever else scikit-learn can clone is held
+in this process and named by its identity (`objects`):
+
+    {"mine": (make_pipeline(ColumnTransformer([...]), SVC()), {"svc__C": [1, 10]})}
+    {"mine": {"learner": {"kind": "object", "identity": "4f1e...", "estimator": "Pipeline(ColumnTransformer, SVC)"},
+              "sweep": {"params.svc__C": [1, 10]}}}
 """
 
 import inspect
@@ -15,16 +20,24 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.foreign.allowed import public_name
+from modelsel.foreign import objects
+from modelsel.foreign.allowed import NotAllowedError, class_of, near, public_name
 from modelsel.foreign.parameters import is_plain
+from modelsel.foreign.transformers import transformer_of
+
+Grid = Mapping[str, Any]
+Said = Callable[[Any, Grid], Mapping[str, Any]]
+AsGiven = Callable[[Any], bool]
 
 
 class NotPlainError(ValueError):
     """A value that cannot be written as plain values, by name."""
 
 
-def space(entries: Any) -> Any:
+def space(entries: Any, as_given: AsGiven = lambda _: False) -> Any:
     """A space in which estimators, alone or with their grids, have become entries. Raises NotPlainError.
+
+    `as_given(estimator)`: it is fitted as it is, also where plain values would do.
 
     >>> from sklearn.svm import SVC
     >>> space({"svm": (SVC(C=2), {"gamma": [0.1, 1]})})["svm"]["sweep"]
@@ -32,22 +45,136 @@ def space(entries: Any) -> Any:
     """
     if not isinstance(entries, Mapping):
         return entries
-    return {name: _entry(value) for name, value in entries.items()}
+    return {name: _entry(value, as_given) for name, value in entries.items()}
 
 
-def _entry(value: Any) -> Any:
+def spaced(entries: Any) -> Any:
+    """An estimator alone, or with its grid, as a space of one entry; anything else is returned as it is.
+
+    >>> from sklearn.svm import SVC
+    >>> list(spaced((SVC(), {"C": [1, 10]})))
+    ['estimator']
+    """
+    alone: Any = entries[0] if _is_pair(entries) else entries
+    return {"estimator": entries} if hasattr(alone, "get_params") and not inspect.isclass(alone) else entries
+
+
+def of_objects(entries: Any) -> bool:
+    """Say whether all entries are estimator objects, before anything is written."""
+    each = list(entries.values()) if isinstance(entries, Mapping) else []
+    return bool(each) and all(hasattr(value[0] if _is_pair(value) else value, "get_params") for value in each)
+
+
+def _entry(value: Any, as_given: AsGiven) -> Any:
     """Write an estimator and its grid as an entry; anything else is returned as it is."""
-    estimator, grid = value if isinstance(value, tuple) and len(value) == 2 else (value, {})
+    estimator, grid = value if _is_pair(value) else (value, {})
     if inspect.isclass(estimator) and hasattr(estimator, "get_params"):
         raise NotPlainError(f"{estimator.__name__} is a class: give an object, {estimator.__name__}()")
     if not hasattr(estimator, "get_params"):
         return value
-    last = estimator.steps[-1][1] if is_pipeline(estimator) else estimator
-    if not hasattr(last, "get_params"):
-        raise NotPlainError(f"{last!r}, the last step of a pipeline, is no estimator")
-    learner = {"kind": "estimator", "estimator": public_name(type(last)), "params": _params(last)}
-    sweeps = [_sweep(estimator, last, one) for one in (grid if isinstance(grid, list | tuple) else [grid])]
+    if not hasattr(_last(estimator), "get_params"):
+        raise NotPlainError(f"{_last(estimator)!r}, the last step of a pipeline, is no estimator")
+    grids = list(grid) if isinstance(grid, list | tuple) else [grid]
+    if any(not isinstance(one, Mapping) or not all(map(_values, one.values())) for one in grids):
+        raise NotPlainError("a grid is a mapping of parameters to lists of values, or distributions: {'num_leaves': [15, 31]}")
+    try:
+        if as_given(estimator):
+            raise NotPlainError("it is wanted as it is")
+        learner, sweeps = _recipe(estimator), [_sweep(estimator, _last(estimator), one) for one in grids]
+    except NotPlainError:
+        learner, sweeps = _held(estimator), [_held_sweep(estimator, one) for one in grids]
     return {"learner": learner, "sweep": sweeps if len(sweeps) > 1 else sweeps[0]}
+
+
+def _values(said: Any) -> bool:
+    """Say whether it is a list of values, a distribution, or a distribution in the sweep grammar."""
+    return _is_distribution(said) or (_lists(said) and not isinstance(said, str))
+
+
+def _is_distribution(said: Any) -> bool:
+    named = isinstance(said, str) and said.partition("(")[0].strip() in ("uniform", "log_uniform", "integers")
+    return named or (hasattr(said, "rvs") and not inspect.isclass(said))
+
+
+def _drawn(said: Any) -> Any:
+    """A distribution as the sweep grammar writes it, else as the text that names it. Raises NotPlainError."""
+    if isinstance(said, str):
+        return said
+    kind = getattr(getattr(said, "dist", None), "name", "")
+    args: tuple[Any, ...] = getattr(said, "args", ())
+    if not getattr(said, "kwds", None) and len(args) == 2 and all(isinstance(one, int | float) for one in args):
+        if kind in ("loguniform", "reciprocal"):
+            return f"log_uniform({args[0]!r}, {args[1]!r})"
+        if kind == "uniform":
+            return f"uniform({args[0]!r}, {args[0] + args[1]!r})"
+        if kind == "randint" and all(isinstance(one, int) for one in args):
+            return f"integers({args[0]}, {args[1] - 1})"
+    try:
+        return f"{objects.PREFIX}:{objects.hold(said)}:{objects.shown(said)}"
+    except objects.NotClonableError as error:
+        raise NotPlainError(str(error)) from error
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, tuple) and len(value) == 2
+
+
+def _last(estimator: Any) -> Any:
+    return estimator.steps[-1][1] if is_pipeline(estimator) else estimator
+
+
+def _recipe(estimator: Any) -> dict[str, Any]:
+    """Class and parameters of an estimator, or of the last step of a pipeline. Raises NotPlainError where they do not do."""
+    last = _last(estimator)
+    try:
+        for _, step in estimator.steps[:-1] if is_pipeline(estimator) else ():
+            if step is not None and not isinstance(step, str):
+                transformer_of(public_name(type(step)))
+        vouched = hasattr(last, "get_params") and class_of(public_name(type(last))) is type(last)
+    except NotAllowedError as error:
+        raise NotPlainError(str(error)) from error
+    if not vouched:
+        raise NotPlainError(f"{last!r}, the last step of a pipeline, is no estimator")
+    return {"kind": "estimator", "estimator": public_name(type(last)), "params": _params(last)}
+
+
+# An object that is named by its identity, and the values of its grid.
+
+
+def _held(estimator: Any) -> dict[str, Any]:
+    """Name an object that this process holds from now on. Raises NotPlainError where it cannot be cloned."""
+    try:
+        return {"kind": "object", "identity": objects.hold(estimator), "estimator": called(estimator), "params": {}}
+    except objects.NotClonableError as error:
+        raise NotPlainError(str(error)) from error
+
+
+def _held_sweep(estimator: Any, grid: Grid) -> dict[str, list[Any]]:
+    """A grid over the parameters of an object, in scikit-learn's order. Raises NotPlainError for one that it does not have."""
+    known = estimator.get_params(deep=True)
+    for name in grid:
+        if name not in known and not any(name.startswith(f"{other}__") for other in grid):
+            raise NotPlainError(f"{type(estimator).__name__} has no parameter {name!r}{near(name, known)}")
+    try:
+        return {
+            f"params.{name}": _drawn(grid[name]) if _is_distribution(grid[name]) else [*map(objects.written, grid[name])]
+            for name in sorted(grid)
+        }
+    except objects.NotClonableError as error:
+        raise NotPlainError(str(error)) from error
+
+
+def called(estimator: Any) -> str:
+    """What an object is, in a few words.
+
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.svm import SVC
+    >>> called(make_pipeline("passthrough", SVC()))
+    'Pipeline(passthrough, SVC)'
+    """
+    name = type(estimator).__name__
+    inner = [step if isinstance(step, str) else called(step) for _, step in getattr(estimator, "steps", ()) if step is not None]
+    return f"{name}({', '.join(inner)})" if inner else name
 
 
 def _params(estimator: Any, others: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -57,10 +184,8 @@ def _params(estimator: Any, others: Mapping[str, Any] | None = None) -> dict[str
     return _plain({**own, **(others or {})}, type(estimator).__name__)
 
 
-def _sweep(estimator: Any, last: Any, grid: Any) -> dict[str, list[Any]]:
+def _sweep(estimator: Any, last: object, grid: Any) -> dict[str, list[Any]]:
     """Write a grid as a sweep over parameters, and over lists of steps."""
-    if not isinstance(grid, Mapping) or any(isinstance(values, str) or not _lists(values) for values in grid.values()):
-        raise NotPlainError("a grid is a mapping of parameters to lists of values: {'num_leaves': [15, 31]}")
     steps: list[Any] = []
     if is_pipeline(estimator):
         try:
@@ -68,11 +193,14 @@ def _sweep(estimator: Any, last: Any, grid: Any) -> dict[str, list[Any]]:
         except KeyError as error:
             raise NotPlainError(f"of {type(estimator).__name__}: {error} is no parameter of a step, STEP__PARAMETER") from error
     kind = type(last).__name__
-    swept = {f"params.{key}": [_plain({key: one}, kind)[key] for one in values] for key, values in grid.items()}
+    swept = {
+        f"params.{key}": _drawn(values) if _is_distribution(values) else [_plain({key: one}, kind)[key] for one in values]
+        for key, values in grid.items()
+    }
     return {"steps.all": steps, **swept} if any(steps) else swept
 
 
-def _lists(values: Any) -> bool:
+def _lists(values: object) -> bool:
     return isinstance(values, Iterable) and not isinstance(values, Mapping)
 
 
@@ -84,7 +212,7 @@ def _usual(kind: Any) -> Mapping[str, Any]:
         return {}
 
 
-def _plain(params: Mapping[str, Any], kind: str) -> dict[str, Any]:
+def _plain(params: Mapping[str, object], kind: str) -> dict[str, Any]:
     """Reduce parameters to plain values; others are an error that names them."""
     plain = {key: _listed(value) for key, value in params.items()}
     strange = [f"{key!r} (a {type(value).__name__})" for key, value in plain.items() if not is_plain(value)]
@@ -93,7 +221,7 @@ def _plain(params: Mapping[str, Any], kind: str) -> dict[str, Any]:
     return plain
 
 
-def _listed(value: Any) -> Any:
+def _listed(value: object) -> Any:
     """NumPy's scalars and arrays, ranges and tuples as what they say."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
@@ -105,11 +233,8 @@ def _listed(value: Any) -> Any:
 # (make_pipeline(StandardScaler(), SVC()), {"svc__C": [1, 10]})
 # [[{"kind": "sklearn.preprocessing.StandardScaler"}]], {"C": [1, 10]}
 
-Grid = Mapping[str, Any]
-Said = Callable[[Any, Grid], Mapping[str, Any]]
 
-
-def is_pipeline(estimator: Any) -> bool:
+def is_pipeline(estimator: object) -> bool:
     """Say whether it is steps in a row."""
     return hasattr(estimator, "named_steps") and bool(getattr(estimator, "steps", ()))
 
@@ -127,11 +252,13 @@ def divided(pipeline: Any, grid: Grid, said: Said) -> tuple[list[list[dict[str, 
         name, _, parameter = key.partition("__")
         if not parameter or name not in (last, *kept):
             raise KeyError(key)
+        if name != last and _is_distribution(values):
+            raise NotPlainError(f"{key} of a step is drawn")
         (own if name == last else others[name])[parameter] = values
     return [list(steps) for steps in product(*(_made(step, others[name], said) for name, step in kept.items()))], own
 
 
-def _made(step: Any, grid: Grid, said: Said) -> list[dict[str, Any]]:
+def _made(step: object, grid: Grid, said: Said) -> list[dict[str, Any]]:
     """Every way in which a step is made."""
     chosen = (dict(zip(grid, values, strict=True)) for values in product(*grid.values()))
     return [{"kind": public_name(type(step)), **said(step, values)} for values in chosen]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.core.types import Floats, Integers, Task
+from modelsel.core.types import ClassTask, Floats, Integers
 from modelsel.kernels.layout import ENTROPY, EQUALITY, SUBSET
 from modelsel.tree.growing.columns import RankedColumns, columns
 
@@ -38,7 +38,7 @@ class ForestData:
     whole, so that sums are exact.
     """
 
-    task: Task
+    task: ClassTask
     rows: Integers
     ranked: RankedColumns
     nominal: NDArray[np.uint8]
@@ -51,7 +51,7 @@ class ForestData:
     slots: Integers  # per feature; −1 where it has more values, or missing ones
 
     @classmethod
-    def of(cls, task: Task, rows: Integers, growth: ForestGrowth, seed: int) -> "ForestData":
+    def of(cls, task: ClassTask, rows: Integers, growth: ForestGrowth, seed: int) -> "ForestData":
         """Rank the rows that have weight, and look up the terms of the criterion."""
         rows = rows[task.row_weights[rows] > 0]
         weights = task.row_weights

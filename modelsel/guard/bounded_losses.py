@@ -15,7 +15,7 @@ import numpy as np
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Booleans, Codes, Floats, Integers, Outputs
 from modelsel.guard.planned_intervals import Plan, plan_of
-from modelsel.guard.release import FAILED, RANGES, WITH_COUNT, LabelSummary, Released, ReleaseMechanism, charged, worst_of
+from modelsel.guard.release import FAILED, RANGES, WITH_COUNT, LabelSummary, Released, ReleaseMechanism, with_failure, worst_of
 from modelsel.guard.requests import OutOfFold
 from modelsel.statistics import prices
 from modelsel.statistics.units import intervals, measures
@@ -157,7 +157,7 @@ class BoundedLossRelease(ReleaseMechanism):
         width = "" if told.k is None else f", width {told.k}"
         return Released(
             f"loss {told.cell}/{self.plan.steps}{width}", round(score, 12), truth.errors if self.counts else None,
-            charged(price), bounds=self.bounds, cell=told.cell, k=told.k, above=truth.above,
+            with_failure(price), bounds=self.bounds, cell=told.cell, k=told.k, above=truth.above,
         )  # fmt: skip
 
     @property
@@ -189,7 +189,7 @@ class SealedSide:
         return SealedSide(Outputs(self.outputs.predicted[:, rows], scores), self.units, weights)
 
 
-def planned(
+def plan_release(
     form: LossForm, seen: OutOfFold, sealed: SealedSide, nats: float, steps: int | None, foreseen: tuple[float, int] | None
 ) -> BoundedLossRelease | None:
     """The release with the narrowest forecast from out-of-fold losses; None where there is nothing to forecast from."""
@@ -220,6 +220,6 @@ def _by_score(den: Floats, bound: float, rate: float, nats: float) -> tuple[str,
     return ("chernoff", chernoff) if high - low <= last - first else ("hoeffding", hoeffding)
 
 
-def resumed(channel: BoundedLossRelease, plan: Plan) -> BoundedLossRelease:
+def resume_release(channel: BoundedLossRelease, plan: Plan) -> BoundedLossRelease:
     """The release of an interrupted look, by the plan that its intent states."""
     return replace(channel, plan=plan_of(plan))

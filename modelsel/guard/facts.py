@@ -5,12 +5,12 @@ stated stay so. What is not stated has the default of its field; a fact without 
 for, since what an entry of its kind has to state is checked before it is believed (`guard.history.quarantine`).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
 from typing import Any, ClassVar, Self
 
 from modelsel.core.types import Finding
-from modelsel.guard.release import Released
+from modelsel.guard.release import LookTerms, Released
 from modelsel.ledger.entry import LedgerEntry
 
 Limits = Sequence[float]  # low, high
@@ -32,7 +32,7 @@ class Facts:
         return cls._with({**stated, **nested})
 
     @classmethod
-    def _with(cls, stated: Mapping[str, Any]) -> Self:
+    def _with(cls, stated: Mapping[str, object]) -> Self:
         """Set what is stated alone; names that are no fields stand apart, where they hide no method."""
         facts, names = object.__new__(cls), cls.__dataclass_fields__.keys()
         facts.__dict__.update({name: value for name, value in stated.items() if name in names})
@@ -61,7 +61,12 @@ class Facts:
         """Say whether a fact is stated, be it that there is none."""
         return name in self.__dict__
 
-    def but(self, **facts: Any) -> Self:
+    def part(self, names: Iterable[str]) -> dict[str, Any]:
+        """Some facts as JSON has them; None for those that are not stated."""
+        stated = self._stated
+        return {name: _plain(stated.get(name)) for name in names}
+
+    def but(self, **facts: object) -> Self:
         """The same with other facts."""
         return self._with({**self._stated, **facts})
 
@@ -70,13 +75,15 @@ class Facts:
         return {name: _plain(value) for name, value in self._stated.items()}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """Write one fact as JSON has it."""
     if isinstance(value, Facts):
         return value.written()
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
-    return [_plain(one) for one in value] if isinstance(value, tuple) else value
+    if isinstance(value, Mapping):
+        return {name: _plain(item) for name, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
 def findings(stated: Sequence[Mapping[str, str]]) -> tuple[Finding, ...]:
@@ -179,12 +186,18 @@ class Look(Entry):
     head: str
     anchor: str
     unguarded: bool
+    outside: bool = False  # computed by code that is not modelsel's
     why: str
     code: str = "G072"
 
     @property
     def off(self) -> bool:
         return self.policy == "off"
+
+    @property
+    def paid_sets(self) -> Sequence[str]:
+        """The test sets that the look was charged for; earlier versions state none but its own."""
+        return self.charged or () if self.states("charged") else (self.testset,)
 
     def knows(self, entry: LedgerEntry) -> bool:
         """Say whether an entry of another replica was on record when the look began."""
@@ -225,15 +238,21 @@ class SealTerms(Facts):
     steps: int | None = None
     target: float | None = None
     quota: float | None = None
-    budget: int
+    budget: int = 0
     max_looks: int | None = None
     metric: str
     measure: str
-    noise: int
+    noise: int | None = None
 
     @property
     def off(self) -> bool:
         return self.policy == "off"
+
+    @property
+    def of_look(self) -> LookTerms:
+        """The terms of a look at these rows alone."""
+        quota = () if self.quota is None else (self.quota,)
+        return LookTerms(self.release, self.delta, self.steps, self.target, self.noise, self.budget, quota)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -277,10 +296,50 @@ class PolicyChange(Entry):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Note(Entry):
-    """What was noticed: `code` and `text` of a finding."""
+    """A finding that was noticed (`code`), a look that was refused, rows that were opened (`contact`), or a step of an exam."""
+
+    NESTED: ClassVar = {"flags": findings}
 
     code: str
     text: str
+    refused: str
+    flags: tuple[Finding, ...] = ()
+    contact: str | None = None
+    rows: str
+    n: int | None = None
+    exam: str | None = None
+    what: str | None = None
+    terms: str | None = None
+    asker: str
+    handed: str
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Replay(Entry):
+    """An answer that was shown again."""
+
+    @property
+    def source(self) -> str:
+        """The look that was shown (`of` in the entry)."""
+        return str(self.part(["of"])["of"])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ExamConfig(Facts):
+    """Of the settings of a look, which exam it answers: who handed in what, by the digest of the predictions."""
+
+    exam: str | None = None
+    asker: str
+    handed: str
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LaterPlace(Facts):
+    """What stands in place of a look's index, spending and interval after a merge."""
+
+    look: int
+    spent: float
+    interval: Limits | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -293,6 +352,7 @@ class RecordedSelection(Entry):
     cv_error: float | None = None
     tried: int
     trained: float = 1.0
+    outside: bool = False  # other code fitted on these rows
     key_id: str
     measure: str = "error"
     measured: str

@@ -12,12 +12,22 @@ from modelsel.core.types import Booleans, Floats, Integers
 from modelsel.core.whole_table import WholeTable
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.home import IdentityKey
-from modelsel.ledger.portraits.portrait import Portrait, drawn
+from modelsel.ledger.portraits.portrait import Portrait, draw_portrait
 from modelsel.ledger.portraits.variables import Variables, variables
 from modelsel.ledger.rows.channels import FINE, KEPT, quasi_keys, ranked
 from modelsel.ledger.rows.hashing import ascending
-from modelsel.ledger.rows.identity import Hashes, TokenTable, bound, columns, feature_tokens, met, set_digest, tally, unbound
-from modelsel.ledger.rows.matching import Sketch, keyed, matched, settled, sketches
+from modelsel.ledger.rows.identity import (
+    Hashes,
+    TokenTable,
+    bound,
+    columns,
+    feature_tokens,
+    is_among,
+    set_digest,
+    tally,
+    unbound,
+)
+from modelsel.ledger.rows.matching import Sketch, best_naming, hash_tokens, hash_tokens_each, match_names, sketches
 from modelsel.ledger.rows.order import Order
 from modelsel.ledger.rows.row_set import RowSet, identifiability
 
@@ -49,7 +59,8 @@ class SideFingerprints:
     def stored(self, names: Sequence[str], key: IdentityKey) -> RowSet:
         """Reduce the hashes to what is stored: sorted, large sets as sketches, quasi-keys by their smallest values."""
         whole = RowSet({"n": len(self.bound), "names": list(names)}, {n: np.sort(a) for n, a in self.arrays.items()}).sketched()
-        return RowSet(whole.facts, {**whole.arrays, **{f"key:{n}": np.sort(known(t, key)) for n, t in self.keys.items()}})
+        keys = {f"key:{n}": np.sort(own) for n, own in smallest_hashes(self.keys, key).items()}
+        return RowSet(whole.facts, {**whole.arrays, **keys})
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +93,7 @@ class RowFingerprints:
     def remembered(self, key: IdentityKey) -> Mapping[str, Hashes]:
         """The nearly unique columns of the test rows, as they are remembered."""
         if not self._keyed:
-            self._keyed.update({name: known(tokens, key) for name, tokens in self.test.keys.items()})
+            self._keyed.update(smallest_hashes(self.test.keys, key))
         return self._keyed
 
     @property
@@ -92,7 +103,7 @@ class RowFingerprints:
     @property
     def duplicated(self) -> Booleans:
         """A mask of the test rows that are in the development rows too."""
-        return met(self.test.bound, np.sort(self.development.bound))
+        return is_among(self.test.bound, np.sort(self.development.bound))
 
 
 def subject_of(sealing: TestSetDeclaration, key: IdentityKey, known: Iterable[Known] = ()) -> RowFingerprints:
@@ -105,7 +116,7 @@ def subject_of(sealing: TestSetDeclaration, key: IdentityKey, known: Iterable[Kn
     rows, order = len(table), Order(table)
     names, sketched, arrays = _hashes(table, order, key, known)
     found = variables(table, order) if len(sealing.sealed) else None
-    portrait = drawn(found, key) if found else None
+    portrait = draw_portrait(found, key) if found else None
     del order
     cut, room = len(sealing.development), _room(sketched)
     test = SideFingerprints({name: array[cut:] for name, array in arrays.items()}, _quasi_keys(sealing))
@@ -133,7 +144,7 @@ def _hashes(
         "ranked": ranked(table, cells.names, key, order, cells),
     }  # fmt: skip
     if table.ids is not None:
-        arrays["id"] = keyed(table.ids.view(np.uint64), key)
+        arrays["id"] = hash_tokens(table.ids.view(np.uint64), key)
     return cells.names, sketched, arrays
 
 
@@ -142,9 +153,9 @@ def _room(drawn_of: Iterable[Sketch]) -> float:
     return prod(float(sketch.distinct) for sketch in drawn_of)
 
 
-def known(tokens: Hashes, key: IdentityKey) -> Hashes:
-    """The smallest values of a column, keyed: what is remembered of it, and what a later one is compared by."""
-    return keyed(tally(tokens)[0][:KEPT], key)
+def smallest_hashes(columns: Mapping[str, Hashes], key: IdentityKey) -> dict[str, Hashes]:
+    """The smallest values of each column, keyed: what is remembered of it, and what a later one is compared by."""
+    return dict(zip(columns, hash_tokens_each([tally(tokens)[0][:KEPT] for tokens in columns.values()], key), strict=True))
 
 
 def _quasi_keys(sealing: TestSetDeclaration) -> dict[str, Hashes]:
@@ -153,7 +164,7 @@ def _quasi_keys(sealing: TestSetDeclaration) -> dict[str, Hashes]:
     for index, tokens in quasi_keys(sealing.sealed):
         feature = sealing.development.features[index]
         own = ascending(feature_tokens(feature, sealing.development.values[:, index], FINE))
-        if met(ascending(tokens), own).mean() < COMMON:
+        if is_among(ascending(tokens), own).mean() < COMMON:
             found[feature.name] = tokens
     return found
 
@@ -170,16 +181,16 @@ def _names(
     best, agreed = cells.names, 0.0
     enough = 0.05 if room > VAST * len(cells.tokens) else 0.9  # in a small space wrong names make other rows that exist
     for theirs, rows in known:
-        pairing = matched(ours, theirs)
+        pairing = match_names(ours, theirs)
         if pairing is None or pairing[0] == cells.names:
             continue
 
         ordered = np.sort(rows())
 
         def agreement(names: tuple[str, ...], ordered: Hashes = ordered) -> float:
-            return float(met(bound(cells.take(sample).renamed(names), key), ordered).mean())
+            return float(is_among(bound(cells.take(sample).renamed(names), key), ordered).mean())
 
-        names = settled(*pairing, agreement)
+        names = best_naming(*pairing, agreement)
         if agreement(names) > max(agreed, agreement(cells.names), enough):
             best, agreed = names, agreement(names)
     return best

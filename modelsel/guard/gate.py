@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import lgamma, log
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
 
 import numpy as np
 
@@ -19,9 +19,9 @@ from modelsel.core.spec import kind_of
 from modelsel.core.surroundings import Anchor
 from modelsel.core.types import Codes, Finding, Outputs, Table, open_labels
 from modelsel.guard.access import apart, choices, looks, seals, upkeep
-from modelsel.guard.access.apart import closed
+from modelsel.guard.access.apart import closing_answers
 from modelsel.guard.access.authorize import at_work
-from modelsel.guard.access.looks import answered, refused, unguarded
+from modelsel.guard.access.looks import refusal_result, released_result, unguarded_result
 from modelsel.guard.access.session import LedgerSession
 from modelsel.guard.bounded_losses import BoundedLossRelease
 from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
@@ -29,7 +29,7 @@ from modelsel.guard.checks.post_release import answer
 from modelsel.guard.facts import Look, Reveal
 from modelsel.guard.findings import ledger_findings, look_findings
 from modelsel.guard.fingerprints import RowFingerprints
-from modelsel.guard.history.entries import who
+from modelsel.guard.history.entries import origin
 from modelsel.guard.labels import truth
 from modelsel.guard.matching.other_ledgers import OtherLedgers
 from modelsel.guard.policy.base import Policy
@@ -82,6 +82,11 @@ class Gate:
         """
         self._sealed(sealing)
 
+    def remember(self, sealing: TestSetDeclaration) -> None:
+        """Seal rows that no study of modelsel's own chooses for, and write them into the home too. Raises as `seal`."""
+        self._sealed(sealing)
+        self._remember(sealing)
+
     def select(self, sealing: TestSetDeclaration, selected: SelectionSummary, predict: Predict | None = None) -> None:
         """Write down which rows chose what: call it after selection, also when no test follows and where no row is sealed.
 
@@ -105,7 +110,7 @@ class Gate:
             return
         try:
             self.session.check()
-            choices.predicted(self.session, table, folder)
+            choices.record_predictions(self.session, table, folder)
         except (StoreError, LedgerError) as error:
             self._notice([look_findings.not_remembered_prediction(error.problems[0].what)])
 
@@ -139,9 +144,9 @@ class Gate:
         decided = self._decided(ask, outputs)
         self._notice(decided.findings)
         if isinstance(decided, Refused):
-            return refused(decided, self.policy)
+            return refusal_result(decided, self.policy)
         if isinstance(decided, Replayed):
-            return answered(Look.of(decided.intent), decided.answer, self.policy, replay=True, extra=("G002",))
+            return released_result(Look.of(decided.intent), decided.answer, self.policy, replay=True, extra=("G002",))
         return self._reveal(ask, decided, outputs)
 
     def known(self, sealing: TestSetDeclaration) -> tuple[Finding, ...]:
@@ -156,15 +161,15 @@ class Gate:
         On record first, priced as one of all ways to share them out, or Σ ln(n_c + 1) where that is more.
         """
         self.seal(sealing)
-        n, classes = len(sealing.sealed), len(sealing.development.classes)
+        n, classes = len(sealing.sealed), sealing.development.class_count
         ways = lgamma(n + classes) - lgamma(n + 1) - lgamma(classes)
-        intent = apart.tell(
+        intent = apart.record_intent(
             self.session, sealing, self.subject(sealing), "class_counts", max(ways, classes * log(n / classes + 1))
         )
         names, target, _ = open_labels(sealing.sealed)
         counts = tuple(np.bincount(target, minlength=len(names)).tolist())
         price = max(ways, sum(log(count + 1) for count in counts))
-        apart.told(self.session, intent, {"symbol": "class_counts", "price": price, "counts": counts})
+        apart.record_answer(self.session, intent, {"symbol": "class_counts", "price": price, "counts": counts})
         return names, counts, price
 
     def close(self, sealing: TestSetDeclaration, handed: Sequence[Handed], share: float) -> Reveal:
@@ -177,18 +182,18 @@ class Gate:
         intent, shown = apart.close(self.session, ask, handed, self.policy.delta, share)
         if shown is not None:
             return shown
-        facts = closed(ask, Look.of(intent), handed, open_labels(sealing.sealed))
+        facts = closing_answers(ask, Look.of(intent), handed, open_labels(sealing.sealed))
         self._remember(sealing)
-        return apart.told(self.session, intent, {"symbol": "closed", **facts})
+        return apart.record_answer(self.session, intent, {"symbol": "closed", **facts})
 
-    def say(self, facts: Mapping[str, Any]) -> None:
+    def say(self, facts: Mapping[str, object]) -> None:
         """Put a note on record."""
         self._notice(self.session.check())
         upkeep.note(self.session, facts)
 
     def _decided(self, ask: PreparedLook, outputs: Outputs) -> ApprovedLook | Replayed | Refused:
         """Decide under the ledger's lock; another person's answer is computed anew before it is shown again."""
-        decided = looks.decided(self.session, ask, self._prepared.under(ask.request.sealing))
+        decided = looks.decide_everywhere(self.session, ask, self._prepared.under(ask.request.sealing))
         if not isinstance(decided, Replayed) or decided.again is None:
             return decided
         released, said = self._released(ask, decided.again, outputs), decided.answer
@@ -198,7 +203,7 @@ class Gate:
             said.errors,
         ):
             return decided
-        found = looks.contradicted(self.session, decided.intent)
+        found = looks.note_contradiction(self.session, decided.intent)
         self._notice([found])
         return self._decided(
             replace(ask, doubted=(*ask.doubted, Look.of(decided.intent).id), noticed=(*ask.noticed, found)), outputs
@@ -207,7 +212,7 @@ class Gate:
     def vouch(self, key: str) -> None:
         """Say that another public key is the same person's; it counts once that key says so too."""
         self._notice(self.session.check())
-        self.session.ledger.append("vouch", {**who(), "key": key})
+        self.session.ledger.append("vouch", {**origin(), "key": key})
 
     def rule(self, places: Sequence[str], why: str) -> None:
         """As the ledger's owner, set bad entries aside for good: they are charged no more. ConfigurationError for others."""
@@ -227,6 +232,8 @@ class Gate:
 
         def seal() -> tuple[Finding, ...]:
             checked = self.session.check()
+            if len(sealing.sealed):
+                seals.keep_screen(self.session, sealing, self._prepared.under(sealing))
             return (*checked, *seals.seal(self.session, sealing, self.subject(sealing), self._prepared.declaration(sealing)))
 
         if not self.remembers:
@@ -272,7 +279,7 @@ class Gate:
         said = self._afterwards(lambda: answer(released, go.facts, ask.foreseen, facts.interval, self.policy, trained))
         self._notice((*self._afterwards(lambda: self.session.witness(go.intent, facts.price)), *said))
         extra = tuple(dict.fromkeys(finding.code for finding in (*ask.noticed, *said)))
-        return answered(go.facts, facts, self.policy, replay=False, extra=extra)
+        return released_result(go.facts, facts, self.policy, replay=False, extra=extra)
 
     def _afterwards(self, step: Callable[[], Iterable[Finding]]) -> tuple[Finding, ...]:
         """Collect the findings of a step after the answer.
@@ -308,7 +315,7 @@ class Gate:
 
     def _abort(self, go: ApprovedLook, failure: type[BaseException]) -> NoReturn:
         """Record the failure by its type, and tell no more of it."""
-        self.session.ledger.append("abort", {**who(), "intent": go.facts.id, "error": failure.__name__})
+        self.session.ledger.append("abort", {**origin(), "intent": go.facts.id, "error": failure.__name__})
         self.session.witness(go.intent, go.facts.worst)
         if issubclass(failure, KeyboardInterrupt):
             raise KeyboardInterrupt
@@ -335,7 +342,7 @@ class Gate:
             self._notice(self._anchored(sealing))
         self._notice([look_findings.unguarded()])
         codes = ("G003", "G004") if self.forgotten else ("G003",)
-        return unguarded(found, self.policy, kind_of(sealing.measure), codes)
+        return unguarded_result(found, self.policy, kind_of(sealing.measure), codes)
 
     def _intent_unguarded(self, request: LookRequest, outputs: Outputs, score: float | None = None) -> LedgerEntry | None:
         subject = self.subject(request.sealing)

@@ -15,7 +15,7 @@ class ReleasedAnswer:
 
 
 @contextmanager
-def kept(test: TestResult | None = None) -> Iterator[ReleasedAnswer]:
+def keep_answer(test: TestResult | None = None) -> Iterator[ReleasedAnswer]:
     """Keep the answer of a look within the block; an error that leaves it carries the released answer as a note."""
     released = ReleasedAnswer(test)
     try:

@@ -1,10 +1,13 @@
 """Predictions as an identity, and what labels say about them."""
 
 import hashlib
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from modelsel.core.types import Booleans, Codes, Floats, Integers, Outputs
+from modelsel.core.types import Booleans, Floats, Integers, Outputs
 from modelsel.guard.bounded_losses import LossForm
 from modelsel.guard.fingerprints import slow
 from modelsel.guard.release import LabelSummary
@@ -41,21 +44,28 @@ def former_digest(outputs: Outputs, rows: Hashes) -> str:
     return hashlib.sha256(np.ascontiguousarray(table[order]).tobytes() + rows[order].tobytes()).hexdigest()[:32]
 
 
+def wrong(measure: BaseMeasure, outputs: Outputs, target: NDArray[Any], classes: int) -> Booleans:
+    """Mask the rows whose class is another one; of numbers those that are off by more than the tolerance of `within`."""
+    if classes:
+        return np.asarray(outputs.predicted[0] != target)
+    return np.asarray(measure.losses(target, outputs, 0)[0] > 0)
+
+
 def truth(
-    measure: BaseMeasure, outputs: Outputs, labels: tuple[tuple[str, ...], Codes, Floats | None], rows: Booleans,
+    measure: BaseMeasure, outputs: Outputs, labels: tuple[tuple[str, ...], NDArray[Any], Floats | None], rows: Booleans,
     form: LossForm | None = None, units: Integers | None = None,
 ) -> LabelSummary:  # fmt: skip
     """Errors, score and class sizes on some of the rows; by the form of a bounded loss also losses, of units of these rows."""
     classes, target, weights = labels
     own = weights[rows] if weights is not None else None
     scores = outputs.scores[:, rows] if outputs.scores is not None else None
-    kept = Outputs(outputs.predicted[:, rows], scores)
-    sizes = np.bincount(target[rows], minlength=len(classes))
+    kept = replace(outputs, predicted=outputs.predicted[:, rows], scores=scores)
+    sizes = np.bincount(target[rows], minlength=len(classes)).tolist() if classes else ()
     return LabelSummary(
         n=int(rows.sum()),
-        errors=int((kept.predicted[0] != target[rows]).sum()),
+        errors=int(wrong(measure, kept, target[rows], len(classes)).sum()),
         score=float(measure.score(target[rows], kept, own, len(classes))[0]),
-        classes=tuple(int(size) for size in sizes),
+        classes=tuple(sizes),
         effective=float(own.sum() ** 2 / (own**2).sum()) if own is not None else float(rows.sum()),
         losses=form.losses(target[rows], kept, units, own) if form else None,
         above=form.above(target[rows], kept) if form else None,

@@ -22,6 +22,7 @@ from modelsel.statistics.certificate import interval
 from modelsel.statistics.units.intervals import UnitLosses
 
 FIRST, BETTER = "the first", "better"
+COUNTED = ("error", "within")  # measures that are a share of rows: those that are wrong, or off by more than a tolerance
 FAILED = 1e-6  # probability set aside for "the look failed", in every channel
 
 
@@ -67,7 +68,7 @@ class Released:
         return cls(**{**stated, "bounds": tuple(stated["bounds"])})
 
     def interval(
-        self, n: int, nats: float, units: Mapping[str, Any] | None = None, plan: Mapping[str, Any] | None = None
+        self, n: int, nats: float, units: Mapping[str, object] | None = None, plan: Mapping[str, object] | None = None
     ) -> tuple[float, float] | None:
         """The rates or scores not excluded at level e^-nats a side; of `units` where rows are not independent.
 
@@ -128,7 +129,7 @@ class Counts(ReleaseMechanism):
 
     def release(self, truth: LabelSummary) -> Released:
         price = prices.predicted(truth.errors, self.n, *self.foreseen) if self.foreseen else prices.full(self.n)
-        return Released("count", truth.errors / self.n, truth.errors, charged(price), truth.errors, truth.errors)
+        return Released("count", truth.errors / self.n, truth.errors, with_failure(price), truth.errors, truth.errors)
 
     @property
     def worst(self) -> float:
@@ -149,7 +150,7 @@ class CountGrid(ReleaseMechanism):
         low, high = prices.counts_of(cell, self.n, self.steps)
         foreseen = self.foreseen
         price = prices.predicted_grid(cell, self.steps, self.n, *foreseen) if foreseen else prices.grid(self.steps)
-        return Released("cell", cell / self.steps, None, charged(price), low, high)
+        return Released("cell", cell / self.steps, None, with_failure(price), low, high)
 
     @property
     def worst(self) -> float:
@@ -166,7 +167,7 @@ class PassFail(ReleaseMechanism):
     def release(self, truth: LabelSummary) -> Released:
         """Release whether the count of errors is within the target."""
         most = floor(self.target * self.n + 1e-9)
-        price = charged(prices.PASS_OR_FAIL)
+        price = with_failure(prices.PASS_OR_FAIL)
         if truth.errors <= most:
             return Released("pass", None, None, price, 0, most)
         return Released("fail", None, None, price, most + 1, self.n)
@@ -191,7 +192,7 @@ class LadderRelease(ReleaseMechanism):
     def release(self, truth: LabelSummary) -> Released:
         """Release a new board where it is beaten by more than a step, else that it stays."""
         improved = self.rounds == 0 or truth.errors * self.steps < (self.board - 1) * self.n
-        price = charged(prices.ladder(self.rounds, self.updates, self.board, improved, self.steps))
+        price = with_failure(prices.ladder(self.rounds, self.updates, self.board, improved, self.steps))
         if not improved:
             beaten = -(-(self.board - 1) * self.n // self.steps)  # the smallest count that does not move the board
             shown = Released(f"board {self.board} stays", self.board / self.steps, None, price, max(0, beaten), self.n)
@@ -224,9 +225,9 @@ class Better(ReleaseMechanism):
     def release(self, truth: LabelSummary) -> Released:
         """Release whether the count is better than the best so far by more than a step."""
         if not self.rounds or self.errors is None:
-            return Released(FIRST, None, None, charged(0.0))
+            return Released(FIRST, None, None, with_failure(0.0))
         improved = truth.errors * self.steps + self.n < self.errors * self.steps
-        price = charged(prices.coin(self.rounds, self.updates, improved))
+        price = with_failure(prices.coin(self.rounds, self.updates, improved))
         return Released(BETTER if improved else "no better", None, None, price)
 
     @property
@@ -253,35 +254,61 @@ class NoisyThreshold(ReleaseMechanism):
         """Release cross-validation's error where the test's is near it, else the test's with noise."""
         noise = generator(self.seed, f"thresholdout {self.look}").normal(0, 1 / sqrt(self.n), 2)
         if abs(truth.errors / self.n - self.cv_error) <= 4 / sqrt(self.n) + noise[0]:
-            return Released("cross-validation", self.cv_error, None, charged(-log(0.9)))
+            return Released("cross-validation", self.cv_error, None, with_failure(-log(0.9)))
         cell = round(self.n * min(1.0, max(0.0, truth.errors / self.n + float(noise[1]))))
-        return Released("noisy", cell / self.n, None, charged(-log(0.1 / (self.n + 1))))
+        return Released("noisy", cell / self.n, None, with_failure(-log(0.1 / (self.n + 1))))
 
     @property
     def worst(self) -> float:
         return worst_of(-log(0.1 / (self.n + 1)))
 
 
-def charged(price: float) -> float:
+def with_failure(price: float) -> float:
     """A price with the probability of failure set aside."""
     return price - log1p(-FAILED)
 
 
 def worst_of(price: float) -> float:
     """Return the price that an answer is charged at most."""
-    return max(charged(price), -log(FAILED))
+    return max(with_failure(price), -log(FAILED))
+
+
+@dataclass(frozen=True)
+class LookTerms:
+    """The terms of one look: how its answer is shown and at which level; `closed` says why nothing may be shown."""
+
+    release: str
+    delta: float = 0.05
+    steps: int | None = None
+    target: float | None = None
+    noise: int | None = None
+    budget: int = 0
+    quota: tuple[float, ...] = ()
+    closed: str = ""
+
+
+@dataclass(frozen=True)
+class ShownAnswer:
+    """An answer that was shown, in which look and of how many rows; `handed` is an exam's name for its predictions."""
+
+    look: int
+    n: int
+    symbol: str | None = None
+    score: float | None = None
+    interval: Sequence[float] | None = None
+    handed: str | None = None
 
 
 def count_channel(
-    terms: Mapping[str, Any], n: int, foreseen: tuple[float, int], past: Sequence[Mapping[str, Any]], look: int
+    terms: LookTerms, n: int, foreseen: tuple[float, int], past: Sequence[ShownAnswer], look: int
 ) -> ReleaseMechanism:
-    """The channel for an error count, from the terms of the seal and the answers so far (oldest first)."""
-    steps, mode = terms.get("steps"), terms["release"]
+    """The channel for an error count, from the terms of the look and the answers so far (oldest first)."""
+    steps, mode = terms.steps, terms.release
     told = foreseen if mode == "predicted" else None
     if mode == "passfail":
-        return PassFail(n, float(terms["target"]))
+        return PassFail(n, float(terms.target))  # type: ignore[arg-type]  # who has none is told so, or not believed
     if mode == "thresholdout":
-        return NoisyThreshold(n, foreseen[0], int(terms["noise"]), look)
+        return NoisyThreshold(n, foreseen[0], int(terms.noise), look)  # type: ignore[arg-type]  # as above
     if mode == "ladder":
         return _board(n, int(steps or n), past)
     if mode == "better":
@@ -289,33 +316,33 @@ def count_channel(
     return CountGrid(n, int(steps), told) if steps else Counts(n, told)
 
 
-def _best(n: int, steps: int, past: Sequence[Mapping[str, Any]]) -> Better:
+def _best(n: int, steps: int, past: Sequence[ShownAnswer]) -> Better:
     """Follow the answers so far (better or not) to the one that is the best."""
     best = Better(n, steps)
     for answer in past:
-        moved = answer.get("symbol") in (FIRST, BETTER)
-        if moved or answer.get("symbol") == "no better":
+        moved = answer.symbol in (FIRST, BETTER)
+        if moved or answer.symbol == "no better":
             best = replace(best, rounds=best.rounds + 1, updates=best.updates + moved)
-            best = replace(best, best=str(answer["handed"])) if moved else best
+            best = replace(best, best=str(answer.handed)) if moved else best
     return best
 
 
-def _board(n: int, steps: int, past: Sequence[Mapping[str, Any]]) -> LadderRelease:
+def _board(n: int, steps: int, past: Sequence[ShownAnswer]) -> LadderRelease:
     """Follow the answers so far to the present board; a count that was shown exactly sets the board too, at no further cost."""
     board = LadderRelease(n, steps)
     for answer in past:
-        shown, limits = answer.get("symbol"), answer.get("interval")
+        symbol, limits = str(answer.symbol), answer.interval
         held = (float(limits[0]), float(limits[1])) if limits else None
-        if str(shown).startswith("board"):
-            cell = prices.cell_of(round(float(answer["score"]) * answer["n"]), answer["n"], steps)
-            moved = not board.rounds or not str(shown).endswith("stays")
+        if answer.score is None:
+            continue
+        cell = prices.cell_of(round(float(answer.score) * answer.n), answer.n, steps)
+        if symbol.startswith("board"):
+            moved = not board.rounds or not symbol.endswith("stays")
             board = replace(board, rounds=board.rounds + 1, updates=board.updates + moved)
-            board = replace(board, board=cell, held=held, set_by=answer["look"]) if moved else board
-        elif answer.get("score") is not None and shown in ("count", "cell", "unguarded"):
-            cell = prices.cell_of(round(float(answer["score"]) * answer["n"]), answer["n"], steps)
-            if not board.rounds or cell < board.board:
-                board = replace(board, rounds=max(1, board.rounds), updates=max(1, board.updates), board=cell)
-                board = replace(board, held=held, set_by=answer["look"])
+            board = replace(board, board=cell, held=held, set_by=answer.look) if moved else board
+        elif symbol in ("count", "cell", "unguarded") and (not board.rounds or cell < board.board):
+            board = replace(board, rounds=max(1, board.rounds), updates=max(1, board.updates), board=cell)
+            board = replace(board, held=held, set_by=answer.look)
     return board
 
 
@@ -325,13 +352,14 @@ def _board(n: int, steps: int, past: Sequence[Mapping[str, Any]]) -> LadderRelea
 # weights); AUC √(L / 2 min(n+, n−)) (Hoeffding for two-sample U-statistics); balanced error, a union over C classes,
 # mean_c √((L + ln C) / 2n_c). Where none is known (F1, kappa, MCC, log loss, recall, ...) no interval is certified.
 
-RANGES = {"error": (0.0, 1.0), "balanced_error": (0.0, 1.0), "auc": (0.0, 1.0), "f1": (0.0, 1.0), "brier": (0.0, 2.0),
+RANGES = {"error": (0.0, 1.0), "within": (0.0, 1.0), "balanced_error": (0.0, 1.0),
+          "auc": (0.0, 1.0), "f1": (0.0, 1.0), "brier": (0.0, 2.0),
           "kappa": (-1.0, 1.0), "mcc": (-1.0, 1.0), "precision": (0.0, 1.0), "recall": (0.0, 1.0), "f_beta": (0.0, 1.0),
           "specificity": (0.0, 1.0), "average_precision": (0.0, 1.0), "top_k_error": (0.0, 1.0),
           "expected_calibration_error": (0.0, 1.0)}  # fmt: skip
-MEANS = ("error", "brier", "cost_matrix")
+MEANS = ("error", "within", "brier", "cost_matrix")
 CLASSWISE = ("auc", "balanced_error")  # their width shows how many rows each class has, which is priced
-WITH_COUNT = ("error", "cost_matrix")  # weighted or costed: the unweighted count is shown beside, and priced
+WITH_COUNT = ("error", "within", "cost_matrix")  # weighted or costed: the unweighted count is shown beside, and priced
 
 
 @dataclass(frozen=True)
@@ -357,7 +385,9 @@ class ScoreGridRelease(ReleaseMechanism):
         if errors is not None:
             price += prices.predicted(errors, self.n, *self.foreseen) if self.foreseen else prices.full(self.n)
         half, rounding = self._half(truth), self._step / 2
-        return Released("value", round(score, 12), errors, charged(price), half=half, rounding=rounding, bounds=self._limits)
+        return Released(
+            "value", round(score, 12), errors, with_failure(price), half=half, rounding=rounding, bounds=self._limits
+        )
 
     @property
     def worst(self) -> float:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from modelsel.core.types import Candidate, Codes, Floats, Integers, Outputs, Sealed, Table, Task
 from modelsel.measure.base import BaseMeasure
@@ -54,16 +54,29 @@ class OutOfFold:
     weights: Floats | None = None
 
 
+class RecordedLook(Protocol):
+    """A look on record, as an exam reads it: its price, and which exam and whose answer it was by measure and settings."""
+
+    @property
+    def price(self) -> float: ...
+    @property
+    def metric(self) -> str: ...
+    @property
+    def spec_id(self) -> str: ...
+    @property
+    def config(self) -> Mapping[str, Any]: ...
+
+
 @dataclass(frozen=True, eq=False)
 class Sitting:
     """The part of a look that an exam adds: predictions that somebody else made.
 
-    `objection` is asked under the ledger's lock, with the facts of all looks at these rows and the highest price of the answer;
-    what it says is the reason of a refusal. `earlier` gives the predictions of an earlier answer by the name that the sealing's
+    `objection` is asked under the ledger's lock, with all looks at these rows and the highest price of the answer; what it says
+    is the reason of a refusal. `earlier` gives the predictions of an earlier answer by the name that the sealing's
     configuration has for it (`handed`).
     """
 
-    objection: Callable[[Sequence[Mapping[str, Any]], float], str]
+    objection: Callable[[Sequence[RecordedLook], float], str]
     earlier: Callable[[str], Outputs]
 
 

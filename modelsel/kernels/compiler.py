@@ -56,7 +56,7 @@ def sources(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*.py") if path.name != "__init__.py")
 
 
-def kernel(signature: Any = None, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+def kernel(signature: object = None, **options: object) -> Callable[[Callable[..., Any]], Any]:
     """Decorate a function to be compiled at once and kept; without a signature it is a piece of other kernels."""
     import numba
 
@@ -85,7 +85,7 @@ def _compiled(dispatcher: Any, function: Callable[..., Any], signature: Any, kee
 
 
 @cache
-def function_of(function: Callable[..., float], signature: Any) -> Any:
+def function_of(function: Callable[..., float], signature: object) -> Any:
     """The compiled form of a plain function (a criterion's or a distance's), to be handed to a kernel as an argument."""
     return kernel(signature)(function)
 

@@ -48,17 +48,17 @@ class CheckedFile(IndexDataCacheFile):  # type: ignore[misc]
         stamp, overloads = found
         return overloads if stamp == self._source_stamp else {}
 
-    def _save_index(self, overloads: Any) -> None:
+    def _save_index(self, overloads: object) -> None:
         self._write(self._index_path, (self._source_stamp, overloads))
 
     def _load_data(self, name: str) -> Any:
         """None, as for a file that is not there, when it is damaged: Numba then compiles."""
         return _read(Path(self._data_path(name)))
 
-    def _save_data(self, name: str, data: Any) -> None:
+    def _save_data(self, name: str, data: object) -> None:
         self._write(self._data_path(name), data)
 
-    def _write(self, path: str, value: Any) -> None:
+    def _write(self, path: str, value: object) -> None:
         data = self._dump(value)
         with self._open_for_write(path) as file:
             file.write(_sum(data) + data)
@@ -146,7 +146,7 @@ class ReadyCache(CheckedCache):
         super().__init__(function)
         self._cache_file = CheckedFile(str(folder()), self._impl.filename_base, made_from())
 
-    def _index_key(self, sig: Any, codegen: Any) -> Any:
+    def _index_key(self, sig: object, codegen: object) -> Any:
         key = super()._index_key(sig, codegen)
         return key[0], MACHINE, *key[2:]
 
@@ -158,9 +158,9 @@ class Layered:
         self.ready, self.own = ready, own
         self.cache_path = own.cache_path
 
-    def load_overload(self, sig: Any, target: Any) -> Any:
+    def load_overload(self, sig: object, target: object) -> Any:
         found = self.ready.load_overload(sig, target)
         return self.own.load_overload(sig, target) if found is None else found
 
-    def save_overload(self, sig: Any, data: Any) -> None:
+    def save_overload(self, sig: object, data: object) -> None:
         self.own.save_overload(sig, data)

@@ -16,6 +16,7 @@ codes = types.Array(types.int32, 1, "C")
 fixed_entries = types.Array(types.int64, 2, "C", readonly=True)
 flags = types.Array(types.uint8, 1, "C")
 fixed_reals = types.Array(types.float64, 1, "C", readonly=True)
+strided_reals = types.Array(types.float64, 1, "A", readonly=True)
 fixed_wholes = types.Array(types.int64, 1, "C", readonly=True)
 fixed_codes = types.Array(types.int32, 1, "C", readonly=True)
 fixed_columns = types.Array(types.int32, 2, "C", readonly=True)
@@ -51,10 +52,15 @@ mimics = types.FunctionType(
 )  # fmt: skip
 
 
-def grown(*arguments: Any) -> Any:
+def grown(*arguments: object) -> Any:
     """Signature of a grower: node records, goodness, class weights, marks of levels; surrogates, agreements, sides."""
     records = types.Array(types.int64, 2, "C")
     return types.Tuple((records, reals, matrix, flags, records, reals, wholes))(*arguments)
+
+
+def grown_numbers(*arguments: Any) -> Any:
+    """Signature of a grower by squared error: node records, goodness, whole sums, sums of squares about the mean."""
+    return types.Tuple((entries, reals, entries, reals))(*arguments)
 
 
 # levels per feature; then per surrogate: first (by node), feature, threshold, flipped, start among sides (−1: numeric), sides
@@ -66,17 +72,17 @@ plain_tree = types.Tuple((
 ))  # fmt: skip
 
 
-def late(*arguments: Any) -> Any:
+def late(*arguments: object) -> Any:
     """Signature of `find`: records of surrogates and their agreements."""
     return types.Tuple((entries, reals))(*arguments)
 
 
-def packed(*arguments: Any) -> Any:
+def packed(*arguments: object) -> Any:
     """Signature of `pack`: columns that are tested, children by level."""
     return types.Tuple((wholes, codes))(*arguments)
 
 
-def forest_tree(*arguments: Any) -> Any:
+def forest_tree(*arguments: object) -> Any:
     """Signature of a forest's grower.
 
     Nodes; thresholds and goodness of tests; class weights of leaves (where each leaf's begin, classes, weights); marks.
@@ -84,22 +90,22 @@ def forest_tree(*arguments: Any) -> Any:
     return types.Tuple((columns, reals, reals, codes, codes, reals, flags))(*arguments)
 
 
-def parents(*arguments: Any) -> Any:
+def parents(*arguments: object) -> Any:
     """Signature of `parents`: two numbers per node."""
     return types.Tuple((codes, codes))(*arguments)
 
 
-def node_lists(*arguments: Any) -> Any:
+def node_lists(*arguments: object) -> Any:
     """Signature of `listed`: start and end per node, classes, weights."""
     return types.Tuple((codes, codes, codes, reals))(*arguments)
 
 
-def routed(*arguments: Any) -> Any:
+def routed(*arguments: object) -> Any:
     """Signature of a walk: owner, leaf and part of each fragment, rows that met an unseen level."""
     return types.Tuple((wholes, codes, reals, types.int64))(*arguments)
 
 
-def ended(*arguments: Any) -> Any:
+def ended(*arguments: object) -> Any:
     """Signature of `ends`, per tree: a node per node, and the number of leaves."""
     return types.Tuple((columns, wholes))(*arguments)
 
@@ -113,7 +119,7 @@ grown_tree = types.Tuple((
 upper = types.FunctionType(real(real, real, real, types.int32))  # the inverse of the incomplete beta function
 
 
-def raised(*arguments: Any) -> Any:
+def raised(*arguments: object) -> Any:
     """Signature of pruning with raising: nodes that stand, leaves, parents, class weights, whether any was raised."""
     marks = types.Array(types.boolean, 1, "C")
     return types.Tuple((marks, marks, codes, matrix, types.boolean))(*arguments)

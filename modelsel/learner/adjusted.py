@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from modelsel.core.spec import FieldLimits, kind_of, part, resolved
-from modelsel.core.types import Description, Floats, Integers, Table, Task
+from modelsel.core.types import ClassTask, Description, Floats, Integers, Table
 from modelsel.learner import crossed
 from modelsel.learner.base import BaseLearner, FittedModel
 from modelsel.learner.inner import FittedSteps, InnerFits, inner_fits, nested, refusal, unlabelled
@@ -63,12 +63,12 @@ class AdjustedLearner(BaseLearner):
         for one in (*self.prepared_by, self.base):
             yield from one.problems(task)
         if self.crossing is not None or getattr(self, self.adjustment).fold_scores == crossed.OUTER:
-            known = task if isinstance(task, Task) else None
+            known = task if isinstance(task, ClassTask) else None
             yield from crossed.problems(self.crossing, known, self.adjustment, self.in_proportion)
         elif self.inner and getattr(self.base, "crossing", None) is not None:
             yield f"{self.base.adjustment}.fold_scores: outer behind a {self.adjustment} on inner folds: use the same for both"
 
-    def taught(self, task: Task, rows: Integers, rng: np.random.Generator) -> InnerFits:
+    def taught(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> InnerFits:
         """The fit on these rows, and those whose scores of them teach."""
         if self.crossing is not None:
             return crossed.crossed_fits(self.base, self.prepared_by, task, rows, self.crossing, rng)
@@ -84,7 +84,7 @@ class AdjustedLearner(BaseLearner):
         own = {"crossed": self.crossing.specification()} if self.crossing is not None else {}
         return {"base": [kind_of(self.base), self.base.fit_key()], "steps": steps, "folds": self.inner, **own}
 
-    def refusal(self, task: Task, rows: Integers) -> str | None:
+    def refusal(self, task: ClassTask, rows: Integers) -> str | None:
         """Too few rows for the inner folds, or for the base on the smallest of them; rows of none of the outer folds."""
         if self.crossing is not None and (reason := crossed.strangers(self.crossing, task, rows)):
             return reason
@@ -121,7 +121,7 @@ class AdjustedModel(FittedModel):
         facts, arrays = nested({**own, **steps})
         return Description(self.made_by, {**facts, "steps": len(steps)}, arrays)
 
-    def with_base(self, task: Task, rows: Integers) -> Self:
+    def with_base(self, task: ClassTask, rows: Integers) -> Self:
         """The base fitted again on the development rows. ValueError where these, or the versions, are others."""
         ready = self.steps(unlabelled(task))
         return replace(self, base=self.base.refit(task.with_features(ready.features, ready.values), rows))

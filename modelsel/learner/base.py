@@ -22,14 +22,26 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from modelsel.core.described import Described, given_by, stored_numbers
 from modelsel.core.spec import resolved
-from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Table, Task
+from modelsel.core.types import (
+    AnyTask,
+    ClassOutputs,
+    Description,
+    Floats,
+    Integers,
+    NumberOutputs,
+    NumberTask,
+    Outputs,
+    Table,
+    Task,
+)
 
 
 class FittedModel(Described):
-    """Base of fitted learners. A new one defines `scores`.
+    """Base of fitted learners. A new one defines `scores`; one of numbers `predict`.
 
     Examples
     --------
@@ -56,8 +68,10 @@ class FittedModel(Described):
         """
         raise NotImplementedError
 
-    def predict(self, table: Table) -> Codes:
+    def predict(self, table: Table) -> NDArray[Any]:
         """Return the index of the class with the largest score per row; ties: the first class.
+
+        A model of numbers says this, and no `scores`.
 
         Parameters
         ----------
@@ -66,10 +80,10 @@ class FittedModel(Described):
 
         Returns
         -------
-        Codes
-            A class index per row.
+        Codes or Floats
+            A class index per row; of a model of numbers, a number.
         """
-        predicted: Codes = np.argmax(self.scores(table), axis=1).astype(np.int32)
+        predicted: NDArray[np.int32] = np.argmax(self.scores(table), axis=1).astype(np.int32)
         return predicted
 
 
@@ -88,7 +102,7 @@ class BaseLearner:
     unit: ClassVar[str] = "stored numbers"
     holds_gil: ClassVar[bool] = True
 
-    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> Any:
+    def fit(self, task: AnyTask, rows: Integers, rng: np.random.Generator) -> Any:
         """Fit on some rows of a task.
 
         Parameters
@@ -122,7 +136,7 @@ class BaseLearner:
         """
         return ()
 
-    def refusal(self, task: Task, rows: Integers) -> str | None:
+    def refusal(self, task: AnyTask, rows: Integers) -> str | None:
         """Say why it cannot be fitted on just these rows: then the candidate is skipped on them.
 
         Parameters
@@ -164,7 +178,7 @@ class BaseLearner:
         """
         return resolved(self)
 
-    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> Any:
+    def fit_path(self, task: AnyTask, rows: Integers, rng: np.random.Generator) -> Any:
         """Fit once for all learners of equal `fit_key`.
 
         Parameters
@@ -262,7 +276,7 @@ class Path(Protocol):
         ...
 
     def training_error(self, learners: Sequence[Any]) -> Floats:
-        """Compute each learner's weighted share of misclassified analysis rows.
+        """Compute each learner's weighted share of misclassified analysis rows; of numbers, the root mean squared error.
 
         Parameters
         ----------
@@ -332,21 +346,56 @@ class SingleFit:
 
     def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
         """Return the model's answers for some rows, once per learner."""
-        asked = Table(name=table.name, features=table.features, values=table.values[rows], rows=table.rows[rows])
+        asked = Table(
+            name=table.name, features=table.features, values=table.values[rows], rows=table.rows[rows], source=table.source
+        )
+        if isinstance(self.task, NumberTask):
+            return NumberOutputs(np.tile(np.asarray(self.fitted.predict(asked), np.float64), (len(learners), 1)))
         predicted = np.asarray(self.fitted.predict(asked), np.int32)
         found = np.asarray(self.fitted.scores(asked), np.float64) if scores else None
-        return Outputs(np.tile(predicted, (len(learners), 1)), None if found is None else np.tile(found, (len(learners), 1, 1)))
+        return ClassOutputs(
+            np.tile(predicted, (len(learners), 1)), None if found is None else np.tile(found, (len(learners), 1, 1))
+        )
 
     def complexity(self, learners: Sequence[Any]) -> Floats:
         """Size of the model."""
         return np.full(len(learners), float(self.learner.complexity(self.fitted)))
 
     def training_error(self, learners: Sequence[Any]) -> Floats:
-        """Weighted share of analysis rows that the model misclassifies."""
-        weights = self.task.row_weights[self.seen]
-        wrong = self.outputs([self.learner], self.task, self.seen, scores=False).predicted[0] != self.task.target[self.seen]
-        return np.full(len(learners), float(weights @ wrong / weights.sum()))
+        """Weighted share of analysis rows that the model misclassifies; of numbers, the root mean squared error."""
+        said = self.outputs([self.learner], self.task, self.seen, scores=False).predicted[0]
+        return np.full(len(learners), training_error(self.task, self.seen, said))
 
     def model(self, learner: Any) -> Any:
         """The model that `fit` gave."""
         return self.fitted
+
+
+def training_error(task: Task, rows: Integers, said: NDArray[Any]) -> float:
+    """Weighted share of rows that are misclassified; of numbers, the root mean squared error.
+
+    Parameters
+    ----------
+    task : Task
+        The task.
+    rows : Integers
+        Positions of the rows.
+    said : Codes or Floats
+        What was predicted of them.
+
+    Returns
+    -------
+    float
+        In the unit of the target where that is a number.
+
+    Examples
+    --------
+    >>> from modelsel.dataset.play_tennis import PlayTennis
+    >>> task = PlayTennis().read()
+    >>> training_error(task, np.arange(14), np.ones(14, np.int32))  # "Yes" for all: five days are missed
+    0.35714285714285715
+    """
+    weights, truth = task.row_weights[rows], task.target[rows]
+    if isinstance(task, NumberTask):
+        return float(np.sqrt(weights @ np.square(said - truth) / weights.sum()))
+    return float(weights @ (said != truth) / weights.sum())

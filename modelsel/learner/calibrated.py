@@ -19,12 +19,12 @@ from modelsel.core.spec import class_of, kind_of, part
 from modelsel.core.types import (
     DECISIONS,
     PROBABILITIES,
+    ClassTask,
     Description,
     Floats,
     Integers,
     Outputs,
     Table,
-    Task,
     scores_are,
 )
 from modelsel.learner.adjusted import AdjustedLearner, AdjustedModel, AdjustedPath
@@ -61,10 +61,10 @@ class Calibrated(AdjustedLearner):
         """The number of inner folds."""
         return int(self.calibrator.folds) if self.crossing is None else 0
 
-    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "CalibratedPath":
+    def fit_path(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> "CalibratedPath":
         return CalibratedPath(self.taught(task, rows, rng))
 
-    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "CalibratedModel":
+    def fit(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> "CalibratedModel":
         return self.fit_path(task, rows, rng).model(self)
 
     @staticmethod
@@ -119,7 +119,7 @@ class CalibratedModel(AdjustedModel):
 class CalibratedRecipe(CalibratedModel):
     """Of a base of which only the recipe was kept: it answers once it is fitted again; its curve was kept."""
 
-    def refit(self, task: Task, rows: Integers) -> CalibratedModel:
+    def refit(self, task: ClassTask, rows: Integers) -> CalibratedModel:
         """The base fitted again on the development rows. ValueError where these, or the versions, are others."""
         again = self.with_base(task, rows)
         return CalibratedModel(again.kind, again.base, again.steps, again.calibration)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from modelsel.core.types import Floats, Table, Task
+from modelsel.core.types import ClassTask, Floats, Table
 
 Prior = str | tuple[float, ...]
 WORDS = ("empirical", "laplace", "uniform")
@@ -38,7 +38,7 @@ def prior_problems(prior: Prior, task: Table | None) -> Iterable[str]:
             yield f"prior is '{prior}': use empirical, laplace, uniform, or a list with one number per class"
     elif not all(np.isfinite(p) and p >= 0 for p in prior) or not sum(prior) > 0:
         yield f"prior {list(prior)} needs numbers of at least 0, not all 0"
-    elif isinstance(task, Task) and len(prior) != len(task.classes):
+    elif isinstance(task, ClassTask) and len(prior) != len(task.classes):
         yield f"prior has {len(prior)} numbers for {len(task.classes)} classes ({', '.join(task.classes)})"
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from modelsel.core.fingerprint import digest, generator
 from modelsel.core.spec import kind_of, resolved
-from modelsel.core.types import Floats, Fold, Integers, Resampling, Task
+from modelsel.core.types import ClassTask, Floats, Fold, Integers, Resampling
 from modelsel.learner.inner import InnerFits, prepared_fit
 
 REMEMBERED = 1 << 28  # bytes of scores that are kept, so that each model scores its rows once for all other folds
@@ -64,7 +64,7 @@ class OuterFolds:
         own = getattr(adjustment.scheme, "seed", None)
         return cls(adjustment.scheme, int(adjustment.scheme_seed or 0 if own is None else own))
 
-    def on(self, task: Task) -> Resampling:
+    def on(self, task: ClassTask) -> Resampling:
         """The folds of these rows."""
         found: Resampling = self.scheme.instantiate(task, self.seed)
         return found
@@ -84,14 +84,14 @@ class CrossedFits(InnerFits):
     folds: tuple[Fold, ...]
     seed: int
 
-    def held(self, learners: Sequence[Any]) -> dict[Any, Floats]:
+    def held(self, learners: Sequence[object]) -> dict[Any, Floats]:
         """Compute by learner the scores of the analysis rows, each by the model of the outer fold of the row."""
         found = np.empty((len(learners), len(self.rows), len(self.task.classes)))
         for fold, (_, out) in zip(self.folds, self.parts, strict=True):
             found[:, out] = self._of(fold, learners)
         return dict(zip(learners, found, strict=True))
 
-    def _of(self, fold: Fold, learners: Sequence[Any]) -> Floats:
+    def _of(self, fold: Fold, learners: Sequence[object]) -> Floats:
         """Learners × rows × classes of one fold's assessment rows, in their order."""
         said = [[resolved(one) for one in learners], [resolved(step) for step in self.steps]]
         key = digest([self.task.fingerprint, fold.fingerprint, self.seed, said])
@@ -105,7 +105,7 @@ class CrossedFits(InnerFits):
 
 
 def crossed_fits(
-    learner: Any, steps: Sequence[Any], task: Task, rows: Integers, outer: OuterFolds, rng: np.random.Generator
+    learner: object, steps: Sequence[object], task: ClassTask, rows: Integers, outer: OuterFolds, rng: np.random.Generator
 ) -> CrossedFits:
     """Fit on the analysis rows of one of the scheme's folds, or on all rows. ValueError for other rows."""
     rows = np.asarray(rows)
@@ -130,7 +130,7 @@ def teaching(resampling: Resampling, rows: Integers, size: int) -> tuple[Fold, .
     return tuple(fold for fold in resampling.folds if fold.repeat == own.repeat and fold.index != own.index)
 
 
-def taught_by(learner: Any) -> OuterFolds | None:
+def taught_by(learner: object) -> OuterFolds | None:
     """Return the outer folds that teach a learner, or one that it adjusts; None without."""
     while learner is not None:
         if (found := getattr(learner, "crossing", None)) is not None:
@@ -139,7 +139,7 @@ def taught_by(learner: Any) -> OuterFolds | None:
     return None
 
 
-def strangers(outer: OuterFolds, task: Task, rows: Integers) -> str | None:
+def strangers(outer: OuterFolds, task: ClassTask, rows: Integers) -> str | None:
     """Say why the outer folds cannot teach on these rows; None where they can."""
     try:
         teaching(outer.on(task), np.asarray(rows), len(task))
@@ -148,7 +148,7 @@ def strangers(outer: OuterFolds, task: Task, rows: Integers) -> str | None:
     return None
 
 
-def problems(outer: OuterFolds | None, task: Task | None, what: str, stratified: bool) -> Iterator[str]:
+def problems(outer: OuterFolds | None, task: ClassTask | None, what: str, stratified: bool) -> Iterator[str]:
     """Reasons why outer folds cannot teach: no study, rows not assessed once each, folds of one row, other proportions."""
     if outer is None:
         yield f"{what}.fold_scores: outer reads the folds of a study, and there is none here: use inner"

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from modelsel.core.spec import class_of, kind_of, part, resolved
-from modelsel.core.types import PROBABILITIES, Codes, Description, Floats, Integers, Outputs, Table, Task, scores_are
+from modelsel.core.types import PROBABILITIES, ClassTask, Codes, Description, Floats, Integers, Outputs, Table, scores_are
 from modelsel.learner.adjusted import AdjustedLearner, AdjustedModel, AdjustedPath
 from modelsel.learner.crossed import OuterFolds
 from modelsel.learner.inner import part_of, steps_of
@@ -54,10 +54,10 @@ class Decided(AdjustedLearner):
         if kind_of(self.decision) != "none" and (said := scores_are(self.base)) != PROBABILITIES:
             yield f"a decision reads probabilities, and this learner gives {said}: set calibrator=platt beside it"
 
-    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "DecidedPath":
+    def fit_path(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> "DecidedPath":
         return DecidedPath(self.taught(task, rows, rng))
 
-    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "DecidedModel":
+    def fit(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> "DecidedModel":
         return self.fit_path(task, rows, rng).model(self)
 
     @staticmethod
@@ -126,7 +126,7 @@ class DecidedModel(AdjustedModel):
 class DecidedRecipe(DecidedModel):
     """Of a base of which only the recipe was kept: it answers once it is fitted again; its operating point was kept."""
 
-    def refit(self, task: Task, rows: Integers) -> DecidedModel:
+    def refit(self, task: ClassTask, rows: Integers) -> DecidedModel:
         """The base fitted again on the development rows. ValueError where these, or the versions, are others."""
         again = self.with_base(task, rows)
         return DecidedModel(again.kind, again.base, again.steps, again.decision, again.learnt)

@@ -1,4 +1,4 @@
-"""Any classifier with scikit-learn's interface as a candidate: LightGBM, XGBoost, CatBoost, scikit-learn, imbalanced-learn, ...
+"""Any classifier or regressor with scikit-learn's interface as a candidate: LightGBM, XGBoost, CatBoost, scikit-learn, ...
 
 `estimator` is a dotted name that counts only if its package is on the allow-list (`foreign.allowed`), `params` are plain.
 Where a sharing adapter knows the class (`modelsel/sharing/`), one fit answers every number of rounds or trees, or every
@@ -12,10 +12,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from modelsel.core.spec import FieldLimits, one_of, plain, resolved
-from modelsel.core.types import PROBABILITIES, Description, Feature, Integers, Table, Task
+from modelsel.core.types import BOTH_TASKS, PROBABILITIES, Description, Feature, Integers, Table, Task, TaskKind
 from modelsel.foreign.allowed import NotAllowedError, class_of, home_of
 from modelsel.foreign.answers import decides, scores_of
-from modelsel.foreign.libraries import Origin, fits_in_threads, is_classifier, takes_nan, takes_weights
+from modelsel.foreign.libraries import Origin, fits_in_threads, kinds_read, takes_nan, takes_weights
 from modelsel.foreign.native import most_levels, takes_categories
 from modelsel.foreign.parameters import Params, settled, unknown, unsaid
 from modelsel.learner.base import BaseLearner
@@ -78,6 +78,11 @@ class Estimator(BaseLearner):
         return adapter.unit if adapter else "columns"
 
     @property
+    def reads(self) -> tuple[TaskKind, ...]:
+        """A classifier reads classes, a regressor numbers; of what cannot be made (`problems` tells why) nothing is known."""
+        return BOTH_TASKS if any(True for _ in self.problems()) else kinds_read(self._made)
+
+    @property
     def coded(self) -> str:
         """The encoding of nominal features: native where the estimator takes it, unless another one is said."""
         auto = "native" if takes_categories(self.cls) else "one_hot"
@@ -113,7 +118,7 @@ class Estimator(BaseLearner):
                 spec["side"] = side
         return spec
 
-    def with_value(self, value: Any) -> "Estimator":
+    def with_value(self, value: object) -> "Estimator":
         """The same with another value of the path parameter."""
         assert self.adapter is not None
         return replace(self, params={**self.params, self.adapter.parameter: value})
@@ -136,19 +141,21 @@ class Estimator(BaseLearner):
             return
         yield from self._unfit(kind, made, task)
 
-    def _unfit(self, kind: Any, made: Any, task: Table | None) -> Iterable[str]:
+    def _unfit(self, kind: object, made: object, task: Table | None) -> Iterable[str]:
         """Yield why the estimator cannot be fitted, by itself or on this task."""
-        if not is_classifier(made):
-            yield f"{self.estimator} is no scikit-learn classifier"
+        if not kinds_read(made):
+            yield f"{self.estimator} is no scikit-learn classifier or regressor"
             return
         if self.encoding == "native" and not takes_categories(kind):
             yield f"{self.estimator} takes no categories: use encoding=one_hot or ordinal"
         if self.missing == "keep" and not takes_nan(made):
             yield f"{self.estimator} takes no missing values: use missing=auto or median"
+        if self.encoding == "target" and "classes" not in kinds_read(made):
+            yield "encoding=target codes classes, and this is a regressor: use encoding=one_hot or ordinal"
         if isinstance(task, Task):
             yield from self._unfit_for(kind, made, task)
 
-    def _unfit_for(self, kind: Any, made: Any, task: Task) -> Iterable[str]:
+    def _unfit_for(self, kind: object, made: object, task: Task) -> Iterable[str]:
         """Yield why the estimator cannot be fitted on the task's features and weights."""
         most = most_levels(kind) if self.coded == "native" else None
         many = [feature for feature in task.features if most and feature.kind == "nominal" and len(feature.levels) > most]

@@ -10,7 +10,20 @@ from numpy.typing import NDArray
 
 from modelsel.core.fingerprint import array_digest
 from modelsel.core.spec import resolved
-from modelsel.core.types import DECISIONS, Codes, Description, Floats, Integers, Outputs, Table, Task, positions
+from modelsel.core.types import (
+    DECISIONS,
+    ClassOutputs,
+    Codes,
+    Description,
+    Floats,
+    Integers,
+    NumberOutputs,
+    NumberTask,
+    Outputs,
+    Table,
+    Task,
+    positions,
+)
 from modelsel.foreign.answers import decides, decisions, scores_of
 from modelsel.foreign.libraries import takes_nan
 from modelsel.foreign.native import as_wanted, fitted_with, made_with
@@ -26,7 +39,10 @@ KIND = "estimator"
 
 @dataclass(frozen=True, eq=False)
 class Answering:
-    """A fitted estimator behind the matrix that it reads; `own` are the classes that it knows, among `classes`."""
+    """A fitted estimator behind the matrix that it reads.
+
+    `own` are the classes that it knows, among `classes`; a regressor knows none, and `classes` is 0.
+    """
 
     estimator: Any
     adapter: Adapter | None
@@ -34,30 +50,44 @@ class Answering:
     nominal: tuple[int, ...]  # columns of the matrix that hold categories
     own: Integers
     classes: int
+    labels: NDArray[Any] | None = (
+        None  # of the classes, where the estimator was fitted on labels; else on their positions in `own`
+    )
 
-    def outputs(self, values: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
+    def outputs(self, values: Sequence[object], table: Table, rows: Integers, scores: bool) -> Outputs:
         """Return the answers of a fit with each value of the path parameter (None where there is none) for some rows."""
+        if not self.classes:
+            return NumberOutputs(self._numbers(values, table, rows))
         predicted = np.empty((len(values), len(rows)), np.int32)
         shares = np.zeros((len(values), len(rows), self.classes)) if scores else None
         if not len(rows):
-            return Outputs(predicted, shares)
+            return ClassOutputs(predicted, shares)
         matrix = as_wanted(type(self.estimator), self.columns.matrix(table, rows), self.nominal)
         distinct = list(dict.fromkeys(values))
         found = dict(zip(distinct, self._said(distinct, matrix, scores), strict=True))
         for place, value in enumerate(values):
             said, own = found[value]
-            predicted[place] = self.own[np.asarray(said).ravel().astype(np.int64)]
+            predicted[place] = self._coded(said)
             if shares is not None:
                 shares[place] = self._shares(own, predicted[place])
-        return Outputs(predicted, shares)
+        return ClassOutputs(predicted, shares)
 
-    def cut(self, value: Any) -> "Answering":
+    def _numbers(self, values: Sequence[Any], table: Table, rows: Integers) -> Floats:
+        """Predicted numbers of a fit with each value of the path parameter, values × rows."""
+        if not len(rows):
+            return np.empty((len(values), 0))
+        matrix = as_wanted(type(self.estimator), self.columns.matrix(table, rows), self.nominal)
+        distinct = list(dict.fromkeys(values))
+        found = dict(zip(distinct, self._said(distinct, matrix, scores=False), strict=True))
+        return np.array([np.asarray(found[value][0], np.float64).ravel() for value in values])
+
+    def cut(self, value: object) -> "Answering":
         """The fit with this value of the path parameter alone."""
         if self.adapter is None or value == self.adapter.value(_params(self.estimator, self.adapter)):
             return replace(self, adapter=None)
         return replace(self, estimator=self.adapter.cut(self.estimator, value), adapter=None)
 
-    def size(self, value: Any) -> float:
+    def size(self, value: object) -> float:
         """Measured complexity in the learner's unit."""
         if self.adapter is not None:
             return self.adapter.size(self.estimator, value)
@@ -68,7 +98,7 @@ class Answering:
         matrix = as_wanted(type(self.estimator), self.columns.matrix(table, positions(table)), self.nominal)
         return decisions(self.estimator, matrix, self.own, self.classes)
 
-    def _said(self, values: Sequence[Any], matrix: Any, scores: bool) -> Any:
+    def _said(self, values: Sequence[object], matrix: object, scores: bool) -> Any:
         """Ask the estimator for classes, and for scores where it has them, once per value of the path."""
         has_shares = scores and hasattr(self.estimator, "predict_proba")
         if self.adapter is not None:
@@ -78,6 +108,12 @@ class Answering:
             own = decisions(self.estimator, matrix, self.own, self.classes)
         answer: Answer = (self.estimator.predict(matrix), own)
         return [answer] * len(values)
+
+    def _coded(self, said: Any) -> Integers:
+        """The class of each answer."""
+        if self.labels is None:
+            return self.own[np.asarray(said).ravel().astype(np.int64)]
+        return places_of(self.labels, np.asarray(said).ravel())
 
     @property
     def _decides(self) -> bool:
@@ -95,6 +131,21 @@ class Answering:
         shares[:, self.own] = own
         total: Floats = shares.sum(axis=1, keepdims=True)
         return shares / total
+
+
+def places_of(labels: NDArray[Any], said: NDArray[Any]) -> Integers:
+    """The place of each label among `labels`; ValueError for one that is none of them.
+
+    >>> places_of(np.array(["no", "yes"]), np.array(["yes", "yes", "no"])).tolist()
+    [1, 1, 0]
+    """
+    distinct, inverse = np.unique(said, return_inverse=True)
+    place = {label: index for index, label in enumerate(labels.tolist())}
+    strange = [label for label in distinct.tolist() if label not in place]
+    if strange:
+        raise ValueError(f"it predicts {strange[0]!r}, which is no class")
+    found: Integers = np.array([place[label] for label in distinct.tolist()], np.int64)[inverse.ravel()]
+    return found
 
 
 def _params(estimator: Any, adapter: Adapter) -> dict[str, Any]:
@@ -130,8 +181,8 @@ class EstimatorModel(FittedModel):
         """Compute decision values of all rows, rows × classes."""
         return self.answering.decisions(table)
 
-    def predict(self, table: Table) -> Codes:
-        predicted: Codes = self.answering.outputs([None], table, positions(table), scores=False).predicted[0]
+    def predict(self, table: Table) -> NDArray[Any]:
+        predicted: NDArray[Any] = self.answering.outputs([None], table, positions(table), scores=False).predicted[0]
         return predicted
 
     def scores(self, table: Table) -> Floats:
@@ -172,20 +223,20 @@ class EstimatorPath:
     seed: int
     _fitted: dict[Any, Any] = field(default_factory=dict)  # the widest fit so far, under its value
 
-    def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
+    def outputs(self, learners: Sequence[object], table: Table, rows: Integers, scores: bool) -> Outputs:
         """Compute answers; without `predict_proba` scores are decision values, else the predicted class has the whole score."""
         answering, values = self._answering(learners), [self._value(learner) for learner in learners]
         return answering.outputs(values, table, rows, scores)
 
-    def complexity(self, learners: Sequence[Any]) -> Floats:
+    def complexity(self, learners: Sequence[object]) -> Floats:
         answering = self._answering(learners)
         return np.array([answering.size(self._value(learner)) for learner in learners])
 
-    def training_error(self, learners: Sequence[Any]) -> Floats:
+    def training_error(self, learners: Sequence[object]) -> Floats:
         """NaN: see `Estimator.no_training_error`."""
         return np.full(len(learners), np.nan)
 
-    def model(self, learner: Any) -> EstimatorModel:
+    def model(self, learner: object) -> EstimatorModel:
         value, answering = self._value(learner), self._answering([learner])
         return EstimatorModel(learner, answering.cut(value), self.seed, self.digest)
 
@@ -208,7 +259,7 @@ class EstimatorPath:
         adapter = self.learner.adapter
         return None if adapter is None else adapter.value(learner.params)
 
-    def _answering(self, learners: Sequence[Any]) -> Answering:
+    def _answering(self, learners: Sequence[object]) -> Answering:
         """Return the fit that answers all these learners, which is the one of the widest value so far."""
         adapter = self.learner.adapter
         if adapter is None:
@@ -217,7 +268,7 @@ class EstimatorPath:
         widest = adapter.widest(values)
         return self._fit(widest, self.learner.with_value(widest))
 
-    def _fit(self, value: Any, learner: Any) -> Answering:
+    def _fit(self, value: object, learner: object) -> Answering:
         """Return the fit of a value; only the last one is kept."""
         if value not in self._fitted:
             made = self._fitted_now(learner)
@@ -230,11 +281,19 @@ class EstimatorPath:
         """Fit the estimator on the matrix of the analysis rows."""
         task, rows, kind, (columns, matrix) = self.task, self.rows, learner.cls, self._columns
         nominal = columns.nominal if learner.coded == "native" else ()
-        classes, target = np.unique(task.target[rows], return_inverse=True)
+        classes, target = _coded(task, rows)
         made = kind(**settled(kind, {**learner.params, **made_with(kind, nominal, matrix.shape[1])}, self.seed))
         weights = {} if task.weights is None else {"sample_weight": task.weights[rows]}
         made.fit(as_wanted(kind, matrix, nominal), target, **weights, **fitted_with(kind, nominal))
-        return Answering(made, learner.adapter, columns, nominal, classes.astype(np.int64), len(task.classes))
+        return Answering(made, learner.adapter, columns, nominal, classes, task.class_count)
+
+
+def _coded(task: Task, rows: Integers) -> tuple[Integers, NDArray[Any]]:
+    """The classes that the rows have and the place of each row's among them; of numbers no class, and the numbers."""
+    if isinstance(task, NumberTask):
+        return np.zeros(0, np.int64), task.target[rows]
+    classes, target = np.unique(task.target[rows], return_inverse=True)
+    return classes.astype(np.int64), target
 
 
 def _missing(learner: Any) -> str:
@@ -272,7 +331,7 @@ class EstimatorRecipe(FittedModel):
         facts = described(self.learner, self.random_state, self.rows, self.version)
         return Description(KIND, {**facts, "unstored": self.why})
 
-    def predict(self, table: Table) -> Codes:
+    def predict(self, table: Table) -> NDArray[Any]:
         raise ValueError("only the recipe of this model was kept: refit it on the development rows")
 
     def scores(self, table: Table) -> Floats:
@@ -285,7 +344,7 @@ class EstimatorRecipe(FittedModel):
 # kept as its recipe alone, with the reason.
 
 
-def restored(learner: Any, description: Description) -> EstimatorModel | EstimatorRecipe:
+def restored(learner: object, description: Description) -> EstimatorModel | EstimatorRecipe:
     """The model, or its recipe where only that was kept. Raises ValueError for a description that is not whole."""
     facts = description.facts
     if not isinstance(facts["random_state"], int) or not isinstance(facts["rows"], str):
@@ -302,7 +361,8 @@ def _answering(learner: Any, facts: Mapping[str, Any], arrays: Mapping[str, NDAr
     name, own, classes = str(facts["stored"]), np.asarray(arrays["own"]), facts["classes"]
     if name not in FILES or own.dtype.kind != "i" or own.ndim != 1 or not isinstance(classes, int):
         raise ValueError("estimator: not a whole model")
-    if len(own) == 0 or own.min() < 0 or own.max() >= classes or (np.diff(own) <= 0).any():
+    numbers = classes == 0 and len(own) == 0
+    if not numbers and (len(own) == 0 or own.min() < 0 or own.max() >= classes or (np.diff(own) <= 0).any()):
         raise ValueError("estimator: classes that are none")
     if name == SKOPS and _minor(str(facts["version"])) != _minor(learner.source):
         raise ValueError(f"it was stored by {facts['version']}, and this is {learner.source}: install that version")

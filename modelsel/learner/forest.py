@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from modelsel.core.spec import kind_of, number, one_of, part, plain, resolved, whole
-from modelsel.core.types import Description, Integers, Table, Task
+from modelsel.core.types import ClassTask, Description, Integers, Table
 from modelsel.forest.growth import ALL, BOOTSTRAP, NOMINAL, SUBSAMPLE, ForestData, ForestGrowth
 from modelsel.kernels.layout import GENERAL
 from modelsel.learner.base import BaseLearner
@@ -73,7 +73,7 @@ class Forest(BaseLearner):
     def problems(self, task: Table | None = None) -> Iterable[str]:
         """Yield what is wrong with the settings, the criterion and the pruner."""
         yield from self.criterion.problems(task)
-        yield from self.leaf.problems(len(task.classes) if isinstance(task, Task) else None)
+        yield from self.leaf.problems(len(task.classes) if isinstance(task, ClassTask) else None)
         yield from self.pruner.problems(False)
         yield from _unreadable("features", self.features, FEATURES, whole=True)
         yield from _unreadable("rows", self.rows, ("bootstrap", "all"), whole=False)
@@ -87,18 +87,18 @@ class Forest(BaseLearner):
         if getattr(self.pruner, "is_family", False):
             yield "alpha: path names the strengths of one tree; give numbers to a forest"
 
-    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> ForestPath:
+    def fit_path(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> ForestPath:
         growth = self._growth(task, rows)
         return ForestPath(ForestData.of(task, rows, growth, int(rng.integers(2**63))), growth)
 
-    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> ForestModel:
+    def fit(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> ForestModel:
         return self.fit_path(task, rows, rng).model(self)
 
     @staticmethod
     def restore(description: Description) -> ForestModel:
         return restore(description)
 
-    def _growth(self, task: Task, rows: Integers) -> ForestGrowth:
+    def _growth(self, task: ClassTask, rows: Integers) -> ForestGrowth:
         """Turn the settings into numbers for a task of so many features and rows."""
         how, size = {"all": (ALL, 0), "bootstrap": (BOOTSTRAP, 0)}.get(str(self.rows), (SUBSAMPLE, 0))
         if how == SUBSAMPLE:

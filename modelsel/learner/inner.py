@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.spec import class_of, kind_of
-from modelsel.core.types import Description, Floats, Integers, Table, Task, positions
+from modelsel.core.types import ClassTask, Description, Floats, Integers, Table, positions
 from modelsel.statistics.sampling import deal, deal_groups
 
 
@@ -44,13 +44,13 @@ class PreparedFit:
     steps: FittedSteps
     path: Any
 
-    def scores(self, learners: Sequence[Any], table: Table, rows: Integers) -> Floats:
+    def scores(self, learners: Sequence[object], table: Table, rows: Integers) -> Floats:
         """Class scores, learners × rows × classes."""
         found: Floats = self.path.outputs(learners, self.steps(unlabelled(table)), rows, True).scores
         return found
 
 
-def prepared_fit(learner: Any, steps: Sequence[Any], task: Task, rows: Integers, seed: int) -> PreparedFit:
+def prepared_fit(learner: Any, steps: Sequence[Any], task: ClassTask, rows: Integers, seed: int) -> PreparedFit:
     """Fit steps and learner on some rows of a task; a step is handed these rows and no others."""
     done: list[Any] = []
     for step in steps:
@@ -62,7 +62,7 @@ def prepared_fit(learner: Any, steps: Sequence[Any], task: Task, rows: Integers,
     return PreparedFit(fitted, learner.fit_path(task, rows, np.random.default_rng(seed)))
 
 
-def inner_folds(task: Task, rows: Integers, folds: int, rng: np.random.Generator) -> list[tuple[Integers, Integers]]:
+def inner_folds(task: ClassTask, rows: Integers, folds: int, rng: np.random.Generator) -> list[tuple[Integers, Integers]]:
     """Analysis and assessment rows of each inner fold: positions in `rows`."""
     _, copy = np.unique(rows, return_inverse=True)
     repeated = copy.max() + 1 < len(rows)
@@ -81,23 +81,23 @@ class InnerFits:
     whole: PreparedFit
     inner: tuple[PreparedFit, ...]
     parts: tuple[tuple[Integers, Integers], ...]
-    task: Task
+    task: ClassTask
     rows: Integers
 
-    def held(self, learners: Sequence[Any]) -> dict[Any, Floats]:
+    def held(self, learners: Sequence[object]) -> dict[Any, Floats]:
         """Compute by learner the scores of the analysis rows, each by the inner fit that did not see the row."""
         found = np.empty((len(learners), len(self.rows), len(self.task.classes)))
         for fit, (_, out) in zip(self.inner, self.parts, strict=True):
             found[:, out] = fit.scores(learners, self.task, self.rows[out])
         return dict(zip(learners, found, strict=True))
 
-    def said(self, learners: Sequence[Any], table: Table, rows: Integers) -> dict[Any, Floats]:
+    def said(self, learners: Sequence[object], table: Table, rows: Integers) -> dict[Any, Floats]:
         """Compute by learner the scores of some rows, by the fit on all analysis rows."""
         return dict(zip(learners, self.whole.scores(learners, table, rows), strict=True))
 
 
 def inner_fits(
-    learner: Any, steps: Sequence[Any], task: Task, rows: Integers, folds: int, rng: np.random.Generator
+    learner: object, steps: Sequence[object], task: ClassTask, rows: Integers, folds: int, rng: np.random.Generator
 ) -> InnerFits:
     """Fit on all analysis rows, and on all but each of so many inner folds (0: on none)."""
     rows = np.asarray(rows)
@@ -108,7 +108,7 @@ def inner_fits(
     return InnerFits(whole, tuple(inner), parts, task, rows)
 
 
-def refusal(learner: Any, task: Task, rows: Integers, folds: int, what: str) -> str | None:
+def refusal(learner: Any, task: ClassTask, rows: Integers, folds: int, what: str) -> str | None:
     """Too few rows for the inner folds of `what`, or for the learner on the smallest of them."""
     distinct = len(np.unique(rows if task.groups is None else task.groups[rows]))
     if distinct < folds:
@@ -120,7 +120,7 @@ def refusal(learner: Any, task: Task, rows: Integers, folds: int, what: str) -> 
 
 def unlabelled(table: Table) -> Table:
     """The rows without classes."""
-    return Table(name=table.name, features=table.features, values=table.values, rows=table.rows)
+    return Table(name=table.name, features=table.features, values=table.values, rows=table.rows, source=table.source)
 
 
 def nested(parts: dict[str, Description]) -> tuple[dict[str, Any], dict[str, Any]]:

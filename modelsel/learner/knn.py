@@ -1,4 +1,4 @@
-"""k nearest neighbours: the class that the k stored rows nearest to a row vote for.
+"""k nearest neighbours: the class that the k stored rows nearest to a row vote for; of numbers (`knn_numbers.py`) their mean.
 
 One search up to the largest k asked for answers every k, vote and prior. Answers depend on the rows alone: stored rows lie
 in the order of a digest of their values, class and weight, which settles equal distances.
@@ -8,14 +8,25 @@ Sources: Fix & Hodges (1951); Cover & Hart (1967); Aha, Kibler & Albert (1991).
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.spec import one_of, optional_number, part, plain, resolved, whole
-from modelsel.core.types import Codes, Description, Feature, Floats, Integers, Outputs, Table, Task
+from modelsel.core.types import (
+    BOTH_TASKS,
+    Codes,
+    Description,
+    Feature,
+    Floats,
+    Integers,
+    NumberTask,
+    Outputs,
+    Table,
+    Task,
+    TaskKind,
+)
 from modelsel.distance.base import DECIMALS, LEVELS, Distance, FittedDistance, row_digests
 from modelsel.distance.plain import Neighbours
 from modelsel.distance.search import neighbours
@@ -23,6 +34,8 @@ from modelsel.learner.base import BaseLearner
 from modelsel.learner.base_model import PathModel
 from modelsel.learner.chunks import chunks
 from modelsel.learner.class_prior import Prior, as_prior, prior_of, prior_problems
+from modelsel.learner.knn_numbers import NeighbourNumbers, NumberModel, checked
+from modelsel.learner.running import closeness, running
 
 # Votes of ordered neighbours, for every k at once: running sums over the neighbours, read off at each k.
 #
@@ -63,16 +76,9 @@ class NeighbourVotes:
         where = np.asarray(ks) - 1
         sums = np.empty((len(self.class_weight), len(ks), each.shape[1]))
         for cls, own in enumerate(sums):
-            running = _running(np.where(self.labels == cls, each, 0.0))
-            own[:] = (_running(running) if twice else running)[where]
+            summed = running(np.where(self.labels == cls, each, 0.0))
+            own[:] = (running(summed) if twice else summed)[where]
         return sums
-
-
-def _running(each: Floats) -> Floats:
-    """Sums of the first so many rows, a row at a time; the rows are overwritten."""
-    for above, own in pairwise(each):
-        own += above
-    return each
 
 
 def _added(each: Floats) -> Floats:
@@ -80,12 +86,6 @@ def _added(each: Floats) -> Floats:
     if len(each) < EIGHT:
         return np.asarray(each.sum(axis=0))
     return np.asarray(np.ascontiguousarray(np.moveaxis(each, 0, -1)).sum(axis=-1))
-
-
-def closeness(distance: Floats) -> Floats:
-    """1 / d up to a factor per query: d_1 / d_i, or 1 and 0 where the nearest lies at distance 0."""
-    nearest = distance[:1]
-    return np.where(nearest > 0, nearest / np.where(distance > 0, distance, 1.0), distance == 0)
 
 
 def elect(votes: Floats, farness: Floats, prior: Floats, class_weight: Floats) -> tuple[Codes, Floats]:
@@ -107,7 +107,7 @@ def elect(votes: Floats, farness: Floats, prior: Floats, class_weight: Floats) -
     return first, scores
 
 
-COUNTED = 512  # queries whose votes are counted together: what stays near
+COUNTED = 1024  # queries whose votes are counted together: what stays near
 
 
 def smoothed(share: Floats, voters: int, added: float) -> Floats:
@@ -136,6 +136,7 @@ class Knn(BaseLearner):
         least=0, help="Laplace l, added to each class: log loss needs it, no class changes"
     )
 
+    reads: ClassVar[tuple[TaskKind, ...]] = BOTH_TASKS
     unit: ClassVar[str] = "stored rows"
     holds_gil: ClassVar[bool] = False
     draws: ClassVar[bool] = False
@@ -158,11 +159,15 @@ class Knn(BaseLearner):
     def problems(self, task: Table | None = None) -> Iterable[str]:
         yield from self.distance.problems(task)
         yield from prior_problems(self.prior, task)
+        if isinstance(task, NumberTask) and self.prior != "empirical":
+            yield "prior is one of classes, and the target is a number: leave it out"
+        if isinstance(task, NumberTask) and self.smoothing is not None:
+            yield "smoothing is one of class shares, and the target is a number: leave it out"
 
     def refusal(self, task: Task, rows: Integers) -> str | None:
         return f"k = {self.k} is more than the {len(rows)} analysis rows" if self.k > len(rows) else None
 
-    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "KnnPath":
+    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "KnnPath | NeighbourNumbers":
         """Encode the analysis rows and store them in the order of their digests."""
         metric = self.distance.fit(task, rows, self.normalise)
         codes = metric.encode(task.values[rows], task.features)
@@ -170,9 +175,11 @@ class Knn(BaseLearner):
         facts = np.vstack([codes, labels, weights])
         order = np.argsort(row_digests(facts, DECIMALS if metric.rounded else None), kind="stable")
         stored = np.ascontiguousarray(codes[:, order])
-        return KnnPath(metric, task.features, stored, labels[order], weights[order], len(task.classes))
+        if isinstance(task, NumberTask):
+            return NeighbourNumbers(metric, task.features, stored, labels[order], weights[order])
+        return KnnPath(metric, task.features, stored, labels[order], weights[order], task.class_count)
 
-    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "KnnModel":
+    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "KnnModel | NumberModel":
         """Fit the path and take this learner's model; too few rows are an error."""
         refused = self.refusal(task, rows)
         if refused:
@@ -180,7 +187,7 @@ class Knn(BaseLearner):
         return self.fit_path(task, rows, rng).model(self)
 
     @staticmethod
-    def restore(description: Description) -> "KnnModel":
+    def restore(description: Description) -> "KnnModel | NumberModel":
         return _restored(description)
 
 
@@ -279,11 +286,13 @@ def _groups(learners: Sequence[Knn]) -> dict[tuple[str, Prior], list[int]]:
     return groups
 
 
-def _restored(description: Description) -> KnnModel:
+def _restored(description: Description) -> KnnModel | NumberModel:
     """Check a description and rebuild the model."""
     facts, arrays = description.facts, description.arrays
     features = tuple(Feature(name, kind, tuple(levels)) for name, kind, levels in facts["features"])
     stored = np.ascontiguousarray(arrays["stored"], np.float64)
+    if facts.get("numbers"):
+        return _of_numbers(description, features, stored)
     labels, weights = np.asarray(arrays["labels"], np.int32), np.asarray(arrays["weights"], np.float64)
     metric, classes, k = FittedDistance.restore(facts["metric"], arrays), int(facts["classes"]), int(facts["k"])
     if stored.ndim != 2 or stored.shape != (len(features), len(labels)) or len(metric.kinds) != len(features):
@@ -296,6 +305,16 @@ def _restored(description: Description) -> KnnModel:
         raise ValueError("knn: k, prior, vote or smoothing is out of range")
     learner = Knn(k=k, vote=str(facts["vote"]), prior=tuple(facts["prior"]), smoothing=smoothing)
     return KnnModel(KnnPath(metric, features, stored, labels, weights, classes), learner)
+
+
+def _of_numbers(description: Description, features: tuple[Feature, ...], stored: Floats) -> NumberModel:
+    """Rebuild a model of numbers."""
+    facts, arrays = description.facts, description.arrays
+    metric, k, vote = FittedDistance.restore(facts["metric"], arrays), int(facts["k"]), str(facts["vote"])
+    target, weights = (np.asarray(arrays[name], np.float64) for name in ("target", "weights"))
+    path = checked(NeighbourNumbers(metric, features, stored, target, weights), k)
+    _check_tables(metric, stored)
+    return NumberModel(path, Knn(k=k, vote=vote))
 
 
 def _check_tables(metric: FittedDistance, stored: Floats) -> None:

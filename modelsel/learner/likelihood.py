@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from modelsel.core.types import Codes, Floats, Integers, Table, Task
+from modelsel.core.types import ClassTask, Codes, Floats, Integers, Table
 from modelsel.kernels.compiler import load
 from modelsel.learner.chunks import chunks
 
@@ -135,7 +135,7 @@ class Counted:
         return total
 
 
-def counted(task: Task, rows: Integers) -> Counted:
+def counted(task: ClassTask, rows: Integers) -> Counted:
     """Count levels and take moments of some rows (positions, repeats allowed), weighted."""
     classes, target, weights = len(task.classes), task.target[rows], task.row_weights[rows]
     levels = np.array([len(f.levels) if f.kind != "numeric" else 0 for f in task.features], np.int64)
@@ -144,7 +144,7 @@ def counted(task: Task, rows: Integers) -> Counted:
     return Counted(class_weight, levels, _counts_by_difference(task, rows, levels), mean, deviation)
 
 
-def _counts_by_difference(task: Task, rows: Integers, levels: Integers) -> Floats:
+def _counts_by_difference(task: ClassTask, rows: Integers, levels: Integers) -> Floats:
     """Counts of some rows: all rows less the others, where these are fewer. Whole numbers, so that nothing is lost."""
     times = np.bincount(rows, minlength=len(task))
     if task.weights is not None or 2 * len(rows) < len(task) or times.max(initial=0) > 1:
@@ -154,10 +154,10 @@ def _counts_by_difference(task: Task, rows: Integers, levels: Integers) -> Float
     return _ALL[task] - _counts(task, np.flatnonzero(times == 0), levels)
 
 
-_ALL: WeakKeyDictionary[Task, Floats] = WeakKeyDictionary()  # a task's counts, for all of its folds
+_ALL: WeakKeyDictionary[ClassTask, Floats] = WeakKeyDictionary()  # a task's counts, for all of its folds
 
 
-def _counts(task: Task, rows: Integers, levels: Integers) -> Floats:
+def _counts(task: ClassTask, rows: Integers, levels: Integers) -> Floats:
     """Weight per class and level, feature after feature."""
     classes, total = len(task.classes), int(levels.sum())
     counts = np.zeros((classes, total))
@@ -170,7 +170,7 @@ def _counts(task: Task, rows: Integers, levels: Integers) -> Floats:
     return counts
 
 
-def moments(task: Task, rows: Integers, weights: Floats, columns: Integers) -> Floats:
+def moments(task: ClassTask, rows: Integers, weights: Floats, columns: Integers) -> Floats:
     """Mean and deviation, 2 × classes × columns.
 
     A class with fewer than two known values has those of the whole column, one of equal values a hundredth of its deviation.
@@ -193,7 +193,7 @@ def moments(task: Task, rows: Integers, weights: Floats, columns: Integers) -> F
     return np.ascontiguousarray(np.swapaxes(found, 1, 2))
 
 
-def by_numpy(task: Task, rows: Integers, weights: Floats, columns: Integers) -> Floats:
+def by_numpy(task: ClassTask, rows: Integers, weights: Floats, columns: Integers) -> Floats:
     """The same, column by column: the twin."""
     classes, target = len(task.classes), task.target[rows]
     found = [_moments(task.values[rows, column], target, weights, classes)[:, :, None] for column in columns]
@@ -288,7 +288,7 @@ class Densities:
         return self.points[where], self.weights[where]
 
 
-def densities(task: Task, rows: Integers, deviation: Floats) -> Densities:
+def densities(task: ClassTask, rows: Integers, deviation: Floats) -> Densities:
     """Points and widths of every numeric feature; `deviation` is classes × numeric features."""
     classes, target, weights = len(task.classes), task.target[rows], task.row_weights[rows]
     points, tables, totals = [], [np.empty((0, classes))], [np.empty((classes, 0))]

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Table, Task
+from modelsel.core.types import ClassTask, Codes, Description, Floats, Integers, Outputs, Table
 from modelsel.learner.base import BaseLearner, FittedModel
 
 
@@ -24,10 +24,10 @@ class Majority(BaseLearner):
     def fit_key(self) -> dict[str, Any]:
         return {"kind": "majority"}
 
-    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "MajorityModel":
+    def fit_path(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> "MajorityModel":
         return self.fit(task, rows, rng)
 
-    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "MajorityModel":
+    def fit(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> "MajorityModel":
         weight = np.bincount(task.target[rows], task.row_weights[rows], len(task.classes))
         return MajorityModel(np.asarray(weight / weight.sum()))
 
@@ -55,16 +55,16 @@ class MajorityModel(FittedModel):
     def describe(self) -> Description:
         return Description("majority", {}, {"shares": self.shares})
 
-    def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
+    def outputs(self, learners: Sequence[object], table: Table, rows: Integers, scores: bool) -> Outputs:
         shape = (len(learners), len(rows))
         shares = np.broadcast_to(self.shares, (*shape, len(self.shares))).copy() if scores else None
         return Outputs(np.full(shape, np.argmax(self.shares), np.int32), shares)
 
-    def complexity(self, learners: Sequence[Any]) -> Floats:
+    def complexity(self, learners: Sequence[object]) -> Floats:
         return np.zeros(len(learners))
 
-    def training_error(self, learners: Sequence[Any]) -> Floats:
+    def training_error(self, learners: Sequence[object]) -> Floats:
         return np.full(len(learners), 1.0 - self.shares.max())
 
-    def model(self, learner: Any) -> "MajorityModel":
+    def model(self, learner: object) -> "MajorityModel":
         return self

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from modelsel.core.spec import number, one_of, plain
-from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Table, Task
+from modelsel.core.types import ClassTask, Codes, Description, Floats, Integers, Outputs, Table
 from modelsel.learner.base import BaseLearner
 from modelsel.learner.base_model import PathModel
 from modelsel.learner.class_prior import Prior, as_prior, prior_of, prior_problems
@@ -64,15 +64,15 @@ class NaiveBayes(BaseLearner):
     def problems(self, task: Table | None = None) -> Iterable[str]:
         yield from prior_problems(self.prior, task)
 
-    def refusal(self, task: Task, rows: Integers) -> str | None:
+    def refusal(self, task: ClassTask, rows: Integers) -> str | None:
         return None
 
-    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "NaiveBayesPath":
+    def fit_path(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> "NaiveBayesPath":
         counts = counted(task, rows)
         kernels = densities(task, rows, counts.deviation) if self.numeric == "kernel" else None
         return NaiveBayesPath(counts, np.arange(len(task.features)), kernels, (task, rows))
 
-    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "NaiveBayesModel":
+    def fit(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> "NaiveBayesModel":
         return self.fit_path(task, rows, rng).model(self)
 
     @staticmethod
@@ -87,7 +87,7 @@ class NaiveBayesPath:
     counted: Counted
     columns: Integers
     densities: Densities | None = None  # in place of means and deviations
-    seen: tuple[Task, Integers] | None = None  # what was counted; a model does not keep it
+    seen: tuple[ClassTask, Integers] | None = None  # what was counted; a model does not keep it
 
     def subset(self, columns: Integers) -> "NaiveBayesPath":
         """The same counts with fewer features."""

@@ -17,7 +17,7 @@ from warnings import warn
 import numpy as np
 
 from modelsel.core.spec import number, plain, whole
-from modelsel.core.types import Booleans, Description, Floats, Integers, Outputs, Table, Task
+from modelsel.core.types import Booleans, ClassTask, Description, Floats, Integers, Outputs, Table
 from modelsel.kernels.compiler import load, wanted
 from modelsel.kernels.layout import EQUALITY, LEAF, SUBSET, THRESHOLD
 from modelsel.learner.base import BaseLearner, SingleFit
@@ -56,16 +56,16 @@ class OptimalTree(BaseLearner):
             yield f"missing is one of {', '.join(POLICIES)}, not {self.missing!r}{why}"
         if not wanted():
             yield COMPILED
-        yield from self.leaf.problems(len(task.classes) if isinstance(task, Task) else None)
+        yield from self.leaf.problems(len(task.classes) if isinstance(task, ClassTask) else None)
 
     def fit_key(self) -> dict[str, object]:
         """Return the settings that the search depends on."""
         return {"kind": "optimal_tree", "missing": self.missing, "min_leaf": self.min_leaf, "limit": self.limit}
 
-    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "OptimalPath":
+    def fit_path(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> "OptimalPath":
         return OptimalPath(self, task, rows)
 
-    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> TreeModel:
+    def fit(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> TreeModel:
         return self.fit_path(task, rows, rng).model(self)
 
     def complexity(self, model: TreeModel) -> float:
@@ -110,7 +110,7 @@ class OptimalPath:
     """One search per depth answers every price of a leaf; a depth is searched when it is first asked for."""
 
     learner: OptimalTree
-    task: Task
+    task: ClassTask
     rows: Integers
     _fronts: dict[int, Front] = field(default_factory=dict)
     _trees: dict[tuple[int, int], PrunedView] = field(default_factory=dict)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Table, Task, positions
+from modelsel.core.types import ClassTask, Codes, Description, Floats, Integers, Outputs, Table, positions
 from modelsel.learner.base import BaseLearner, FittedModel
 
 
@@ -26,10 +26,10 @@ class PriorDraw(BaseLearner):
     def fit_key(self) -> dict[str, Any]:
         return {"kind": "prior_draw"}
 
-    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "PriorDrawModel":
+    def fit_path(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> "PriorDrawModel":
         return self.fit(task, rows, rng)
 
-    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "PriorDrawModel":
+    def fit(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> "PriorDrawModel":
         """Keep the class shares and a random key, and measure the error on the analysis rows."""
         target, weights = task.target[rows], task.row_weights[rows]
         weight = np.bincount(target, weights, len(task.classes))
@@ -63,18 +63,18 @@ class PriorDrawModel(FittedModel):
     def describe(self) -> Description:
         return Description("prior_draw", {"key": self.key}, {"shares": self.shares})
 
-    def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
+    def outputs(self, learners: Sequence[object], table: Table, rows: Integers, scores: bool) -> Outputs:
         classes = np.tile(self._draw(table, rows), (len(learners), 1))
         shares = np.broadcast_to(self.shares, (*classes.shape, len(self.shares))).copy() if scores else None
         return Outputs(classes, shares)
 
-    def complexity(self, learners: Sequence[Any]) -> Floats:
+    def complexity(self, learners: Sequence[object]) -> Floats:
         return np.zeros(len(learners))
 
-    def training_error(self, learners: Sequence[Any]) -> Floats:
+    def training_error(self, learners: Sequence[object]) -> Floats:
         return np.full(len(learners), self.missed)
 
-    def model(self, learner: Any) -> "PriorDrawModel":
+    def model(self, learner: object) -> "PriorDrawModel":
         return self
 
     def _draw(self, table: Table, rows: Integers) -> Codes:

@@ -18,13 +18,13 @@ from modelsel.core.spec import one_of, plain, resolved
 from modelsel.core.types import (
     DECISIONS,
     PROBABILITIES,
+    ClassTask,
     Codes,
     Description,
     Floats,
     Integers,
     Outputs,
     Table,
-    Task,
     positions,
 )
 from modelsel.foreign.answers import decides, decisions, scores_of
@@ -85,16 +85,16 @@ class Sklearn(BaseLearner):
         except TypeError:
             yield f"{self.estimator} needs other estimators, which cannot be given here"
             return
-        if isinstance(task, Task) and task.weights is not None and not _takes_weights(made):
+        if isinstance(task, ClassTask) and task.weights is not None and not _takes_weights(made):
             yield f"{self.estimator} takes no weights, and this task has some"
 
-    def refusal(self, task: Task, rows: Integers) -> str | None:
+    def refusal(self, task: ClassTask, rows: Integers) -> str | None:
         return None
 
-    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "SklearnPath":
+    def fit_path(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> "SklearnPath":
         return _fitted(self, task, rows, int(rng.integers(2**31 - 1)))
 
-    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "SklearnModel":
+    def fit(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> "SklearnModel":
         return self.fit_path(task, rows, rng).model(self)
 
     @staticmethod
@@ -116,7 +116,7 @@ class SklearnPath:
     columns: ColumnEncoding
     classes: int
     recipe: "SklearnRecipe"
-    seen: tuple[Task, Integers]  # what it was fitted on
+    seen: tuple[ClassTask, Integers]  # what it was fitted on
 
     def outputs(self, learners: Sequence[Sklearn], table: Table, rows: Integers, scores: bool) -> Outputs:
         """Compute answers; without `predict_proba` scores are decision values, else the predicted class has the whole score."""
@@ -191,7 +191,7 @@ class SklearnRecipe(FittedModel):
     def __str__(self) -> str:
         return f"{self.learner.estimator} (scikit-learn {self.version})"
 
-    def refit(self, task: Task, rows: Integers) -> SklearnModel:
+    def refit(self, task: ClassTask, rows: Integers) -> SklearnModel:
         """The same fit on the same rows. Raises ValueError when the rows are others, or scikit-learn is another version."""
         if rows_digest(task, rows) != self.rows:
             raise ValueError("these are not the rows that the model was fitted on")
@@ -211,12 +211,12 @@ class SklearnRecipe(FittedModel):
         raise ValueError("only the recipe of this scikit-learn model was kept: refit it on the development rows")
 
 
-def rows_digest(task: Task, rows: Integers) -> str:
+def rows_digest(task: ClassTask, rows: Integers) -> str:
     """Digest of what a fit reads of some rows."""
     return array_digest(task.values[rows], task.target[rows], task.row_weights[rows])
 
 
-def _fitted(learner: Sklearn, task: Task, rows: Integers, random_state: int) -> SklearnPath:
+def _fitted(learner: Sklearn, task: ClassTask, rows: Integers, random_state: int) -> SklearnPath:
     """Fit the estimator on the encoded analysis rows."""
     kind = _classifiers()[learner.estimator]
     drawn = {"random_state": random_state} if "random_state" in _parameters(kind) else {}
@@ -239,7 +239,7 @@ def _parameters(kind: Any) -> tuple[str, ...]:
     return tuple(kind._get_param_names())
 
 
-def _takes_weights(estimator: Any) -> bool:
+def _takes_weights(estimator: object) -> bool:
     from sklearn.utils.validation import has_fit_parameter
 
     return bool(has_fit_parameter(estimator, "sample_weight"))

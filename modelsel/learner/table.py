@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.spec import number, one_of
-from modelsel.core.types import Codes, Description, Floats, Integers, Outputs, Task
+from modelsel.core.types import ClassTask, Codes, Description, Floats, Integers, Outputs
 from modelsel.core.types import Table as Rows
 from modelsel.learner.base import BaseLearner
 from modelsel.learner.base_model import PathModel
@@ -37,10 +37,10 @@ class Table(BaseLearner):
     def fit_key(self) -> dict[str, Any]:
         return {"kind": "table"}
 
-    def refusal(self, task: Task, rows: Integers) -> str | None:
+    def refusal(self, task: ClassTask, rows: Integers) -> str | None:
         return None
 
-    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "TablePath":
+    def fit_path(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> "TablePath":
         """Rank the features and count the classes in the cells of every prefix of the ranking."""
         values, target, weights = task.values[rows], task.target[rows], task.row_weights[rows]
         distinct = [np.unique(column[~np.isnan(column)]) for column in values.T]
@@ -48,7 +48,7 @@ class Table(BaseLearner):
         ranked = _ranked(codes, target, weights, len(task.classes))
         return _grown(codes[:, ranked], ranked, [distinct[f] for f in ranked], target, weights, len(task.classes))
 
-    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "TableModel":
+    def fit(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> "TableModel":
         return self.fit_path(task, rows, rng).model(self)
 
     @staticmethod

@@ -4,16 +4,15 @@ e_T = Σ w_i [predicted_i ≠ class_i] / Σ w_i over the rows of the fit, exactl
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from modelsel.core.types import Floats, Integers, Task
+from modelsel.core.types import ClassTask, Floats, Integers
 from modelsel.learner.base import Path
 from modelsel.learner.chunks import chunks
 
 
-def training_error(path: Path, learners: Sequence[Any], task: Task, rows: Integers) -> Floats:
+def training_error(path: Path, learners: Sequence[object], task: ClassTask, rows: Integers) -> Floats:
     """One number per learner; the rows are asked for in parts. NaN where they weigh nothing."""
     weights, missed = task.row_weights[rows], np.empty((len(learners), len(rows)), bool)
     for block in chunks(len(rows), len(learners) * len(task.classes)):

@@ -12,21 +12,28 @@ from typing import Any, ClassVar
 import numpy as np
 
 from modelsel.core.spec import kind_of, number, one_of, part, plain, resolved, whole
-from modelsel.core.types import Description, Floats, Integers, Table, Task
+from modelsel.core.types import BOTH_TASKS, AnyTask, ClassTask, Description, Floats, Integers, NumberTask, Table, TaskKind
 from modelsel.learner.base import BaseLearner
 from modelsel.learner.trees.leaf import Leaf
 from modelsel.learner.trees.model import TreeModel, restore
+from modelsel.learner.trees.number_model import NumberTreeModel, restore_numbers
+from modelsel.learner.trees.number_path import NumberTreePath
 from modelsel.learner.trees.path import TreePath, held_back
 from modelsel.tree.growing.columns import columns
 from modelsel.tree.growing.grow import grow
+from modelsel.tree.growing.grow_numbers import grow_numbers
 from modelsel.tree.growing.growth import BY_COUNT, POLICIES, GrowthParams
 from modelsel.tree.pruning import StoppingLimits
-from modelsel.tree.routing import RerouteState, route, weights_by_node
+from modelsel.tree.routing import RerouteState, numbers_by_node, route, weights_by_node
 from modelsel.tree.structure.evidence import PruningData
 
 BY_SURROGATES = ("surrogate", BY_COUNT)
 # A training row goes where it would go when predicted.
 CERTAIN = ("node_mode", "branch", *BY_SURROGATES)
+READS_CLASSES = "reads classes, and this target is a number"
+OF_NUMBERS = ("variance", "gini")  # the Gini index of numbers is their variance
+ABOUT_CLASSES = ("min_leaf_rule", "purity", "significance", "leaf", "costs")
+SURROGATES_NEED_TWO = "surrogates mimic tests of two branches; use splits.nominal=equality or subset, or another missing policy"
 
 
 @dataclass(frozen=True)
@@ -72,6 +79,7 @@ class Tree(BaseLearner):
 
     unit: ClassVar[str] = "leaves"
     holds_gil: ClassVar[bool] = False
+    reads: ClassVar[tuple[TaskKind, ...]] = BOTH_TASKS
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "costs", tuple(tuple(float(cost) for cost in row) for row in self.costs))
@@ -129,34 +137,57 @@ class Tree(BaseLearner):
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
         """Yield what is wrong with the settings, together or for this task."""
+        if isinstance(task, NumberTask):
+            yield from self._problems_with_numbers()
+            return
+        if isinstance(task, ClassTask) and "classes" not in self.criterion.reads:
+            yield f"criterion={kind_of(self.criterion)} reads numbers, and this target has classes: use gini or entropy"
         yield from self.criterion.problems(task)
-        classes = len(task.classes) if isinstance(task, Task) else None
+        classes = len(task.classes) if isinstance(task, ClassTask) else None
         yield from self.leaf.problems(classes)
         yield from self.pruner.problems(bool(self.costs))
         multiway = self.splits.nominal == "multiway"
         if multiway and self.criterion.binary:
             yield "this criterion compares two branches; use splits.nominal=equality or subset"
         if multiway and self.missing in BY_SURROGATES:
-            yield "surrogates mimic tests of two branches; use splits.nominal=equality or subset, or another missing policy"
+            yield SURROGATES_NEED_TWO
         if self.costs and any(len(row) != len(self.costs) for row in self.costs):
             yield "costs needs as many columns as rows"
         elif self.costs and classes not in (None, len(self.costs)):
             yield f"costs has {len(self.costs)} rows for {classes} classes"
 
-    def refusal(self, task: Task, rows: Integers) -> str | None:
+    def _problems_with_numbers(self) -> Iterable[str]:
+        """Yield the settings that speak of classes, which a target that is a number has not."""
+        if kind_of(self.criterion) not in OF_NUMBERS:
+            yield f"criterion={kind_of(self.criterion)} {READS_CLASSES}: use criterion=variance"
+        if "numbers" not in self.pruner.reads:
+            yield f"pruner={kind_of(self.pruner)} {READS_CLASSES}: use unpruned, cost_complexity or reduced_error"
+        if not self.hard:
+            yield f"softener={kind_of(self.softener)} {READS_CLASSES}: use softener=hard"
+        if self.splits.nominal == "multiway" and self.missing in BY_SURROGATES:
+            yield SURROGATES_NEED_TWO
+        own, usual = resolved(self), resolved(Tree())
+        for name in ABOUT_CLASSES:
+            if own.get(name) != usual.get(name):
+                yield f"{name} {READS_CLASSES}: leave it out"
+        if self.missing == "class_mode" or getattr(self.pruner, "impurity", "") == "entropy":
+            name = "pruner.impurity=entropy" if self.missing != "class_mode" else "missing=class_mode"
+            yield f"{name} {READS_CLASSES}: use another"
+
+    def refusal(self, task: AnyTask, rows: Integers) -> str | None:
         weight = len(rows) if task.weights is None else task.weights[rows].sum()
         return None if weight > 0 else "no analysis row has weight"
 
-    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> TreePath:
+    def fit_path(self, task: AnyTask, rows: Integers, rng: np.random.Generator) -> TreePath | NumberTreePath:
         return self._path(task, rows, rng, GrowthParams(**self._growth()))
 
-    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> TreeModel:
+    def fit(self, task: AnyTask, rows: Integers, rng: np.random.Generator) -> TreeModel | NumberTreeModel:
         growth = GrowthParams(**self._growth(), min_split=float(self.min_split), max_depth=self.max_depth)
         return self._path(task, rows, rng, growth).model(self)
 
     @staticmethod
-    def restore(description: Description) -> TreeModel:
-        return restore(description)
+    def restore(description: Description) -> TreeModel | NumberTreeModel:
+        return restore(description) if description.facts["classes"] else restore_numbers(description)
 
     @cached_property
     def limits(self) -> StoppingLimits:
@@ -187,8 +218,10 @@ class Tree(BaseLearner):
             "min_leaf": float(self.min_leaf), "min_leaf_rule": self.min_leaf_rule,
         }  # fmt: skip
 
-    def _path(self, task: Task, rows: Integers, rng: np.random.Generator, growth: GrowthParams) -> TreePath:
+    def _path(self, task: AnyTask, rows: Integers, rng: np.random.Generator, growth: GrowthParams) -> TreePath | NumberTreePath:
         """Grow the tree, with rows held back where the pruner wants some."""
+        if isinstance(task, NumberTask):
+            return self._number_path(task, rows, rng, growth)
         growing, pruning = held_back(task, rows, self.pruner.fit_key().get("share"), rng)
         tree = grow(task, growing, self.criterion, growth)
         weights, counts = task.row_weights, None
@@ -199,3 +232,15 @@ class Tree(BaseLearner):
         if self._judged:
             return TreePath(tree, evidence, task, growing, certain=certain, judging=pruning)
         return TreePath(tree, evidence, task, rows, certain=certain)
+
+    def _number_path(self, task: NumberTask, rows: Integers, rng: np.random.Generator, growth: GrowthParams) -> NumberTreePath:
+        """The same of a target that is a number."""
+        growing, pruning = held_back(task, rows, self.pruner.fit_key().get("share"), rng)
+        tree = grow_numbers(task, growing, growth)
+        weight, numbers = None, None
+        if pruning is not None:
+            sent = route(tree, task, pruning)
+            weight, numbers = numbers_by_node(tree, sent, task.target[pruning], task.row_weights[pruning])
+        evidence = PruningData(total=float(tree.weight[0]), pruning_counts=weight, pruning_numbers=numbers)
+        known = self.missing in CERTAIN or (task.weights is None and columns(task).complete)
+        return NumberTreePath(tree, evidence, task, rows, certain=known and pruning is None)

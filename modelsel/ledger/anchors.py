@@ -106,7 +106,7 @@ class LockFile:
         return known
 
 
-def _whole(known: Any) -> bool:
+def _whole(known: object) -> bool:
     """Say whether a lock file has the shape that `witness` and `unremembered` write.
 
     >>> _whole({"testsets": {"t": {"head": "a:1:f", "ledger": "l", "look": "1"}}}), _whole({"testsets": {"t": {"look": "1"}}})

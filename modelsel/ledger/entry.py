@@ -10,7 +10,7 @@ anew: that is what anchors are for.
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import groupby
 from typing import Any
@@ -21,10 +21,47 @@ KINDS = (
     "seal", "selection", "commit", "intent", "reveal", "abort", "replay", "recovered",
     "policy_change", "merge", "key_rotated", "note", "migration", "vouch", "ruling",
 )  # fmt: skip
-BRIEF = (
-    "id", "at", "testset", "train", "spec_id", "intent", "commit", "key_id", "rows", "development", "table", "portrait",
-    "rows_in_all", "n", "source", "mirror", "contact",
-)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Brief:
+    """The few facts that passes over a whole history ask for; what is not stated has the default."""
+
+    id: str = ""
+    at: str = ""
+    testset: str = ""
+    train: str = ""
+    spec_id: str = ""
+    intent: str = ""
+    commit: str | None = None
+    key_id: str = ""
+    rows: str | None = None
+    development: str | None = None
+    table: str | None = None
+    portrait: str | None = None
+    rows_in_all: int = 0
+    n: int = 0
+    source: str = ""
+    mirror: Mapping[str, str] | None = None  # `hash` and `key_id` of the entry of another ledger that this is a copy of
+    contact: str | None = None
+    width: int | None = None  # columns of the table
+    off: bool = False  # sealed under `guard=off`
+    said: str = ""  # the reason of a further look
+
+    @classmethod
+    def stated(cls, facts: Mapping[str, object]) -> "Brief":
+        """Take what is stated as it is: whether it makes sense is judged elsewhere."""
+        brief = object.__new__(cls)
+        brief.__dict__.update(facts)
+        return brief
+
+    @property
+    def copied(self) -> str:
+        """The hash of the entry that this is a copy of; empty for one that is none."""
+        return self.mirror["hash"] if self.mirror else ""
+
+
+BRIEF = tuple(field.name for field in fields(Brief))
 
 
 @dataclass(frozen=True)
@@ -44,21 +81,20 @@ class LedgerEntry:
         return facts
 
     @cached_property
-    def brief(self) -> dict[str, Any]:
-        """The few facts that passes over a whole history ask for; what is not stated is None or absent.
+    def brief(self) -> Brief:
+        """The few facts that passes over a whole history ask for.
 
         Of entries that were judged in an earlier process they are at hand (`ledger.database.judged`), and the body is parsed
         for its other facts only.
         """
         facts = self.facts
-        told = {name: facts.get(name) for name in BRIEF}
         names, terms, justify = facts.get("names"), facts.get("terms"), facts.get("justify")
-        return {
-            **told,
+        apart = {
             "width": len(names) if isinstance(names, list) else None,
             "off": isinstance(terms, dict) and terms.get("policy") == "off",
             "said": str(justify.get("text", "")) if isinstance(justify, dict) else "",
         }
+        return Brief.stated({**{name: facts[name] for name in BRIEF if facts.get(name) is not None}, **apart})
 
     @cached_property
     def whole(self) -> bool:
@@ -86,7 +122,7 @@ class ChainBreak:
         return f"replica {self.replica}, entry {self.seq}: {self.why}"
 
 
-def follow(last: LedgerEntry | None, replica: str, kind: str, facts: Mapping[str, Any]) -> LedgerEntry:
+def follow(last: LedgerEntry | None, replica: str, kind: str, facts: Mapping[str, object]) -> LedgerEntry:
     """The entry that comes after `last` (None: the first of its replica).
 
     >>> first = follow(None, "r1", "note", {"text": "hello"})

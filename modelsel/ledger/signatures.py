@@ -52,7 +52,7 @@ def belongs(replica: str, public: str) -> bool:
     return len(replica) == 32 and chain_of(public, replica[:SALT]) == replica
 
 
-def verified(public: str, hash_: str, signature: str) -> bool:
+def is_signed(public: str, hash_: str, signature: str) -> bool:
     """Say whether a key signed this hash; False for anything that is no key or no signature."""
     try:
         Ed25519PublicKey.from_public_bytes(bytes.fromhex(public)).verify(bytes.fromhex(signature), _WHAT + hash_.encode())

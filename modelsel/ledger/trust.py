@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from modelsel.ledger.entry import LedgerEntry, genesis
-from modelsel.ledger.signatures import belongs, verified
+from modelsel.ledger.signatures import belongs, is_signed
 
 Signatures = Mapping[str, Sequence[tuple[str, str]]]  # hash: (public key, signature)
 WEIGHTY = ("merge", "migration", "vouch", "ruling")  # entries that say something of others
@@ -106,7 +106,7 @@ class _Examination:
                 self._refuse(entry, "it does not follow an entry that is there")
         good = [entry for entry in self.entries if entry.hash in sound and entry.place not in self.bad]
         lost = tuple((hash_, who) for hash_, signed in self.signatures.items() if hash_ not in sound
-                     for who, signature in signed if verified(who, hash_, signature))  # fmt: skip
+                     for who, signature in signed if is_signed(who, hash_, signature))  # fmt: skip
         gone = tuple((hash_, "") for hash_ in heads - set(self.vouched) if hash_ not in sound)
         return TrustedEntries(good, self.bad.values(), signers=self.signers, lost=(*lost, *gone), owner=self.terms.owner,
                     before=tuple(sorted(heads)))  # fmt: skip
@@ -147,13 +147,13 @@ class _Examination:
     def _signed(self, entry: LedgerEntry) -> bool:
         """Say whether a key that may write this chain has signed the entry."""
         for who, signature in self.signatures.get(entry.hash, ()):
-            if belongs(entry.replica, who) and verified(who, entry.hash, signature):
+            if belongs(entry.replica, who) and is_signed(who, entry.hash, signature):
                 self.signers[entry.replica] = who
                 return True
         return False
 
 
-def examined(entries: Sequence[LedgerEntry], signatures: Signatures, terms: LedgerTerms, me: str = "") -> TrustedEntries:
+def examine(entries: Sequence[LedgerEntry], signatures: Signatures, terms: LedgerTerms, me: str = "") -> TrustedEntries:
     """The entries that may be believed, and the others with the reason; `me` is the public key of who asks."""
     first = _Examination(entries, signatures, terms).run()
     taken = {str(hash_) for entry in first if entry.kind == "merge" and terms.owner == first.signers.get(entry.replica, "-")
@@ -163,7 +163,7 @@ def examined(entries: Sequence[LedgerEntry], signatures: Signatures, terms: Ledg
     return read
 
 
-def extended(former: TrustedEntries, fresh: Sequence[LedgerEntry], signatures: Signatures) -> TrustedEntries | None:
+def extend(former: TrustedEntries, fresh: Sequence[LedgerEntry], signatures: Signatures) -> TrustedEntries | None:
     """Entries that were read before and new ones that plainly follow on, each signed; None where all must be examined."""
     if former.bad or former.lost or any(entry.kind in WEIGHTY for entry in fresh):
         return None
@@ -173,7 +173,7 @@ def extended(former: TrustedEntries, fresh: Sequence[LedgerEntry], signatures: S
         who = former.signers.get(entry.replica, "")
         follows = place and every[place - 1].replica == entry.replica and _follows(every[place - 1], entry)
         signed = (signature for key, signature in signatures.get(entry.hash, ()) if key == who)
-        if not (who and follows and entry.whole and readable(entry) and any(verified(who, entry.hash, one) for one in signed)):
+        if not (who and follows and entry.whole and readable(entry) and any(is_signed(who, entry.hash, one) for one in signed)):
             return None
         every.insert(place, entry)
     read = TrustedEntries(every, signers=former.signers, owner=former.owner, before=former.before, me=former.me)

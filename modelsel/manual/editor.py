@@ -60,7 +60,7 @@ def of_experiment() -> dict[str, Any]:
     return {"$schema": DRAFT, "type": "object", "properties": known, "additionalProperties": False}
 
 
-def _fields(cls: Any) -> dict[str, Any]:
+def _fields(cls: object) -> dict[str, Any]:
     return {name: {**_value(slot), "description": slot.limits.help} for name, slot in slots(cls).items()}
 
 
@@ -81,7 +81,7 @@ def _nothing(slot: Slot) -> list[dict[str, Any]]:
     return [{"type": "null"}, {"enum": ["none"]}] if slot.optional else []
 
 
-def _type(slot: Slot, hint: Any) -> dict[str, Any]:
+def _type(slot: Slot, hint: object) -> dict[str, Any]:
     """A number with its limits; a list may be written as its only item, and other values are left to modelsel."""
     name = TYPES.get(get_origin(hint) or hint)
     if name in ("integer", "number"):
@@ -92,5 +92,5 @@ def _type(slot: Slot, hint: Any) -> dict[str, Any]:
     return {"type": name} if name else {"type": ["object"]} if (get_origin(hint) or hint) in (dict, Mapping) else _list(hint)
 
 
-def _list(hint: Any) -> dict[str, Any]:
+def _list(hint: object) -> dict[str, Any]:
     return {"type": ["array", "string", "number"]} if get_args(hint) else {}

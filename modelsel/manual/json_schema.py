@@ -8,15 +8,13 @@ import types
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
+from modelsel.examination.board import BoardLine, ExamClose, ExamStatus
 from modelsel.examination.sit import Shown
 from modelsel.manual.editor import DRAFT
 from modelsel.manual.shapes import (
     AuditShape,
-    BoardLineShape,
     DetailsShape,
     ExamAuditShape,
-    ExamCloseShape,
-    ExamStatusShape,
     ExplanationShape,
     StudyShape,
 )
@@ -31,9 +29,9 @@ OUTPUTS: Mapping[str, tuple[str, Any]] = {
     "explanation": ("explanation.json", ExplanationShape),
     "audit": ("modelsel audit --json", AuditShape),
     "exam_answer": ("modelsel exam answer --json", Shown),
-    "exam_status": ("modelsel exam status --json", ExamStatusShape),
-    "exam_board": ("modelsel exam board --json", list[BoardLineShape]),
-    "exam_close": ("modelsel exam close --json", ExamCloseShape),
+    "exam_status": ("modelsel exam status --json", ExamStatus),
+    "exam_board": ("modelsel exam board --json", list[BoardLine]),
+    "exam_close": ("modelsel exam close --json", ExamClose),
     "exam_audit": ("modelsel exam audit --json", ExamAuditShape),
 }
 
@@ -47,7 +45,7 @@ def schemas() -> dict[str, dict[str, Any]]:
     return {name: {"$schema": DRAFT, "title": title, **of(shape)} for name, (title, shape) in OUTPUTS.items()}
 
 
-def of(hint: Any) -> dict[str, Any]:
+def of(hint: object) -> dict[str, Any]:
     """The schema of a type.
 
     Parameters
@@ -92,11 +90,11 @@ def _object(cls: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _bare(hint: Any) -> Any:
+def _bare(hint: object) -> Any:
     return get_args(hint)[0] if get_origin(hint) is NotRequired else hint
 
 
-def _composed(origin: Any, inner: tuple[Any, ...], hint: Any) -> dict[str, Any]:
+def _composed(origin: object, inner: tuple[object, ...], hint: object) -> dict[str, Any]:
     """Make the schema of a type that is put together from others."""
     if origin in (Union, types.UnionType):
         return {"anyOf": [of(one) for one in inner]}

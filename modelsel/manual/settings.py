@@ -76,7 +76,7 @@ def about(group: str, kind: str) -> str:
     return " ".join(head) or str(class_of(group, kind).__doc__ or "").strip().splitlines()[0]
 
 
-def _flat(cls: Any, prefix: str = "") -> Iterator[tuple[str, Slot]]:
+def _flat(cls: object, prefix: str = "") -> Iterator[tuple[str, Slot]]:
     """Yield all settings of a class, those of its records with dotted names."""
     for name, slot in slots(cls).items():
         yield prefix + name, slot
@@ -84,7 +84,7 @@ def _flat(cls: Any, prefix: str = "") -> Iterator[tuple[str, Slot]]:
             yield from _flat(slot.record, f"{prefix}{name}.")
 
 
-def _entry(group: str, kind: str, name: str, slot: Slot, cls: Any, comments: dict[str, str]) -> SettingEntry:
+def _entry(group: str, kind: str, name: str, slot: Slot, cls: object, comments: dict[str, str]) -> SettingEntry:
     """Describe one setting; its help or the comment of its yaml, whichever reads better."""
     meaning = comments.get(name, "") if _reads_better(slot, comments.get(name, "")) else slot.limits.help
     accepts = f"a {slot.group}" if slot.group else expected(slot)
@@ -104,7 +104,7 @@ def _part(slot: Slot) -> str:
     return "its own settings follow" if slot.record is not None else ""
 
 
-def _default(slot: Slot, cls: Any, name: str) -> str:
+def _default(slot: Slot, cls: object, name: str) -> str:
     """Write a setting's default."""
     if slot.required:
         return "must be given"
@@ -127,7 +127,7 @@ def _value(cls: Any, names: list[str]) -> Any:
     return made
 
 
-def _written(value: Any) -> str:
+def _written(value: object) -> str:
     """Write a value as YAML has it."""
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_written, value))}]"

@@ -9,6 +9,7 @@ from typing import Literal, NotRequired, TypedDict
 
 from modelsel.core.outcome import TestResult
 from modelsel.core.types import Finding
+from modelsel.examination.board import AuditedExam
 from modelsel.record.study_record import Pair
 
 Number = float | None
@@ -230,6 +231,7 @@ class LookShape(EntryShape):
     charged: NotRequired[list[str]]
     as_first: NotRequired[Span | None]
     superseded: NotRequired[Mapping[str, object] | None]
+    outside: NotRequired[bool]
 
 
 class RefusalShape(EntryShape):
@@ -270,84 +272,10 @@ class AuditShape(TypedDict):
     reforms: NotRequired[Mapping[str, Mapping[str, object]]]
 
 
-class AskerShape(TypedDict):
-    """The budget of one asker, used and left."""
-
-    answers: int
-    nats: float
-    looks_left: int | None
-    nats_left: Number
-
-
-class ExamStatusShape(TypedDict):
-    """The output of `modelsel exam status --json`."""
-
-    exam: str
-    name: str
-    state: Literal["open", "closed"]
-    release: str
-    measure: str
-    rows: Mapping[str, int]
-    answers: int
-    looks: int
-    spent: float
-    next: Mapping[str, float] | None
-    per_asker: Mapping[str, Number]
-    askers: Mapping[str, AskerShape]
-
-
-class BoardLineShape(TypedDict):
-    """A line of `modelsel exam board --json`."""
-
-    number: int
-    asker: str
-    at: str
-    answer: str
-    score: Number
-    interval: Span | None
-    said: str
-    look: int | None
-    beside: str | None
-    errors: NotRequired[int | None]
-
-
-class ClosedAnswerShape(TypedDict):
-    """An answer of an exam at its close."""
-
-    name: str
-    score: Number
-    errors: int | None
-    interval: Span | None
-
-
-class VerdictShape(TypedDict):
-    """Two answers of an exam compared: `answer` against `beside`."""
-
-    answer: str
-    beside: str
-    says: Literal["cannot be told apart", "fewer errors", "more errors"]
-
-
-class ExamCloseShape(TypedDict):
-    """The output of `modelsel exam close --json`."""
-
-    answers: list[ClosedAnswerShape]
-    verdicts: list[VerdictShape]
-    price: float
-    board: list[BoardLineShape]
-
-
-class AuditedExamShape(ExamStatusShape):
-    """The status of an audited exam, and what is wrong with its files and answers."""
-
-    whole: bool
-    faults: list[str]
-
-
 class ExamAuditShape(AuditShape):
     """The output of `modelsel exam audit --json`."""
 
-    exam: AuditedExamShape
+    exam: AuditedExam
 
 
 # The shapes of details.json and explanation.json, as types; those of other outputs are in `shapes`.

@@ -24,7 +24,7 @@ def unanswerable(measures: Iterable[Any], candidates: Iterable[Candidate]) -> It
                 yield found
 
 
-def _reason(measure: Any, said: str) -> str:
+def _reason(measure: object, said: str) -> str:
     """Say why class scores of this sort will not do; empty where they do."""
     if getattr(measure, "needs_probabilities", False):
         reads = "probabilities"

@@ -7,11 +7,23 @@
 """
 
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from modelsel.core.types import Codes, Floats, Outputs, Resampling, Task
+from modelsel.core.types import (
+    CLASS_TASKS,
+    NUMBER_TASKS,
+    AnyTask,
+    Codes,
+    Floats,
+    NumberOutputs,
+    NumberTask,
+    Outputs,
+    Resampling,
+    Task,
+    TaskKind,
+)
 from modelsel.kernels.compiler import load
 
 ROUNDING = 1e-6  # of probabilities that were kept in single precision
@@ -20,9 +32,9 @@ ROUNDING = 1e-6  # of probabilities that were kept in single precision
 class BaseMeasure:
     """Base of measures: a number per candidate and fold. A new one defines `score`.
 
-    Class attributes: `higher_is_better`; `needs_scores`, where it reads class scores and not only predicted classes, and
-    `needs_probabilities`, where decision values, which only rank, will not do;
-    `over_rows`, where the score is a mean of losses over rows.
+    Class attributes: `reads`, the kinds of task that it judges; `higher_is_better`; `needs_scores`, where it reads class
+    scores and not only predicted classes, and `needs_probabilities`, where decision values, which only rank, will not do;
+    `over_rows`, where the score is a mean of losses over rows, and `zero_one`, where these losses are 0 or 1.
 
     Examples
     --------
@@ -31,12 +43,14 @@ class BaseMeasure:
     True
     """
 
+    reads: ClassVar[tuple[TaskKind, ...]] = CLASS_TASKS
     higher_is_better: ClassVar[bool] = True
     needs_scores: ClassVar[bool] = False  # reads class scores, and not only predicted classes
     needs_probabilities: ClassVar[bool] = False  # and takes them at their word: decision values will not do
     over_rows: ClassVar[bool] = False
+    zero_one: ClassVar[bool] = False  # the loss of a row is 0 or 1, so that the score is a share of rows
 
-    def problems(self, task: Task, resampling: Resampling) -> Iterator[str]:
+    def problems(self, task: AnyTask, resampling: Resampling) -> Iterator[str]:
         """Yield reasons why it cannot be used on this task and these folds.
 
         Parameters
@@ -53,19 +67,19 @@ class BaseMeasure:
         """
         yield from ()
 
-    def score(self, truth: Codes, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:
+    def score(self, truth: Any, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:
         """Compute one number per candidate.
 
         Parameters
         ----------
-        truth : Codes
-            Class index per row.
+        truth : Codes or Floats
+            Class index per row; where the target is a number, the number.
         outputs : Outputs
             `predicted`, candidates × rows, and where `needs_scores` also `scores`, candidates × rows × classes.
         weights : Floats or None
             Weight per row; None: all equal.
         classes : int
-            How many classes there are.
+            How many classes there are; 0 where the target is a number.
 
         Returns
         -------
@@ -74,17 +88,17 @@ class BaseMeasure:
         """
         raise NotImplementedError
 
-    def losses(self, truth: Codes, outputs: Outputs, classes: int) -> Floats:
+    def losses(self, truth: Any, outputs: Outputs, classes: int) -> Floats:
         """Compute the loss per candidate and row, only where the score is their mean.
 
         Parameters
         ----------
-        truth : Codes
-            Class index per row.
+        truth : Codes or Floats
+            Class index per row; where the target is a number, the number.
         outputs : Outputs
             The answers of the candidates.
         classes : int
-            How many classes there are.
+            How many classes there are; 0 where the target is a number.
 
         Returns
         -------
@@ -113,17 +127,17 @@ class OverRows(BaseMeasure):
     higher_is_better = False
     over_rows = True
 
-    def losses(self, truth: Codes, outputs: Outputs, classes: int) -> Floats:
+    def losses(self, truth: Any, outputs: Outputs, classes: int) -> Floats:
         """Compute the loss per candidate and row.
 
         Parameters
         ----------
-        truth : Codes
-            Class index per row.
+        truth : Codes or Floats
+            Class index per row; where the target is a number, the number.
         outputs : Outputs
             The answers of the candidates.
         classes : int
-            How many classes there are.
+            How many classes there are; 0 where the target is a number.
 
         Returns
         -------
@@ -132,19 +146,19 @@ class OverRows(BaseMeasure):
         """
         raise NotImplementedError
 
-    def score(self, truth: Codes, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:
+    def score(self, truth: Any, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:
         """Compute the weighted mean of the losses.
 
         Parameters
         ----------
-        truth : Codes
-            Class index per row.
+        truth : Codes or Floats
+            Class index per row; where the target is a number, the number.
         outputs : Outputs
             The answers of the candidates.
         weights : Floats or None
             Weight per row; None: all equal.
         classes : int
-            How many classes there are.
+            How many classes there are; 0 where the target is a number.
 
         Returns
         -------
@@ -190,14 +204,14 @@ class FromConfusion(BaseMeasure):
 
         Parameters
         ----------
-        truth : Codes
-            Class index per row.
+        truth : Codes or Floats
+            Class index per row; where the target is a number, the number.
         outputs : Outputs
             The answers of the candidates.
         weights : Floats or None
             Weight per row; None: all equal.
         classes : int
-            How many classes there are.
+            How many classes there are; 0 where the target is a number.
 
         Returns
         -------
@@ -205,6 +219,116 @@ class FromConfusion(BaseMeasure):
             A number per candidate.
         """
         return self.of(confusion(truth, outputs.predicted, weights, classes))
+
+
+class OfNumbers(BaseMeasure):
+    """Base of measures of predicted numbers that are no mean over rows. A new one defines `of`.
+
+    Examples
+    --------
+    >>> from modelsel.measure.rmse import Rmse
+    >>> Rmse().of(np.array([1.0, 2.0]), np.array([[1.0, 4.0]]), np.ones(2)).round(4).tolist()
+    [1.4142]
+    """
+
+    reads = NUMBER_TASKS
+    higher_is_better = False
+
+    def of(self, truth: Floats, predicted: Floats, weights: Floats) -> Floats:
+        """Compute one number per candidate.
+
+        Parameters
+        ----------
+        truth : Floats
+            The target of each row.
+        predicted : Floats
+            Candidates × rows.
+        weights : Floats
+            Weight per row, of sum above 0.
+
+        Returns
+        -------
+        Floats
+            A number per candidate; NaN where it is not defined.
+        """
+        raise NotImplementedError
+
+    def score(self, truth: Any, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:
+        """Compute one number per candidate.
+
+        Parameters
+        ----------
+        truth : Floats
+            The target of each row.
+        outputs : Outputs
+            The answers of the candidates.
+        weights : Floats or None
+            Weight per row; None: all equal.
+        classes : int
+            0.
+
+        Returns
+        -------
+        Floats
+            NaN where no row has weight.
+        """
+        each = np.ones(len(truth)) if weights is None else weights
+        if not each.sum():
+            return np.full(len(outputs.predicted), np.nan)
+        return self.of(np.asarray(truth, np.float64), np.asarray(outputs.predicted, np.float64), each)
+
+
+def weighted_mean(values: Floats, weights: Floats) -> Floats:
+    """Compute the weighted mean of each row of a matrix, the same in any company.
+
+    Parameters
+    ----------
+    values : Floats
+        … × rows.
+    weights : Floats
+        Weight per row.
+
+    Returns
+    -------
+    Floats
+        The means.
+
+    Examples
+    --------
+    >>> weighted_mean(np.array([[1.0, 4.0]]), np.array([3.0, 1.0])).tolist()
+    [1.75]
+    """
+    return np.asarray(np.einsum("...r,r->...", np.ascontiguousarray(values), weights / weights.sum()))
+
+
+def tie_scale(measure: BaseMeasure, task: Task) -> float:
+    """Return what the rounding of scores is relative to: of numbers the score of their mean, of classes 1.
+
+    Parameters
+    ----------
+    measure : BaseMeasure
+        What judges.
+    task : Task
+        The development rows.
+
+    Returns
+    -------
+    float
+        Above 0.
+
+    Examples
+    --------
+    >>> from modelsel.dataset.play_tennis import PlayTennis
+    >>> from modelsel.measure.error import Error
+    >>> tie_scale(Error(), PlayTennis().read())
+    1.0
+    """
+    if not isinstance(task, NumberTask):
+        return 1.0
+    weights = task.row_weights
+    guess = NumberOutputs(np.full((1, len(task)), float(weights @ task.target / weights.sum())))
+    scale = abs(float(measure.score(task.target, guess, task.weights, 0)[0]))
+    return scale if np.isfinite(scale) and scale > np.finfo(np.float64).tiny * 2.0**60 and not measure.higher_is_better else 1.0
 
 
 def class_scores(outputs: Outputs) -> Floats:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.spec import kind_of, kinds_of, make
-from modelsel.core.types import Codes, Floats, Outputs, Resampling, Task
+from modelsel.core.types import CLASS_TASKS, Codes, Floats, Outputs, Resampling, Task
 from modelsel.measure.base import BaseMeasure, FromConfusion, confusion
 
 SHARED = ("positive", "costs")  # settings that say what the study is about
@@ -29,7 +29,8 @@ def accompanying(chooses: BaseMeasure, task: Task, resampling: Resampling, score
     return {
         kind: measure
         for kind, measure in found.items()
-        if measure.needs_scores == scores
+        if task.kind in getattr(measure, "reads", CLASS_TASKS)
+        and measure.needs_scores == scores
         and (measure.over_rows or not alone)
         and not any(True for _ in measure.problems(task, resampling))
     }

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.spec import plain
-from modelsel.core.types import Codes, Floats, Outputs, Resampling, Task
+from modelsel.core.types import ClassTask, Codes, Floats, Outputs, Resampling
 from modelsel.measure.base import OverRows
 
 
@@ -19,7 +19,7 @@ class CostMatrix(OverRows):
 
     costs: tuple[tuple[float, ...], ...] = plain((), help="a row per true class, a column per predicted class")
 
-    def problems(self, task: Task, resampling: Resampling) -> Iterator[str]:
+    def problems(self, task: ClassTask, resampling: Resampling) -> Iterator[str]:
         width = len(task.classes)
         if len(self.costs) != width or any(len(row) != width for row in self.costs):
             yield f"measure.costs must be {width} × {width}, rows and columns in the order {', '.join(task.classes)}"

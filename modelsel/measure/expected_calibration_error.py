@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.spec import whole
-from modelsel.core.types import Codes, Floats, Outputs, Resampling, Task
+from modelsel.core.types import ClassTask, Codes, Floats, Outputs, Resampling
 from modelsel.measure.base import BaseMeasure, probabilities
 from modelsel.measure.one_class import out_of_range
 from modelsel.statistics.auc import SortedScores
@@ -37,7 +37,7 @@ class ExpectedCalibrationError(BaseMeasure):
     needs_scores = True
     needs_probabilities = True
 
-    def problems(self, task: Task, resampling: Resampling) -> Iterator[str]:
+    def problems(self, task: ClassTask, resampling: Resampling) -> Iterator[str]:
         yield from out_of_range(self.positive, task)
         least = min((len(fold.assessment) for fold in resampling.folds), default=self.bins)
         if least < self.bins:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.spec import one_of, whole
-from modelsel.core.types import Floats, Resampling, Task
+from modelsel.core.types import ClassTask, Floats, Resampling
 from modelsel.measure.base import FromConfusion, ratio
 
 
@@ -21,7 +21,7 @@ class F1(FromConfusion):
     average: str = one_of("macro", "weighted", help="mean over classes: plain, or by class share")
     positive: int | None = whole(None, least=0, help="index of the one class that counts; none: the mean over classes")
 
-    def problems(self, task: Task, resampling: Resampling) -> Iterator[str]:
+    def problems(self, task: ClassTask, resampling: Resampling) -> Iterator[str]:
         if self.positive is not None and self.positive >= len(task.classes):
             yield f"measure.positive={self.positive}: the task has classes 0 to {len(task.classes) - 1}"
 

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.spec import one_of, whole
-from modelsel.core.types import Booleans, Codes, Floats, Outputs, Resampling, Task
+from modelsel.core.types import Booleans, ClassTask, Codes, Floats, Outputs, Resampling
 from modelsel.measure.base import BaseMeasure, FromConfusion, class_scores, ratio
 from modelsel.statistics.auc import SortedScores
 
 
-def out_of_range(positive: int | None, task: Task) -> Iterator[str]:
+def out_of_range(positive: int | None, task: ClassTask) -> Iterator[str]:
     """The task has no class of this index."""
     if positive is not None and positive >= len(task.classes):
         yield f"measure.positive={positive}: the task has classes 0 to {len(task.classes) - 1}"
 
 
-def without(name: str, positive: int, task: Task, resampling: Resampling) -> Iterator[str]:
+def without(name: str, positive: int, task: ClassTask, resampling: Resampling) -> Iterator[str]:
     """Folds that assess no row of the class."""
     if positive >= len(task.classes):
         return
@@ -29,7 +29,7 @@ def without(name: str, positive: int, task: Task, resampling: Resampling) -> Ite
         )
 
 
-def only_one_class(name: str, task: Task, resampling: Resampling) -> Iterator[str]:
+def only_one_class(name: str, task: ClassTask, resampling: Resampling) -> Iterator[str]:
     """Folds that assess rows of a single class."""
     single = [fold.index for fold in resampling.folds if not np.ptp(task.target[fold.assessment])]
     if single:
@@ -48,7 +48,7 @@ class PerClass(FromConfusion):
     average: str = one_of("macro", "weighted", help="mean over classes: plain, or by class share")
     positive: int | None = whole(None, least=0, help="index of the one class that counts; none: the mean over classes")
 
-    def problems(self, task: Task, resampling: Resampling) -> Iterator[str]:
+    def problems(self, task: ClassTask, resampling: Resampling) -> Iterator[str]:
         yield from out_of_range(self.positive, task)
 
     def each(self, matrices: Floats) -> Floats:
@@ -86,7 +86,7 @@ class OneAgainstRest(BaseMeasure):
 
     needs_scores = True
 
-    def problems(self, task: Task, resampling: Resampling) -> Iterator[str]:
+    def problems(self, task: ClassTask, resampling: Resampling) -> Iterator[str]:
         yield from out_of_range(self.positive, task)
         for one in self._classes(len(task.classes)) if self.positive is not None or len(task.classes) == 2 else ():
             yield from without(str(getattr(self, "kind", type(self).__module__.rpartition(".")[2])), one, task, resampling)

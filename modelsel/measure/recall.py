@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from modelsel.core.types import Floats, Resampling, Task
+from modelsel.core.types import ClassTask, Floats, Resampling
 from modelsel.measure.base import ratio
 from modelsel.measure.one_class import PerClass, right, without
 
@@ -23,7 +23,7 @@ class Recall(PerClass):
     [0.8]
     """
 
-    def problems(self, task: Task, resampling: Resampling) -> Iterator[str]:
+    def problems(self, task: ClassTask, resampling: Resampling) -> Iterator[str]:
         yield from super().problems(task, resampling)
         if self.positive is not None:
             yield from without("recall", self.positive, task, resampling)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from modelsel.core.types import Floats, Resampling, Task
+from modelsel.core.types import ClassTask, Floats, Resampling
 from modelsel.measure.base import ratio
 from modelsel.measure.one_class import PerClass, only_one_class
 
@@ -23,7 +23,7 @@ class Specificity(PerClass):
     [0.8]
     """
 
-    def problems(self, task: Task, resampling: Resampling) -> Iterator[str]:
+    def problems(self, task: ClassTask, resampling: Resampling) -> Iterator[str]:
         yield from super().problems(task, resampling)
         yield from only_one_class("specificity", task, resampling)
 

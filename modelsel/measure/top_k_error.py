@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.spec import whole
-from modelsel.core.types import Codes, Floats, Outputs, Resampling, Task
+from modelsel.core.types import ClassTask, Codes, Floats, Outputs, Resampling
 from modelsel.measure.base import OverRows, class_scores
 
 
@@ -27,7 +27,7 @@ class TopKError(OverRows):
 
     needs_scores = True
 
-    def problems(self, task: Task, resampling: Resampling) -> Iterator[str]:
+    def problems(self, task: ClassTask, resampling: Resampling) -> Iterator[str]:
         if self.k >= len(task.classes):
             yield f"measure.k={self.k}: with {len(task.classes)} classes the true one is always among the top {self.k}"
 

@@ -90,7 +90,7 @@ def _memory(plan: Plan, task: Task, rows: float, scores: bool, workers: int, try
     for batch in plan.batches:
         kind = _kind(plan, batch)
         largest[kind] = max(largest.get(kind, ()), batch.members, key=len)
-    scored = len(task.classes) if scores else 0
+    scored = task.class_count if scores else 0
     kept, said = rows * (KEPT + KEPT_SCORE * scored), rows * (SAID + SCORED * scored)
     weighed = {kind: (*try_.memory(_candidates(plan, members)), len(members)) for kind, members in largest.items()}
     cell = max(max(peak + many * kept, many * said) for peak, _, many in weighed.values())

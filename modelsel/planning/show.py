@@ -9,14 +9,27 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from math import log, sqrt
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
 
 from modelsel.core.spec import kind_of
-from modelsel.core.types import Codes, Finding, Floats, Integers, Outputs, Resampling, Severity, Task
+from modelsel.core.types import (
+    ClassOutputs,
+    ClassTask,
+    Codes,
+    Finding,
+    Floats,
+    Integers,
+    NumberOutputs,
+    Outputs,
+    Resampling,
+    Severity,
+    Task,
+)
 from modelsel.guard.checks.independence import FEWEST_UNITS, sizes
-from modelsel.guard.checks.terms import reached
+from modelsel.guard.checks.terms import is_used_up
 from modelsel.guard.release import count_limits
 from modelsel.measure.base import BaseMeasure
 from modelsel.planning.make import Plan
@@ -72,11 +85,9 @@ def of_guesses(measure: BaseMeasure, task: Task) -> Luck:
     """
     rng = np.random.default_rng(0)
     rows = rng.permutation(len(task))[:ROWS]
-    truth, classes = task.target[rows], len(task.classes)
+    truth, classes = task.target[rows], task.class_count
     weights = None if task.weights is None else task.weights[rows]
-    shares = np.bincount(truth, weights, classes) / (len(rows) if weights is None else weights.sum())
-    scores = shares * rng.exponential(size=(GUESSES, len(rows), classes)) + 1e-300
-    guesses = Outputs(rng.choice(classes, (GUESSES, len(rows)), p=shares).astype(np.int32), _normal(scores))
+    guesses = _guesses(truth, weights, classes, rng) if classes else NumberOutputs(rng.choice(truth, (GUESSES, len(rows))))
     found = _finite(measure.score(truth, guesses, weights, classes))
     perfect = measure.score(truth, _right(truth, classes), weights, classes)[0]
     if len(found) < GUESSES // 2 or not np.isfinite(perfect):
@@ -84,8 +95,17 @@ def of_guesses(measure: BaseMeasure, task: Task) -> Luck:
     return Luck(float(found.std()) * sqrt(len(rows) / len(task)), abs(float(perfect - found.mean())))
 
 
-def _right(truth: Codes, classes: int) -> Outputs:
-    return Outputs(truth[None, :], np.eye(classes)[truth][None, :, :])
+def _guesses(truth: Codes, weights: Floats | None, classes: int, rng: np.random.Generator) -> Outputs:
+    """Draw classes and class scores by the shares of the classes."""
+    shares = np.bincount(truth, weights, classes) / (len(truth) if weights is None else weights.sum())
+    scores = shares * rng.exponential(size=(GUESSES, len(truth), classes)) + 1e-300
+    return ClassOutputs(rng.choice(classes, (GUESSES, len(truth)), p=shares).astype(np.int32), _normal(scores))
+
+
+def _right(truth: Any, classes: int) -> Outputs:
+    if not classes:
+        return NumberOutputs(truth[None, :])
+    return ClassOutputs(truth[None, :], np.eye(classes)[truth][None, :, :])
 
 
 def _normal(scores: Floats) -> Floats:
@@ -147,8 +167,10 @@ def warnings(plan: Plan, task: Task, delta: float = 0.05, measure: BaseMeasure |
 
 
 def base_error(task: Task) -> float:
-    """Weighted share of rows that are not of the most frequent class."""
-    shares = np.bincount(task.target, task.row_weights, len(task.classes)) / task.row_weights.sum()
+    """Weighted share of rows that are not of the most frequent class; of numbers, the error rate that is hardest to tell."""
+    if not isinstance(task, ClassTask):
+        return 0.5
+    shares = np.bincount(task.target, task.row_weights, task.class_count) / task.row_weights.sum()
     return 1.0 - float(shares.max())
 
 
@@ -278,7 +300,7 @@ def _course(rows: int, task: Task, delta: float, quota: float | None, units: Int
         return (high - low) / 2
 
     price, exact = full(rows), 1
-    while exact < MANY and not reached(quota, exact, half(exact + 1, exact * price)):
+    while exact < MANY and not is_used_up(quota, exact, half(exact + 1, exact * price)):
         exact += 1
     shown = sorted({1, exact})
     looks = ", ".join(f"look {look} ±{half(look, (look - 1) * price):.3f}" for look in shown)

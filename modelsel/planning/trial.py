@@ -27,7 +27,7 @@ import numpy as np
 
 from modelsel.core.fingerprint import digest
 from modelsel.core.system.machine import cores
-from modelsel.core.types import Candidate, Feature, Floats, Integers, Task, positions
+from modelsel.core.types import Candidate, ClassTask, Feature, Floats, Integers, NumberTask, Task, positions
 from modelsel.planning.sources import own
 
 ROWS = 5_000  # tried at most
@@ -179,7 +179,7 @@ def _since(before: int, which: int) -> float:
     return float(max(tracemalloc.get_traced_memory()[which] - before, 0))
 
 
-def _shortened(learner: Any) -> Any:
+def _shortened(learner: object) -> Any:
     """Cut a learner's search short where trying it would take too long."""
     return learner.shortened() if hasattr(learner, "shortened") else learner
 
@@ -193,7 +193,7 @@ def _searched(path: Any, learner: Any) -> float:
     return time.thread_time() - start
 
 
-def _times(learner: Any, sizes: Floats) -> float:
+def _times(learner: object, sizes: Floats) -> float:
     """Return the ratio of the whole learner's time to the tried one's, on models of these sizes."""
     return float(learner.times_as_long(float(sizes.mean()))) if hasattr(learner, "times_as_long") else 1.0
 
@@ -211,17 +211,21 @@ def _name(members: Sequence[Candidate]) -> str:
 
 
 def like(task: Task, rows: int, seed: int = 0) -> Task:
-    """Generated rows with the task's features, classes and gaps; the class leans on up to five features, with noise."""
+    """Generated rows with the task's features, classes and gaps; the target leans on up to five features, with noise."""
     rng = np.random.default_rng(seed)
     columns = [_column(feature, task.values[:, at], rows, rng) for at, feature in enumerate(task.features)]
     values = np.asfortranarray(np.column_stack(columns)) if columns else np.zeros((rows, 0))
     known = np.nan_to_num(values[:, :5])
     lean = ((known - known.mean(axis=0)) / (known.std(axis=0) + 1e-9)).sum(axis=1) + rng.normal(size=rows)
     ranks = np.argsort(np.argsort(lean))
-    target = (ranks * len(task.classes) // rows).astype(np.int32)
-    weights = None if task.weights is None else np.ones(rows)
-    return Task(name="generated", features=task.features, values=values, rows=np.arange(rows, dtype=np.int64),
-                classes=task.classes, target=target, weights=weights)  # fmt: skip
+    common: dict[str, Any] = {
+        "name": "generated", "features": task.features, "values": values, "rows": np.arange(rows, dtype=np.int64),
+        "weights": None if task.weights is None else np.ones(rows),
+    }  # fmt: skip
+    if isinstance(task, ClassTask):
+        target = (ranks * task.class_count // rows).astype(np.int32)
+        return ClassTask(**common, classes=task.classes, target=target)
+    return NumberTask(**common, target=np.sort(task.target)[ranks * len(task) // rows], measured_in="")
 
 
 def _column(feature: Feature, like_: Floats, rows: int, rng: np.random.Generator) -> Floats:

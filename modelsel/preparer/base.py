@@ -18,13 +18,13 @@ What it may offer besides: `problems`, `fit_key` and `fit_path` (one fit answers
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
 from modelsel.core.described import Described, given_by
 from modelsel.core.spec import resolved
-from modelsel.core.types import Description, Integers, Table, Task
+from modelsel.core.types import BOTH_TASKS, AnyTask, Description, Integers, Table, TaskKind
 
 AnyTable = TypeVar("AnyTable", bound=Table)
 
@@ -70,7 +70,9 @@ class BasePreparer:
     []
     """
 
-    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> Any:
+    reads: ClassVar[tuple[TaskKind, ...]] = BOTH_TASKS
+
+    def fit(self, task: AnyTask, rows: Integers, rng: np.random.Generator) -> Any:
         """Fit on some rows of a task, which are all that it may look at.
 
         Parameters
@@ -114,7 +116,7 @@ class BasePreparer:
         """
         return resolved(self)
 
-    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> Any:
+    def fit_path(self, task: AnyTask, rows: Integers, rng: np.random.Generator) -> Any:
         """Fit once for all preparers of equal `fit_key`.
 
         Parameters
@@ -190,7 +192,7 @@ class FeatureRanking(Protocol):
     [[0], [0, 2]]
     """
 
-    def prepared(self, preparer: Any) -> FittedPreparer:
+    def prepared(self, preparer: object) -> FittedPreparer:
         """Return the step that `preparer.fit`, called alone, would return.
 
         Parameters
@@ -212,6 +214,6 @@ class SinglePreparer:
 
     fitted: Any
 
-    def prepared(self, preparer: Any) -> Any:
+    def prepared(self, preparer: object) -> Any:
         """Return what `fit` gave."""
         return self.fitted

@@ -10,7 +10,7 @@ from typing import cast
 
 import numpy as np
 
-from modelsel.core.types import Description, Feature, Floats, Integers, Kind, Task
+from modelsel.core.types import ClassTask, Description, Feature, Floats, Integers, Kind, Task
 from modelsel.preparer.base import AnyTable, FittedPreparer
 from modelsel.statistics.information import entropy
 
@@ -88,12 +88,13 @@ class Distinct:
 
     @classmethod
     def of(cls, task: Task, rows: Integers, column: int) -> "Distinct":
-        """Count the class weights of each distinct known value."""
-        values, target, weights = task.values[rows, column], task.target[rows], task.row_weights[rows]
+        """Count the class weights of each distinct known value; of numbers, the weights."""
+        values, weights, width = task.values[rows, column], task.row_weights[rows], max(1, task.class_count)
+        target = task.target[rows] if isinstance(task, ClassTask) else np.zeros(len(rows), np.int32)
         known = ~np.isnan(values)
         found, place = np.unique(values[known], return_inverse=True)
-        cells = np.bincount(place * len(task.classes) + target[known], weights[known], len(found) * len(task.classes))
-        return cls(found, cells.reshape(len(found), len(task.classes)).astype(np.float64))
+        cells = np.bincount(place * width + target[known], weights[known], len(found) * width)
+        return cls(found, cells.reshape(len(found), width).astype(np.float64))
 
     def between(self, upper: Integers) -> Floats:
         """The middle between the values at `upper` − 1 and at `upper`; the lower one where floats have no middle."""

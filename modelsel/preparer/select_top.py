@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from modelsel.core.spec import number, one_of, whole
-from modelsel.core.types import Description, Floats, Integers, Table, Task
+from modelsel.core.types import ClassTask, Description, Floats, Integers, Table
 from modelsel.preparer.base import BasePreparer
 from modelsel.preparer.binning import Distinct, mdl_cuts
 from modelsel.preparer.columns import Chosen, restored
@@ -55,13 +55,13 @@ SCORES: dict[str, Score] = {
 }  # fmt: skip
 
 
-def merits(task: Task, rows: Integers, score: str) -> Floats:
+def merits(task: ClassTask, rows: Integers, score: str) -> Floats:
     """The score of every feature on some rows, rounded to 1e-12 so that ties are ties."""
     tables = (_joint(task, rows, column) for column in range(len(task.features)))
     return np.array([round(SCORES[score](joint, missing), 12) for joint, missing in tables])
 
 
-def _joint(task: Task, rows: Integers, column: int) -> tuple[Floats, float]:
+def _joint(task: ClassTask, rows: Integers, column: int) -> tuple[Floats, float]:
     """Levels × classes of the known rows, and the weight of the others (an undeclared level is not known)."""
     feature, values, weights = task.features[column], task.values[rows, column], task.row_weights[rows]
     size = len(feature.levels)
@@ -95,10 +95,10 @@ class SelectTop(BasePreparer):
         if self.n is None and self.threshold is None:
             yield "select_top keeps everything: set n or threshold"
 
-    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "Merits":
+    def fit_path(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> "Merits":
         return Merits(merits(task, rows, self.score))
 
-    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> Chosen:
+    def fit(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> Chosen:
         return self.fit_path(task, rows, rng).prepared(self)
 
     @staticmethod

@@ -85,7 +85,7 @@ class Transform(BasePreparer):
 
         fitted: "Transformed"
 
-        def prepared(self, preparer: Any) -> "Transformed":
+        def prepared(self, preparer: object) -> "Transformed":
             return self.fitted
 
 
@@ -147,7 +147,7 @@ def _texts(feature: Feature, codes: Floats) -> Any:
     return levels[at]
 
 
-def _dense(out: Any) -> Any:
+def _dense(out: object) -> Any:
     array = np.asarray(out.toarray() if hasattr(out, "toarray") else out)
     return array if array.ndim == 2 else array.reshape(len(array), -1)
 
@@ -182,5 +182,5 @@ def _codes(feature: Feature, column: Any) -> Floats:
     return np.array([np.nan if _is_missing(value) else position.get(str(value), unseen) for value in column])
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(value: object) -> bool:
     return value is None or (isinstance(value, float) and np.isnan(value))

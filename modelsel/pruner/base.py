@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from modelsel.core.spec import kind_of
-from modelsel.core.types import Floats
+from modelsel.core.types import CLASS_TASKS, Floats, TaskKind
 from modelsel.tree.structure.cutting import cut_by, steps
 from modelsel.tree.structure.evidence import PruningData, PruningPath
 from modelsel.tree.structure.node import PrunedView
@@ -22,6 +22,8 @@ class Pruning:
     >>> MinimumError().fit_key(), MinimumError().sharing()
     ({}, ('minimum_error',))
     """
+
+    reads: ClassVar[tuple[TaskKind, ...]] = CLASS_TASKS
 
     def fit_key(self) -> dict[str, Any]:
         """Return the settings that growing depends on.

@@ -1,7 +1,8 @@
 """Cost-complexity pruning: the subtree of least R(T) + α · leaves(T), for every α from one pass over the weakest links.
 
 g(t) = (R(t) − R(T_t)) / (leaves(T_t) − 1); the nodes of least g become leaves, all that tie together, and so on to the root.
-R is a share of the training weight: the error rate (or mean cost), or the weighted Gini index or entropy (bits) of the leaves.
+R is a share of the training weight: the error rate (or mean cost), or the weighted Gini index or entropy (bits) of the leaves;
+of numbers it is the mean squared error, so that `alpha` is scikit-learn's `ccp_alpha`, and rpart's `cp` times the variance.
 
 Breiman, Friedman, Olshen and Stone 1984, *Classification and regression trees*, ch. 3.
 """
@@ -13,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from modelsel.core.spec import number, one_of
-from modelsel.core.types import Floats
+from modelsel.core.types import BOTH_TASKS, Floats
 from modelsel.pruner.base import NestedSequence, Pruning
 from modelsel.tree.structure.cutting import branches_less_one, errors_as_leaf, weakest_links
 from modelsel.tree.structure.evidence import PruningData
@@ -25,7 +26,9 @@ class CostComplexity(Pruning):
     """`alpha` is the price of a leaf in units of R; `path` declares one candidate per subtree of the sequence."""
 
     alpha: float | Literal["path"] = number(0.0, least=0.0, help="price of a leaf as a share of R, or path")
-    impurity: str = one_of("misclassification", "gini", "entropy", help="what R is measured by")
+    impurity: str = one_of("misclassification", "gini", "entropy", help="what R is measured by; of numbers the squared error")
+
+    reads = BOTH_TASKS
 
     @property
     def is_family(self) -> bool:
@@ -46,7 +49,7 @@ class CostComplexity(Pruning):
             yield f"cost_complexity by {self.impurity} knows no cost matrix; use impurity=misclassification"
 
     def path(self, cut: PrunedView, evidence: PruningData) -> NestedSequence:
-        risk = self._risk(cut, evidence)
+        risk = self._risk(cut, evidence) if cut.tree.numbers is None else cut.tree.spared
         links = weakest_links(cut, risk, branches_less_one(cut.tree))
         return NestedSequence(cut, links / evidence.total)
 

@@ -1,7 +1,8 @@
 """Reduced-error pruning: of all prunings the one with the least error on rows that did not grow the tree.
 
-err(T) = Σ over leaves of the weight of S_prune that the leaf misclassifies; among prunings of equal error the one with the
-fewest nodes. One bottom-up pass finds it: a leaf takes its best class, an inner node the better of leaf and pruned subtrees.
+err(T) = Σ over leaves of the weight of S_prune that the leaf misclassifies, or of its squared error; among prunings of equal
+error the one with the fewest nodes. One bottom-up pass finds it: a leaf takes its best class, an inner node the better of leaf
+and pruned subtrees.
 
 Quinlan 1987, *Simplifying decision trees*; optimality of the pass: Elomaa and Kääriäinen 2001.
 """
@@ -12,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.spec import number, plain
-from modelsel.core.types import Floats
+from modelsel.core.types import BOTH_TASKS, Floats
 from modelsel.pruner.base import ConstantPath, Pruning
 from modelsel.tree.pruning import best_class
 from modelsel.tree.structure.cutting import cheaper_as_leaf, errors_as_leaf
 from modelsel.tree.structure.evidence import PruningData
-from modelsel.tree.structure.node import PrunedView
+from modelsel.tree.structure.node import NodeNumbers, PrunedView
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,9 @@ class ReducedError(Pruning):
     """`share` of the analysis rows is held back, stratified by class, and only prunes."""
 
     share: float = number(0.3, above=0.0, most=0.9, help="share of the rows held back for pruning; they never grow the tree")
-    relabel: bool = plain(True, help="a leaf takes the best class of the held-back rows that reach it")
+    relabel: bool = plain(True, help="a leaf takes the best class (of numbers, the mean) of the held-back rows that reach it")
+
+    reads = BOTH_TASKS
 
     def fit_key(self) -> dict[str, Any]:
         return {"share": self.share}
@@ -37,9 +40,21 @@ class ReducedError(Pruning):
         """Prune where the held-back rows err no more at a leaf than below it."""
         if evidence.pruning_counts is None:
             raise ValueError("reduced_error needs the counts of held-back rows (Evidence.pruning_counts)")
+        if evidence.pruning_numbers is not None:
+            return ConstantPath(_by_squares(cut, evidence.pruning_counts, evidence.pruning_numbers, self.relabel))
         labelled = _relabelled(cut, evidence.pruning_counts, evidence.cost_matrix) if self.relabel else cut
         errors = errors_as_leaf(evidence.pruning_counts, labelled.prediction, evidence.cost_matrix)
         return ConstantPath(replace(labelled, leaf=cheaper_as_leaf(labelled, errors)))
+
+
+def _by_squares(cut: PrunedView, counts: Floats, held_back: NodeNumbers, relabel: bool) -> PrunedView:
+    """Prune where the squared error of the held-back rows is no larger at a leaf than below it."""
+    arrived = counts[:, 0] > 0
+    if relabel:
+        answer = np.where(arrived, held_back.mean, cut.prediction)
+        cut = replace(cut, prediction=answer, counts=np.where(arrived[:, None], counts, cut.counts))
+    off = np.where(arrived, held_back.mean - cut.prediction, 0.0)
+    return replace(cut, leaf=cheaper_as_leaf(cut, held_back.squares + counts[:, 0] * np.square(off)))
 
 
 def _relabelled(cut: PrunedView, counts: Floats, costs: Floats | None) -> PrunedView:

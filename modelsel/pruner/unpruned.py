@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from modelsel.core.types import BOTH_TASKS
 from modelsel.pruner.base import ConstantPath, Pruning
 from modelsel.tree.structure.evidence import PruningData
 from modelsel.tree.structure.node import PrunedView
@@ -10,6 +11,8 @@ from modelsel.tree.structure.node import PrunedView
 @dataclass(frozen=True)
 class Unpruned(Pruning):
     """No pruning; the stopping limits alone decide the size."""
+
+    reads = BOTH_TASKS
 
     def path(self, cut: PrunedView, evidence: PruningData) -> ConstantPath:
         return ConstantPath(cut)

@@ -43,6 +43,7 @@ class Row:
     complexity: float
     unit: str
     training_error: float
+    trial: int = field(default=0, kw_only=True)  # at which it was drawn from its entry, from 1; 0: it was declared
     reason: str
     folds: tuple[float, ...]
     parameters: Mapping[str, str]
@@ -81,6 +82,7 @@ def rows(selection: Selection) -> list[Row]:
             mean=float(board.mean[i]),
             se=float(board.se[i]),
             complexity=float(board.complexity[i]),
+            trial=candidate.trial,
             unit=board.unit[i],
             training_error=float(selection.means["training_error"][i]),
             reason=selection.reasons[i],
@@ -123,7 +125,7 @@ def read(content: str) -> list[Row]:
     return [_row(cells, header, fixed, folds, measures) for cells in lines if cells]
 
 
-def word(value: Any) -> str:
+def word(value: object) -> str:
     """A parameter as text: `none`, `true`, the shortest decimal that reads back equal, JSON for lists.
 
     >>> [word(value) for value in (None, True, 0.1, 3, 3.0, "gini", [1, 2])]
@@ -165,7 +167,7 @@ def _telling(row: Row, names: Set[str]) -> dict[str, str]:
     return {name: own[name] for name in sorted(own, key=lambda name: name.startswith("preparer")) if name in names}
 
 
-def differing(parameters: Sequence[Mapping[str, Any]]) -> set[str]:
+def differing(parameters: Sequence[Mapping[str, object]]) -> set[str]:
     """Names of settings that tell candidates apart.
 
     A dotted setting that some do not have belongs to a part that they do not have, and the part is named already.

@@ -11,7 +11,7 @@ import numpy as np
 
 from modelsel.core.selection import Selection
 from modelsel.core.spec import kind_of
-from modelsel.core.types import Feature, Floats, Integers, Resampling, Table, Task
+from modelsel.core.types import ClassTask, Feature, Floats, Integers, NumberTask, Resampling, Table, Task
 from modelsel.runner.execution.single_job import Failure
 
 
@@ -19,11 +19,18 @@ def task(development: Task, sealed: Table) -> dict[str, Any]:
     """Gather the facts of the task."""
     return {
         "name": development.name, "rows": len(development) + len(sealed), "development_rows": len(development),
-        "test_rows": len(sealed), "features": len(development.features), "classes": list(development.classes),
+        "test_rows": len(sealed), "features": len(development.features), **_target(development),
         "fingerprint": development.fingerprint,
         **({"unit": development.unit, "units": len(np.unique(np.append(development.units, sealed.units)))}
            if development.units is not None and sealed.units is not None else {}),
     }  # fmt: skip
+
+
+def _target(task: Task) -> dict[str, Any]:
+    """What the target is: classes by name, or numbers in their unit."""
+    if isinstance(task, NumberTask):
+        return {"kind": task.kind, "measured_in": task.measured_in}
+    return {"classes": list(task.class_names), "kind": task.kind}
 
 
 def scheme(kind: str, resampling: Resampling) -> dict[str, Any]:
@@ -79,14 +86,15 @@ MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio, odd: F
 
 def data(task: Task) -> dict[str, Any]:
     """Plain facts about the development rows; nothing of the test rows is here."""
-    counts = np.bincount(task.target, minlength=len(task.classes))
+    counts = np.bincount(task.target, minlength=task.class_count).tolist() if isinstance(task, ClassTask) else []
     features = [feature(item, task.values[:, i]) for i, item in enumerate(task.features[:SHOWN])]
     return {
         "rows": len(task),
         "features": features,
         "not_shown": max(0, len(task.features) - SHOWN),
         "kinds": {kind: sum(item.kind == kind for item in task.features) for kind in ("numeric", "nominal", "ordered")},
-        "classes": [{"name": name, "rows": int(count)} for name, count in zip(task.classes, counts)],
+        **({"target": feature(Feature("target", "numeric"), task.target)} if isinstance(task, NumberTask) else {}),
+        "classes": [{"name": name, "rows": int(count)} for name, count in zip(task.class_names, counts)],
         "missing": float(np.isnan(task.values).mean()) if task.values.size else 0.0,
         "repeated_rows": repeated(task),
         "weighted": task.weights is not None,
@@ -121,7 +129,7 @@ def repeated(task: Task) -> int:
 
 def _perhaps_repeated(task: Task) -> Integers:
     """Rows whose hash another row has: all that are repeated are among them, and only they are compared whole."""
-    mixed = task.target.astype(np.uint64)
+    mixed = task.target.view(np.uint64) if isinstance(task, NumberTask) else task.target.astype(np.uint64)
     for column in task.values.T:
         mixed = (mixed ^ np.nan_to_num(column, nan=np.inf).view(np.uint64)) * MULTIPLIER
         mixed ^= mixed >> np.uint64(29)

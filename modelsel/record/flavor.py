@@ -83,7 +83,7 @@ def signature(final: FinalModel) -> dict[str, str]:
     inputs = [{"type": TYPES[_type(final, feature)], "name": feature.name, "required": True} for feature in final.features]
     return {
         "inputs": json.dumps(inputs, ensure_ascii=False),
-        "outputs": json.dumps([{"type": TYPES[final.label_type], "required": True}]),
+        "outputs": json.dumps([{"type": TYPES[final.label_type if final.classes else "float"], "required": True}]),
         "params": json.dumps([{"name": "scores", "default": False, "shape": None, "type": "boolean"}]),
     }
 

@@ -104,7 +104,7 @@ class RunFolder:
         self.write_json(DETAILS, details(finished))
         self.write_outcome(finished.outcome)
 
-    def amend(self, outcome: StudySummary, audit: Mapping[str, Any]) -> None:
+    def amend(self, outcome: StudySummary, audit: Mapping[str, object]) -> None:
         """Put a look that came after the study on record."""
         self.write_json(DETAILS, {**self.details(), "audit": audit})
         self.write_outcome(outcome)
@@ -112,7 +112,7 @@ class RunFolder:
     def write_outcome(self, outcome: StudySummary) -> None:
         self.write_json(OUTCOME, outcome.to_dict())
 
-    def write_config(self, config: Mapping[str, Any]) -> None:
+    def write_config(self, config: Mapping[str, object]) -> None:
         """The resolved configuration without secrets."""
         text = yaml.safe_dump(self.redactor.data(plain(config)), sort_keys=False, allow_unicode=True, width=120)
         write(self.path / CONFIG, text)

@@ -25,12 +25,17 @@ def content(selection: Selection) -> bytes:
         "fold": np.asarray(losses.fold, np.int32),
         "row": np.asarray(losses.row, np.int64),
         "candidate": np.array(losses.ids, dtype=np.str_),
-        "truth": np.asarray(assessed.truth, np.int32),
-        "predicted": np.asarray(assessed.predicted, np.int32),
+        "truth": _kept(assessed.truth),
+        "predicted": _kept(assessed.predicted),
         "predicted_candidate": np.array(assessed.ids, dtype=np.str_),
         "scores": None if assessed.scores is None else np.asarray(assessed.scores, np.float32),
     }
     return npz({name: array for name, array in arrays.items() if array is not None}, compress=True)
+
+
+def _kept(array: NDArray[Any]) -> NDArray[Any]:
+    """Classes as int32, numbers as they are."""
+    return np.asarray(array, np.float64 if array.dtype.kind == "f" else np.int32)
 
 
 class LossArchive(Mapping[str, NDArray[Any]]):

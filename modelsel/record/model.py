@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from modelsel.core.errors import DataError, Problem
 from modelsel.core.spec import class_of
 from modelsel.core.types import Description, Feature, Floats, Table, Task, positions
+from modelsel.dataset.columns.spellings import labels
 from modelsel.foreign.stored import FILES
 from modelsel.learner.base import FittedModel
 from modelsel.preparer.base import FittedPreparer
@@ -53,20 +54,29 @@ class Predictor:
     model: FittedModel
     label_type: str = "str"  # of the target's column: bool, int, float or str
 
-    def __call__(self, raw: Mapping[str, Sequence[Any]]) -> NDArray[np.str_]:
+    def __call__(self, raw: Mapping[str, Sequence[object]]) -> NDArray[np.str_]:
         return self.predict(self.table(raw))
 
-    def table(self, raw: Mapping[str, Sequence[Any]]) -> Table:
+    def table(self, raw: Mapping[str, Sequence[object]]) -> Table:
         """The rows as the model wants them. Raises DataError with all problems of the columns."""
         return new_rows.table(raw, self.features)
 
-    def predict(self, table: Table) -> NDArray[np.str_]:
-        """The predicted class of each row, as text. Raises DataError for a recipe that was not refitted."""
-        return np.array(self.classes, dtype=np.str_)[self._fitted.predict(self.prepared(table))]
+    def predict(self, table: Table) -> NDArray[Any]:
+        """The predicted class of each row, as text, or the predicted number.
+
+        Raises DataError for a recipe that was not refitted.
+        """
+        if not self.classes:
+            return self._fitted.predict(self.prepared(table))
+        said: NDArray[np.str_] = np.array(self.classes, dtype=np.str_)[self._fitted.predict(self.prepared(table))]
+        return said
 
     def labels(self, table: Table) -> NDArray[Any]:
         """The predicted class of each row as the target's column held it: bool, int, float or text. Raises as `predict`."""
-        return new_rows.labels(self.classes, self.label_type)[self._fitted.predict(self.prepared(table))]
+        if not self.classes:
+            return self.predict(table)
+        said: NDArray[Any] = labels(self.classes, self.label_type)[self._fitted.predict(self.prepared(table))]
+        return said
 
     def scores(self, table: Table) -> Floats:
         """Class scores, rows × classes in the order of `classes`. Raises DataError for a recipe that was not refitted."""
@@ -167,8 +177,8 @@ def _restore(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], plugi
         raise ValueError(f"format {facts['format']} was written by another version of modelsel")
     features = tuple(map(_feature, facts["features"]))
     classes = tuple(map(str, facts["classes"]))
-    if len(classes) < 2 or len({f.name for f in features}) < len(features):
-        raise ValueError("fewer than two classes, or two features of one name")
+    if len(classes) == 1 or len({f.name for f in features}) < len(features):  # a model of numbers has no classes
+        raise ValueError("one class alone, or two features of one name")
     steps = tuple(_part("preparer", step, arrays, f"step{i}/", plugins) for i, step in enumerate(facts["steps"]))
     learner = _part("learner", facts["learner"], arrays, "learner/", plugins)
     return Predictor(features, classes, steps, learner, str(facts.get("labels", "str")))
@@ -214,7 +224,7 @@ def _arrays(final: FinalModel) -> dict[str, NDArray[Any]]:
     return {f"{prefix}{name}": np.asarray(array) for prefix, part in parts for name, array in part.arrays.items()}
 
 
-def _store(estimator: Any, path: Path) -> None:
+def _store(estimator: object, path: Path) -> None:
     import skops.io
 
     skops.io.dump(estimator, path)
@@ -236,7 +246,7 @@ def _verify(data: Path) -> None:
 # The one place that pickles a model: where the person allows it, for whoever trusts the file; nothing here reads it.
 
 
-def write(made: Any, path: Path) -> None:
+def write(made: object, path: Path) -> None:
     """Pickle a fitted estimator that no safe format takes."""
     path.write_bytes(pickle.dumps(made))
 

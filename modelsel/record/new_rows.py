@@ -12,7 +12,6 @@ from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from modelsel.core.errors import DataError, Problem
 from modelsel.core.types import Feature, Floats, Table
@@ -20,10 +19,9 @@ from modelsel.dataset.columns.numbers import like_dates, seconds
 from modelsel.dataset.columns.spellings import TRUTH, codes
 
 MISSING = ("", "?")
-LABELS: Mapping[str, Any] = {"bool": lambda name: {"true": True, "false": False}[name.lower()], "int": int, "float": float}
 
 
-def table(columns: Mapping[str, Sequence[Any]], features: Sequence[Feature], name: str = "new rows") -> Table:
+def table(columns: Mapping[str, Sequence[object]], features: Sequence[Feature], name: str = "new rows") -> Table:
     """The table of the features a model wants; columns beside them are ignored.
 
     Raises DataError naming every column that is missing, of another length or not readable as its kind.
@@ -39,19 +37,6 @@ def table(columns: Mapping[str, Sequence[Any]], features: Sequence[Feature], nam
     )
     values = np.column_stack([values for values, _ in read]) if read else np.empty((0, 0))
     return Table(name=name, features=tuple(features), values=values, rows=np.arange(rows, dtype=np.int64))
-
-
-def labels(classes: Sequence[str], kind: str) -> NDArray[Any]:
-    """Classes as what the target's column held: bool, int, float, or text.
-
-    >>> labels(("false", "true"), "bool").tolist(), labels(("1", "2"), "int").tolist()
-    ([False, True], [1, 2])
-    """
-    read = LABELS.get(kind, str)
-    try:
-        return np.array([read(name) for name in classes], None if kind in LABELS else object)
-    except (KeyError, ValueError):  # a class that was made of rare ones
-        return np.array(classes, object)
 
 
 def unseen(rows: Table) -> dict[str, int]:
@@ -70,7 +55,7 @@ def told(rows: Table) -> Table:
     return rows
 
 
-def _absent(columns: Mapping[str, Sequence[Any]], features: Sequence[Feature]) -> Iterable[Problem]:
+def _absent(columns: Mapping[str, Sequence[object]], features: Sequence[Feature]) -> Iterable[Problem]:
     """Yield a problem for each column that is missing."""
     for feature in features:
         if feature.name not in columns:
@@ -79,7 +64,7 @@ def _absent(columns: Mapping[str, Sequence[Any]], features: Sequence[Feature]) -
             yield Problem("MSEL-622", f"column {feature.name!r} is missing", "", fix)
 
 
-def _values(column: Sequence[Any], feature: Feature) -> tuple[Floats, list[Problem]]:
+def _values(column: Sequence[object], feature: Feature) -> tuple[Floats, list[Problem]]:
     """Read a column as numbers or level codes; the second value lists its problems."""
     raw = list(column)
     read = _numbers(raw) if feature.kind == "numeric" else _levels(raw, feature.levels)
@@ -92,7 +77,7 @@ def _values(column: Sequence[Any], feature: Feature) -> tuple[Floats, list[Probl
     return values, [Problem("MSEL-623", f"{str(raw[bad[0]])!r} is not a finite number", where, fix)]
 
 
-def _numbers(raw: Sequence[Any]) -> list[float | None]:
+def _numbers(raw: Sequence[object]) -> list[float | None]:
     """Numbers; a column of nothing but dates as seconds since 1970, as in a file."""
     there = [value for value in raw if not _missing(value)]
     texts = [value.isoformat() if isinstance(value, date) else str(value).strip() for value in there]
@@ -113,11 +98,11 @@ def _number(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _levels(raw: Sequence[Any], levels: Sequence[str]) -> list[float | None]:
+def _levels(raw: Sequence[object], levels: Sequence[str]) -> list[float | None]:
     """Codes of levels; `len(levels)` for one that is none of them."""
     place = codes(levels)
 
-    def code(value: Any) -> float:
+    def code(value: object) -> float:
         if _missing(value):
             return math.nan
         return float(next((place[text] for text in _spellings(value) if text in place), len(levels)))
@@ -125,7 +110,7 @@ def _levels(raw: Sequence[Any], levels: Sequence[str]) -> list[float | None]:
     return [code(value) for value in raw]
 
 
-def _spellings(value: Any) -> Iterable[str]:
+def _spellings(value: object) -> Iterable[str]:
     """Yield the ways to write a level: as it is, stripped, a whole number without its point, a truth value as 0/1."""
     yield str(value)
     yield str(value).strip()
@@ -135,7 +120,7 @@ def _spellings(value: Any) -> Iterable[str]:
         yield from TRUTH[str(bool(value)).lower()]
 
 
-def _missing(value: Any) -> bool:
+def _missing(value: object) -> bool:
     if isinstance(value, str):
         return value.strip() in MISSING
     return value is None or type(value).__name__ == "NAType" or value != value  # NA has no truth value

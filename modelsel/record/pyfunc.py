@@ -16,7 +16,7 @@ class PyfuncModel:
     def __init__(self, predictor: Predictor) -> None:
         self.predictor = predictor
 
-    def predict(self, model_input: pd.DataFrame, params: Mapping[str, Any] | None = None) -> Any:
+    def predict(self, model_input: pd.DataFrame, params: Mapping[str, object] | None = None) -> Any:
         """Predict classes, or class scores, for the rows of a frame."""
         rows = told(self.predictor.table({str(name): list(model_input[name]) for name in model_input.columns}))
         if (params or {}).get("scores"):

@@ -35,4 +35,4 @@ class RecordedRun:
 
     @property
     def classes(self) -> Sequence[str]:
-        return list(self.outcome.task["classes"])
+        return list(self.outcome.task.get("classes", ()))

@@ -47,7 +47,7 @@ class Redactor:
         value = _SETTING.sub(rf"\g<head>{HIDDEN}", _ADDRESS.sub(rf"\g<head>{HIDDEN}", value))
         return self._values.sub(HIDDEN, value) if self._values else value
 
-    def data(self, value: Any) -> Any:
+    def data(self, value: object) -> Any:
         """The same plain data without secrets, also none in the values of keys that are named like one.
 
         >>> Redactor().data({"uri": "http://a:b@c", "password": "x", "seed": 1})
@@ -61,7 +61,7 @@ class Redactor:
             return [self.data(item) for item in value]
         return value
 
-    def _under(self, key: str, value: Any) -> Any:
+    def _under(self, key: str, value: object) -> Any:
         secret = isinstance(value, str) and value and _NAME.search(key) and not value.startswith("${")
         return HIDDEN if secret else self.data(value)
 

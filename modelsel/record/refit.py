@@ -14,6 +14,7 @@ from modelsel.config.reopen import reopen
 from modelsel.config.settings import LimitSettings
 from modelsel.core.errors import ConfigurationError, DataError, NoCandidateError, Problem
 from modelsel.core.types import Outputs, Table, Task
+from modelsel.dataset.tables.source import read_as_given
 from modelsel.record.folder import RunFolder
 from modelsel.record.model import Predictor, describe, load
 from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits
@@ -22,7 +23,8 @@ from modelsel.runner.execution.single_job import Failure, apart
 from modelsel.runner.final_fit import outputs
 
 Say = Callable[[str], object]
-NATIVE = ("sklearn", "estimator")  # learners that call other people's compiled code
+OBJECT = "object"  # the learner that reads a source
+NATIVE = ("sklearn", "estimator", OBJECT)  # learners that call other people's compiled code
 
 
 def ready(folder: RunFolder, say: Say, development: Task | None = None) -> Predictor:
@@ -48,6 +50,8 @@ def development_rows(folder: RunFolder) -> Task:
     except ConfigurationError as error:
         raise ConfigurationError(_needed(folder, "put the data back where config.yaml says"), *error.problems) from error
     task: Task = parts.dataset.load().task
+    if any(row.learner == OBJECT for row in folder.candidates()):
+        task = read_as_given(task)
     development = task.take(parts.split.partition(task).development)
     if development.fingerprint != folder.outcome().task["fingerprint"]:
         changed = Problem("MSEL-626", "the data are not those of the study", task.name)
@@ -72,7 +76,7 @@ def answered(folder: RunFolder, predictor: Predictor, table: Table, scores: bool
     return found
 
 
-def _job(folder: RunFolder, predictor: Predictor, failed: str, function: Callable[..., Any], *arguments: Any) -> Any:
+def _job(folder: RunFolder, predictor: Predictor, failed: str, function: Callable[..., Any], *arguments: object) -> Any:
     """Call the function as a job; NoCandidateError where it fails."""
     pool, limits = _place(folder, predictor)
     done = apart(pool, limits, function, predictor, *arguments)
@@ -99,7 +103,7 @@ def _own(predictor: Predictor, facts: Mapping[str, Any]) -> bool:
     return ours and not any(kind in NATIVE for kind in _kinds((facts["learner"], *facts["steps"])))
 
 
-def _kinds(said: Any) -> Sequence[str]:
+def _kinds(said: object) -> Sequence[str]:
     """All kinds that a description names, at any depth."""
     if isinstance(said, Mapping):
         own = [str(said["kind"])] if "kind" in said else []

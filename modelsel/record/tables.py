@@ -34,7 +34,7 @@ def _columns(name: str, lines: Iterator[Line]) -> Columns:
     return {column: [_known(line.get(column)) for line in kept] for column in TABLES[name].columns}
 
 
-def _known(value: Any) -> Any:
+def _known(value: object) -> Any:
     """None for NaN and for an empty text."""
     return None if value == "" or (isinstance(value, float) and not math.isfinite(value)) else value
 
@@ -78,7 +78,9 @@ def _predictions(run: RecordedRun) -> Iterator[Line]:
     assessed, rows, fold = run.folder.assessed(), run.folder.losses().row.tolist(), run.folder.fold()[:, 0].tolist()
     for at, name in enumerate(assessed.ids):
         for row, own, truth, said in zip(rows, fold, assessed.truth.tolist(), assessed.predicted[at].tolist(), strict=True):
-            if said >= 0:
+            if not run.classes and not math.isnan(said):
+                yield {"id": name, "row": row, "fold": own, "truth": f"{truth:.17g}", "predicted": f"{said:.17g}"}
+            elif said >= 0 and run.classes:
                 classes = {"truth": run.classes[truth], "predicted": run.classes[said]}
                 yield {"id": name, "row": row, "fold": own, **classes}
 
@@ -344,7 +346,7 @@ def csv_text(columns: Columns) -> str:
     return out.getvalue()
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     if value is None or isinstance(value, bool):
         return {None: "", True: "true", False: "false"}[value]
     return repr(value) if isinstance(value, float) else safe(str(value))

@@ -8,7 +8,7 @@ import numpy as np
 from modelsel.comparison import over_folds, over_sets
 from modelsel.comparison.over_folds import FoldPair
 from modelsel.comparison.over_sets import OverSets
-from modelsel.comparison.runs import ComparedRun, paired
+from modelsel.comparison.runs import ComparedRun, pairing
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.record.files import write as write_file
 from modelsel.reporting.charts import cd_diagram
@@ -23,7 +23,7 @@ FORMS = (".html", ".md", ".svg")
 
 def of_runs(runs: Sequence[ComparedRun], rope: float = 0.01) -> Document:
     """Compare what can be compared; ConfigurationError that says why it cannot."""
-    return _on_folds(runs, rope) if paired(runs) == "folds" else _on_sets(runs, rope)
+    return _on_folds(runs, rope) if pairing(runs) == "folds" else _on_sets(runs, rope)
 
 
 def check(path: Path) -> None:
@@ -139,7 +139,7 @@ INTERVAL = "svg .span{stroke:var(--ink);stroke-width:2}svg .zero{stroke:var(--so
 
 def _means(runs: Sequence[ComparedRun]) -> DocumentTable:
     """Learners best first; names as in the pairs."""
-    named = over_folds.named(runs)
+    named = over_folds.name_learners(runs)
     sign = -1 if runs[0].higher_is_better else 1
     order = sorted(named, key=lambda name: sign * named[name].mean)
     rows = tuple((name, score(named[name].mean), str(named[name].tried), number(named[name].complexity)) for name in order)

@@ -7,7 +7,7 @@ from modelsel.config.compose import BATES, Config
 from modelsel.config.settings import AUTO
 from modelsel.core.types import Finding
 from modelsel.explanation.fits import lines as explaining
-from modelsel.guard.history.statements import declared_units, ordered
+from modelsel.guard.history.statements import declared_units, is_ordered_in_time
 from modelsel.kernels import compiler
 from modelsel.planning import exports
 from modelsel.planning.alike import counted_once, told_apart
@@ -17,9 +17,9 @@ from modelsel.planning.show import Nesting, lines, warnings
 from modelsel.runner.execution.executors import Pool
 from modelsel.runner.study_data import prepare
 
-OPEN_MEASURE = (
-    "measure      error, as none was said: it reads classes alone; measure=log_loss where probabilities are to be used, "
-    "auc where rows are to be ranked, balanced_error where classes are rare"
+DEFAULT_MEASURE = (
+    "measure      error (the default) judges predicted classes only; for probabilities measure=log_loss, to rank rows "
+    "measure=auc, for rare classes measure=balanced_error"
 )
 GRAVITY = ("critical", "high", "medium", "low", "info")
 
@@ -74,6 +74,7 @@ class Forecast:
 def forecast(config: Config) -> Forecast:
     """Plan a study. Fits none of the rows, opens nothing; writes only, in this machine's cache, how long the probe took."""
     material = prepare(config)
+    config = material.config
     candidates = told_apart(config.candidates, material.development.features, config.reads_scores)
     plan = make(candidates, material.development, material.resampling)
     workers = Pool(config.pool.kind, config.pool.n_jobs).jobs
@@ -90,11 +91,11 @@ def forecast(config: Config) -> Forecast:
     warned = warnings(plan, material.development, measure=config.measure)
     shown = lines(
         plan, material.development, sealed, cost, outer=outer, measure=config.measure, quota=config.guard.quota,
-        ordered=material.sealed.units is None and ordered(config.resolved), units=declared_units(material.sealed),
+        ordered=material.sealed.units is None and is_ordered_in_time(config.resolved), units=declared_units(material.sealed),
     )  # fmt: skip
     said = (
         *shown,
-        *((OPEN_MEASURE,) if config.measure_is_open else ()),
+        *((DEFAULT_MEASURE,) if config.chooses_by_default else ()),
         *explaining(config.explain, config.curve, plan.folds, candidates),
         exports.line(candidates),
         *filter(None, [counted_once(len(config.candidates), len(candidates))]),

@@ -3,13 +3,15 @@
 No script is needed to read it and nothing is fetched: style, script and drawings are inside.
 """
 
+import os
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUndefined
 
 from modelsel.core.sized import sized
+from modelsel.kernels.compiler import base
 from modelsel.record.files import write as write_file
 from modelsel.record.folder import RunFolder
 from modelsel.reporting import show
@@ -20,6 +22,7 @@ from modelsel.reporting.sections import (
     final,
     leaderboard,
     measures,
+    numbers,
     pairs,
     pareto,
     predictions,
@@ -51,10 +54,20 @@ def render(folder: RunFolder) -> str:
 def environment() -> Environment:
     """Everything is escaped but what our own drawing functions made (`safe` in the template)."""
     made = Environment(loader=PackageLoader("modelsel.reporting"), autoescape=True, undefined=StrictUndefined,
-                       trim_blocks=True, lstrip_blocks=True)  # fmt: skip
+                       trim_blocks=True, lstrip_blocks=True, bytecode_cache=_compiled())  # fmt: skip
     made.filters |= {"score": words.score, "interval": words.interval, "number": words.number, "percent": words.percent}
-    made.globals |= {"ordinal": words.ordinal, "plural": words.plural, "sized": sized}
+    made.globals |= {"ordinal": words.ordinal, "plural": words.plural, "sized": sized, "root": words.root, "wrong": words.wrong}
     return made
+
+
+def _compiled() -> FileSystemBytecodeCache | None:
+    """Templates compiled before, beside the compiled kernels; None where nothing can be kept. Jinja compares their sources."""
+    place = base() / "templates"
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return FileSystemBytecodeCache(str(place)) if os.access(place, os.W_OK) else None
 
 
 def context(view: View) -> dict[str, Any]:
@@ -80,7 +93,7 @@ def context(view: View) -> dict[str, Any]:
         "measured": measures.section(view) if view.ranked else {},
         "pareto": pareto.section(view) if view.ranked else [],
         "final": final.section(view),
-        "predicted": predictions.section(view),
+        "predicted": predictions.section(view) if "classes" in outcome.task else numbers.section(view),
         "shows": show.sections(view.details.get("shows", {})),
         "note": view.config.get("note"),
         "importance": importance(view),

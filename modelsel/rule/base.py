@@ -46,7 +46,7 @@ class Bound:
         return np.where(np.isnan(means), np.inf, np.maximum(np.round(away, 12), 0.0))
 
 
-def bounds(said: Mapping[str, Any]) -> tuple[Bound, ...]:
+def bounds(said: Mapping[str, object]) -> tuple[Bound, ...]:
     """The bounds that were said; ValueError for what is none.
 
     >>> [str(one) for one in bounds({"recall": ">= 0.9", "precision": {"bound": "<= 1", "positive": 1}})]
@@ -55,7 +55,7 @@ def bounds(said: Mapping[str, Any]) -> tuple[Bound, ...]:
     return tuple(_bound(str(kind), one) for kind, one in said.items())
 
 
-def problems(said: Mapping[str, Any]) -> Iterator[str]:
+def problems(said: Mapping[str, object]) -> Iterator[str]:
     """Yield the problems of bounds as they were declared."""
     for kind, one in said.items():
         try:
@@ -78,7 +78,7 @@ def nearest(board: Scoreboard, wanted: Sequence[Bound]) -> int:
     return int(np.lexsort((board.cost, np.where(board.eligible, away, np.inf)))[0])
 
 
-def _bound(kind: str, said: Any) -> Bound:
+def _bound(kind: str, said: object) -> Bound:
     """Read a bound such as `>= 0.8`, with the settings of its measure."""
     settings = dict(said) if isinstance(said, Mapping) else {BOUND: said}
     found = SAID.fullmatch(str(settings.pop(BOUND, "")))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.spec import number
-from modelsel.core.types import Scoreboard
+from modelsel.core.types import Scoreboard, rounded
 from modelsel.rule import base as simplest_module
 
 
@@ -23,9 +23,9 @@ class FewestLeavesWithin(simplest_module.BaseRule):
         first = simplest_module.best(board)
         cost = board.cost
         trees = np.array([unit == "leaves" for unit in board.unit])
-        near = trees & (cost <= np.round(cost[first] + self.margin, 12))
+        near = trees & (cost <= board.rounded(cost[first] + self.margin))
         return simplest_module.simplest(board, near, "leaves") if near.any() else first
 
-    def limit(self, cost: float, se: float) -> float:
+    def limit(self, cost: float, se: float, scale: float = 1.0) -> float:
         """The greatest cost that can win where the least is `cost`, with its standard error."""
-        return float(np.round(cost + self.margin, 12))
+        return float(rounded(cost + self.margin, scale))

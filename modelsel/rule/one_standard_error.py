@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.spec import number, one_of
-from modelsel.core.types import Resampling, Scoreboard
+from modelsel.core.types import Resampling, Scoreboard, rounded
 from modelsel.rule import base as simplest_module
 
 
@@ -50,8 +50,8 @@ class OneStandardError(simplest_module.BaseRule):
         if self.needs_unit and any(unit != self.needs_unit for unit in board.unit):
             raise ValueError(f"rule.across=bits needs every candidate's complexity in {self.needs_unit}")
         cost = board.cost
-        return simplest_module.simplest(board, cost <= np.round(cost[first] + self.errors * se, 12), board.unit[first])
+        return simplest_module.simplest(board, cost <= board.rounded(cost[first] + self.errors * se), board.unit[first])
 
-    def limit(self, cost: float, se: float) -> float:
+    def limit(self, cost: float, se: float, scale: float = 1.0) -> float:
         """The greatest cost that can win where the least is `cost`, with its standard error."""
-        return float(np.round(cost + self.errors * se, 12))
+        return float(rounded(cost + self.errors * se, scale))

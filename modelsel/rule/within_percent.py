@@ -2,10 +2,8 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from modelsel.core.spec import number
-from modelsel.core.types import Scoreboard
+from modelsel.core.types import Scoreboard, rounded
 from modelsel.rule import base as simplest_module
 
 
@@ -26,8 +24,8 @@ class WithinPercent(simplest_module.BaseRule):
         first = simplest_module.best(board)
         cost = board.cost
         limit = cost[first] + abs(cost[first]) * self.percent / 100.0
-        return simplest_module.simplest(board, cost <= np.round(limit, 12), board.unit[first])
+        return simplest_module.simplest(board, cost <= board.rounded(limit), board.unit[first])
 
-    def limit(self, cost: float, se: float) -> float:
+    def limit(self, cost: float, se: float, scale: float = 1.0) -> float:
         """The greatest cost that can win where the least is `cost`, with its standard error."""
-        return float(np.round(cost + abs(cost) * self.percent / 100.0, 12))
+        return float(rounded(cost + abs(cost) * self.percent / 100.0, scale))

@@ -1,4 +1,4 @@
-"""The floor: what guessing costs on the same folds, by the most common class and by a draw from the class shares.
+"""The floor: what guessing costs on the same folds, by the most common class or a draw of one; of numbers, by mean or median.
 
 Scored in every study, beside the candidates and never among them: a line of the floor cannot be chosen, is not counted, and
 changes nothing in what is chosen. Where the space lists the same learner, its own scores are the line.
@@ -9,13 +9,13 @@ from typing import Any
 
 from modelsel.core.errors import NoCandidateError
 from modelsel.core.spec import kind_of, make
-from modelsel.core.types import Candidate
+from modelsel.core.types import Candidate, TaskKind
 from modelsel.planning import make as plan
 from modelsel.runner.aggregation.results import Results
 from modelsel.runner.execution.executors import Pool
 from modelsel.runner.run import run
 
-KINDS = ("majority", "prior_draw")
+KINDS: dict[TaskKind, tuple[str, ...]] = {"classes": ("majority", "prior_draw"), "numbers": ("mean", "median")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ def floor(results: Results) -> tuple[BaselineScore, ...]:
     """Score the learners of the floor on the folds of these results, in this process; their cells go into the same journal."""
     declared = {candidate.id: position for position, candidate in enumerate(results.candidates)}
     lines = []
-    for candidate in (Candidate(make("learner", kind), entry=kind) for kind in KINDS):
+    for candidate in (Candidate(make("learner", kind), entry=kind) for kind in KINDS[results.book.work.task.kind]):
         at = declared.get(candidate.id)
         lines.append(_alone(candidate, results) if at is None else _line(candidate, results, at, in_space=True))
     return tuple(lines)

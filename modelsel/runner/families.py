@@ -100,7 +100,7 @@ def _read(family: Candidate, record: JournalRecord) -> Members | None:
     return None
 
 
-def _changed(learner: Any, settings: Mapping[str, Any]) -> Any:
+def _changed(learner: object, settings: Mapping[str, object]) -> Any:
     """The learner with some dotted settings changed.
 
     >>> from modelsel.core.spec import make

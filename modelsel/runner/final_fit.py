@@ -8,17 +8,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import class_of, kind_of
 from modelsel.core.types import (
     ABSENT,
     Candidate,
-    Codes,
+    ClassOutputs,
     Description,
     Feature,
     Floats,
     Integers,
+    NumberOutputs,
     Outputs,
     Table,
     Task,
@@ -35,7 +37,7 @@ class Final:
     """A model over raw tables: the fitted steps, then the fitted learner."""
 
     features: tuple[Feature, ...]  # of the raw table
-    classes: tuple[str, ...]
+    classes: tuple[str, ...]  # none where it predicts numbers
     steps: tuple[tuple[str, FittedPreparer], ...]  # kind, fitted step
     kind: str  # of the learner
     model: FittedModel
@@ -46,8 +48,8 @@ class Final:
             table = step.apply(table)
         return table
 
-    def predict(self, table: Table) -> Codes:
-        """Index of the predicted class per row."""
+    def predict(self, table: Table) -> NDArray[Any]:
+        """Index of the predicted class per row, or the predicted number."""
         return self.model.predict(self.prepared(table))
 
     def scores(self, table: Table) -> Floats:
@@ -80,7 +82,7 @@ def fit(candidate: Candidate, task: Task, seed: int, rows: Integers | None = Non
     rng = generator(seed, rows_digest(task, rows), fit_digest(candidate)) if _draws(candidate.learner) else _nothing_drawn()
     kinds = [kind_of(step) for step in candidate.preparers]
     model = candidate.learner.fit(ready, rows, rng)
-    return Final(task.features, task.classes, tuple(zip(kinds, steps, strict=True)), kind_of(candidate.learner), model)
+    return Final(task.features, task.class_names, tuple(zip(kinds, steps, strict=True)), kind_of(candidate.learner), model)
 
 
 def fit_and_answer(
@@ -104,13 +106,15 @@ def answers(candidate: Candidate, task: Task, seed: int, scores: bool, *tables: 
 
 
 def outputs(fitted: Any, table: Table, scores: bool) -> Outputs:
-    """Compute a fitted model's outputs for a raw table: classes, and scores where they are asked for."""
+    """Compute a fitted model's outputs for a raw table: numbers; or classes, and scores where they are asked for."""
     ready = fitted.prepared(table)
+    if not fitted.classes:
+        return NumberOutputs(np.asarray(fitted.model.predict(ready), np.float64)[None, :])
     said = fitted.model.scores(ready)[None, :, :] if scores else None
-    return Outputs(fitted.model.predict(ready)[None, :], said)
+    return ClassOutputs(fitted.model.predict(ready)[None, :], said)
 
 
-def _draws(learner: Any) -> bool:
+def _draws(learner: object) -> bool:
     """Say whether a candidate's fit draws random numbers, and so needs a digest of its rows."""
     return bool(getattr(learner, "draws", True))
 

@@ -79,7 +79,7 @@ class CorruptRecord:
     torn: bool
 
 
-def encoded(facts: Mapping[str, Any], arrays: Arrays) -> bytes:
+def encoded(facts: Mapping[str, object], arrays: Arrays) -> bytes:
     """A record as bytes."""
     whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     shapes = {name: [array.dtype.str, array.shape] for name, array in whole.items()}
@@ -290,7 +290,7 @@ class Journal:
         return damage
 
 
-def _has_key(facts: Mapping[str, Any]) -> bool:
+def _has_key(facts: Mapping[str, object]) -> bool:
     """Say whether a record can be looked up; its description is read before its checksum, and may hold anything."""
     cell = facts.get("cell")
     return (
@@ -364,7 +364,7 @@ class Segment:
         self._synced = time.monotonic()
         self.path = ""
 
-    def append(self, facts: Mapping[str, Any], arrays: Arrays) -> RecordLocation:
+    def append(self, facts: Mapping[str, object], arrays: Arrays) -> RecordLocation:
         """Append a record. Raises StoreError when it cannot be written whole; the segment then ends where it ended before."""
         return self.append_bytes(encoded(facts, arrays))
 

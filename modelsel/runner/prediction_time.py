@@ -19,7 +19,9 @@ ENOUGH = 0.5  # seconds after which no further try is made
 def seconds(model: Final, table: Table) -> float:
     """Time the prediction of 1,000 rows of the table, repeated in order where it has fewer."""
     rows = np.resize(np.arange(len(table)), ROWS)
-    some = Table(name=table.name, features=table.features, values=table.values[rows], rows=table.rows[rows])
+    some = Table(
+        name=table.name, features=table.features, values=table.values[rows], rows=table.rows[rows], source=table.source
+    )
     tries: list[float] = []
     for _ in range(1 + TRIES):
         start = perf_counter()

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -39,7 +38,7 @@ def run(
     task: Task,
     resampling: Resampling,
     measure: BaseMeasure,
-    pool: Any,
+    pool: object,
     journal: Journal,
     progress: Progress = QUIET,
     *,

@@ -4,17 +4,30 @@ Everything that can be known before a fit is checked here, and said in one messa
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from modelsel.config.compose import BATES, Config
+from modelsel.config.compose import BATES, Config, for_task
 from modelsel.config.suggest import near
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.core.spec import kind_of
+from modelsel.core.spec import class_of, kind_of, kinds_of
 from modelsel.core.system.machine import give_back
-from modelsel.core.types import Candidate, Finding, Resampling, Sealed, Task, seal
+from modelsel.core.types import (
+    BOTH_TASKS,
+    CLASS_TASKS,
+    Candidate,
+    Finding,
+    Floats,
+    NumberTask,
+    Resampling,
+    Sealed,
+    Task,
+    TaskKind,
+    seal,
+)
+from modelsel.dataset.columns.number_target import read_as
 from modelsel.dataset.files import listener, told
 from modelsel.dataset.profile import asked_units, profile
 from modelsel.guard.checks.independence import FEWEST_UNITS
@@ -22,6 +35,7 @@ from modelsel.measure.answerable import unanswerable
 from modelsel.measure.beside import named, unbounded
 from modelsel.scheme.partition import fewer_rows_than_folds
 from modelsel.split.parts import dropped
+from modelsel.statistics.sampling import weighted_median
 
 EXPECTED = "INFERRED_KINDS"  # no surprise
 
@@ -34,6 +48,7 @@ class StudyData:
     sealed: Sealed
     resampling: Resampling
     reading: tuple[Finding, ...]
+    config: Config  # as it is now that the target is known: measure and space follow from it where nobody said them
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
@@ -67,15 +82,16 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
 
     `say` is told how far a long reading is, and a line per column in which something was recognised or left out.
     """
-    with told(say or listener()):
+    with told(say or listener()), read_as(config.task):
         loaded = config.dataset.load()
+    config = for_task(config, loaded.task.kind)
     for finding in loaded.findings:
         if say and finding.code != EXPECTED:
             say(f"{finding.message}; {finding.do}")
-    task, findings = loaded.task, loaded.findings
-    _refuse(("split", config.split.problems(task)))
+    task, findings = with_source(loaded.task, config.candidates), loaded.findings
+    _refuse(("split", config.split.problems(task)), *_misread(config, task))
     partition = config.split.partition(task)
-    findings = (*findings, *dropped(task, partition))
+    findings = (*findings, *dropped(task, partition), *not_portable(config.candidates))
     development, test = task.take(partition.development), task.take(partition.test)
     del task, loaded  # of a large table one copy is enough
     give_back()
@@ -94,7 +110,31 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
     _refuse(("rule", unbounded(config.measure, bounds, development, resampling)))
     judges = (config.measure, *named(config.measure, bounds).values())
     _refuse(*((f"space.{entry}", [reason]) for entry, reason in unanswerable(judges, config.candidates)))
-    return StudyData(development, seal(test), resampling, findings)
+    return StudyData(development, seal(test), resampling, findings, _with_tolerance(config, development))
+
+
+def with_source(task: Task, candidates: Iterable[Candidate]) -> Task:
+    """The task with what estimator objects read: its columns in their own types, and labels as the target's column held them.
+
+    Where nobody reads those, nothing of the source is kept.
+    """
+    if not any(getattr(candidate.learner, "reads_source", False) for candidate in candidates):
+        return replace(task, source=None)
+    from modelsel.dataset.tables.source import read_as_given  # imports pandas, which few studies need
+
+    return read_as_given(task)
+
+
+def not_portable(candidates: Iterable[Candidate]) -> Iterator[Finding]:
+    """Say which entries are objects of this process, and what the record of the study can therefore not do."""
+    entries = {candidate.entry: None for candidate in candidates if not getattr(candidate.learner, "portable", True)}
+    if entries:
+        what = (
+            f"{', '.join(entries)}: made in Python and not portable: the record names them by a digest, and holds how they "
+            "were fitted, not what they are; no other process goes on with this study, exports its model or fits it again"
+        )
+        fix = "run the same program again to go on; name an estimator of an installed package in a file to have all of this"
+        yield Finding("NOT_PORTABLE", "info", what, fix)
 
 
 def _scheme(config: Config, task: Task) -> Iterator[str]:
@@ -102,6 +142,70 @@ def _scheme(config: Config, task: Task) -> Iterator[str]:
     yield from config.scheme.problems(task)
     if (misfits := getattr(config.scheme, "misfits", None)) is not None:
         yield from misfits(config.candidates)
+
+
+def _with_tolerance(config: Config, task: Task) -> Config:
+    """The study with the tolerance of its final test, fixed before any label is opened: from development targets alone."""
+    if not isinstance(task, NumberTask) or config.guard.tolerance is not None:
+        return config
+    said = usual_tolerance(task.target, task.row_weights)
+    resolved = {**config.resolved, "guard": {**config.resolved["guard"], "tolerance": said}}
+    return replace(config, guard=replace(config.guard, tolerance=said), resolved=resolved)
+
+
+def usual_tolerance(target: Floats, weights: Floats) -> float:
+    """Half of the median distance from the median, to two digits: a guess is off by more for well over half of the rows.
+
+    >>> usual_tolerance(np.array([1.0, 2.0, 3.0, 4.0, 100.0]), np.ones(5))
+    0.5
+    """
+    away = weighted_median(np.abs(target - weighted_median(target, weights)), weights)
+    return float(f"{away / 2:.1e}")
+
+
+UNSAID: dict[str, tuple[TaskKind, ...]] = {"learner": CLASS_TASKS, "preparer": BOTH_TASKS}  # of parts that do not say
+
+
+def _misread(config: Config, task: Task) -> Iterator[tuple[str, list[str]]]:
+    """Yield, by name, what does not read the kind of target that there is."""
+    what = {"classes": "the target is a class", "numbers": "the target is a number"}[task.kind]
+    if task.kind not in getattr(config.measure, "reads", CLASS_TASKS):
+        yield "measure", [f"{kind_of(config.measure)} does not judge it: {what}; {judges(task.kind)}"]
+    said: set[tuple[str, str]] = set()
+    for candidate in config.candidates:
+        for group, part in (("learner", candidate.learner), *(("preparer", step) for step in candidate.steps)):
+            if task.kind not in getattr(part, "reads", UNSAID[group]) and (candidate.entry, kind_of(part)) not in said:
+                said.add((candidate.entry, kind_of(part)))
+                fix = f"; {readers(group, task.kind)}" if group == "learner" else ""
+                yield f"space.{candidate.entry}", [f"{group} {kind_of(part)} does not read it: {what}{fix}"]
+    if isinstance(task, NumberTask):
+        for asked, where in (
+            (config.exam, "exam"),
+            (config.explain.sets, "explain.sets"),
+            (config.show, "show"),
+            (config.explain.importance, "explain.importance"),
+            (config.explain.dependence, "explain.dependence"),
+            (config.curve, "curve"),
+            (config.slices, "slices"),
+        ):
+            if asked:
+                yield where, [f"it is about classes, and {what}: leave it out"]
+
+
+def judges(kind: TaskKind) -> str:
+    """Name the measures of a kind of target."""
+    return f"use one of {', '.join(name for name in kinds_of('measure') if kind in _reads('measure', name))}"
+
+
+def readers(group: str, kind: TaskKind) -> str:
+    """Name the parts of a group that read a kind of target."""
+    return f"use one of {', '.join(name for name in kinds_of(group) if kind in _reads(group, name))}"
+
+
+def _reads(group: str, name: str) -> tuple[TaskKind, ...]:
+    """Return what a kind reads; one of which that depends on its settings may read both."""
+    said = getattr(class_of(group, name), "reads", CLASS_TASKS)
+    return said if isinstance(said, tuple) else BOTH_TASKS
 
 
 def _no_bates(config: Config, task: Task) -> Iterator[str]:
@@ -125,6 +229,11 @@ def _no_bates(config: Config, task: Task) -> Iterator[str]:
 
 def _refuse(*reasons: tuple[str, Iterable[str]]) -> None:
     ConfigurationError.raise_if(Problem("MSEL-240", reason, where) for where, each in reasons for reason in each)
+
+
+def refuse(candidates: Sequence[Candidate], task: Task) -> None:
+    """Raise ConfigurationError where candidates cannot be fitted on these features, with every reason."""
+    _refuse(*_invalid(candidates, task))
 
 
 def _no_columns(config: Config, task: Task) -> Iterator[str]:

@@ -8,9 +8,10 @@ import numpy as np
 
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import kind_of, plain, whole
-from modelsel.core.types import ABSENT, Booleans, Codes, Finding, Fold, Integers, Resampling, Task
+from modelsel.core.types import ABSENT, Booleans, ClassTask, Codes, Finding, Floats, Fold, Integers, Resampling, Task
 from modelsel.statistics.sampling import deal, deal_groups, draw, equal_rows
 
+QUANTILES = 10  # of a target that is a number, by which folds are stratified
 Assign = Callable[[np.random.Generator], Integers]
 
 
@@ -39,7 +40,7 @@ def fold(index: int, repeat: int, analysis: Booleans, assessment: Booleans) -> F
 
 def partition(task: Task, folds: int, stratify: bool, together: bool) -> Assign:
     """k folds of nearly equal size; declared units, and with `together` identical rows (features), share a fold."""
-    strata, same = _strata(task, stratify), _together(task, together)
+    strata, same = strata_of(task, folds) if stratify else None, _together(task, together)
     if same is not None:
         return lambda rng: deal_groups(same, [1.0] * folds, rng, strata)
     return lambda rng: deal(len(task), folds, rng, strata)
@@ -47,7 +48,7 @@ def partition(task: Task, folds: int, stratify: bool, together: bool) -> Assign:
 
 def hold_out(task: Task, share: float, stratify: bool, together: bool) -> Assign:
     """Fold 0 is assessed (about `share` of the rows, at least one, never all), the rest is analysis only."""
-    strata, same = _strata(task, stratify), _together(task, together)
+    strata, same = strata_of(task, 2) if stratify else None, _together(task, together)
     if same is not None:
         return lambda rng: -deal_groups(same, [share, 1.0 - share], rng, strata)
     size = min(max(round(share * len(task)), 1), len(task) - 1)
@@ -67,10 +68,23 @@ def groups_ignored(task: Task, scheme: object, dealt: bool = False) -> Iterator[
     `dealt` says that the scheme deals declared units (`dataset.unit`) as a whole.
     """
     if task.groups is not None and not (dealt and task.units is not None):
+        both = "scheme=group_time_split, scheme=group_kfold or " if task.times is not None else "scheme=group_kfold or "
         yield (
-            f"the task has groups and scheme={kind_of(scheme)} would ignore them: use scheme=group_kfold or "
+            f"the task has groups and scheme={kind_of(scheme)} would ignore them: use {both}"
             f"scheme=stratified_group_kfold, or leave dataset.{'groups' if task.units is None else 'unit'} out"
         )
+
+
+def blocks_in_time(times: Floats, folds: int) -> Integers:
+    """Compute the ends of folds + 1 blocks of rows in time order, each moved on to the next change of time.
+
+    >>> blocks_in_time(np.array([3.0, 1.0, 1.0, 2.0]), 1).tolist()
+    [0, 2, 4]
+    """
+    ordered = np.sort(times)
+    wanted = np.arange(1, folds + 1) * len(times) // (folds + 1)
+    inner = np.searchsorted(ordered, ordered[np.maximum(wanted - 1, 0)], side="right")
+    return np.concatenate([[0], inner, [len(times)]]).astype(np.int64)
 
 
 def _together(task: Task, duplicates: bool) -> Integers | None:
@@ -81,8 +95,16 @@ def _together(task: Task, duplicates: bool) -> Integers | None:
     return task.groups if same is None else _joined(task.groups, same)
 
 
-def _strata(task: Task, stratify: bool) -> Codes | None:
-    return task.target if stratify else None
+def strata_of(task: Task, folds: int) -> Codes:
+    """Labels whose proportions every part should have: the classes; of numbers, which tenth of the rows the target is in.
+
+    Equal numbers share a label; of few rows there are fewer labels, so that each has a row for every fold.
+    """
+    if isinstance(task, ClassTask):
+        return task.target
+    bins = min(QUANTILES, max(1, len(task) // folds))
+    place = np.searchsorted(np.sort(task.target), task.target)  # rows below: the same for equal numbers
+    return np.asarray(place * bins // max(1, len(task)), np.int32)
 
 
 # Base of the group schemes: whole groups are dealt, so that none is on both sides of a fold.
@@ -136,7 +158,9 @@ def _joined(groups: Integers, same: Integers) -> Integers:
 def fewer_rows_than_folds(task: Task, resampling: Resampling) -> Iterator[Finding]:
     """A finding that names the classes with their rows; nothing for schemes of one or two folds."""
     folds = sum(fold.repeat == 0 for fold in resampling.folds)
-    if folds <= 2 or folds >= len(task):  # leaving one out, every class has fewer rows than folds
+    if (
+        not isinstance(task, ClassTask) or folds <= 2 or folds >= len(task)
+    ):  # leaving one out, every class has fewer rows than folds
         return
     counts = np.bincount(task.target, minlength=len(task.classes)).tolist()
     few = [f"{name} ({n})" for name, n in zip(task.classes, counts) if 0 < n < folds]

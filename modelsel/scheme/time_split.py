@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.spec import kind_of, one_of, whole
-from modelsel.core.types import Floats, Integers, Resampling, Task, dates
+from modelsel.core.types import Resampling, Task, dates
 from modelsel.scheme.base import BaseScheme
-from modelsel.scheme.partition import fold, groups_ignored
+from modelsel.scheme.partition import blocks_in_time, fold, groups_ignored
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class TimeSplit(BaseScheme):
         yield from groups_ignored(task, self)
         if task.times is None:
             yield f"scheme=time_split needs times: set dataset.time={dates(task)}"
-        elif not np.all(np.diff(edges := _edges(task.times, self.folds))):
+        elif not np.all(np.diff(edges := blocks_in_time(task.times, self.folds))):
             yield f"{self.folds + 1} blocks of {len(np.unique(task.times))} moments leave a block empty: lower scheme.folds"
         elif self.gap >= np.diff(edges)[0]:
             yield f"a gap of {self.gap} rows leaves nothing to analyse: scheme.gap must be below {np.diff(edges)[0]}"
@@ -35,7 +35,7 @@ class TimeSplit(BaseScheme):
     def instantiate(self, task: Task, seed: int) -> Resampling:
         """Order the rows by time, and make a fold at each change of block."""
         assert task.times is not None, "problems() was not asked"
-        edges = _edges(task.times, self.folds)
+        edges = blocks_in_time(task.times, self.folds)
         place = np.empty(len(task), np.int64)
         place[np.argsort(task.times, kind="stable")] = np.arange(len(task))
         made = []
@@ -45,11 +45,3 @@ class TimeSplit(BaseScheme):
             assessment = (place >= edges[index + 1]) & (place < edges[index + 2])
             made.append(fold(index, 0, analysis, assessment))
         return Resampling(kind_of(self), task.fingerprint, tuple(made))
-
-
-def _edges(times: Floats, folds: int) -> Integers:
-    """Compute the ends of the blocks in time order, moved on to the next change of time."""
-    ordered = np.sort(times)
-    wanted = np.arange(1, folds + 1) * len(times) // (folds + 1)
-    inner = np.searchsorted(ordered, ordered[np.maximum(wanted - 1, 0)], side="right")
-    return np.concatenate([[0], inner, [len(times)]]).astype(np.int64)

@@ -16,7 +16,7 @@ class AdaBoost(Adapter):
     default = 50
     harmless = frozenset(("learning_rate", "random_state"))
 
-    def cut(self, estimator: Any, value: Any) -> Any:
+    def cut(self, estimator: object, value: object) -> Any:
         return shorter(estimator, value, ("estimators_", "estimator_weights_", "estimator_errors_"))
 
     def size(self, estimator: Any, value: Any) -> float:

@@ -28,24 +28,24 @@ class Adapter:
     unit = "trees"
     harmless: frozenset[str] = frozenset()  # other parameters that leave the first k rounds what they are
 
-    def shares(self, params: Mapping[str, Any]) -> bool:
+    def shares(self, params: Mapping[str, object]) -> bool:
         """Say whether candidates of these parameters may share a fit."""
         known = set(params) <= self.harmless | {self.parameter}
         return known and self.is_valid(self.value(params)) and self.allows(params)
 
-    def allows(self, params: Mapping[str, Any]) -> bool:
+    def allows(self, params: Mapping[str, object]) -> bool:
         """Conditions on values of harmless parameters."""
         return True
 
-    def is_valid(self, value: Any) -> bool:
+    def is_valid(self, value: object) -> bool:
         """Say whether a shared fit can answer this value."""
         return isinstance(value, int) and not isinstance(value, bool) and value >= 1
 
-    def value(self, params: Mapping[str, Any]) -> Any:
+    def value(self, params: Mapping[str, object]) -> Any:
         """The parameter's value, or the library's default."""
         return params.get(self.parameter, self.default)
 
-    def side(self, params: Mapping[str, Any]) -> str:
+    def side(self, params: Mapping[str, object]) -> str:
         """Name the part of the parameter's range in which the value lies, where the library fits otherwise in another part."""
         return ""
 
@@ -53,17 +53,17 @@ class Adapter:
         """The value whose fit answers all of these."""
         return max(values)
 
-    def cut(self, estimator: Any, value: Any) -> Any:
+    def cut(self, estimator: object, value: object) -> Any:
         """The estimator that a fit with this value would have given. The one that is handed over stays as it is."""
         raise NotImplementedError
 
-    def answers(self, estimator: Any, values: Sequence[Any], X: Any, scores: bool) -> Iterator[Answer]:
+    def answers(self, estimator: object, values: Sequence[object], X: object, scores: bool) -> Iterator[Answer]:
         """Yield the answers of a fit with each value, in their order."""
         for value in values:
             own = self.cut(estimator, value)
             yield own.predict(X), own.predict_proba(X) if scores else None
 
-    def size(self, estimator: Any, value: Any) -> float:
+    def size(self, estimator: object, value: Any) -> float:
         """Measured complexity, in `unit`."""
         return float(value)
 
@@ -71,7 +71,7 @@ class Adapter:
 class Staged(Adapter):
     """Adapters of estimators that tell what they say after each round."""
 
-    def rounds(self, estimator: Any, value: Any) -> int:
+    def rounds(self, estimator: object, value: object) -> int:
         """Count the rounds of a fit with this value: fewer where it stopped early."""
         raise NotImplementedError
 
@@ -81,11 +81,11 @@ class Staged(Adapter):
         shares = _at(estimator.staged_predict_proba(X), wanted) if scores else {}
         return ((predicted[one], shares.get(one)) for one in wanted)
 
-    def size(self, estimator: Any, value: Any) -> float:
+    def size(self, estimator: object, value: object) -> float:
         return float(self.rounds(estimator, value))
 
 
-def _at(stages: Iterator[Any], wanted: Sequence[int]) -> dict[int, Any]:
+def _at(stages: Iterator[object], wanted: Sequence[int]) -> dict[int, Any]:
     """Some stages, from 1; what comes after the last of them is not asked for."""
     found: dict[int, Any] = {}
     for number, stage in enumerate(stages, 1):
@@ -96,7 +96,7 @@ def _at(stages: Iterator[Any], wanted: Sequence[int]) -> dict[int, Any]:
     return found
 
 
-def shorter(estimator: Any, value: Any, lists: Sequence[str], parameter: str = "n_estimators") -> Any:
+def shorter(estimator: object, value: object, lists: Sequence[str], parameter: str = "n_estimators") -> Any:
     """A copy whose fitted lists end after `value` entries."""
     own = copy.copy(estimator)
     for name in lists:

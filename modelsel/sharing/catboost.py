@@ -28,11 +28,11 @@ class Catboost(Adapter):
         "auto_class_weights", "scale_pos_weight", "max_ctr_complexity", "cat_features", "langevin", "posterior_sampling",
     ))  # fmt: skip
 
-    def allows(self, params: Mapping[str, Any]) -> bool:
+    def allows(self, params: Mapping[str, object]) -> bool:
         noisy = params.get("langevin") or params.get("posterior_sampling")
         return isinstance(params.get("learning_rate"), int | float) and not noisy
 
-    def side(self, params: Mapping[str, Any]) -> str:
+    def side(self, params: Mapping[str, object]) -> str:
         if params.get("leaf_estimation_iterations") is not None:
             return ""
         return "short" if self.value(params) < LONG else "long"

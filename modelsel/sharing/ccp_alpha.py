@@ -23,15 +23,15 @@ class CcpAlpha(Adapter):
         "max_features", "random_state", "max_leaf_nodes", "min_impurity_decrease", "class_weight", "monotonic_cst",
     ))  # fmt: skip
 
-    def allows(self, params: Mapping[str, Any]) -> bool:
+    def allows(self, params: Mapping[str, object]) -> bool:
         from sklearn.tree import DecisionTreeClassifier
 
         return hasattr(DecisionTreeClassifier, "_prune_tree")
 
-    def is_valid(self, value: Any) -> bool:
+    def is_valid(self, value: object) -> bool:
         return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
 
-    def widest(self, values: Sequence[Any]) -> Any:
+    def widest(self, values: Sequence[object]) -> Any:
         return 0.0
 
     def cut(self, estimator: Any, value: Any) -> Any:
@@ -40,7 +40,7 @@ class CcpAlpha(Adapter):
         own._prune_tree()
         return own
 
-    def size(self, estimator: Any, value: Any) -> float:
+    def size(self, estimator: object, value: object) -> float:
         return float(self.cut(estimator, value).get_n_leaves())
 
 

@@ -18,7 +18,7 @@ class Forests(Adapter):
         "max_samples", "monotonic_cst",
     ))  # fmt: skip
 
-    def cut(self, estimator: Any, value: Any) -> Any:
+    def cut(self, estimator: object, value: object) -> Any:
         return shorter(estimator, value, ("estimators_",))
 
     def answers(self, estimator: Any, values: Sequence[Any], X: Any, scores: bool) -> Iterator[Answer]:

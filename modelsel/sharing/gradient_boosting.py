@@ -22,7 +22,7 @@ class GradientBoosting(Staged):
     def rounds(self, estimator: Any, value: Any) -> int:
         return min(int(value), int(estimator.n_estimators_))
 
-    def cut(self, estimator: Any, value: Any) -> Any:
+    def cut(self, estimator: object, value: object) -> Any:
         rounds = self.rounds(estimator, value)
         own = shorter(estimator, rounds, [name for name in ("estimators_", "train_score_") if hasattr(estimator, name)])
         own.n_estimators, own.n_estimators_ = value, rounds

@@ -7,14 +7,17 @@ from modelsel.sharing.adapter import Staged
 
 
 class HistGradientBoosting(Staged):
-    """`max_iter` of HistGradientBoostingClassifier."""
+    """`max_iter` of HistGradientBoostingClassifier and HistGradientBoostingRegressor."""
 
-    classes = ("sklearn.ensemble._hist_gradient_boosting.gradient_boosting.HistGradientBoostingClassifier",)
+    classes = (
+        "sklearn.ensemble._hist_gradient_boosting.gradient_boosting.HistGradientBoostingClassifier",
+        "sklearn.ensemble._hist_gradient_boosting.gradient_boosting.HistGradientBoostingRegressor",
+    )
     parameter = "max_iter"
     harmless = frozenset((
         "loss", "learning_rate", "max_leaf_nodes", "max_depth", "min_samples_leaf", "l2_regularization", "max_features",
         "max_bins", "categorical_features", "monotonic_cst", "interaction_cst", "early_stopping", "scoring",
-        "validation_fraction", "n_iter_no_change", "tol", "random_state", "class_weight",
+        "validation_fraction", "n_iter_no_change", "tol", "random_state", "class_weight", "quantile",
     ))  # fmt: skip
 
     def rounds(self, estimator: Any, value: Any) -> int:

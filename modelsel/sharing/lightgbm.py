@@ -40,7 +40,7 @@ class Lightgbm(Adapter):
         "is_unbalance", "scale_pos_weight", "boost_from_average", "max_delta_step", "seed",
     ))  # fmt: skip
 
-    def allows(self, params: Mapping[str, Any]) -> bool:
+    def allows(self, params: Mapping[str, object]) -> bool:
         return params.get("boosting_type", "gbdt") in GROWING
 
     def cut(self, estimator: Any, value: Any) -> Any:

@@ -25,7 +25,7 @@ class Xgboost(Adapter):
         "max_cat_threshold", "n_jobs", "verbosity", "eta", "alpha", "lambda", "seed",
     ))  # fmt: skip
 
-    def allows(self, params: Mapping[str, Any]) -> bool:
+    def allows(self, params: Mapping[str, object]) -> bool:
         return params.get("booster", "gbtree") in ("gbtree", None)
 
     def cut(self, estimator: Any, value: Any) -> Any:

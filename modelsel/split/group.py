@@ -7,7 +7,7 @@ import numpy as np
 
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import number, plain, whole
-from modelsel.core.types import Partition, Task
+from modelsel.core.types import ClassTask, Partition, Task
 from modelsel.split.base import BaseSplit
 from modelsel.split.parts import parts
 from modelsel.statistics.sampling import deal_groups
@@ -31,6 +31,6 @@ class Group(BaseSplit):
     def partition(self, task: Task) -> Partition:
         """Seal whole groups, about the share that is asked for."""
         assert task.groups is not None, "problems() was not asked"
-        strata = task.target if self.stratify else None
+        strata = task.target if self.stratify and isinstance(task, ClassTask) else None  # no sealed number moves a row
         part = deal_groups(task.groups, [1.0 - self.test, self.test], generator(self.seed, "split"), strata)
         return parts(task, part == 1)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from modelsel.core.errors import DataError, Problem
-from modelsel.core.types import Booleans, Finding, Integers, Partition, Task
+from modelsel.core.types import Booleans, ClassTask, Finding, Integers, Partition, Task
 
 
 def parts(task: Task, test: Booleans) -> Partition:
@@ -13,15 +13,18 @@ def parts(task: Task, test: Booleans) -> Partition:
 
     With dataset.rare=drop classes that would be left a single development row, or test rows alone, are on neither side.
     """
-    few = _too_few(_counts(task, ~test), _counts(task, test))
-    kept = ~few[task.target] if task.drop_rare else np.ones(len(task), np.bool_)
+    kept = np.ones(len(task), np.bool_)
+    if isinstance(task, ClassTask) and task.drop_rare:
+        kept = ~_too_few(_counts(task, ~test), _counts(task, test))[task.target]
     made = Partition(np.flatnonzero(~test & kept), np.flatnonzero(test & kept))
-    DataError.raise_if(_development_problems(task, made))
+    DataError.raise_if(_class_problems(task, made) if isinstance(task, ClassTask) else _number_problems(task, made))
     return made
 
 
 def dropped(task: Task, partition: Partition) -> Iterator[Finding]:
     """Yield a finding that names the classes whose rows are on neither side."""
+    if not isinstance(task, ClassTask):
+        return
     counts = _counts(task, np.concatenate([partition.development, partition.test]))
     gone = (counts == 0) & (_counts(task) > 0)
     if gone.any():
@@ -43,7 +46,7 @@ def one_unit(task: Task) -> Iterator[str]:
         yield "all rows stand in one group: there is nothing to seal"
 
 
-def _development_problems(task: Task, partition: Partition) -> Iterator[Problem]:
+def _class_problems(task: ClassTask, partition: Partition) -> Iterator[Problem]:
     """Yield the problems of a partition whose recipe was fine: too few development rows of a class.
 
     A class with one development row can be analysed or assessed, never both.
@@ -59,10 +62,16 @@ def _development_problems(task: Task, partition: Partition) -> Iterator[Problem]
             yield Problem("MSEL-332", what, "split", fix)
 
 
+def _number_problems(task: Task, partition: Partition) -> Iterator[Problem]:
+    """Yield a problem where the development rows have one number only: nothing can be learnt from them."""
+    if not np.ptp(task.target[partition.development]):
+        yield Problem("MSEL-331", "the development rows hold one target value only", "split", "choose another split")
+
+
 def _too_few(development: Integers, test: Integers) -> Booleans:
     """Mask the classes with a single development row, or with test rows alone."""
     return np.asarray((development == 1) | ((development == 0) & (test > 0)))
 
 
-def _counts(task: Task, rows: Integers | Booleans | None = None) -> Integers:
+def _counts(task: ClassTask, rows: Integers | Booleans | None = None) -> Integers:
     return np.bincount(task.target if rows is None else task.target[rows], minlength=len(task.classes))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import number, plain, whole
-from modelsel.core.types import Partition, Task
+from modelsel.core.types import ClassTask, Partition, Task
 from modelsel.split.base import BaseSplit
 from modelsel.split.parts import groups_ignored, one_unit, parts
 from modelsel.statistics.sampling import deal_groups, draw
@@ -31,7 +31,7 @@ class Random(BaseSplit):
 
     def partition(self, task: Task) -> Partition:
         size = min(max(round(self.test * len(task)), 1), len(task) - 1)
-        strata = task.target if self.stratify else None
+        strata = task.target if self.stratify and isinstance(task, ClassTask) else None  # no sealed number moves a row
         if task.units is not None and task.groups is not None:
             return parts(
                 task, deal_groups(task.groups, [1.0 - self.test, self.test], generator(self.seed, "split"), strata) == 1

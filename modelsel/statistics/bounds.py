@@ -43,11 +43,6 @@ def agnostic_excess(hypotheses: Count, rows: int, delta: float) -> float:
     return math.sqrt(_capacity(hypotheses, delta) / (2 * _positive(rows)))
 
 
-def agnostic_error(training_error: float, hypotheses: Count, rows: int, delta: float) -> float:
-    """e_T + `agnostic_excess`."""
-    return training_error + agnostic_excess(hypotheses, rows, delta)
-
-
 def agnostic_rows(hypotheses: Count, epsilon: float, delta: float) -> int:
     """Rows from which on `agnostic_excess` is at most ε."""
     return _ceiling(_capacity(hypotheses, delta) / (2 * _share(epsilon) ** 2))
@@ -83,11 +78,6 @@ def vc_excess(dimension: int, rows: int, delta: float) -> float:
         return math.inf
     capacity = dimension * (math.log(2 * rows / dimension) + 1) if dimension else 0.0
     return math.sqrt((capacity + math.log(4 / _share(delta))) / rows)
-
-
-def vc_error(training_error: float, dimension: int, rows: int, delta: float) -> float:
-    """e_T + `vc_excess`."""
-    return training_error + vc_excess(dimension, rows, delta)
 
 
 def vc_rows(dimension: int, epsilon: float, delta: float) -> int:

@@ -115,3 +115,16 @@ def _group_counts(groups: Integers, strata: Codes | None) -> tuple[Integers, Flo
     width = int(strata.max(initial=0)) + 1
     table = np.bincount(group * width + strata, minlength=len(total) * width).reshape(-1, width)
     return group, np.column_stack([table, total])
+
+
+def weighted_median(values: Floats, weights: Floats) -> float:
+    """The value that half of the weight lies on either side of; between two of them, their middle.
+
+    >>> weighted_median(np.array([3.0, 1.0, 2.0]), np.ones(3)), weighted_median(np.array([1.0, 2.0]), np.ones(2))
+    (2.0, 1.5)
+    """
+    order = np.argsort(values, kind="stable")
+    upto, ranked = np.cumsum(weights[order]), values[order]
+    half, same = 0.5 * upto[-1], 1e-12
+    lower, upper = np.argmax(upto >= half * (1 - same)), np.argmax(upto > half * (1 + same))
+    return float(0.5 * (ranked[lower] + ranked[upper]))

@@ -27,7 +27,7 @@ def explain_choice(
     """Reasons and weak spots of the choice as far as they were asked for, from development rows; the models of the folds."""
     model = final.model if isinstance(final, Fitted) else None
 
-    def apart(function: Callable[..., Any], *arguments: Any) -> Any:
+    def apart(function: Callable[..., Any], *arguments: object) -> Any:
         return run_apart(config, function, selection.candidates, *arguments)
 
     def run(plan: Plan, task: Task, resampling: Resampling) -> Results:

@@ -13,7 +13,7 @@ from modelsel.runner.execution.single_job import apart
 from modelsel.runner.journal import Journal, older_journals
 
 
-def run_apart(config: Config, function: Callable[..., Any], candidates: Sequence[Candidate], *arguments: Any) -> Any:
+def run_apart(config: Config, function: Callable[..., Any], candidates: Sequence[Candidate], *arguments: object) -> Any:
     """Call the function where the cells of these candidates are computed; return its result, or the Failure."""
     limits = CellLimits(config.limit.seconds, config.limit.bytes)
     with interruptible():

@@ -1,20 +1,25 @@
 """Seal the test rows, decide whether they are opened, and look once; or answer an exam."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from modelsel.config.compose import Config
-from modelsel.config.settings import AUTO
+from modelsel.config.settings import AUTO, REGRESSION
 from modelsel.core.outcome import TestResult
 from modelsel.core.selection import Assessed, Selection
-from modelsel.core.types import Candidate, Outputs, Resampling, Table
+from modelsel.core.spec import kind_of
+from modelsel.core.types import Candidate, NumberOutputs, Outputs, Resampling, Table
 from modelsel.examination.study_answer import sit
 from modelsel.guard.gate import Gate
 from modelsel.guard.history.statements import declared_units
+from modelsel.guard.labels import wrong
 from modelsel.guard.requests import LookRequest, OutOfFold, SelectionSummary, TestSetDeclaration
+from modelsel.measure.base import BaseMeasure
+from modelsel.measure.within import Within
 from modelsel.record.folder import RunFolder
 from modelsel.record.mlflow.track import Tracker
 from modelsel.runner.execution.single_job import Failure
@@ -31,7 +36,7 @@ def seal(
     No gate for a published experiment: what it shows is in the literature, and its choice is not written into the ledger.
     """
     sealing = TestSetDeclaration(
-        sealed=material.sealed, development=material.development, measure=config.measure, study=config.name,
+        sealed=material.sealed, development=material.development, measure=asked_of_test(config), study=config.name,
         folder=str(folder.path), spec_id=config.spec_id, config=config.resolved,
         candidates=tuple(candidate.id for candidate in candidates), seed=config.seed,
     )  # fmt: skip
@@ -40,6 +45,15 @@ def seal(
     gate = Gate(config.guard, folder.root, tracker.anchors)
     gate.seal(sealing)
     return gate, sealing
+
+
+def asked_of_test(config: Config) -> BaseMeasure:
+    """The measure that the sealed rows answer: the study's, and of numbers the share of rows off by more than the tolerance."""
+    tolerance: float | None = config.guard.tolerance
+    if config.task != REGRESSION or tolerance is None:
+        measure: BaseMeasure = config.measure
+        return measure
+    return Within(tolerance)
 
 
 def opens(config: Config, material: StudyData) -> bool:
@@ -67,7 +81,9 @@ def look(
     if gate is None:
         return None
     board, winner = selection.board, selection.winner
-    choice = selected(board.ids[winner], float(board.mean[winner]), selection.assessed, len(selection.candidates), trained)
+    choice = selected(
+        board.ids[winner], float(board.mean[winner]), selection.assessed, len(selection.candidates), trained, sealing.measure
+    )
     if isinstance(final, Failure) or final.answers is None:
         gate.select(sealing, choice)
         return None
@@ -76,11 +92,17 @@ def look(
         gate.select(sealing, choice, lambda _table: answers)  # what is on record now may be tested later as it was declared
         return None
     seen = out_of_fold(selection.assessed, sealing)
-    return gate.look(LookRequest(sealing, choice, lambda _table: answers, selection.candidates[winner], seen=seen))
+    told = gate.look(LookRequest(sealing, choice, lambda _table: answers, selection.candidates[winner], seen=seen))
+    return named(told, sealing.measure)
+
+
+def named(test: TestResult, measure: BaseMeasure) -> TestResult:
+    """The result with the measure that it is of, and its tolerance where it has one."""
+    return replace(test, measure=kind_of(measure), tolerance=getattr(measure, "tolerance", None))
 
 
 def answer(exam: str, config: Config, selection: Selection, final: Final) -> TestResult:
-    """One answer of the winner's to an exam, foreseen by its errors out of fold."""
+    """One answer of the winner's to an exam, foreseen by its errors out of fold, with these if all rows have one."""
     board, winner = selection.board, selection.winner
     chosen = selected(board.ids[winner], float(board.mean[winner]), selection.assessed, len(selection.candidates))
     foreseen = None if chosen.cv_error is None else (chosen.cv_error, chosen.cv_rows)
@@ -88,18 +110,19 @@ def answer(exam: str, config: Config, selection: Selection, final: Final) -> Tes
     def predict(table: Table) -> Outputs:
         return answered(config, selection, final, table)
 
-    return sit(Path(exam), config.name, final.features, final.classes, predict, foreseen)
+    whole = bool((selection.assessed.predicted[0] >= 0).all())
+    return sit(Path(exam), config.name, final.features, final.classes, predict, foreseen, selection.assessed if whole else None)
 
 
 def out_of_fold(assessed: Assessed, sealing: TestSetDeclaration) -> OutOfFold | None:
     """What the winner predicted out of fold; None where it kept no scores and the measure reads them."""
     if sealing.measure.needs_scores and assessed.scores is None:
         return None
-    rows, development = np.flatnonzero(assessed.predicted[0] >= 0), sealing.development
+    rows, development = np.flatnonzero(assessed.known(0)), sealing.development
     scores = None if assessed.scores is None else np.asarray(assessed.scores[:1, rows], np.float64)
     units, weights = declared_units(development), development.weights
     return OutOfFold(
-        Outputs(assessed.predicted[:1, rows], scores), assessed.truth[rows],
+        assessed.outputs(assessed.predicted[:1, rows], scores), assessed.truth[rows],
         None if units is None else units[rows], None if weights is None else weights[rows],
     )  # fmt: skip
 
@@ -109,8 +132,13 @@ def trained_share(resampling: Resampling, rows: int) -> float:
     return float(np.mean([len(np.unique(fold.analysis)) for fold in resampling.folds])) / rows
 
 
-def selected(winner: str, mean: float, assessed: Assessed, tried: int, trained: float = 1.0) -> SelectionSummary:
+def selected(
+    winner: str, mean: float, assessed: Assessed, tried: int, trained: float = 1.0, measure: BaseMeasure | None = None
+) -> SelectionSummary:  # fmt: skip
     """Summarise selection's evidence on the winner, whose out-of-fold predictions come first."""
-    there = assessed.predicted[0] >= 0
-    wrong = assessed.predicted[0][there] != assessed.truth[there]
-    return SelectionSummary(winner, mean, int(there.sum()), float(wrong.mean()) if len(wrong) else None, tried, trained)
+    there = assessed.known(0)
+    said, truth = assessed.predicted[0][there], assessed.truth[there]
+    numbers = isinstance(measure, Within)
+    off = wrong(measure, NumberOutputs(said[None]), truth, 0) if numbers and measure is not None else said != truth
+    error = float(off.mean()) if len(off) and (numbers or said.dtype.kind != "f") else None
+    return SelectionSummary(winner, error if numbers and error is not None else mean, int(there.sum()), error, tried, trained)

@@ -20,7 +20,7 @@ from modelsel.core.spec import kind_of
 from modelsel.core.surroundings import Progress
 from modelsel.core.system.machine import give_back
 from modelsel.core.types import Candidate
-from modelsel.guard.kept import kept
+from modelsel.guard.kept import keep_answer
 from modelsel.guard.reporting.audit import audit
 from modelsel.planning.alike import counted_once, declared, told_apart
 from modelsel.planning.make import make
@@ -78,6 +78,7 @@ def perform(config: Config, progress: Progress = QUIET, command: Sequence[str] =
     clock = Clock()
     locate(config.tracking, root)  # an address that cannot be meant is refused before anything is read or computed
     material = prepare(config, progress.say)
+    config = material.config
     folder = RunFolder.create(root, config.name, Redactor.of(config.tracking.uri, config.guard.ledger))
     with logged(folder) as log:
         log.info("%s: %s", config.name, " ".join(command) or "modelsel.run")
@@ -106,7 +107,7 @@ def _performed(
         final = fit_winner(config, material, candidates, selection, sealing if gate else None)
     with clock.stage("explain"):  # before the look: nothing of it reaches the reasons
         explained, folds = explain_choice(config, material, folder, selection, final)
-    with kept() as released:
+    with keep_answer() as released:
         with clock.stage("final"):
             if isinstance(final, Fitted) and final.own is not None:
                 selection = with_point632(selection, material.development, final.own.predicted[0])

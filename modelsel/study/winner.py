@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from modelsel.comparison.point632 import wanted
+from modelsel.comparison.point632 import is_defined
 from modelsel.config.compose import Config
 from modelsel.config.settings import TrackingSettings
 from modelsel.core.errors import NoCandidateError, Problem
@@ -42,7 +42,7 @@ def fit_winner(
 ) -> Fitted | Failure:
     """The winner fitted on all development rows, and its answers for the sealed rows: a job of the pool like any other."""
     tables: list[Table] = [sealing.sealed] if sealing and len(sealing.sealed) else []
-    learnt = [material.development] if wanted(material.resampling.scheme, kind_of(config.measure)) else []
+    learnt = [material.development] if is_defined(material.resampling.scheme, kind_of(config.measure)) else []
     winner, scores = candidates[selection.winner], config.measure.needs_scores
     asked = (*tables, *learnt)
     done = run_apart(config, fit_and_answer, candidates, winner, material.development, config.seed, scores, *asked)

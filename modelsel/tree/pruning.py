@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import chdtrc
 
 from modelsel.core.types import Booleans, Codes, Floats, Integers
@@ -79,8 +80,10 @@ def _marks(tree: DecisionTree, limits: Sequence[StoppingLimits]) -> Booleans:
     return leaf
 
 
-def _labels(tree: DecisionTree, costs: Floats | None) -> Codes:
-    """The class of each node; without costs the same for every truncation, and found once."""
+def _labels(tree: DecisionTree, costs: Floats | None) -> NDArray[Any]:
+    """The class (or number) of each node; without costs the same for every truncation, and found once."""
+    if tree.numbers is not None:
+        return tree.numbers.mean
     if costs is not None:
         return best_class(tree.filled, costs)
     labels = _LABELS.get(tree)
@@ -100,6 +103,8 @@ def best_class(counts: Floats, costs: Floats | None) -> Codes:
 
 def collapsed(cut: PrunedView, costs: Floats | None) -> PrunedView:
     """Leaves in place of subtrees that misclassify no less, within the 1e-3 of C4.5."""
+    if cut.tree.numbers is not None:
+        return replace(cut, leaf=cheaper_as_leaf(cut, cut.tree.spared))
     errors = errors_as_leaf(cut.tree.counts, cut.prediction, costs)
     return replace(cut, leaf=cheaper_as_leaf(cut, errors, slack=1e-3))
 
@@ -173,7 +178,10 @@ def regrown(
         subset={place: tree.subset[node] for place, node in enumerate(named) if not leaf[place] and node in tree.subset},
         missing_to=None if tree.missing_to is None else tree.missing_to[of],
         surrogates=None if tree.surrogates is None else _moved(tree.surrogates, np.where(leaf, -1, of)),
+        numbers=None if tree.numbers is None else tree.numbers.take(of),
     )
+    if moved.numbers is not None:
+        return PrunedView(moved, leaf, moved.numbers.mean, counts)
     scores = moved.filled
     return PrunedView(moved, leaf, best_class(scores, None), scores)
 

@@ -9,10 +9,20 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.core.types import Booleans, Codes, Floats, Integers, Table, Task
+from modelsel.core.types import Booleans, ClassTask, Codes, Floats, Integers, Table
 from modelsel.kernels.compiler import load
 from modelsel.tree.growing.late_surrogates import LateTree
-from modelsel.tree.structure.node import BY_SURROGATES, LEAF, MULTIWAY, SUBSET, THRESHOLD, DecisionTree, PrunedView, Surrogates
+from modelsel.tree.structure.node import (
+    BY_SURROGATES,
+    LEAF,
+    MULTIWAY,
+    SUBSET,
+    THRESHOLD,
+    DecisionTree,
+    NodeNumbers,
+    PrunedView,
+    Surrogates,
+)
 
 # Rows routed to leaves: whole, or as fragments of their weight.
 
@@ -130,6 +140,32 @@ def in_numpy(tree: DecisionTree, routed: Routed, target: Codes, weight: Floats) 
     return counts
 
 
+def numbers_by_node(tree: DecisionTree, routed: Routed, target: Floats, weight: Floats) -> tuple[Floats, NodeNumbers]:
+    """Nodes × 1 weights of routed rows that pass each node, and mean and squares of their numbers (NaN and 0 where none does).
+
+    Sums are of whole numbers, so that they do not depend on the order of the rows.
+    """
+    middle = float(target.min() / 2 + target.max() / 2)
+    part, about = routed.part * weight[routed.owner], target - middle
+    sums = [_arrived(tree, routed.leaf, part * power) for power in (1.0, about[routed.owner], np.square(about)[routed.owner])]
+    total, first, second = sums
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = first / total
+        squares = np.where(total > 0, np.maximum(second - total * np.square(mean), 0.0), 0.0)
+    return total[:, None].copy(), NodeNumbers(mean + middle, squares)
+
+
+def _arrived(tree: DecisionTree, leaf: Codes, parts: Floats) -> Floats:
+    """Sum of parts over each node's subtree, each part rounded to 2^-60 of what all are at most together."""
+    scale = np.ldexp(1.0, 60 - int(np.frexp(np.abs(parts).max() * len(parts))[1]))
+    found = np.zeros(len(tree), np.int64)
+    np.add.at(found, leaf, np.rint(parts * scale).astype(np.int64))
+    for nodes in tree.levels[:0:-1]:
+        np.add.at(found, tree.parent[nodes], found[nodes])
+    arrived: Floats = found / scale
+    return arrived
+
+
 @dataclass(frozen=True, eq=False)
 class Packed:
     """A tree as the compiled walk reads it: for rows side by side (of columns brought together, or in place), and for a row."""
@@ -244,7 +280,7 @@ class RerouteState:
     """Rows (repeats allowed) by position in `rows`; `tree.structure.evidence.Reroute`."""
 
     tree: DecisionTree
-    task: Task
+    task: ClassTask
     rows: Integers
 
     @property

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.core.types import Booleans, Codes, Floats, Integers, Table, Task
+from modelsel.core.types import Booleans, ClassTask, Codes, Floats, Integers, Table
 from modelsel.kernels.compiler import load
 from modelsel.tree.pruning import best_class
 from modelsel.tree.routing import Routed, by_surrogates, position
@@ -53,14 +53,14 @@ class Softener(Protocol):
     True
     """
 
-    def widths(self, cut: PrunedView, task: Task, rows: Integers) -> Widths:
+    def widths(self, cut: PrunedView, task: ClassTask, rows: Integers) -> Widths:
         """Set the widths of a tree's ramps.
 
         Parameters
         ----------
         cut : PrunedView
             A tree that holds only nodes that stand.
-        task : Task
+        task : ClassTask
             The task.
         rows : Integers
             Positions of the training rows, repeats allowed.

@@ -246,11 +246,13 @@ def test_a_large_table_starts_within_seconds(form: str, folder: Path) -> None:
     assert (plan.rows + plan.test_rows, time.process_time() - began < 30) == (300_000, True)
 
 
-def test_an_estimator_that_stands_alone_is_told_where_it_belongs() -> None:
+def test_an_estimator_that_stands_alone_is_a_space_of_one_and_elsewhere_is_told_where_it_belongs(people: pd.DataFrame) -> None:
     from sklearn.tree import DecisionTreeClassifier
 
+    alone = modelsel.SelectionCV(DecisionTreeClassifier(), cv=3).fit([[0.0], [1.0], [2.0], [3.0]] * 3, [0, 1, 0, 1] * 3)
+    assert isinstance(alone.best_estimator_, DecisionTreeClassifier)
     with pytest.raises(ConfigurationError, match=r"MSEL-216.*\(DecisionTreeClassifier\(\), "):
-        modelsel.SelectionCV(DecisionTreeClassifier(), cv=3).fit([[0.0], [1.0], [2.0], [3.0]] * 3, [0, 1, 0, 1] * 3)
+        modelsel.plan(people, target="left", space=DecisionTreeClassifier())
 
 
 def test_all_that_is_wrong_with_a_table_in_memory_is_told_at_once(people: pd.DataFrame) -> None:

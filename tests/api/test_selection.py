@@ -380,7 +380,7 @@ def test_weights_count_and_are_routed(cancer: tuple[Any, Any]) -> None:
 def test_a_wrong_scorer_and_several_are_answered(cancer: tuple[Any, Any]) -> None:
     with pytest.raises(ConfigurationError, match="unknown scorer 'acuracy', scoring; did you mean 'accuracy'"):
         SelectionCV(SMALL, scoring="acuracy").fit(*cancer)
-    with pytest.raises(ConfigurationError, match="MSEL-815: 2 scores cannot choose one candidate"):
+    with pytest.raises(ConfigurationError, match="MSEL-815: For multi-metric scoring, the parameter refit must be set"):
         SelectionCV(SMALL, scoring=["accuracy", "roc_auc"]).fit(*cancer)
     with pytest.raises(
         ConfigurationError, match="unknown scorer 'log_loss', scoring; measure='log_loss' is modelsel's own; or did"

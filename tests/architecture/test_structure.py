@@ -44,6 +44,7 @@ def test_a_config_is_data(path: Path) -> None:
 OWN_BYTES = (
     "kernels/ready.py",  # Numba keeps machine code pickled; it is read there behind a checksum
     "runner/execution/single_job.py",  # what our own worker sends back to the process that started it
+    "foreign/objects.py",  # what this process sends to its own workers: objects that were made in Python
     "record/model.py",  # written where tracking.allow_pickle says so, and never read
 )
 

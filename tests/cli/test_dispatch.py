@@ -87,7 +87,7 @@ def test_an_internal_error_is_one_line_and_its_traceback_a_file(capsys: pytest.C
     def broken() -> int:
         raise ZeroDivisionError("by canary://me:pa55word@host")
 
-    assert errors_module.reported(broken) == 1
+    assert errors_module.exit_code(broken) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("MSEL-001: internal error: ZeroDivisionError: by canary://me:***@host, ")
     written = Path(line.rpartition("traceback in ")[2])
@@ -102,7 +102,7 @@ def test_errors_of_modelsel_are_their_problems_and_their_exit_code(capsys: pytes
     def unusable() -> int:
         raise DataError(Problem("MSEL-1", "a", "b", "c"), Problem("MSEL-2", "d"))
 
-    assert errors_module.reported(unusable) == 3
+    assert errors_module.exit_code(unusable) == 3
     assert capsys.readouterr().err == "MSEL-1: a, b; c\nMSEL-2: d\n`modelsel explain MSEL-1` says more; so for MSEL-2\n"
 
 
@@ -110,5 +110,5 @@ def test_an_interrupt_ends_with_130_and_says_how_to_go_on(capsys: pytest.Capture
     def interrupted() -> int:
         raise KeyboardInterrupt
 
-    assert errors_module.reported(interrupted) == 130
+    assert errors_module.exit_code(interrupted) == 130
     assert "goes on where it stopped" in capsys.readouterr().err

@@ -59,9 +59,9 @@ def test_a_typed_password_is_kept_as_a_reference_that_can_be_followed(monkeypatc
 
 
 def test_an_internal_error_hides_it_too(capsys: pytest.CaptureFixture[str]) -> None:
-    from modelsel.cli.errors import said
+    from modelsel.cli.errors import print_error
 
-    assert said(ValueError(f"cannot reach {DEAD}")) == 1
+    assert print_error(ValueError(f"cannot reach {DEAD}")) == 1
     err = capsys.readouterr().err
     written = Path(err.strip().rpartition("traceback in ")[2])
     assert SECRET not in err + written.read_text()

@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from modelsel.comparison.indistinguishable import confidence_sets, difference_errors, indistinguishable, p_values
-from modelsel.comparison.nested import nested
+from modelsel.comparison.nested import sum_up_outer
 from modelsel.comparison.ratio import assessed_per_analysed
 from modelsel.comparison.selection import tibshirani, tibshirani_bias
 from modelsel.core.spec import make
@@ -110,7 +110,7 @@ def test_the_cheap_bias_is_the_mean_regret_of_the_winner_over_folds() -> None:
 
 def test_outer_folds_are_summed_up_with_the_corrected_variance() -> None:
     scores = [0.2, 0.25, 0.15, 0.3, 0.2]
-    found = nested(scores, 0.25, ["cart", "cart", "knn", "cart", "knn"])
+    found = sum_up_outer(scores, 0.25, ["cart", "cart", "knn", "cart", "knn"])
     half = 2.776445105 * np.sqrt((1 / 5 + 1 / 4) * np.var(scores, ddof=1))
     assert (found.low, found.high) == pytest.approx((0.22 - half, 0.22 + half))
     assert found.agreement == 0.6
@@ -125,7 +125,7 @@ def test_nested_selection_among_worthless_candidates_finds_nothing() -> None:
         outer = np.arange(100) % 10
         picked = [int(losses[outer != fold].mean(axis=0).argmin()) for fold in range(10)]
         scores = [float(losses[outer == fold, choice].mean()) for fold, choice in enumerate(picked)]
-        means.append(nested(scores, 1 / 9, [str(choice) for choice in picked]).mean)
+        means.append(sum_up_outer(scores, 1 / 9, [str(choice) for choice in picked]).mean)
     assert np.mean(means) == pytest.approx(0.5, abs=0.01)
 
 

@@ -10,7 +10,7 @@ from scipy import stats
 from modelsel.comparison.bbc import bbc
 from modelsel.comparison.fold_predictions import FoldPredictions, bbc_of_folds
 from modelsel.comparison.pairs import pairs
-from modelsel.comparison.selection import choose, ranked
+from modelsel.comparison.selection import choose, rank
 from modelsel.core.errors import NoCandidateError
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import make
@@ -31,7 +31,7 @@ def test_the_winner_is_the_rule_s_and_its_score_is_corrected_from_the_loss_matri
     task = doubles.task(weighted=True)
     results, resampling = study(tmp_path, SOME, task=task, measure=make("measure", "error")), doubles.folds(task)
     selection = choose(results, BEST, resampling, seed=3)
-    assert selection.winner == BEST.choose(results.board) == ranked(results.board)[0]
+    assert selection.winner == BEST.choose(results.board) == rank(results.board)[0]
     rng = generator(3, resampling.fingerprint, "bbc")
     settings = {"weights": task.weights, "rng": rng, "zero_one": True}
     direct = bbc(results.losses.matrix, results.board, BEST, winner=selection.winner, **settings)

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.simulations.nested_worth import Rules, cross_validated, fit, nested, study
 from modelsel.comparison.correcting import CAUTION, near_floor, needs_nested, with_caution, with_nested
-from modelsel.comparison.nested import nested as summed
+from modelsel.comparison.nested import sum_up_outer as summed
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import pytest
 from modelsel.comparison.over_folds import over_folds
 from modelsel.comparison.over_folds import sentences as fold_sentences
 from modelsel.comparison.over_sets import over_sets, sentences
-from modelsel.comparison.runs import ComparedRun, EntryResult, paired, ratio_of
+from modelsel.comparison.runs import ComparedRun, EntryResult, pairing, ratio_of
 from modelsel.core.errors import ConfigurationError
 from modelsel.statistics.paired import corrected_t
 from modelsel.statistics.ranks import friedman
@@ -32,7 +32,7 @@ def run(
 def test_the_paper_s_table_is_read_as_the_paper_reads_it() -> None:
     table = np.array(DEMSAR.split(), float).reshape(14, 4)
     runs = [run(f"set{i}", dict(zip(LEARNERS, row)), task=f"t{i}", measure="auc") for i, row in enumerate(table)]
-    assert paired(runs) == "sets"
+    assert pairing(runs) == "sets"
     of = over_sets(runs)
     assert dict(zip(of.learners, of.friedman.ranks.round(3).tolist())) == {
         "c45": 3.143, "c45_cf": 2.893, "c45_m": 2.0, "c45_m_cf": 1.964}  # fmt: skip
@@ -71,7 +71,7 @@ def test_the_order_of_data_sets_changes_nothing() -> None:
 def test_learners_on_the_same_folds_are_compared_by_the_corrected_test() -> None:
     one = run("s", {"cart": 0.2, "knn": 0.21, "majority": 0.5})
     pairs = over_folds([one])
-    assert paired([one]) == "folds"
+    assert pairing([one]) == "folds"
     assert [(pair.first, pair.second) for pair in pairs] == [("cart", "knn"), ("cart", "majority"), ("knn", "majority")]
     direct = corrected_t(one.best[1].folds - one.best[0].folds, 1 / 9)
     assert pairs[0].p == pytest.approx(float(direct.p))
@@ -105,7 +105,7 @@ def test_two_runs_on_the_same_folds_name_their_learners_apart() -> None:
 )
 def test_what_is_not_paired_is_refused(runs: list[ComparedRun], code: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        paired(runs)
+        pairing(runs)
     assert caught.value.code == code
 
 

@@ -37,27 +37,29 @@ def test_the_defaults_are_those_that_are_documented() -> None:
     assert (config.scheme.folds, config.split.test, config.split.seed, config.pool.kind, config.tracking.kind) == (
         10, 0.3, 0, "auto", "sqlite",
     )  # fmt: skip
-    assert config.name == "breast_cancer-default"
+    assert config.name == "breast_cancer-quickstart"
     assert (config.final_test, config.on_failure, config.outer, config.seed) == ("auto", "record", None, 0)
-    entries = {"extra_trees", "forest", "logistic_regression", "cart", "c45", "knn", "naive_bayes", "majority"}
-    assert entries == {candidate.entry for candidate in config.candidates}
-    assert len(config.candidates) > 80
+    assert {"cart", "c45", "knn", "naive_bayes", "table", "majority"} == {candidate.entry for candidate in config.candidates}
+    assert len(config.candidates) > 100
 
 
-def test_the_default_space_of_earlier_versions_has_the_candidates_that_it_had() -> None:
+@pytest.mark.parametrize(
+    ("space", "candidates", "ids"),
+    [("quickstart", 171, "7c7c1396ba2240ab728ac1c4b0c6d9a5"), ("trees", 157, "ed58994ec187808971f54140e02ed365")],
+)
+def test_a_space_has_the_candidates_of_earlier_versions_where_classes_are_read(space: str, candidates: int, ids: str) -> None:
     """Looks on record under it are priced and replayed by these ids."""
-    ids = [candidate.id for candidate in compose(["space=quickstart"]).candidates]
-    assert (len(ids), digest(ids)) == (171, "7c7c1396ba2240ab728ac1c4b0c6d9a5")
+    found = [candidate.id for candidate in compose([f"space={space}"]).candidates]
+    assert (len(found), digest(found)) == (candidates, ids)
 
 
-def test_no_class_is_impossible_to_a_candidate_of_the_default_space() -> None:
-    """But to Bayes', whose densities are never 0, and to what scikit-learn fits."""
+def test_where_probabilities_are_read_every_family_of_the_quick_start_has_candidates_without_zeros() -> None:
+    smoothed = set()
     for candidate in compose(["measure=log_loss"]).candidates:
         spec = flat(resolved(candidate.learner))
-        if candidate.entry in ("extra_trees", "forest", "cart", "c45"):
-            assert spec["leaf.score"] != "frequency"
-        elif candidate.entry == "knn":
-            assert spec["smoothing"] > 0
+        if spec.get("leaf.score", "frequency") != "frequency" or spec.get("smoothing"):
+            smoothed.add(candidate.entry)
+    assert smoothed == {"cart", "c45", "knn", "naive_bayes"}
 
 
 @pytest.mark.slow

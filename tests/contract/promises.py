@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from modelsel.core.fingerprint import canonical
-from modelsel.core.spec import kind_of, kinds_of, limits_of, make, resolved
-from modelsel.core.types import Feature, Fold, Outputs, Resampling, Table, Task, positions
+from modelsel.core.spec import class_of, kind_of, kinds_of, limits_of, make, resolved
+from modelsel.core.types import ClassTask, Feature, Fold, NumberTask, Outputs, Resampling, Table, Task, positions
 from modelsel.learner.tree import Tree
 
 CLASSES = ("A", "B", "C")
@@ -63,7 +63,7 @@ def _value(limits: Any, default: Any, rng: np.random.Generator) -> Any:
     if limits.words:
         return str(rng.choice(limits.words))
     if limits.group and not limits.many:
-        return make(limits.group, str(rng.choice(kinds_of(limits.group))))
+        return make(limits.group, str(rng.choice(_reading_classes(limits.group))))
     if isinstance(default, bool):
         return bool(rng.random() < 0.5)
     if isinstance(default, int | float):
@@ -73,8 +73,27 @@ def _value(limits: Any, default: Any, rng: np.random.Generator) -> Any:
     return None
 
 
+def _reading_classes(group: str) -> list[str]:
+    return [kind for kind in kinds_of(group) if _reads_classes(class_of(group, kind))]
+
+
+def _reads_classes(cls: Any) -> bool:
+    """Say whether a kind is of classes; one whose settings decide (a property) may be."""
+    reads = getattr(cls, "reads", ("classes",))
+    return not isinstance(reads, tuple) or "classes" in reads
+
+
+def drawn_numbers(rng: np.random.Generator, kinds: Sequence[str]) -> NumberTask:
+    """The same features, and a number to predict."""
+    task = drawn_task(rng, kinds)
+    same = {name: getattr(task, name) for name in ("name", "features", "values", "rows", "weights")}
+    return NumberTask(**same, target=rng.normal(size=len(task)).round(2))
+
+
 def same_answers(one: Any, other: Any) -> None:
     np.testing.assert_array_equal(one.predicted, other.predicted)
+    if one.scores is None and other.scores is None:  # numbers have none
+        return
     np.testing.assert_allclose(one.scores, other.scores, rtol=0, atol=1e-12)
 
 
@@ -85,7 +104,8 @@ def learner(cls: Any, count: int = 6) -> None:
         if tried and time.process_time() - began > ENOUGH:
             break
         rng = np.random.default_rng(seed)
-        task = drawn_task(rng) if seed % 2 else drawn_task(rng, ("numeric",))
+        kinds = ("numeric", "nominal", "ordered") if seed % 2 else ("numeric",)
+        task = drawn_task(rng, kinds) if _reads_classes(cls) else drawn_numbers(rng, kinds)
         some = [drawn(cls, rng) for _ in range(4)]
         rows = np.sort(rng.integers(0, len(task), len(task)))
         usable = [one for one in some if _usable(one, task, rows)]
@@ -117,12 +137,13 @@ def _alike(learners: Sequence[Any]) -> Iterator[list[Any]]:
 
 
 def _path(learners: list[Any], task: Task, rows: np.ndarray) -> None:
-    asked, new = positions(task), lambda: np.random.default_rng(5)
+    asked, new, scores = positions(task), lambda: np.random.default_rng(5), isinstance(task, ClassTask)
     path = learners[0].fit_path(task, rows, new())
-    together = path.outputs(learners, task, asked, True)
+    together = path.outputs(learners, task, asked, scores)
     assert together.predicted.shape == (len(learners), len(task))
-    assert ((together.predicted >= 0) & (together.predicted < 3)).all()
-    np.testing.assert_allclose(together.scores.sum(axis=2), 1.0, atol=1e-9)
+    if scores:
+        assert ((together.predicted >= 0) & (together.predicted < 3)).all()
+        np.testing.assert_allclose(together.scores.sum(axis=2), 1.0, atol=1e-9)
     assert np.isfinite(path.complexity(learners)).all()
     assert all(isinstance(one.unit, str) and one.unit for one in learners)
     for place, one in enumerate(learners):
@@ -130,20 +151,24 @@ def _path(learners: list[Any], task: Task, rows: np.ndarray) -> None:
         kept = type(one).restore(replace(fitted.describe(), kind=kind_of(one)))
         kept = kept.refit(task, rows) if hasattr(kept, "refit") else kept
         for model in (fitted, path.model(one), kept):
-            said = Outputs(model.predict(task), model.scores(task))
-            same_answers(said, Outputs(together.predicted[place], together.scores[place]))
-        same_answers(path.outputs([one], task, asked[::2].copy(), True), _cut(together, place))
+            said = Outputs(model.predict(task), model.scores(task) if scores else None)
+            same_answers(said, Outputs(together.predicted[place], together.scores[place] if scores else None))
+        same_answers(path.outputs([one], task, asked[::2].copy(), scores), _cut(together, place))
         no_scores = path.outputs([one], task, asked, False)
         np.testing.assert_array_equal(no_scores.predicted[0], together.predicted[place])
 
 
 def _cut(outputs: Outputs, place: int) -> Outputs:
-    assert outputs.scores is not None
-    return Outputs(outputs.predicted[[place], ::2], outputs.scores[[place], ::2])
+    return Outputs(outputs.predicted[[place], ::2], None if outputs.scores is None else outputs.scores[[place], ::2])
 
 
 def criterion(cls: Any) -> None:
     """A test that parts the classes is better than one that does not; trees grown by it keep what learners promise."""
+    if not _reads_classes(cls):  # it reads weights and means, not counts of classes
+        task = drawn_numbers(np.random.default_rng(1), ("numeric",))
+        grown = Tree(criterion=cls())
+        _path([grown, replace(grown, max_depth=2)], task, positions(task))
+        return
     table = np.array([[[8.0, 0.0], [0.0, 8.0]], [[4.0, 4.0], [4.0, 4.0]]])
     for part in (cls(), *(drawn(cls, np.random.default_rng(seed)) for seed in range(3))):
         apart, mixed = part.goodness(table)
@@ -182,6 +207,9 @@ def preparer(cls: Any) -> None:
 
 def measure(cls: Any) -> None:
     """A candidate's number depends on nobody else; weights are repeats; the right answer scores best."""
+    if not _reads_classes(cls):
+        _measure_of_numbers(cls)
+        return
     rng, task = np.random.default_rng(0), drawn_task(np.random.default_rng(0))
     truth = np.concatenate([np.arange(3), rng.integers(3, size=27)]).astype(np.int32)
     shares = rng.dirichlet(np.ones(3), (4, 30))
@@ -202,6 +230,21 @@ def measure(cls: Any) -> None:
         np.testing.assert_allclose(part.losses(truth, outputs, 3).mean(axis=1), together, rtol=1e-9)
 
 
+def _measure_of_numbers(cls: Any) -> None:
+    rng, part = np.random.default_rng(0), cls()
+    truth, said = rng.uniform(1, 9, 30), rng.uniform(1, 9, (4, 30))
+    together = part.score(truth, Outputs(said), None, 0)
+    for place in range(4):
+        np.testing.assert_array_equal(part.score(truth, Outputs(said[[place]]), None, 0), together[[place]])
+    times = rng.integers(1, 4, 30)
+    many = part.score(np.repeat(truth, times), Outputs(np.repeat(said, times, axis=1)), None, 0)
+    np.testing.assert_allclose(part.score(truth, Outputs(said), times.astype(float), 0), many, rtol=1e-9)
+    best = part.score(truth, Outputs(truth[None]), None, 0)[0]
+    assert np.all(together <= best) if part.higher_is_better else np.all(together >= best)
+    if part.over_rows:
+        np.testing.assert_allclose(part.losses(truth, Outputs(said), 0).mean(axis=1), together, rtol=1e-9)
+
+
 def scheme(cls: Any) -> None:
     """Halves of a fold share no row; folds depend on seed and rows alone; groups are kept whole or refused."""
     plain = drawn_task(np.random.default_rng(3))
@@ -210,6 +253,7 @@ def scheme(cls: Any) -> None:
         plain,
         replace(plain, groups=rows // 3),
         replace(plain, times=rows.astype(float)),
+        replace(plain, groups=rows % 3, times=rows.astype(float)),
         replace(plain, folds=rows % 4 - 1),
     )
     usable = [task for task in tasks if not list(cls().problems(task))]

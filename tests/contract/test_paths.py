@@ -47,7 +47,8 @@ def random_task(rng: np.random.Generator) -> Task:
 
 # Trees
 
-CRITERIA = sorted(path.stem for path in (Path(__file__).parents[2] / "conf/criterion").glob("*.yaml"))
+EVERY = sorted(path.stem for path in (Path(__file__).parents[2] / "conf/criterion").glob("*.yaml"))
+CRITERIA = [kind for kind in EVERY if "classes" in make("criterion", kind).reads]
 
 
 def trees(rng: np.random.Generator) -> Drawn:

@@ -51,7 +51,6 @@ ERRORS = {
     "number beyond float64": (table(("a", [*N[:5], "1e400", *N[6:]]), ("y", Y)), "MSEL-340", "row 5"),
     "missing label": (table(("a", N), ("y", ["no", "yes", "?", "", *Y[4:]])), "MSEL-320", "rows 2, 3"),
     "infinite label": (table(("a", N), ("y", [0, 1] * 9 + ["inf", 0])), "MSEL-322", "row 18"),
-    "continuous label": (table(("a", N), ("y", [i / 7 for i in range(ROWS)])), "MSEL-323", "regression"),
     "id-like label": (table(("a", N), ("y", [f"p{i}" for i in range(ROWS)])), "MSEL-324", "20 classes in 20 rows"),
     "label 1 and 1.0": (table(("a", N), ("y", [0, 1, "1.0", 0] * 5)), "MSEL-325", "'1'"),
     "duplicate column": ("a,a,y\n1,2,no\n3,4,yes\n", "MSEL-318", "a"),

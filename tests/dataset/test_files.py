@@ -84,6 +84,13 @@ def test_a_damaged_compressed_file_is_named(ending: str, tmp_path: Path) -> None
         load(written(tmp_path, whole[: len(whole) // 2], f"rows.csv{ending}"))
 
 
+@pytest.mark.slow
+def test_a_small_file_that_unpacks_to_very_much_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
+    again = bz2.compress(b"a,y\n") + bz2.compress(b"1,no\n" * 1_000_000) * 14
+    with pytest.raises(DataError, match=r"MSEL-374.*unpack to more than 68 MB.*unpack it by hand"):
+        load(written(tmp_path, again, "again.csv.bz2"))
+
+
 def test_a_workbook_and_an_archive_of_several_say_what_to_do(tmp_path: Path) -> None:
     book = io.BytesIO()
     pd_free = zipfile.ZipFile(book, "w")

@@ -75,7 +75,7 @@ def attacked(loans: Path, monkeypatch: pytest.MonkeyPatch, release: str, attack:
     with Serving(folder) as server:
         taken = modelsel.exam(server.address, token=token)
         limits = through(made, attack, seed, answers, lambda said: taken.answer(said, name="x"))
-    limits += [one["interval"] for one in boards.close(ExamSession(folder))["answers"]]
+    limits += [one.interval for one in boards.close(ExamSession(folder)).answers]
     assert len(limits) == 2 * answers
     return any(not low <= 0.5 <= high for low, high in (one for one in limits if one))
 
@@ -155,14 +155,14 @@ def test_many_askers_and_a_server_that_is_killed(exam: Make, askers: int, each: 
     assert problems == []
     assert [len(one) for one in shown] == [each] * askers
     looks = ExamSession(made.folder).history()
-    revealed = {look["config"]["handed"]: look for look in looks if look["status"] == "revealed"}
+    revealed = {look.config["handed"]: look for look in looks if look.status == "revealed"}
     assert len(looks) == len(revealed) == askers * each  # interrupted ones were resolved, none twice
-    assert sorted(look["look"] for look in looks) == list(range(1, askers * each + 1))
+    assert sorted(look.facts.look for look in looks) == list(range(1, askers * each + 1))
     for one in (answer for answers in shown for answer in answers):
         look = revealed[str(one["answer"])]
-        assert (one["errors"], one["look"]) == (look["answer"]["errors"], look["look"])
-    spent = sum(look["charge"] for look in looks)
-    assert boards.status(ExamSession(made.folder))["spent"] == pytest.approx(spent)
+        assert (one["errors"], one["look"]) == (look.answer.errors, look.facts.look)
+    spent = sum(look.price for look in looks)
+    assert boards.status(ExamSession(made.folder)).spent == pytest.approx(spent)
     assert boards.audit(ExamSession(made.folder))["ledger"]["intact"]
 
 

@@ -58,9 +58,9 @@ def test_at_the_close_half_of_delta_is_the_declared_spaces_and_a_stricter_seal_s
     made = exam(release="full", accept_overlap=True)
     answer = guess(made)
     assert made.answer(answer, "ann").look == 2
-    (line,) = boards.close(made)["board"]
+    (line,) = boards.close(made).board
     side = min(delta, 0.04) / 2 / 2 * 0.1 * np.exp(-run.price)  # the second of all indices
-    assert line["interval"] == pytest.approx(clopper_pearson(errors(made, answer), 90, side), abs=1e-5)
+    assert line.interval == pytest.approx(clopper_pearson(errors(made, answer), 90, side), abs=1e-5)
     assert modelsel.verify(modelsel.certify(made.folder, tmp_path / "certificate.zip"))["faults"] == []
 
 
@@ -70,11 +70,11 @@ def test_each_exam_of_the_same_rows_has_a_close_of_its_own(exam: Make, tmp_path:
     made.answer(guess(made), "ann")
     other.answer(guess(other, 2.5), "bob")
     boards.close(made)
-    assert boards.status(other)["state"] == "open"
+    assert boards.status(other).state == "open"
     assert other.answer(guess(other, 2.0), "bob").look == 4
     closed = boards.close(other)
-    assert {line["errors"] for line in closed["board"]} == {errors(other, guess(other, cut)) for cut in (2.5, 2.0)}
-    assert boards.close(made)["board"] == boards.board(made)
+    assert {line.errors for line in closed.board} == {errors(other, guess(other, cut)) for cut in (2.5, 2.0)}
+    assert boards.close(made).board == boards.board(made)
     assert [len(boards.board(one)) for one in (made, other)] == [1, 2]
     for one in (made, other):
         assert modelsel.verify(modelsel.certify(one.folder, tmp_path / f"{one.folder.name}.zip"))["faults"] == []
@@ -160,5 +160,5 @@ def test_no_verdict_stands_on_rows_that_everybody_may_know(tmp_path: Path, monke
     for name, turned in (("copies", False), ("errs", True)):
         said = asked.income.map(known).map({"yes": "no", "no": "yes"} if turned else {"yes": "yes", "no": "no"}).fillna("yes")
         made.answer(pd.DataFrame({"token": asked.token, "prediction": said}), name)
-    assert boards.close(made)["verdicts"] == []
+    assert boards.close(made).verdicts == []
     assert modelsel.verify(modelsel.certify(made.folder, tmp_path / "certificate.zip"))["faults"] == []

@@ -63,7 +63,7 @@ def test_the_labels_are_nowhere_but_encrypted(exam: Make, loans: Path) -> None:
     (home / "exam.key").write_bytes(bytes(32))
     with pytest.raises(ModelselError):
         ExamSession(made.folder).answer(guess(made), "ann")
-    assert made.history()[-1]["status"] == "failed"  # the look is on record, and charged
+    assert made.history()[-1].status == "failed"  # the look is on record, and charged
 
 
 @pytest.mark.slow
@@ -123,16 +123,16 @@ def test_closed_shows_nothing_before_the_close_and_shares_delta_then(exam: Make)
         assert (shown.score, shown.errors, shown.interval, shown.look) == (None, None, None, None)
     assert made.answer(guess(made, 2.8), "bob").replay
     assert made.history() == []
-    assert all(line["score"] is None for line in boards.board(made))
+    assert all(line.score is None for line in boards.board(made))
     done = boards.close(made)
-    for line, cut in zip(done["answers"], (3.0, 2.8, 3.3), strict=True):
+    for line, cut in zip(done.answers, (3.0, 2.8, 3.3), strict=True):
         wrong = errors(made, guess(made, cut))
         nats = SpendingState(1, np.log(3)).nats(0.04)
-        assert line["errors"] == wrong
-        assert line["interval"] == pytest.approx(interval(wrong, wrong, 90, nats), abs=1e-5)
+        assert line.errors == wrong
+        assert line.interval == pytest.approx(interval(wrong, wrong, 90, nats), abs=1e-5)
     with pytest.raises(RefusedError):
         made.answer(guess(made, 2.5), "ann")
-    assert boards.close(ExamSession(made.folder))["answers"] == done["answers"]
+    assert boards.close(ExamSession(made.folder)).answers == done.answers
 
 
 @pytest.mark.slow
@@ -140,12 +140,12 @@ def test_at_the_close_every_answer_has_its_own_index(exam: Make) -> None:
     made = exam(release="better")
     shown = [made.answer(guess(made, cut), "ann") for cut in (3.0, 2.9, 2.0)]
     done = boards.close(made)
-    for line, cut, before in zip(done["answers"], (3.0, 2.9, 2.0), shown, strict=True):
+    for line, cut, before in zip(done.answers, (3.0, 2.9, 2.0), shown, strict=True):
         wrong = errors(made, guess(made, cut))
         nats = SpendingState(before.look or 0, before.spent).nats(0.04)
-        assert line["interval"] == pytest.approx(interval(wrong, wrong, 90, nats), abs=1e-5)
-    assert {verdict["says"] for verdict in done["verdicts"]} <= {"cannot be told apart", "fewer errors", "more errors"}
-    assert not {"discordant", "b", "c"} & set(done["verdicts"][0])
+        assert line.interval == pytest.approx(interval(wrong, wrong, 90, nats), abs=1e-5)
+    assert {verdict.says for verdict in done.verdicts} <= {"cannot be told apart", "fewer errors", "more errors"}
+    assert not {"discordant", "b", "c"} & vars(done.verdicts[0]).keys()
     with pytest.raises(RefusedError):
         made.answer(guess(made, 2.5), "ann")
 
@@ -156,8 +156,8 @@ def test_verdicts_tell_a_good_answer_from_a_bad_one(exam: Make) -> None:
     made.answer(bad, "bob")
     made.answer(good, "ann")
     done = boards.close(made)
-    assert [verdict["says"] for verdict in done["verdicts"]] == ["fewer errors"]
-    assert [line["asker"] for line in done["board"]] == ["ann", "bob"]
+    assert [verdict.says for verdict in done.verdicts] == ["fewer errors"]
+    assert [line.asker for line in done.board] == ["ann", "bob"]
 
 
 @pytest.mark.slow
@@ -171,7 +171,7 @@ def test_budgets_are_each_askers_and_nats_are_everybodys(exam: Make) -> None:
     assert made.answer(guess(made, 2.9), "ann").replay
     shown = made.answer(guess(made, 2.8), "bob")
     assert shown.spent == pytest.approx(2 * np.log(91), abs=1e-4)
-    assert boards.status(made)["askers"]["ann"]["looks_left"] == 0
+    assert boards.status(made).askers["ann"].looks_left == 0
     poor = exam(nats=14.0, release="full", folder="poor", accept_overlap=True)
     poor.answer(guess(poor, 2.1), "ann")
     with pytest.raises(RefusedError, match="nats"):
@@ -201,7 +201,7 @@ def test_the_whole_table_can_be_the_exam(exam: Make) -> None:
 
 def test_class_counts_are_told_only_where_the_terms_say_so_and_are_priced(exam: Make) -> None:
     made = exam(class_counts=True, release="full")
-    told = made.terms.facts["class_counts"]
+    told = made.terms.class_counts
     assert told["counts"] == truth(made).value_counts().sort_index().to_dict()
     assert told["price"] == pytest.approx(sum(np.log(count + 1) for count in told["counts"].values()))
     assert made.answer(guess(made), "ann").spent == pytest.approx(told["price"], abs=1e-4)
@@ -245,15 +245,15 @@ def test_declared_units_are_counted_while_an_exam_is_open_and_at_its_close(exam:
     frame["patient"] = np.arange(300) // 5
     frame.to_csv(loans, index=False)
     made = exam("dataset.unit=patient", release="closed")
-    assert made.terms.facts["unit"] == "patient"
+    assert made.terms.unit == "patient"
     good, bad = truth(made).rename("prediction").reset_index(), guess(made, 9.0)
     made.answer(good, "ann")
     made.answer(bad, "bob")
     done = boards.close(made)
     nats = SpendingState(1, np.log(2)).nats(0.04)
-    for line, wrong in zip(done["answers"], (0, errors(made, bad)), strict=True):
-        assert line["interval"] == pytest.approx(chernoff_limits(wrong / 90, 18, nats), abs=1e-5)
-    assert [verdict["says"] for verdict in done["verdicts"]] == ["cannot be told apart"]  # 40 % of 18 patients is no proof
+    for line, wrong in zip(done.answers, (0, errors(made, bad)), strict=True):
+        assert line.interval == pytest.approx(chernoff_limits(wrong / 90, 18, nats), abs=1e-5)
+    assert [verdict.says for verdict in done.verdicts] == ["cannot be told apart"]  # 40 % of 18 patients is no proof
     assert modelsel.verify(modelsel.certify(made.folder, loans.parent / "c.zip"))["faults"] == []
 
 
@@ -268,7 +268,7 @@ def test_open_answers_about_units_name_them_and_rows_in_time_have_no_interval(ex
     )
     timed = exam("dataset.time=at", "split=time", "dataset.features.patient=ignore", folder="later", release="full",
                  accept_overlap=True)  # fmt: skip
-    assert timed.terms.facts["split"] == "time"
+    assert timed.terms.split == "time"
     assert timed.answer(guess(timed), "ann").interval is None
 
 
@@ -299,10 +299,10 @@ def test_the_board_has_released_numbers_alone(exam: Make) -> None:
     made.answer(guess(made, 3.0), "ann")
     made.answer(guess(made, 9.0), "bob")
     lines = boards.board(made)
-    assert [line["asker"] for line in lines] == ["ann", "bob"]
-    assert lines[1]["beside"] in ("fewer errors", "cannot be told apart")
-    (low, high), (first, last) = lines[0]["interval"], lines[1]["interval"]
-    assert (lines[1]["beside"] == "cannot be told apart") == (first <= high and low <= last)
+    assert [line.asker for line in lines] == ["ann", "bob"]
+    assert lines[1].beside in ("fewer errors", "cannot be told apart")
+    (low, high), (first, last) = lines[0].interval, lines[1].interval
+    assert (lines[1].beside == "cannot be told apart") == (first <= high and low <= last)
 
 
 @pytest.mark.slow
@@ -317,7 +317,7 @@ def test_a_teams_ledger_holds_looks_and_no_label(exam: Make) -> None:
         made = exam(release="full", ledger=server.url)
         shown = made.answer(guess(made), "ann")
         assert shown.errors == errors(made, guess(made))
-        assert [look["look"] for look in ExamSession(made.folder).history()] == [1]
+        assert [look.facts.look for look in ExamSession(made.folder).history()] == [1]
         engine = create_engine(server.url.replace("postgresql:", "postgresql+psycopg:"))
         with engine.connect() as connection:
             bodies = connection.execute(text("SELECT body FROM entries")).scalars().all()

@@ -127,7 +127,7 @@ def test_scores_that_the_guard_takes_for_one_answer_have_one_name(exam: Make) ->
     for first in (3e-06, 3.5e-06, 0.0, -0.0):
         p[0] = first
         made.answer(tokens.assign(yes=p, no=1 - p), "ann")
-    names = [one["handed"] for one in made.handed()]
+    names = [answer.digest for answer in made.handed()]
     assert len(set(names)) == len(names) == 3
     assert len([*(made.store.folder / "answers").iterdir()]) == 3  # a replay leaves no file
 

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,7 @@ def two_worlds(made: ExamSession, folder: Path, flipped: str, monkeypatch: pytes
 def public(exam: ExamSession) -> list[Any]:
     """All that anybody may see of an exam while it is open: board, state, page; without the time of day."""
     service = ExamService(exam.folder, home=exam.store.home)  # which is not the environment's
-    lines = [{name: value for name, value in line.items() if name != "at"} for line in service.board()]
+    lines = [replace(line, at="") for line in service.board()]
     return [lines, service.state(), page(service, "http://x/"), boards.status(exam)]
 
 
@@ -121,7 +122,7 @@ def test_an_answer_made_of_labels_that_were_read_is_not_believed(exam: Make, loa
     if release in EXACT:
         assert interval(wrong, wrong, 48, float(np.log(2 / 0.04)))[1] < 0.5  # what one that charges nothing would say
     done = boards.close(made)
-    assert wrong in [one["errors"] for one in done["answers"]]
-    assert all(low <= 0.5 <= high for low, high in (one["interval"] for one in done["answers"]))
+    assert wrong in [one.errors for one in done.answers]
+    assert all(low <= 0.5 <= high for low, high in (one.interval for one in done.answers))
     with pytest.raises(RefusedError):
         made.answer(turned(best, 40), "ann")

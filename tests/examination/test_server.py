@@ -306,7 +306,10 @@ def impatient() -> Iterator[int]:
     async def echo(request: Request) -> PlainTextResponse:
         return PlainTextResponse(str(len(await request.body())))
 
-    app = Starlette(routes=[Route("/", echo, methods=["GET", "POST"])])
+    async def long(_: Request) -> PlainTextResponse:
+        return PlainTextResponse("a" * LONG)
+
+    app = Starlette(routes=[Route("/", echo, methods=["GET", "POST"]), Route("/long", long)])
     server = uvicorn.Server(uvicorn.Config(app, port=0, http=Impatient, log_level="critical", lifespan="off"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
@@ -317,6 +320,7 @@ def impatient() -> Iterator[int]:
     thread.join(10)
 
 
+LONG = 16 << 20  # bytes, more than buffers of sockets hold
 WHOLE = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc"
 
 
@@ -355,6 +359,35 @@ def test_a_connection_is_kept_between_requests_and_a_second_half_is_not_waited_f
             while caller.recv(4000):  # what is left of the last reply, and then the end
                 pass
         assert time.monotonic() - began < 15
+
+
+def read(caller: socket.socket, most: int, wait: float = 0.0) -> int:
+    """Bytes that could be read until the end, or until `most`."""
+    many = 0
+    with suppress(ConnectionError):
+        while many < most and (part := caller.recv(1 << 20)):
+            many += len(part)
+            time.sleep(wait)
+    return many
+
+
+@pytest.mark.slow
+def test_a_reply_that_nobody_reads_is_not_held(impatient: int) -> None:
+    """Twelve callers ask and do not read; a thirteenth finds room again, and who reads slowly, but reads, has all of it."""
+    asked = b"GET /long HTTP/1.1\r\nHost: a\r\n\r\n"
+    callers = [socket.create_connection(("127.0.0.1", impatient), 20) for _ in range(Impatient.most)]
+    for caller in callers:
+        caller.sendall(asked)
+    until = time.monotonic() + 20
+    while not (said := replied(impatient, WHOLE)) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert b"200 OK" in said
+    assert all(read(caller, LONG) < LONG for caller in callers)  # what had left the server, and no more
+    with socket.create_connection(("127.0.0.1", impatient), 20) as slow:
+        slow.sendall(asked)
+        assert read(slow, LONG, wait=0.02) >= LONG
+    for caller in callers:
+        caller.close()
 
 
 def test_one_machine_has_so_many_connections(impatient: int) -> None:

@@ -18,7 +18,7 @@ def test_a_study_asks_once_and_its_answer_is_the_models(exam: Make) -> None:
     made = exam(release="full")
     outcome = modelsel.run(f"exam={made.folder}", *SMALL, "name=mine")
     handed = made.handed()
-    assert [one["asker"] for one in handed] == ["mine"]
+    assert [answer.asker for answer in handed] == ["mine"]
     assert outcome.task["rows"] == 210
     assert outcome.test is not None
     said = outcome.model.predict(modelsel.exam(made.folder).questions)

@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import make
 from modelsel.core.types import Candidate
-from modelsel.explanation.learning_curve import SHARES, learning_curve, ordered
+from modelsel.explanation.learning_curve import SHARES, learning_curve, order_for_shares
 from modelsel.runner.execution.executors import Pool
 from modelsel.runner.journal import Journal
 from modelsel.runner.run import run
@@ -43,7 +43,7 @@ def test_it_equals_scikit_learns_models_fitted_on_each_share(tables, folded, tmp
     for at, share in enumerate(found["shares"]):
         errors = []
         for fold in folds.folds:
-            order = ordered(task, fold.analysis, generator(seed, fold.fingerprint, "curve"))
+            order = order_for_shares(task, fold.analysis, generator(seed, fold.fingerprint, "curve"))
             rows = np.sort(order[: round(share * len(order))])
             fitted = estimator(**params).fit(task.values[rows], task.target[rows])
             errors.append(np.mean(fitted.predict(task.values[fold.assessment]) != task.target[fold.assessment]))
@@ -57,7 +57,7 @@ def test_it_equals_scikit_learns_models_fitted_on_each_share(tables, folded, tmp
 def test_shares_are_nested_and_have_the_classes_in_proportion(tables):
     task = tables["wine"]
     rows = np.arange(len(task))
-    order = ordered(task, rows, np.random.default_rng(0))
+    order = order_for_shares(task, rows, np.random.default_rng(0))
     assert sorted(order) == rows.tolist()
     whole = np.bincount(task.target) / len(task)
     for share in SHARES:
@@ -68,10 +68,10 @@ def test_shares_are_nested_and_have_the_classes_in_proportion(tables):
 def test_groups_stay_whole_and_time_keeps_the_latest(tables):
     task = tables["iris"]
     grouped = replace(task, groups=np.arange(150) % 30)
-    order = ordered(grouped, np.arange(150), np.random.default_rng(0))
+    order = order_for_shares(grouped, np.arange(150), np.random.default_rng(0))
     assert len(np.unique(grouped.groups[order[:50]])) == 10
     timed = replace(task, times=np.arange(150.0))
-    assert set(ordered(timed, np.arange(150), np.random.default_rng(0))[:40]) == set(range(110, 150))
+    assert set(order_for_shares(timed, np.arange(150), np.random.default_rng(0))[:40]) == set(range(110, 150))
 
 
 def test_a_share_too_small_for_a_candidate_has_no_point(tables, folded, tmp_path):

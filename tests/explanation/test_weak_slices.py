@@ -10,7 +10,7 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.tree import DecisionTreeClassifier
 
 from modelsel.core.types import Feature, Task
-from modelsel.explanation.weak_slices import QUARTERS, _quarters, declared, weak_slices
+from modelsel.explanation.weak_slices import QUARTERS, _quarters, declared_slices, weak_slices
 from tests.extras import needs
 
 
@@ -73,7 +73,7 @@ def test_declared_levels_are_all_there_with_statsmodels_intervals():
     holed = task.values.copy()
     holed[::50, 3] = np.nan
     task = task.with_features(task.features, holed)
-    found = declared(task, wrong, ["job", "x1"])
+    found = declared_slices(task, wrong, ["job", "x1"])
     names = [line["slice"] for line in found["slices"]]
     assert names[:5] == ["job = a", "job = b", "job = c", "job = d", "job is missing"]
     assert len(names) == 9
@@ -95,7 +95,7 @@ def test_slices_of_real_tables_have_the_figures_of_scipy_and_statsmodels(table, 
     said = cross_val_predict(DecisionTreeClassifier(max_depth=2, random_state=0), task.values, task.target, cv=5)
     wrong = said != task.target
     names = [feature.name for feature in task.features[:2]]
-    lines = declared(task, wrong, names)["slices"]
+    lines = declared_slices(task, wrong, names)["slices"]
     expected = []
     for column in range(2):
         quarter = pd.qcut(task.values[:, column], 4, duplicates="drop")

@@ -26,7 +26,7 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> Any:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MODELSEL_HOME", str(tmp_path_factory.mktemp("home")))
         patch.chdir(tmp_path_factory.mktemp("work"))
-        yield modelsel.run(**ASKED, measures="all", pool="sequential", tracking="sqlite", final_test=False)
+        yield modelsel.run(**ASKED, measures="all", pool="sequential", tracking={"wait": 120}, final_test=False)
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ import pytest
 from joblib.externals.loky import get_reusable_executor
 
 from modelsel.config.schema import kinds
+from modelsel.core.spec import make
 
 TEN_LINES = '''
 from dataclasses import dataclass
@@ -23,11 +24,12 @@ class RootGini(BaseCriterion):
 
 @pytest.mark.slow
 def test_a_study_chooses_among_all_criteria(modelsel) -> None:
-    every = ", ".join(kinds("criterion"))
+    own = [kind for kind in kinds("criterion") if "classes" in make("criterion", kind).reads]
+    every = ", ".join(own)
     sweep = f"learner.sweep={{criterion: 'choice({every})'}}"
     done = modelsel("run", "dataset=iris", "learner=cart", sweep, "final_test=false", "scheme.folds=2")
     assert done.code == 0, done.err
-    assert done.outcome.candidates["ok"] == len(kinds("criterion")) > 10
+    assert done.outcome.candidates["ok"] == len(own) > 10
 
 
 def test_twoing_with_multiway_splits_is_refused_before_any_fit(modelsel) -> None:

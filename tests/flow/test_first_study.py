@@ -50,7 +50,7 @@ def test_every_file_of_a_run_is_there_and_says_the_same(modelsel: Any) -> None:
 
 @pytest.mark.slow
 def test_every_candidate_is_a_run_in_mlflow(modelsel: Any) -> None:
-    assert modelsel("run", *SMALL, "tracking=sqlite").code == 0
+    assert modelsel("run", *SMALL, "tracking.wait=120").code == 0
     assert modelsel("sync", "latest").code == 0  # waits for what a slow machine still writes in the background
     import mlflow
 

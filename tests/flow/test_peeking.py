@@ -164,7 +164,7 @@ def test_merging_what_is_no_ledger_ends_with_2_and_creates_nothing(modelsel: Any
 
 @pytest.mark.slow
 def test_an_audit_asks_mlflow_about_a_run_whose_ledger_and_home_are_gone(modelsel: Any, tmp_path: Path) -> None:
-    assert modelsel("run", "dataset=wine", *FEW, "tracking=sqlite").code == 0
+    assert modelsel("run", "dataset=wine", *FEW, "tracking.wait=120").code == 0
     assert json.loads(modelsel("audit", "latest", "--json").out)["ledger"]["anchors"] == ["state", "lockfile", "mlflow"]
     shutil.rmtree(tmp_path / "home")
     done = modelsel("audit", "latest", "--fail-on", "critical")

@@ -60,7 +60,7 @@ def test_an_experiment_on_other_data_is_a_study_like_any_other(modelsel: Any) ->
 @pytest.mark.slow
 def test_what_is_not_remembered_is_told_wherever_the_result_stands(modelsel: Any, tmp_path: Path) -> None:
     Path(".git").mkdir()
-    done = modelsel("run", *FEW, "guard.remember=false", "tracking=sqlite")
+    done = modelsel("run", *FEW, "guard.remember=false", "tracking.wait=120")
     assert done.code == 0, done.err
     assert "G004 (high): guard.remember=false" in done.out
     assert "G004" in done.outcome.test.flags

@@ -24,8 +24,8 @@ BUSY = 3.0  # seconds that a busy machine may add to two runs of a study
 
 
 @pytest.mark.slow
-def test_a_tracker_that_never_answers_costs_ten_seconds_in_all_and_is_made_whole_later(modelsel: Any) -> None:
-    """Looks are witnessed there, the audit asks it, the study is recorded there: all waiting counts together."""
+def test_a_tracker_that_never_answers_costs_eleven_seconds_in_all_and_is_made_whole_later(modelsel: Any) -> None:
+    """Looks are witnessed there, for ten seconds in all; the record waits a second, and is handed over."""
     began = time.monotonic()
     alone = modelsel("run", *SMALL, "tracking=off")
     seconds = time.monotonic() - began
@@ -37,9 +37,9 @@ def test_a_tracker_that_never_answers_costs_ten_seconds_in_all_and_is_made_whole
         beside = modelsel("run", *SMALL, "tracking=server", address)
         waited = time.monotonic() - began - seconds
     assert beside.code == 0, beside.err
-    assert waited < PATIENCE + BUSY
+    assert waited < PATIENCE + 1 + BUSY
     log = Path("runs/latest/study.log").read_text()
-    assert "did not answer in time" in log
+    assert "MLflow is still being written, in the background" in log
     assert "`modelsel sync" in log
     assert beside.outcome.winner == known
     store = Path("later.db").resolve()
@@ -135,7 +135,7 @@ def statuses(store: Path) -> Counter[tuple[str, str]]:
 @pytest.mark.slow
 def test_a_study_killed_while_it_is_tracked_is_adopted_and_a_whole_one_is_logged_once(modelsel: Any) -> None:
     """kill -9 to the study and to whoever writes for it, once the first candidate stands in MLflow."""
-    asked = (*KEPT, "space=[cart,knn,naive_bayes]", "tracking.writer=client")
+    asked = (*KEPT, "space=[cart,knn,naive_bayes]", "tracking.writer=client", "tracking.wait=120")
     store = Path("runs/mlflow.db").resolve()
     path = os.pathsep.join((str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")))
     command = [sys.executable, "-m", "modelsel", "run", *asked]

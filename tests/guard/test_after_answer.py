@@ -5,7 +5,7 @@ from math import log, sqrt
 import pytest
 
 from modelsel.core.outcome import TestResult
-from modelsel.guard.kept import kept, sentence
+from modelsel.guard.kept import keep_answer, sentence
 from modelsel.guard.policy.decision import _says_something
 from modelsel.guard.release import LabelSummary, ScoreGridRelease
 
@@ -13,7 +13,7 @@ SHOWN = TestResult(0.1, 12, 120, 1, False, 4.0, 0.0, (0.05, 0.2), 0.95, "warn", 
 
 
 def notes(test: TestResult | None) -> list[str]:
-    with pytest.raises(ValueError) as caught, kept(test):
+    with pytest.raises(ValueError) as caught, keep_answer(test):
         raise ValueError
     return getattr(caught.value, "__notes__", [])
 

@@ -174,7 +174,7 @@ def test_all_our_parts_are_our_own_but_the_doors_to_other_libraries(group: str, 
         part = make(group, kind, costs=((0.0, 1.0), (2.0, 0.0)))
     else:
         part = make(group, kind)
-    doors = (("learner", "sklearn"), ("learner", "estimator"), ("preparer", "transform"))
+    doors = (("learner", "sklearn"), ("learner", "estimator"), ("learner", "object"), ("preparer", "transform"))
     assert is_own(part) == ((group, kind) not in doors)
 
 

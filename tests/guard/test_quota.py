@@ -11,7 +11,9 @@ import pytest
 
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.spec import make
-from modelsel.guard.release import LabelSummary, Released, count_channel
+from modelsel.guard.checks.terms import strictest
+from modelsel.guard.facts import SealTerms
+from modelsel.guard.release import LabelSummary, LookTerms, Released, ShownAnswer, count_channel
 from modelsel.guard.reporting.audit import audit
 from modelsel.reporting.text.verdict import further
 from modelsel.statistics.certificate import SpendingState
@@ -175,11 +177,9 @@ def test_other_measures_end_with_the_quota(home: Path) -> None:
 
 
 def test_the_noise_of_thresholdout_is_inherited(home: Path) -> None:
-    from modelsel.guard.checks.terms import strictest
-
-    terms = {"release": "thresholdout", "delta": 0.05, "steps": None, "budget": 3, "target": None, "quota": None}
-    both = strictest({**terms, "noise": 2}, [{**terms, "noise": 1}, {**terms, "noise": 2, "budget": 9}])
-    assert (both["noise"], both["budget"]) == (1, 3)
+    terms = SealTerms.read({"release": "thresholdout", "delta": 0.05, "budget": 3, "noise": 1})
+    both = strictest(terms.but(noise=2), [terms, terms.but(noise=2, budget=9)])
+    assert (both.noise, both.budget) == (1, 3)
 
 
 N, DELTA = 10, 0.5
@@ -188,18 +188,18 @@ LABELS = ((np.arange(2**N)[:, None] >> np.arange(N)) & 1).astype(np.int8)
 
 def missed(labels: np.ndarray, seed: int, quota: int, steps: int) -> bool:
     """A deterministic analyst, whose next prediction depends on all answers so far: does any interval miss ½?"""
-    past: list[dict[str, Any]] = []
+    past: list[ShownAnswer] = []
     spent, state, miss = 0.0, seed, False
     for look in range(1, 6):
         said = np.random.default_rng(state).integers(0, 2, N).astype(np.int8)
-        terms = {"release": "full" if look <= quota else "ladder", "steps": None if look <= quota else steps}
+        terms = LookTerms("full" if look <= quota else "ladder", steps=None if look <= quota else steps)
         errors = int((said != labels).sum())
         shown: Released = count_channel(terms, N, (0.5, 1), past, look).release(LabelSummary(N, errors, errors / N, (), N))
         limits = shown.interval(N, SpendingState(look, spent).nats(DELTA))
         assert limits is not None
         miss |= not limits[0] <= 0.5 <= limits[1]
         spent += shown.price
-        past.append({"symbol": shown.symbol, "score": shown.score, "interval": limits, "look": look, "n": N})
+        past.append(ShownAnswer(look, N, shown.symbol, shown.score, limits))
         state = crc32(f"{state} {shown.symbol} {shown.score}".encode())
     return miss
 

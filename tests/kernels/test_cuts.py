@@ -10,7 +10,7 @@ from modelsel.kernels import types
 from modelsel.kernels.compiler import function_of
 from modelsel.kernels.layout import CODE, CUTS, ENTROPY, GENERAL, GINI, NEXT, SIDE, TIE, VALUE, GrowthLimits, GrowthRules
 from modelsel.kernels.splits import threshold
-from modelsel.tree.growing.grow import _bits, _units
+from modelsel.tree.growing.grow import _units, bits_for
 from modelsel.tree.growing.growth import MISSING
 
 NAMES = {ENTROPY: "entropy", GINI: "gini"}
@@ -54,7 +54,7 @@ class Column:
 def searched(column: Column, policy: str, formula: int, weights: str, reached: float) -> np.ndarray:
     criterion, classes, rows = make("criterion", NAMES[formula]), column.classes, len(column.y)
     fused = GENERAL if weights == "real" else formula
-    id_bits, class_bits = _bits(rows), _bits(classes)
+    id_bits, class_bits = bits_for(rows), bits_for(classes)
     units, scale = _units(fused, int(column.weight.sum()))
     rules = GrowthRules(
         MISSING.index(policy), 3, fused, formula, 1, 1, 0, 0, 0, int(weights == "ones"), 0, 99, id_bits, class_bits, 0

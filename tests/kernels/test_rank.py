@@ -18,6 +18,8 @@ def blocks() -> dict[str, np.ndarray]:
         "of 64 bits: they do not": normal,
         "many, spread over all powers": normal * 10.0 ** rng.integers(-300, 300, SHAPE),
         "few": few,
+        "close together, and two far out: by digits": np.hstack([1 + normal * 1e-9, [[1e300, -1e300]] * 3]),
+        "alike but for their last bits": 1 + rng.integers(0, 9, SHAPE) * 2.0**-52 + (rng.random(SHAPE) < 0.5) * 1e9,
         "whole and close: counted": np.floor(few * 2),
         "whole and close, some missing": np.where(rng.random(SHAPE) < 0.2, np.nan, np.floor(few * 2)),
         "whole, close, at the edge of what is counted": rng.integers(-500, 524, SHAPE).astype(float),

@@ -5,6 +5,7 @@ from importlib.util import find_spec
 import pytest
 
 from modelsel.config.build import Builder
+from modelsel.config.build import _known as known_learner
 from modelsel.config.build import learner as built
 from modelsel.config.expand import expand
 from modelsel.config.folders import Folders
@@ -50,9 +51,9 @@ def test_a_space_needs_so_many_fits(space, candidates, fits):
 def test_an_absent_package_is_said_with_the_line_that_installs_it(name, monkeypatch):
     found = allowed.importlib.util.find_spec
     monkeypatch.setattr(allowed.importlib.util, "find_spec", lambda one: None if one == name else found(one))
-    for known in (class_of, home_of):
+    for known in (class_of, home_of, known_learner):
         known.cache_clear()
     with pytest.raises(ConfigurationError, match=rf"MSEL-207: {name} is not installed: pip install 'modelsel\[{name}\]'"):
         built(name)
-    for known in (class_of, home_of):
+    for known in (class_of, home_of, known_learner):
         known.cache_clear()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelsel.ledger.entry import BRIEF, LedgerEntry, broken, entry_hash, follow, genesis, heads
+from modelsel.ledger.entry import Brief, LedgerEntry, broken, entry_hash, follow, genesis, heads
 
 
 def chain(length: int, replica: str = "r1") -> list[LedgerEntry]:
@@ -98,7 +98,7 @@ def test_of_two_entries_at_one_place_the_first_is_the_head() -> None:
 )
 def test_the_brief_of_a_look_without_a_reason_has_no_text(justify: object, said: str) -> None:
     """The close of an exam states `null`."""
-    assert follow(None, "r1", "intent", {"justify": justify, "names": ["a", "b"], "terms": None}).brief == {
-        **dict.fromkeys(BRIEF), "id": None, "width": 2, "off": False, "said": said,
-    }  # fmt: skip
-    assert follow(None, "r1", "seal", {"terms": {"policy": "off"}, "names": "ab"}).brief["off"]
+    assert follow(None, "r1", "intent", {"justify": justify, "names": ["a", "b"], "terms": None}).brief == Brief(
+        width=2, said=said
+    )
+    assert follow(None, "r1", "seal", {"terms": {"policy": "off"}, "names": "ab"}).brief.off

@@ -34,6 +34,7 @@ NOT_TYPED = {  # why nothing on a page is run, to its codes
     "memory that suffices for folds alone": "MSEL-705 MSEL-706 WINNER_NOT_FITTED",
     "data that are not at hand, or made for it": "MSEL-308 ROWS_LEFT_OUT G011 G031 G041 MSEL-703 MSEL-708",
     "very many looks": "G050 G051",
+    "another Python, or an environment of somebody else's": "MSEL-843 MSEL-844",
 }
 
 

@@ -1,10 +1,14 @@
 """What could not be written into MLflow waits with its last error, is said, and is taken along by the next study."""
 
+import signal
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from modelsel.api.commands.setup import outbox
 from modelsel.record.folder import RunFolder
 from modelsel.record.mlflow import pending
+from modelsel.record.mlflow.anchor import stored
 from modelsel.record.mlflow.sync import sync
 from modelsel.record.mlflow.track import Tracker
 from tests.record.test_track import tracking
@@ -39,7 +43,46 @@ def test_the_next_study_takes_along_what_is_left_and_says_its_error(folder, fini
 
 
 @pytest.mark.slow
+def test_a_study_on_record_waits_no_longer_than_said_and_who_was_handed_it_goes_on(folder, finished, store):
+    tracker = Tracker(tracking(wait=0.0), folder)
+    (anchor,) = tracker.anchors
+    looks = [{"testset": "5d0c2f", "look": "1"}, {"testset": "5d0c2f", "look": "2"}]
+    for facts in looks:
+        anchor.witness(facts)  # MLflow is still importing itself
+    assert tracker.finish().state == "going on"
+    (left,) = pending.waiting(folder.root)
+    assert (left.error, list(left.looks)) == ("", looks)
+    assert tracker.outbox.process.wait(120) == 0
+    assert list(pending.waiting(folder.root)) == []
+    assert sorted(facts["look"] for facts in stored(store.sqlite, "5d0c2f")) == ["1", "2"], "each was witnessed once"
+
+
+@pytest.mark.slow
+def test_a_hand_over_that_is_killed_loses_neither_run_nor_look(folder, store):
+    tracker = Tracker(tracking(wait=0.0), folder)
+    (anchor,) = tracker.anchors
+    anchor.witness({"testset": "5d0c2f", "look": "1"})
+    assert tracker.finish().state == "going on"
+    tracker.outbox.process.send_signal(signal.SIGKILL)
+    tracker.outbox.process.wait(60)
+    assert len(list(pending.waiting(folder.root))) == 1
+    with ThreadPoolExecutor(2) as two:  # and two that write it at once take turns
+        done = list(two.map(lambda _: sync(folder, store), range(2)))
+    assert sorted(one.written for one in done) == [0, done[0].written + done[1].written]
+    assert [facts["look"] for facts in stored(store.sqlite, "5d0c2f")] == ["1"]
+    assert list(pending.waiting(folder.root)) == []
+
+
+@pytest.mark.slow
 def test_a_replay_clears_the_note(folder, store):
     pending.note(folder.path, "auto", "gone")
     sync(folder, store)
     assert list(pending.waiting(folder.root)) == []
+
+
+@pytest.mark.slow
+def test_a_note_that_cannot_be_written_ends_no_study_that_is_on_record(folder, store, caplog):
+    (folder.path / pending.NOTE).mkdir()  # as on a full disk: nothing can be put in its place
+    tracker = Tracker(tracking(), folder)
+    assert tracker.finish().state in ("recorded", "failed")  # the folder cannot be cleared away either
+    assert "cannot write outbox.json" in caplog.text

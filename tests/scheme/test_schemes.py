@@ -27,7 +27,7 @@ def fits(name: str, task: Task) -> Task:
     extra: dict[str, object] = {}
     if "group" in name:
         extra["groups"] = rows // 3
-    if name == "time_split":
+    if "time" in name or "purged" in name:
         extra["times"] = (rows // 2).astype(float)[::-1].copy()
     if name == "predefined":
         extra["folds"] = rows % 4 - 1

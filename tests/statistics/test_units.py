@@ -287,14 +287,6 @@ def test_chances_of_zero_are_capped() -> None:
     assert terms.num.tolist() == [1.0, 0.0]
 
 
-def test_limits_of_the_auc_are_chernoffs_with_the_smaller_class() -> None:
-    assert own.area_limits(0.9, 100, 2000, NATS) == own.chernoff_limits(0.9, 100, NATS)
-    chosen = own.plan_of_area(0.1, 0.03, 100, 2000, NATS)
-    low, high = released_interval(chosen, ReleasedSymbols(round(0.1 * chosen.steps)))
-    assert low <= 1 - own.area_limits(0.9, 100, 2000, NATS)[1]
-    assert high >= 1 - own.area_limits(0.9, 100, 2000, NATS)[0]
-
-
 def test_classes_share_the_level_of_their_mean() -> None:
     assert measures.class_nats(3.0, 4) == pytest.approx(3 + log(4))
     assert measures.mean_of_classes([(0.1, 0.3), (0.2, 0.6)]) == pytest.approx((0.15, 0.45))

@@ -14,7 +14,8 @@ from modelsel.tree.growing.grow import grow
 from modelsel.tree.growing.growth import GrowthParams
 
 SUBSET = GrowthParams(nominal="subset", min_leaf=1e-6)
-COMPARED = [kind for kind in kinds("criterion") if kind not in ("gain_ratio", "tan_schlimmer", "nunez")]  # not goodness alone
+READ_CLASSES = [kind for kind in kinds("criterion") if "classes" in make("criterion", kind).reads]
+COMPARED = [kind for kind in READ_CLASSES if kind not in ("gain_ratio", "tan_schlimmer", "nunez")]  # not goodness alone
 
 
 def drawn(levels: int, classes: int, seed: int, rows: int = 300) -> Task:

@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from modelsel.api.commands.runs import outcome_of, place
 from modelsel.core.errors import ConfigurationError, Problem, RefusedError
@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # commands start without them
     from modelsel.api.results.audit import Audit
 
 
-def test(run: Any, category: str = "", text: str = "") -> "Outcome":  # noqa: PT028  a command's twin, no test
+def test(run: object, category: str = "", text: str = "") -> "Outcome":  # noqa: PT028  a command's twin, no test
     """Open the sealed test set of a study that left it closed.
 
     The look is on record before its score is shown. A look that the guard refuses is no error: `outcome.test.refused` says why.
@@ -55,7 +55,7 @@ test.__test__ = False  # type: ignore[attr-defined]  # not a test, whatever pyte
 
 
 def audit(
-    run: Any = None, ledger: str = "user", merge: str | None = None, vouch: str | None = None, void: Sequence[str] = ()
+    run: object = None, ledger: str = "user", merge: str | None = None, vouch: str | None = None, void: Sequence[str] = ()
 ) -> "Audit":
     """Tell what touched the test rows of a run, what it cost, and whether the ledger is whole.
 
@@ -98,7 +98,7 @@ def audit(
     return Audit(audit_report(None if run is None else place(run), ledger, merge, vouch, void))
 
 
-def check(run: Any, fail_on: str = "high") -> "Audit":
+def check(run: object, fail_on: str = "high") -> "Audit":
     """Audit a run for a test suite or a pipeline, and raise where `modelsel audit --fail-on LEVEL` would fail.
 
     The errors carry the exit code of the command.

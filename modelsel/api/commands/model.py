@@ -20,7 +20,7 @@ INHERITED = ("delimiter", "decimal", "encoding", "missing")  # a new file is rea
 
 
 def predict(
-    run: Any, data: Any, explain: bool = False, sets: float | None = None, threshold: float | None = None
+    run: object, data: object, explain: bool = False, sets: float | None = None, threshold: float | None = None
 ) -> "pd.DataFrame":  # fmt: skip
     """Predict new rows with a study's final model.
 
@@ -63,13 +63,15 @@ def predict(
     if threshold is not None:
         found = at_threshold(found, threshold)
     labels: Sequence[Any] = outcome.classes.tolist()
+    if not found.classes:
+        return pd.DataFrame({"prediction": found.labels, **found.more})
     frame = pd.DataFrame(found.scores, columns=[f"score_{label}" for label in labels])
     place = dict(zip(outcome.task["classes"], labels, strict=True))
     frame.insert(0, "prediction", [place[name] for name in found.labels])
     return frame.assign(**found.more)
 
 
-def export(run: Any, to: str, path: str | Path | None = None, table: str = "rows") -> str | bytes | Path:
+def export(run: object, to: str, path: str | Path | None = None, table: str = "rows") -> str | bytes | Path:
     """Write the final model for another system, or the tables of the run.
 
     What cannot be expressed there is refused, naming the setting.
@@ -107,13 +109,15 @@ def export(run: Any, to: str, path: str | Path | None = None, table: str = "rows
     return export_model(place(run), to, path, table)
 
 
-def _predictions(outcome: "Outcome", data: Any, explain: bool, sets: float | None) -> "Predictions":
+def _predictions(outcome: "Outcome", data: object, explain: bool, sets: float | None) -> "Predictions":
     """Predict the rows of a file, or rows in memory."""
     from modelsel.record.refit import ready
 
     folder = RunFolder.open(outcome.folder)
     if isinstance(data, str | Path):
         return predict_file(folder, Path(data), explain, sets)
+    if not outcome.classes.size:
+        return _of_numbers(outcome.model.predict(data), {}, explain, sets)
     table, scores = (known := outcome.model._known(data)), outcome.model.final_.scores(known)
     names = dict(zip(outcome.classes.tolist(), outcome.task["classes"], strict=True))
     more = {"path": tree_paths(ready(folder, progress().say), table)} if explain else {}
@@ -128,7 +132,7 @@ class Predictions:
     """A label and class scores (in the order of `classes`) per row of a file."""
 
     classes: Sequence[str]
-    labels: Sequence[str]
+    labels: Sequence[Any]  # classes by name, or numbers
     scores: Sequence[Sequence[float]]
     ids: Mapping[str, Sequence[str]] = field(default_factory=dict)  # what identifies the rows, where the file has it
     more: Mapping[str, Sequence[str]] = field(default_factory=dict)  # columns asked for, by name
@@ -151,6 +155,9 @@ def predict_file(folder: RunFolder, path: Path, explain: bool = False, sets: flo
     for finding in rows.findings:
         say(f"{finding.code}: {finding.message}; {finding.do}")
     _remember(folder, rows.table)
+    if not predictor.classes:
+        said = answered(folder, predictor, rows.table, scores=False)
+        return _of_numbers(said.predicted[0], rows.ids, explain, sets)
     more = {"path": tree_paths(predictor, rows.table)} if explain else {}
     if sets is not None:
         more["set"] = prediction_sets(folder, rows.table, sets)
@@ -158,6 +165,14 @@ def predict_file(folder: RunFolder, path: Path, explain: bool = False, sets: flo
     assert said.scores is not None, "they were asked for"
     labels = [predictor.classes[place] for place in said.predicted[0].tolist()]
     return Predictions(predictor.classes, labels, said.scores[0].tolist(), rows.ids, more)
+
+
+def _of_numbers(said: Any, ids: Mapping[str, Sequence[str]], explain: bool, sets: float | None) -> Predictions:
+    """Predicted numbers; ConfigurationError for what is told of classes alone."""
+    if explain or sets is not None:
+        what = "paths and prediction sets are those of classes, and this model predicts numbers"
+        raise ConfigurationError(Problem("MSEL-293", what, "--explain" if explain else "--sets", "leave it out"))
+    return Predictions((), said.tolist(), [[] for _ in said], ids)
 
 
 def _remember(folder: RunFolder, table: Any) -> None:
@@ -200,7 +215,7 @@ def tree_paths(predictor: Any, table: Any) -> list[str]:
     return list(told(predictor.prepared(table)))
 
 
-def inherited(path: Path, dataset: Mapping[str, Any]) -> dict[str, Any]:
+def inherited(path: Path, dataset: Mapping[str, object]) -> dict[str, Any]:
     """Settings of the study's own file that hold for a new one of the same format.
 
     >>> inherited(Path("new.csv"), {"kind": "csv", "delimiter": ";", "target": "y"})

@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # what it needs is imported when it is written
     from modelsel.record.mlflow.sync import Synced
 
 
-def report(run: Any = "latest") -> Path:
+def report(run: object = "latest") -> Path:
     """Write report.html again from the record.
 
     Nothing is fitted and no test row is opened.
@@ -42,7 +42,7 @@ def report(run: Any = "latest") -> Path:
     return outcome_of(run).report()
 
 
-def compare(runs: Iterable[Any], rope: float = 0.01) -> Comparison:
+def compare(runs: Iterable[object], rope: float = 0.01) -> Comparison:
     """Compare learners on the same folds, or over several data sets.
 
     Runs on one data set are compared by corrected resampled tests, runs on several by ranks and by the signed-rank test.
@@ -74,7 +74,7 @@ def compare(runs: Iterable[Any], rope: float = 0.01) -> Comparison:
     return compare_runs([place(run) for run in runs], rope)
 
 
-def sync(run: Any = None, uri: str | None = None, writer: str = "auto") -> list[Any]:
+def sync(run: object = None, uri: str | None = None, writer: str = "auto") -> list[Any]:
     """Write what MLflow is missing of a run, or of every run under `runs/`.
 
     What is there already is not written twice.

@@ -6,7 +6,7 @@ if TYPE_CHECKING:  # commands start without it
     from modelsel.api.outcome import Outcome
 
 
-def place(run: Any) -> str:
+def place(run: object) -> str:
     """Return the folder or the name of a run."""
     return str(getattr(run, "folder", run))
 

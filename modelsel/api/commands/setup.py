@@ -157,12 +157,12 @@ def runs() -> Iterator[Line]:
 
 def ledger() -> Iterator[Line]:
     """The person's ledger and its anchors, as the audit sees them."""
-    from modelsel.api.results.audit import audit_report
+    from modelsel.api.results.audit import integrity
     from modelsel.guard.findings.catalogue import losses
     from modelsel.ledger.home import Home
 
     try:
-        report = audit_report(None)
+        report = integrity()
     except ModelselError as error:
         yield "ledger", str(error), error.exit_code
         return

@@ -13,9 +13,14 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from modelsel.core.errors import INTERRUPTED, ConfigurationError, Problem
+
+if TYPE_CHECKING:  # the leader of the group imports nothing of it
+    from modelsel.record.mlflow.store import TrackingStore
 
 PATIENCE = 5.0  # seconds that the group has to end
 LEASH = (sys.executable, "-m", "modelsel.api.commands.ui")
@@ -50,10 +55,24 @@ def ui(port: int = 5000, host: str = "127.0.0.1") -> int:
     store = mlflow_store.embedded(ROOT)
     if store.sqlite is None or not store.sqlite.exists():
         raise ConfigurationError(Problem("MSEL-252", "there is no store yet", str(store.sqlite), "`modelsel run` makes one"))
+    _write_what_is_due(store, ROOT)
     options = {"--backend-store-uri": store.uri, "--host": host, "--port": str(port)}
     command = [sys.executable, "-m", "mlflow", "ui", *(word for option in options.items() for word in option)]
     Lines(sys.stderr).say(f"http://{host}:{port}  (Ctrl-C ends it)")
     return _serve(command, {**os.environ, **mlflow_store.QUIET})
+
+
+def _write_what_is_due(store: "TrackingStore", root: Path) -> None:
+    """Let a process of its own write what studies left unwritten in this store; the pages show it as it comes."""
+    from modelsel.record.mlflow.outbox import WriterProcess
+    from modelsel.record.mlflow.track import left_for
+
+    due = [{"left": str(left.folder.resolve()), "writer": left.writer} for left in left_for(store, root)]
+    if due:
+        writer = WriterProcess(store)
+        for job in due:
+            writer.hand_over(job)
+        writer.close()
 
 
 class _Ended(BaseException):

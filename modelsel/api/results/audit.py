@@ -94,6 +94,11 @@ class Audit(Mapping[str, Any]):
         return html(self.report)
 
 
+def integrity() -> dict[str, Any]:
+    """Report whether the person's ledger is whole; of no test set."""
+    return audit(Gate(make("guard", "warn"), ROOT), sets=False)
+
+
 def audit_report(
     run: str | None, ledger: str = "user", merge: str | None = None, vouch: str | None = None, void: Sequence[str] = ()
 ) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.charts import document
@@ -107,7 +107,7 @@ class Comparison:
         return f"<pre>{escape(str(self))}</pre>{drawn}"
 
 
-def compare_runs(runs: Iterable[Any], rope: float) -> Comparison:
+def compare_runs(runs: Iterable[object], rope: float) -> Comparison:
     """Compare the studies of some folders."""
     from modelsel.comparison.runs import of_folder
     from modelsel.reporting import comparison

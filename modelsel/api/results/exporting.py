@@ -14,7 +14,7 @@ FORMATS = ("onnx", "sql", "rules", "json", "dot")
 TABLES = ("csv", "parquet")  # a folder with a file per table
 
 
-def export_model(run: Any, to: str, path: str | Path | None = None, table: str = "rows") -> str | bytes | Path:
+def export_model(run: object, to: str, path: str | Path | None = None, table: str = "rows") -> str | bytes | Path:
     """Write the model of a run as one of the formats, or return what would be written; `csv` and `parquet` are its tables."""
     from modelsel.record.files import write
     from modelsel.record.folder import RunFolder
@@ -58,13 +58,13 @@ def _sql(predictor: Any, table: str) -> str:
     return sql(predictor, table)
 
 
-def _rules(predictor: Any, _: str) -> str:
+def _rules(predictor: object, _: str) -> str:
     from modelsel.tree.export.rules import rules_text
 
     return f"{rules_text(_cut(predictor))}\n"
 
 
-def _dot(predictor: Any, _: str) -> str:
+def _dot(predictor: object, _: str) -> str:
     from modelsel.tree.export.nested import to_dot
 
     return f"{to_dot(_cut(predictor))}\n"

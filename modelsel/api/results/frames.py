@@ -53,10 +53,11 @@ def predictions(folder: RunFolder, labels: Any, candidate: str | None = None) ->
     if wanted not in found.ids:
         raise KeyError(f"predictions are kept of {', '.join(found.ids)}; candidate(id).fit() gives the others' estimators")
     at = found.ids.index(wanted)
-    known = found.predicted[at] >= 0
+    known = found.known(at)
+    truth, said = found.truth[known], found.predicted[at][known]
     frame = pd.DataFrame({
         "row": _source_rows(folder)[known], "fold": folder.fold()[known, 0],
-        "truth": labels[found.truth[known]], "predicted": labels[found.predicted[at][known]],
+        "truth": truth if found.numbers else labels[truth], "predicted": said if found.numbers else labels[said],
     })  # fmt: skip
     if found.scores is not None:
         for index, label in enumerate(labels.tolist()):

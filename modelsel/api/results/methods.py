@@ -1,9 +1,12 @@
 """A paragraph for the methods section: what was compared, how it was judged, what the final number may claim."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from modelsel.core.outcome import StudySummary, TestResult
 from modelsel.core.sized import sized
 from modelsel.record.folder import RunFolder
-from modelsel.reporting.text.words import interval, ordinal, percent, plural, score
+from modelsel.reporting.text.words import interval, ordinal, percent, plural, score, wrong
 
 
 def methods(folder: RunFolder) -> str:
@@ -17,9 +20,16 @@ def _rows(outcome: StudySummary) -> list[str]:
     task = outcome.task
     sealed = f", {task['test_rows']:,} were sealed for the final test" if task["test_rows"] else ", none were held back"
     return [
-        f"Of the {task['rows']:,} rows ({plural(int(task['features']), 'feature')}, {len(task['classes'])} classes), "
+        f"Of the {task['rows']:,} rows ({plural(int(task['features']), 'feature')}, {_target(task)}), "
         f"{task['development_rows']:,} were used to choose{sealed}."
     ]
+
+
+def _target(task: Mapping[str, Any]) -> str:
+    """Name what the target is."""
+    if "classes" in task:
+        return f"{len(task['classes'])} classes"
+    return f"a target that is a number{' in ' + str(task['measured_in']) if task.get('measured_in') else ''}"
 
 
 def _selection(outcome: StudySummary) -> list[str]:
@@ -76,7 +86,7 @@ def _test(outcome: StudySummary) -> str:
 
 
 def _look(result: TestResult) -> str:
-    errors = "" if result.errors is None else f" ({result.errors} of {plural(result.n, 'row')} wrong)"
+    errors = "" if result.errors is None else f" ({result.errors} of {plural(result.n, 'row')} {wrong(result)})"
     which = "a replay of an earlier look" if result.replay else f"the {ordinal(result.look)} look at these rows on record"
     return f"On the sealed test rows, {which} (policy {result.policy}), it scored {score(result.score)}{errors}"
 

@@ -11,12 +11,30 @@ from modelsel.core.errors import DataError
 from modelsel.core.types import Feature, Table
 from modelsel.dataset.tables.in_memory import columns, is_frame
 from modelsel.dataset.tables.prediction_rows import like
-from modelsel.estimator import Classifier
+from modelsel.estimator import Classifier, Regressor, with_source
 from modelsel.record.new_rows import told
 from modelsel.runner.final_fit import Final
 
 
-class StudyClassifier(Classifier):
+class ReadsAsItsStudy:
+    """An estimator that reads tables as its study did."""
+
+    def _known(self, X: Any) -> Table:
+        """Read the columns of X as the study read its data; an array is taken by position."""
+        check_is_fitted(self)
+        features, missing = getattr(self, "read_as_", ((), ()))
+        if not features:
+            return super()._known(X)  # type: ignore[misc,no-any-return]
+        if not is_frame(X):
+            X = _by_position(X, features)
+        try:
+            table = told(like(tuple(columns(X).values()), features, "table", "data", missing).table)
+            return with_source(table, X, self.final_)  # type: ignore[attr-defined]
+        except DataError as error:  # what scikit-learn's callers catch
+            raise ValueError(str(error)) from error
+
+
+class StudyClassifier(ReadsAsItsStudy, Classifier):
     """A fitted `Classifier` that reads tables as its study did; `fit` makes it an ordinary one.
 
     Examples
@@ -25,7 +43,7 @@ class StudyClassifier(Classifier):
     ['No', 'Yes']
     """
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: object) -> NDArray[Any]:
         """Predict the label of each row.
 
         Parameters
@@ -50,27 +68,23 @@ class StudyClassifier(Classifier):
         """
         return super().predict(X)
 
-    def _known(self, X: Any) -> Table:
-        """Read the columns of X as the study read its data; an array is taken by position."""
-        check_is_fitted(self)
-        features, missing = getattr(self, "read_as_", ((), ()))
-        if not features:
-            return super()._known(X)
-        if not is_frame(X):
-            X = _by_position(X, features)
-        try:
-            return told(like(tuple(columns(X).values()), features, "table", "data", missing).table)
-        except DataError as error:  # what scikit-learn's callers catch
-            raise ValueError(str(error)) from error
+
+class StudyRegressor(ReadsAsItsStudy, Regressor):
+    """A fitted `Regressor` that reads tables as its study did; `fit` makes it an ordinary one."""
 
 
 def fitted(
-    final: Final, spec: Mapping[str, Any], seed: int, labels: NDArray[Any], missing: Sequence[str] = (),
+    final: Final, spec: Mapping[str, object], seed: int, labels: NDArray[Any], missing: Sequence[str] = (),
     by_estimator: bool = False,
-) -> StudyClassifier:  # fmt: skip
+) -> StudyClassifier | StudyRegressor:  # fmt: skip
     """An estimator around a model that is fitted already; `by_estimator`: on a table that was read as estimators do."""
-    made = StudyClassifier(dict(spec), None, seed)
-    made.final_, made.classes_ = final, labels
+    made: StudyClassifier | StudyRegressor
+    if final.classes:
+        made = StudyClassifier(dict(spec), None, seed)
+        made.classes_ = labels
+    else:
+        made = StudyRegressor(dict(spec), None, seed)
+    made.final_ = final
     made.n_features_in_ = len(final.features)
     names = [feature.name for feature in final.features]
     if not by_estimator or names != [f"x{index}" for index in range(len(names))]:  # what columns without names are called
@@ -79,7 +93,7 @@ def fitted(
     return made
 
 
-def _by_position(X: Any, features: Sequence[Feature]) -> Any:
+def _by_position(X: object, features: Sequence[Feature]) -> Any:
     """Give an array the names of the columns that the model was fitted on."""
 
     import pandas as pd

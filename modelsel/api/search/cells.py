@@ -1,8 +1,8 @@
 """All cells of a plan computed in memory: no folder, no journal, no ledger."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,8 @@ from threadpoolctl import threadpool_limits
 
 from modelsel.comparison.bbc import bbc
 from modelsel.core.fingerprint import generator
-from modelsel.core.types import Floats, Resampling, Scoreboard, Task
+from modelsel.core.types import Candidate, Floats, Fold, Resampling, Scoreboard, Task
+from modelsel.learner.object import keeping
 from modelsel.measure.base import BaseMeasure
 from modelsel.planning.make import Cell, Plan
 from modelsel.runner.aggregation.losses import LossMatrix, fold_errors
@@ -19,6 +20,11 @@ from modelsel.runner.aggregation.results import Results
 from modelsel.runner.aggregation.score_matrix import ScoreMatrix
 from modelsel.runner.evaluation.cell_result import NOTHING, CellResult
 from modelsel.runner.evaluation.context import CellJob, RunContext
+
+Fits = Sequence[Any]  # paths of estimator objects
+Training = Callable[[Candidate, RunContext, Fold, Fits], Mapping[str, float]]
+Done = tuple[CellJob, CellResult, CellResult, dict[str, Floats]]
+Told = Callable[[CellJob, CellResult], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +36,20 @@ class CandidateScores:
     reasons: Sequence[str]
     seconds: Floats
     losses: NDArray[np.float32] | None  # rows × candidates; None where no correction can be had
+    beside: Mapping[str, Floats] = field(default_factory=dict)  # other scores, candidates × folds
+    training: Mapping[str, Floats] = field(
+        default_factory=dict
+    )  # scores on the rows that were fitted on, where they were wanted
+
+    def filled(self, value: float, chooses: Any, each: Mapping[str, Any]) -> "CandidateScores":
+        """The same with a score in the place of those of fits that failed, so that their candidates take part."""
+        own = (value - chooses.offset) / chooses.sign
+        folds = np.where(np.isnan(self.board.folds), own, self.board.folds)
+        se = np.where(np.isnan(self.board.se), fold_errors(folds, self.work.resampling), self.board.se)
+        board = replace(self.board, folds=folds, mean=folds.mean(axis=1), se=se, eligible=np.ones(len(folds), bool))
+        signs = {f"scoring {name}": (value - one.offset) / one.sign for name, one in each.items()}
+        others = {name: np.where(np.isnan(one), signs.get(name, np.nan), one) for name, one in self.beside.items()}
+        return replace(self, board=board, beside=others, losses=None)
 
     def corrected(self, rule: Any, winner: int, sign: float, offset: float) -> tuple[float, float, float] | None:
         """The winner's score without the optimism of the choice, and its interval (BBC-CV)."""
@@ -46,19 +66,27 @@ class CandidateScores:
 
 def answered(
     plan: Plan, task: Task, resampling: Resampling, measure: BaseMeasure, seed: int, workers: int,
-    beside: Mapping[str, BaseMeasure] = NOTHING,
+    beside: Mapping[str, BaseMeasure] = NOTHING, training: Training | None = None, tell: Told = lambda job, result: None,
 ) -> CandidateScores:  # fmt: skip
-    """Compute every cell, with what the rule sets bounds to `beside`. Raises DataError for data that a learner cannot use."""
+    """Compute every cell, with what the rule sets bounds to `beside`. Raises DataError for data that a learner cannot use.
+
+    `training(estimator, rows)` scores a fitted estimator on the rows that it was fitted on; without it nobody is asked about
+    those.
+    """
     work = RunContext(task, resampling, plan, measure, seed, beside=beside)
     scores, seconds = (
-        ScoreMatrix(len(plan.candidates), plan.folds, beside, len(task.classes)),
+        ScoreMatrix(len(plan.candidates), plan.folds, beside, task.class_count),
         np.zeros((len(plan.candidates), plan.folds)),
     )
+    known: dict[str, Floats] = {}
     matrix = LossMatrix(task, resampling, len(plan.candidates)) if measure.over_rows else None
-    for job, result in _on_one_thread_each(_computed(work, workers)):
+    for job, result, scored, trained in _on_one_thread_each(_computed(work, workers, training)):
         members = np.array(job.members)
-        scores.add(job.cell.fold, members, _judged(work, job, result).scored(job.cell.fold, result))
+        scores.add(job.cell.fold, members, scored)
         seconds[members, job.cell.fold] = result.seconds / len(members)
+        tell(job, scored)
+        for name, values in trained.items():
+            known.setdefault(name, np.full(scores.score.shape, np.nan))[members, job.cell.fold] = values
         if matrix is not None:
             _enter(matrix, work, job, result)
     status = scores.eligible
@@ -70,7 +98,8 @@ def answered(
         eligible=status, higher_is_better=measure.higher_is_better,
         beside={name: each.mean(axis=1) for name, each in scores.beside.items()},
     )  # fmt: skip
-    return CandidateScores(work, board, scores.verdicts()[1], seconds, losses if whole(resampling, task) else None)
+    kept = losses if whole(resampling, task) else None
+    return CandidateScores(work, board, scores.verdicts()[1], seconds, kept, scores.beside, known)
 
 
 def of_results(results: Results) -> CandidateScores:
@@ -80,7 +109,7 @@ def of_results(results: Results) -> CandidateScores:
         seconds[members, fold.index] = result.seconds / len(members)
     kept = results.losses.matrix is not None and len(results.kept) == len(results.candidates)
     losses = np.asarray(results.losses.matrix) if kept and whole(work.resampling, work.task) else None
-    return CandidateScores(work, results.board, results.reasons, seconds, losses)
+    return CandidateScores(work, results.board, results.reasons, seconds, losses, results.beside)
 
 
 def whole(resampling: Resampling, task: Task) -> bool:
@@ -93,14 +122,34 @@ def whole(resampling: Resampling, task: Task) -> bool:
     return full and bool((times[counts] == 1).all())
 
 
-def _computed(work: RunContext, workers: int) -> Any:
+def _computed(work: RunContext, workers: int, training: Training | None) -> Iterator[Done]:
     """Jobs with their results, in the plan's order whatever the number of threads."""
     jobs = [CellJob(cell, _members(work.plan, cell)) for cell in work.plan.cells]
     if workers == 1:
-        yield from ((job, work.evaluate(job)) for job in jobs)
+        yield from (_done(work, job, training) for job in jobs)
         return
     with ThreadPoolExecutor(None if workers < 1 else workers) as threads:
-        yield from zip(jobs, threads.map(work.evaluate, jobs), strict=True)
+        yield from threads.map(lambda job: _done(work, job, training), jobs)
+
+
+def _done(work: RunContext, job: CellJob, training: Training | None) -> Done:
+    """Compute a job and score it while its fits of estimator objects are there to be asked."""
+    with keeping() as fits:
+        result = work.evaluate(job)
+        judged = _judged(work, job, result, fits)
+        scored = judged.scored(job.cell.fold, result)
+        trained = {} if training is None else _trained(work, job, result, training, fits)
+    return job, result, scored, trained
+
+
+def _trained(work: RunContext, job: CellJob, result: CellResult, training: Training, fits: Fits) -> dict[str, Floats]:
+    """Scores on the analysis rows, by the names of the scores; NaN for who did not answer."""
+    fold, candidates = work.resampling.folds[job.cell.fold], work.candidates(job)
+    found: dict[str, Floats] = {}
+    for place in result.ok.tolist():
+        for name, value in training(candidates[place], work, fold, fits).items():
+            found.setdefault(name, np.full(len(candidates), np.nan))[place] = value
+    return found
 
 
 def _on_one_thread_each(found: Any) -> Any:
@@ -109,12 +158,16 @@ def _on_one_thread_each(found: Any) -> Any:
         yield from found
 
 
-def _judged(work: RunContext, job: CellJob, result: CellResult) -> RunContext:
+def _judged(work: RunContext, job: CellJob, result: CellResult, fits: Fits) -> RunContext:
     """The study as the candidates that answered are judged: a scorer is told who they are, and which rows they answer for."""
-    if (on := getattr(work.measure, "on", None)) is None:
-        return work
-    candidates = work.candidates(job)
-    return replace(work, measure=on(work, work.resampling.folds[job.cell.fold], [candidates[one] for one in result.ok]))
+    candidates, fold = work.candidates(job), work.resampling.folds[job.cell.fold]
+    ok = [candidates[one] for one in result.ok]
+
+    def told(measure: BaseMeasure) -> BaseMeasure:
+        on = getattr(measure, "on", None)
+        return measure if on is None else on(work, fold, ok, fits)
+
+    return replace(work, measure=told(work.measure), beside={name: told(each) for name, each in work.beside.items()})
 
 
 def _members(plan: Plan, cell: Cell) -> tuple[int, ...]:
@@ -125,5 +178,5 @@ def _enter(matrix: LossMatrix, work: RunContext, job: CellJob, result: CellResul
     """Put the losses of a finished cell into the matrix."""
     rows, ok = work.resampling.folds[job.cell.fold].assessment, result.ok
     if len(ok):
-        losses = work.measure.losses(work.task.target[rows], result.outputs(ok), len(work.task.classes))
+        losses = work.measure.losses(work.task.target[rows], result.outputs(ok), work.task.class_count)
         matrix.add(rows, np.array(job.members)[ok], losses)

@@ -5,7 +5,7 @@ the fold as the caller gave them, and their weights where it takes `sample_weigh
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from inspect import signature
 from numbers import Number
@@ -14,7 +14,8 @@ from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score, get_scorer, get_scorer_names
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.metaestimators import available_if
 
@@ -34,6 +35,11 @@ from modelsel.core.types import (
     scores_are,
 )
 from modelsel.estimator import Classifier, has_decisions, has_probabilities, one_column
+from modelsel.foreign.allowed import NotAllowedError, class_of, public_name
+from modelsel.foreign.answers import decisions
+from modelsel.foreign.libraries import is_pairwise
+from modelsel.learner.fitted_estimator import places_of
+from modelsel.learner.object import Object
 from modelsel.measure.base import BaseMeasure
 from modelsel.runner.evaluation.context import RunContext
 from modelsel.runner.final_fit import fit
@@ -55,6 +61,49 @@ class Scoring:
         return replace(self, measure=self.measure.of(search, X, y, weights)) if isinstance(self.measure, Asked) else self
 
 
+@dataclass(frozen=True, eq=False)
+class Scorings:
+    """The score that chooses, and those beside it by the names that they were given; `name` is that of the one that chooses."""
+
+    chooses: Scoring
+    name: str = ""
+    beside: Mapping[str, Scoring] = field(default_factory=dict)
+
+    @property
+    def several(self) -> bool:
+        """Say whether names stand in the keys of `cv_results_`."""
+        return bool(self.name)
+
+    @property
+    def each(self) -> dict[str, Scoring]:
+        """All of them in the order in which they were declared; a single one is called `score`."""
+        return {name: self.chooses if name == self.name else self.beside[name] for name in self.beside} or {
+            "score": self.chooses
+        }
+
+    def on_rows(self, search: Any, X: Any, y: Any, weights: Any) -> "Scorings":
+        """The same for the rows of a search, which a scorer of scikit-learn's reads as they were given."""
+        told = {name: one.on_rows(search, X, y, weights) for name, one in self.beside.items()}
+        return replace(self, chooses=self.chooses.on_rows(search, X, y, weights), beside=told)
+
+
+def scorings_of(scoring: Any, measure: Any, refit: Any, builder: Builder) -> Scorings:
+    """Resolve one score or several, of which `refit` names the one that chooses. Problems go to the builder."""
+    if not isinstance(scoring, list | tuple | set | dict):
+        return Scorings(scoring_of(scoring, measure, builder))
+    named = dict(scoring) if isinstance(scoring, dict) else {str(one): one for one in scoring}
+    if not named or not all(isinstance(name, str) for name in named) or len(named) < len(scoring):
+        what = "several scores are a list of different names, or a mapping of names to scorers"
+        builder.problems.append(Problem("MSEL-815", what, "scoring", 'write ["accuracy", "roc_auc"]'))
+        return Scorings(scoring_of(None, None, builder))
+    if refit is not False and not callable(refit) and refit not in named:
+        what = f"For multi-metric scoring, the parameter refit must be set to a scorer key, which chooses: it is {refit!r}"
+        builder.problems.append(Problem("MSEL-815", what, "refit", f"one of {', '.join(named)}; or False"))
+    each = {name: scoring_of(one, measure, builder) for name, one in named.items()}
+    name = refit if refit in each else next(iter(each))
+    return Scorings(each[name], name, each)
+
+
 def scoring_of(scoring: Any, measure: Any, builder: Builder | None = None) -> Scoring:
     """Resolve `scoring` and `measure`; problems go to the builder, or are raised as ConfigurationError."""
     own = builder or Builder(Folders.of())
@@ -71,10 +120,7 @@ def scoring_of(scoring: Any, measure: Any, builder: Builder | None = None) -> Sc
 
 def _unscored(scoring: Any, measures: Iterable[str]) -> Iterator[Problem]:
     """Yield the problems of `scoring`: several scorers, a name that scikit-learn does not know, or no scorer at all."""
-    if isinstance(scoring, list | tuple | set | dict):
-        fix = "give the one that is to choose"
-        yield Problem("MSEL-815", f"{len(scoring)} scores cannot choose one candidate", "scoring", fix)
-    elif isinstance(scoring, str):
+    if isinstance(scoring, str):
         if scoring not in get_scorer_names():
             own = f"measure={scoring!r} is modelsel's own; or " if scoring in measures else ""
             yield Problem("MSEL-815", f"unknown scorer {scoring!r}", "scoring", own + near(scoring, get_scorer_names()))
@@ -92,24 +138,76 @@ def _measured(measure: Any, builder: Builder) -> Scoring:
     sign = 1.0 if getattr(built, "higher_is_better", False) else -1.0
     offset = 1.0 if measure == "error" else 0.0
 
-    def scorer(estimator: Any, X: Any, y: Any, weights: Any = None) -> float:
-        truth = np.searchsorted(estimator.classes_, np.asarray(y)).astype(np.int32)
-        labels = np.searchsorted(estimator.classes_, estimator.predict(X)).astype(np.int32)
-        outputs = Outputs(labels[None], estimator.final_.scores(estimator._known(X))[None] if built.needs_scores else None)
-        own = None if weights is None else np.asarray(weights, np.float64)
-        return float(sign * built.score(truth, outputs, own, len(estimator.classes_))[0] + offset)
+    return Scoring(built, sign, offset, Measured(built, measure == "error", sign, offset))
 
-    return Scoring(built, sign, offset, scorer)
+
+@dataclass(frozen=True)
+class Measured:
+    """A measure of modelsel's asked of a fitted estimator, as a scorer of scikit-learn's is."""
+
+    measure: BaseMeasure
+    accuracy: bool
+    sign: float
+    offset: float
+
+    def __call__(self, estimator: Any, X: Any, y: Any, weights: Any = None) -> float:
+        """The score: higher is better."""
+        if self.accuracy:
+            return float(accuracy_score(y, estimator.predict(X), sample_weight=weights))
+        classes = np.asarray(estimator.classes_)
+        truth, labels = (places_of(classes, np.asarray(each).ravel()).astype(np.int32) for each in (y, estimator.predict(X)))
+        outputs = Outputs(labels[None], _scores_of(estimator, X)[None] if self.measure.needs_scores else None)
+        own = None if weights is None else np.asarray(weights, np.float64)
+        return float(self.sign * self.measure.score(truth, outputs, own, len(classes))[0] + self.offset)
+
+
+def _scores_of(estimator: Any, X: Any) -> Floats:
+    """Class scores of a fitted estimator: one of this package's, or one that was handed over."""
+    if isinstance(estimator, Classifier):
+        return estimator.final_.scores(estimator._known(X))
+    if hasattr(estimator, "predict_proba"):
+        return np.asarray(estimator.predict_proba(X), np.float64)
+    return decisions(estimator, X, np.arange(len(estimator.classes_)), len(estimator.classes_))
+
+
+def judge_themselves(candidates: Sequence[Candidate]) -> bool:
+    """Say whether all are objects, and one has a `score` of its own that is not accuracy."""
+    objects = [candidate.learner for candidate in candidates if isinstance(candidate.learner, Object)]
+    if len(objects) < len(candidates) or any(True for one in objects for _ in one.problems()):
+        return False
+    return any(_judges_itself(one.made) for one in objects)
+
+
+def _judges_itself(made: Any) -> bool:
+    """Whether an estimator, a pipeline's last one, has a `score` of its own: those of known libraries are accuracy."""
+    if steps := getattr(made, "steps", None):
+        return _judges_itself(steps[-1][1])
+    try:
+        return class_of(public_name(type(made))) is not type(made)
+    except NotAllowedError:
+        return getattr(type(made), "score", ClassifierMixin.score) is not ClassifierMixin.score
+
+
+def own_score(estimator: Any, X: Any, y: Any) -> float:
+    """The `score` of an estimator that says itself how it is to be judged."""
+    return float(estimator.score(X, y))
 
 
 def _asked(scoring: Any) -> Scoring:
     """Wrap a scorer of scikit-learn's."""
     asked = Asked(scoring if callable(scoring) else get_scorer(scoring))
+    return Scoring(asked, 1.0, 0.0, AskedAlone(asked))
 
-    def scorer(estimator: Any, X: Any, y: Any, weights: Any = None) -> float:
-        return asked.called(estimator, X, y, {} if weights is None else {"sample_weight": weights})
 
-    return Scoring(asked, 1.0, 0.0, scorer)
+@dataclass(frozen=True)
+class AskedAlone:
+    """A scorer of scikit-learn's, which gets weights where there are some."""
+
+    asked: "Asked"
+
+    def __call__(self, estimator: Any, X: Any, y: Any, weights: Any = None) -> float:
+        """The score: higher is better."""
+        return self.asked.called(estimator, X, y, {} if weights is None else {"sample_weight": weights})
 
 
 def _takes_weights(scorer: Any) -> bool:
@@ -131,10 +229,14 @@ class GivenRows:
     weights: Any  # None too where the scorer does not take them
     attributes: Mapping[str, Any]
 
-    def part(self, rows: Integers) -> tuple[Any, Any, dict[str, Any]]:
-        """X and y of some rows, of the types that they were given in, and their weights by keyword."""
+    def part(self, rows: Integers, against: Integers | None = None) -> tuple[Any, Any, dict[str, Any]]:
+        """X and y of some rows, of the types that they were given in, and their weights by keyword.
+
+        `against`: of kernels and distances the columns that stand for these rows.
+        """
         weights = {} if self.weights is None else {"sample_weight": _safe_indexing(self.weights, rows)}
-        return _safe_indexing(self.X, rows), _safe_indexing(self.y, rows), weights
+        X = _safe_indexing(self.X, rows)
+        return X if against is None else X[:, against], _safe_indexing(self.y, rows), weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +245,7 @@ class Asked(BaseMeasure):
 
     scorer: Any
     given: GivenRows | None = None
-    asked: tuple[RunContext, Fold, tuple[Candidate, ...]] | None = None
+    asked: tuple[RunContext, Fold, tuple[Candidate, ...], Sequence[Any]] | None = None
     higher_is_better = True
     needs_scores = True
     over_rows = False
@@ -173,23 +275,27 @@ class Asked(BaseMeasure):
         X, y, weights = indexable(X, y, weights)
         return replace(self, given=GivenRows(X, y, weights, attributes))
 
-    def on(self, work: RunContext, fold: Fold, candidates: Sequence[Candidate]) -> "Asked":
-        """The scorer of these candidates, in their order, on the assessment rows of a fold."""
-        return replace(self, asked=(work, fold, tuple(candidates)))
+    def on(self, work: RunContext, fold: Fold, candidates: Sequence[Candidate], fits: Sequence[Any] = ()) -> "Asked":
+        """The scorer of these candidates, in their order, on the assessment rows of a fold; `fits` are of estimator objects."""
+        return replace(self, asked=(work, fold, tuple(candidates), fits))
 
     def score(self, truth: Codes, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:
         """Ask the scorer once for each candidate, of the fold's rows and labels as the caller gave them."""
         assert outputs.scores is not None
         assert self.asked is not None
         assert self.given is not None
-        work, fold, candidates = self.asked
+        work, fold, candidates, fits = self.asked
         X, y, extra = self.given.part(fold.assessment)
         found = []
         for candidate, labels, scores in zip(candidates, outputs.predicted, outputs.scores, strict=True):
-            said = AnsweredClassifier.of(candidate, work, fold, self.given.attributes)
-            said.either_will_do = isinstance(self._response, list | tuple)
+            said = fitted_on(candidate, work, fold, fits, self.given.attributes)
+            if not isinstance(said, Classifier) and is_pairwise(said):
+                X = self.given.part(fold.assessment, fold.analysis)[0]
+            if isinstance(said, AnsweredClassifier):
+                said.either_will_do = isinstance(self._response, list | tuple)
+                said.that_said(X, labels, scores)
             try:
-                found.append(self.called(said.that_said(X, labels, scores), X, y, extra))
+                found.append(self.called(said, X, y, extra))
             except Exception as error:
                 error.add_note(f"while {self.scorer} scored {candidate.entry} on fold {fold.index}")
                 raise
@@ -208,6 +314,18 @@ class Asked(BaseMeasure):
         raise TypeError("a scorer is no mean over rows")
 
 
+def fitted_on(candidate: Candidate, work: RunContext, fold: Fold, fits: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+    """A candidate fitted on the analysis rows of a fold: an estimator object itself, another in the form of a classifier."""
+    key = candidate.learner.fit_key() if isinstance(candidate.learner, Object) else None
+    for path in fits if key is not None else ():
+        if path.learner.fit_key() == key:
+            return path.model(candidate.learner).estimator
+    if key is not None:
+        model: Any = fit(candidate, work.task, work.seed, fold.analysis).model
+        return model.estimator
+    return AnsweredClassifier.of(candidate, work, fold, attributes)
+
+
 class AnsweredClassifier(Classifier):
     """A candidate fitted on a fold, whose answers for the fold's rows are known already.
 
@@ -215,6 +333,7 @@ class AnsweredClassifier(Classifier):
     """
 
     either_will_do = False  # probabilities or decision values
+    _answers: tuple[Any, Codes, Floats] = (None, np.empty(0, np.int32), np.empty((0, 0)))
 
     @classmethod
     def of(cls, candidate: Candidate, work: RunContext, fold: Fold, attributes: Mapping[str, Any]) -> Self:
@@ -242,17 +361,20 @@ class AnsweredClassifier(Classifier):
         return not known and bool(getattr(self._learner, "decides", False))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        return self.classes_.take(self._answers[1]) if X is self._answers[0] else super().predict(X)
+        return self.classes_.take(self._answers[1]) if self._answered(X) else super().predict(X)
 
     @available_if(has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
-        return self._answers[2] if X is self._answers[0] else self.final_.scores(self._known(X))
+        return self._answers[2] if self._answered(X) else self.final_.scores(self._known(X))
 
     @available_if(has_decisions)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Floats:
-        if X is self._answers[0] and self.scores_are == DECISIONS:
+        if self._answered(X) and self.scores_are == DECISIONS:
             return one_column(self._answers[2])
         return one_column(self.final_.decisions(self._known(X)))
+
+    def _answered(self, X: Any) -> bool:
+        return X is not None and X is self._answers[0]
 
     def __getattr__(self, name: str) -> Any:
         """Fit the final model where it is asked for the first time."""

@@ -6,51 +6,74 @@ Nothing is written to disk and no ledger is opened (`record=True` makes it a stu
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from time import perf_counter
 from typing import Any, Self
+from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from modelsel.api.search.cells import CandidateScores, answered
-from modelsel.api.search.scoring import Scoring, scoring_of
+from modelsel.api.search.reading import as_given
+from modelsel.api.search.results import beside, parameters, results
+from modelsel.api.search.scoring import Asked, Scorings, judge_themselves, own_score, scorings_of
+from modelsel.api.search.telling import SearchLines, Training
 from modelsel.config.build import Builder
-from modelsel.config.expand import expand
+from modelsel.config.expand import SPACE, expand
 from modelsel.config.folders import Folders
+from modelsel.config.keywords import plain
+from modelsel.config.settings import SearchSettings
 from modelsel.core.errors import ConfigurationError, DataError, Problem
-from modelsel.core.types import Candidate, Fold, Resampling, Task
+from modelsel.core.source import Source
+from modelsel.core.types import Candidate, ClassTask, Fold, Resampling, Task
 from modelsel.dataset.tables.frame import moments_of
+from modelsel.dataset.tables.in_memory import is_frame
+from modelsel.dataset.tables.source import is_sparse
 from modelsel.estimator import Classifier, task_of
+from modelsel.foreign.libraries import is_pairwise, takes_categorical, takes_nan
+from modelsel.foreign.written import is_pipeline, of_objects, spaced
+from modelsel.learner.object import Object
 from modelsel.measure.answerable import unanswerable
 from modelsel.measure.base import BaseMeasure
 from modelsel.measure.beside import named, unbounded
 from modelsel.planning.make import make
-from modelsel.record.candidates import differing
 from modelsel.rule.base import among, nearest
 from modelsel.runner.families import resolve
 from modelsel.runner.final_fit import fit
 from modelsel.scheme.stratified_kfold import StratifiedKfold
 
+OBJECT = "object"  # the learner that an estimator object is
+FITTED = ("n_features_in_", "feature_names_in_")  # of an object, once it is fitted
+
 
 def _best_has(method: str) -> Callable[["SelectionCV"], bool]:
-    """Whether the best estimator has a method; before `fit` nothing is known, and it is assumed of probabilities alone."""
+    """Whether the best estimator has a method; before `fit` an estimator alone is asked, else probabilities are assumed."""
 
     def found(search: "SelectionCV") -> bool:
-        _refitted(search)
-        best = vars(search).get("best_estimator_")
+        _refitted(method)(search)
+        best = vars(search).get("best_estimator_", _alone(search.space))
         return method == "predict_proba" if best is None else bool(getattr(best, method))
 
     return found
 
 
-def _refitted(search: "SelectionCV") -> bool:
+def _refitted(method: str) -> Callable[["SelectionCV"], bool]:
     """AttributeError where no final estimator was wanted."""
-    if not search.refit:
-        raise AttributeError("this SelectionCV was made with refit=False: there is no best_estimator_ to ask")
-    return True
+
+    def found(search: "SelectionCV") -> bool:
+        if not search.refit:
+            raise AttributeError(
+                f"This {type(search).__name__} instance was initialized with `refit=False`. {method} is available only after "
+                "refitting on the best parameters: there is no best_estimator_ to ask."
+            )
+        return True
+
+    return found
 
 
 class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -58,36 +81,62 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
 
     Parameters
     ----------
-    space : str, list or dict
-        Names of spaces or learners, or entries (`{"mine": {"learner": "cart", "sweep": {"max_depth": [1, 2, 4]}}}`).
+    space : str, list, dict, tuple or estimator
+        Names of spaces or learners, or entries (`{"mine": {"learner": "cart", "sweep": {"max_depth": [1, 2, 4]}}}`). Anything
+        that scikit-learn can clone stands for itself, alone or with its grid: `(pipeline, {"svc__C": [1, 10]})`, `{"mine":
+        (pipeline, grid), "cart": "cart"}`.
     cv : int, splitter or iterable, optional
         Folds as in scikit-learn: an int (stratified, not shuffled), a splitter, or pairs of indices; five folds unless said.
     scheme : str or dict, optional
         Or a scheme of modelsel (`"repeated_kfold"`, `{"kind": "stratified_kfold", "folds": 10}`), on the `groups` of `fit`.
-    scoring : str or callable, optional
-        A name of scikit-learn's (higher is better) or a callable; accuracy unless said.
+    scoring : str, callable, list or dict, optional
+        A name of scikit-learn's (higher is better) or a callable; several by a list of names or a mapping, of which `refit`
+        names the one that chooses. Accuracy unless said, or an object's own `score` where it has one.
     measure : str or dict, optional
         Or a measure of modelsel (`"log_loss"`): scores have scikit-learn's sign, so that higher is better.
     rule : str or dict
         Who wins: `"best"` (ties: the simpler, then the one declared first), `"one_standard_error"`, ...; among those that keep
         bounds on other measures with `{"kind": "best", "subject_to": {"recall": ">= 0.9"}}`.
-    refit : bool
-        Fit the winner on all rows as `best_estimator_`.
+    refit : bool, str or callable
+        Fit the winner on all rows as `best_estimator_`; the name of the score that chooses among several; or a function of
+        `cv_results_` that returns the index of the winner, in the place of the rule.
     n_jobs : int, optional
         Threads; the answer does not depend on it.
     seed : int
-        Of learners that draw.
+        Of learners that draw, and of every `random_state` that is None in an object.
     record : bool or dict
         Make it a study (`outcome_`): a run's folder, tracking, a ledger. What is reported is what the study computed. A mapping
         has settings of the study: `{"name": "mine", "tracking": "off"}`.
+    return_train_score : bool
+        Score every fit on its own rows too. Learners of this package are fitted once more for it, objects are not.
+    error_score : "raise" or number
+        The score of a fit that failed: NaN, so that the candidate cannot win; a number; or raise its error.
+    verbose : int
+        1: print how many fits there are; 2: every one as it ends; 3: with its score.
+    search : str or dict, optional
+        `"random"` or `{"kind": "random", "trials": 60, "seed": 1}` draws so many trials of each entry, as RandomizedSearchCV
+        does; entries with a distribution (`scipy.stats.loguniform(1, 9)`, `"log_uniform(1, 9)"`, `"integers(1, 20)"`) are drawn
+        from in any case. The same seed gives the same trials, and more of them begin with the same.
 
     Attributes
     ----------
-    best_estimator_, best_params_, best_score_, best_index_, cv_results_, n_splits_, refit_time_, classes_
+    best_estimator_
+        The winner fitted on all rows: of an object the object's own class (`named_steps`, `feature_importances_`), else a
+        `Classifier`.
+    best_params_
+        Of an object by the names of its grid. Where the space has more than one entry, `learner` is the entry.
+    best_score_, best_index_, cv_results_, n_splits_, refit_time_, classes_, scorer_, multimetric_
         As in GridSearchCV. `std_test_score` is over folds. One fit answers many candidates: its time is divided among them.
     corrected_score_
         `best_score_` without the optimism of having picked the best (BBC-CV), as (score, low, high); None for folds that
-        overlap or leave rows out, for scores that are no mean over rows, and for a rule with bounds (`record=True` has it).
+        overlap or leave rows out, for scores that are no mean over rows, for a rule with bounds (`record=True` has it), and
+        where `refit` is a function.
+
+    Notes
+    -----
+    An estimator alone, on columns that it cannot read (texts, categories, or missing values that its tags do not allow), is
+    given modelsel's encoding of them, as in `modelsel.run`; `best_estimator_` is a `Classifier` then. Everything else is
+    fitted as it is.
 
     Examples
     --------
@@ -96,14 +145,19 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     >>> found = SelectionCV(space, cv=5).fit(*load_iris(return_X_y=True))
     >>> found.best_params_["max_depth"]
     3
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> found = SelectionCV((KNeighborsClassifier(), {"n_neighbors": [1, 15]}), cv=5).fit(*load_iris(return_X_y=True))
+    >>> found.best_params_, found.best_estimator_
+    ({'n_neighbors': 15}, KNeighborsClassifier(n_neighbors=15))
     """
 
     __metadata_request__fit = {"sample_weight": None, "groups": None, "times": None, "unit": None}
 
     def __init__(
         self, space: Any = "trees", *, cv: Any = None, scheme: Any = None, scoring: Any = None, measure: Any = None,
-        rule: Any = "best", refit: bool = True, n_jobs: int | None = None, seed: int = 0,
-        record: bool | Mapping[str, Any] = False,
+        rule: Any = "best", refit: Any = True, n_jobs: int | None = None, seed: int = 0,
+        record: bool | Mapping[str, Any] = False, return_train_score: bool = False, error_score: Any = np.nan,
+        verbose: int = 0, search: Any = None,
     ) -> None:  # fmt: skip
         """Keep the settings as they are given, as scikit-learn's `clone` requires."""
         self.space = space
@@ -116,6 +170,10 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         self.n_jobs = n_jobs
         self.seed = seed
         self.record = record
+        self.return_train_score = return_train_score
+        self.error_score = error_score
+        self.verbose = verbose
+        self.search = search
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Select among the candidates on rows × features, and fit the winner.
@@ -153,37 +211,40 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         if params:
             raise TypeError(f"SelectionCV.fit() takes sample_weight, groups, times and unit, not {', '.join(params)}")
         groups = _one_of(groups, unit)
-        task, self.classes_ = task_of(self, X, y, weights)
+        task, entries = self._read(X, y, weights)
         task = self._told(task, groups, times, unit)
-        scoring, rule, candidates = self._parts(task)
-        scoring = scoring.on_rows(self, X, y, weights)
+        scorings, rule, candidates = self._parts(task, entries)
+        scorings = scorings.on_rows(self, X, y, weights)
+        scoring = scorings.chooses
         resampling = _whole(self._resampling(task, groups), task)
+        if not resampling.folds:
+            raise ValueError("No fits were performed. Was the CV iterator empty? Were there no candidates?")
         if wrong := [*rule.problems(resampling, scoring.measure.over_rows)]:
             raise ValueError("; ".join(wrong))
         bounds = getattr(rule, "bounds", ())
         if wrong := [*unbounded(scoring.measure, bounds, task, resampling)]:
             raise ValueError("; ".join(wrong))
-        beside = named(scoring.measure, bounds)
+        others = {beside(name): one.measure for name, one in scorings.beside.items() if name != scorings.name}
+        shown = {**named(scoring.measure, bounds), **others}
         ConfigurationError.raise_if(
             Problem("MSEL-816", reason, f"space.{entry}")
-            for entry, reason in unanswerable((scoring.measure, *beside.values()), candidates)
+            for entry, reason in unanswerable((scoring.measure, *shown.values()), candidates)
         )
-        found = self._answered(task, resampling, scoring, candidates, beside)
-        if not found.board.eligible.any():
-            raise ValueError(f"no candidate finished every fold: {next(filter(None, found.reasons), '')}")
+        if objects := [one for one in candidates if isinstance(one.learner, Object)]:
+            from modelsel.runner.study_data import refuse  # brings the guard along, which no other selection needs
+
+            refuse(objects, task)
+        training = Training(self, scorings, X, y, weights) if self.return_train_score else None
+        found = self._answered(task, resampling, scorings, candidates, shown, entries, training)
+        found = self._failing(found, scorings)
         self.n_splits_ = len(resampling.folds)
-        if not among(found.board, bounds).eligible.any():
-            near = nearest(found.board, bounds)
-            said = ", ".join(f"{bound.name} {found.board.beside[bound.name][near]:.4g}" for bound in bounds)
-            raise ValueError(f"nobody has {' and '.join(map(str, bounds))}: the nearest, {near}, has {said}")
-        self.best_index_ = int(rule.choose(found.board))
-        self._tell(found, scoring, candidates)
-        self.corrected_score_ = found.corrected(rule, self.best_index_, scoring.sign, scoring.offset)
+        self._tell(found, scorings, candidates)
+        self._choose(found, rule, bounds, scorings)
         if self.refit:
             self._refit(candidates[self.best_index_], task)
         return self
 
-    @available_if(_refitted)  # type: ignore[untyped-decorator]
+    @available_if(_refitted("predict"))  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict labels by the best estimator.
 
@@ -255,7 +316,101 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         found: NDArray[np.float64] = self.best_estimator_.decision_function(X)
         return found
 
-    @available_if(_refitted)  # type: ignore[untyped-decorator]
+    @available_if(_best_has("predict_log_proba"))  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Compute the logarithms of class scores by the best estimator, where it has them.
+
+        Parameters
+        ----------
+        X : table or array
+            Rows × features.
+
+        Returns
+        -------
+        array
+            Rows × classes in the order of `classes_`.
+
+        Examples
+        --------
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 3, ["a", "a", "b", "b"] * 3
+        >>> SelectionCV(GaussianNB(), cv=3).fit(X, y).predict_log_proba([[0.5]]).shape
+        (1, 2)
+        """
+        check_is_fitted(self)
+        found: NDArray[np.float64] = self.best_estimator_.predict_log_proba(X)
+        return found
+
+    @available_if(_best_has("transform"))  # type: ignore[untyped-decorator]
+    def transform(self, X: Any) -> Any:
+        """Transform rows by the best estimator, where it has a `transform`.
+
+        Parameters
+        ----------
+        X : table or array
+            Rows × features.
+
+        Returns
+        -------
+        Any
+            What the estimator makes of them.
+
+        Examples
+        --------
+        >>> from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 3, ["a", "a", "b", "b"] * 3
+        >>> SelectionCV(LinearDiscriminantAnalysis(), cv=3).fit(X, y).transform([[0.5]]).shape
+        (1, 1)
+        """
+        check_is_fitted(self)
+        return self.best_estimator_.transform(X)
+
+    @available_if(_best_has("inverse_transform"))  # type: ignore[untyped-decorator]
+    def inverse_transform(self, X: Any) -> Any:
+        """Undo `transform` by the best estimator, where it can.
+
+        Parameters
+        ----------
+        X : array
+            Transformed rows.
+
+        Returns
+        -------
+        Any
+            Rows × features.
+
+        Examples
+        --------
+        >>> hasattr(SelectionCV("trees"), "inverse_transform")
+        False
+        """
+        check_is_fitted(self)
+        return self.best_estimator_.inverse_transform(X)
+
+    @available_if(_best_has("score_samples"))  # type: ignore[untyped-decorator]
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """Score rows by the best estimator, where it has a `score_samples`.
+
+        Parameters
+        ----------
+        X : table or array
+            Rows × features.
+
+        Returns
+        -------
+        array
+            A score per row.
+
+        Examples
+        --------
+        >>> hasattr(SelectionCV("trees"), "score_samples")
+        False
+        """
+        check_is_fitted(self)
+        found: NDArray[np.float64] = self.best_estimator_.score_samples(X)
+        return found
+
+    @available_if(_refitted("score"))  # type: ignore[untyped-decorator]
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Score the best estimator by `scoring`, higher is better.
 
@@ -280,13 +435,15 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         1.0
         """
         check_is_fitted(self)
-        return float(scoring_of(self.scoring, self.measure).scorer(self.best_estimator_, X, y, sample_weight))
+        return float(self._scorer(self.best_estimator_, X, y, sample_weight))
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that missing and nominal values are taken."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
+        alone = _alone(self.space)
+        tags.input_tags.allow_nan = True if alone is None else takes_nan(alone)
+        tags.input_tags.categorical = alone is None or takes_categorical(alone)
+        tags.input_tags.pairwise = alone is not None and is_pairwise(alone)
         return tags
 
     def _told(self, task: Task, groups: Any, times: Any, unit: Any) -> Task:
@@ -300,14 +457,32 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
             times=None if times is None else moments_of(times, len(task)),
         )  # fmt: skip
 
-    def _parts(self, task: Task) -> tuple[Scoring, Any, tuple[Candidate, ...]]:
-        """Measure, rule and candidates; raises ConfigurationError with every problem."""
+    def _read(self, X: Any, y: Any, weights: Any) -> tuple[Task, Any]:
+        """The rows as a task, and the entries of the space; objects are fitted as they are wherever they can read the rows."""
+        space = spaced(self.space)
+        alone = of_objects(space)
+        task, self.classes_ = as_given(X, y, weights) if alone else task_of(self, X, y, weights)
+        nominal = is_frame(X) and any(feature.kind != "numeric" or feature.dates for feature in task.features)
+        missing = bool(np.isnan(task.values).any())
+        entries = plain(space, SPACE, lambda one: not nominal and not (missing and _wants_numbers(one)))
+        if alone and not all(map(_is_object, entries.values())):
+            task, self.classes_ = task_of(self, X, y, weights)
+        if isinstance(entries, Mapping) and any(map(_is_object, entries.values())):
+            task = replace(task, source=Source(X.tocsr() if is_sparse(X) else X, self.classes_, y))
+        return task, entries
+
+    def _parts(self, task: Task, entries: Any) -> tuple[Scorings, Any, tuple[Candidate, ...]]:
+        """Measures, rule and candidates; raises ConfigurationError with every problem."""
         builder = Builder(Folders.of())
         rule = builder.part("rule", _named(self.rule), "rule")
-        scoring = scoring_of(self.scoring, self.measure, builder)
-        space = expand(_entries(self.space), builder, self.seed, measure=scoring.measure)
+        search = builder.record(SearchSettings, _named(self.search) or {}, "search") or SearchSettings()
+        scorings = scorings_of(self.scoring, self.measure, self.refit, builder)
+        space = expand(entries, builder, self.seed, search=search, measure=scorings.chooses.measure)
+        if self.scoring is None and self.measure is None and not builder.problems and judge_themselves(space.candidates):
+            scorings = scorings_of(own_score, None, self.refit, builder)
         ConfigurationError.raise_if(builder.problems)
-        return scoring, rule, resolve(space.candidates, task, self.seed, scores=scoring.measure.needs_scores)
+        reads = any(one.measure.needs_scores for one in scorings.each.values())
+        return scorings, rule, resolve(space.candidates, task, self.seed, scores=reads)
 
     def _resampling(self, task: Task, groups: Any) -> Resampling:
         """Make the folds of a scikit-learn splitter, or of a scheme by name."""
@@ -325,57 +500,113 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         resampling: Resampling = scheme.instantiate(task, self.seed)
         return resampling
 
-    def _tell(self, found: CandidateScores, scoring: Scoring, candidates: Sequence[Candidate]) -> None:
-        """Set `cv_results_`, `best_score_` and `best_params_`."""
-        scores = scoring.sign * found.board.folds + scoring.offset
-        self.cv_results_ = results(found, scores, parameters(candidates))
-        self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
+    def _failing(self, found: CandidateScores, scorings: Scorings) -> CandidateScores:
+        """What becomes of fits that failed: `error_score`; ValueError where all did."""
+        failed = np.isnan(found.board.folds)
+        if not failed.any():
+            return found
+        reason = next(filter(None, found.reasons), "")
+        if self.error_score == "raise" or (failed.any(axis=1).all() and np.isnan(self.error_score)) or failed.all():
+            said = f"All the {failed.size} fits failed" if failed.all() else "no candidate finished every fold"
+            raise ValueError(f"{said}: {reason}")
+        warn(
+            f"\n{failed.sum()} fits failed out of a total of {failed.size}.\nThe score on these train-test partitions for "
+            f"these parameters will be set to {self.error_score}; error_score='raise' raises instead.\n\n"
+            f"{failed.sum()} fits failed with the following error:\n{reason}", FitFailedWarning, stacklevel=3,
+        )  # fmt: skip
+        return found if np.isnan(self.error_score) else found.filled(float(self.error_score), scorings.chooses, scorings.each)
+
+    def _tell(self, found: CandidateScores, scorings: Scorings, candidates: Sequence[Candidate]) -> None:
+        """Set `cv_results_` and what the scores were."""
+        self._scorer, self.multimetric_ = scorings.chooses.scorer, scorings.several
+        self.scorer_ = (
+            {name: one.scorer for name, one in scorings.each.items()} if scorings.several else scorings.chooses.scorer
+        )
+        self.cv_results_ = results(found, scorings, parameters(candidates))
+
+    def _choose(self, found: CandidateScores, rule: Any, bounds: Sequence[Any], scorings: Scorings) -> None:
+        """Set the winner: by the rule, or by the function that was given; none where no one of several scores chooses."""
+        if callable(self.refit):
+            index = self.refit(self.cv_results_)
+            if not isinstance(index, int | np.integer):
+                raise TypeError(f"best_index_ returned is not an integer: refit returned {index!r}")
+            if not 0 <= index < len(self.cv_results_["params"]):
+                raise IndexError(f"best_index_ index out of range: refit returned {index}")
+            self.best_index_, self.corrected_score_ = int(index), None
+            self.best_params_ = self.cv_results_["params"][self.best_index_]
+            return
+        if scorings.several and self.refit is False:
+            return
+        if not among(found.board, bounds).eligible.any():
+            near = nearest(found.board, bounds)
+            said = ", ".join(f"{bound.name} {found.board.beside[bound.name][near]:.4g}" for bound in bounds)
+            raise ValueError(f"nobody has {' and '.join(map(str, bounds))}: the nearest, {near}, has {said}")
+        self.best_index_ = int(rule.choose(found.board))
+        name = scorings.name or "score"
+        self.best_score_ = float(self.cv_results_[f"mean_test_{name}"][self.best_index_])
         self.best_params_ = self.cv_results_["params"][self.best_index_]
+        self.corrected_score_ = found.corrected(rule, self.best_index_, scorings.chooses.sign, scorings.chooses.offset)
 
     def _refit(self, candidate: Candidate, task: Task) -> None:
         """Fit the winner on all rows that have weight, and time it."""
-
-        from time import perf_counter
-
         began = perf_counter()
-        best = Classifier(dict(candidate.spec), None, self.seed)
         try:
-            best.final_ = fit(candidate, task, self.seed, np.flatnonzero(task.row_weights > 0))
+            final = fit(candidate, task, self.seed, np.flatnonzero(task.row_weights > 0))
         except DataError as error:
             raise ValueError(str(error)) from error
-        best.classes_, best.n_features_in_ = self.classes_, self.n_features_in_
+        if isinstance(candidate.learner, Object):
+            model: Any = final.model
+            self.best_estimator_ = model.estimator
+            for name in FITTED:
+                if hasattr(self.best_estimator_, name):
+                    setattr(self, name, getattr(self.best_estimator_, name))
+        else:
+            self.best_estimator_ = self._classifier(candidate, final)
+        self.refit_time_ = perf_counter() - began
+
+    def _classifier(self, candidate: Candidate, final: Any) -> Classifier:
+        """A learner of this package in the form of a classifier."""
+        best = Classifier(dict(candidate.spec), None, self.seed)
+        best.final_, best.classes_, best.n_features_in_ = final, self.classes_, self.n_features_in_
         if hasattr(self, "feature_names_in_"):
             best.feature_names_in_ = self.feature_names_in_
-        self.best_estimator_, self.refit_time_ = best, perf_counter() - began
+        return best
 
     def _answered(
-        self, task: Task, resampling: Resampling, scoring: Scoring, candidates: tuple[Candidate, ...],
-        bounded: Mapping[str, BaseMeasure],
+        self, task: Task, resampling: Resampling, scorings: Scorings, candidates: tuple[Candidate, ...],
+        shown: Mapping[str, BaseMeasure], entries: Any, training: Training | None,
     ) -> CandidateScores:  # fmt: skip
         """Compute the scores of all candidates on all folds: in memory, or by a study that is kept as `outcome_`."""
+        measure = scorings.chooses.measure
         if not self.record:
             plan, workers = make(candidates, task, resampling), self.n_jobs or 1
-            return answered(plan, task, resampling, scoring.measure, self.seed, workers, bounded)
+            shows = SearchLines(self.verbose, candidates, len(resampling.folds), scorings.chooses)
+            shows.begin()
+            return answered(plan, task, resampling, measure, self.seed, workers, shown, training, shows.cell)
         from modelsel.api.search import recorded
 
-        ConfigurationError.raise_if(self._unrecorded())
-        task = replace(task, classes=recorded.classes_of(self.classes_))
+        ConfigurationError.raise_if(self._unrecorded(scorings))
+        if isinstance(task, ClassTask):
+            task = replace(task, classes=recorded.classes_of(self.classes_))
         scheme: Any = _named(self.scheme)
         if self.scheme is None:
             (task, resampling), scheme = recorded.with_folds(task, resampling), "predefined"
         settings = {
-            "space": _entries(self.space), "rule": self.rule, "seed": self.seed, "scheme": scheme,
-            "measure": self.measure or "error", "pool": {"kind": "auto", "n_jobs": self.n_jobs or 1},
+            "space": entries, "rule": self.rule, "seed": self.seed, "scheme": scheme,
+            "search": _named(self.search) or {}, "measure": self.measure or "error",
+            "pool": {"kind": "auto", "n_jobs": self.n_jobs or 1},
             **({} if self.record is True else self.record),
         }  # fmt: skip
-        self.outcome_, found = recorded.studied(task, resampling, candidates, self.classes_, scoring.measure, settings)
+        self.outcome_, found = recorded.studied(task, resampling, candidates, self.classes_, measure, settings)
         return found
 
-    def _unrecorded(self) -> Iterator[Problem]:
-        """A study is judged by a measure of modelsel's."""
-        if self.scoring not in (None, "accuracy"):
+    def _unrecorded(self, scorings: Scorings) -> Iterator[Problem]:
+        """A study is judged by one measure of modelsel's, and keeps no scores of the rows that were fitted on."""
+        if self.scoring not in (None, "accuracy") or isinstance(scorings.chooses.measure, Asked):
             fix = 'give measure= ("auc", "log_loss", "brier", "balanced_error", ...), or record=False'
             yield Problem("MSEL-814", "a study has no scorer of scikit-learn's", "record=True, scoring=", fix)
+        if self.return_train_score:
+            yield Problem("MSEL-814", "a study keeps no scores on training rows", "record=True", "leave return_train_score out")
 
 
 def _one_of(groups: Any, unit: Any) -> Any:
@@ -418,50 +649,22 @@ def _named(part: Any) -> Any:
     return {"kind": part} if isinstance(part, str) else dict(part) if isinstance(part, Mapping) else part
 
 
-def _entries(space: Any) -> Any:
-    from modelsel.config.keywords import plain
-
-    return plain(space, "space")
-
-
-# `cv_results_` of a search, with scikit-learn's keys.
+def _alone(space: Any) -> Any:
+    """The estimator of a space that is one estimator with its grid; None for any other."""
+    each = list(spaced(space).values()) if isinstance(spaced(space), Mapping) else []
+    found = each[0][0] if len(each) == 1 and isinstance(each[0], tuple) else each[0] if len(each) == 1 else None
+    return found if hasattr(found, "get_params") else None
 
 
-def parameters(candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
-    """List the parameters in which each candidate differs from the others of its entry, with the learner's name."""
-    by_entry: dict[str, list[Candidate]] = {}
-    for candidate in candidates:
-        by_entry.setdefault(candidate.entry, []).append(candidate)
-    telling = {entry: differing([one.parameters for one in own]) for entry, own in by_entry.items()}
-    return [
-        {"learner": one.entry, **{name: value for name, value in one.parameters.items() if name in telling[one.entry]}}
-        for one in candidates
-    ]
+def _is_object(entry: Any) -> bool:
+    """Say whether an entry is an estimator object that is fitted as it is."""
+    learner = entry.get("learner") if isinstance(entry, Mapping) else None
+    return isinstance(learner, Mapping) and learner.get("kind") == OBJECT
 
 
-def results(found: CandidateScores, scores: NDArray[np.float64], params: list[dict[str, Any]]) -> dict[str, Any]:
-    """`cv_results_` with scikit-learn's keys; candidates that failed have NaN and the last rank."""
-    mean = np.where(found.board.eligible, scores.mean(axis=1), np.nan)
-    ranked = np.where(np.isnan(mean), -np.inf, np.round(mean, 12))
-    order = (ranked[None, :] > ranked[:, None]).sum(axis=1) + 1
-    names = dict.fromkeys(name for one in params for name in one)
-    return {
-        "mean_fit_time": found.seconds.mean(axis=1), "std_fit_time": found.seconds.std(axis=1),
-        "mean_score_time": np.zeros(len(params)), "std_score_time": np.zeros(len(params)),
-        **{f"param_{name}": _masked([one.get(name, np.ma.masked) for one in params]) for name in names},
-        "params": params,
-        **{f"split{index}_test_score": scores[:, index] for index in range(scores.shape[1])},
-        "mean_test_score": mean, "std_test_score": scores.std(axis=1), "rank_test_score": order.astype(np.int32),
-    }  # fmt: skip
-
-
-def _masked(values: list[Any]) -> Any:
-    """Make a masked array of objects; masked where a parameter does not apply."""
-    made = np.ma.MaskedArray(np.empty(len(values), object), mask=True)
-    for index, value in enumerate(values):
-        if value is not np.ma.masked:
-            made[index] = value
-    return made
+def _wants_numbers(estimator: Any) -> bool:
+    """An estimator alone whose tags do not allow missing values; a pipeline fills them itself."""
+    return not is_pipeline(estimator) and not takes_nan(estimator)
 
 
 # Folds of a scikit-learn splitter as a resampling.

@@ -10,7 +10,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
 
 NAMES = ("SIGINT", "SIGTERM", "SIGHUP")  # as far as the system knows them
 TEMPORARY: set[str] = set()  # folders that nobody may find afterwards
@@ -55,7 +54,7 @@ def interruptible(give_up: int | None = None) -> Iterator[list[int]]:
         _listening.clear()
 
 
-def _theirs(handler: Any, number: int, frame: FrameType | None) -> None:
+def _theirs(handler: object, number: int, frame: FrameType | None) -> None:
     """Call the handler that the person's own program had set; where there is none, or it raises, the study is interrupted."""
     if callable(handler):
         try:

@@ -7,7 +7,6 @@ import sys
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 from modelsel.core.fingerprint import digest
 
@@ -18,7 +17,7 @@ DOORS = frozenset(
 )  # our modules through which other people's code comes in
 
 
-def is_own(part: Any) -> bool:
+def is_own(part: object) -> bool:
     """Say whether a part and all parts within it are modelsel's own code, and import nobody else's.
 
     >>> from modelsel.core.spec import make

@@ -37,8 +37,8 @@ def cells(data: Any) -> Iterator[tuple[str, Any]]:
     assert isinstance(frame, nw.DataFrame)
     if not frame.columns:
         raise ConfigurationError(Problem("MSEL-381", "the table has no columns", "data", "give features and a target"))
-    for index, name in enumerate(frame.columns):
-        yield str(name), frame[:, index]
+    for name, column in zip(frame.columns, frame.iter_columns(), strict=True):
+        yield str(name), column
 
 
 def repeated(names: Sequence[str]) -> list[str]:
@@ -50,7 +50,7 @@ def repeated(names: Sequence[str]) -> list[str]:
     return [name for name, count in Counter(names).items() if count > 1]
 
 
-def to_arrow(data: Any) -> pa.ChunkedArray:
+def to_arrow(data: object) -> pa.ChunkedArray:
     """Any column as an Arrow array; NaN in floats is missing. Raises what Arrow raises for cells that fit no type."""
     series = data if isinstance(data, nw.Series) else nw.from_native(data, series_only=True, pass_through=True)
     native: Any = series.to_native() if isinstance(series, nw.Series) else None
@@ -111,7 +111,7 @@ def _of_cells(found: NDArray[Any]) -> pa.Array:
     return pa.array(np.ascontiguousarray(found) if plain else found.tolist(), from_pandas=True)
 
 
-def _names(table: Any) -> list[str]:
+def _names(table: object) -> list[str]:
     """Names of the columns as they stand there, also where two are equal; none where it is no table, or a lazy one."""
     if hasattr(table, "collect"):
         return []
@@ -119,7 +119,7 @@ def _names(table: Any) -> list[str]:
     return [str(name) for name in found] if isinstance(found, Sequence) or hasattr(found, "names") else []
 
 
-def _no_table(data: Any, error: Exception) -> Problem:
+def _no_table(data: object, error: Exception) -> Problem:
     """Describe data that no library reads as a table."""
     if hasattr(data, "toarray"):
         return Problem("MSEL-381", "a sparse matrix is no table", "data", "hand over data.toarray(), if it fits into memory")

@@ -28,14 +28,14 @@ class Texts(Sequence[str]):
     def __len__(self) -> int:
         return len(self.array)
 
-    def __getitem__(self, place: Any) -> Any:
+    def __getitem__(self, place: object) -> Any:
         return self.array[place].as_py() if isinstance(place, int | np.integer) else tuple(self.array[place].to_pylist())
 
     def __iter__(self) -> Iterator[str]:
         for start in range(0, len(self.array), SOME):
             yield from self.array.slice(start, SOME).to_pylist()
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
+    def __array__(self, dtype: object = None, copy: object = None) -> NDArray[Any]:
         return np.array(self.array.to_pylist(), object)
 
 
@@ -151,7 +151,7 @@ def _among(texts: Sequence[str], words: Collection[str]) -> Booleans:
     return np.asarray(pc.is_in(trimmed, pa.array(list(words), pa.string())).to_numpy(zero_copy_only=False))
 
 
-def text_column(name: str, cells: Any, kind: Kind | None = None, levels: tuple[str, ...] = ()) -> RawColumn:
+def text_column(name: str, cells: object, kind: Kind | None = None, levels: tuple[str, ...] = ()) -> RawColumn:
     """A column of texts from a sequence or an Arrow array of strings (null = missing)."""
     array = cells if isinstance(cells, pa.Array | pa.ChunkedArray) else pa.array(cells, pa.string())
     if isinstance(array, pa.ChunkedArray):

@@ -17,6 +17,7 @@ class TableSettings:
     """Columns by name. `features` declares kinds; what it does not name is inferred, and said (`others=ignore`: left out)."""
 
     target: str | None = plain(None, help="the column to predict")
+    measured_in: str | None = plain(None, help="the unit of a target that is a number (euro, mm), for words alone")
     features: Mapping[str, Any] = plain({}, help="name: numeric | nominal | ordered | ignore, or {ordered: [low, mid, high]}")
     others: str = one_of("infer", "ignore", help="columns that `features` does not name")
     missing: tuple[str, ...] = plain(("", "?"), help="cells that count as missing; NA is a level unless listed")
@@ -80,7 +81,7 @@ def listed(value: Any) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(value)
 
 
-def declared(said: Any) -> tuple[str, tuple[str, ...]]:
+def declared(said: object) -> tuple[str, tuple[str, ...]]:
     """Kind and levels of a declaration: `nominal` or `{ordered: [low, high]}`.
 
     >>> declared({"ordered": ["low", 2]})

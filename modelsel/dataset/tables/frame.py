@@ -45,7 +45,7 @@ def table(frame: pd.DataFrame, features: Sequence[Feature]) -> Table:
     return Table(name="frame", features=tuple(features), values=values, rows=np.arange(len(frame)))
 
 
-def moments_of(times: Any, rows: int) -> Floats:
+def moments_of(times: object, rows: int) -> Floats:
     """Times of rows as numbers: numbers as they are, dates as seconds since 1970. ValueError for what is neither, or missing.
 
     >>> moments_of(["1970-01-02", "1970-01-03"], 2).tolist(), moments_of([3, 1], 2).tolist()

@@ -1,7 +1,7 @@
 """Tables that people hold (pandas, Polars, Arrow, NumPy arrays, `(X, y)`, tasks), and what was said of their columns."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
@@ -14,6 +14,7 @@ from modelsel.dataset.columns import arrow
 from modelsel.dataset.columns.cells import cells as cells_of
 from modelsel.dataset.columns.cells import kinds, to_arrow, type_of
 from modelsel.dataset.columns.column import RawColumn
+from modelsel.dataset.tables.source import is_sparse, of_sparse
 from modelsel.dataset.tables.untyped import UntypedTable
 
 ROLES = ("target", "weights", "groups", "unit", "id")
@@ -52,43 +53,47 @@ def given(data: Any, **roles: Any) -> MemoryTable:
         return MemoryTable(UntypedTable(task=data), {"target": OF_A_TASK})
     if isinstance(data, tuple) and len(data) == 2:
         data, roles = data[0], {"target": data[1], **roles}
+    native, data = data, of_sparse(data) if is_sparse(data) else data
     cells = dict(cells_of(data))
     ConfigurationError.raise_if(_misplaced(data, cells, roles))
     named = {role: _role(role, said, cells) for role, said in roles.items()}
     table, problems = _read(cells)
+    table = replace(table, native=native)
     found = MemoryTable(table, named, tuple(_index_left_out(data)))
     if problems:
         raise UnreadColumnsError(*problems, rest=found)
     return found
 
 
-def columns(data: Any) -> dict[str, RawColumn]:
+def columns(data: object) -> dict[str, RawColumn]:
     """The columns of a table, by name. Raises as `given`."""
     table, problems = _read(dict(cells_of(data)))
     DataError.raise_if(problems)
     return {column.name: column for column in table.columns}
 
 
-def is_frame(data: Any) -> bool:
+def is_frame(data: object) -> bool:
     """Return whether narwhals takes it for a table: pandas, Polars, Arrow, ...
 
     >>> is_frame([[1.0]])
     False
     """
+    if isinstance(data, np.ndarray | list | tuple):
+        return False  # narwhals looks through all libraries that it knows before it says so
     return isinstance(nw.from_native(data, eager_only=True, pass_through=True), nw.DataFrame)
 
 
-def _index_names(data: Any) -> list[str]:
+def _index_names(data: object) -> list[str]:
     """Names of the row index of pandas, where it has some."""
     return [str(name) for name in getattr(getattr(data, "index", None), "names", ()) if name is not None]
 
 
-def _index_left_out(data: Any) -> Iterator[str]:
+def _index_left_out(data: object) -> Iterator[str]:
     for name in _index_names(data):
         yield f"the row index {name!r} is no column of the table and takes no part; data.reset_index() makes it one"
 
 
-def _misplaced(data: Any, cells: Cells, roles: Mapping[str, Any]) -> Iterator[Problem]:
+def _misplaced(data: object, cells: Cells, roles: Mapping[str, object]) -> Iterator[Problem]:
     """Roles that are in the row index, and arrays whose rows stand in another order than the table's."""
     for role, said in roles.items():
         if isinstance(said, str) and said not in cells and said in _index_names(data):
@@ -131,7 +136,7 @@ def _role(role: str, said: Any, cells: dict[str, Any]) -> Any:
     return name
 
 
-def _flat(role: str, said: Any) -> Any:
+def _flat(role: str, said: object) -> Any:
     """A table of one column as that column; ConfigurationError for one of several."""
     shape: tuple[int, ...] = getattr(said, "shape", ())
     if len(shape) != 2:
@@ -161,7 +166,7 @@ def _read(cells: Cells) -> tuple[UntypedTable, list[Problem]]:
     return UntypedTable(tuple(made), types), problems
 
 
-def _array(name: str, data: Any, problems: list[Problem]) -> pa.ChunkedArray | None:
+def _array(name: str, data: object, problems: list[Problem]) -> pa.ChunkedArray | None:
     """Turn a column into Arrow; cells that Arrow refuses are a problem."""
     try:
         return to_arrow(data)
@@ -185,6 +190,6 @@ def _column(name: str, array: pa.ChunkedArray, problems: list[Problem]) -> RawCo
     return None
 
 
-def _roles_of_a_task(roles: Mapping[str, Any]) -> Iterator[Problem]:
+def _roles_of_a_task(roles: Mapping[str, object]) -> Iterator[Problem]:
     for role in roles:
         yield Problem("MSEL-382", f"a task has its {role} already", role, "leave it out, or hand over a table")

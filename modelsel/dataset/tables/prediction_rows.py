@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,7 @@ class PredictionRows:
     ids: Mapping[str, Sequence[str]] = field(default_factory=dict)  # columns that identify the rows, as they stand there
 
 
-def read_like(path: str | Path, features: Sequence[Feature], ids: Sequence[str] = (), **settings: Any) -> PredictionRows:
+def read_like(path: str | Path, features: Sequence[Feature], ids: Sequence[str] = (), **settings: object) -> PredictionRows:
     """Read the rows of a file as the features of a model; other columns of the file are left aside.
 
     A level that the features do not list becomes the code len(levels). Raises DataError for missing columns and cells

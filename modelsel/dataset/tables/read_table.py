@@ -29,7 +29,7 @@ def kind_of_file(path: str | Path) -> str:
     return READERS[suffix]
 
 
-def reader(path: str | Path, **settings: Any) -> File:
+def reader(path: str | Path, **settings: object) -> File:
     """The dataset part that reads a file; ConfigurationError for an unknown suffix or setting."""
     kind, suffix = kind_of_file(path), bare(path).suffix.lower()
     if suffix == ".tsv":
@@ -38,7 +38,7 @@ def reader(path: str | Path, **settings: Any) -> File:
     return made
 
 
-def read_table(data: Any, target: Any = None, **settings: Any) -> Task:
+def read_table(data: object, target: object = None, **settings: object) -> Task:
     """Read a table as a task: features, classes, and what is known of them.
 
     A CSV, ARFF or Parquet file, or a table in memory.
@@ -99,7 +99,7 @@ def _task(taken: Any, settings: Mapping[str, Any]) -> Task:
     return _made("memory", "reading a table", content=table.content, **taken.roles, **settings).read()  # type: ignore[no-any-return]
 
 
-def _made(kind: str, where: str, **settings: Any) -> Any:
+def _made(kind: str, where: str, **settings: object) -> Any:
     """Make a data set of a kind; an unknown setting is a problem."""
     try:
         return make("dataset", kind, **settings)

@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -32,6 +33,7 @@ class UntypedTable:
     types: Mapping[str, str] = field(default_factory=dict)
     task: Task | None = None
     by_estimator: bool = False
+    native: Any = None  # the table as it was handed over, for estimators that read columns in their own types
 
     def __len__(self) -> int:
         return len(self.columns[0]) if self.columns else 0 if self.task is None else len(self.task)
@@ -71,7 +73,8 @@ TABLES: WeakValueDictionary[str, UntypedTable] = WeakValueDictionary()
 
 def hold(table: UntypedTable) -> UntypedTable:
     """Make a table known by its content; it is found as long as what is returned is kept."""
-    return TABLES.setdefault(table.content, table)
+    TABLES[table.content] = table  # the newest: cells that are equal as numbers may be of other types
+    return table
 
 
 def _words(column: RawColumn) -> Words:

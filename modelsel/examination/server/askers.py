@@ -9,14 +9,13 @@ import json
 import secrets
 import time
 from collections import defaultdict, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.system.disk import locked
-from modelsel.examination.sit import NAME
+from modelsel.examination.sit import NAME, HandedAnswer
 from modelsel.examination.terms import no_answer
 from modelsel.ledger.home import write_whole
 
@@ -31,11 +30,11 @@ class Asker:
     looks: int | None = None
     nats: float | None = None
 
-    def objection(self, own: Sequence[Mapping[str, Any]], worst: float) -> str:
+    def objection(self, own: Sequence[HandedAnswer], worst: float) -> str:
         """Say why the asker's budget does not allow another answer; empty where it does."""
         if self.looks is not None and len(own) >= self.looks:
             return f"{self.name} has handed in {len(own)} answers, and the token allows {self.looks}"
-        spent = sum(one["charge"] for one in own)
+        spent = sum(answer.charge for answer in own)
         if self.nats is not None and spent + worst > self.nats:
             return f"{self.name} has spent {spent:.2f} nats; this may cost {worst:.2f}, and the token allows {self.nats:g}"
         return ""
@@ -55,20 +54,19 @@ class Askers:
         ConfigurationError.raise_if(no_answer(nats))
         token = PREFIX + secrets.token_urlsafe(32)
         with locked(self._path.with_suffix(".lock")):
-            known = {digest: one for digest, one in self._known().items() if one["name"] != name}
-            known[_digest(token)] = asdict(Asker(name, looks, nats))
-            write_whole(self._path, json.dumps(known).encode())
+            known = {digest: asker for digest, asker in self._read().items() if asker.name != name}
+            known[_digest(token)] = Asker(name, looks, nats)
+            write_whole(self._path, json.dumps({digest: asdict(asker) for digest, asker in known.items()}).encode())
         return token
 
     def of(self, token: str | None) -> Asker | None:
         """Find the asker of a token, None for an unknown one. Compares digests, so that timing reveals nothing of the token."""
-        one = self._known().get(_digest(token)) if token else None
-        return Asker(**one) if one else None
+        return self._read().get(_digest(token)) if token else None
 
-    def _known(self) -> dict[str, dict[str, Any]]:
-        """Read the askers on record; none where there is no file yet."""
+    def _read(self) -> dict[str, Asker]:
+        """Read the askers on record, by the digests of their tokens; none where there is no file yet."""
         try:
-            return dict(json.loads(self._path.read_text("utf-8")))
+            return {digest: Asker(**stated) for digest, stated in json.loads(self._path.read_text("utf-8")).items()}
         except FileNotFoundError:
             return {}
 

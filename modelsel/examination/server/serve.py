@@ -15,9 +15,11 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 
 from modelsel.core.errors import ConfigurationError, ModelselError, Problem
+from modelsel.examination.board import PublicLine
 from modelsel.examination.server.askers import Asker
-from modelsel.examination.server.service import ExamService, said
+from modelsel.examination.server.service import AskerBudget, ExamService, error_facts
 from modelsel.examination.server.web import bearer, forecast_of, in_turn
+from modelsel.examination.sit import Shown
 
 
 def application(service: ExamService, host: str = "127.0.0.1") -> Any:
@@ -76,7 +78,7 @@ def refusals() -> Iterator[None]:
     try:
         yield
     except ModelselError as error:
-        raise ToolError(json.dumps(said(error))) from error
+        raise ToolError(json.dumps(error_facts(error))) from error
 
 
 class Tools:
@@ -87,7 +89,7 @@ class Tools:
 
     def terms(self) -> dict[str, Any]:
         """The terms of the exam: columns, classes, measure, how answers are shown, budgets."""
-        return dict(self._service.terms)
+        return self._service.terms.written()
 
     def development(self, first: int = 0, rows: int = 500) -> str:
         """Development rows with their classes, as CSV; `first` counts from 0."""
@@ -103,7 +105,7 @@ class Tools:
         context: Context,
         forecast_rate: float | None = None,
         forecast_rows: int | None = None,
-    ) -> dict[str, Any]:
+    ) -> Shown:
         """Hand in a class for every token of the questions.
 
         `forecast_rate` is the error rate that you foresee, `forecast_rows` from how many rows: an answer that was foreseen
@@ -114,12 +116,12 @@ class Tools:
             forecast = forecast_of(forecast_rate, forecast_rows)
             return await in_turn(partial(self._service.answer, asker, _csv(self._service, predictions), forecast))
 
-    def budget(self, context: Context) -> dict[str, Any]:
+    def budget(self, context: Context) -> AskerBudget:
         """Show what you have used, what is left, and how wide the interval of one more answer is."""
         with refusals():
             return self._service.budget(self._asker(context))
 
-    def board(self) -> list[dict[str, Any]]:
+    def board(self) -> list[PublicLine]:
         """Answers as they were shown, best first."""
         return self._service.board()
 

@@ -5,19 +5,36 @@ The service is the only one that has the exam: answers one at a time, and of oth
 
 import tempfile
 import threading
-from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from modelsel.core.errors import REFUSED, DataError, ModelselError, Problem, RefusedError
 from modelsel.dataset.files import packing
-from modelsel.examination.board import board, status
+from modelsel.examination.board import AskerUse, ExamStatus, NextInterval, PublicLine, PublicState, board, status
 from modelsel.examination.server.askers import Asker, Askers, Rates
-from modelsel.examination.sit import ExamSession
+from modelsel.examination.sit import ExamSession, Shown
+from modelsel.examination.terms import Terms
 from modelsel.ledger.home import Home
 
 PER_ROW = 100  # bytes of an answer, for each row and class
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class AskerBudget:
+    """What an asker has used, what is left, and how wide the interval of one more answer is."""
+
+    asker: str
+    state: str
+    answers: int
+    nats: float
+    looks_left: int | None
+    nats_left: float | None
+    spent_by_all: float
+    next: NextInterval | None
 
 
 class UnknownTokenError(ModelselError):
@@ -44,14 +61,14 @@ class ExamService:
         self._answers, self._calls, self._failures, self._strangers = Rates(rate), Rates(calls), Rates(30), Rates(calls)
 
     @property
-    def terms(self) -> Mapping[str, Any]:
-        return self.exam.terms.facts
+    def terms(self) -> Terms:
+        return self.exam.terms
 
     @property
     def largest(self) -> int:
         """Bytes from which an answer is too large to be one."""
-        rows = sum(map(int, self.terms["rows"].values()))
-        return (1 << 20) + PER_ROW * rows * (1 + len(self.terms["classes"]))
+        rows = self.terms.rows.development + self.terms.rows.questions
+        return (1 << 20) + PER_ROW * rows * (1 + len(self.terms.classes))
 
     def known(self, token: str | None, where: str = "") -> Asker:
         """The asker of a token. Raises UnknownTokenError, and TooOftenError where somebody tries many."""
@@ -68,9 +85,9 @@ class ExamService:
 
     def file(self, side: str) -> bytes:
         """The rows of one side, as they were given out."""
-        return (self.exam.folder / str(self.terms["files"][side]["name"])).read_bytes()
+        return (self.exam.folder / self.terms.files[side].name).read_bytes()
 
-    def answer(self, asker: Asker, data: bytes, forecast: tuple[float, float] | None = None) -> dict[str, Any]:
+    def answer(self, asker: Asker, data: bytes, forecast: tuple[float, float] | None = None) -> Shown:
         """Hand in the bytes of a CSV or Parquet file. Raises as `Exam.answer` does, and TooOftenError."""
         _wait(self._answers.take(asker.name))
         if len(data) > self.largest:
@@ -90,34 +107,37 @@ class ExamService:
                 raise DataError(
                     *(replace(one, where=one.where.replace(folder, "").lstrip("/")) for one in error.problems)
                 ) from None
-        return asdict(shown)
+        return shown
 
-    def budget(self, asker: Asker) -> dict[str, Any]:
+    def budget(self, asker: Asker) -> AskerBudget:
         """Return what an asker has used, what is left, and how wide the interval of one more answer is."""
-        facts = self._status()
-        mine = facts["askers"].get(asker.name, {"answers": 0, "nats": 0.0})
-        limits = self.terms["per_asker"]
-        looks = [limit for limit in (limits["looks"], asker.looks) if limit is not None]
-        nats = [limit for limit in (limits["nats"], asker.nats) if limit is not None]
-        return {
-            "asker": asker.name, "state": facts["state"], "answers": mine["answers"], "nats": mine["nats"],
-            "looks_left": min(looks) - mine["answers"] if looks else None,
-            "nats_left": min(nats) - mine["nats"] if nats else None,
-            "spent_by_all": facts["spent"], "next": facts["next"],
-        }  # fmt: skip
+        state = self._status()
+        mine, limits = state.askers.get(asker.name, AskerUse(0, 0.0, None, None)), self.terms.per_asker
+        looks = [limit for limit in (limits.looks, asker.looks) if limit is not None]
+        nats = [limit for limit in (limits.nats, asker.nats) if limit is not None]
+        return AskerBudget(
+            asker=asker.name, state=state.state, answers=mine.answers, nats=mine.nats,
+            looks_left=min(looks) - mine.answers if looks else None, nats_left=min(nats) - mine.nats if nats else None,
+            spent_by_all=state.spent, next=state.next,
+        )  # fmt: skip
 
-    def board(self) -> list[dict[str, Any]]:
-        """The board without digests: who has a guess of another's predictions could check it by them."""
+    def board(self) -> list[PublicLine]:
+        """The board without digests."""
         with self._reading:
-            return [{name: value for name, value in line.items() if name != "answer"} for line in board(self._read)]
+            return [_part(PublicLine, line) for line in board(self._read)]
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> PublicState:
         """The state of the exam, without what each asker has used."""
-        return {name: value for name, value in self._status().items() if name != "askers"}
+        return _part(PublicState, self._status())
 
-    def _status(self) -> dict[str, Any]:
+    def _status(self) -> ExamStatus:
         with self._reading:
             return status(self._read)
+
+
+def _part(kind: type[T], facts: T) -> T:
+    """The fields of a base alone."""
+    return kind(**{field.name: getattr(facts, field.name) for field in fields(kind)})  # type: ignore[arg-type]  # a dataclass
 
 
 def _wait(seconds: float) -> None:
@@ -125,7 +145,7 @@ def _wait(seconds: float) -> None:
         raise TooOftenError(Problem("MSEL-963", f"too many calls; wait {seconds:.0f} seconds", "the server", "ask less often"))
 
 
-def said(error: ModelselError) -> dict[str, Any]:
+def error_facts(error: ModelselError) -> dict[str, str | int]:
     """An error as askers read it: what they did wrong in full, of what is wrong here nothing but that it is."""
     if isinstance(error, DataError | RefusedError | UnknownTokenError | TooOftenError) or error.exit_code == 2:
         return {"error": str(error), "exit_code": error.exit_code}

@@ -4,7 +4,8 @@ GET  /  /terms  /development  /questions  /board  /state      for everybody
 GET  /budget,  POST /answers?rate=&rows=                       with `Authorization: Bearer TOKEN`
 """
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import asdict
 from functools import partial
 from html import escape
 from typing import Any
@@ -17,7 +18,10 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from modelsel.core.errors import ConfigurationError, DataError, ModelselError, Problem
-from modelsel.examination.server.service import ExamService, TooOftenError, UnknownTokenError, said
+from modelsel.examination.board import PublicLine, PublicState
+from modelsel.examination.server.service import ExamService, TooOftenError, UnknownTokenError, error_facts
+from modelsel.examination.sit import Shown
+from modelsel.examination.terms import Terms
 
 SAFE = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
@@ -30,7 +34,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 TURN = CapacityLimiter(1)
 
 
-async def in_turn(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+async def in_turn(work: Callable[[], Shown]) -> Shown:
     """Do what one asker wants, those before him first; who waits here takes no thread from those who read."""
     return await to_thread.run_sync(work, limiter=TURN)
 
@@ -43,12 +47,12 @@ def routes(service: ExamService) -> list[Route]:
 
     async def budget(request: Request) -> Response:
         asker = service.known(bearer(request.headers.get("authorization")), _where(request))
-        return JSONResponse(await run_in_threadpool(service.budget, asker))
+        return JSONResponse(asdict(await run_in_threadpool(service.budget, asker)))
 
     async def answers(request: Request) -> Response:
         asker = service.known(bearer(request.headers.get("authorization")), _where(request))
         data = await _body(request, service.largest)
-        return JSONResponse(await in_turn(partial(service.answer, asker, data, _forecast(request))))
+        return JSONResponse(asdict(await in_turn(partial(service.answer, asker, data, _forecast(request)))))
 
     def gives(work: Callable[[], Any]) -> Handler:
         async def handler(_request: Request) -> Response:
@@ -58,18 +62,15 @@ def routes(service: ExamService) -> list[Route]:
 
     def file(side: str) -> Handler:
         async def handler(_request: Request) -> Response:
-            kind = (
-                "text/csv; charset=utf-8"
-                if service.terms["files"][side]["name"].endswith(".csv")
-                else "application/octet-stream"
-            )
+            kind = "text/csv; charset=utf-8" if service.terms.files[side].name.endswith(".csv") else "application/octet-stream"
             return Response(await run_in_threadpool(service.file, side), media_type=kind)
 
         return handler
 
     made: dict[str, Handler] = {
-        "/": front, "/budget": budget, "/terms": gives(lambda: dict(service.terms)), "/board": gives(service.board),
-        "/state": gives(service.state), "/development": file("development"), "/questions": file("questions"),
+        "/": front, "/budget": budget, "/terms": gives(service.terms.written),
+        "/board": gives(lambda: [asdict(line) for line in service.board()]), "/state": gives(lambda: asdict(service.state())),
+        "/development": file("development"), "/questions": file("questions"),
     }  # fmt: skip
     found = [Route(path, _told(handler), methods=["GET"]) for path, handler in made.items()]
     return [*found, Route("/answers", _told(answers), methods=["POST"])]
@@ -119,7 +120,7 @@ def _told(handler: Handler) -> Handler:
                 if isinstance(error, TooOftenError)
                 else CODES.get(error.exit_code, 500)
             )
-            response = JSONResponse(said(error), code)
+            response = JSONResponse(error_facts(error), code)
         response.headers.update(SAFE)
         return response
 
@@ -191,36 +192,36 @@ SHOWN = {
 def page(service: ExamService, address: str) -> str:
     """The whole page, as it stands now."""
     terms, state, lines = service.terms, service.state(), service.board()
-    title = escape(terms["name"])
-    body = "".join((_terms(terms, state), _board(lines, state["state"]), _asking(terms, address)))
+    title = escape(terms.name)
+    body = "".join((_terms(terms, state), _board(lines, state.state), _asking(terms, address)))
     head = f"<meta charset='utf-8'><meta name='viewport' content='width=device-width,initial-scale=1'><title>{title}</title>"
     return (
         f"<!doctype html><html lang='en'><head>{head}<style>{STYLE}</style></head><body><h1>{title}</h1>{body}</body></html>\n"
     )
 
 
-def _terms(terms: Any, state: Any) -> str:
+def _terms(terms: Terms, state: PublicState) -> str:
     """Write the terms of the exam as a table of HTML."""
-    limits, policy = terms["per_asker"], terms["policy"]
-    looks = "no limit" if limits["looks"] is None else f"{limits['looks']}"
-    nats = "" if limits["nats"] is None else f", and {limits['nats']:g} nats"
+    limits, policy = terms.per_asker, terms.policy
+    looks = "no limit" if limits.looks is None else f"{limits.looks}"
+    nats = "" if limits.nats is None else f", and {limits.nats:g} nats"
     facts = [
-        ("state", state["state"]), ("questions", f"{terms['rows']['questions']:,}"),
-        ("development rows", f"{terms['rows']['development']:,}"), ("to predict", terms["columns"]["target"]),
-        ("classes", ", ".join(terms["classes"])), ("measure", terms["measure"]["kind"]),
-        ("shown", SHOWN[policy["release"]]), ("answers per asker", looks + nats),
-        ("anything shown is wrong", f"with probability {policy['delta']:g} at most: intervals {policy['intervals']:g}, "
-                                    f"verdicts {policy['verdicts']:g}"),
-        ("so far", f"{state['answers']} answers, {state['spent']:.2f} nats spent by all askers together"),
+        ("state", state.state), ("questions", f"{terms.rows.questions:,}"),
+        ("development rows", f"{terms.rows.development:,}"), ("to predict", terms.columns.target),
+        ("classes", ", ".join(terms.classes)), ("measure", state.measure),
+        ("shown", SHOWN[policy.release]), ("answers per asker", looks + nats),
+        ("anything shown is wrong", f"with probability {policy.delta:g} at most: intervals {policy.intervals:g}, "
+                                    f"verdicts {policy.verdicts:g}"),
+        ("so far", f"{state.answers} answers, {state.spent:.2f} nats spent by all askers together"),
     ]  # fmt: skip
-    if state["next"]:
-        facts.append(("the next interval", f"at most ±{state['next']['half']:.3f} wide, whoever asks"))
+    if state.next:
+        facts.append(("the next interval", f"at most ±{state.next.half:.3f} wide, whoever asks"))
     rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(str(value))}</td></tr>" for name, value in facts)
-    notes = "".join(f"<p class='quiet'>{escape(note[:1].upper() + note[1:])}.</p>" for note in terms["notes"])
+    notes = "".join(f"<p class='quiet'>{escape(note[:1].upper() + note[1:])}.</p>" for note in terms.notes)
     return f"<h2>Terms</h2><div class='scroll'><table>{rows}</table></div>{notes}"
 
 
-def _board(lines: Any, state: str) -> str:
+def _board(lines: Sequence[PublicLine], state: str) -> str:
     """Write the board as a table of HTML."""
     if not lines:
         return "<h2>Board</h2><p>Nobody has handed in an answer.</p>"
@@ -232,26 +233,26 @@ def _board(lines: Any, state: str) -> str:
     return f"<h2>Board</h2><div class='scroll'><table>{head}{rows}</table></div><p class='quiet'>{why}</p>"
 
 
-def _line(place: int, line: Any) -> str:
+def _line(place: int, line: PublicLine) -> str:
     """Write one line of the board."""
-    limits = f"[{line['interval'][0]:.4f}, {line['interval'][1]:.4f}]" if line["interval"] else ""
-    score = f"{line['score']:.4f}" if line["score"] is not None else line["said"]
-    beside = {None: "", "fewer errors": "the line above is better"}.get(line["beside"], line["beside"])
-    cells = [("n", str(place)), ("", line["asker"]), ("n", score), ("i", limits), ("", beside)]
+    limits = f"[{line.interval[0]:.4f}, {line.interval[1]:.4f}]" if line.interval else ""
+    score = f"{line.score:.4f}" if line.score is not None else line.said
+    beside = {None: "", "fewer errors": "the line above is better"}.get(line.beside, line.beside)
+    cells = [("n", str(place)), ("", line.asker), ("n", score), ("i", limits), ("", beside)]
     return "<tr>" + "".join(f"<td class='{kind}'>{escape(str(text))}</td>" for kind, text in cells) + "</tr>"
 
 
-def _asking(terms: Any, address: str) -> str:
+def _asking(terms: Terms, address: str) -> str:
     return "<h2>How to ask</h2>" + "".join(
         f"<p>{escape(said)}</p><pre>{escape(code)}</pre>" for said, code in _ways(terms, address.rstrip("/"))
     )
 
 
-def _ways(terms: Any, address: str) -> Iterator[tuple[str, str]]:
+def _ways(terms: Terms, address: str) -> Iterator[tuple[str, str]]:
     """Yield each way of handing in an answer, with an example."""
-    token, target = terms["columns"]["token"], terms["columns"]["target"]
+    token, target = terms.columns.token, terms.columns.target
     said = "Ask the examiner for a token. Predict the questions, and hand in a CSV file with a line per question:"
-    yield said, f"{token},prediction\n…,{terms['classes'][0]}"
+    yield said, f"{token},prediction\n…,{terms.classes[0]}"
     sent = f'curl -H "Authorization: Bearer $TOKEN" \\\n  --data-binary @answer.csv \\\n  "{address}/answers?rate=0.1&rows=300"'
     foreseen = "the error rate that you foresee, and from how many rows (an answer that was foreseen costs little)"
     yield f"By the command line, with {foreseen}:", f"curl -O {address}/questions\n{sent}"

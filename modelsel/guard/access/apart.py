@@ -19,11 +19,11 @@ from modelsel.guard.checks.terms import terms_for
 from modelsel.guard.facts import Look, Reveal
 from modelsel.guard.findings import look_findings
 from modelsel.guard.fingerprints import RowFingerprints
-from modelsel.guard.history.entries import as_facts, burned, who
+from modelsel.guard.history.entries import as_facts, intent_to_burn, origin
 from modelsel.guard.history.history import History, PastLook
 from modelsel.guard.labels import truth
 from modelsel.guard.matching.overlap import RowSetIndex, relations
-from modelsel.guard.release import WITH_COUNT, Counts, LabelSummary, ReleaseMechanism, ScoreGridRelease, bounds_of
+from modelsel.guard.release import COUNTED, WITH_COUNT, Counts, LabelSummary, ReleaseMechanism, ScoreGridRelease, bounds_of
 from modelsel.guard.requests import Handed, LookRequest, TestSetDeclaration
 from modelsel.ledger.database.store import WriteTransaction
 from modelsel.ledger.entry import LedgerEntry, heads
@@ -33,34 +33,34 @@ from modelsel.statistics.certificate import index_weight
 
 def burn(session: LedgerSession, sealing: TestSetDeclaration, subject: RowFingerprints) -> list[Finding]:
     """Record a look that releases all labels."""
-    price = len(subject.test.bound) * log(max(2, len(sealing.development.classes)))
+    price = len(subject.test.bound) * log(max(2, sealing.development.class_count))
 
     def step(writing: WriteTransaction) -> LedgerEntry:
-        facts = burned(subject, sealing, price, History.of(writing.entries()))
+        facts = intent_to_burn(subject, sealing, price, History.of(writing.entries()))
         intent = writing.append("intent", facts)
         shown = {"symbol": "labels", "score": None, "errors": None, "price": price, "interval": None}
-        writing.append("reveal", {**who(), "intent": Look.of(intent).id, **shown, "released": None})
+        writing.append("reveal", {**origin(), "intent": Look.of(intent).id, **shown, "released": None})
         return intent
 
     return session.witness(session.ledger.write(step), price)
 
 
-def tell(
+def record_intent(
     session: LedgerSession, sealing: TestSetDeclaration, subject: RowFingerprints, metric: str, price: float
 ) -> LedgerEntry:
     """Write the intent of an answer that is about the labels alone, without predictions."""
 
     def step(writing: WriteTransaction) -> LedgerEntry:
-        facts = burned(subject, sealing, price, History.of(writing.entries()))
+        facts = intent_to_burn(subject, sealing, price, History.of(writing.entries()))
         return writing.append("intent", {**facts, "metric": metric, "release": metric, "policy": metric, "flags": []})
 
     return session.ledger.write(step)
 
 
-def told(session: LedgerSession, intent: LedgerEntry, facts: Mapping[str, Any]) -> Reveal:
+def record_answer(session: LedgerSession, intent: LedgerEntry, facts: Mapping[str, object]) -> Reveal:
     """Record the answer to such an intent before it is shown."""
     nothing = {"score": None, "errors": None, "interval": None, "released": None}
-    shown = session.ledger.append("reveal", {**who(), "intent": Look.of(intent).id, **nothing, **facts})
+    shown = session.ledger.append("reveal", {**origin(), "intent": Look.of(intent).id, **nothing, **facts})
     answer = Reveal.of(shown)
     session.witness(intent, answer.price)
     return answer
@@ -79,7 +79,7 @@ def close(
         if known:
             return known[0].entry, known[0].answer if known[0].end else None
         position = position_of(writing, asked_now(session, ask, session.at_home()), history)
-        return writing.append("intent", closing(ask, position, handed, delta, share)), None
+        return writing.append("intent", closing_intent(ask, position, handed, delta, share)), None
 
     return session.ledger.write(step)
 
@@ -91,7 +91,7 @@ def open_unguarded(
 
     def step(writing: WriteTransaction) -> LedgerEntry | None:
         history = History.of(writing.entries())
-        facts = opened(request, subject, predictions, memory_of(writing, history, session.key), score)
+        facts = unguarded_intent(request, subject, predictions, memory_of(writing, history, session.key), score)
         return writing.append("intent", facts) if facts else None
 
     return session.ledger.write(step)
@@ -101,13 +101,13 @@ def close_unguarded(
     session: LedgerSession, intent: LedgerEntry, found: LabelSummary, sealing: TestSetDeclaration
 ) -> list[Finding]:
     """Record the number that `guard=off` is about to show."""
-    session.ledger.append("reveal", shown(Look.of(intent), found, sealing))
+    session.ledger.append("reveal", unguarded_reveal(Look.of(intent), found, sealing))
     return session.witness(intent, Look.of(intent).worst)
 
 
 def tell_unremembered(session: LedgerSession, study: str) -> list[Finding]:
     """Say in `modelsel.lock` that nothing was kept of a study."""
-    return AnchorSet(session.anchors, "").unremembered(study, who()["at"])  # no key is made for it
+    return AnchorSet(session.anchors, "").unremembered(study, origin()["at"])  # no key is made for it
 
 
 def witness_unguarded(session: LedgerSession, subject: RowFingerprints) -> list[Finding]:
@@ -134,12 +134,14 @@ CLOSING = "closing"  # in place of a measure
 VERDICTS = ("cannot be told apart", "fewer errors", "more errors")
 
 
-def closing(ask: PreparedLook, position: LookContext, handed: Sequence[Handed], delta: float, share: float) -> dict[str, Any]:
+def closing_intent(
+    ask: PreparedLook, position: LookContext, handed: Sequence[Handed], delta: float, share: float
+) -> dict[str, Any]:
     """The intent: which answers will be shown, and where each stands."""
     standing = position.standing
     alone = -log(index_weight(standing.look)) + standing.spent + log(max(1, len(handed)))
     every = bool(position.rows.all())
-    fresh, delta = every and position.certified, min(delta, terms_for(position)["delta"])
+    fresh, delta = every and position.certified, min(delta, terms_for(position).delta)
     answers = [
         {"name": one.name, "base": alone if one.base is None else one.base, "certified": one.certified and fresh}
         for one in handed
@@ -147,7 +149,7 @@ def closing(ask: PreparedLook, position: LookContext, handed: Sequence[Handed], 
     n = len(position.rows)
     channels = len(handed) * _channel(ask, n).worst + len(handed) * (len(handed) - 1) / 2 * log(len(VERDICTS))
     return {
-        **who(), "testset": position.digest, "train": ask.subject.train, "metric": CLOSING, "config": {},
+        **origin(), "testset": position.digest, "train": ask.subject.train, "metric": CLOSING, "config": {},
         "spec_id": ask.request.sealing.spec_id, "predictions": "", "study": ask.request.sealing.study, "justify": None,
         "folder": ask.request.sealing.folder, "n": n, "n_clean": int(position.clean.sum()), "certified": position.certified,
         "look": standing.look, "spent": standing.spent, "space": standing.space, "worst": channels,
@@ -157,7 +159,7 @@ def closing(ask: PreparedLook, position: LookContext, handed: Sequence[Handed], 
     }  # fmt: skip
 
 
-def closed(
+def closing_answers(
     ask: PreparedLook, facts: Look, handed: Sequence[Handed], labels: tuple[tuple[str, ...], Codes, Floats | None]
 ) -> dict[str, Any]:
     """Release the error counts of all answers and verdicts of pairs, with their price."""
@@ -230,12 +232,12 @@ def full_price(sealing: TestSetDeclaration) -> float:
     Three classes and ten rows: no more than 10 ln 3.
     """
     n, kind = len(sealing.sealed), kind_of(sealing.measure)
-    plain = kind == "error" and sealing.development.weights is None
+    plain = kind in COUNTED and sealing.development.weights is None
     said = (prices.full(n) if kind in WITH_COUNT else 0.0) + (0.0 if plain else FLOAT)
-    return min(said, n * log(max(2, len(sealing.development.classes))))
+    return min(said, n * log(max(2, sealing.development.class_count)))
 
 
-def opened(
+def unguarded_intent(
     request: LookRequest, subject: RowFingerprints, predictions: str, memory: RowSetIndex, score: float | None = None
 ) -> dict[str, Any] | None:
     """The intent of an unguarded look; None where this very number (where it is known: this `score`) was shown before."""
@@ -248,7 +250,7 @@ def opened(
     past = history.looks_at((subject.digest, *(one.testset for one in kin)))
     n, price = len(sealing.sealed), full_price(sealing)
     return {
-        **who(), "testset": subject.digest, "train": subject.train, "metric": metric, "spec_id": sealing.spec_id,
+        **origin(), "testset": subject.digest, "train": subject.train, "metric": metric, "spec_id": sealing.spec_id,
         "predictions": predictions, "justify": {}, "study": sealing.study, "folder": sealing.folder,
         "config": sealing.config, "winner": selected.winner, "cv_mean": selected.cv_mean, "cv_rows": selected.cv_rows,
         "cv_error": selected.cv_error, "n": n, "n_clean": n, "certified": False, "look": 1 + len(past),
@@ -259,10 +261,10 @@ def opened(
     }  # fmt: skip
 
 
-def shown(intent: Look, found: LabelSummary, sealing: TestSetDeclaration) -> dict[str, Any]:
+def unguarded_reveal(intent: Look, found: LabelSummary, sealing: TestSetDeclaration) -> dict[str, Any]:
     """The reveal: nothing is charged to this look itself."""
     errors = found.errors if kind_of(sealing.measure) in WITH_COUNT else None
-    return {**who(), "intent": intent.id, "symbol": "unguarded", "score": found.score, "errors": errors,
+    return {**origin(), "intent": intent.id, "symbol": "unguarded", "score": found.score, "errors": errors,
             "price": intent.worst, "interval": None, "released": None}  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """Replay, refuse or record an intent: decided under the ledger's write lock, so that two looks cannot both be first."""
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -13,24 +13,24 @@ from filelock import FileLock, Timeout
 
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Finding, weights_of
-from modelsel.guard.bounded_losses import BoundedLossRelease, SealedSide, planned, resumed
-from modelsel.guard.checks.declared_space import declared
+from modelsel.guard.bounded_losses import BoundedLossRelease, SealedSide, plan_release, resume_release
+from modelsel.guard.checks.declared_space import judge_declaration
 from modelsel.guard.checks.independence import EarlierStatements, Independence
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
 from modelsel.guard.checks.post_release import selection
-from modelsel.guard.checks.pre_release import LookReview, noticed
+from modelsel.guard.checks.pre_release import LookReview, review
 from modelsel.guard.checks.terms import EXACT, in_force
-from modelsel.guard.facts import Reason
+from modelsel.guard.facts import Commitment, Reason, Seal
 from modelsel.guard.findings import certificate_findings, look_findings
-from modelsel.guard.history.entries import ONLY_ERRORS, as_facts, who
+from modelsel.guard.history.entries import ONLY_ERRORS, as_facts, origin
 from modelsel.guard.history.history import History, PastLook
 from modelsel.guard.matching.concurrent_looks import standing_interval
-from modelsel.guard.matching.other_ledgers import NOTHING, OtherLedgers, joined, related
+from modelsel.guard.matching.other_ledgers import NOTHING, OtherLedgers, join_histories, related_sets
 from modelsel.guard.matching.overlap import DESIGN, RowSetIndex
 from modelsel.guard.policy.base import CORRECTED
 from modelsel.guard.policy.decision import Question, judge
-from modelsel.guard.release import LadderRelease, ReleaseMechanism, ScoreGridRelease, bounds_of, count_channel
+from modelsel.guard.release import LadderRelease, LookTerms, ReleaseMechanism, ScoreGridRelease, bounds_of, count_channel
 from modelsel.ledger.database.store import WriteTransaction
 from modelsel.ledger.entry import LedgerEntry, heads
 from modelsel.ledger.home import Home, IdentityKey
@@ -49,21 +49,21 @@ def decide(writing: WriteTransaction, ask: PreparedLook) -> ApprovedLook | Repla
         return _resumed(writing, ask, history, open_one)
     position = position_of(writing, ask, history)
     terms = in_force(position, ask.likely[0])
-    hidden = str(terms.get("closed", "")) or _hidden(ask, terms)
+    hidden = terms.closed or _hidden(ask, terms)
     if hidden:
-        closed = (certificate_findings.budget_exhausted_quota_is_used(),) if "closed" in terms else ()
+        closed = (certificate_findings.budget_exhausted_quota_is_used(),) if terms.closed else ()
         return _refuse(writing, ask, position, terms, closed, hidden)
     channel = _bounded(ask, terms, position) or _channel(
         ask, terms, position.past, int(position.rows.sum()), position.standing.look
     )
     seen = LookReview(ask.subject, position, ask.request.sealing.spec_id, ask.request.sealing.config, ask.metric, ask.measure,
-                ask.predictions, relabelled(ask), ask.elsewhere.keys | {ask.key.id}, who()["at"], ask.leaks,
+                ask.predictions, says_labels_corrected(ask), ask.elsewhere.keys | {ask.key.id}, origin()["at"], ask.leaks,
                 ask.since, ask.request.sitting is not None)  # fmt: skip
-    objection = sitting.objection(_facts(position.past), channel.worst) if (sitting := ask.request.sitting) else ""
+    objection = sitting.objection(position.past, channel.worst) if (sitting := ask.request.sitting) else ""
     if objection:
         return _refuse(writing, ask, position, terms, (), objection)
     findings = (
-        *noticed(seen),
+        *review(seen),
         *_by_quota(terms, position),
         *ask.elsewhere.unreached,
         *selection(ask.request, history, ask.subject),
@@ -82,10 +82,10 @@ def _answered_before(history: History, ask: PreparedLook, writing: WriteTransact
     mine = [look for look in mine if look.id not in ask.doubted]
     mine = [look for look in mine if _can_follow(ask, look) or _own(writing, look)]  # another's answer is computed anew
     same = (look for look in mine if ask.told_by(look.facts))
-    return next((look for look in reversed([*same]) if not relabelled(ask) or _of_that_correction(look, ask)), None)
+    return next((look for look in reversed([*same]) if not says_labels_corrected(ask) or _of_that_correction(look, ask)), None)
 
 
-def relabelled(ask: PreparedLook) -> bool:
+def says_labels_corrected(ask: PreparedLook) -> bool:
     """Say whether the request states that labels were corrected; no digest of labels is kept that could tell."""
     return ask.policy.justify.category == CORRECTED
 
@@ -98,7 +98,7 @@ def _of_that_correction(look: PastLook, ask: PreparedLook) -> bool:
 def _replay(writing: WriteTransaction, ask: PreparedLook, history: History, known: PastLook) -> Replayed:
     """Record that a known answer is shown again, and return it."""
     sealing = ask.request.sealing
-    facts = {**who(), "of": known.id, "testset": known.testset, "spec_id": sealing.spec_id, "study": sealing.study,
+    facts = {**origin(), "of": known.id, "testset": known.testset, "spec_id": sealing.spec_id, "study": sealing.study,
              "folder": sealing.folder, "train": ask.subject.train}  # fmt: skip
     writing.append("replay", facts)
     return Replayed(
@@ -113,7 +113,7 @@ def _as_known_now(writing: WriteTransaction, ask: PreparedLook, history: History
     """The interval that a known answer has today: after merges, and for units where it is said since that rows are none."""
     limits = standing_interval(known, history.looks_at(known.facts.charged or [known.testset]))
     seals = history.sealings([known.testset])
-    if limits is None or known.facts.units or not any(seal.facts.get("independent") for seal in seals):
+    if limits is None or known.facts.units or not any(Seal.of(seal).independent for seal in seals):
         return {"interval": limits}
     position = position_of(writing, ask, history)
     units = position.sizes(ask.likely[0], known.facts.nats)
@@ -137,7 +137,7 @@ def _interrupted(history: History, ask: PreparedLook, writing: WriteTransaction)
     sealing = ask.request.sealing
     for look in history.looks_at([ask.subject.digest]):
         asked = look.status == "open" and look.same_question(ask.subject.digest, ask.metric, sealing.spec_id, ask.subject.train)
-        asked = asked and not look.facts.off and not relabelled(ask) and look.entry.replica == writing.replica
+        asked = asked and not look.facts.off and not says_labels_corrected(ask) and look.entry.replica == writing.replica
         if asked and ask.told_by(look.facts) and _can_follow(ask, look):
             return look
     return None
@@ -154,7 +154,7 @@ def _resumed(writing: WriteTransaction, ask: PreparedLook, history: History, loo
     terms, past = in_force(position, ask.likely[0]), history.looks_at(position.charged)
     plan, channel = look.facts.plan, _channel(ask, terms, past, int(position.rows.sum()), look.facts.look)
     if plan is not None and (bounded := _planned(ask, terms, position)) is not None:
-        channel = resumed(bounded, plan)
+        channel = resume_release(bounded, plan)
     return ApprovedLook(look.entry, channel, position.rows, (), position.units)
 
 
@@ -162,17 +162,17 @@ def position_of(
     writing: WriteTransaction, ask: PreparedLook, history: History, until: LedgerEntry | None = None
 ) -> LookContext:
     """Compute the context of a look from the entries of this ledger and of all others that are known."""
-    whole = joined(history, ask.elsewhere, ask.key.id)
+    whole = join_histories(history, ask.elsewhere, ask.key.id)
     before = whole if until is None else whole.before(until)
     history = before if ask.subject.digest in before.seals else whole  # a stranger may state that he saw nothing
-    kin = related(ask.subject, memory_of(writing, history, ask.key, ask.elsewhere), ask.elsewhere)
+    kin = related_sets(ask.subject, memory_of(writing, history, ask.key, ask.elsewhere), ask.elsewhere)
     found = tuple(one for one in kin if one.role != DESIGN)
-    seal = history.seals[ask.subject.digest].facts
+    seal = Seal.of(history.seals[ask.subject.digest])
     commits = history.commits_on([ask.subject.digest])
     spec_id = ask.request.sealing.spec_id
-    used = {look.entry.brief.get("commit") for look in history.looks}
-    mine = (entry for entry in commits if entry.facts["spec_id"] == spec_id and _is_that(entry, ask))
-    free = (entry for entry in mine if entry.facts["id"] not in used)
+    used = {look.entry.brief.commit for look in history.looks}
+    mine = (entry for entry in commits if Commitment.of(entry).spec_id == spec_id and _is_that(entry, ask))
+    free = (entry for entry in mine if Commitment.of(entry).id not in used)
     unknown = bool(ask.elsewhere.unreached or history.unnamed)
     at_work = frozenset(_at_work(writing, ask, history))
     position = LookContext(
@@ -187,8 +187,8 @@ def position_of(
         designs=tuple(dict.fromkeys(one.testset for one in kin if one.role == DESIGN)),
     )
     position = replace(position, independence=_independent(writing, ask, position))
-    ids = RowSet.unpack(writing.rowset(seal["candidates"])).arrays["ids"] if seal.get("candidates") else None
-    return replace(position, declared=declared(ask, history, found, ids, bool(position.rows.all())))
+    ids = RowSet.unpack(writing.rowset(seal.candidates)).arrays["ids"] if seal.candidates else None
+    return replace(position, declared=judge_declaration(ask, history, found, ids, bool(position.rows.all())))
 
 
 def _independent(writing: WriteTransaction, ask: PreparedLook, position: LookContext) -> Independence:
@@ -211,7 +211,8 @@ def _at_work(writing: WriteTransaction, ask: PreparedLook, history: History) -> 
 
 def _is_that(commit: LedgerEntry, ask: PreparedLook) -> bool:
     """Say whether the model is the one that was committed to, by its predictions on record."""
-    return bool(commit.facts.get("predictions") == ask.predictions and commit.facts.get("measure") == ask.measure)
+    stated = Commitment.of(commit)
+    return stated.predictions == ask.predictions and stated.measure == ask.measure
 
 
 def memory_of(writing: WriteTransaction, history: History, key: IdentityKey, elsewhere: OtherLedgers = NOTHING) -> RowSetIndex:
@@ -222,9 +223,9 @@ def memory_of(writing: WriteTransaction, history: History, key: IdentityKey, els
     )
 
 
-def _hidden(ask: PreparedLook, terms: Mapping[str, Any]) -> str:
+def _hidden(ask: PreparedLook, terms: LookTerms) -> str:
     """Say why this measure may not be shown; empty where it may."""
-    release = terms["release"]
+    release = terms.release
     if release == "better" and ask.request.sitting is None:
         return "these rows are those of an exam, which shows one bit for an answer: hand in predictions (modelsel exam answer)"
     if release not in ONLY_ERRORS or ask.counted:
@@ -232,45 +233,45 @@ def _hidden(ask: PreparedLook, terms: Mapping[str, Any]) -> str:
     return f"these rows were sealed with guard.release={release}, which shows plain error rates only; use measure=error"
 
 
-def _by_quota(terms: Mapping[str, Any], position: LookContext) -> Iterator[Finding]:
+def _by_quota(terms: LookTerms, position: LookContext) -> Iterator[Finding]:
     """G053: what the seal promised to show is used up."""
-    sealed = position.history.terms(position.digest)["release"]
-    if terms["release"] == "ladder" != sealed:
-        why = f"guard.quota={terms['quota'][0]:g} is used up" if terms["quota"] else "a set that shares these rows says so"
-        yield certificate_findings.quota_used(terms["steps"], why)
+    sealed = position.history.terms(position.digest).release
+    if terms.release == "ladder" != sealed:
+        why = f"guard.quota={terms.quota[0]:g} is used up" if terms.quota else "a set that shares these rows says so"
+        yield certificate_findings.quota_used(terms.steps or position.n, why)
 
 
-def _channel(ask: PreparedLook, terms: Mapping[str, Any], looks: Sequence[PastLook], n: int, look: int) -> ReleaseMechanism:
+def _channel(ask: PreparedLook, terms: LookTerms, looks: Sequence[PastLook], n: int, look: int) -> ReleaseMechanism:
     """Choose how the answer is released: an error count by its terms, another measure on a grid of scores."""
     if ask.counted:
         past = [one for one in looks if one.status == "revealed"]
-        if terms["release"] == "better":  # its best answer is kept by this exam; that of another one is not at hand
+        if terms.release == "better":  # its best answer is kept by this exam; that of another one is not at hand
             exam = ask.request.sealing.config.get("exam")
-            past = [one for one in past if (one.facts.config or {}).get("exam") == exam]
+            past = [one for one in past if one.config.get("exam") == exam]
         return _not_taken(count_channel(terms, n, ask.likely, [one.shown for one in past], look), past, looks)
-    selected, told = ask.request.selected, terms["release"] == "predicted"
+    selected, told = ask.request.selected, terms.release == "predicted"
     expected = (selected.cv_mean, selected.cv_rows) if told and isfinite(selected.cv_mean) else None
     kind = kind_of(ask.request.sealing.measure)
-    return ScoreGridRelease(kind, n, int(terms["steps"] or n), bounds_of(ask.request.sealing.measure), expected,
-                  ask.foreseen if told else None, rounded=terms["steps"] is not None)  # fmt: skip
+    return ScoreGridRelease(kind, n, int(terms.steps or n), bounds_of(ask.request.sealing.measure), expected,
+                  ask.foreseen if told else None, rounded=terms.steps is not None)  # fmt: skip
 
 
-def _bounded(ask: PreparedLook, terms: Mapping[str, Any], position: LookContext) -> BoundedLossRelease | None:
+def _bounded(ask: PreparedLook, terms: LookTerms, position: LookContext) -> BoundedLossRelease | None:
     """The release of a bounded loss with the narrowest forecast; None where nothing is certified or there is no form."""
-    return _planned(ask, terms, position) if position.certified and terms["release"] in EXACT else None
+    return _planned(ask, terms, position) if position.certified and terms.release in EXACT else None
 
 
-def _planned(ask: PreparedLook, terms: Mapping[str, Any], position: LookContext) -> BoundedLossRelease | None:
+def _planned(ask: PreparedLook, terms: LookTerms, position: LookContext) -> BoundedLossRelease | None:
     """Plan the release of a bounded loss from out-of-fold predictions; None where the measure has no form."""
     if ask.form is None:
         return None
-    seen, steps, weights = ask.request.seen, terms["steps"], weights_of(ask.request.sealing.sealed)
+    seen, steps, weights = ask.request.seen, terms.steps, weights_of(ask.request.sealing.sealed)
     assert seen is not None
     assert ask.outputs is not None
     side = SealedSide(ask.outputs, position.units, weights).of(position.rows)
-    nats = position.standing.nats(terms["delta"] / ask.form.numbers(steps is not None))
-    told = ask.foreseen if terms["release"] == "predicted" else None
-    return planned(ask.form, seen, side, nats, None if steps is None else int(steps), told)
+    nats = position.standing.nats(terms.delta / ask.form.numbers(steps is not None))
+    told = ask.foreseen if terms.release == "predicted" else None
+    return plan_release(ask.form, seen, side, nats, None if steps is None else int(steps), told)
 
 
 def _not_taken(channel: ReleaseMechanism, past: Sequence[PastLook], looks: Sequence[PastLook]) -> ReleaseMechanism:
@@ -284,67 +285,62 @@ def _not_taken(channel: ReleaseMechanism, past: Sequence[PastLook], looks: Seque
     return channel
 
 
-def _facts(looks: Sequence[PastLook]) -> list[dict[str, Any]]:
-    """Return the facts about past looks that an exam's objection may read."""
-    return [{**look.entry.facts, "status": look.status, "charge": look.price} for look in looks]
-
-
 def _question(
     ask: PreparedLook,
     position: LookContext,
-    terms: Mapping[str, Any],
+    terms: LookTerms,
     findings: tuple[Finding, ...],
     channel: ReleaseMechanism | None = None,
 ) -> Question:
     """Gather what the policy is asked: the look's number, the width of its interval, the findings so far."""
-    nats = position.standing.nats(terms["delta"])
+    nats = position.standing.nats(terms.delta)
     low, high = position.foreseen(ask.likely[0], nats) if position.certified and ask.counted else (0.0, 1.0)
     if isinstance(channel, BoundedLossRelease):
         low, high = 0.0, 2 * channel.plan.forecast
-    texts = tuple(str(look.entry.brief.get("said") or "") for look in position.history.looks)
+    texts = tuple(str(look.entry.brief.said or "") for look in position.history.looks)
     return Question(1 + len(position.past), (high - low) / 2, findings, texts, _exhausted(terms, position.past))
 
 
-def _exhausted(terms: Mapping[str, Any], past: tuple[PastLook, ...]) -> int:
+def _exhausted(terms: LookTerms, past: tuple[PastLook, ...]) -> int:
     """Return thresholdout's budget where it is used up, else 0; an answer that nobody has seen yet counts as used."""
     used = sum(1 for look in past if look.status != "revealed" or look.answer.symbol == "noisy")
-    return int(terms["budget"]) if terms["release"] == "thresholdout" and used >= terms["budget"] else 0
+    return terms.budget if terms.release == "thresholdout" and used >= terms.budget else 0
 
 
 def _refuse(
     writing: WriteTransaction,
     ask: PreparedLook,
     position: LookContext,
-    terms: Mapping[str, Any],
+    terms: LookTerms,
     findings: tuple[Finding, ...],
     reason: str,
 ) -> Refused:
     """Record a refusal, and return it."""
     sealing, standing = ask.request.sealing, position.standing
-    facts = {**who(), "refused": reason, "testset": ask.subject.digest, "spec_id": sealing.spec_id, "study": sealing.study,
+    facts = {**origin(), "refused": reason, "testset": ask.subject.digest, "spec_id": sealing.spec_id, "study": sealing.study,
              "folder": sealing.folder, "flags": as_facts(findings)}  # fmt: skip
     writing.append("note", facts)
-    return Refused(reason, position.n, standing.look, standing.spent, terms["delta"], terms["release"], findings)
+    return Refused(reason, position.n, standing.look, standing.spent, terms.delta, terms.release, findings)
 
 
 def _intent(
-    ask: PreparedLook, position: LookContext, terms: Mapping[str, Any], channel: ReleaseMechanism, findings: tuple[Finding, ...]
+    ask: PreparedLook, position: LookContext, terms: LookTerms, channel: ReleaseMechanism, findings: tuple[Finding, ...]
 ) -> dict[str, Any]:
     """Gather the facts of an intent, which stands in the ledger before any label is opened."""
     sealing, selected, standing = ask.request.sealing, ask.request.selected, position.standing
-    nats = standing.nats(terms["delta"] / channel.numbers)
+    nats = standing.nats(terms.delta / channel.numbers)
     plan = channel.facts if isinstance(channel, BoundedLossRelease) else None
     apart = {"units": position.sizes(ask.likely[0], nats), "withheld": position.withheld, "plan": plan}  # where they apply
     return {
-        **who(), "testset": ask.subject.digest, "train": ask.subject.train, "metric": ask.metric, "spec_id": sealing.spec_id,
+        **origin(), "testset": ask.subject.digest, "train": ask.subject.train, "metric": ask.metric, "spec_id": sealing.spec_id,
         "predictions": ask.predictions, "study": sealing.study, "folder": sealing.folder,
         "config": sealing.config,
         "winner": selected.winner, "cv_mean": selected.cv_mean, "cv_rows": selected.cv_rows, "cv_error": selected.cv_error,
         "n": int(position.rows.sum()), "n_clean": int(position.clean.sum()), "certified": position.certified,
         "look": standing.look, "spent": standing.spent, "space": standing.space, "member": standing.member,
         "nats": nats, "numbers": channel.numbers,
-        "declared": position.declared.how, "worst": channel.worst, "delta": terms["delta"], "release": terms["release"],
-        "policy": kind_of(ask.policy), "since": ask.since, "commit": position.commit.facts["id"] if position.commit else None,
+        "declared": position.declared.how, "worst": channel.worst, "delta": terms.delta, "release": terms.release,
+        "policy": kind_of(ask.policy), "since": ask.since, "commit": position.commit and Commitment.of(position.commit).id,
         "overlap": [relation.facts() for relation in position.relations if relation.testset != position.digest],
         "charged": list(position.charged), "seen": {r: e.seq for r, e in heads(position.history.entries).items()},
         "flags": as_facts(findings), "justify": asdict(ask.policy.justify), NAMED: ask.at_work,

@@ -9,13 +9,13 @@ from modelsel.guard.access.authorize import memory_of
 from modelsel.guard.access.integrity import mark
 from modelsel.guard.access.looks import elsewhere_now
 from modelsel.guard.access.session import LedgerSession
-from modelsel.guard.facts import Commitment, RecordedSelection
+from modelsel.guard.facts import Commitment, Note, RecordedSelection, SealTerms
 from modelsel.guard.fingerprints import RowFingerprints
-from modelsel.guard.history.entries import terms_of, who
+from modelsel.guard.history.entries import origin, terms_of
 from modelsel.guard.history.history import History
-from modelsel.guard.history.quarantine import judged
+from modelsel.guard.history.quarantine import believed_entries
 from modelsel.guard.history.stored_rows import keep_chosen
-from modelsel.guard.matching.other_ledgers import OtherLedgers, joined, related
+from modelsel.guard.matching.other_ledgers import OtherLedgers, join_histories, related_sets
 from modelsel.guard.requests import SelectionSummary, TestSetDeclaration
 from modelsel.ledger.database.store import Ledger, WriteTransaction
 from modelsel.ledger.entry import LedgerEntry
@@ -37,10 +37,10 @@ def select(
 
     def step(writing: WriteTransaction) -> None:
         known = History.of(writing.entries()).selections
-        mine = (one for one in known if (one.brief.get("train"), one.brief.get("spec_id")) == (subject.train, sealing.spec_id))
+        mine = (one for one in known if (one.brief.train, one.brief.spec_id) == (subject.train, sealing.spec_id))
         if not any(all(entry.facts.get(name) == value for name, value in facts.items()) for entry in mine):
             writing.append(
-                "selection", {**who(), **facts, **keep_chosen(writing, session.store, session.key, sealing, subject)}
+                "selection", {**origin(), **facts, **keep_chosen(writing, session.store, session.key, sealing, subject)}
             )
 
     session.ledger.write(step)
@@ -61,8 +61,8 @@ def commit(
 
     def step(writing: WriteTransaction) -> None:
         known = elsewhere_now(session, elsewhere, () if session.memory is session.ledger else session.memory.entries())
-        history = joined(History.of(writing.entries()), known, session.key.id)
-        found = related(subject, memory_of(writing, history, session.key, known), known)
+        history = join_histories(History.of(writing.entries()), known, session.key.id)
+        found = related_sets(subject, memory_of(writing, history, session.key, known), known)
         charged = tuple(dict.fromkeys((subject.digest, *(one.testset for one in found if one.role == "test"))))
         done, past = history.commits_on(charged), history.looks_at(charged)
         index = 1 + len(done) + sum(1 for look in past if not look.facts.commit)
@@ -72,13 +72,13 @@ def commit(
         for offset, spec_id in enumerate(fresh):
             facts = {"testset": subject.digest, "train": subject.train, "spec_id": spec_id, "look": index + offset,
                      "spent": spent, **_on_record(history, subject, spec_id)}  # fmt: skip
-            writing.append("commit", {**who(), **facts, "study": sealing.study})
+            writing.append("commit", {**origin(), **facts, "study": sealing.study})
 
     session.ledger.write(step)
     session.remember_how_far()
 
 
-def predicted(session: LedgerSession, table: Table, folder: str) -> None:
+def record_predictions(session: LedgerSession, table: Table, folder: str) -> None:
     """Put on record that rows were predicted: here, and in the home."""
     record_prediction(session.ledger, table, session.key, folder)
     if session.apart:
@@ -87,13 +87,13 @@ def predicted(session: LedgerSession, table: Table, folder: str) -> None:
     session.remember_how_far()
 
 
-def _measured(terms: Mapping[str, Any]) -> dict[str, Any]:
-    return {"measure": terms["metric"], "measured": terms["measure"]}
+def _measured(terms: SealTerms) -> dict[str, str]:
+    return {"measure": terms.metric, "measured": terms.measure}
 
 
 def _on_record(history: History, subject: RowFingerprints, spec_id: str) -> dict[str, Any]:
     """The latest predictions of a study for these rows, and the measure that it chose by."""
-    mine = (RecordedSelection.of(entry) for entry in history.selections if entry.brief["testset"] == subject.digest)
+    mine = (RecordedSelection.of(entry) for entry in history.selections if entry.brief.testset == subject.digest)
     noted = [one for one in mine if one.spec_id == spec_id and one.predictions]
     return {"predictions": noted[-1].predictions, "measure": noted[-1].measured} if noted else {}
 
@@ -112,11 +112,11 @@ def rows_of(table: Table, key: IdentityKey) -> str:
     return set_digest(bound(columns(table), key), key)
 
 
-def note(writing: WriteTransaction, facts: Mapping[str, Any]) -> None:
+def note(writing: WriteTransaction, facts: Mapping[str, object]) -> None:
     """Put a contact on record, unless it is there."""
     same = tuple(facts.get(name) for name in SAME)
-    if same not in {tuple(one.get(name) for name in SAME) for one in _facts(judged(writing.entries()))}:
-        writing.append("note", {**who(), **facts})
+    if same not in {(*note.part(SAME).values(),) for note in _contacts(believed_entries(writing.entries()))}:
+        writing.append("note", {**origin(), **facts})
 
 
 def record_prediction(ledger: Ledger, table: Table, key: IdentityKey, folder: str) -> None:
@@ -127,13 +127,10 @@ def record_prediction(ledger: Ledger, table: Table, key: IdentityKey, folder: st
 
 def contacts(entries: Sequence[LedgerEntry]) -> list[dict[str, Any]]:
     """All of them, oldest first: what was done, when, by whom, with how many rows, and which sealed set these are."""
-    sealed = {entry.facts["testset"] for entry in entries if entry.kind == "seal"}
+    sealed = {entry.brief.testset for entry in entries if entry.kind == "seal"}
     names = ("contact", "at", "user", "host", "n", "folder")
-    return [
-        {**{name: facts.get(name) for name in names}, "testset": facts["rows"] if facts["rows"] in sealed else None}
-        for facts in _facts(entries)
-    ]
+    return [{**note.part(names), "testset": note.rows if note.rows in sealed else None} for note in _contacts(entries)]
 
 
-def _facts(entries: Sequence[LedgerEntry]) -> Iterator[dict[str, Any]]:
-    return (entry.facts for entry in entries if entry.kind == "note" and entry.brief.get("contact"))
+def _contacts(entries: Sequence[LedgerEntry]) -> Iterator[Note]:
+    return (Note.of(entry) for entry in entries if entry.kind == "note" and entry.brief.contact)

@@ -6,10 +6,11 @@ from typing import Any
 
 from modelsel.core.errors import LedgerError, Problem
 from modelsel.core.types import Finding
+from modelsel.guard.facts import Look, Note
 from modelsel.guard.findings import ledger_findings, row_findings
-from modelsel.guard.history.entries import who
+from modelsel.guard.history.entries import origin
 from modelsel.guard.history.history import History
-from modelsel.guard.history.quarantine import judged
+from modelsel.guard.history.quarantine import believed_entries
 from modelsel.guard.release import worst_of
 from modelsel.ledger.database.judged import JudgedEntries
 from modelsel.ledger.database.store import Ledger, WriteTransaction
@@ -21,7 +22,7 @@ MOST = 1000  # lost looks that are written down one by one: after so many no int
 Seen = Sequence[tuple[str, Mapping[str, str]]]  # the name of an anchor, and what it saw
 
 
-def checked(home: Home, ledger: Ledger, url: str) -> tuple[Ledger, list[Finding]]:
+def check_ledger(home: Home, ledger: Ledger, url: str) -> tuple[Ledger, list[Finding]]:
     """Return the ledger to go on with, and findings about its past. LedgerError (5) where a chain does not hold."""
     remembered = home.state()  # before the entries: a look in between would seem to have been cut off
     entries = ledger.entries(anew=True)
@@ -33,14 +34,14 @@ def checked(home: Home, ledger: Ledger, url: str) -> tuple[Ledger, list[Finding]
         return ledger, []
     ledger = _begin_anew(home, ledger, url)
     for finding in findings:
-        ledger.append("note", {**who(), "code": finding.code, "text": finding.message})
+        ledger.append("note", {**origin(), "code": finding.code, "text": finding.message})
     mark(home, ledger, url)
     return ledger, findings
 
 
 def judged_of(home: Home) -> JudgedEntries:
     """The home's files of what was found of ledgers' entries."""
-    return JudgedEntries(home.folder / "judged", home.secret("index.key"), who()["version"])
+    return JudgedEntries(home.folder / "judged", home.secret("index.key"), origin()["version"])
 
 
 def damage(home: Home, ledger: Ledger, entries: TrustedEntries) -> list[ChainBreak]:
@@ -52,7 +53,7 @@ def damage(home: Home, ledger: Ledger, entries: TrustedEntries) -> list[ChainBre
     return broken(ledger.everything()) if mine else []
 
 
-def losses(remembered: Mapping[str, Any], ledger: Ledger, url: str, entries: Sequence[LedgerEntry]) -> list[Finding]:
+def losses(remembered: Mapping[str, object], ledger: Ledger, url: str, entries: Sequence[LedgerEntry]) -> list[Finding]:
     """List findings for what the home remembered before the entries were read and the ledger no longer shows."""
     return [*_replaced(remembered, ledger, url), *_shortened(remembered, ledger, entries), *_cut(ledger, entries)]
 
@@ -65,7 +66,7 @@ def mark(home: Home, ledger: Ledger, url: str) -> None:
         state.setdefault("marks", {})[ledger.id] = tops
 
 
-def contradicted(
+def unknown_looks(
     ledger: Ledger, entries: Sequence[LedgerEntry], seen: Seen, elsewhere: Sequence[LedgerEntry] = ()
 ) -> list[Finding]:
     """List findings for looks that anchors saw and neither the ledger knows nor `elsewhere`, the others at hand."""
@@ -74,7 +75,7 @@ def contradicted(
     return list(dict.fromkeys(_meaning(ledger, anchor, facts, numbers) for anchor, facts in unknown))
 
 
-def recovered(ledger: Ledger, testset: str, n: int, seen: Seen, elsewhere: Sequence[LedgerEntry] = ()) -> list[Finding]:
+def recover_looks(ledger: Ledger, testset: str, n: int, seen: Seen, elsewhere: Sequence[LedgerEntry] = ()) -> list[Finding]:
     """Write down the looks that anchors saw and no ledger at hand knows; say what that means."""
     if not seen or {facts["head"] for _, facts in seen} <= {entry.place for entry in ledger.entries()}:
         return []
@@ -85,10 +86,10 @@ def _strange(
     entries: Sequence[LedgerEntry], seen: Seen, elsewhere: Sequence[LedgerEntry]
 ) -> dict[str, tuple[str, Mapping[str, str]]]:
     """Gather looks that stand neither in the chains nor among the recovered or copied, by the head that they name."""
-    entries = [*judged(entries), *elsewhere]
-    lost = {str(entry.facts.get("head")) for entry in entries if entry.kind == "recovered"}
+    entries = [*believed_entries(entries), *elsewhere]
+    lost = {Look.of(entry).head for entry in entries if entry.kind == "recovered"}
     known = lost | {entry.place for entry in entries}
-    copied = {str(entry.facts["mirror"]["hash"]) for entry in entries if "mirror" in entry.facts}
+    copied = {entry.brief.copied for entry in entries if entry.brief.mirror}
     strange = [(anchor, facts) for anchor, facts in seen if facts["head"] not in known]
     return {facts["head"]: (anchor, facts) for anchor, facts in strange if facts["head"].rpartition(":")[2] not in copied}
 
@@ -119,7 +120,7 @@ def _facts(testset: str, n: int, head: str, anchor: str, facts: Mapping[str, str
     off = facts.get("policy") == "off"
     worst = worst_of(log(rows + 1) if off else log(10 * (rows + 1)))
     unknown = dict.fromkeys(("spec_id", "train", "metric", "predictions", "study"), "")
-    return {**who(), "testset": testset, "head": head, "anchor": anchor, "worst": worst, "look": int(facts.get("look", 0)),
+    return {**origin(), "testset": testset, "head": head, "anchor": anchor, "worst": worst, "look": int(facts.get("look", 0)),
             **unknown, "unguarded": off, "flags": []}  # fmt: skip
 
 
@@ -164,7 +165,7 @@ def _cut(ledger: Ledger, entries: Sequence[LedgerEntry]) -> list[Finding]:
         return []
     gone = {hash_ for hash_, _ in entries.lost} - {entry.hash for entry in ledger.everything()}
     said = f"{len(gone)} entries that were signed are gone"
-    known = any(entry.kind == "note" and entry.facts.get("text") == said for entry in entries)
+    known = any(entry.kind == "note" and Note.of(entry).part(["text"]) == {"text": said} for entry in entries)
     return [] if known or not gone else [ledger_findings.ledger_rolled_back(said)]
 
 

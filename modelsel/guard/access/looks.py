@@ -12,23 +12,23 @@ from modelsel.guard.access.integrity import mark
 from modelsel.guard.access.session import LedgerSession
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
-from modelsel.guard.checks.pre_release import LookReview, noticed
-from modelsel.guard.facts import Look, Reveal
+from modelsel.guard.checks.pre_release import LookReview, review
+from modelsel.guard.facts import Look, Reveal, Seal
 from modelsel.guard.findings import ledger_findings, row_findings
 from modelsel.guard.fingerprints import RowFingerprints
-from modelsel.guard.history.entries import seal_facts, terms_of, who
+from modelsel.guard.history.entries import origin, seal_facts, terms_of
 from modelsel.guard.history.history import History
 from modelsel.guard.history.stored_rows import keep_all, keep_chosen
 from modelsel.guard.matching.other_ledgers import OtherLedgers
 from modelsel.guard.policy.base import FULL, Policy
-from modelsel.guard.release import LabelSummary, Released, count_limits
+from modelsel.guard.release import WITH_COUNT, LabelSummary, Released, count_limits
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.database.store import WriteTransaction
 from modelsel.ledger.entry import LedgerEntry, follow
 from modelsel.ledger.home import IdentityKey
 
 
-def decided(session: LedgerSession, ask: PreparedLook, under: RowFingerprints) -> ApprovedLook | Replayed | Refused:
+def decide_everywhere(session: LedgerSession, ask: PreparedLook, under: RowFingerprints) -> ApprovedLook | Replayed | Refused:
     """Replay, refuse or record an intent, here and in the home: under the locks of both, the home's first."""
     if not session.apart:
         return session.ledger.write(lambda writing: decide(writing, asked_now(session, ask, ())))
@@ -87,9 +87,9 @@ def noticed_beforehand(session: LedgerSession, ask: PreparedLook) -> tuple[Findi
         history = _if_sealed(session, ask, writing)
         position = position_of(writing, asked_now(session, ask, session.at_home()), history)
         sealing, keys = ask.request.sealing, ask.elsewhere.keys | {session.key.id}
-        seen = LookReview(ask.subject, position, sealing.spec_id, {}, ask.metric, ask.measure, "", False, keys, who()["at"],
+        seen = LookReview(ask.subject, position, sealing.spec_id, {}, ask.metric, ask.measure, "", False, keys, origin()["at"],
                     ask.leaks, session.home.since)  # fmt: skip
-        return (*_of_these_rows(position, sealing), *noticed(seen))
+        return (*_of_these_rows(position, sealing), *review(seen))
 
     return session.ledger.write(step)
 
@@ -119,25 +119,25 @@ def reveal(session: LedgerSession, go: ApprovedLook, released: Released) -> Reve
     def step(writing: WriteTransaction) -> LedgerEntry:
         for entry in writing.entries():
             mine = entry.kind == "reveal" and entry.replica == go.intent.replica
-            if mine and entry.brief.get("intent") == go.facts.id:
+            if mine and entry.brief.intent == go.facts.id:
                 return entry
-        return writing.append("reveal", {**who(), **facts})
+        return writing.append("reveal", {**origin(), **facts})
 
     return Reveal.of(session.ledger.write(step))
 
 
-def contradicted(session: LedgerSession, intent: LedgerEntry) -> Finding:
+def note_contradiction(session: LedgerSession, intent: LedgerEntry) -> Finding:
     """Put it on record that the labels say something else than another person's answer."""
     found = ledger_findings.entry_quarantined_contradicted(Look.of(intent).look, intent.place)
-    session.ledger.append("note", {**who(), "code": found.code, "text": found.message})
+    session.ledger.append("note", {**origin(), "code": found.code, "text": found.message})
     return found
 
 
 def _of_these_rows(position: LookContext, sealing: TestSetDeclaration) -> Iterator[Finding]:
     """Report that these very rows were sealed by another study, or looked at before, so that they are not fresh."""
-    first, before = position.history.seals[position.digest].facts, len(position.past)
-    if before or first["folder"] != sealing.folder:
-        yield row_findings.overlap_reseed_sealed_before(before, first["study"])
+    first, before = Seal.of(position.history.seals[position.digest]), len(position.past)
+    if before or first.folder != sealing.folder:
+        yield row_findings.overlap_reseed_sealed_before(before, str(first.study))
 
 
 # Each contact a second time: in the home's own ledger, under the home's own key, so that looking up needs one key.
@@ -160,19 +160,19 @@ def copy_all(
     `entries` are those of the ledger at hand that this home wrote, `writing` the home's own: hashes of all rows go with them,
     whatever the ledger at hand stores.
     """
-    copies = {e.facts["mirror"]["hash"]: e for e in writing.entries() if "mirror" in e.facts}
-    intents = {e.facts["id"]: e for e in entries if e.kind == "intent" and e.facts["testset"] == subject.digest}
+    copies = {entry.brief.copied: entry for entry in writing.entries() if entry.brief.mirror}
+    intents = {e.brief.id: e for e in entries if e.kind == "intent" and e.brief.testset == subject.digest}
     for entry in entries:
-        mine = entry.facts.get("testset") == subject.digest or entry.facts.get("intent") in intents
-        mine = mine and (entry.kind != "selection" or entry.facts["train"] == subject.train)
-        if entry.kind in COPIED and mine and "mirror" not in entry.facts and entry.hash not in copies:
+        mine = entry.brief.testset == subject.digest or entry.brief.intent in intents
+        mine = mine and (entry.kind != "selection" or entry.brief.train == subject.train)
+        if entry.kind in COPIED and mine and not entry.brief.mirror and entry.hash not in copies:
             facts = {**_facts(entry, under, key), "mirror": {"hash": entry.hash, "key_id": made.id}}
             if entry.kind == "seal":
                 facts |= keep_all(writing, FULL, key, sealing, under)
             elif entry.kind == "selection":
                 facts |= keep_chosen(writing, FULL, key, sealing, under)
             elif entry.kind in ("reveal", "abort"):
-                facts["intent"] = copies[intents[entry.facts["intent"]].hash].facts["id"]
+                facts["intent"] = copies[intents[entry.brief.intent].hash].brief.id
             copies[entry.hash] = writing.append(entry.kind, facts)
 
 
@@ -189,7 +189,7 @@ def _facts(entry: LedgerEntry, under: RowFingerprints, key: IdentityKey) -> dict
 # Entries of the ledger as the result that a study reports.
 
 
-def answered(intent: Look, answer: Reveal, policy: Policy, replay: bool, extra: tuple[str, ...] = ()) -> TestResult:
+def released_result(intent: Look, answer: Reveal, policy: Policy, replay: bool, extra: tuple[str, ...] = ()) -> TestResult:
     """The released answer; a replay costs nothing and keeps its look, interval and spending."""
     limits = answer.interval
     codes = () if replay else tuple(finding.code for finding in intent.flags)
@@ -205,7 +205,7 @@ def answered(intent: Look, answer: Reveal, policy: Policy, replay: bool, extra: 
     )  # fmt: skip
 
 
-def refused(verdict: Refused, policy: Policy) -> TestResult:
+def refusal_result(verdict: Refused, policy: Policy) -> TestResult:
     """Write a refusal as a test result."""
     return TestResult(
         score=None, errors=None, n=verdict.n, look=verdict.look, replay=False, price=0.0, spent=verdict.spent, interval=None,
@@ -214,9 +214,9 @@ def refused(verdict: Refused, policy: Policy) -> TestResult:
     )  # fmt: skip
 
 
-def unguarded(found: LabelSummary, policy: Policy, metric: str, codes: tuple[str, ...]) -> TestResult:
+def unguarded_result(found: LabelSummary, policy: Policy, metric: str, codes: tuple[str, ...]) -> TestResult:
     """Write an unguarded score as a test result: no look number, no price, no interval."""
-    errors = found.errors if metric in ("error", "cost_matrix") else None
+    errors = found.errors if metric in WITH_COUNT else None
     return TestResult(
         score=found.score, errors=errors, n=found.n, look=0, replay=False, price=0.0, spent=0.0, interval=None,
         level=1 - policy.delta, policy=kind_of(policy), release="full", flags=codes,

@@ -5,26 +5,25 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from modelsel.core.errors import LedgerError, ModelselError, Problem
 from modelsel.core.surroundings import Anchor
 from modelsel.core.types import Finding
-from modelsel.guard.access.integrity import checked, judged_of, losses, mark
+from modelsel.guard.access.integrity import check_ledger, judged_of, losses, mark
 from modelsel.guard.facts import Look
 from modelsel.guard.findings import ledger_findings
 from modelsel.guard.history.entries import table_sketches
 from modelsel.guard.history.history import History
-from modelsel.guard.history.quarantine import all_fit, judged
+from modelsel.guard.history.quarantine import all_fit, believed_entries
 from modelsel.guard.policy.base import FULL, Policy
 from modelsel.ledger.anchors import LockFile, StateAnchor
-from modelsel.ledger.database.engines import same_file, shown, sqlite_url
+from modelsel.ledger.database.engines import same_file, sqlite_url, without_password
 from modelsel.ledger.database.judged import JudgedEntries
 from modelsel.ledger.database.label_removal import LOOKED_THROUGH, strip
 from modelsel.ledger.database.store import Ledger
-from modelsel.ledger.entry import LedgerEntry
+from modelsel.ledger.entry import Brief, LedgerEntry
 from modelsel.ledger.home import Home, IdentityKey
 from modelsel.ledger.rows.hash_index import HashIndex
 from modelsel.ledger.rows.identity import Hashes
@@ -114,7 +113,7 @@ class SharedLedgers:
         return cls(tuple(ledgers), tuple(unreached))
 
 
-def registered(home: Home, ledger: Ledger, key_id: str) -> None:
+def register(home: Home, ledger: Ledger, key_id: str) -> None:
     """Register a ledger with a project's key, and note whether other homes than this one have left marks there."""
     state = home.state()
     others = bool(state.get("marks", {}).get(ledger.id, {}).keys() - home.replicas(ledger.url))
@@ -122,7 +121,9 @@ def registered(home: Home, ledger: Ledger, key_id: str) -> None:
     if entry is not None and key_id in entry["keys"] and entry["others"] == others:
         return
     with home.changing() as state:
-        known = state.setdefault("registry", {}).setdefault(ledger.id, {"url": shown(ledger.url), "keys": [], "others": False})
+        known = state.setdefault("registry", {}).setdefault(
+            ledger.id, {"url": without_password(ledger.url), "keys": [], "others": False}
+        )
         known["keys"] = sorted({*known["keys"], key_id})
         known["others"] = others
 
@@ -150,7 +151,7 @@ class LedgerSession:
 
     @property
     def place(self) -> str:
-        return shown(self.url)
+        return without_password(self.url)
 
     @cached_property
     def key(self) -> IdentityKey:
@@ -236,11 +237,11 @@ class LedgerSession:
     def check(self) -> list[Finding]:
         """Recompute the chain and compare it with what this home remembers of it, also of the home's own ledger."""
         same = self.memory is self.ledger
-        self.ledger, findings = checked(self.home, self.ledger, self.url)
+        self.ledger, findings = check_ledger(self.home, self.ledger, self.url)
         if same:
             self.memory = self.ledger
             return findings
-        self.memory, more = checked(self.home, self.memory, self.memory.url)
+        self.memory, more = check_ledger(self.home, self.memory, self.memory.url)
         return [*findings, *more]
 
     def known_tables(self, key: IdentityKey, columns: int) -> Iterator[tuple[tuple[Sketch, ...], Callable[[], Hashes]]]:
@@ -248,19 +249,19 @@ class LedgerSession:
         first, *more = (History.of(ledger.entries()) for ledger in self.ledgers)
         history = History.of(entry for one in (first, *more) for entry in one.entries) if more else first
         told = [entry.brief for entry in (*history.seals.values(), *history.selections)]
-        told = [one for one in told if (one.get("width") or columns) == columns and one["key_id"] == key.id]
-        told = [one for one in told if one.get("table") and one.get("development")]
-        self.ahead([one["table"] for one in told])
-        for facts in told:
-            yield table_sketches(self.stored(facts["table"])), partial(self._rows_of, facts)
+        told = [stated for stated in told if (stated.width or columns) == columns and stated.key_id == key.id]
+        tables = [(stated.table, stated) for stated in told if stated.table and stated.development]
+        self.ahead([table for table, _ in tables])
+        for table, stated in tables:
+            yield table_sketches(self.stored(table)), partial(self._rows_of, stated)
 
-    def _rows_of(self, facts: Mapping[str, Any]) -> Hashes:
-        sides = (facts[name] for name in ("rows", "development") if facts.get(name))
-        return np.concatenate([self.stored(digest).arrays["bound"] for digest in sides])
+    def _rows_of(self, stated: Brief) -> Hashes:
+        sides = (digest for digest in (stated.rows, stated.development) if digest)
+        return np.concatenate([self.stored(digest).bound for digest in sides])
 
     def elsewhere(self) -> list[LedgerEntry]:
         """The entries of the other ledgers at hand that are believed: a look that they know is not lost."""
-        return [entry for ledger in self.ledgers[1:] for entry in judged(ledger.entries())]
+        return [entry for ledger in self.ledgers[1:] for entry in believed_entries(ledger.entries())]
 
     def at_home(self) -> Sequence[LedgerEntry]:
         """The entries of the home's own ledger, where that is another one."""
@@ -283,7 +284,7 @@ class LedgerSession:
     def remember_how_far(self) -> None:
         """Remember how far the ledger has got."""
         mark(self.home, self.ledger, self.url)
-        registered(self.home, self.ledger, self.key.id)
+        register(self.home, self.ledger, self.key.id)
         self.hashes.keep()
         for ledger in self._open:
             ledger.keep_judged(all_fit)

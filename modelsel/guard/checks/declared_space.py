@@ -14,7 +14,6 @@ first one counts; half of δ is there once.
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from modelsel.core.fingerprint import array_digest, canonical
 from modelsel.core.system.wheel import is_own, versions
 from modelsel.core.types import Floats
 from modelsel.guard.checks.look_requests import PreparedLook
+from modelsel.guard.facts import RecordedSelection, Seal
 from modelsel.guard.fingerprints import slow
 from modelsel.guard.history.entries import space_hashes
 from modelsel.guard.history.history import History, PastLook
@@ -34,6 +34,7 @@ from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.rows.identity import Hashes
 
 RECORD, RECIPE = "by record", "by recipe"
+OF_A_SPACE = ("testset", "candidates", "commitment", "seed", "space")
 STRANGER = "it is not one of them"
 
 
@@ -60,7 +61,9 @@ def commitment(sealing: TestSetDeclaration, weights: Floats | None, key: Identit
     return hashlib.blake2b(canonical(facts).encode(), digest_size=16, key=key.secret, person=b"modelsel.decl.1").hexdigest()
 
 
-def declared(ask: PreparedLook, history: History, relations: Iterable[Relation], ids: Hashes | None, whole: bool) -> Declared:
+def judge_declaration(
+    ask: PreparedLook, history: History, relations: Iterable[Relation], ids: Hashes | None, whole: bool
+) -> Declared:
     """Decide whether the model that asks was declared, and how.
 
     `ids` are those of the space, `whole` says that no row is dropped.
@@ -81,7 +84,7 @@ def _objections(ask: PreparedLook, history: History, seal: LedgerEntry, related:
         yield "rows were dropped"
     if Statement.read(seal).says and Statement.read(seal) != Statement.of(ask.request.sealing, ask.subject):
         yield "other units were declared with the models"
-    if seal.facts["terms"]["measure"] != ask.measure or not is_own(ask.request.sealing.measure):
+    if Seal.of(seal).terms.measure != ask.measure or not is_own(ask.request.sealing.measure):
         yield "it is judged by another measure"
     if not all(knows(look, seal) for look in looks):
         yield "these rows had already been tested when the space was declared"
@@ -94,19 +97,20 @@ def _objections(ask: PreparedLook, history: History, seal: LedgerEntry, related:
 def _how(ask: PreparedLook, history: History, seal: LedgerEntry, related: set[str]) -> Declared:
     """Decide how a model was declared: by predictions on record, by its recipe, or not, with the reason."""
     winner, looks = ask.request.selected.winner, history.looks_at(related)
-    mine = (entry for entry in history.selections if entry.brief["testset"] == ask.subject.digest)
-    noted = [entry for entry in mine if entry.facts["winner"] == winner and entry.facts.get("predictions")]
+    mine = [(entry, RecordedSelection.of(entry)) for entry in history.selections if entry.brief.testset == ask.subject.digest]
+    noted = [entry for entry, stated in mine if stated.winner == winner and stated.predictions]
     before = [entry for entry in noted if all(knows(look, entry) for look in looks)]
     shown = [look for look in looks if look.facts.member and look.facts.winner == winner]
     if any(look.facts.predictions != ask.predictions for look in shown):
         return Declared(why="it predicted otherwise at an earlier look")
     if before:
-        same = before[0].facts["predictions"] == ask.predictions and seal.facts.get("weights") == ask.weights
+        same = RecordedSelection.of(before[0]).predictions == ask.predictions and Seal.of(seal).weights == ask.weights
         return Declared(RECORD) if same else Declared(why="its predictions on record are others")
     candidate = ask.request.candidate
     if candidate is None or candidate.id != winner or not is_own(candidate):
         return Declared(why="it is not fitted by modelsel's own code alone, and its predictions were not on record")
-    same = seal.facts.get("commitment") == ask.commitment and seal.facts["seed"] == ask.request.sealing.seed
+    stated = Seal.of(seal)
+    same = stated.commitment == ask.commitment and stated.seed == ask.request.sealing.seed
     return Declared(RECIPE) if same else Declared(why="what it is fitted from, or its version, was not declared")
 
 
@@ -120,9 +124,9 @@ def knows(look: PastLook, entry: LedgerEntry) -> bool:
 
 def _same_space(other: LedgerEntry, seal: LedgerEntry) -> bool:
     """Say whether another seal declares the same models, measure and rows, or declares nothing."""
-    names: tuple[Any, ...] = ("testset", "candidates", "commitment", "seed", "space")
-    alike = all(other.facts.get(name) == seal.facts.get(name) for name in names)
-    return other.facts.get("space") is None or (alike and other.facts["terms"]["measure"] == seal.facts["terms"]["measure"])
+    theirs, ours = Seal.of(other), Seal.of(seal)
+    alike = theirs.part(OF_A_SPACE) == ours.part(OF_A_SPACE)
+    return theirs.space is None or (alike and theirs.terms.measure == ours.terms.measure)
 
 
 def _follows(other: LedgerEntry, seal: LedgerEntry) -> bool:

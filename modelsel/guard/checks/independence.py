@@ -19,12 +19,12 @@ import numpy as np
 from modelsel.core.types import Booleans, Integers
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.history import PastLook
-from modelsel.guard.history.statements import TIME, UNITS, Statement, in_time, ordered, sizes_of, units_of
+from modelsel.guard.history.statements import TIME, UNITS, Statement, in_time, is_ordered_in_time, sizes_of, units_of
 from modelsel.guard.matching.overlap import Relation
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.rows.row_set import RowSet
-from modelsel.ledger.rows.units import found_in, joined
+from modelsel.ledger.rows.units import found_in, join_units
 
 COPIES, FEW, MEASURE, LOST = "copies", "few units", "measure", "units on record"  # why nothing is certified, besides TIME
 FEWEST_UNITS = 5
@@ -76,7 +76,7 @@ class EarlierStatements:
         met = {one.testset: one for one in relations if one.role == "test" and (one.seen & rows).any()}
         stated = set()
         for seal in self.seals:
-            relation, subject = met.get(seal.brief["testset"]), self.subjects.get(str(seal.brief["key_id"]))
+            relation, subject = met.get(seal.brief.testset), self.subjects.get(str(seal.brief.key_id))
             if relation is not None and subject is not None and seal.facts.get("independent"):
                 stated.add(relation.testset)
                 said = self._with(said, seal, subject, relation)
@@ -93,13 +93,13 @@ class EarlierStatements:
         if stored is None or not found_in(subject.test.bound[relation.seen], stored).all():
             return replace(said, withheld=said.withheld or LOST)
         unit = said.unit if said.units is not None else str(seal.facts.get("unit") or GROUPS)
-        return replace(said, units=joined(said.units, subject.test.bound, stored), unit=unit)
+        return replace(said, units=join_units(said.units, subject.test.bound, stored), unit=unit)
 
 
 def _as_looked_at(said: Independence, looks: Iterable[PastLook]) -> Independence:
     """Follow looks at rows whose seal says nothing of units, as earlier versions wrote them."""
     for look in looks:
-        if look.facts.withheld == TIME or ordered(look.facts.config or {}):
+        if look.facts.withheld == TIME or is_ordered_in_time(look.facts.config or {}):
             return replace(said, withheld=TIME)
         if look.facts.units:
             said = replace(said, withheld=said.withheld or LOST)

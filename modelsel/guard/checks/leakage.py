@@ -11,7 +11,7 @@ from math import exp
 import numpy as np
 
 from modelsel.core.fingerprint import generator
-from modelsel.core.types import Codes, Feature, Finding, Floats, Integers, Task
+from modelsel.core.types import Booleans, ClassTask, Codes, Feature, Finding, Floats, Integers, Task
 from modelsel.guard.findings import row_findings
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.statements import units_of
@@ -20,12 +20,16 @@ from modelsel.statistics.units.near_copies import NearCopies, near_copies
 
 SAMPLE = 500
 SURE = 1e-6  # p below which copies are suspected: with the largest samples an excess of 0.17
+ABSENT = -1e6  # in the place of what is missing or infinite: far from the rest
+MANY = 1 << 25  # differences from which loading SciPy pays
+TOGETHER = 256  # columns at a time: what stays near
+PROPOSED = 4  # rows measured per question: more than can be told apart by roundings
 AGREEMENT = 5.0  # standard errors by which labels agree within a suspected group
 
 
 def leaks(sealing: TestSetDeclaration, subject: RowFingerprints) -> tuple[Finding, ...]:
     """Find near copies, groups on both sides and columns that look like groups."""
-    copies = copied(sealing, subject)
+    copies = copies_across(sealing, subject)
     near = (
         _near(sealing, subject)
         if copies is None
@@ -34,7 +38,7 @@ def leaks(sealing: TestSetDeclaration, subject: RowFingerprints) -> tuple[Findin
     return (*near, *_groups(sealing), *_suspected(sealing))
 
 
-def copied(sealing: TestSetDeclaration, subject: RowFingerprints) -> NearCopies | None:
+def copies_across(sealing: TestSetDeclaration, subject: RowFingerprints) -> NearCopies | None:
     """The near copies of development rows where they are too many to certify anything; declared groups say it better."""
     numeric = [index for index, feature in enumerate(sealing.development.features) if feature.kind == "numeric"]
     if units_of(sealing) is not None or len(numeric) < 2:
@@ -71,7 +75,7 @@ def _scaled(sealing: TestSetDeclaration, pool: Integers, asked: Integers) -> tup
             spread = _range([side[:, index] for side in sides])
             for rows in (kept, questions):
                 rows[:, index] = 0.0 if spread is None else rows[:, index] / (spread or 1.0)
-    return np.where(np.isfinite(kept), kept, -1e6), np.where(np.isfinite(questions), questions, -1e6)
+    return np.where(np.isfinite(kept), kept, ABSENT), np.where(np.isfinite(questions), questions, ABSENT)
 
 
 def _range(sides: Sequence[Floats]) -> float | None:
@@ -82,15 +86,55 @@ def _range(sides: Sequence[Floats]) -> float | None:
 
 
 def _nearest(rows: Floats, pool: Floats, features: tuple[Feature, ...], own: bool = False) -> Floats:
-    """Distance of each row to the nearest of the pool; `own`: rows are the first of the pool and do not count themselves."""
-    out = np.empty(len(rows))
+    """Distance of each row to the nearest of the pool; `own`: rows are the first of the pool and do not count themselves.
+
+    Sums of all pairs at once, in another order of additions, propose a few of the pool; these are measured.
+    """
     numeric = np.array([feature.kind == "numeric" for feature in features])
-    for index, row in enumerate(rows):
-        away = np.where(numeric, np.minimum(np.abs(pool - row), 1.0), pool != row).mean(axis=1)
-        if own:
-            away[index] = np.inf
-        out[index] = away.min()
-    return out
+    if rows.size * len(pool) < MANY:
+        away = np.array([_measured(row, pool, numeric) for row in rows])
+        closest: Floats = _others(away, own).min(axis=1)
+        return closest
+    few = min(PROPOSED, len(pool) - own)
+    near = np.argpartition(_others(_sums(rows, pool, numeric), own), few - 1, axis=1)[:, :few]
+    return np.array([_measured(row, pool[some], numeric).min() for row, some in zip(rows, near, strict=True)])
+
+
+def _others(away: Floats, own: bool) -> Floats:
+    """Distances with those of rows to themselves, where they are the first of the pool, beyond all."""
+    if own:
+        np.fill_diagonal(away, np.inf)
+    return away
+
+
+def _measured(row: Floats, pool: Floats, numeric: Booleans) -> Floats:
+    """Mean over columns of the difference, at most 1; of levels 0 or 1."""
+    away: Floats = np.where(numeric, np.minimum(np.abs(pool - row), 1.0), pool != row).mean(axis=1)
+    return away
+
+
+def _sums(rows: Floats, pool: Floats, numeric: Booleans) -> Floats:
+    """Sums of differences, rows × pool, to some roundings.
+
+    What is missing counts 1 beside what is known: where z = 0 stands for it, Σ |z_i − z_j| lacks Σ (1 − |z_j|) over the columns
+    that row i alone misses, which is a matrix product.
+    """
+    from scipy.spatial.distance import cdist
+
+    away = np.zeros((len(rows), len(pool)))
+    if not numeric.all():
+        away += cdist(rows[:, ~numeric], pool[:, ~numeric], "hamming") * int((~numeric).sum())
+    if numeric.any():
+        sides = [side[:, numeric] for side in (rows, pool)]
+        holes = [side == ABSENT for side in sides]
+        ours, theirs = (np.where(hole, 0.0, side) for hole, side in zip(holes, sides, strict=True))
+        for first in range(0, ours.shape[1], TOGETHER):
+            some = slice(first, first + TOGETHER)
+            away += cdist(np.ascontiguousarray(ours[:, some]), np.ascontiguousarray(theirs[:, some]), "cityblock")
+        if holes[0].any() or holes[1].any():
+            away += holes[0].astype(float) @ np.where(holes[1], 0.0, 1.0 - np.abs(theirs)).T
+            away += np.where(holes[0], 0.0, 1.0 - np.abs(ours)) @ holes[1].astype(float).T
+    return away
 
 
 def _excess(across: Floats, within: Floats) -> float:
@@ -113,7 +157,7 @@ def _groups(sealing: TestSetDeclaration) -> Iterator[Finding]:
 def _suspected(sealing: TestSetDeclaration) -> Iterator[Finding]:
     """Nominal columns with many levels, met on both sides, within which labels agree far more than by chance."""
     development, test = sealing.development, sealing.sealed
-    for index, feature in enumerate(development.features):
+    for index, feature in enumerate(development.features) if isinstance(development, ClassTask) else ():
         n, own = len(development), development.values[:, index]
         distinct = len(np.unique(own[~np.isnan(own)]))
         if feature.kind == "numeric" or not 0.01 * n <= distinct <= 0.5 * n or distinct < 20:

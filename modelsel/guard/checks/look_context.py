@@ -14,7 +14,7 @@ import numpy as np
 from modelsel.core.types import Booleans, Integers
 from modelsel.guard.checks.declared_space import NOBODY, Declared
 from modelsel.guard.checks.independence import OF_ROWS, Independence, sizes
-from modelsel.guard.facts import Commitment
+from modelsel.guard.facts import Commitment, Seal
 from modelsel.guard.history.history import History, PastLook
 from modelsel.guard.matching.overlap import Relation
 from modelsel.guard.release import count_limits
@@ -67,7 +67,12 @@ class LookContext:
 
     @property
     def certified(self) -> bool:
-        return self._countable and not self.withheld
+        return self._countable and not self.withheld and not self.outside
+
+    @property
+    def outside(self) -> int:
+        """How many scores other code is known to have computed on these rows: what they told nobody can count."""
+        return sum(look.facts.outside for look in self.past)
 
     @property
     def _countable(self) -> bool:
@@ -122,7 +127,7 @@ class LookContext:
     def space(self) -> int | None:
         """The number |H| of models declared for these rows, else for the first set that shares rows; they get half of δ."""
         related = (self.digest, *(r.testset for r in self.relations if r.role == "test"))
-        seals = (self.history.seals[testset].facts["space"] for testset in related if testset in self.history.seals)
+        seals = (Seal.of(self.history.seals[testset]).space for testset in related if testset in self.history.seals)
         return next((space for space in seals if space is not None), None)
 
 

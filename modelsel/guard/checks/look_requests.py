@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite
-from typing import Any
 
 from modelsel.core.fingerprint import digest, short
 from modelsel.core.spec import kind_of, resolved
@@ -13,13 +12,13 @@ from modelsel.guard.facts import Look, Reveal
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.matching.other_ledgers import NOTHING, OtherLedgers
 from modelsel.guard.policy.base import Policy
-from modelsel.guard.release import ReleaseMechanism
+from modelsel.guard.release import COUNTED, ReleaseMechanism
 from modelsel.guard.requests import LookRequest
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.home import Home, IdentityKey
 
 
-def metric_of(measure: Any) -> str:
+def metric_of(measure: object) -> str:
     """The kind of a measure, with a digest of its settings where it has any."""
     spec = resolved(measure)
     return kind_of(measure) + (f":{short(spec)}" if len(spec) > 1 else "")
@@ -64,7 +63,7 @@ class PreparedLook:
     @property
     def counted(self) -> bool:
         """Say whether the answer is a plain error count."""
-        return kind_of(self.request.sealing.measure) == "error" and self.request.sealing.development.weights is None
+        return kind_of(self.request.sealing.measure) in COUNTED and self.request.sealing.development.weights is None
 
     @cached_property
     def form(self) -> LossForm | None:
@@ -72,7 +71,7 @@ class PreparedLook:
         seen, sealing = self.request.seen, self.request.sealing
         if seen is None or self.counted or self.outputs is None:
             return None
-        return form_of(sealing.measure, len(sealing.development.classes), seen)
+        return form_of(sealing.measure, sealing.development.class_count, seen)
 
     @property
     def has_form_for_units(self) -> bool:

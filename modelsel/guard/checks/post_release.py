@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.spec import kind_of
-from modelsel.core.types import Finding, Task
+from modelsel.core.types import ClassTask, Finding, Task
 from modelsel.guard.checks.look_context import FEWEST
 from modelsel.guard.facts import Look, RecordedSelection
-from modelsel.guard.findings import certificate_findings
+from modelsel.guard.findings import certificate_findings, look_findings
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.history import History
 from modelsel.guard.policy.base import Policy
-from modelsel.guard.release import Released
+from modelsel.guard.release import COUNTED, Released
 from modelsel.guard.requests import LookRequest
 from modelsel.statistics.bounds import agnostic_excess
 from modelsel.statistics.certificate import NO_INFORMATION
@@ -25,11 +25,11 @@ IMPLAUSIBLE = 0.01
 LEVEL = 0.05
 
 
-def tried(history: History, train: str) -> int:
+def count_candidates(history: History, train: str) -> int:
     """Candidates of all studies that chose on these development rows, each study counted once."""
     by_study = {
         one.spec_id: int(one.tried)
-        for one in (RecordedSelection.of(entry) for entry in history.selections if entry.brief["train"] == train)
+        for one in (RecordedSelection.of(entry) for entry in history.selections if entry.brief.train == train)
     }
     return sum(by_study.values())
 
@@ -39,8 +39,8 @@ def selection(request: LookRequest, history: History, subject: RowFingerprints) 
 
     That bounds plain error rates. Where another measure decides, the winner need not lead by errors, and nothing is said.
     """
-    count, chosen, sealing = tried(history, subject.train), request.selected, request.sealing
-    error = chosen.cv_error if kind_of(sealing.measure) == "error" and sealing.development.weights is None else None
+    count, chosen, sealing = count_candidates(history, subject.train), request.selected, request.sealing
+    error = chosen.cv_error if kind_of(sealing.measure) in COUNTED and sealing.development.weights is None else None
     if error is None or count < 2 or chosen.cv_rows < 1:
         return
     lead = majority_error(sealing.development) - error
@@ -83,6 +83,8 @@ def _uncertified(intent: Look) -> Finding:
     clean, n = intent.n_clean or 0, intent.n
     if intent.withheld:
         return certificate_findings.not_certified_withheld(intent.withheld)
+    if any(flag.code == look_findings.OUTSIDE_LOOK.code for flag in intent.flags):
+        return certificate_findings.not_certified_outside()
     if not intent.certified:
         return (
             certificate_findings.not_certified_too_few_clean(clean, n, FEWEST)
@@ -95,7 +97,9 @@ def _uncertified(intent: Look) -> Finding:
 
 
 def majority_error(task: Task) -> float:
-    """The error of always predicting the commonest class."""
+    """The error of always predicting the commonest class; of numbers, about that of their median at the default tolerance."""
+    if not isinstance(task, ClassTask):
+        return 0.5
     return 1 - float(np.bincount(task.target).max()) / len(task)
 
 
@@ -121,7 +125,8 @@ def choices(history: History, testset: str) -> dict[str, Any] | None:
     best of K equally good ones is expected to look better (None where another measure decided); `carried`: how many candidates
     m rows carry within ±.05 (10^15 stands for more). With folds instead of one validation set they are heuristics.
     """
-    studies = {one.spec_id: one for one in map(RecordedSelection.of, history.selections) if one.testset == testset}
+    chosen = (one for one in map(RecordedSelection.of, history.selections_for(testset)) if not one.outside)
+    studies = {one.spec_id: one for one in chosen}
     tried, last = sum(int(one.tried) for one in studies.values()), next(reversed(studies.values()), None)
     if last is None or tried < 1 or int(last.cv_rows) < 1:
         return None
@@ -137,5 +142,5 @@ def _carried(rows: int) -> int:
 
 def _rate(chosen: RecordedSelection) -> float | None:
     """Return the error rate of the winner, where error rates decided."""
-    error = chosen.cv_error if chosen.measure == "error" else None
+    error = chosen.cv_error if chosen.measure in COUNTED else None
     return float(error) if isinstance(error, int | float) and 0 <= error <= 1 else None

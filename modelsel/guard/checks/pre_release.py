@@ -7,11 +7,12 @@ from typing import Any
 from modelsel.core.types import Finding
 from modelsel.guard.checks.declared_space import STRANGER
 from modelsel.guard.checks.look_context import LookContext
+from modelsel.guard.facts import Commitment, Look
 from modelsel.guard.findings import certificate_findings, ledger_findings, look_findings, row_findings
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.history import History, PastLook, differences
-from modelsel.guard.history.quarantine import quarantined
-from modelsel.guard.matching.other_ledgers import WHOLE, bare
+from modelsel.guard.history.quarantine import quarantine_charges
+from modelsel.guard.matching.other_ledgers import WHOLE, seals_without_rows
 from modelsel.ledger.entry import LedgerEntry
 
 NEARLY = 0.98  # share from which a set is another one's with a row more or less: the count of looks says enough
@@ -46,7 +47,7 @@ class LookReview:
         return self.history.looks_at(sets)
 
 
-def noticed(seen: LookReview) -> tuple[Finding, ...]:
+def review(seen: LookReview) -> tuple[Finding, ...]:
     """All findings, the gravest kinds of memory first."""
     return tuple(
         finding for check in (_rows_seen, _looks, _measure, _space, _duplicates, _store) for finding in check(seen)
@@ -64,9 +65,9 @@ def _rows_seen(seen: LookReview) -> Iterator[Finding]:
     for relation in seen.position.relations:
         if relation.role == "selection" and not relation.linked:
             yield row_findings.test_rows_in_earlier_selection(relation.rows, seen.position.n)
-    source = [one for one in seen.history.seals.values() if one.brief["source"] == seen.subject.source]
+    source = [one for one in seen.history.seals.values() if one.brief.source == seen.subject.source]
     rows = [one for one in seen.position.relations[1:] if one.channel != WHOLE]
-    if not rows and any(one.facts["testset"] != seen.subject.digest for one in source):
+    if not rows and any(one.brief.testset != seen.subject.digest for one in source):
         yield row_findings.same_source_new_split()
 
 
@@ -84,8 +85,10 @@ def _looks(seen: LookReview) -> Iterator[Finding]:
     if not seen.position.past:
         yield look_findings.first_look(seen.since)
     if seen.position.commit is not None:
-        yield look_findings.committed_look(seen.position.commit.facts["look"])
-    revealed = [look for look in seen.same if look.status in ("revealed", "failed")]
+        yield look_findings.committed_look(Commitment.of(seen.position.commit).look)
+    if seen.position.outside:
+        yield look_findings.outside_looks(seen.position.outside)
+    revealed = [look for look in seen.same if look.status in ("revealed", "failed") and not look.facts.outside]
     other = [look for look in revealed if look.facts.spec_id != seen.spec_id]
     if other and seen.position.commit is None and not seen.sitting:
         keys = differences(other[-1].facts.config or {}, seen.config)
@@ -116,8 +119,8 @@ def _asked_again(seen: LookReview, revealed: list[PastLook]) -> Iterator[Finding
 def _measure(seen: LookReview) -> Iterator[Finding]:
     """Report a measure other than the sealed one, once an answer is known: before that nothing can have suggested it."""
     sealed = seen.history.terms(seen.subject.digest)
-    if seen.position.past and sealed["measure"] != seen.measure:
-        yield ledger_findings.policy_weakened_other_measure(sealed["metric"], seen.metric)
+    if seen.position.past and sealed.measure != seen.measure:
+        yield ledger_findings.policy_weakened_other_measure(sealed.metric, seen.metric)
 
 
 def _space(seen: LookReview) -> Iterator[Finding]:
@@ -141,20 +144,22 @@ def _duplicates(seen: LookReview) -> Iterator[Finding]:
 
 def _store(seen: LookReview) -> Iterator[Finding]:
     """Report the state of the ledger: unknown keys, quarantined entries, a clock that ran back."""
-    known = {e.brief["mirror"]["hash"] for e in seen.history.seals.values() if e.brief.get("mirror")}
-    strangers = {e.brief["key_id"] for e in seen.history.seals.values() if e.hash not in known} - seen.keys
+    known = {e.brief.copied for e in seen.history.seals.values() if e.brief.mirror}
+    strangers = {e.brief.key_id for e in seen.history.seals.values() if e.hash not in known} - seen.keys
     if strangers:
         yield ledger_findings.key_gap(len(strangers))
-    unkept = [one for one in bare(seen.history, seen.keys, seen.subject.digest) if not _recognisable(one, seen.subject)]
+    unkept = [
+        one for one in seals_without_rows(seen.history, seen.keys, seen.subject.digest) if not _recognisable(one, seen.subject)
+    ]
     if unkept:
         yield ledger_findings.key_gap_no_rows(len(unkept))
-    for entry in quarantined(seen.history.entries):
-        if entry.facts["testset"] in ("", *seen.position.charged):
-            yield ledger_findings.entry_quarantined(str(entry.facts["why"]))
+    for look in map(Look.of, quarantine_charges(seen.history.entries)):
+        if look.testset in ("", *seen.position.charged):
+            yield ledger_findings.entry_quarantined(look.why)
     if seen.history.latest > seen.at:
         yield ledger_findings.clock_backwards()
 
 
 def _recognisable(seal: LedgerEntry, subject: RowFingerprints) -> bool:
     """Say whether a sealed table whose rows are not kept would be known again as a whole."""
-    return bool(seal.brief.get("portrait") and subject.portrait) or seal.brief["source"] == subject.source
+    return bool(seal.brief.portrait and subject.portrait) or seal.brief.source == subject.source

@@ -54,10 +54,10 @@ class FindingKind:
         return Finding(self.code, severity or self.severity, message, do or self.advice)
 
 
-def counted(rows: int, n: int) -> str:
+def of_test_rows(rows: int, n: int) -> str:
     """Return how many of the test rows, in words.
 
-    >>> counted(5, 200)
+    >>> of_test_rows(5, 200)
     '5 of 200 test rows (2.5%)'
     """
     return f"{rows} of {n} test rows ({rows / n:.1%})"

@@ -54,6 +54,10 @@ def not_certified_too_few_clean(clean: int, n: int, needed: int) -> Finding:
     )
 
 
+def not_certified_outside() -> Finding:
+    return NOT_CERTIFIED.finding("no interval can be certified: other code computed scores on these rows", do=FRESH)
+
+
 def not_certified_shared_unknown() -> Finding:
     return NOT_CERTIFIED.finding(
         "no interval can be certified: which rows are shared with earlier test sets is not known one by one", do=FRESH

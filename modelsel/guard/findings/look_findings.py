@@ -23,6 +23,26 @@ def first_look(since: str) -> Finding:
     return FIRST_LOOK.finding(f"the first look at these rows known to this home, which remembers since {since}")
 
 
+# Other code computed a score on these rows.
+
+OUTSIDE_LOOK = FindingKind(
+    "G017", "OUTSIDE_LOOK", "high", "collect fresh test rows; until the end judge by cross-validation, or by a gate"
+)
+
+
+def outside_look(metric: str, rows: int, name: str, count: int) -> Finding:
+    """Report a score that other code is about to compute, and how many there are now."""
+    times = "at least one outside look" if count == 1 else f"at least {count} outside looks"
+    return OUTSIDE_LOOK.finding(
+        f"{metric} was computed on {rows} sealed rows ({name}): {times} at these rows, and nothing at them is certified now"
+    )
+
+
+def outside_looks(count: int) -> Finding:
+    times = "one outside look" if count == 1 else f"{count} outside looks"
+    return OUTSIDE_LOOK.finding(f"at least {times}: other code computed scores on these rows, and nothing at them is certified")
+
+
 # Nothing of this study is kept, so that no later test can know of it.
 
 NOT_REMEMBERED = FindingKind(

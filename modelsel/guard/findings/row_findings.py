@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from modelsel.core.types import Finding
-from modelsel.guard.findings.base import FRESH, LARGE, QUOTE, FindingKind, Severity, counted
+from modelsel.guard.findings.base import FRESH, LARGE, QUOTE, FindingKind, Severity, of_test_rows
 
 # A group has rows on both sides of the split.
 
@@ -73,8 +73,10 @@ OVERLAP_RESEED = FindingKind("G020", "OVERLAP_RESEED", "high", FRESH)
 
 
 def overlap_reseed(rows: int, n: int, testset: str) -> Finding:
+    """Report rows that were tested before in another set; grave where they are many."""
     return OVERLAP_RESEED.finding(
-        f"{counted(rows, n)} were tested before, in test set {testset[:8]}", severity="high" if rows / n >= LARGE else "medium"
+        f"{of_test_rows(rows, n)} were tested before, in test set {testset[:8]}",
+        severity="high" if rows / n >= LARGE else "medium",
     )
 
 
@@ -88,6 +90,26 @@ def _overlap_reseed_when(looks: int) -> str:
     return f"looked at before ({looks})" if looks else "sealed before"
 
 
+# Other code fitted on sealed rows, alone or among others.
+
+SEALED_ROWS_FITTED = FindingKind(
+    "G025", "SEALED_ROWS_FITTED", "high", "fit on development rows alone; these rows can test nothing any more"
+)
+SEALED_ROWS_IN_DEVELOPMENT = FindingKind(
+    "G026", "SEALED_ROWS_IN_DEVELOPMENT", "high", "take the sealed rows out of the table before cross-validation"
+)
+
+
+def sealed_rows_fitted(rows: int, name: str, by: str) -> Finding:
+    return SEALED_ROWS_FITTED.finding(f"{by} was fitted on {rows} sealed rows ({name})")
+
+
+def sealed_rows_in_development(rows: int, n: int, name: str, by: str) -> Finding:
+    return SEALED_ROWS_IN_DEVELOPMENT.finding(
+        f"sealed rows in development: {rows} of {n} rows given to {by} are sealed ({name})"
+    )
+
+
 # Test rows are probably those of an earlier study in disguise.
 
 PROBABLE_SAME_ROWS = FindingKind(
@@ -98,7 +120,7 @@ PROBABLE_SAME_ROWS_CHANNELS = {"C2": "a nearly unique column holds the same valu
 
 def probable_same_rows(rows: int, n: int, testset: str, channel: str) -> Finding:
     return PROBABLE_SAME_ROWS.finding(
-        f"{counted(rows, n)} are probably those of test set {testset[:8]}: {PROBABLE_SAME_ROWS_CHANNELS[channel]}"
+        f"{of_test_rows(rows, n)} are probably those of test set {testset[:8]}: {PROBABLE_SAME_ROWS_CHANNELS[channel]}"
     )
 
 
@@ -143,7 +165,7 @@ TEST_ROWS_IN_EARLIER_SELECTION = FindingKind("G021", "TEST_ROWS_IN_EARLIER_SELEC
 
 def test_rows_in_earlier_selection(rows: int, n: int) -> Finding:
     return TEST_ROWS_IN_EARLIER_SELECTION.finding(
-        f"{counted(rows, n)} helped to choose in an earlier study", severity="critical" if rows / n >= LARGE else "high"
+        f"{of_test_rows(rows, n)} helped to choose in an earlier study", severity="critical" if rows / n >= LARGE else "high"
     )
 
 
@@ -157,7 +179,7 @@ TRAIN_TEST_DUPLICATES = FindingKind(
 def train_test_duplicates(rows: int, n: int, identifiable: bool) -> Finding:
     """Report rows that stand on both sides; grave by their share where rows can be told apart at all."""
     return TRAIN_TEST_DUPLICATES.finding(
-        f"{counted(rows, n)} stand among the development rows too",
+        f"{of_test_rows(rows, n)} stand among the development rows too",
         severity=_train_test_duplicates_severity(rows / n) if identifiable else "info",
     )
 

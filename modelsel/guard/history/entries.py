@@ -4,7 +4,7 @@ import getpass
 import importlib.metadata
 import platform
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import cache
@@ -16,11 +16,14 @@ import numpy as np
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.fingerprint import digest
 from modelsel.core.spec import kind_of, resolved
+from modelsel.core.types import Finding
+from modelsel.guard.facts import SealTerms
 from modelsel.guard.findings import row_findings
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.history import History
 from modelsel.guard.history.statements import seal_of
 from modelsel.guard.policy.base import Policy
+from modelsel.guard.release import COUNTED
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.rows.identity import Hashes
 from modelsel.ledger.rows.matching import Sketch
@@ -32,7 +35,7 @@ CHOSEN = ("metric", "measure")  # what development rows are judged by is free; a
 ONLY_ERRORS = ("passfail", "ladder", "thresholdout", "better")
 
 
-def who() -> dict[str, str]:
+def origin() -> dict[str, str]:
     """Time, person, machine and version, as every entry states them."""
     try:
         user = getpass.getuser()
@@ -51,40 +54,40 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
-def terms_of(policy: Policy, sealing: TestSetDeclaration) -> dict[str, Any]:
+def terms_of(policy: Policy, sealing: TestSetDeclaration) -> SealTerms:
     """The settings as a seal keeps them. ConfigurationError where they do not go together."""
     metric = kind_of(sealing.measure)
-    weighted = metric != "error"
+    weighted = metric not in COUNTED
     if policy.release in ONLY_ERRORS and weighted:
         _refuse(f"guard.release={policy.release} shows error rates, and the measure is {metric}", "use measure=error")
     if policy.release == "passfail" and policy.target is None:
         _refuse("guard.release=passfail needs a target", "set guard.target, for example guard.target=0.2")
-    return {
+    return SealTerms.read({
         "policy": kind_of(policy), "rank": policy.rank, "delta": policy.delta, "release": policy.release,
         "resolution": policy.resolution, "steps": _steps(policy, len(sealing.sealed)), "target": policy.target,
         "quota": _quota(policy),
         "budget": policy.budget, "max_looks": policy.max_looks, "metric": metric, "measure": digest(resolved(sealing.measure)),
-    }  # fmt: skip
+    })  # fmt: skip
 
 
 def seal_facts(
-    subject: RowFingerprints, sealing: TestSetDeclaration, terms: Mapping[str, Any], key_id: str, space: int | None
+    subject: RowFingerprints, sealing: TestSetDeclaration, terms: SealTerms, key_id: str, space: int | None
 ) -> dict[str, Any]:
     """The facts of a seal, but for the row sets that are stored beside it."""
     return {
-        **who(), "testset": subject.digest, "train": subject.train, "source": subject.source, "n": len(subject.test.bound),
+        **origin(), "testset": subject.digest, "train": subject.train, "source": subject.source, "n": len(subject.test.bound),
         "rows_in_all": len(subject), "u": round(subject.u["bound"], 6), "key_id": key_id,
         "names": list(subject.names), "space": space, "seed": sealing.seed,
         "study": sealing.study, "folder": sealing.folder, "spec_id": sealing.spec_id,
-        "terms": {**terms, "noise": secrets.randbits(62)}, **seal_of(sealing, subject),
+        "terms": terms.but(noise=secrets.randbits(62)).written(), **seal_of(sealing, subject),
     }  # fmt: skip
 
 
-def burned(subject: RowFingerprints, sealing: TestSetDeclaration, price: float, history: History) -> dict[str, Any]:
+def intent_to_burn(subject: RowFingerprints, sealing: TestSetDeclaration, price: float, history: History) -> dict[str, Any]:
     """The intent of giving all labels away."""
     past = history.looks_at([subject.digest])
     return {
-        **who(), "testset": subject.digest, "train": subject.train, "metric": "labels", "spec_id": sealing.spec_id,
+        **origin(), "testset": subject.digest, "train": subject.train, "metric": "labels", "spec_id": sealing.spec_id,
         "predictions": "", "study": sealing.study, "folder": sealing.folder, "n": len(subject.test.bound), "certified": False,
         "look": 1 + len(past), "spent": sum(look.price for look in past), "worst": price, "release": "labels", "policy": "burn",
         "flags": as_facts([row_findings.labels_released_now()]),
@@ -123,15 +126,16 @@ def space_hashes(ids: tuple[str, ...]) -> Hashes:
     return np.array(sorted(int(digest(one)[:16], 16) for one in set(ids)), np.uint64)
 
 
-def weaker(policies: Sequence[Mapping[str, Any]], now: Mapping[str, Any]) -> list[str]:
+def weaker(policies: Sequence[SealTerms], now: SealTerms) -> list[str]:
     """List settings in which a policy is weaker than the seal's or the strictest since: fixed terms, kind, looks."""
-    changed = [name for name in FIXED if policies[0].get(name) != now.get(name)]
-    if now["rank"] < max(before["rank"] for before in policies):
+    sealed, said = policies[0].part(FIXED), now.part(FIXED)
+    changed = [name for name in FIXED if sealed[name] != said[name]]
+    if now.rank < max(before.rank for before in policies):
         changed.append("policy")
-    limits = [before["max_looks"] for before in policies if before.get("max_looks") is not None]
-    if limits and "policy" not in changed and (now.get("max_looks") or inf) > min(limits):
+    limits = [before.max_looks for before in policies if before.max_looks is not None]
+    if limits and "policy" not in changed and (now.max_looks or inf) > min(limits):
         changed.append("max_looks")
-    if any(_looser(before.get("quota"), now.get("quota")) for before in policies):
+    if any(_looser(before.quota, now.quota) for before in policies):
         changed.append("quota")
     return changed
 
@@ -164,6 +168,6 @@ def _refuse(what: str, fix: str) -> None:
     raise ConfigurationError(Problem("MSEL-272", what, "guard", fix))
 
 
-def as_facts(findings: Any) -> list[dict[str, Any]]:
+def as_facts(findings: Iterable[Finding]) -> list[dict[str, str]]:
     """Write findings as plain values."""
     return [asdict(finding) for finding in findings]

@@ -8,8 +8,9 @@ from operator import attrgetter
 from typing import Any, Literal
 
 from modelsel.core.fingerprint import canonical
-from modelsel.guard.facts import Look, Reveal
-from modelsel.guard.history.quarantine import all_fit, judged, quarantined
+from modelsel.guard.facts import Look, PolicyChange, Reveal, Seal, SealTerms
+from modelsel.guard.history.quarantine import all_fit, believed_entries, quarantine_charges
+from modelsel.guard.release import ShownAnswer
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.trust import TrustedEntries
 
@@ -17,9 +18,9 @@ NO_ANSWER = Reveal.read({})
 Status = Literal["open", "revealed", "failed", "recovered"]
 IMMATERIAL = (
     "compare", "curve", "deadline", "explain", "final_test", "guard", "limit", "measures", "name", "note", "on_failure",
-    "plugins", "pool", "race", "resume", "retry_failed", "show", "slices", "tracking", "dataset.absent", "dataset.cache",
-    "dataset.dir", "dataset.name", "dataset.openml", "dataset.path", "dataset.seconds", "dataset.test_path",
-    "dataset.content", "dataset.delimiter", "dataset.decimal", "dataset.encoding",
+    "plugins", "pool", "race", "resume", "retry_failed", "show", "slices", "task", "tracking", "dataset.absent",
+    "dataset.cache", "dataset.dir", "dataset.name", "dataset.openml", "dataset.path", "dataset.seconds", "dataset.test_path",
+    "dataset.content", "dataset.delimiter", "dataset.decimal", "dataset.encoding", "dataset.measured_in",
 )  # fmt: skip
 
 
@@ -42,21 +43,34 @@ class PastLook:
 
     @property
     def id(self) -> str:
-        return str(self.entry.brief["id"])
+        return str(self.entry.brief.id)
 
     @property
     def testset(self) -> str:
-        return str(self.entry.brief["testset"])
+        return str(self.entry.brief.testset)
+
+    @property
+    def metric(self) -> str:
+        return self.facts.metric
+
+    @property
+    def spec_id(self) -> str:
+        return self.facts.spec_id
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """The settings of the study, or of the exam whose answer it is; empty where none are stated."""
+        return self.facts.config or {}
 
     @property
     def price(self) -> float:
         return float(self.answer.price if self.status == "revealed" else self.facts.worst)
 
     @property
-    def shown(self) -> dict[str, Any]:
-        """The released answer, its number of rows, and the exam's name for the predictions."""
-        handed = (self.facts.config or {}).get("handed")
-        return {**({} if self.end is None else self.end.facts), "look": self.facts.look, "n": self.facts.n, "handed": handed}
+    def shown(self) -> ShownAnswer:
+        """The released answer, as later ones are judged by it."""
+        answer, handed = self.answer, self.config.get("handed")
+        return ShownAnswer(self.facts.look, self.facts.n, answer.symbol, answer.score, answer.interval, handed)
 
     def same_question(self, testset: str, metric: str, spec_id: str, train: str) -> bool:
         """The replay key."""
@@ -74,9 +88,9 @@ class History:
     def of(cls, entries: Iterable[LedgerEntry]) -> "History":
         """The history of entries; of the same reading of a ledger it is made once."""
         if not isinstance(entries, TrustedEntries):
-            return cls(tuple(_ordered(judged(entries))))
+            return cls(tuple(_ordered(believed_entries(entries))))
         if "history" not in entries.memo:
-            entries.memo["history"] = cls._further(entries) or cls(tuple(_ordered(judged(entries))))
+            entries.memo["history"] = cls._further(entries) or cls(tuple(_ordered(believed_entries(entries))))
         found: History = entries.memo["history"]
         return found
 
@@ -89,7 +103,7 @@ class History:
         if former is None or "history" not in former.memo or not all_fit(former) or not all_fit(read):
             return None
         history: History = former.memo["history"]
-        times = [history.latest, *(str(entry.brief.get("at") or "") for entry in read.fresh)]
+        times = [history.latest, *(str(entry.brief.at or "") for entry in read.fresh)]
         if not all(one < other for one, other in pairwise(times)):
             return None
         found = cls((*history.entries, *read.fresh))
@@ -111,15 +125,15 @@ class History:
     @cached_property
     def latest(self) -> str:
         """The latest time that any entry states."""
-        return max((str(entry.brief.get("at") or "") for entry in self.entries), default="")
+        return max((str(entry.brief.at or "") for entry in self.entries), default="")
 
     @cached_property
     def looks(self) -> tuple[PastLook, ...]:
         """List all looks in order, each with its end; lost ones that were recovered are among them."""
         ends: dict[str, LedgerEntry] = {}
         for entry in self._ends:
-            ends.setdefault(entry.brief["intent"], entry)  # a later one changes nothing
-        return tuple(_look(e, ends.get(e.brief["id"])) for e in self.entries if e.kind == "intent" or self.is_missing(e))
+            ends.setdefault(entry.brief.intent, entry)  # a later one changes nothing
+        return tuple(_look(e, ends.get(e.brief.id)) for e in self.entries if e.kind == "intent" or self.is_missing(e))
 
     @property
     def _ends(self) -> tuple[LedgerEntry, ...]:
@@ -138,24 +152,41 @@ class History:
     @cached_property
     def unnamed(self) -> tuple[str, ...]:
         """Bad entries that name no test set: they may hide a look at any."""
-        return tuple(look.why for look in map(Look.of, quarantined(self.entries)) if not look.testset)
+        return tuple(look.why for look in map(Look.of, quarantine_charges(self.entries)) if not look.testset)
 
     @cached_property
     def seals(self) -> dict[str, LedgerEntry]:
         """The first seal of each test set; one under `guard=off`, which binds nobody, only where there is no other."""
         found: dict[str, LedgerEntry] = {}
-        for entry in sorted(self.of_kind("seal"), key=lambda entry: bool(entry.brief.get("off"))):
-            found.setdefault(entry.brief["testset"], entry)
+        for entry in sorted(self.of_kind("seal"), key=lambda entry: bool(entry.brief.off)):
+            found.setdefault(entry.brief.testset, entry)
         return found
 
     def sealings(self, testsets: Iterable[str]) -> tuple[LedgerEntry, ...]:
         """Every seal of some test sets, by whichever replica."""
         wanted = set(testsets)
-        return tuple(entry for entry in self.of_kind("seal") if entry.brief["testset"] in wanted)
+        return tuple(entry for entry in self.of_kind("seal") if entry.brief.testset in wanted)
 
     @cached_property
     def selections(self) -> tuple[LedgerEntry, ...]:
         return self.of_kind("selection")
+
+    def selections_for(self, testset: str) -> Sequence[LedgerEntry]:
+        """The choices on the development rows of a test set."""
+        return self._selections.get(testset, ())
+
+    @cached_property
+    def _selections(self) -> dict[str, list[LedgerEntry]]:
+        """Map each test set to the choices on its development rows."""
+        found: dict[str, list[LedgerEntry]] = {}
+        for entry in self.selections:
+            found.setdefault(entry.brief.testset, []).append(entry)
+        return found
+
+    @cached_property
+    def replicas(self) -> frozenset[str]:
+        """Who wrote looks: those of one replica know of each other."""
+        return frozenset(look.entry.replica for look in self.looks)
 
     @cached_property
     def commits(self) -> tuple[LedgerEntry, ...]:
@@ -185,7 +216,7 @@ class History:
     @cached_property
     def _places_of_ids(self) -> dict[str, list[int]]:
         """Map the id of each look, and of each answer, to the positions of looks."""
-        found: dict[str, list[int]] = {str(entry.brief["intent"]): [] for entry in self._ends}
+        found: dict[str, list[int]] = {str(entry.brief.intent): [] for entry in self._ends}
         for place, look in enumerate(self.looks):
             found.setdefault(look.id, []).append(place)
         return found
@@ -193,31 +224,31 @@ class History:
     @cached_property
     def chosen_on(self) -> frozenset[str]:
         """The development rows that chose something."""
-        return frozenset(str(entry.brief["train"]) for entry in self.selections)
+        return frozenset(str(entry.brief.train) for entry in self.selections)
 
     @cached_property
     def tested(self) -> frozenset[str]:
         """The test sets that were looked at, or that a model is committed to."""
-        return frozenset([*self._places_of_looks, *(str(entry.brief["testset"]) for entry in self.commits)])
+        return frozenset([*self._places_of_looks, *(str(entry.brief.testset) for entry in self.commits)])
 
     def commits_on(self, testsets: Iterable[str]) -> tuple[LedgerEntry, ...]:
         wanted = set(testsets)
-        return tuple(entry for entry in self.commits if entry.brief["testset"] in wanted)
+        return tuple(entry for entry in self.commits if entry.brief.testset in wanted)
 
-    def terms(self, testset: str) -> dict[str, Any]:
+    def terms(self, testset: str) -> SealTerms:
         """The terms under which a test set was sealed; they stay in force."""
-        terms: dict[str, Any] = self.seals[testset].facts["terms"]
-        return terms
+        return Seal.of(self.seals[testset]).terms
 
-    def policies(self, testset: str) -> list[dict[str, Any]]:
+    def policies(self, testset: str) -> list[SealTerms]:
         """The policy at sealing and each one since."""
-        changes = [e.facts["terms"] for e in self.of_kind("policy_change") if e.facts["testset"] == testset]
+        since = map(PolicyChange.of, self.of_kind("policy_change"))
+        changes = [change.terms for change in since if change.testset == testset]
         return [self.terms(testset), *changes] if testset in self.seals else changes
 
     @property
     def keys(self) -> frozenset[str]:
         """The keys under which test sets were sealed."""
-        return frozenset(str(entry.brief["key_id"]) for entry in self.of_kind("seal"))
+        return frozenset(str(entry.brief.key_id) for entry in self.of_kind("seal"))
 
     def of_kind(self, kind: str) -> tuple[LedgerEntry, ...]:
         return self._kinds.get(kind, ())
@@ -231,12 +262,7 @@ class History:
         return {kind: tuple(entries) for kind, entries in found.items()}
 
 
-def is_off(facts: Mapping[str, Any]) -> bool:
-    """Say whether facts were written under `guard=off`."""
-    return facts.get("policy") == "off"
-
-
-def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+def differences(before: Mapping[str, object], after: Mapping[str, object]) -> list[str]:
     """The keys whose values differ between two resolved configurations, dotted; those that decide no answer are left out.
 
     What stands in one of them alone is named as a whole.
@@ -251,7 +277,7 @@ def _material(key: str) -> bool:
     return not any(key == name or key.startswith(f"{name}.") for name in IMMATERIAL)
 
 
-def _changed(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+def _changed(before: Mapping[str, object], after: Mapping[str, object], prefix: str = "") -> Iterator[str]:
     """Yield the dotted names of settings that differ."""
     for name in before.keys() | after.keys():
         old, new, key = before.get(name, ...), after.get(name, ...), f"{prefix}{name}"
@@ -264,15 +290,15 @@ def _changed(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = 
 def _follows(entry: LedgerEntry, looks: list[PastLook], sets: dict[str, list[int]], ids: dict[str, list[int]]) -> bool:
     """Put a look in, or an answer to its look; False where its name was used before, or its look is not there."""
     if entry.kind == "intent":
-        name, testset = str(entry.brief["id"]), str(entry.brief["testset"])
+        name, testset = str(entry.brief.id), str(entry.brief.testset)
         if name in ids:
             return False
         sets[testset], ids[name] = [*sets.get(testset, ()), len(looks)], [len(looks)]
         looks.append(_look(entry, None))
     elif entry.kind in ("reveal", "abort"):
-        if entry.brief["intent"] not in ids:
+        if entry.brief.intent not in ids:
             return False
-        for place in ids[entry.brief["intent"]]:
+        for place in ids[entry.brief.intent]:
             if looks[place].status == "open":
                 looks[place] = _look(looks[place].entry, entry)
     return True
@@ -295,6 +321,6 @@ def _ordered(entries: Iterable[LedgerEntry]) -> list[LedgerEntry]:
     if not chains or chains[0].replica == chains[-1].replica:
         return chains
     for entry in chains:
-        latest[entry.replica] = max(latest.get(entry.replica, ""), str(entry.brief.get("at") or ""))
+        latest[entry.replica] = max(latest.get(entry.replica, ""), str(entry.brief.at or ""))
         stated[entry.replica, entry.seq] = latest[entry.replica]
     return sorted(chains, key=lambda entry: (stated[entry.replica, entry.seq], entry.replica, entry.seq))

@@ -12,7 +12,7 @@ from typing import Any
 
 from modelsel.core.fingerprint import canonical
 from modelsel.guard.facts import Look, Reveal, Seal
-from modelsel.guard.release import LabelSummary, Released, count_channel, worst_of
+from modelsel.guard.release import COUNTED, LabelSummary, Released, count_channel, worst_of
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.trust import RejectedEntry, TrustedEntries
 
@@ -21,31 +21,31 @@ FEWEST = 30  # rows below which a look at part of a set is not believed
 Check = Callable[[Any], bool]
 
 
-def _text(value: Any) -> bool:
+def _text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def _number(value: Any) -> bool:
+def _number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) and value >= 0
 
 
-def _count(value: Any) -> bool:
+def _count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def _mapping(value: Any) -> bool:
+def _mapping(value: object) -> bool:
     return isinstance(value, dict)
 
 
-def _list(value: Any) -> bool:
+def _list(value: object) -> bool:
     return isinstance(value, list)
 
 
-def _truth(value: Any) -> bool:
+def _truth(value: object) -> bool:
     return isinstance(value, bool)
 
 
-def _flags(value: Any) -> bool:
+def _flags(value: object) -> bool:
     """Say whether a value is a list of well-formed findings."""
     names = {"code", "severity", "message", "do"}
     return isinstance(value, list) and all(
@@ -53,7 +53,7 @@ def _flags(value: Any) -> bool:
     )
 
 
-def _counts(value: Any) -> bool:
+def _counts(value: object) -> bool:
     return isinstance(value, dict) and all(map(_count, value.values()))
 
 
@@ -61,15 +61,15 @@ def _or_none(check: Check) -> Check:
     return lambda value: value is None or check(value)
 
 
-def _real(value: Any) -> bool:
+def _real(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 
-def _limits(value: Any) -> bool:
+def _limits(value: object) -> bool:
     return isinstance(value, list) and len(value) == 2 and all(map(_real, value))
 
 
-def _texts(value: Any) -> bool:
+def _texts(value: object) -> bool:
     return isinstance(value, list) and all(map(_text, value))
 
 
@@ -77,16 +77,16 @@ def _some(value: Any) -> bool:
     return _count(value) and value > 0
 
 
-def _mappings(value: Any) -> bool:
+def _mappings(value: object) -> bool:
     return isinstance(value, list) and all(map(_mapping, value))
 
 
-def _mirror(value: Any) -> bool:
+def _mirror(value: object) -> bool:
     """Say whether a value names the entry of another ledger that one is a copy of."""
     return isinstance(value, dict) and _text(value.get("hash")) and _text(value.get("key_id"))
 
 
-def _terms(value: Any) -> bool:
+def _terms(value: object) -> bool:
     return isinstance(value, dict) and _number(value.get("delta")) and _text(value.get("release")) and _count(value.get("rank"))
 
 
@@ -109,7 +109,7 @@ def _units(value: Any) -> bool:
     return named and _some(value.get("count")) and _number(value.get("effective")) and value["effective"] > 0
 
 
-def _sizes(value: Any) -> bool:
+def _sizes(value: object) -> bool:
     """Say whether a value states how large units are."""
     return isinstance(value, dict) and all(_some(value.get(name)) for name in ("count", "rows", "largest", "squares"))
 
@@ -144,7 +144,7 @@ FACTS: Mapping[str, Mapping[str, Check]] = {
 }  # fmt: skip
 
 
-def judged(read: Iterable[LedgerEntry]) -> list[LedgerEntry]:
+def believed_entries(read: Iterable[LedgerEntry]) -> list[LedgerEntry]:
     """The entries that may be believed, and in place of each bad one a look that is charged.
 
     Entries that were read without signatures are believed as they are.
@@ -163,7 +163,7 @@ def _judged(read: TrustedEntries) -> list[LedgerEntry]:
         read.memo.update(fit=SoundEntries.of(read), bad=[])
         return list(read)
     if read.former is not None and read.former.recalled:
-        judged(read.former)
+        believed_entries(read.former)
     fit = _known_before(read)
     bad = [*read.bad, *_unfit(read, read if fit is None else read.fresh, fit or SoundEntries())]
     read.memo["bad"] = bad
@@ -176,11 +176,11 @@ def _judged(read: TrustedEntries) -> list[LedgerEntry]:
 
 def all_fit(read: TrustedEntries) -> bool:
     """Say whether every entry may be believed, also by what it states."""
-    judged(read)
+    believed_entries(read)
     return not read.memo["bad"]
 
 
-def quarantined(entries: Iterable[LedgerEntry]) -> list[LedgerEntry]:
+def quarantine_charges(entries: Iterable[LedgerEntry]) -> list[LedgerEntry]:
     """The looks that stand in place of bad entries."""
     return [entry for entry in entries if entry.replica == PLACE]
 
@@ -233,9 +233,9 @@ class SoundEntries:
     def take(self, entry: LedgerEntry) -> None:
         """Take up an entry, if it is a look or a seal."""
         if entry.kind == "intent":
-            self.intents[entry.brief["id"]] = entry
+            self.intents[entry.brief.id] = entry
         elif entry.kind == "seal":
-            self.seals.setdefault(entry.brief["testset"], entry)
+            self.seals.setdefault(entry.brief.testset, entry)
 
 
 def _known_before(read: TrustedEntries) -> SoundEntries | None:
@@ -280,7 +280,7 @@ def _fault(read: TrustedEntries, end: LedgerEntry, intent: LedgerEntry | None, s
         return "it answers another person's look"
     if end.kind == "abort" or read.signers.get(end.replica) in (None, read.me):
         return ""
-    look, answer, seal = Look.of(intent), Reveal.of(end), seals.get(intent.brief["testset"])
+    look, answer, seal = Look.of(intent), Reveal.of(end), seals.get(intent.brief.testset)
     if seal is not None and look.metric != "labels" and look.n < min(FEWEST, Seal.of(seal).n):
         return f"it is said to be computed on {look.n} rows"
     under = [Seal.of(seals[name]) for name in {look.testset, *(look.charged or ())} if name in seals]
@@ -291,12 +291,12 @@ def _fault(read: TrustedEntries, end: LedgerEntry, intent: LedgerEntry | None, s
 def _least(answer: Reveal, look: Look, seal: Seal) -> float:
     """Compute the least price of an answer from what was released; 0 where that does not say it."""
     symbol, low = str(answer.symbol), answer.released.low if answer.released else None
-    if look.metric != "error" or low is None or symbol.startswith("board"):
+    if look.metric not in COUNTED or low is None or symbol.startswith("board"):
         return 0.0
     rate = look.cv_error if isinstance(look.cv_error, int | float) else look.cv_mean
     try:
         told = (float(rate), int(look.cv_rows)) if rate is not None and 0 <= float(rate) <= 1 else (0.5, 1)
-        channel = count_channel(seal.terms.written(), look.n, told, [], look.look)
+        channel = count_channel(seal.terms.of_look, look.n, told, [], look.look)
         again = channel.release(LabelSummary(look.n, int(low), 0.0, (), float(look.n)))
     except (ValueError, TypeError, KeyError, AttributeError):  # whatever of it is not stated, or is none
         return float(look.worst)

@@ -73,6 +73,9 @@ def units_of(sealing: TestSetDeclaration) -> Integers | None:
     return declared_units(sealing.sealed)
 
 
+IN_TIME = ("time_split", "group_time_split", "purged_kfold")  # schemes
+
+
 def declared_units(sealed: Table) -> Integers | None:
     """The unit of each row: units, else groups; None where each row is one."""
     units = sealed.groups if sealed.units is None else sealed.units
@@ -81,17 +84,19 @@ def declared_units(sealed: Table) -> Integers | None:
 
 def in_time(sealing: TestSetDeclaration) -> bool:
     """Say whether rows are taken as ordered in time, and nobody says which of them are independent nevertheless."""
-    return sealing.sealed.units is None and ordered(sealing.config)
+    return sealing.sealed.units is None and is_ordered_in_time(sealing.config)
 
 
-def ordered(config: Mapping[str, Any]) -> bool:
+def is_ordered_in_time(config: Mapping[str, object]) -> bool:
     """Say whether a study takes its rows as ordered in time.
 
-    >>> ordered({"split": {"kind": "time"}}), ordered({"split": "random", "scheme": {"kind": "time_split"}}), ordered({})
-    (True, True, False)
+    >>> is_ordered_in_time({"split": {"kind": "time"}}), is_ordered_in_time({})
+    (True, False)
+    >>> is_ordered_in_time({"split": "random", "scheme": {"kind": "time_split"}})
+    True
     """
-    return bool(_kind(config.get("split")) == "time" or _kind(config.get("scheme")) == "time_split")
+    return bool(_kind(config.get("split")) == "time" or _kind(config.get("scheme")) in IN_TIME)
 
 
-def _kind(part: Any) -> Any:
+def _kind(part: object) -> Any:
     return part.get("kind") if isinstance(part, Mapping) else part

@@ -2,18 +2,18 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 import numpy as np
 
+from modelsel.guard.facts import LaterPlace, Seal
 from modelsel.guard.fingerprints import IDENTIFIABLE
 from modelsel.guard.history.history import History, PastLook
 from modelsel.guard.matching.overlap import more_than_chance
-from modelsel.ledger.rows.row_set import RowSet, shared
+from modelsel.ledger.rows.row_set import RowSet, shared_rows
 from modelsel.statistics.certificate import SpendingState
 
 
-def superseded(looks: Iterable[PastLook], beside: Iterable[PastLook]) -> list[dict[str, Any] | None]:
+def later_places(looks: Iterable[PastLook], beside: Iterable[PastLook]) -> list[LaterPlace | None]:
     """Find each look's later index, spending and interval; None where every other look is known to be before or after it.
 
     `beside` are the looks at the same rows and at rows that overlap. What one did not know of the other, nobody can say that
@@ -28,7 +28,7 @@ def superseded(looks: Iterable[PastLook], beside: Iterable[PastLook]) -> list[di
     ]
 
 
-def _superseded(look: PastLook, elsewhere: Sequence[PastLook]) -> dict[str, Any] | None:
+def _superseded(look: PastLook, elsewhere: Sequence[PastLook]) -> LaterPlace | None:
     """Count a look as if after each look of another replica that did not know of it, nor it of that one."""
     apart = [other for other in elsewhere if _apart(look, other)]
     if not apart or look.status != "revealed":
@@ -36,23 +36,19 @@ def _superseded(look: PastLook, elsewhere: Sequence[PastLook]) -> dict[str, Any]
     index, spent = int(look.facts.look) + len(apart), float(look.facts.spent) + sum(other.price for other in apart)
     spaces = (one.facts.space for one in (look, *apart))
     space = next((space for space in spaces if space is not None), None)
-    return {"look": index, "spent": spent, "interval": _interval(look, SpendingState(index, spent, space))}
+    return LaterPlace(look=index, spent=spent, interval=_interval(look, SpendingState(index, spent, space)))
 
 
 def standing_interval(look: PastLook, beside: Sequence[PastLook]) -> Sequence[float] | None:
     """The interval that an answer has now: the one it was shown with, unless looks that did not know of it were merged in."""
-    (instead,) = superseded([look], beside)
-    limits: Sequence[float] | None = look.answer.interval
-    return limits if instead is None or limits is None else instead["interval"]
+    (instead,) = later_places([look], beside)
+    limits = look.answer.interval
+    return limits if instead is None or limits is None else instead.interval
 
 
-def beside(history: History, testset: str, load: Callable[[str], RowSet]) -> tuple[PastLook, ...]:
+def looks_beside(history: History, testset: str, load: Callable[[str], RowSet]) -> tuple[PastLook, ...]:
     """The looks at these rows, and those at other sealed sets that did not know of them and share rows with them."""
-    looks = history.looks_at([testset])
-    apart = {
-        other.testset for other in history.looks if other.testset != testset
-        and any(_apart(look, other) for look in looks)
-    }  # fmt: skip
+    apart = {other.testset for other in _unknown(history, testset)}
     return history.looks_at([testset, *(other for other in apart if _share(history, testset, other, load))])
 
 
@@ -61,32 +57,38 @@ def incomparable(history: History, testset: str) -> int:
 
     Their rows are not kept (`guard.identity.store=digest_only`), or were hashed under another key.
     """
+    return sum(not _comparable(history, testset, other.testset) for other in _unknown(history, testset))
+
+
+def _unknown(history: History, testset: str) -> list[PastLook]:
+    """Looks at other sets that did not know of one at this set, nor it of them; there are none where one replica wrote all."""
+    if len(history.replicas) < 2:
+        return []
     looks = history.looks_at([testset])
-    apart = [
-        other for other in history.looks if other.testset != testset
-        and any(_apart(look, other) for look in looks)
-    ]  # fmt: skip
-    return sum(not _comparable(history, testset, other.testset) for other in apart)
+    return [other for other in history.looks if other.testset != testset and any(_apart(look, other) for look in looks)]
 
 
 def _comparable(history: History, one: str, other: str) -> bool:
-    seals = [history.seals[name].facts for name in (one, other) if name in history.seals]
-    kept = all(facts.get("rows") and facts.get("development") for facts in seals)
-    return len(seals) == 2 and kept and seals[0]["key_id"] == seals[1]["key_id"]
+    seals = _seals(history, one, other)
+    kept = all(seal.rows and seal.development for seal in seals)
+    return len(seals) == 2 and kept and seals[0].key_id == seals[1].key_id
+
+
+def _seals(history: History, *testsets: str) -> list[Seal]:
+    return [Seal.of(history.seals[name]) for name in testsets if name in history.seals]
 
 
 def _share(history: History, one: str, other: str, load: Callable[[str], RowSet]) -> bool:
     """Say whether two sealed sets share rows by more than chance; False where their rows cannot be compared."""
-    seals = [history.seals[name].facts for name in (one, other) if name in history.seals]
     if not _comparable(history, one, other):
         return False
-    rows, own, stored = (load(digest) for digest in (seals[0]["rows"], seals[0]["development"], seals[1]["rows"]))
-    if any(one.facts.get("sketch") for one in (rows, own, stored)):
-        return bool(np.isin(rows.arrays["bound"], stored.arrays["bound"]).any())
-    ours, theirs = rows.arrays["bound"], stored.arrays["bound"]
-    telling = float(seals[0]["u"]) >= IDENTIFIABLE
-    return bool(shared(ours, theirs, repetitions=not telling).any()) and (
-        telling or more_than_chance(ours, theirs, own.arrays["bound"])
+    ours, theirs = _seals(history, one, other)
+    rows, own, stored = (load(str(digest)) for digest in (ours.rows, ours.development, theirs.rows))
+    if rows.is_sketch or own.is_sketch or stored.is_sketch:
+        return bool(np.isin(rows.bound, stored.bound).any())
+    telling = float(ours.u) >= IDENTIFIABLE
+    return bool(shared_rows(rows.bound, stored.bound, repetitions=not telling).any()) and (
+        telling or more_than_chance(rows.bound, stored.bound, own.bound)
     )
 
 

@@ -20,10 +20,10 @@ from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.portraits.designs import share_a_design
 from modelsel.ledger.portraits.likeness import Halves, likeness
 from modelsel.ledger.portraits.portrait import Portrait
-from modelsel.ledger.portraits.sifting import may_be_one
+from modelsel.ledger.portraits.sifting import may_be_same
 from modelsel.ledger.rows.hash_index import HashIndex
 from modelsel.ledger.rows.identity import Hashes
-from modelsel.ledger.rows.row_set import RowSet, shared
+from modelsel.ledger.rows.row_set import RowSet, shared_rows
 
 Load = Callable[[str], RowSet]
 Ahead = Callable[[Sequence[str]], None]
@@ -48,17 +48,17 @@ class OtherLedgers:
 NOTHING = OtherLedgers()
 
 
-def joined(history: History, elsewhere: OtherLedgers, key_id: str) -> History:
+def join_histories(history: History, elsewhere: OtherLedgers, key_id: str) -> History:
     """Join all ledgers into one history: a contact that is found under its own key is not counted again under the home's.
 
     Where the ledger at hand keeps no hashes of its rows, it is compared by those that the home keeps with its copy.
     """
-    if not elsewhere.entries and not any(entry.brief.get("mirror") for entry in history.entries):
+    if not elsewhere.entries and not any(entry.brief.mirror for entry in history.entries):
         return history
     every = [*history.entries, *elsewhere.entries]
-    kept = once(every, elsewhere.keys | {key_id})
+    kept = without_copies(every, elsewhere.keys | {key_id})
     own = {entry.hash for entry in history.entries}
-    sealed = {entry.brief["testset"] for entry in history.entries if entry.kind == "seal"}
+    sealed = {entry.brief.testset for entry in history.entries if entry.kind == "seal"}
     whole = {entry.hash: entry for entry in kept if entry.hash in own or not _seals(entry, sealed)}
     return History.of([*_with_rows(whole, every).values()])
 
@@ -70,9 +70,9 @@ def _with_rows(entries: dict[str, LedgerEntry], every: Sequence[LedgerEntry]) ->
     """Seals and selections without rows, with those of their first copy that has some, under the key of that copy."""
     copies: dict[str, LedgerEntry] = {}
     for entry in every:
-        if entry.brief.get("mirror") and entry.brief.get("development"):
-            copies.setdefault(entry.brief["mirror"]["hash"], entry)
-    bare = {hash_ for hash_ in entries.keys() & copies.keys() if not entries[hash_].brief.get("development")}
+        if entry.brief.mirror and entry.brief.development:
+            copies.setdefault(entry.brief.copied, entry)
+    bare = {hash_ for hash_ in entries.keys() & copies.keys() if not entries[hash_].brief.development}
     return {hash_: _borrowed(entry, copies[hash_]) if hash_ in bare else entry for hash_, entry in entries.items()}
 
 
@@ -82,20 +82,20 @@ def _borrowed(entry: LedgerEntry, copy: LedgerEntry) -> LedgerEntry:
     return replace(entry, body=canonical({**entry.facts, **rows}))
 
 
-def once(entries: Sequence[LedgerEntry], keys: Container[str] | None = None) -> list[LedgerEntry]:
+def without_copies(entries: Sequence[LedgerEntry], keys: Container[str] | None = None) -> list[LedgerEntry]:
     """Leave out copies of entries that are there themselves under one of these keys (None: under any)."""
     there = {entry.hash for entry in entries}
-    copied = ((entry, entry.brief.get("mirror") or {}) for entry in entries)
-    doubles = {e.hash for e, of in copied if of.get("hash") in there and (keys is None or of["key_id"] in keys)}
+    copies = [(entry.hash, entry.brief.mirror) for entry in entries if entry.brief.copied in there]
+    doubles = {hash_ for hash_, mirror in copies if mirror and (keys is None or mirror["key_id"] in keys)}
     return [entry for entry in entries if entry.hash not in doubles]
 
 
 def _seals(entry: LedgerEntry, testsets: set[str]) -> bool:
     """Say whether an entry states terms of sets that the ledger at hand sealed itself."""
-    return entry.kind in ("seal", "policy_change") and entry.brief["testset"] in testsets
+    return entry.kind in ("seal", "policy_change") and entry.brief.testset in testsets
 
 
-def related(subject: RowFingerprints, memory: RowSetIndex, elsewhere: OtherLedgers) -> tuple[Relation, ...]:
+def related_sets(subject: RowFingerprints, memory: RowSetIndex, elsewhere: OtherLedgers) -> tuple[Relation, ...]:
     """All sets that share rows, or the table, with a sealing, under whichever key they were remembered; each set once."""
     found = [*relations(subject, memory)]
     found += links(subject, memory, found)
@@ -132,49 +132,49 @@ MATCHING = ("bound", "id", "unbound", "ranked")
 def links(subject: RowFingerprints, memory: RowSetIndex, found: Sequence[Relation]) -> Iterator[Relation]:
     """Sealed tables of this key that looked or chose, and are the one at hand."""
     nowhere = np.zeros(len(subject.test.bound), bool)
-    for entry in bare(memory.history, {memory.key.id}, subject.digest):
-        if entry.brief["source"] == subject.source:
-            yield Relation(entry.brief["testset"], _role(entry, memory.history), 0, 0.0, nowhere, exact=False, channel=WHOLE)
+    for entry in seals_without_rows(memory.history, {memory.key.id}, subject.digest):
+        if entry.brief.source == subject.source:
+            yield Relation(entry.brief.testset, _role(entry, memory.history), 0, 0.0, nowhere, exact=False, channel=WHOLE)
     if subject.variables is None:
         return
     known = {relation.testset for relation in found if relation.same and relation.share >= EXPLAINED}
     halves = Halves(subject.variables, subject.source)
     seals = [entry for entry in memory.history.seals.values() if _comparable(subject, entry, memory)]
-    seals = [entry for entry in seals if entry.brief["testset"] not in {subject.digest, *known}]
-    seals.sort(key=lambda entry: abs(log(entry.brief["rows_in_all"] / len(subject))))
+    seals = [entry for entry in seals if entry.brief.testset not in {subject.digest, *known}]
+    seals.sort(key=lambda entry: abs(log(entry.brief.rows_in_all / len(subject))))
     used = [(place, entry, role) for place, entry in enumerate(seals) if (role := _role(entry, memory.history))]
     if memory.ahead is not None:
-        memory.ahead([entry.brief["portrait"] for _, entry, _ in used])
-    portraits = [Portrait.of(memory.load(entry.brief["portrait"])) for _, entry, _ in used]
-    near = may_be_one(subject.portrait, portraits) if subject.portrait else np.zeros(len(used), bool)
+        memory.ahead([str(entry.brief.portrait) for _, entry, _ in used])
+    portraits = [Portrait.of(memory.load(str(entry.brief.portrait))) for _, entry, _ in used]
+    near = may_be_same(subject.portrait, portraits) if subject.portrait else np.zeros(len(used), bool)
     for (place, entry, role), theirs, by_name in zip(used, portraits, near):
         thorough = place < THOROUGH
         if (thorough or by_name) and _one(subject, halves, theirs, entry, memory, thorough, bool(by_name)):
             role = DESIGN if subject.portrait and share_a_design(subject.portrait, theirs, thorough) else role
-            yield Relation(entry.brief["testset"], role, 0, 0.0, nowhere, exact=False, channel=LINK)
+            yield Relation(entry.brief.testset, role, 0, 0.0, nowhere, exact=False, channel=LINK)
 
 
-def bare(history: History, keys: Container[str], testset: str) -> Iterator[LedgerEntry]:
+def seals_without_rows(history: History, keys: Container[str], testset: str) -> Iterator[LedgerEntry]:
     """Seals under these keys, of other sets than this one, that looked or chose and of whose rows no hash is kept."""
     for entry in history.seals.values():
-        facts = entry.brief
-        if facts["testset"] != testset and facts["key_id"] in keys and not facts.get("rows") and _role(entry, history):
+        stated = entry.brief
+        if stated.testset != testset and stated.key_id in keys and not stated.rows and _role(entry, history):
             yield entry
 
 
 def _role(entry: LedgerEntry, history: History) -> str:
     """Return the use of a sealed table's rows (test or selection); empty where they were only sealed."""
-    if entry.brief["testset"] in history.tested:
+    if entry.brief.testset in history.tested:
         return "test"
-    return "selection" if entry.brief["train"] in history.chosen_on else ""
+    return "selection" if entry.brief.train in history.chosen_on else ""
 
 
 def _comparable(subject: RowFingerprints, entry: LedgerEntry, memory: RowSetIndex) -> bool:
     """Say whether a sealed table was hashed under the same key and has nearly as many rows."""
-    facts = entry.brief
-    if facts["key_id"] != memory.key.id or not facts.get("portrait"):
+    stated = entry.brief
+    if stated.key_id != memory.key.id or not stated.portrait:
         return False
-    ratio = facts["rows_in_all"] / len(subject)
+    ratio = stated.rows_in_all / len(subject)
     return bool(1 / ROWS <= ratio <= ROWS)
 
 
@@ -190,7 +190,7 @@ def _one(
     """Say whether two tables are nearer than chance, and nearer than their matched rows alone would make them."""
     if subject.portrait is None or not likeness(subject.portrait, halves, theirs, 0, thorough, by_name).same:
         return False
-    sides = [entry.brief[side] for side in ("rows", "development") if entry.brief.get(side)]  # a digest alone: none
+    sides = [side for side in (entry.brief.rows, entry.brief.development) if side]  # a digest alone: none
     common = _common(subject, [memory.load(side) for side in sides]) if sides else 0
     return common == 0 or likeness(subject.portrait, halves, theirs, common, thorough).same
 
@@ -199,7 +199,7 @@ def _common(subject: RowFingerprints, stored: Sequence[RowSet]) -> int:
     """Rows of both tables that are matched, by the kind of hash that matches most."""
     names = [name for name in MATCHING if name in subject.test.arrays and all(name in one.arrays for one in stored)]
     stood = {name: np.concatenate([one.arrays[name] for one in stored]) for name in names}
-    return max((int(shared(_both(subject, name), stood[name], repetitions=True).sum()) for name in names), default=0)
+    return max((int(shared_rows(_both(subject, name), stood[name], repetitions=True).sum()) for name in names), default=0)
 
 
 def _both(subject: RowFingerprints, name: str) -> Hashes:

@@ -5,11 +5,10 @@ count only where they are more than that (`_chance`); where they are, and nearly
 were there was there. What the rows themselves (C1) do not show, the other channels may (`ledger.rows.channels`).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil, sqrt
-from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
@@ -17,12 +16,13 @@ from scipy.special import gammaln
 from modelsel.core.types import Booleans, Floats, Integers
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.history import History
+from modelsel.ledger.entry import Brief
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.portraits.designs import share_a_design
 from modelsel.ledger.portraits.portrait import Portrait
 from modelsel.ledger.rows.hash_index import HashIndex
-from modelsel.ledger.rows.identity import Hashes, met, occurrences, tally
-from modelsel.ledger.rows.row_set import RowSet, containment, shared
+from modelsel.ledger.rows.identity import Hashes, is_among, occurrences, tally
+from modelsel.ledger.rows.row_set import RowSet, containment, shared_rows
 
 # The number of rows that two sets share by chance, where values repeat.
 #
@@ -154,29 +154,27 @@ def _tests(subject: RowFingerprints, memory: RowSetIndex) -> Iterable[Relation]:
     if subject.digest in memory.history.seals or memory.history.looks_at([subject.digest]):
         yield Relation(subject.digest, "test", n, 1.0, np.ones(n, bool), same=True)
     for testset, entry in memory.history.seals.items():
-        facts = entry.brief
-        if testset != subject.digest and facts["key_id"] == memory.key.id:
-            relation = _once(
-                subject, ("test", testset, str(facts.get("rows"))), partial(_test, testset, facts, subject, memory)
-            )
+        stated = entry.brief
+        if testset != subject.digest and stated.key_id == memory.key.id:
+            relation = _once(subject, ("test", testset, str(stated.rows)), partial(_test, testset, stated, subject, memory))
             if relation is not None:
                 yield relation
 
 
-def _test(testset: str, facts: Mapping[str, Any], subject: RowFingerprints, memory: RowSetIndex) -> Relation | None:
+def _test(testset: str, stated: Brief, subject: RowFingerprints, memory: RowSetIndex) -> Relation | None:
     """Compare with one sealed set: by its rows, and by values of nearly unique columns unless those are of a design."""
-    stored = memory.compared(facts.get("rows"), subject)
+    stored = memory.compared(stated.rows, subject)
     rows, otherwise = _by_rows(testset, "test", subject, stored), _otherwise(testset, subject, stored, memory.key)
-    if otherwise is not None and _of_a_design(subject, facts, memory):
+    if otherwise is not None and _of_a_design(subject, stated, memory):
         return rows or replace(otherwise, role=DESIGN)
     return _stronger(rows, otherwise)
 
 
-def _of_a_design(subject: RowFingerprints, facts: Mapping[str, Any], memory: RowSetIndex) -> bool:
+def _of_a_design(subject: RowFingerprints, stated: Brief, memory: RowSetIndex) -> bool:
     """Say whether values that were met again are those of a design, beside which others were measured."""
-    if subject.portrait is None or not facts.get("portrait"):
+    if subject.portrait is None or not stated.portrait:
         return False
-    return share_a_design(subject.portrait, Portrait.of(memory.load(facts["portrait"])), exactly=False)
+    return share_a_design(subject.portrait, Portrait.of(memory.load(stated.portrait)), exactly=False)
 
 
 def _once(subject: RowFingerprints, what: tuple[str, ...], compare: Callable[[], Relation | None]) -> Relation | None:
@@ -191,19 +189,19 @@ def _selections(subject: RowFingerprints, memory: RowSetIndex) -> Iterable[Relat
     """Sets that chose something. What the study's own development rows repeat is a duplicate, not a memory."""
     done = {subject.train}
     for entry in memory.history.selections:
-        facts = entry.brief
-        if facts["train"] in done or facts["key_id"] != memory.key.id or not facts.get("development"):
+        stated = entry.brief
+        if stated.train in done or stated.key_id != memory.key.id or not stated.development:
             continue
-        done.add(facts["train"])
-        what = ("selection", facts["testset"], facts["development"])
-        relation = _once(subject, what, partial(_selection, facts, subject, memory))
+        done.add(stated.train)
+        what = ("selection", stated.testset, stated.development)
+        relation = _once(subject, what, partial(_selection, stated, subject, memory))
         if relation is not None:
             yield relation
 
 
-def _selection(facts: Mapping[str, Any], subject: RowFingerprints, memory: RowSetIndex) -> Relation | None:
-    stored = memory.compared(facts["development"], subject)
-    return _by_rows(facts["testset"], "selection", subject, stored, without=subject.duplicated)
+def _selection(stated: Brief, subject: RowFingerprints, memory: RowSetIndex) -> Relation | None:
+    stored = memory.compared(stated.development, subject)
+    return _by_rows(stated.testset, "selection", subject, stored, without=subject.duplicated)
 
 
 def _by_rows(
@@ -240,7 +238,7 @@ def _comparable(name: str, subject: RowFingerprints, stored: RowSet) -> bool:
 
 def _relation(testset: str, role: str, seen: Booleans, stored: RowSet, channel: str) -> Relation:
     rows = int(seen.sum())
-    same, exact = rows >= SAME * max(len(seen), len(stored)), not stored.facts.get("sketch")
+    same, exact = rows >= SAME * max(len(seen), len(stored)), not stored.is_sketch
     return Relation(testset, role, rows, rows / len(seen), seen, same, exact, channel)
 
 
@@ -248,13 +246,13 @@ def _seen(name: str, subject: RowFingerprints, stored: RowSet) -> Booleans:
     """Mask the test rows that are in a stored set; none where the overlap is no more than chance."""
     ours, theirs = subject.test.arrays[name], stored.arrays[name]
     telling = name == "id" or subject.tells(name)
-    if stored.facts.get("sketch"):
+    if stored.is_sketch:
         seen = np.arange(len(ours)) < round(containment(ours, theirs) * len(ours))
     else:
-        seen = shared(ours, theirs, repetitions=not telling)
+        seen = shared_rows(ours, theirs, repetitions=not telling)
     certain = name == "id" or (telling and subject.u[name] == 1 and subject.vast)
     margin = min(MARGIN, 2 * (1 - subject.u[name])) if telling else MARGIN
-    counts = certain or enough(ours, subject.development.arrays[name], theirs, bool(stored.facts.get("sketch")), margin)
+    counts = certain or enough(ours, subject.development.arrays[name], theirs, stored.is_sketch, margin)
     return seen if counts else np.zeros(len(ours), bool)
 
 
@@ -280,8 +278,8 @@ def _by_columns(subject: RowFingerprints, stored: RowSet, key: IdentityKey) -> B
     for name, again in _met_again(list(remembered.items()), theirs):
         tokens = subject.test.keys[name]
         values = tally(tokens)[0][: len(again)][again]
-        if met(tokens, values).sum() > best.sum():
-            best = met(tokens, values)
+        if is_among(tokens, values).sum() > best.sum():
+            best = is_among(tokens, values)
     return best
 
 

@@ -79,6 +79,8 @@ class Policy:
         The number of models declared beforehand; `auto` counts them in the plan.
     target : float, optional
         The score to be met, for `release=passfail`.
+    tolerance : float, optional
+        Of numbers: a row is off when its error exceeds it.
     budget : int
         Thresholdout: answers that may differ from cross-validation, at least 1.
     sweep_test : bool
@@ -113,6 +115,11 @@ class Policy:
     quota: float | None = number(QUOTA, above=0, help="exact answers (or a half width below 1); then the ladder, then none")
     declared_space: int | str | None = plain("auto", help="auto: counted from the plan when the set is sealed; null: none")
     target: float | None = number(None, help="the score to be met, for release=passfail")
+    tolerance: float | None = number(
+        None,
+        least=0,
+        help="numbers: a row is off when its error exceeds it; null: half of the median distance from the median",
+    )
     budget: int = whole(10, least=1, help="thresholdout: answers that may differ from cross-validation")
     sweep_test: bool = plain(False, help="open the test set in every job of a sweep; each counts as a look")
     remember: bool = plain(True, help="false: nothing is kept of this study, and that is said wherever its result stands")

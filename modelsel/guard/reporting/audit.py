@@ -10,10 +10,10 @@ from typing import Any
 from modelsel.core.errors import LedgerError, ModelselError
 from modelsel.core.types import Finding
 from modelsel.guard.access.choices import contacts
-from modelsel.guard.access.integrity import contradicted, damage, losses
+from modelsel.guard.access.integrity import damage, losses, unknown_looks
 from modelsel.guard.access.session import LedgerSession
 from modelsel.guard.checks.post_release import choices
-from modelsel.guard.facts import Look, Note, PolicyChange
+from modelsel.guard.facts import Entry, LaterPlace, Look, Note, PolicyChange, RecordedSelection, Replay, Seal
 from modelsel.guard.findings import ledger_findings, look_findings
 from modelsel.guard.findings.base import FindingKind
 from modelsel.guard.findings.catalogue import catalogue
@@ -21,25 +21,31 @@ from modelsel.guard.gate import Gate
 from modelsel.guard.history.entries import now
 from modelsel.guard.history.history import History, PastLook, differences
 from modelsel.guard.history.quarantine import PLACE
-from modelsel.guard.matching.concurrent_looks import as_first, beside, incomparable, superseded
-from modelsel.guard.matching.concurrent_looks import beside as concurrent
-from modelsel.guard.matching.other_ledgers import once
+from modelsel.guard.matching.concurrent_looks import as_first, incomparable, later_places, looks_beside
+from modelsel.guard.matching.concurrent_looks import looks_beside as concurrent
+from modelsel.guard.matching.other_ledgers import without_copies
 from modelsel.guard.reporting.forecast import budget, next_look
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.rows.row_set import RowSet
 from modelsel.ledger.trust import TrustedEntries
 
+FORESEEN = 20  # test sets of which an audit tells what further looks would give
 SETS = ("rows", "development", "table", "candidates")
 
 
 def audit(
-    gate: Gate, sealing: TestSetDeclaration | None = None, study: str | None = None, known: Sequence[str] = ()
+    gate: Gate,
+    sealing: TestSetDeclaration | None = None,
+    study: str | None = None,
+    known: Sequence[str] = (),
+    sets: bool = True,
 ) -> dict[str, Any]:
     """The whole ledger, the test set of one sealing, or those that a study (its name or its run folder) touched.
 
     Without a sealing (a gate asks as it looks) anchors are asked, about test sets `known` from elsewhere too, and stored row
-    sets are read.
+    sets are read. What further looks would give is told of FORESEEN test sets at most: of more, for a study that is named.
+    `sets=False`: whether the ledger is whole, and no test set is told of.
     A ledger that does not hold is told, not raised: `ledger.intact` is false and the flags say where.
     """
     if not gate.remembers or (sealing and gate.forgotten):
@@ -56,13 +62,14 @@ def audit(
     witnessed = Witnessed.of(gate, () if sealing else tuple(dict.fromkeys((*wanted, *others))))
     entries = gate.session.ledger.entries()  # after all that it is compared with: a look in between is no loss
     history = _counted_once(entries)
-    sets = [_test_set(history, testset, gate.session.stored) for testset in wanted]
+    ahead = len(wanted) <= FORESEEN
+    told = [_test_set(history, testset, gate.session.stored, ahead) for testset in wanted if sets]
     ledger, findings = _ledger(gate, entries, () if sealing else _stored(entries), witnessed)
     upcoming = next_look(history, wanted[0]) if len(wanted) == 1 else None
-    flags = [*findings, *of_looks(sets), *of_record(history, wanted), *of_time(history), *_apart(history, wanted)]
+    flags = [*findings, *of_looks(told), *of_record(history, wanted), *of_time(history), *_apart(history, wanted)]
     return {
-        "ledger": ledger, "test_sets": sets, "flags": [_flag(one) for one in flags],
-        "contacts": contacts(history.entries) if study is None and sealing is None else [],
+        "ledger": ledger, "test_sets": told, "flags": [_flag(one) for one in flags],
+        "contacts": contacts(history.entries) if sets and study is None and sealing is None else [],
         "state": gate.policy.__class__.__name__.lower(), "next": upcoming, "at": now(),
     }  # fmt: skip
 
@@ -115,7 +122,7 @@ def _ledger(
     forged = [ledger_findings.entry_quarantined_forged_row_set(digest) for digest in
               gate.session.ledger.forged_rowsets()]  # fmt: skip
     missing = [*witnessed.damaged, *losses(witnessed.remembered, gate.session.ledger, gate.session.url, entries)]
-    told = contradicted(gate.session.ledger, entries, witnessed.seen, gate.session.elsewhere())
+    told = unknown_looks(gate.session.ledger, entries, witnessed.seen, gate.session.elsewhere())
     missing += [finding for finding in told if finding.code in ("G070", "G071")]
     others = [
         *(finding for finding in told if finding not in missing),
@@ -139,7 +146,7 @@ def _of_labels(entries: list[LedgerEntry]) -> dict[str, int]:
 
 def _counted_once(entries: TrustedEntries) -> History:
     """The history without copies of what stands there too, and with what is charged for bad entries."""
-    return History.of(once(History.of(entries).entries))
+    return History.of(without_copies(History.of(entries).entries))
 
 
 def _touched(history: History, study: str | None) -> list[str]:
@@ -150,27 +157,29 @@ def _touched(history: History, study: str | None) -> list[str]:
     return [testset for testset in dict.fromkeys(every) if testset in mine]
 
 
-def _test_set(history: History, testset: str, load: Callable[[str], RowSet]) -> dict[str, Any]:
-    """Gather everything on record about one test set."""
-    seal = history.seals[testset].facts if testset in history.seals else {}
+def _test_set(history: History, testset: str, load: Callable[[str], RowSet], ahead: bool) -> dict[str, Any]:
+    """Gather everything on record about one test set; `ahead`: and what further looks would give."""
+    seal = Seal.of(history.seals[testset]) if testset in history.seals else Seal.read({})
     looks = history.looks_at([testset])
-    told = [*_looks(looks, beside(history, testset, load)), *_replays(history, testset)]
-    tried = {entry.facts["spec_id"]: entry.facts["tried"] for entry in history.selections if entry.facts["testset"] == testset}
+    told = [*_looks(looks, looks_beside(history, testset, load)), *_replays(history, testset)]
+    mine = map(RecordedSelection.of, history.selections_for(testset))
+    tried = {stated.spec_id: stated.tried for stated in mine if not stated.outside}
     return {
-        "id": testset, "rows": seal.get("n") or max((look.facts.n for look in looks), default=0),
+        "id": testset, "rows": (seal.states("n") and seal.n) or max((look.facts.n for look in looks), default=0),
         "looks": sorted(told, key=lambda look: (look["at"], look["seq"])),
-        "sealed": {name: seal.get(name) for name in ("at", "user", "host", "study", "u", "space")},
-        "policies": history.policies(testset), "refusals": list(_refusals(history, testset)),
+        "sealed": seal.part(("at", "user", "host", "study", "u", "space")),
+        "policies": [terms.written() for terms in history.policies(testset)], "refusals": list(_refusals(history, testset)),
         "spent": sum(look.price for look in looks), "studies": len(tried), "candidates": sum(tried.values()),
         "choices": choices(history, testset),
-        "siblings": _siblings(history, testset), "next": next_look(history, testset), "budget": budget(history, testset),
+        "siblings": _siblings(history, testset), "next": next_look(history, testset) if ahead else None,
+        "budget": budget(history, testset) if ahead else None,
     }  # fmt: skip
 
 
 def _looks(looks: tuple[PastLook, ...], concurrent: tuple[PastLook, ...]) -> Iterator[dict[str, Any]]:
     """Yield a line for each look, with what was changed since the one before."""
     before: Mapping[str, Any] | None = None
-    for look, instead in zip(looks, superseded(looks, concurrent), strict=True):
+    for look, instead in zip(looks, later_places(looks, concurrent), strict=True):
         facts, answer = look.facts, look.answer
         yield {
             **_common(look.entry), "look": facts.look, "replay": False, "status": look.status,
@@ -179,19 +188,19 @@ def _looks(looks: tuple[PastLook, ...], concurrent: tuple[PastLook, ...]) -> Ite
             "policy": facts.policy, "cv_mean": facts.cv_mean, "metric": facts.metric,
             "overlap": list(facts.overlap), "flags": [one.code for one in facts.flags],
             "findings": [asdict(one) for one in facts.flags], "justification": facts.justify and facts.justify.written(),
-            "changes": differences(before, facts.config or {}) if before is not None else [],
+            "changes": differences(before, facts.config or {}) if before is not None and not facts.outside else [],
             "charged": facts.charged if facts.states("charged") else [look.testset], "n_clean": facts.n_clean,
-            "as_first": as_first(look), "superseded": instead,
+            "as_first": as_first(look), "superseded": instead and instead.written(), "outside": facts.outside,
         }  # fmt: skip
-        before = facts.config or {}
+        before = before if facts.outside else facts.config or {}
 
 
 def _replays(history: History, testset: str) -> Iterator[dict[str, Any]]:
     """Yield a line for each answer that was shown again."""
     looks = {look.id: look for look in history.looks_at([testset])}
     for entry in history.replays:
-        if entry.facts["of"] in looks:
-            look = looks[entry.facts["of"]]
+        look = looks.get(Replay.of(entry).source)
+        if look is not None:
             yield {
                 **_common(entry), "look": look.facts.look, "replay": True, "status": "replay",
                 "score": look.answer.score, "errors": look.answer.errors, "interval": look.answer.interval,
@@ -202,21 +211,20 @@ def _replays(history: History, testset: str) -> Iterator[dict[str, Any]]:
 def _siblings(history: History, testset: str) -> list[dict[str, Any]]:
     """Every study that chose on the development rows of this test set, tested or not."""
     names = ("at", "study", "folder", "spec_id", "winner", "cv_mean", "cv_rows", "measure", "tried")
-    return [{n: e.facts.get(n) for n in names} for e in history.selections if e.facts["testset"] == testset]
+    return [RecordedSelection.of(entry).part(names) for entry in history.selections_for(testset)]
 
 
 def _refusals(history: History, testset: str) -> Iterator[dict[str, Any]]:
     """Yield a line for each refused look."""
-    for entry in history.entries:
-        if entry.kind == "note" and entry.facts.get("testset") == testset and "refused" in entry.facts:
-            flags = [one["code"] for one in entry.facts["flags"]]
-            yield {**_common(entry), "reason": entry.facts["refused"], "flags": flags}
+    for entry in history.of_kind("note"):
+        if entry.brief.testset == testset and Note.of(entry).states("refused"):
+            note = Note.of(entry)
+            yield {**_common(entry), "reason": note.refused, "flags": [finding.code for finding in note.flags]}
 
 
 def _common(entry: LedgerEntry) -> dict[str, Any]:
-    facts = entry.facts
     names = ("at", "study", "spec_id", "user", "host", "folder")
-    return {"seq": entry.seq, "replica": entry.replica, **{name: facts.get(name) for name in names}}
+    return {"seq": entry.seq, "replica": entry.replica, **Entry.of(entry).part(names)}
 
 
 def _flag(finding: Finding) -> dict[str, str]:
@@ -243,8 +251,7 @@ def of_record(history: History, testsets: list[str]) -> Iterator[Finding]:
     """Yield the findings that are on record: about the ledger, settings that were loosened, looks that only an anchor saw."""
     for entry in history.entries:
         if entry.kind == "note" and Note.of(entry).states("code"):
-            note = Note.of(entry)
-            yield _kind(note.code).finding(f"{note.text} (noticed {str(note.at)[:10]})")
+            yield from _noticed(Note.of(entry), testsets)
         elif entry.kind == "policy_change":
             change = PolicyChange.of(entry)
             if change.weaker and change.testset in testsets:
@@ -258,6 +265,12 @@ def of_record(history: History, testsets: list[str]) -> Iterator[Finding]:
                 yield _kind(look.code).finding(f"{look.anchor} saw test set {look.testset[:8]} {what}")
 
 
+def _noticed(note: Note, testsets: list[str]) -> Iterator[Finding]:
+    """Yield what a note says, unless it is about other rows."""
+    if not note.states("testset") or note.testset in testsets:
+        yield _kind(note.code).finding(f"{note.text} (noticed {str(note.at)[:10]})")
+
+
 def _kind(code: str) -> FindingKind:
     known = catalogue()
     return known.get(code, known["G079"])  # a later version may have others
@@ -268,9 +281,9 @@ def of_time(history: History) -> Iterator[Finding]:
     last: dict[str, LedgerEntry] = {}
     for entry in sorted(history.entries, key=lambda entry: (entry.replica, entry.seq)):
         former = last.get(entry.replica)
-        if "at" not in entry.facts:
+        if not entry.brief.at:
             continue
-        if former is not None and entry.facts.get("at", "") < former.facts.get("at", ""):
+        if former is not None and entry.brief.at < former.brief.at:
             yield ledger_findings.clock_backwards_out_of_order(entry.seq, entry.replica)
         last[entry.replica] = entry
 
@@ -278,27 +291,22 @@ def of_time(history: History) -> Iterator[Finding]:
 # A ledger's facts about one test set: looks with their outcome, and notes about it.
 
 
-def looks(session: LedgerSession, testset: str) -> list[dict[str, Any]]:
-    """Looks at a test set in their order: the facts of the intent, `status`, `charge` (nats) and `answer` (empty: none).
+@dataclass(frozen=True)
+class StandingLook(PastLook):
+    """A look, with what stands in place of its index, spending and interval where looks that did not know of it were merged."""
 
-    `superseded` says what stands in place of index, spending and interval where looks that did not know of it were merged in.
-    """
+    superseded: LaterPlace | None = None
+
+
+def looks(session: LedgerSession, testset: str) -> list[StandingLook]:
+    """The looks at a test set, in their order."""
     history = History.of(session.ledger.entries())
     found = history.looks_at([testset])
-    later = superseded(found, concurrent(history, testset, session.stored))
-    return [
-        {
-            **look.entry.facts,
-            "status": look.status,
-            "charge": look.price,
-            "answer": look.end.facts if look.end else {},
-            "superseded": instead,
-        }
-        for look, instead in zip(found, later, strict=True)
-    ]
+    later = later_places(found, concurrent(history, testset, session.stored))
+    return [StandingLook(look.entry, look.status, look.end, instead) for look, instead in zip(found, later, strict=True)]
 
 
-def notes(session: LedgerSession, exam: str) -> list[dict[str, Any]]:
+def notes(session: LedgerSession, exam: str) -> list[Note]:
     """List the notes about an exam, in the order in which they were recorded."""
     history = History.of(session.ledger.entries())
-    return [entry.facts for entry in history.entries if entry.kind == "note" and entry.facts.get("exam") == exam]
+    return [note for note in map(Note.of, history.of_kind("note")) if note.exam == exam]

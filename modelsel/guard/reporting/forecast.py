@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from modelsel.guard.checks.independence import GROUPS, bound_for
-from modelsel.guard.checks.terms import CLOSED, LADDER, ladder_steps, left_by_quota, strictest
-from modelsel.guard.facts import RecordedSelection
-from modelsel.guard.history.history import History, PastLook, is_off
+from modelsel.guard.checks.terms import CLOSED, LADDER, ladder_steps, left_by_quota, strictest_of
+from modelsel.guard.facts import RecordedSelection, Seal
+from modelsel.guard.history.history import History, PastLook
 from modelsel.guard.history.statements import TIME, Statement
-from modelsel.guard.release import LabelSummary, Released, count_channel, count_limits
+from modelsel.guard.release import COUNTED, LabelSummary, LookTerms, Released, count_channel, count_limits
 from modelsel.statistics import prices
 from modelsel.statistics.certificate import SpendingState, hoeffding
 
@@ -48,13 +48,13 @@ def next_look(history: History, testset: str) -> dict[str, Any] | None:
     look, or the choice before the first, was by another measure. Where the quota is used up `release` is `ladder`, and the
     price that of a board that stays; or `closed`, and nothing would be shown.
     """
-    chosen = [one for one in map(RecordedSelection.of, history.selections) if one.testset == testset]
+    chosen = [one for one in map(RecordedSelection.of, history.selections) if one.testset == testset and not one.outside]
     outlook = _outlook(history, testset, _rate(chosen[-1]) if chosen else None)
     if outlook is None:
         return None
     looks, charged = history.looks_at([testset]), _charged(history, testset)
     past, terms = history.looks_at(charged), _terms(history, testset, charged)
-    metric = looks[-1].facts.metric if looks else history.policies(testset)[-1]["metric"]
+    metric = looks[-1].facts.metric if looks else history.policies(testset)[-1].metric
     release = left_by_quota(terms, len(past), _half(outlook.interval()))
     said = {"look": outlook.index, "interval": None, "release": release}
     if release == CLOSED:
@@ -63,28 +63,27 @@ def next_look(history: History, testset: str) -> dict[str, Any] | None:
         return {**said, "price": _stays(terms, outlook.n, past), "steps": ladder_steps(terms, outlook.n)}
     answer = _as_foreseen(outlook, terms, chosen[-1].cv_rows)
     limits = (
-        answer.interval(outlook.n, outlook.nats(), outlook.units) if metric == "error" and answer.score is not None else None
+        answer.interval(outlook.n, outlook.nats(), outlook.units) if metric in COUNTED and answer.score is not None else None
     )
     return {**said, "price": answer.price, "interval": list(limits) if limits else None}
 
 
-def _as_foreseen(outlook: LookForecast, terms: Mapping[str, Any], rows: int) -> Released:
+def _as_foreseen(outlook: LookForecast, terms: LookTerms, rows: int) -> Released:
     """Return the answer, as the terms release it, where the test says what is foreseen from so many rows."""
     channel = count_channel(terms, outlook.n, (outlook.rate, rows), [], outlook.index)
     return channel.release(LabelSummary(outlook.n, round(outlook.n * outlook.rate), outlook.rate, (), float(outlook.n)))
 
 
-def _terms(history: History, testset: str, charged: Sequence[str]) -> dict[str, Any]:
+def _terms(history: History, testset: str, charged: Sequence[str]) -> LookTerms:
     """Return the terms of the next look: the strictest of all sets whose answers are charged."""
-    every = [entry.facts["terms"] for name, entry in history.seals.items() if name in charged]
-    return strictest(history.terms(testset), [terms for terms in every if not is_off(terms)])
+    return strictest_of(history, testset, charged)
 
 
 def _half(limits: tuple[float, float]) -> float:
     return (limits[1] - limits[0]) / 2
 
 
-def _stays(terms: Mapping[str, Any], n: int, past: Sequence[PastLook]) -> float:
+def _stays(terms: LookTerms, n: int, past: Sequence[PastLook]) -> float:
     """Compute the nats of a ladder's answer that moves nothing."""
     board = [str(look.answer.symbol) for look in past if str(look.answer.symbol).startswith("board")]
     moved = sum(not symbol.endswith("stays") for symbol in board)
@@ -119,9 +118,9 @@ def _outlook(history: History, testset: str, usual: float | None) -> LookForecas
         return None
     adaptive = sum(1 for look in past if not look.facts.commit)
     outlook = LookForecast(
-        n=int(last.facts.n if last else 0) or int(seal.facts["n"]),
+        n=int(last.facts.n if last else 0) or Seal.of(seal).n,
         index=1 + adaptive + len(history.commits_on(charged)), spent=sum(look.price for look in past),
-        rate=rate, delta=history.terms(testset)["delta"], space=seal.facts["space"],
+        rate=rate, delta=history.terms(testset).delta, space=Seal.of(seal).space,
     )  # fmt: skip
     units = last.facts.units if last else _sealed_units(history, testset, outlook)
     return replace(outlook, units=units)
@@ -129,8 +128,8 @@ def _outlook(history: History, testset: str, usual: float | None) -> LookForecas
 
 def _sealed_units(history: History, testset: str, outlook: LookForecast) -> dict[str, Any] | None:
     """The facts of units that the first look at rows will state, from the sizes that their seal states."""
-    stated = [seal.facts for seal in history.sealings([testset]) if seal.facts.get("sizes")]
-    return bound_for(stated[-1]["sizes"], outlook.rate, outlook.nats(), stated[-1]["unit"] or GROUPS) if stated else None
+    stated = [seal for seal in map(Seal.of, history.sealings([testset])) if seal.sizes]
+    return bound_for(stated[-1].sizes or {}, outlook.rate, outlook.nats(), stated[-1].unit or GROUPS) if stated else None
 
 
 def _charged(history: History, testset: str) -> list[str]:
@@ -141,7 +140,7 @@ def _charged(history: History, testset: str) -> list[str]:
 
 def _shown(last: PastLook | None, usual: float | None) -> float | None:
     """The last error rate that was shown."""
-    if last is not None and last.facts.metric == "error" and last.answer.score is not None:
+    if last is not None and last.facts.metric in COUNTED and last.answer.score is not None:
         return float(last.answer.score)
     return usual
 

@@ -39,7 +39,7 @@ class Section:
     level: int = 2
 
 
-def story(audit: Mapping[str, Any]) -> list[Section]:
+def story(audit: Mapping[str, object]) -> list[Section]:
     """The sections, in the order in which a reviewer asks."""
     report = AuditReport.read(audit)
     sections = [Section("In short", (_summary(report),))]
@@ -87,8 +87,15 @@ def _test_set(one: TestSetReport) -> Iterator[str | TextTable]:
     sealed_by = f"sealed {day(sealed.at)} by {sealed.user or 'unknown'} in study {sealed.study or 'unknown'}"
     yield f"{one.rows} rows, {sealed_by}{_terms(one)}; {plural(len(looks), 'look')}, {one.spent:.2f} nats spent."
     yield from _chosen(one)
-    if looks:
-        said = quoted(looks)
+    outside = [look for look in looks if look.outside]
+    if outside:
+        yield (
+            f"At least {plural(len(outside), 'outside look')}: other code computed scores on these rows. What they told has no "
+            "price, and nothing at these rows is certified any more."
+        )
+    answered = [look for look in looks if not look.outside]
+    if answered:
+        said = look_to_quote(answered)
         yield f"To quote: {sentence(said, one.rows, 1 - _delta(one))}"
         yield from _counted_with(one, said)
 
@@ -180,6 +187,7 @@ def _row(look: LookLine) -> tuple[str, ...]:
     """Write a row of the timeline."""
     name = f"{look.look}{' (replay)' if look.replay else ''}"
     released = look.status if look.status in ("open", "failed", "recovered") else number(look.score)
+    released = "outside" if look.outside else released
     limits = limits_of(look.interval) if look.interval else "none"
     who = f"{look.user}@{look.host}"
     so_far = "" if look.replay else f"{look.spent + look.price:.2f}"
@@ -230,12 +238,12 @@ def _delta(one: TestSetReport) -> float:
 # The items of the REFORMS checklist (Kapoor et al. 2024) that a ledger can answer.
 
 
-def items(told: Mapping[str, Any] | TestSetReport, audit: Mapping[str, Any] | AuditReport) -> dict[str, Any]:
+def items(told: Mapping[str, object] | TestSetReport, audit: Mapping[str, object] | AuditReport) -> dict[str, Any]:
     """Item to answer, for one test set of an audit."""
     one, report = TestSetReport.read(told), AuditReport.read(audit)
     looks = one.made
     codes = {code for look in looks for code in look.flags}
-    last = quoted(looks).now if looks else None
+    last = look_to_quote(looks).now if looks else None
     return {
         "sample size (test)": one.rows,
         "train-test separation maintained": not codes & {"G020", "G021", "G022"},
@@ -255,16 +263,16 @@ def items(told: Mapping[str, Any] | TestSetReport, audit: Mapping[str, Any] | Au
 WITHOUT_A_MODEL = {"closing": "every answer to an exam at its close", "class_counts": "how many rows each class has"}
 
 
-def quoted(looks: Sequence[LookLine]) -> LookLine:
+def look_to_quote(looks: Sequence[LookLine]) -> LookLine:
     """The look to quote: the last that answered about a model; where there is none, the last of all.
 
-    >>> quoted([LookLine.read({"look": 1, "metric": "error"}), LookLine.read({"look": 2, "metric": "closing"})]).look
+    >>> look_to_quote([LookLine.read({"look": 1, "metric": "error"}), LookLine.read({"look": 2, "metric": "closing"})]).look
     1
     """
     return next((look for look in reversed(looks) if look.metric not in WITHOUT_A_MODEL), looks[-1])
 
 
-def sentence(told: Mapping[str, Any] | LookLine, rows: int, level: float = 0.95) -> str:
+def sentence(told: Mapping[str, object] | LookLine, rows: int, level: float = 0.95) -> str:
     """One look in words that can be quoted.
 
     >>> sentence({"status": "revealed", "score": 0.1, "errors": 200, "n": 2000, "look": 1, "spent": 0.0, "price": 4.0,
@@ -275,6 +283,8 @@ def sentence(told: Mapping[str, Any] | LookLine, rows: int, level: float = 0.95)
     if look.status not in ("revealed", "replay"):
         return f"Look {look.look} has no answer ({look.status}); it is charged {look.price:.2f} nats."
     n = look.n or rows
+    if look.outside:
+        return f"Look {look.look} was outside: {look.metric} of {look.study}, on {n} rows; its answer has no price."
     if look.metric in WITHOUT_A_MODEL:
         return f"Look {look.look} told {WITHOUT_A_MODEL[look.metric]}, for {look.price:.2f} nats."
     errors = f" ({look.errors}/{n})" if look.errors is not None else ""

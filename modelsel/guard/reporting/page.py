@@ -18,12 +18,12 @@ _STYLE = (
 LONG = 60  # characters from which a table's cells are broken into lines
 
 
-def markdown(report: Mapping[str, Any]) -> str:
+def markdown(report: Mapping[str, object]) -> str:
     """The story as Markdown."""
     return "\n\n".join(["# Audit", *(_markdown(section) for section in story(report))]) + "\n"
 
 
-def html(report: Mapping[str, Any]) -> str:
+def html(report: Mapping[str, object]) -> str:
     """The story as one page without scripts or outside references."""
     body = "".join(_html(section) for section in story(report))
     head = (

@@ -5,16 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from modelsel.core.types import Finding
-from modelsel.guard.facts import Facts, Limits, Reason, SealTerms, findings, many
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class LaterPlace(Facts):
-    """What stands in place of a look's index, spending and interval after a merge."""
-
-    look: int
-    spent: float
-    interval: Limits | None = None
+from modelsel.guard.facts import Facts, LaterPlace, Limits, Reason, SealTerms, findings, many
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -44,6 +35,7 @@ class LookLine(Facts):
     justification: Reason | None = None
     as_first: Limits | None = None
     superseded: LaterPlace | None = None
+    outside: bool = False
 
     @property
     def now(self) -> "LookLine":

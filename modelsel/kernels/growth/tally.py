@@ -28,7 +28,7 @@ def words_of(y, weight, field, words):
 
 
 @kernel(_nrt=False)
-def _ascend(items, count):
+def ascend(items, count):
     """Sort the first items, in place: insertion over halving gaps (Shell 1959)."""
     gap = count // 2
     while gap > 0:
@@ -104,7 +104,7 @@ def _sparse(codes, rows, y, weight, levels, classes, table, seen):
             level = levels
         table[level, classes] += weight[i]
         table[level, y[i]] += weight[i]
-    _ascend(seen, present)
+    ascend(seen, present)
     return present
 
 

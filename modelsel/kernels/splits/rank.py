@@ -1,9 +1,10 @@
 """Columns as ranks: rows by value and the rank of each value.
 
-As a whole number, a float's bits stand in its order, up from zero and down from it where negative. Where the
-bits in which a column's numbers differ leave room for the number of the row in one word, value | row is sorted as it is (by
-NumPy, in vector registers); else a radix sort takes the digits in which any two differ. Whole numbers that lie close to each
-other need no sort: they are counted. Equal values stay in the order of
+As a whole number, a float's bits stand in its order, up from zero and down from it where negative. A word value | row is sorted
+as it is (by NumPy, in vector registers). Where the bits in which a column's numbers differ leave no room for the number of the
+row, the last of them are left out, and rows that are then alike are put in order afterwards; only where that would take long
+does a radix sort take the digits in which any two differ. Whole numbers that lie close to each other need no sort: they are
+counted. Equal values stay in the order of
 their rows, and missing values come last.
 """
 
@@ -21,6 +22,7 @@ SMALL, LARGE, FEW, MANY = (
 ROOM = 62  # bits of a word of value | row, beside one for missing
 CLOSE = 1024  # whole numbers in a range below this are counted
 STRETCH = 256  # values looked at together
+ALIKE = 8  # rows moved, per row, among those whose words are cut short, before a radix sort is quicker
 SIGN = ZERO = np.uint64(1 << 63)
 ONE, TWO, NONE, ALL = np.uint64(1), np.uint64(2), np.uint64(0), np.uint64(2**64 - 1)
 
@@ -67,7 +69,10 @@ def _close(column):
 
 @kernel(_nrt=False)
 def _words(column, bits, row_bits, words):
-    """Words value | row, key = low + (value << spare); the value that stands for missing (−1: no room for both), low, spare."""
+    """Words value | row, key = low + (value << spare); the value that stands for missing, low, spare, and whether cut short.
+
+    Words that are cut short leave out bits in which keys differ: there was no room for all of them.
+    """
     low, high, differ, first, missing = ALL, NONE, NONE, NONE, np.int64(0)
     for i in range(len(column)):
         if column[i] == column[i]:
@@ -83,15 +88,17 @@ def _words(column, bits, row_bits, words):
     while differ and not (differ >> spare) & ONE:
         spare += ONE
     if high >= low:
-        while ((high - low) >> spare) >> np.uint64(width):
+        while width < 64 and ((high - low) >> spare) >> np.uint64(width):  # a shift by 64 shifts nothing
             width += 1
-    if width + row_bits > ROOM:
-        return np.int64(-1), low, spare
+    short = width + row_bits > ROOM
+    if short:
+        spare += np.uint64(width + row_bits - ROOM)
+        width = ROOM - row_bits
     missing = np.int64(1) << width
     for i in range(len(column)):
         value = np.int64((np.uint64(words[i]) - low) >> spare) if column[i] == column[i] else missing
         words[i] = (value << row_bits) | i
-    return missing, low, spare
+    return missing, low, spare, np.uint64(short)
 
 
 @kernel(_nrt=False)
@@ -152,7 +159,7 @@ def pack(block, bits, row_bits, part, codes, order, words, counts, missing, fram
     """Rank columns of whole numbers close to each other; for the others fill `words` (columns × rows), to be sorted.
 
     counts: distinct values of a column that is ranked, whose bits lead its `words`; −1 of others;
-    missing: the value that stands for missing in words, −1 where there was no room; frame: low and spare of words.
+    missing: the value that stands for missing in words; frame: low and spare of words, and whether they are cut short.
     """
     tally = np.empty(3 * CLOSE + 3, np.int64)
     for t in range(len(block)):
@@ -162,7 +169,7 @@ def pack(block, bits, row_bits, part, codes, order, words, counts, missing, fram
             counts[t] = _count(block[t], bits[t], low, absent, tally, codes[part[t]], order[t], words[t])
         else:
             counts[t] = -1
-            missing[t], frame[t, 0], frame[t, 1] = _words(block[t], bits[t], row_bits, words[t])
+            missing[t], frame[t, 0], frame[t, 1], frame[t, 2] = _words(block[t], bits[t], row_bits, words[t])
 
 
 @kernel()
@@ -218,6 +225,42 @@ def _spread(words, missing, row_bits, low, spare, codes, order, values):
     return count
 
 
+@kernel(_nrt=False)
+def _settled(words, row_bits, column, bits, keys):
+    """Put rows whose words are alike into the order of their keys, and fill `keys`; False where that would take long."""
+    mask, left, n = (np.int64(1) << row_bits) - 1, ALIKE * len(words), len(words)
+    for i in range(n):
+        word = words[i]
+        row = word & mask
+        key, at = _key(column[row], bits[row]), i
+        while at > 0 and keys[at - 1] > key:  # rows of a shorter word are never larger
+            keys[at], words[at] = keys[at - 1], words[at - 1]
+            at -= 1
+        keys[at], words[at] = key, word
+        left -= i - at
+        if left < 0:
+            return False
+    return True
+
+
+@kernel(_nrt=False)
+def _spread_keys(words, row_bits, keys, codes, order, values):
+    """The same from words and their keys in order."""
+    count, before, mask = np.int64(0), NONE, (np.int64(1) << row_bits) - 1  # no number has this key
+    for i in range(len(words)):
+        row, key = words[i] & mask, keys[i]
+        if key == ALL:
+            codes[np.uint64(row)], order[i] = -1, row
+            continue
+        new = np.int64(key != before)
+        order[i] = row ^ -new
+        values[np.uint64(count - 1 + new)] = _bits(key)
+        count += new
+        before = key
+        codes[np.uint64(row)] = count - 1
+    return count
+
+
 @kernel(
     types.nothing(
         types.fixed_rows,
@@ -243,7 +286,7 @@ def rank(block, bits, words, counts, missing, frame, row_bits, part, codes, orde
     mask, step = np.uint64((1 << digit) - 1), np.uint64(digit)
     ends, room = np.zeros(1 << digit, np.int64), 0
     for t in range(len(block)):
-        room = n if counts[t] < 0 and missing[t] < 0 else room
+        room = n if counts[t] < 0 and frame[t, 2] else room
     keys, to_keys = np.empty(room, np.uint64), np.empty(room, np.uint64)
     rows, to_rows = np.empty(room, np.int32), np.empty(room, np.int32)
     for t in range(len(block)):
@@ -251,8 +294,10 @@ def rank(block, bits, words, counts, missing, frame, row_bits, part, codes, orde
         if counts[t] >= 0:
             for i in range(counts[t]):
                 values[i] = np.uint64(words[t, i])
-        elif missing[t] >= 0:
+        elif not frame[t, 2]:
             counts[t] = _spread(words[t], missing[t], row_bits, frame[t, 0], frame[t, 1], own, order[t], values)
+        elif _settled(words[t], row_bits, block[t], bits[t], keys):
+            counts[t] = _spread_keys(words[t], row_bits, keys, own, order[t], values)
         else:
             differ, shift = _keys(block[t], bits[t], keys, rows), NONE
             while differ:

@@ -95,7 +95,7 @@ LIMITS = (
 
 
 @lru_cache(maxsize=16)
-def _masks(bounds: tuple[Any, ...]) -> tuple[tuple[Any, Words], ...]:
+def _masks(bounds: tuple[object, ...]) -> tuple[tuple[Any, Words], ...]:
     """Distinct bounds, and the cuts that have each as bits of words."""
     cuts: dict[Any, list[int]] = {}
     for cut, bound in enumerate(bounds):

@@ -82,7 +82,7 @@ def _gains(tree: ForestTree, leaf: Codes, target: Codes, weight: Floats) -> Floa
     return np.asarray(np.bincount(above, rise, len(tree)) / counts[0].sum())
 
 
-def _standing(path: Any, tree: ForestTree, learner: Any) -> Booleans:
+def _standing(path: Any, tree: ForestTree, learner: object) -> Booleans:
     """Mask the tests that stand when a learner has cut the tree back."""
     if learner is None:
         return ~tree.terminal
@@ -91,7 +91,7 @@ def _standing(path: Any, tree: ForestTree, learner: Any) -> Booleans:
     return np.asarray(tree.reached(leaf) & ~leaf)
 
 
-def proximities(path: Any, trees: int, table: Table, rows: Integers) -> Floats:
+def proximities(path: object, trees: int, table: Table, rows: Integers) -> Floats:
     """Say in which share of the trees two rows end in one leaf.
 
     Parameters

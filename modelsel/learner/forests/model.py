@@ -260,6 +260,6 @@ def _check_nodes(model: ForestModel) -> None:
     _demand(((at >= 0) & (at < bound)).all(), "a test asks for a value that is not there")
 
 
-def _demand(condition: Any, otherwise: str) -> None:
+def _demand(condition: object, otherwise: str) -> None:
     if not condition:
         raise ValueError(f"not a whole forest: {otherwise}")

@@ -30,7 +30,7 @@ class OutOfBagPath:
 
     path: Any  # ForestPath
 
-    def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
+    def outputs(self, learners: Sequence[object], table: Table, rows: Integers, scores: bool) -> Outputs:
         """Answer by the trees that have not drawn a row; by all of them for a row without weight."""
         own: Integers = self.path.ground.rows
         said, _ = self.path.out_of_bag(learners)
@@ -44,7 +44,7 @@ class OutOfBagPath:
         shares[:, known], shares[:, ~known] = said.scores[:, place], others.scores
         return Outputs(predicted, shares)
 
-    def complexity(self, learners: Sequence[Any]) -> Floats:
+    def complexity(self, learners: Sequence[object]) -> Floats:
         found: Floats = self.path.complexity(learners)
         return found
 
@@ -53,7 +53,7 @@ class OutOfBagPath:
         drawn = self.path.drawn(max(learner.trees for learner in learners))
         return np.array([drawn[: learner.trees].all(axis=0).sum() for learner in learners], np.float64)
 
-    def model(self, learner: Any) -> Any:
+    def model(self, learner: object) -> Any:
         return self.path.model(learner)
 
 
@@ -75,7 +75,7 @@ class ForestPath:
             self._trees.append(self._filled(grow_tree(self.ground, self.growth, number), number))
         return self._trees[:count]
 
-    def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
+    def outputs(self, learners: Sequence[object], table: Table, rows: Integers, scores: bool) -> Outputs:
         """Compute classes and scores of every learner, block of rows by block."""
         asked, classes = AskedCuts.of(learners), len(self.ground.task.classes)
         predicted = np.empty((len(learners), len(rows)), np.int32)
@@ -90,7 +90,7 @@ class ForestPath:
             )
         return Outputs(predicted, shares)
 
-    def out_of_bag(self, learners: Sequence[Any]) -> tuple[Outputs, Integers]:
+    def out_of_bag(self, learners: Sequence[object]) -> tuple[Outputs, Integers]:
         """Return each learner's answers for the analysis rows by the trees that have not seen them.
 
         Beside them, per row, the number of these trees.
@@ -118,14 +118,14 @@ class ForestPath:
         """Trees × rows: which tree has drawn which row."""
         return np.array([drawn_rows(self.ground, self.growth, number)[0] > 0 for number in range(trees)])
 
-    def complexity(self, learners: Sequence[Any]) -> Floats:
+    def complexity(self, learners: Sequence[object]) -> Floats:
         """Count the leaves of each learner's trees."""
         asked = AskedCuts.of(learners)
         leaves = np.array([self._cut_leaves(tree, asked) for tree in self.trees(int(asked.sizes.max()))])
         so_far = np.cumsum(leaves, axis=0)
         return np.asarray(so_far[asked.sizes - 1, asked.cut_of[asked.pair]], np.float64)
 
-    def training_error(self, learners: Sequence[Any]) -> Floats:
+    def training_error(self, learners: Sequence[object]) -> Floats:
         """NaN: see `Forest.no_training_error`."""
         return np.full(len(learners), np.nan)
 

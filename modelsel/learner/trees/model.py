@@ -7,27 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.core.types import Codes, Description, Feature, Floats, Table, positions
+from modelsel.core.types import Codes, Description, Floats, Table, positions
 from modelsel.learner.base import FittedModel
 from modelsel.learner.trees.leaf import frequencies
+from modelsel.learner.trees.restoring import demand, restored_tree, structure, whole
 from modelsel.tree.export.rules import row_paths
 from modelsel.tree.pruning import best_class
 from modelsel.tree.routing import Routed, route
 from modelsel.tree.softening import Widths, soft_route
-from modelsel.tree.structure.node import (
-    BY_SURROGATES,
-    EQUALITY,
-    LEAF,
-    MULTIWAY,
-    SUBSET,
-    THRESHOLD,
-    DecisionTree,
-    PrunedView,
-    Surrogates,
-)
+from modelsel.tree.structure.node import LEAF, PrunedView
 
-ARRAYS = ("parent", "test", "feature", "threshold", "weights", "goodness", "missing_to", "prediction", "counts", "scores")
-NOMINAL_ONLY = (EQUALITY, MULTIWAY, SUBSET)
+CLASSES = ("prediction", "counts", "scores")
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,15 +74,10 @@ class TreeModel(FittedModel):
             "costs": None if self.costs is None else self.costs.tolist(),
         }
         arrays: dict[str, NDArray[Any]] = {
-            "parent": tree.parent, "test": tree.test, "feature": tree.feature, "threshold": tree.threshold,
-            "weights": tree.counts, "goodness": tree.goodness, "missing_to": np.asarray(tree.missing_to),
-            "prediction": self.cut.prediction, "counts": self.cut.counts, "scores": self.node_scores,
-            "subsets": np.concatenate([np.zeros(0, bool), *(tree.subset[node] for node in sorted(tree.subset))]),
+            **structure(tree), "prediction": self.cut.prediction, "counts": self.cut.counts, "scores": self.node_scores,
         }  # fmt: skip
         if self.widths is not None:
             arrays.update(below=self.widths.below, above=self.widths.above)
-        if tree.surrogates is not None:
-            arrays.update(_surrogate_arrays(tree.surrogates))
         return Description("tree", facts, arrays)
 
 
@@ -111,105 +96,25 @@ def predicted(cut: PrunedView, routed: Routed, costs: Floats | None, end: Codes 
 
 def restore(description: Description) -> TreeModel:
     """Read a model back; ValueError names the first thing that is not whole."""
-    features = tuple(Feature(**{**one, "levels": tuple(one["levels"])}) for one in description.facts["features"])
-    classes = tuple(description.facts["classes"])
-    _demand(set(ARRAYS) <= set(description.arrays), "arrays are missing")
-    arrays = dict(description.arrays)
-    parent, test = _whole(arrays["parent"]), _whole(arrays["test"])
-    nodes = len(parent)
-    _check_shapes(arrays, nodes, len(classes))
-    _check_preorder(parent)
-    branches = np.bincount(parent[1:], minlength=nodes)
-    _check_tests(arrays, features, branches)
-    tree = DecisionTree(
-        features=features,
-        classes=classes,
-        parent=parent.astype(np.int32),
-        test=test.astype(np.int8),
-        feature=arrays["feature"].astype(np.int32),
-        threshold=np.ascontiguousarray(arrays["threshold"], np.float64),
-        first=np.append(0, np.cumsum(branches)).astype(np.int32),
-        child=(1 + np.argsort(parent[1:], kind="stable")).astype(np.int32),
-        counts=np.ascontiguousarray(arrays["weights"], np.float64),
-        goodness=np.ascontiguousarray(arrays["goodness"], np.float64),
-        subset=_subsets(arrays, features),
-        missing_to=arrays["missing_to"].astype(np.int32),
-        surrogates=_surrogates(arrays, features, nodes),
-    )
+    tree, arrays = restored_tree(description, CLASSES)
+    _check_classes(arrays, len(tree), len(tree.classes))
     leaf = tree.test == LEAF
     cut = PrunedView(tree, leaf, arrays["prediction"].astype(np.int32), np.ascontiguousarray(arrays["counts"], np.float64))
     costs = description.facts["costs"]
     model_costs = None if costs is None else np.array(costs, np.float64)
-    _demand(model_costs is None or model_costs.shape == (len(classes),) * 2, "the cost matrix has not a row per class")
-    return TreeModel(cut, np.ascontiguousarray(arrays["scores"], np.float64), model_costs, _widths(arrays, nodes))
+    demand(model_costs is None or model_costs.shape == (len(tree.classes),) * 2, "the cost matrix has not a row per class")
+    return TreeModel(cut, np.ascontiguousarray(arrays["scores"], np.float64), model_costs, _widths(arrays, len(tree)))
 
 
-def _demand(holds: Any, what: str) -> None:
-    if not bool(np.all(holds)):
-        raise ValueError(f"not a whole tree: {what}")
-
-
-def _whole(array: NDArray[Any]) -> NDArray[np.int64]:
-    _demand(array.ndim == 1 and len(array) and np.issubdtype(array.dtype, np.integer), "indices are whole numbers")
-    return array.astype(np.int64)
-
-
-def _check_shapes(arrays: dict[str, NDArray[Any]], nodes: int, classes: int) -> None:
-    """Check the shapes and ranges of arrays over nodes."""
-    for name in ARRAYS:
-        shape = (nodes, classes) if name in ("weights", "counts", "scores") else (nodes,)
-        _demand(arrays[name].shape == shape, f"{name} has shape {arrays[name].shape}, not {shape}")
-    for name in ("weights", "counts", "scores"):
-        _demand(np.isfinite(arrays[name]) & (arrays[name] >= 0), f"{name} are finite and at least 0")
-    prediction = _whole(arrays["prediction"])
-    _demand((prediction >= 0) & (prediction < classes), "a predicted class is not in the list")
-
-
-def _check_preorder(parent: NDArray[np.int64]) -> None:
-    """Check that nodes stand in preorder: each within its parent's subtree."""
-    _demand(parent[0] == -1, "node 0 is not the root")
-    open_: list[int] = []
-    for node, above in enumerate(parent.tolist()):
-        while open_ and open_[-1] != above:
-            open_.pop()
-        _demand(bool(open_) or node == 0, f"node {node} stands outside its parent's subtree")
-        open_.append(node)
-
-
-def _check_tests(arrays: dict[str, NDArray[Any]], features: tuple[Feature, ...], branches: NDArray[np.int64]) -> None:
-    """Check that each test fits its feature, its branches and its direction for missing values."""
-    test, feature, missing_to = _whole(arrays["test"]), _whole(arrays["feature"]), _whole(arrays["missing_to"])
-    _demand((test >= LEAF) & (test <= SUBSET) & ((test != LEAF) == (branches > 0)), "a leaf has children, or a test none")
-    _demand(feature[test == LEAF] == -1, "a leaf tests a feature")
-    inner = np.flatnonzero(test != LEAF)
-    test, feature, missing_to, threshold = test[inner], feature[inner], missing_to[inner], arrays["threshold"][inner]
-    branches = branches[inner]
-    _demand_each((feature >= 0) & (feature < len(features)), inner, "tests a feature that is not there")
-    many = np.array([len(one.levels) for one in features], np.int64)[feature]
-    nominal = np.array([one.kind == "nominal" for one in features], np.bool_)[feature]
-    multiway = test == MULTIWAY
-    _demand_each(np.isin(test, NOMINAL_ONLY) == nominal, inner, "tests its feature the wrong way")
-    fits = np.where(multiway, (branches == many) | (branches == many + 1), branches == 2)
-    _demand_each(fits, inner, "has another number of branches than its test")
-    _demand_each((test != THRESHOLD) | ~np.isnan(threshold), inner, "has no threshold")
-    declared = (threshold >= 0) & (threshold < many) & (threshold == np.round(threshold))
-    _demand_each((test != EQUALITY) | declared, inner, "tests a level that is not declared")
-    _demand_each((missing_to >= BY_SURROGATES - 1) & (missing_to < branches), inner, "sends missing values nowhere")
-
-
-def _demand_each(holds: NDArray[np.bool_], nodes: NDArray[np.int64], what: str) -> None:
-    """Raise where a condition fails at one of some nodes; the first such node is named."""
-    if not holds.all():
-        _demand(False, f"node {nodes[np.argmin(holds)]} {what}")
-
-
-def _subsets(arrays: dict[str, NDArray[Any]], features: tuple[Feature, ...]) -> dict[int, NDArray[np.bool_]]:
-    """Divide the marks of subset tests among their nodes."""
-    nodes = np.flatnonzero(arrays["test"] == SUBSET)
-    ends = np.cumsum([0] + [len(features[arrays["feature"][node]].levels) for node in nodes])
-    marks = arrays.get("subsets", np.zeros(0, bool)).astype(bool)
-    _demand(len(marks) == ends[-1], "subsets do not fit their features")
-    return {int(node): marks[ends[i] : ends[i + 1]] for i, node in enumerate(nodes)}
+def _check_classes(arrays: dict[str, NDArray[Any]], nodes: int, classes: int) -> None:
+    """Check what nodes say about classes."""
+    for name in CLASSES:
+        shape = (nodes,) if name == "prediction" else (nodes, classes)
+        demand(arrays[name].shape == shape, f"{name} has shape {arrays[name].shape}, not {shape}")
+    for name in ("counts", "scores"):
+        demand(np.isfinite(arrays[name]) & (arrays[name] >= 0), f"{name} are finite and at least 0")
+    prediction = whole(arrays["prediction"])
+    demand((prediction >= 0) & (prediction < classes), "a predicted class is not in the list")
 
 
 def _widths(arrays: dict[str, NDArray[Any]], nodes: int) -> Widths | None:
@@ -217,40 +122,6 @@ def _widths(arrays: dict[str, NDArray[Any]], nodes: int) -> Widths | None:
     if "below" not in arrays:
         return None
     below, above = (np.ascontiguousarray(arrays[name], np.float64) for name in ("below", "above"))
-    _demand(below.shape == above.shape == (nodes,), "widths do not fit the nodes")
-    _demand(np.isfinite(below) & np.isfinite(above) & (below >= 0) & (above >= 0), "widths are finite and at least 0")
+    demand(below.shape == above.shape == (nodes,), "widths do not fit the nodes")
+    demand(np.isfinite(below) & np.isfinite(above) & (below >= 0) & (above >= 0), "widths are finite and at least 0")
     return Widths(below, above)
-
-
-def _surrogate_arrays(found: Surrogates) -> dict[str, NDArray[Any]]:
-    """Write surrogate tests as arrays."""
-    sides = [found.sides[each] for each in sorted(found.sides)]
-    return {
-        "surrogate_first": found.first, "surrogate_feature": found.feature, "surrogate_threshold": found.threshold,
-        "surrogate_flipped": found.flipped, "surrogate_agreement": found.agreement,
-        "surrogate_sides": np.concatenate([np.zeros(0, np.int8), *sides]),
-    }  # fmt: skip
-
-
-def _surrogates(arrays: dict[str, NDArray[Any]], features: tuple[Feature, ...], nodes: int) -> Surrogates | None:
-    """Check and read surrogate tests; None where there are none."""
-    if "surrogate_first" not in arrays:
-        return None
-    first, feature = _whole(arrays["surrogate_first"]), arrays["surrogate_feature"].astype(np.int64)
-    _demand(len(first) == nodes + 1 and first[0] == 0 and first[-1] == len(feature), "surrogates do not fit the nodes")
-    _demand(np.diff(first) >= 0, "surrogates are out of order")
-    _demand((feature >= 0) & (feature < len(features)), "a surrogate tests a feature that is not there")
-    for name in ("threshold", "flipped", "agreement"):
-        _demand(len(arrays[f"surrogate_{name}"]) == len(feature), f"surrogate {name} does not fit")
-    nominal = [each for each, f in enumerate(feature) if features[f].kind == "nominal"]
-    ends = np.cumsum([0] + [len(features[feature[each]].levels) for each in nominal])
-    sides = arrays["surrogate_sides"].astype(np.int8)
-    _demand(len(sides) == ends[-1] and np.isin(sides, (-1, 0, 1)).all(), "surrogate sides do not fit their features")
-    return Surrogates(
-        first=first.astype(np.int32),
-        feature=feature.astype(np.int32),
-        threshold=np.ascontiguousarray(arrays["surrogate_threshold"], np.float64),
-        flipped=arrays["surrogate_flipped"].astype(bool),
-        sides={each: sides[ends[i] : ends[i + 1]] for i, each in enumerate(nominal)},
-        agreement=np.ascontiguousarray(arrays["surrogate_agreement"], np.float64),
-    )

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.core.types import Codes, Floats, Integers, Outputs, Table, Task
+from modelsel.core.types import ClassTask, Codes, Floats, Integers, NumberTask, Outputs, Table
 from modelsel.learner.trees.leaf import Leaf, leaf_scores
 from modelsel.learner.trees.model import TreeModel, predicted
 from modelsel.statistics.auc import multiclass_auc
@@ -82,7 +82,7 @@ class PrunedTreeCache:
     _prunings: dict[Any, PruningPath] = field(default_factory=dict)
     _asked: tuple[Sequence[Any], PrunedTrees | None] = ((), None)
 
-    def of(self, learners: Sequence[Any]) -> PrunedTrees:
+    def of(self, learners: Sequence[object]) -> PrunedTrees:
         """The trees that are left for some learners."""
         before, left = self._asked
         if left is None or [*map(id, learners)] != [*map(id, before)]:
@@ -90,7 +90,7 @@ class PrunedTreeCache:
             self._asked = list(learners), left  # the learners are kept alive, so that no other has their identity
         return left
 
-    def base(self, learner: Any) -> PrunedView:
+    def base(self, learner: object) -> PrunedView:
         """The truncated tree."""
         return self._truncated([learner])[0]
 
@@ -141,7 +141,7 @@ class PrunedTreeCache:
             different.append(PrunedTree(cut, own, count, costs, key))
         return PrunedTrees(self.tree, different, np.array(which, np.int64), np.array(grown, np.int64), end)
 
-    def _key(self, cut: PrunedView, costs: Any) -> tuple[Any, ...]:
+    def _key(self, cut: PrunedView, costs: object) -> tuple[Any, ...]:
         """Return the key of a pruned tree: arrays by identity, for as long as a cut that holds them is kept."""
         moved = cut.tree.parent.tobytes() if cut.tree is not self.tree else b""
         return costs, cut.leaf.tobytes(), moved, id(cut.prediction), id(cut.counts)
@@ -174,7 +174,7 @@ class TreePath:
 
     tree: DecisionTree
     evidence: PruningData
-    task: Task
+    task: ClassTask
     rows: Integers
     certain: bool = True  # every analysis row is predicted by the node that counts it
     judging: Integers | None = None  # analysis rows that neither grew the tree nor may soften it
@@ -196,7 +196,7 @@ class TreePath:
                 shares[i] = of_rows
         return Outputs(classes, shares)
 
-    def complexity(self, learners: Sequence[Any]) -> Floats:
+    def complexity(self, learners: Sequence[object]) -> Floats:
         left = self._standings.of(learners)
         return np.array([standing.leaves for standing in left.different], np.float64)[left.which]
 
@@ -209,7 +209,7 @@ class TreePath:
                 errors[i] = self._share_wrong(self._softly(learner, left[i], self._trained, scores=False)[0])
         return errors
 
-    def held_back(self, learners: Sequence[Any]) -> Floats:
+    def held_back(self, learners: Sequence[object]) -> Floats:
         """AUC on the rows that a pruner holds back to judge by; NaN where it holds none back, or only of one class."""
         if self.judging is None:
             return np.full(len(learners), np.nan)
@@ -221,7 +221,7 @@ class TreePath:
         cut, widths = self._softened(learner, self.standing(learner))
         return TreeModel(cut, leaf_scores(cut, learner.leaf), learner.cost_matrix, widths)
 
-    def standing(self, learner: Any) -> PrunedTree:
+    def standing(self, learner: object) -> PrunedTree:
         """Return the tree that is left for a learner."""
         return self._standings.of([learner])[0]
 
@@ -322,14 +322,16 @@ class TreePath:
 # Rows that prune what others have grown: a stratified share, drawn by row, so that repeats of a row stay together.
 
 
-def held_back(task: Task, rows: Integers, share: float | None, rng: np.random.Generator) -> tuple[Integers, Integers | None]:
-    """Growing rows and pruning rows (None without a share). Each class gives its share, rounded, and keeps one row to grow."""
+def held_back(
+    task: ClassTask | NumberTask, rows: Integers, share: float | None, rng: np.random.Generator
+) -> tuple[Integers, Integers | None]:
+    """Growing rows and pruning rows (None without a share). Each class (numbers are one) gives its share."""
     if share is None:
         return rows, None
     distinct = np.flatnonzero(np.bincount(rows, minlength=len(task)))
     chosen = np.zeros(len(task), bool)
-    for label in range(len(task.classes)):
-        own = distinct[task.target[distinct] == label]
+    for label in range(task.class_count) if isinstance(task, ClassTask) else (None,):
+        own = distinct if label is None else distinct[task.target[distinct] == label]
         take = min(round(share * len(own)), len(own) - 1)
         if take > 0:
             chosen[rng.permutation(own)[:take]] = True

@@ -5,7 +5,11 @@ journal_mode=DELETE with synchronous=EXTRA. Plain reads begin deferred: were eac
 would take the write lock and wait for each other.
 """
 
+import logging
 import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +22,7 @@ from modelsel.core.system.disk import locked
 from modelsel.ledger.database.schema import NEWER, migrate, statements
 
 NETWORK = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "9p", "afs", "ceph", "lustre", "glusterfs", "fuse.glusterfs"}
+SOON = 1.5  # seconds after which somebody who waits is told what for
 PATIENCE = 120_000  # milliseconds that a writer waits for others: many studies at once on a busy machine take their time
 
 
@@ -26,7 +31,7 @@ def sqlite_url(path: Path) -> str:
     return f"sqlite:///{path}"
 
 
-def shown(url: str) -> str:
+def without_password(url: str) -> str:
     """The address as people may read it, without a password."""
     return _parsed(url).render_as_string(hide_password=True)
 
@@ -41,7 +46,7 @@ def engine_of(url: str) -> Engine:
     return create_engine(parsed, pool_pre_ping=True, hide_parameters=True)
 
 
-def prepared(engine: Engine, schema: MetaData, owner: str) -> Engine:
+def prepare_engine(engine: Engine, schema: MetaData, owner: str) -> Engine:
     """The engine, its tables and triggers created where they were missing or migrated, by one process at a time.
 
     `owner` is the public key of whoever does that, if it becomes the owner's.
@@ -116,9 +121,25 @@ def _sqlite(url: URL) -> Engine:
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
         write = connection.get_execution_options().get("modelsel_write", False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+        if not write:
+            connection.exec_driver_sql("BEGIN")
+            return
+        with _said(f"the ledger {url.render_as_string(hide_password=True)} is locked by another process; it is waited for"):
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     return engine
+
+
+@contextmanager
+def _said(waiting: str) -> Iterator[None]:
+    """Say what is waited for, where the block takes longer than SOON."""
+    timer = threading.Timer(SOON, logging.getLogger("modelsel").warning, (waiting,))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def on_network(path: Path, mounts: Path = Path("/proc/mounts")) -> bool:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from modelsel.ledger.entry import LedgerEntry
+from modelsel.ledger.entry import Brief, LedgerEntry
 from modelsel.ledger.home import write_whole
 from modelsel.ledger.trust import TrustedEntries
 
@@ -29,7 +29,7 @@ Columns = Mapping[str, Mapping[str, list[Any]]]  # by kind of entry and name of 
 FEWEST = 500  # entries below which nothing is kept: they are soon examined
 FURTHER = 200  # entries that came since, from which the file is written again
 SEAL = 32  # bytes of the keyed digest
-FORMAT = 2
+FORMAT = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +128,7 @@ def _columns(entries: Sequence[LedgerEntry]) -> Columns:
     """The briefs, by kind: of each fact that any entry of a kind states a list of all."""
     kinds: dict[str, list[dict[str, Any]]] = {}
     for entry in entries:
-        kinds.setdefault(entry.kind, []).append(entry.brief)
+        kinds.setdefault(entry.kind, []).append(vars(entry.brief))
     return {
         kind: {
             name: [brief.get(name) for brief in briefs]
@@ -139,11 +139,12 @@ def _columns(entries: Sequence[LedgerEntry]) -> Columns:
     }
 
 
-def _briefs(columns: Columns, entries: Sequence[LedgerEntry]) -> Iterator[dict[str, Any]]:
+def _briefs(columns: Columns, entries: Sequence[LedgerEntry]) -> Iterator[Brief]:
     """Back into one for each entry."""
     by_kind = {kind: _rows(tuple(named), list(named.values())) for kind, named in columns.items()}
-    return (next(by_kind[entry.kind], {}) for entry in entries)
+    return (next(by_kind[entry.kind], Brief()) for entry in entries)
 
 
-def _rows(names: tuple[str, ...], columns: list[list[Any]]) -> Iterator[dict[str, Any]]:
-    return (dict(zip(names, values)) for values in zip(*columns, strict=True))
+def _rows(names: tuple[str, ...], columns: list[list[Any]]) -> Iterator[Brief]:
+    rows = zip(*columns, strict=True)
+    return (Brief.stated({name: value for name, value in zip(names, row) if value is not None}) for row in rows)

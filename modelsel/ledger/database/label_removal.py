@@ -11,7 +11,7 @@ from hashlib import sha256
 from sqlalchemy import Connection, select, text, update
 
 from modelsel.core.errors import LedgerError
-from modelsel.ledger.database.schema import ABOUT, ROWSETS, owned, statements
+from modelsel.ledger.database.schema import ABOUT, ROWSETS, is_owner, statements
 from modelsel.ledger.database.store import Ledger, WriteTransaction
 from modelsel.ledger.rows.row_set import RowSet
 
@@ -27,7 +27,7 @@ def strip(ledger: Ledger) -> int:
     return count
 
 
-def labelled(ledger: Ledger) -> int:
+def count_labelled(ledger: Ledger) -> int:
     """Count the row sets that still hold hashes that depend on labels."""
     return sum(TOLD_BY_LABELS in RowSet.unpack(ledger.rowset(digest)).arrays for digest in ledger.rowset_keys())
 
@@ -39,7 +39,7 @@ def _stripped(writing: WriteTransaction) -> int:
         select(ROWSETS.c.digest, ROWSETS.c.blob).where(ROWSETS.c.kind.in_(("test", "development", "merged")))
     )
     left = {digest: new for digest, blob in rows if (new := _without(bytes(blob))) is not None}
-    if left and not owned(connection):
+    if left and not is_owner(connection):
         return 0
     if left:
         _rewrite(connection, left)

@@ -4,14 +4,12 @@ Each chain stays as its replica wrote and signed it. Looks that did not know of 
 intent names, and audited as if each had come after the other.
 """
 
-from typing import Any
-
 from modelsel.core.errors import LedgerError, Problem
 from modelsel.ledger.database.store import Ledger, WriteTransaction
 from modelsel.ledger.entry import LedgerEntry, broken, heads
 
 
-def merge(into: Ledger, other: Ledger, **about: Any) -> LedgerEntry:
+def merge(into: Ledger, other: Ledger, **about: object) -> LedgerEntry:
     """Take over what `other` has and `into` lacks; the same merge twice adds only its own entry, which states `about` too.
 
     Bad entries are taken over as what they are. Where the owner merges, that vouches for what `other` held before there were

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, func, select, text
 from modelsel.ledger.database.judged import FEWEST, FURTHER, JudgedEntries, LedgerBytes, Row
 from modelsel.ledger.database.schema import ABOUT, ENTRIES, FIELDS, SIGNATURES
 from modelsel.ledger.entry import LedgerEntry
-from modelsel.ledger.trust import LedgerTerms, TrustedEntries, examined, extended
+from modelsel.ledger.trust import LedgerTerms, TrustedEntries, examine, extend
 
 Tops = dict[str, tuple[int, int, tuple[str, ...]]]  # by replica: how many entries, the last number, the hashes there
 Signed = dict[str, list[tuple[str, str]]]  # public key and signature, by the hash of the entry
@@ -80,7 +80,7 @@ class Reading:
         read = self._known(ledger, stands)
         if read is None:
             terms = LedgerTerms(stands.about.get("owner", ""), stands.about.get("migrated", ""))
-            read = examined([LedgerEntry(*row) for row in stands.entries], _by_hash(stands.signatures), terms, self._me)
+            read = examine([LedgerEntry(*row) for row in stands.entries], _by_hash(stands.signatures), terms, self._me)
             self._kept = 0
         self._base = read, stands
         return read
@@ -104,7 +104,7 @@ class Reading:
             return None
         hashes = {row[5] for row in fresh}
         signed = _by_hash([row for row in stands.signatures if row[0] in hashes])
-        return extended(read, [LedgerEntry(*row) for row in fresh], signed)
+        return extend(read, [LedgerEntry(*row) for row in fresh], signed)
 
     def _further(self, connection: Connection, state: tuple[Tops, int]) -> TrustedEntries | None:
         """Extend the previous reading by a few entries that follow on; None where a full reading is needed."""
@@ -121,7 +121,7 @@ class Reading:
                 return None
             fresh += [LedgerEntry(*row) for row in rows]
         signed = signatures(connection, [entry.hash for entry in fresh])
-        return extended(self._read, fresh, signed) if state[1] - self._state[1] == len(signed) else None
+        return extend(self._read, fresh, signed) if state[1] - self._state[1] == len(signed) else None
 
 
 def signatures(connection: Connection, hashes: list[str] | None = None) -> Signed:

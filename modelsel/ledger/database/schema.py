@@ -104,7 +104,7 @@ def migrate(connection: Connection, schema: MetaData) -> str:
     return stated.hash
 
 
-def owned(connection: Connection) -> bool:
+def is_owner(connection: Connection) -> bool:
     """Say whether this role may change the tables; on a server only their owner may."""
     if connection.dialect.name != "postgresql":
         return True
@@ -128,7 +128,7 @@ def _migrate_sqlite(connection: Connection, schema: MetaData) -> None:
 
 def _migrate_postgresql(connection: Connection, _: MetaData) -> None:
     """Migrate a ledger of PostgreSQL; its owner alone may."""
-    if not owned(connection):
+    if not is_owner(connection):
         fix = "its owner opens it once: modelsel audit --ledger ADDRESS"
         raise LedgerError(
             Problem("MSEL-510", "the ledger is of before entries were signed", connection.engine.url.database or "", fix)

@@ -11,14 +11,14 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TypeVar
 from weakref import finalize
 
 from sqlalchemy import Connection, Engine, insert, select, text
 from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
 
 from modelsel.core.errors import ConfigurationError, LedgerError, Problem, StoreError
-from modelsel.ledger.database.engines import engine_of, is_there, prepared, shown
+from modelsel.ledger.database.engines import engine_of, is_there, prepare_engine, without_password
 from modelsel.ledger.database.judged import JudgedEntries
 from modelsel.ledger.database.reading import LAST, Reading, signatures
 from modelsel.ledger.database.schema import ABOUT, ENTRIES, FIELDS, NAME_ONCE, ROWSETS, SCHEMA, SIGNATURES
@@ -50,7 +50,7 @@ class WriteTransaction:
         """All entries as they stand there, whoever wrote them."""
         return self._ledger.written(self._connection)
 
-    def append(self, kind: str, facts: Mapping[str, Any]) -> LedgerEntry:
+    def append(self, kind: str, facts: Mapping[str, object]) -> LedgerEntry:
         """The next entry of this replica; its client-made id lets a lost reply be told from a lost entry."""
         self._count += 1
         entry = follow(self._last(), self.replica, kind, {**facts, "id": f"{self._token}.{self._count}"})
@@ -106,7 +106,7 @@ class Ledger:
         self._engine = engine
         self.signer = signer
         self.url = url
-        self.place = shown(url)
+        self.place = without_password(url)
         self.replica = replica
         self._reading = Reading(signer.public if signer else "", judged)
         self.id = self._identity()
@@ -119,19 +119,19 @@ class Ledger:
         With a `signer` what is written is signed, and only entries that somebody signed are read; without one, all of them.
         `judged` are the home's files of entries that were examined before.
         """
-        with _translated(shown(url)):
-            return cls(prepared(engine_of(url), SCHEMA, signer.public if signer else ""), url, replica, signer, judged)
+        with _translated(without_password(url)):
+            return cls(prepare_engine(engine_of(url), SCHEMA, signer.public if signer else ""), url, replica, signer, judged)
 
     @classmethod
     def existing(cls, url: str, signer: Signer | None = None, judged: JudgedEntries | None = None) -> "Ledger":
         """Open to read only what is there. ConfigurationError where no ledger is."""
-        with _translated(shown(url)):
+        with _translated(without_password(url)):
             engine = engine_of(url)
             if not is_there(engine, SCHEMA):
                 raise ConfigurationError(
-                    Problem("MSEL-273", "no ledger is there", shown(url), "name a ledger's file or address")
+                    Problem("MSEL-273", "no ledger is there", without_password(url), "name a ledger's file or address")
                 )
-            return cls(prepared(engine, SCHEMA, ""), url, "reader", signer, judged)
+            return cls(prepare_engine(engine, SCHEMA, ""), url, "reader", signer, judged)
 
     def entries(self, anew: bool = False) -> TrustedEntries:
         """Entries of all replicas, by replica and seq: those that may be believed, the others aside (`TrustedEntries.bad`).
@@ -233,7 +233,7 @@ class Ledger:
                         raise
                     time.sleep(PAUSE)
 
-    def append(self, kind: str, facts: Mapping[str, Any]) -> LedgerEntry:
+    def append(self, kind: str, facts: Mapping[str, object]) -> LedgerEntry:
         return self.write(lambda writing: writing.append(kind, facts))
 
     def close(self) -> None:

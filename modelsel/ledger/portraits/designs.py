@@ -86,7 +86,7 @@ def _columns(portrait: Portrait, places: Integers, core: Booleans, off: Floats, 
     agrees = (whole > 0) & (2 * np.bincount(of, core, count) >= whole)
     agrees |= numbers & (np.bincount(of, core & mine, count) > 0)
     hangs = np.bincount(portrait.columns, _hanging(portrait, view), count) > 0
-    new = hangs & (explained(portrait, agrees, view) < DERIVED)
+    new = hangs & (explained_shares(portrait, agrees, view) < DERIVED)
     far = np.where(np.bincount(of, mine, count) > 0, np.bincount(of, off * mine, count), np.where(numbers, alone, -1.0)) >= 0
     return Columns(int(agrees.sum()), int((new & ~agrees & far).sum()))
 
@@ -99,7 +99,7 @@ def _hanging(portrait: Portrait, view: str) -> Booleans:
     return hangs
 
 
-def explained(portrait: Portrait, agrees: Booleans, view: str) -> Floats:
+def explained_shares(portrait: Portrait, agrees: Booleans, view: str) -> Floats:
     """How much of each column those that agree explain together: the largest squared canonical correlation, adjusted.
 
     1 for a column that was made of them: a sum, a ratio, a power, bins of one.

@@ -19,17 +19,17 @@ FLAT = 1e-3  # remaining variance from which a feature says nothing of its own
 Told = tuple[tuple[float, Floats], ...]  # mean and standardised values of the features of a variable
 
 
-def told(values: Floats, view: str, orders: int, ranks: Dense | None = None) -> Told:
+def mean_and_scaled(values: Floats, view: str, orders: int, ranks: Dense | None = None) -> Told:
     """Mean (by value, else NaN) and standardised values of each feature of a column of numbers, nought where none is.
 
-    >>> [round(mean, 3) for mean, _ in told(np.array([1.0, 2.0, 3.0, np.nan]), "value", 2)]
+    >>> [round(mean, 3) for mean, _ in mean_and_scaled(np.array([1.0, 2.0, 3.0, np.nan]), "value", 2)]
     [0.0, 0.648]
     """
     there = ~np.isnan(values)
     whole = bool(there.all())
     kept = values if whole else values[there]
     if view == "value":
-        raw = _by_value(scaled(kept), orders)
+        raw = _by_value(standardise(kept), orders)
     else:
         raw = _powers((ranks if ranks is not None and whole else Dense.of(kept)).middle, orders)
     found = zip(raw, _orthogonal(raw))
@@ -69,7 +69,7 @@ def levels_of_many(values: Floats) -> tuple[Floats, Floats]:
     return shares - 0.5, features
 
 
-def scaled(values: Floats) -> Floats:
+def standardise(values: Floats) -> Floats:
     """Subtract the mean and divide by the deviation; nought where there is none."""
     deviation = values.std() if len(values) else 0.0
     found: Floats = (values - values.mean()) / deviation if deviation else np.zeros(len(values))

@@ -70,9 +70,9 @@ def starts(
         if by_name:
             yield named
         if thorough:
-            yield settled(named, ours, theirs, view, scale)
+            yield refine_assignment(named, ours, theirs, view, scale)
     if thorough:
-        yield settled(_assigned(*_alone(ours, theirs, view, scale)), ours, theirs, view, scale)
+        yield refine_assignment(_assigned(*_alone(ours, theirs, view, scale)), ours, theirs, view, scale)
 
 
 def by_shape(ours: Portrait, theirs: Portrait, scale: float) -> Pairing:
@@ -81,7 +81,7 @@ def by_shape(ours: Portrait, theirs: Portrait, scale: float) -> Pairing:
     return _assigned(cost, np.ones(cost.shape))
 
 
-def settled(start: Pairing, ours: Portrait, theirs: Portrait, view: str, scale: float) -> Pairing:
+def refine_assignment(start: Pairing, ours: Portrait, theirs: Portrait, view: str, scale: float) -> Pairing:
     """Assign anew by how variables hang together with those that are matched, until nothing changes.
 
     Where pairings follow each other in a circle, the one at which `ROUNDS` rounds would end is known.

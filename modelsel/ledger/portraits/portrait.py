@@ -24,7 +24,7 @@ from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.portraits.features import ORDERS, Told
 from modelsel.ledger.portraits.variables import MOST, Variables
 from modelsel.ledger.rows.identity import Hashes, text_tokens
-from modelsel.ledger.rows.matching import keyed
+from modelsel.ledger.rows.matching import hash_tokens
 from modelsel.ledger.rows.row_set import RowSet
 
 VIEWS = ("value", "rank")
@@ -84,7 +84,7 @@ class Portrait:
         return cls(len(stored), stored.arrays["labels"], binary, links, None if columns is None else np.array(columns, np.intp))
 
 
-def drawn(found: Variables, key: IdentityKey) -> Portrait:
+def draw_portrait(found: Variables, key: IdentityKey) -> Portrait:
     """Draw the portrait of a table's variables."""
     known: dict[int, Told] = {}
     links = {view: found.links(None, view, known) for view in VIEWS}
@@ -92,7 +92,7 @@ def drawn(found: Variables, key: IdentityKey) -> Portrait:
 
 
 def _labels(names: Sequence[str], key: IdentityKey) -> Hashes:
-    return keyed(text_tokens([f"variable {name}" for name in names]), key)
+    return hash_tokens(text_tokens([f"variable {name}" for name in names]), key)
 
 
 def diagonal(links: Floats) -> Floats:

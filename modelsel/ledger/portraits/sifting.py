@@ -62,7 +62,7 @@ def _any_two(over: Floats, alone: Floats, there: Booleans) -> Booleans:
     return found
 
 
-def may_be_one(ours: Portrait, theirs: Sequence[Portrait]) -> Booleans:
+def may_be_same(ours: Portrait, theirs: Sequence[Portrait]) -> Booleans:
     """Mark the tables that could be ours by columns of equal names: False only where `likeness`, not thorough, says no."""
     found = np.zeros(len(theirs), bool)
     for start in range(0, len(theirs), AT_ONCE):

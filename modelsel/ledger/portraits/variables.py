@@ -11,7 +11,7 @@ import numpy as np
 
 from modelsel.core.types import Booleans, Feature, Floats, Integers, Table
 from modelsel.core.whole_table import WholeTable, whole
-from modelsel.ledger.portraits.features import ORDERS, Told, level, levels_of_many, scaled, told, told_of_many
+from modelsel.ledger.portraits.features import ORDERS, Told, level, levels_of_many, mean_and_scaled, standardise, told_of_many
 from modelsel.ledger.rows.order import Dense, Order
 
 FEWEST = 60  # rows below which a table has no portrait
@@ -132,7 +132,7 @@ class Variables:
     def _told(self, values: Floats, index: int, view: str, all_rows: bool, known: dict[int, Told] | None) -> Told:
         """Compute a variable's features; those of a binary variable are kept, as all views share them."""
         if not self.binary[index]:
-            return told(values, view, self.orders, self.dense[index] if all_rows and self.dense else None)
+            return mean_and_scaled(values, view, self.orders, self.dense[index] if all_rows and self.dense else None)
         if known is None:
             return level(values)
         if index not in known:
@@ -222,7 +222,7 @@ def _evenly(found: list[Variable], table: WholeTable) -> list[Variable]:
 
 
 def _evenness(values: Floats) -> float:
-    return float(np.nanmean(np.abs(scaled(values[~np.isnan(values)]))))
+    return float(np.nanmean(np.abs(standardise(values[~np.isnan(values)]))))
 
 
 def _commonest(found: list[Variable], room: int, rows: int) -> list[Variable]:

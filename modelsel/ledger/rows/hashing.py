@@ -20,7 +20,7 @@ SIZE = 8  # bytes of a hash
 LONGEST = 64  # bytes that a key of BLAKE2b may have
 
 
-def hashed(cells: Hashes, key: IdentityKey, person: bytes) -> Hashes:
+def hash_rows(cells: Hashes, key: IdentityKey, person: bytes) -> Hashes:
     """The keyed hash of each row of 64-bit words (rows × words), for one purpose (`person`, at most 16 bytes)."""
     words = np.ascontiguousarray(cells, np.uint64)
     compiled = load("blake") if len(words) >= MANY and words.shape[1] and len(key.secret) <= LONGEST else None

@@ -22,7 +22,7 @@ from modelsel.core.types import Booleans, Codes, Feature, Floats, Integers, Tabl
 from modelsel.core.whole_table import WholeTable, whole
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.rows.hashing import Hashes as Hashes
-from modelsel.ledger.rows.hashing import ascending, hashed
+from modelsel.ledger.rows.hashing import ascending, hash_rows
 
 ROW = b"modelsel.row.1"
 BLOCK = 1 << 13  # rows
@@ -85,7 +85,7 @@ def _in_blocks(tokens: Callable[[slice], Hashes], rows: int, key: IdentityKey, w
     out = np.empty(rows, np.uint64)
     for start in range(0, rows, BLOCK):
         block = slice(start, start + BLOCK)
-        out[block] = hashed(words(tokens(block)), key, ROW)
+        out[block] = hash_rows(words(tokens(block)), key, ROW)
     return out
 
 
@@ -151,7 +151,7 @@ def occurrences(values: Hashes, pool: Hashes) -> Integers:
     return found
 
 
-def met(values: Hashes, ordered: Hashes) -> Booleans:
+def is_among(values: Hashes, ordered: Hashes) -> Booleans:
     """Mask the values that are in a sorted array."""
     if not len(ordered):
         return np.zeros(len(values), bool)

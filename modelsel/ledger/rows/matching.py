@@ -8,7 +8,7 @@ hold the same values with the same counts cannot be told apart by themselves: th
 import hashlib
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, permutations, product
 from math import factorial, prod
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from modelsel.core.types import Floats, Integers
 from modelsel.ledger.home import IdentityKey
-from modelsel.ledger.rows.hashing import ascending, hashed
+from modelsel.ledger.rows.hashing import ascending, hash_rows
 from modelsel.ledger.rows.identity import Hashes, TokenTable, runs
 
 KEPT = 256  # values per column sketch
@@ -37,15 +37,25 @@ class Sketch:
 
 def sketches(cells: TokenTable, key: IdentityKey) -> tuple[Sketch, ...]:
     """One sketch per column of a whole table."""
-    return tuple(_sketch(name, cells.tokens[:, index], key) for index, name in enumerate(cells.names))
+    drawn = [_sketch(name, cells.tokens[:, index], key) for index, name in enumerate(cells.names)]
+    values = hash_tokens_each([sketch.values for sketch in drawn], key)
+    return tuple(replace(sketch, values=own) for sketch, own in zip(drawn, values, strict=True))
 
 
-def keyed(tokens: Hashes, key: IdentityKey) -> Hashes:
+def hash_tokens(tokens: Hashes, key: IdentityKey) -> Hashes:
     """Tokens as keyed hashes, one by one."""
-    return hashed(tokens[:, None], key, b"modelsel.cell.1")
+    return hash_rows(tokens[:, None], key, b"modelsel.cell.1")
 
 
-def matched(ours: Sequence[Sketch], theirs: Sequence[Sketch]) -> tuple[tuple[str, ...], list[list[int]]] | None:
+def hash_tokens_each(columns: Sequence[Hashes], key: IdentityKey) -> list[Hashes]:
+    """The same of several columns, all in one call."""
+    if not columns:
+        return []
+    ends = np.cumsum([len(column) for column in columns])[:-1]
+    return np.split(hash_tokens(np.concatenate(columns), key), ends)
+
+
+def match_names(ours: Sequence[Sketch], theirs: Sequence[Sketch]) -> tuple[tuple[str, ...], list[list[int]]] | None:
     """The stored name of each of our columns, and groups of our columns that might be exchanged; None where they differ."""
     if len(ours) != len(theirs):
         return None
@@ -58,7 +68,9 @@ def matched(ours: Sequence[Sketch], theirs: Sequence[Sketch]) -> tuple[tuple[str
     return tuple(theirs[found[index]].name for index in range(len(ours))), _exchangeable(ours, theirs, found)
 
 
-def settled(names: tuple[str, ...], groups: list[list[int]], agreement: Callable[[tuple[str, ...]], float]) -> tuple[str, ...]:
+def best_naming(
+    names: tuple[str, ...], groups: list[list[int]], agreement: Callable[[tuple[str, ...]], float]
+) -> tuple[str, ...]:
     """The naming under which most rows agree; of those that agree alike, the one nearest to the order of the columns.
 
     All exchanges are tried where they are few, else pairs are swapped while that helps.
@@ -92,12 +104,12 @@ def _climbed(names: tuple[str, ...], groups: list[list[int]], agreement: Callabl
 
 
 def _sketch(name: str, tokens: Hashes, key: IdentityKey) -> Sketch:
-    """Sketch a column: a digest of all its values, and shares of the values with the smallest hashes."""
+    """Sketch a column: a digest of all its values, and shares of the values with the smallest hashes, not keyed yet."""
     ordered = ascending(tokens)
     values, counts = runs(ordered)
     raw = np.ascontiguousarray(ordered, "<u8").data
     digest = hashlib.blake2b(raw, digest_size=16, key=key.secret, person=b"modelsel.col.1").hexdigest()
-    return Sketch(name, digest, keyed(values[:KEPT], key), counts[:KEPT] / max(1, len(tokens)), len(values))
+    return Sketch(name, digest, values[:KEPT], counts[:KEPT] / max(1, len(tokens)), len(values))
 
 
 def _pair(

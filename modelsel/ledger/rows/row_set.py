@@ -15,7 +15,7 @@ import numpy as np
 from modelsel.core.errors import LedgerError, Problem
 from modelsel.core.fingerprint import canonical
 from modelsel.core.types import Booleans
-from modelsel.ledger.rows.identity import Hashes, met, occurrences, tally
+from modelsel.ledger.rows.identity import Hashes, is_among, occurrences, tally
 
 FULL, BOTTOM = 1_000_000, 4096  # rows beyond which a set is kept as a sketch, and how many hashes that sketch holds
 
@@ -29,6 +29,16 @@ class RowSet:
 
     def __len__(self) -> int:
         return int(self.facts["n"])
+
+    @property
+    def bound(self) -> Hashes:
+        """The hashes of rows whose cells are bound to the names of their columns."""
+        return self.arrays["bound"]
+
+    @property
+    def is_sketch(self) -> bool:
+        """Say whether the smallest hashes alone are kept."""
+        return bool(self.facts.get("sketch"))
 
     def sketched(self, most: int = FULL, keep: int = BOTTOM) -> "RowSet":
         """Itself, or where it is larger than `most` only its smallest hashes: a random sample of contents, by content."""
@@ -58,15 +68,15 @@ class RowSet:
         return cls(facts, dict(zip([name for name, _ in sizes], np.split(flat, cuts))))
 
 
-def shared(rows: Hashes, stored: Hashes, repetitions: bool) -> Booleans:
+def shared_rows(rows: Hashes, stored: Hashes, repetitions: bool) -> Booleans:
     """Mask the rows that are in the stored set: each content as often as it is there, or always where rows are distinct.
 
     >>> rows = np.array([7, 7, 7, 9], np.uint64)
-    >>> shared(rows, np.array([7, 8], np.uint64), repetitions=True)
+    >>> shared_rows(rows, np.array([7, 8], np.uint64), repetitions=True)
     array([ True, False, False, False])
     """
     if not repetitions:
-        return met(rows, np.sort(stored))
+        return is_among(rows, np.sort(stored))
     result: Booleans = _occurrence(rows) < occurrences(rows, stored)
     return result
 

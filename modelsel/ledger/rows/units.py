@@ -7,7 +7,7 @@ together by joining: rows that either puts into one unit are in one unit, which 
 import numpy as np
 
 from modelsel.core.types import Booleans, Integers
-from modelsel.ledger.rows.identity import Hashes, met
+from modelsel.ledger.rows.identity import Hashes, is_among
 from modelsel.ledger.rows.row_set import RowSet
 
 ROWS, UNITS = "bound", "unit"
@@ -27,23 +27,23 @@ def assignment(rows: Hashes, units: Integers) -> RowSet:
 
 def found_in(rows: Hashes, stored: RowSet) -> Booleans:
     """Mark the rows whose unit is on record."""
-    return met(rows, stored.arrays[ROWS])
+    return is_among(rows, stored.arrays[ROWS])
 
 
-def joined(units: Integers | None, rows: Hashes, stored: RowSet) -> Integers:
+def join_units(units: Integers | None, rows: Hashes, stored: RowSet) -> Integers:
     """Units that hold together what `units` (None: each row is one) or the stored ones hold together.
 
     Of equal rows nobody knows which is which, so that they bring together all units that hold one of them.
 
     >>> stored = assignment(np.array([1, 2, 3, 4], np.uint64), np.array([0, 0, 1, 1]))
-    >>> joined(None, np.array([4, 1, 3, 8], np.uint64), stored).tolist()
+    >>> join_units(None, np.array([4, 1, 3, 8], np.uint64), stored).tolist()
     [0, 1, 0, 2]
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     own = np.arange(len(rows)) if units is None else np.unique(units, return_inverse=True)[1]
-    known = met(stored.arrays[ROWS], np.sort(rows))
+    known = is_among(stored.arrays[ROWS], np.sort(rows))
     hashes, there = stored.arrays[ROWS][known], found_in(rows, stored)
     names, theirs = np.unique(stored.arrays[UNITS][known], return_inverse=True)
     contents = np.unique(hashes)

@@ -110,7 +110,9 @@ def _children(tree: DecisionTree, node: int) -> tuple[int, ...]:
 CORE, ML, FORMAT = 17, 3, 8  # operators, those for models (3: ensembles of doubles), file format: read since 2021
 
 
-def serialised(package: ModuleType, predictor: Predictor, name: str, nodes: Iterable[Any], constants: Iterable[Any]) -> bytes:
+def serialised(
+    package: ModuleType, predictor: Predictor, name: str, nodes: Iterable[object], constants: Iterable[object]
+) -> bytes:
     """A graph of these nodes, from one input per feature to `prediction` and `scores`, checked and as bytes."""
     helper = package.helper
     graph = helper.make_graph(
@@ -133,7 +135,7 @@ def serialised(package: ModuleType, predictor: Predictor, name: str, nodes: Iter
     return bytes(made.SerializeToString())
 
 
-def doubles(package: ModuleType, name: str, values: Any) -> Any:
+def doubles(package: ModuleType, name: str, values: object) -> Any:
     """Numbers in double precision, as an attribute of a node."""
     return package.numpy_helper.from_array(np.asarray(values, np.float64).ravel(), name)
 

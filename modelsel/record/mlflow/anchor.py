@@ -76,6 +76,12 @@ def write(store: TrackingStore, facts: Mapping[str, str]) -> str:
     return str(run.info.run_id)
 
 
+def write_once(store: TrackingStore, facts: Mapping[str, str]) -> None:
+    """Write a look that was handed over, unless it was written meanwhile."""
+    if dict(facts) not in read(store, str(facts.get("testset", ""))):
+        write(store, facts)
+
+
 def read(store: TrackingStore, testset: str) -> list[dict[str, Any]]:
     """The facts of every run that witnessed a look at this test set."""
     from modelsel.record.mlflow.client import PAGE, Client

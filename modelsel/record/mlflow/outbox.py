@@ -68,7 +68,7 @@ class WriterProcess:
         self._send(asdict(store))  # not an argument: other people see those
         self._send({"warm": True})
 
-    def ask(self, job: Mapping[str, Any], seconds: float, told: Callable[[Answer], bool] | None = None) -> Answer | None:
+    def ask(self, job: Mapping[str, object], seconds: float, told: Callable[[Answer], bool] | None = None) -> Answer | None:
         """The answer, {"done": ...} or {"error": ...}, or None after `seconds`; `told` hears progress, True renews the time."""
         self.asked += 1
         self._send({**job, "job": self.asked})
@@ -87,7 +87,7 @@ class WriterProcess:
                     deadline = time.monotonic() + seconds
         return None
 
-    def hand_over(self, job: Mapping[str, Any]) -> None:
+    def hand_over(self, job: Mapping[str, object]) -> None:
         """A job whose answer nobody waits for."""
         self._send(job)
 
@@ -97,7 +97,7 @@ class WriterProcess:
         self.process.wait()
         self.close()
 
-    def _send(self, job: Mapping[str, Any]) -> None:
+    def _send(self, job: Mapping[str, object]) -> None:
         """Send a job as a line of JSON; a process that has ended is passed over."""
         with suppress(OSError, ValueError):  # a process that ended says so by its closed output
             if self.process.stdin is not None:

@@ -1,13 +1,15 @@
 """Notes of writes to MLflow that are still due: a file in the run's folder, made before the hand-over, removed once written.
 
-The note outlives whoever was to write it, and keeps the last error; the next study takes along what is left.
+The note outlives whoever was to write it, and keeps the last error; the next study, `modelsel sync` and `modelsel ui` take
+along what is left. Looks at test rows that the store has not yet confirmed to have witnessed stand in it too.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from modelsel.record.files import write
 
@@ -21,15 +23,30 @@ class Pending:
     folder: Path
     writer: str
     error: str
+    looks: tuple[Mapping[str, Any], ...] = ()  # that the store was to witness, and was not heard of since
 
     @property
     def said(self) -> str:
         return f"{self.folder} is not in MLflow yet" + (f": {self.error}" if self.error else "")
 
 
-def note(folder: Path, writer: str, error: str = "") -> None:
-    """Note that a write to MLflow is due, and what failed so far."""
-    write(folder / NOTE, json.dumps({"writer": writer, "error": error}))
+def note(folder: Path, writer: str, error: str = "", looks: Sequence[Mapping[str, Any]] = ()) -> None:
+    """Note that a write to MLflow is due, what failed so far, and which looks are still to be witnessed."""
+    write(folder / NOTE, json.dumps({"writer": writer, "error": error, "looks": list(looks)}))
+
+
+def failed(folder: Path, writer: str, error: str) -> None:
+    """Note what went wrong; the looks that are due stay."""
+    there = of(folder)
+    note(folder, writer, error, there.looks if there else ())
+
+
+def of(folder: Path) -> Pending | None:
+    """The note of a run; None where nothing is due, or where the note cannot be read: `modelsel sync` needs none."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        found = json.loads((folder / NOTE).read_text("utf-8"))
+        return Pending(folder, str(found["writer"]), str(found["error"]), tuple(map(dict, found.get("looks", ()))))
+    return None
 
 
 def clear(folder: Path) -> None:
@@ -38,9 +55,7 @@ def clear(folder: Path) -> None:
 
 
 def waiting(root: Path) -> Iterator[Pending]:
-    """Runs below `root`, oldest first. A note that cannot be read is passed over: `modelsel sync` needs none."""
+    """Runs below `root`, oldest first. A note that cannot be read is passed over."""
     for path in sorted(root.glob(f"*/*/{NOTE}"), key=lambda one: one.parent.name):
-        with suppress(OSError, ValueError, KeyError, TypeError):
-            found = json.loads(path.read_text("utf-8"))
-            if not path.parent.parent.is_symlink():
-                yield Pending(path.parent, str(found["writer"]), str(found["error"]))
+        if not path.parent.parent.is_symlink() and (found := of(path.parent)) is not None:
+            yield found

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from modelsel.core.errors import ConfigurationError, ModelselError, Problem, StoreError
 from modelsel.core.system.disk import locked
 from modelsel.record.folder import MLFLOW, RunFolder
-from modelsel.record.mlflow import pending
+from modelsel.record.mlflow import anchor, pending
 from modelsel.record.mlflow import store as mlflow_store
 from modelsel.record.mlflow.runs import TrackedStudy, project
 from modelsel.record.mlflow.store import TrackingStore
@@ -71,6 +71,9 @@ def sync(folder: RunFolder, store: TrackingStore, writer: str = "auto", told: To
             runs = project(folder)
             mlflow_store.quieten(os.environ)
             mlflow_store.prepare(store)
+            if (due := pending.of(folder.path)) is not None:
+                for facts in due.looks:
+                    anchor.write_once(store, facts)
             done = Synced(**_written(runs, store, writer, told or _nobody), uri=shown)
             folder.write_json(MLFLOW, asdict(done))
             pending.clear(folder.path)

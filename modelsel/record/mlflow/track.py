@@ -1,14 +1,16 @@
 """The study's side of tracking: a finished folder is handed over, and waited for only so long.
 
-All waiting of one study together is at most PATIENCE seconds. A store that is merely slow goes on being written in the
-background; one that is dead or refuses is reported, and `modelsel sync` makes it whole. The choice never depends on it.
+Once the record is on disk, it is waited for `tracking.wait` seconds at most; all looks and questions before, together, for
+PATIENCE. What is not written by then goes on being written by the process that it was handed over to; what refuses is reported,
+and `modelsel sync` makes it whole. The choice never depends on it.
 """
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 from modelsel.core.errors import ModelselError, Problem, StoreError
@@ -17,10 +19,11 @@ from modelsel.record.folder import RunFolder
 from modelsel.record.mlflow import pending
 from modelsel.record.mlflow.anchor import MlflowAnchor
 from modelsel.record.mlflow.outbox import Answer, WriterProcess
-from modelsel.record.mlflow.store import StoreSettings, locate
+from modelsel.record.mlflow.pending import Pending
+from modelsel.record.mlflow.store import StoreSettings, TrackingStore, locate
 from modelsel.record.mlflow.sync import store_of
 
-PATIENCE = 10.0  # seconds
+PATIENCE = 10.0  # seconds of a study before it is on record: looks and questions
 SILENT = "the tracking store did not answer in time"
 
 
@@ -29,6 +32,9 @@ class TrackOptions(StoreSettings, Protocol):
 
     @property
     def on_error(self) -> str: ...
+
+    @property
+    def wait(self) -> float: ...
 
     @property
     def writer(self) -> str: ...
@@ -43,6 +49,14 @@ class Tracked:
     run_id: str | None = None
 
 
+def left_for(store: TrackingStore, root: Path) -> Iterator[Pending]:
+    """What studies below `root` left unwritten in a store."""
+    for left in pending.waiting(root):
+        with suppress(ModelselError):
+            if store_of(RunFolder(left.folder)) == store:
+                yield left
+
+
 class Tracker:
     """One study's tracking, from its first second; raises ConfigurationError for an address that cannot be meant."""
 
@@ -53,18 +67,19 @@ class Tracker:
         self.outbox = WriterProcess(self.store) if self.store else None
         self.written = 0
         self.of = 0
+        self.unheard: list[Mapping[str, Any]] = []  # looks handed over to be witnessed, of which nothing was heard since
 
     @property
     def anchors(self) -> tuple[Anchor, ...]:
         """MLflow as a witness of the ledger's looks, where there is tracking."""
-        return (MlflowAnchor(self.ask, self.store.sqlite),) if self.outbox and self.store else ()
+        return (MlflowAnchor(self._asked, self.store.sqlite),) if self.outbox and self.store else ()
 
     def finish(self) -> Tracked:
         """Record the folder. Raises StoreError (exit 6) only with `tracking.on_error=fail`; otherwise a warning is logged."""
         if self.outbox is None:
             return Tracked("off")
-        pending.note(self.folder.path, self.tracking.writer)
-        answer = self.ask({"record": str(self.folder.path.resolve()), "writer": self.tracking.writer})
+        self._note()
+        answer = self._recorded()
         self._take_along()
         self.outbox.close()
         tracked = self._judge(answer)
@@ -74,18 +89,51 @@ class Tracker:
             logging.getLogger("modelsel").warning(tracked.message)
         return tracked
 
+    def _note(self, reason: str = "") -> None:
+        """Note what is due. A full disk is said, and ends no study that is on record: `modelsel sync RUN` needs no note."""
+        try:
+            pending.note(self.folder.path, self.tracking.writer, reason, self.unheard)
+        except StoreError as error:
+            logging.getLogger("modelsel").warning("%s", error)
+
+    def _recorded(self) -> Answer | None:
+        """The answer to the record's job; with `on_error=fail` as long as candidates arrive, else within `tracking.wait`."""
+        assert self.outbox is not None
+        job = {"record": str(self.folder.path.resolve()), "writer": self.tracking.writer}
+        return self.ask(job) if self._strict else self.outbox.ask(job, self.tracking.wait, self._told)
+
+    @property
+    def _strict(self) -> bool:
+        return self.tracking.on_error == "fail"
+
     def _take_along(self) -> None:
         """Write what earlier studies left unwritten in this store, in the background."""
         assert self.outbox is not None
-        for left in pending.waiting(self.folder.root):
+        assert self.store is not None
+        for left in left_for(self.store, self.folder.root):
             if left.folder.resolve() == self.folder.path.resolve():
                 continue
-            with suppress(ModelselError):
-                if store_of(RunFolder(left.folder)) == self.store:
-                    logging.getLogger("modelsel").warning("%s; it is tried again now", left.said)
-                    self.outbox.hand_over({"record": str(left.folder.resolve()), "writer": left.writer})
+            if left.error:  # without one it is most likely being written just now, and then found done
+                logging.getLogger("modelsel").warning("%s; it is tried again now", left.said)
+            self.outbox.hand_over({"left": str(left.folder.resolve()), "writer": left.writer})
 
-    def ask(self, job: Mapping[str, Any]) -> Answer | None:
+    def _asked(self, job: Mapping[str, Any]) -> Answer | None:
+        """An anchor's answer. A look for the file beside the runs is handed over: MLflow may still be importing itself.
+
+        Until its answer comes it stands in the note of what is due, and whoever writes the study writes it too.
+        """
+        if "witness" not in job or self._strict or self.store is None or self.store.sqlite is None:
+            return self.ask(job)
+        assert self.outbox is not None
+        began = time.monotonic()
+        answer = self.outbox.ask(job, min(self.patience, self.tracking.wait))
+        self.patience = max(0.0, self.patience - (time.monotonic() - began))
+        if answer is not None:
+            return answer
+        self.unheard.append(job["witness"])
+        return {"done": "handed over"}
+
+    def ask(self, job: Mapping[str, object]) -> Answer | None:
         """A job's answer while patience lasts; with `on_error=fail` every candidate written renews it."""
         if self.outbox is None:
             return {"error": "tracking is off"}
@@ -97,7 +145,7 @@ class Tracker:
 
     def _told(self, answer: Answer) -> bool:
         self.written, self.of = answer["written"], answer["of"]
-        return self.tracking.on_error == "fail"
+        return self._strict
 
     def _judge(self, answer: Answer | None) -> Tracked:
         """Turn the process's last answer into what the study reports."""
@@ -109,10 +157,10 @@ class Tracker:
             twice = answer["done"]["writer"] == "done already"
             said = f"done already: MLflow has this very study as run {known}, nothing was logged again" if twice else ""
             return Tracked("recorded", said, known)
-        if answer is None and (self.written or self.store.sqlite):
+        if answer is None and (self.written or self.store.sqlite or not self._strict):
             so_far = f" ({self.written} of {self.of} candidates so far)" if self.of else ""
-            return Tracked("going on", f"MLflow is slow{so_far}: the rest follows in the background; {again}")
+            return Tracked("going on", f"MLflow is still being written{so_far}, in the background; {again}")
         self.outbox.kill()
         reason = self.folder.redactor.text(answer["error"] if answer else SILENT).removeprefix("MSEL-632: ")
-        pending.note(self.folder.path, self.tracking.writer, reason)
+        self._note(reason)
         return Tracked("failed", reason if again in reason else f"{reason}; {again}")

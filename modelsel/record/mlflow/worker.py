@@ -23,7 +23,7 @@ from modelsel.record.redact import Redactor
 
 
 def main(jobs: TextIO, answers: TextIO) -> None:
-    """The first line names the store; each further one is a job: warm, record, witness or recall."""
+    """The first line names the store; each further one is a job: warm, record, left, witness or recall."""
     _import()
     first = jobs.readline()
     if not first:  # started ahead, and nobody had anything to record
@@ -33,7 +33,7 @@ def main(jobs: TextIO, answers: TextIO) -> None:
 
     number: int | None = None
 
-    def answer(**facts: Any) -> None:
+    def answer(**facts: object) -> None:
         with suppress(OSError):  # nobody listens any more: the study has ended, and what it handed over is still written
             answers.write(json.dumps({"job": number, **redactor.data(facts)}) + "\n")
             answers.flush()
@@ -68,11 +68,13 @@ def _do(job: Mapping[str, Any], store: TrackingStore, redactor: Redactor, answer
         return anchor.write(store, job["witness"])
     if "recall" in job:
         return anchor.read(store, job["recall"])
-    folder = RunFolder(Path(job["record"]), redactor)
+    if "left" in job and pending.of(Path(job["left"])) is None:
+        return "done meanwhile"
+    folder = RunFolder(Path(job.get("record") or job["left"]), redactor)
     try:
         return vars(sync(folder, store, job["writer"], lambda written, of: answer(written=written, of=of)))
     except ModelselError as error:
-        pending.note(folder.path, job["writer"], redactor.text(str(error)))  # whoever comes next says it, and tries again
+        pending.failed(folder.path, job["writer"], redactor.text(str(error)))  # whoever comes next says it, and tries again
         raise
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import kind_of
-from modelsel.core.types import Task, positions
+from modelsel.core.types import ClassTask, positions
 from modelsel.learner.trees.path import held_back
 from modelsel.planning.batch import fit_digest
 from modelsel.reporting.context import SectionContext, no_tree
@@ -30,7 +30,7 @@ def facts(studied: SectionContext) -> Mapping[str, Any]:
     if studied.tree is None:
         return no_tree(studied)
     task, cut = studied.final.prepared(studied.task), studied.tree.cut
-    assert isinstance(task, Task)
+    assert isinstance(task, ClassTask)
     inner = int((~cut.leaf).sum())
     nodes = [_node(task, cut, contest) for contest in islice(_contests(studied, task, cut), NODES)]
     criterion = kind_of(studied.winner.learner.criterion)
@@ -49,7 +49,7 @@ def html(one: Mapping[str, Any]) -> str:
     return f"<p class='soft'>{escape(said)}</p><div class='panels'>{tables}</div><p class='soft'>{_more(one)}</p>"
 
 
-def _contests(studied: SectionContext, task: Task, cut: PrunedView) -> Iterator[NodeSplits]:
+def _contests(studied: SectionContext, task: ClassTask, cut: PrunedView) -> Iterator[NodeSplits]:
     """Repeat the search at each node, on the rows that grew the final tree."""
     learner, every = studied.winner.learner, positions(studied.task)
     rng = generator(studied.seed, rows_digest(studied.task, every), fit_digest(studied.winner))
@@ -60,7 +60,7 @@ def _contests(studied: SectionContext, task: Task, cut: PrunedView) -> Iterator[
     return contests(cut, task, rows, learner.criterion, growth)
 
 
-def _node(task: Task, cut: PrunedView, contest: NodeSplits) -> dict[str, Any]:
+def _node(task: ClassTask, cut: PrunedView, contest: NodeSplits) -> dict[str, Any]:
     """Rows and gains at one node; the winner first, the others by their gain."""
     won = int(cut.tree.feature[contest.node])
     order = sorted(contest.rivals, key=lambda rival: (rival.feature != won, -rival.goodness, rival.feature))
@@ -77,7 +77,7 @@ def _heading(one: Mapping[str, Any], node: Mapping[str, Any]) -> str:
     return f"{' and '.join(node['path']) or 'all rows'}: {counts}"
 
 
-def _block(one: Mapping[str, Any], node: Mapping[str, Any]) -> str:
+def _block(one: Mapping[str, object], node: Mapping[str, Any]) -> str:
     """Write the gains of a node as text."""
     shown = _shown(node["gains"])
     width = max((len(name) for name, _ in shown), default=0)
@@ -85,7 +85,7 @@ def _block(one: Mapping[str, Any], node: Mapping[str, Any]) -> str:
     return f"{_heading(one, node)}\n{''.join(lines)}"
 
 
-def _table(one: Mapping[str, Any], node: Mapping[str, Any]) -> str:
+def _table(one: Mapping[str, object], node: Mapping[str, Any]) -> str:
     """Write the gains of a node as a table of HTML."""
     rows = "".join(
         f"<tr{' class=winner' if i == 0 else ''}><td>{escape(name)}</td><td class='n'>{gain:.6f}</td></tr>"
@@ -98,5 +98,5 @@ def _shown(gains: Sequence[tuple[str, float]]) -> Sequence[tuple[str, float]]:
     return gains[:FEATURES]
 
 
-def _more(one: Mapping[str, Any]) -> str:
+def _more(one: Mapping[str, object]) -> str:
     return f"\n{one['more']} more nodes are not shown\n" if one["more"] else ""

@@ -75,7 +75,7 @@ def _top(curve: Mapping[str, Any]) -> int:
     return int(np.argmax(curve["assessment"]))
 
 
-def _table(curve: Mapping[str, Any]) -> str:
+def _table(curve: Mapping[str, object]) -> str:
     """Write the curve as text, with some of its sizes and the best."""
     head = f"{'leaves':>8}  {'training':>8}  {'assessment':>10}  {'se':>6}"
     points, top = _points(curve), _top(curve)

@@ -131,7 +131,7 @@ def _choice(rule: Any, board: Scoreboard) -> int | None:
         return None
 
 
-def _chosen(path: Mapping[str, Any], step: int) -> str:
+def _chosen(path: Mapping[str, object], step: int) -> str:
     return ", ".join(rule for rule in ("best", "one_standard_error") if path[rule] == step)
 
 
@@ -212,7 +212,7 @@ def _limit(plot: Plot, up: Scale, path: Mapping[str, Any]) -> None:
         plot.line(LEFT, level, WIDTH - RIGHT, level, "guide")
 
 
-def _choices(plot: Plot, across: Scale, path: Mapping[str, Any]) -> None:
+def _choices(plot: Plot, across: Scale, path: Mapping[str, object]) -> None:
     """Upright strokes at what the rules choose, with their names above."""
     for place, (step, names) in enumerate(_by_step(path).items()):
         plot.line(across(step), TOP - 6, across(step), BOTTOM, "guide")

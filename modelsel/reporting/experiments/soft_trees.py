@@ -41,12 +41,12 @@ def facts(studied: SectionContext) -> Mapping[str, Any]:
     }
 
 
-def text(one: Mapping[str, Any]) -> str:
+def text(one: Mapping[str, object]) -> str:
     """Write the section for the terminal."""
     return as_text.text(one)
 
 
-def html(one: Mapping[str, Any]) -> str:
+def html(one: Mapping[str, object]) -> str:
     """Write the section for the page."""
     return as_page.html(one)
 

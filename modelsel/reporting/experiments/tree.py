@@ -15,7 +15,7 @@ def facts(studied: SectionContext) -> Mapping[str, Any]:
     return {"text": to_text(studied.tree.cut)} if studied.tree else no_tree(studied)
 
 
-def text(one: Mapping[str, Any]) -> str:
+def text(one: Mapping[str, object]) -> str:
     """Write the section for the terminal."""
     return str(one["text"])
 

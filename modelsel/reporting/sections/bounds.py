@@ -58,6 +58,8 @@ class TreeCode:
 
 def section(view: View) -> dict[str, Any]:
     """The table's rows; `why` where none can be made."""
+    if "classes" not in view.outcome.task:
+        return {"rows": [], "why": "The target is a number, and these bounds are of errors.", "groups": False}
     data, folds = view.details.get("data", {}), view.details.get("folds", {})
     out = _out_of_fold(view, folds)
     why = "The rows are weighted, and these bounds count rows." if data.get("weighted") else ""

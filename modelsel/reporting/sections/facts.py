@@ -62,7 +62,7 @@ def looks(view: View) -> dict[str, Any]:
     }
 
 
-def _next_look(upcoming: Mapping[str, Any]) -> str:
+def _next_look(upcoming: Mapping[str, object]) -> str:
     said = further(upcoming)
     return f"{said[0].upper()}{said[1:]}."
 

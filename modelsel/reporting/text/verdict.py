@@ -14,7 +14,19 @@ from modelsel.record.candidates import Row, varied
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.text import words as width
 from modelsel.reporting.text.terminal import duration
-from modelsel.reporting.text.words import called, interval, next_best, number, ordinal, percent, plural, score, settings
+from modelsel.reporting.text.words import (
+    called,
+    interval,
+    next_best,
+    number,
+    ordinal,
+    percent,
+    plural,
+    root,
+    score,
+    settings,
+    wrong,
+)
 
 GRAVE = ("medium", "high", "critical")
 LABEL = 17
@@ -83,7 +95,7 @@ def _worth(outcome: StudySummary) -> list[tuple[str, str]]:
     corrected, plain = outcome.winner.get("corrected"), cross_validated(outcome)[0]
     if not corrected:
         return [("cross-validated", plain)]
-    words = f"{score(corrected['mean'])} {interval((corrected['low'], corrected['high']))}"
+    words = f"{score(corrected['mean'])}{root(outcome, corrected['mean'])} {interval((corrected['low'], corrected['high']))}"
     return [("corrected score", f"{words}, for having picked the best; cross-validated {plain}")]
 
 
@@ -118,7 +130,8 @@ def winner(outcome: StudySummary, table: Sequence[Row]) -> list[str]:
 def cross_validated(outcome: StudySummary) -> list[str]:
     """Mean and standard error, and the estimate that allows for having picked the best."""
     cv, corrected = outcome.winner["cv"], outcome.winner.get("corrected")
-    lines = [f"{score(cv['mean'])} ± {score(cv['se'])}{'' if corrected else ', optimistic: it is the best of many'}"]
+    caveat = "" if corrected else ", optimistic: it is the best of many"
+    lines = [f"{score(cv['mean'])}{root(outcome, cv['mean'])} ± {score(cv['se'])}{caveat}"]
     if corrected and corrected["method"] == "bbc":  # the nested estimate has a line of its own
         ends = interval((corrected["low"], corrected["high"]))
         lines.append(f"{score(corrected['mean'])} {ends} after allowing for the choice ({corrected['method'].upper()})")
@@ -179,9 +192,9 @@ def _trace(outcome: StudySummary) -> str:
     return "nothing of it is in the ledger" if "G004" in codes else "in the ledger: all rows chose, and cannot be a test later"
 
 
-def released(result: TestResult, found: Sequence[Mapping[str, Any]] = ()) -> str:
+def released(result: TestResult, found: Sequence[Mapping[str, object]] = ()) -> str:
     """Say the released score with its interval."""
-    errors = "" if result.errors is None else f", {result.errors} of {plural(result.n, 'row')} wrong"
+    errors = "" if result.errors is None else f", {result.errors} of {plural(result.n, 'row')} {wrong(result)}"
     ends = f", {percent(result.level)} interval {interval(result.interval)}" if result.interval else f", {_withheld(found)}"
     grouped = result.interval is not None and result.unit != "rows" and result.units is not None
     units = units_in_words(result.unit)
@@ -211,7 +224,7 @@ def units_in_words(unit: str) -> str:
     return bare if bare.endswith("s") else f"{bare}s"
 
 
-def _withheld(found: Sequence[Mapping[str, Any]]) -> str:
+def _withheld(found: Sequence[Mapping[str, object]]) -> str:
     """Say that there is no certified interval, and why where rows are not independent."""
     said = (str(one["message"]) for one in found if one["code"] == "G052")
     return next((message for message in said if message.startswith("not certified: ")), "no certified interval")
@@ -294,7 +307,10 @@ def _lines(label: str, words: Iterable[str]) -> Iterable[str]:
 
 # The floor as people read it: what guessing costs on the same folds, beside what was chosen.
 
-MEANING = {"majority": "always the most common class", "prior_draw": "a class drawn by its share"}
+MEANING = {
+    "majority": "always the most common class", "prior_draw": "a class drawn by its share",
+    "mean": "always the mean", "median": "always the median",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ from modelsel.core.outcome import StudySummary, TestResult
 from modelsel.record.candidates import Row
 from modelsel.statistics.intervals import clopper_pearson
 
+MANY = 1e5  # from which a score is written without decimals
+
 
 def known(value: float | None) -> bool:
     """A record holds null where there is no number.
@@ -20,12 +22,12 @@ def known(value: float | None) -> bool:
 def score(value: float | None) -> str:
     """Write a score with four decimals below 10; a dash where there is none.
 
-    >>> score(0.04093567), score(None), score(123.456), score(-0.5)
-    ('0.0409', '–', '123.5', '−0.5000')
+    >>> score(0.04093567), score(None), score(123.456), score(-0.5), score(478751673.2)
+    ('0.0409', '–', '123.5', '−0.5000', '478,751,673')
     """
     if value is None or not known(value):
         return "–"
-    return minus(f"{value:.4f}" if abs(value) < 10 else f"{value:.1f}")
+    return minus(f"{value:.4f}" if abs(value) < 10 else f"{value:.1f}" if abs(value) < MANY else f"{value:,.0f}")
 
 
 def signed(value: float | None, decimals: int = 4) -> str:
@@ -70,6 +72,27 @@ def number(value: float | None) -> str:
         return "–"
     whole = (value == round(value) and abs(value) < 1e15) or abs(value) >= 1e4
     return minus(f"{value:,.0f}" if whole else f"{value:.4g}")
+
+
+def measured(value: float, unit: str = "") -> str:
+    """Write a quantity in its unit.
+
+    >>> measured(12345.6, "euro"), measured(0.5)
+    ('12,346 euro', '0.5')
+    """
+    return f"{number(value)} {unit}".strip()
+
+
+def root(outcome: StudySummary, value: float | None) -> str:
+    """The root of a mean squared error, in the target's unit; empty for other measures."""
+    if outcome.measure != "mse" or value is None or not known(value) or value < 0:
+        return ""
+    return f" (root {measured(math.sqrt(value), str(outcome.task.get('measured_in') or ''))})"
+
+
+def wrong(result: TestResult, unit: str = "") -> str:
+    """What is said of the rows that a test counts: they are wrong, or off by more than so much."""
+    return "wrong" if result.tolerance is None else f"off by more than {measured(result.tolerance, unit)}"
 
 
 def ordinal(count: int) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.core.types import Booleans, Floats, Outputs
+from modelsel.core.types import Booleans, ClassOutputs, Floats, NumberOutputs, Outputs, rounded
 from modelsel.planning.make import Cell
 from modelsel.runner.aggregation.results import SeOf, error_of
 from modelsel.runner.aggregation.run_index import RunIndex
@@ -81,7 +81,7 @@ class Racing:
         open_ = (self.book.scores.status[:, 0] == OK) & ~np.isin(self._batch, list(self.done))
         if self.finished.any() or not open_.any():
             return None
-        return int(self._batch[np.flatnonzero(open_)[np.argmin(np.round(first[open_], 12))]])
+        return int(self._batch[np.flatnonzero(open_)[np.argmin(rounded(first[open_], self.book.work.scale))]])
 
     def _contenders(self, fold: int) -> set[int]:
         """List the batches of all candidates that may still be best.
@@ -114,7 +114,7 @@ class Racing:
         """The least mean (as something to minimise) that each candidate may still reach, rounded as a rule rounds it."""
         known = self.finished[:, None] | (np.arange(len(self._best)) < fold)
         filled = np.where(known, self.book.scores.score, self._best)
-        return np.asarray(np.round(self._sign * filled.mean(axis=1), 12))
+        return np.asarray(rounded(self._sign * filled.mean(axis=1), self.book.work.scale))
 
     def _limit(self, hoped: Floats, racing: Booleans) -> float:
         """The greatest mean that can still win; infinite while it is not certain who is best and the rule has to know."""
@@ -135,7 +135,7 @@ class Racing:
 def best_scores(work: RunContext) -> Floats:
     """The best value that the measure can have on each fold: each row's least loss, or the answers that are all right."""
     task, measure = work.task, work.measure
-    classes, each = len(task.classes), []
+    classes, each = task.class_count, []
     for fold in work.resampling.folds:
         truth = task.target[fold.assessment]
         weights = None if task.weights is None else task.weights[fold.assessment]
@@ -143,12 +143,21 @@ def best_scores(work: RunContext) -> Floats:
             least = least_losses(measure, truth, classes)
             each.append(float(np.average(least, weights=weights)))
         else:
-            said = Outputs(truth[None, :].astype(np.int32), np.eye(classes)[truth][None, :, :])
+            said = _right(truth, classes)
             each.append(float(measure.score(truth, said, weights, classes)[0]))
     return np.array(each)
 
 
+def _right(truth: Any, classes: int) -> Outputs:
+    """The answers that are all right."""
+    if not classes:
+        return NumberOutputs(np.asarray(truth, np.float64)[None, :])
+    return ClassOutputs(truth[None, :].astype(np.int32), np.eye(classes)[truth][None, :, :])
+
+
 def least_losses(measure: Any, truth: Any, classes: int) -> Floats:
-    """Per row, the least loss of all answers that are sure of one class."""
+    """Per row, the least loss of all answers that are sure of one class; of numbers, that of the right one."""
+    if not classes:
+        return np.asarray(measure.losses(truth, _right(truth, classes), classes)[0])
     predicted = np.repeat(np.arange(classes, dtype=np.int32)[:, None], len(truth), axis=1)
     return np.asarray(measure.losses(truth, Outputs(predicted, np.eye(classes)[predicted]), classes).min(axis=0))

@@ -64,13 +64,13 @@ class Results:
         return replace(self, kept=kept, losses=losses, board=replace(self.board, se=se))
 
     def assessed(self, which: Sequence[int]) -> Assessed:
-        """Out-of-fold predictions of some candidates (first repeat), −1 and NaN where a row was not assessed.
+        """Out-of-fold predictions of some candidates (first repeat), −1 and NaN (numbers: NaN) where a row was not assessed.
 
         What was not kept (in spaces above 10,000 candidates) is computed again, in this process.
         """
         work = self.book.work
-        rows, classes = len(work.task), len(work.task.classes)
-        predicted = np.full((len(which), rows), -1, np.int32)
+        rows, classes = len(work.task), work.task.class_count
+        predicted = np.full((len(which), rows), -1, np.int32) if classes else np.full((len(which), rows), np.nan)
         scores = np.full((len(which), rows, classes), np.nan) if work.needs_scores else None
         place = {member: position for position, member in enumerate(which)}
         for fold, members, result in chain(self.book.records(which), self.book.afresh(which)):
@@ -107,6 +107,7 @@ def gather(book: RunIndex, rows: RunIndex, se_of: SeOf | None = None) -> Results
         eligible=scores.eligible,
         higher_is_better=work.measure.higher_is_better,
         beside={name: each.mean(axis=1) for name, each in scores.beside.items()},
+        scale=work.scale,
     )
     return Results(
         candidates=candidates,
@@ -149,7 +150,7 @@ def _losses(
     for fold, members, result in records:
         ok = result.ok
         truth = work.task.target[fold.assessment]
-        losses = work.measure.losses(truth, result.outputs(ok), len(work.task.classes))
+        losses = work.measure.losses(truth, result.outputs(ok), work.task.class_count)
         matrix.add(fold.assessment, column[members[ok]], losses)
     filled = matrix.finish(eligible[kept])
     errors = np.full(len(eligible), np.nan)

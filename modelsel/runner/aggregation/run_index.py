@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.errors import Problem, StoreError
-from modelsel.core.types import Fold, Integers
+from modelsel.core.types import Fold, Integers, rounded
 from modelsel.planning.make import Cell
 from modelsel.runner.aggregation.score_matrix import ScoreMatrix
 from modelsel.runner.evaluation.cell_result import OK, CellResult, numbers
@@ -38,7 +38,7 @@ class RunIndex:
         self.work, self.journal = work, journal
         self.which = np.zeros(len(work.plan.candidates), bool)
         self.which[range(len(self.which)) if which is None else list(which)] = True
-        self.scores = ScoreMatrix(len(work.plan.candidates), work.plan.folds, work.beside, len(work.task.classes))
+        self.scores = ScoreMatrix(len(work.plan.candidates), work.plan.folds, work.beside, work.task.class_count)
         self.parts: dict[Cell, list[IndexedResult]] = {cell: [] for cell in work.plan.cells}
         self.out = np.zeros(
             len(self.which), bool
@@ -100,7 +100,7 @@ class RunIndex:
     def leading(self, most: int) -> list[int]:
         """The best eligible candidates, and the best of every space entry: those whose rows are worth keeping."""
         scores, sign = self.scores, -1.0 if self.work.measure.higher_is_better else 1.0
-        cost = np.where(scores.eligible, np.round(sign * scores.mean("score"), 12), np.inf)
+        cost = np.where(scores.eligible, rounded(sign * scores.mean("score"), self.work.scale), np.inf)
         order = np.lexsort((scores.mean("complexity"), cost))[: int(scores.eligible.sum())]
         first: dict[str, int] = {}
         for position in order:

@@ -63,7 +63,7 @@ def _evaluated(
     """Set up the batch and let each candidate answer; what fails becomes a status."""
     start = perf_counter()
     (growing, seed), rows = identity, _checked(task, fold)
-    builder = CellResultBuilder(candidates, len(fold.assessment), len(task.classes), scores)
+    builder = CellResultBuilder(candidates, len(fold.assessment), task.class_count, scores)
     everyone = tuple(range(len(candidates)))
     try:
         with limited():
@@ -97,7 +97,7 @@ class PreparedBatch:
         _, ready = prepare(common, task, fold.analysis, identity[0])
         return cls(task, ready, fold, candidates, {common: (None, ready)}, identity)
 
-    def left(self, steps: tuple[Any, ...]) -> tuple[Integers | None, Task]:
+    def left(self, steps: tuple[object, ...]) -> tuple[Integers | None, Task]:
         """Columns (None: all) and task that a candidate's steps leave. Raises what they raise."""
         if steps not in self.selected:
             try:

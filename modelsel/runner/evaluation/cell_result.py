@@ -4,8 +4,9 @@
 journal, score matrix and means go by the declarations, so that a new one changes this file alone. What a fit measures beside
 its predictions is `measured`: the path is asked by the column's name, and one that has no such method leaves NaN.
 
-Predicted classes are kept in the smallest unsigned type that holds them. A candidate that did not end `ok` has a status and a
-reason, and zeros or NaN elsewhere, which nobody reads. In very large spaces rows are not kept: then only scores are.
+Predicted classes are kept in the smallest unsigned type that holds them, predicted numbers in double precision. A candidate
+that did not end `ok` has a status and a reason, and zeros or NaN elsewhere, which nobody reads. In very large spaces rows are
+not kept: then only scores are.
 """
 
 import traceback
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.fingerprint import digest
-from modelsel.core.types import Booleans, Candidate, Codes, Floats, Integers, Outputs, Status, Task
+from modelsel.core.types import Booleans, Candidate, ClassOutputs, Floats, Integers, NumberOutputs, Outputs, Status, Task
 from modelsel.learner.base import Path
 from modelsel.measure.base import BaseMeasure, confusion
 from modelsel.measure.beside import counted, scored
@@ -53,7 +54,7 @@ class CellResult:
     status: NDArray[np.int8]
     score: Floats = column()
     complexity: Floats = column(measured=True)  # in the learner's unit
-    training_error: Floats = column(measured=True)  # weighted share of analysis rows misclassified
+    training_error: Floats = column(measured=True)  # weighted share of analysis rows misclassified; of numbers, their RMSE
     held_back: Floats = column(measured=True)  # AUC on analysis rows that neither fitted nor chose
     never_judged: Floats = column(measured=True)  # out of bag: rows that every tree has drawn
     seconds: float = 0.0
@@ -89,7 +90,9 @@ class CellResult:
         everyone = len(which) == len(self)
         predicted = self.predicted if everyone else self.predicted[which]
         scores = self.scores if everyone or self.scores is None else self.scores[which]
-        return Outputs(predicted.astype(np.int32), scores)
+        if predicted.dtype.kind == "f":
+            return NumberOutputs(predicted)
+        return ClassOutputs(predicted.astype(np.int32), scores)
 
     def find(self, ids: NDArray[np.uint64]) -> tuple[Integers, Integers]:
         """Positions (here, in `ids`) of the candidates that both hold, ordered by position in `ids`."""
@@ -109,7 +112,7 @@ class CellResult:
     def scored(
         self,
         measure: BaseMeasure,
-        truth: Codes,
+        truth: NDArray[Any],
         weights: Floats | None,
         classes: int,
         beside: Mapping[str, BaseMeasure] = NOTHING,
@@ -177,7 +180,7 @@ class CellResult:
             warnings=tuple(map(str, facts.get("warnings", ()))),
         )  # fmt: skip
 
-    def _with(self, **changes: Any) -> Self:
+    def _with(self, **changes: object) -> Self:
         """Replace fields without `dataclasses.replace`, whose checks take longer than a small cell."""
         other = object.__new__(type(self))
         vars(other).update(vars(self), **changes)
@@ -195,7 +198,7 @@ _ARRAYS = ("ids", "status", "predicted", "scores", "beside", "matrices", *COLUMN
 def blank(candidates: Sequence[Candidate], rows: int, classes: int, scores: bool) -> dict[str, Any]:
     """The arrays of a result in which nothing is known yet, to be filled in."""
     count = len(candidates)
-    predicted = np.zeros((count, rows), np.min_scalar_type(max(classes - 1, 1)))
+    predicted = np.zeros((count, rows), np.min_scalar_type(max(classes - 1, 1)) if classes else np.float64)
     class_scores = np.zeros((count, rows, classes)) if scores else None
     status, columns = np.full(count, UNFINISHED, np.int8), np.full((len(COLUMNS), count), np.nan)
     named = {"ids": numbers(candidates), "status": status, "predicted": predicted, "scores": class_scores}
@@ -222,7 +225,7 @@ class CellResultBuilder:
         """Begin with no answer."""
         self.learners = [candidate.learner for candidate in candidates]
         self.classes = classes
-        self.bytes_each = max(1, rows * (8 * classes if scores else 4))
+        self.bytes_each = max(1, rows * (8 * max(classes, 1) if scores or not classes else 4))
         self._arrays = blank(candidates, rows, classes, scores)
         self._reasons: dict[int, str] = {}
         self._traceback = ""
@@ -241,7 +244,8 @@ class CellResultBuilder:
                 arrays[name][where] = ask(learners)
         arrays["status"][where] = OK
         for member in where[wrong]:
-            self.mark(int(member), "invalid_score", "classes or class scores are not finite")
+            what = "classes or class scores" if self.classes else "predicted numbers"
+            self.mark(int(member), "invalid_score", f"{what} are not finite")
 
     def mark(self, member: int, status: Status, reason: str) -> None:
         """Say why a member has no answer."""
@@ -273,7 +277,9 @@ def _unusable(outputs: Outputs, shape: tuple[int, int], classes: int, scores: bo
     """Mask the candidates whose output is no class or no number. Raises ValueError when the shapes are wrong."""
     predicted = outputs.predicted
     if predicted.shape != shape:
-        raise ValueError(f"predicted classes have the shape {predicted.shape}, not {shape}")
+        raise ValueError(f"predicted {'classes' if classes else 'numbers'} have the shape {predicted.shape}, not {shape}")
+    if not classes:
+        return ~np.isfinite(predicted).all(axis=1)
     wrong = ~((predicted >= 0) & (predicted < classes)).all(axis=1)  # NaN is neither
     if scores:
         if outputs.scores is None or outputs.scores.shape != (*shape, classes):
@@ -319,7 +325,7 @@ class CellKey:
     def place(self) -> tuple[str, str, str]:
         return self.rows, self.fold, self.growing
 
-    def difference(self, other: Mapping[str, Any]) -> str:
+    def difference(self, other: Mapping[str, object]) -> str:
         """Say why a record of the same place does not answer this key."""
         return next((why for field, why in WHAT_CHANGED.items() if other.get(field) != getattr(self, field)), "")
 

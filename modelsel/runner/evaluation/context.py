@@ -1,6 +1,6 @@
 """The context that all cells of a run share, and the job and reply of one cell: the unit that pools hand to workers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -8,12 +8,13 @@ from typing import Any
 from modelsel.core.fingerprint import digest
 from modelsel.core.spec import kind_of, resolved
 from modelsel.core.types import Candidate, Resampling, Task
-from modelsel.measure.base import BaseMeasure
+from modelsel.measure.base import BaseMeasure, tie_scale
 from modelsel.planning.make import Cell, Plan
 from modelsel.planning.sources import code
 from modelsel.runner.evaluation.cell import Reached, evaluate
 from modelsel.runner.evaluation.cell_result import CellKey, CellResult
 from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits, unlimited
+from modelsel.runner.evaluation.source_digest import fingerprint
 
 
 @dataclass(frozen=True)
@@ -44,9 +45,20 @@ class RunContext:
         return any(measure.needs_scores for measure in (self.measure, *self.beside.values()))
 
     @cached_property
+    def scale(self) -> float:
+        """What the rounding of scores is relative to."""
+        return tie_scale(self.measure, self.task)
+
+    @cached_property
     def codes(self) -> tuple[str, ...]:
-        """Digest of the code behind each batch."""
-        return tuple(code([self.plan.candidates[member] for member in batch.members]) for batch in self.plan.batches)
+        """Digest of the code behind each batch, and of the source where it is read: its table does not say all of it."""
+        batches = [[self.plan.candidates[member] for member in batch.members] for batch in self.plan.batches]
+        return tuple(digest([code(own), self._source]) if _reads_source(own) else code(own) for own in batches)
+
+    @cached_property
+    def _source(self) -> str:
+        """Digest of the columns as they were handed over."""
+        return "" if self.task.source is None else fingerprint(self.task.source)
 
     def __getstate__(self) -> dict[str, Any]:
         """Keys do not travel: a worker makes those that it needs."""
@@ -87,7 +99,7 @@ class RunContext:
             return result
         rows = self.resampling.folds[fold].assessment
         weights = None if self.task.weights is None else self.task.weights[rows]
-        return result.scored(self.measure, self.task.target[rows], weights, len(self.task.classes), self.beside)
+        return result.scored(self.measure, self.task.target[rows], weights, self.task.class_count, self.beside)
 
     def lacking(self, result: CellResult) -> str:
         """Say why a recorded result does not serve this run; empty when it does."""
@@ -104,3 +116,7 @@ class RunContext:
         """Digest of the measure and its settings, and of those beside it."""
         others = [[name, resolved(measure)] for name, measure in self.beside.items()]
         return digest([kind_of(self.measure), resolved(self.measure), *others])
+
+
+def _reads_source(candidates: Sequence[Candidate]) -> bool:
+    return any(getattr(candidate.learner, "reads_source", False) for candidate in candidates)

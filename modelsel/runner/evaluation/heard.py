@@ -59,7 +59,7 @@ def _leave() -> None:
 def _hearing(otherwise: Callable[..., None]) -> Callable[..., None]:
     """Wrap `showwarning`: a gathering thread keeps the text, others show it as before."""
 
-    def show(message: Warning | str, category: type[Warning], *more: Any, **named: Any) -> None:
+    def show(message: Warning | str, category: type[Warning], *more: object, **named: object) -> None:
         said = getattr(_own, "said", None)
         if said is None:
             otherwise(message, category, *more, **named)

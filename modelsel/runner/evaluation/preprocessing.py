@@ -82,7 +82,7 @@ def _fit(step: Any, task: Task, rows: Integers, identity: tuple[int, str, str]) 
     return known.ranking
 
 
-def _applied(step: Any, fitted: FittedPreparer, task: Task, probes: Mapping[str, Integers]) -> Task:
+def _applied(step: object, fitted: FittedPreparer, task: Task, probes: Mapping[str, Integers]) -> Task:
     """The task as the fitted step describes it. Raises LeakError when a row's description depends on other rows."""
     try:
         ready = fitted.apply(_unlabelled(task, slice(None)))
@@ -105,7 +105,7 @@ def _probes(task: Task, rows: Integers) -> dict[str, Integers]:
 
 def _unlabelled(task: Task, rows: Integers | slice) -> Table:
     """Some rows without classes, weights and folds."""
-    return Table(name=task.name, features=task.features, values=task.values[rows], rows=task.rows[rows])
+    return Table(name=task.name, features=task.features, values=task.values[rows], rows=task.rows[rows], source=task.source)
 
 
 def _same(one: Floats, other: Floats) -> bool:

@@ -6,13 +6,12 @@ The work goes to the workers once; records travel back to the parent, so that no
 import importlib
 from contextlib import AbstractContextManager
 from types import ModuleType
-from typing import Any
 
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.runner.execution.backend import Cluster
 
 
-def opened(kind: str, scheduler: str | None, jobs: int, work: Any) -> AbstractContextManager[Cluster]:
+def opened(kind: str, scheduler: str | None, jobs: int, work: object) -> AbstractContextManager[Cluster]:
     """Open a pool for the block. ConfigurationError when a package is missing or no scheduler answers."""
     if kind == "dask":
         from modelsel.runner.execution.dask_cluster import dask_cluster  # here and below: each imports joblib

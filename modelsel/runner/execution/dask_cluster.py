@@ -27,7 +27,7 @@ class SchedulerGone(Exception):  # noqa: N818  it is an event, not a mistake
 
 
 @contextmanager
-def dask_cluster(distributed: ModuleType, scheduler: str | None, jobs: int, work: Any) -> Iterator[Cluster]:
+def dask_cluster(distributed: ModuleType, scheduler: str | None, jobs: int, work: object) -> Iterator[Cluster]:
     """Open a Dask cluster for the block; joblib finds the scattered work among the arguments of a call, by identity.
 
     Raises ConfigurationError when the scheduler goes away: whatever Dask and joblib make of it, that is what happened.
@@ -50,7 +50,7 @@ def _gone(scheduler: str | None) -> Problem:
     return Problem("MSEL-536", what, "pool.scheduler", fix)
 
 
-def _sent(client: Any, work: Any) -> AbstractContextManager[Any]:
+def _sent(client: object, work: object) -> AbstractContextManager[Any]:
     """Send the work to all workers by joblib's configuration; once more where a worker dies at this very moment.
 
     Raises SchedulerGone where nobody is there to be sent anything: Dask would wait for half a minute.
@@ -63,7 +63,7 @@ def _sent(client: Any, work: Any) -> AbstractContextManager[Any]:
     return _configured(client, work)
 
 
-def _awaited(client: Any) -> None:
+def _awaited(client: object) -> None:
     """Wait for the scheduler to answer; raise `SchedulerGone` where it does not."""
     until = time.monotonic() + GONE_AFTER
     while not _answers(client):
@@ -80,7 +80,7 @@ def _answers(client: Any) -> bool:
     return False
 
 
-def _configured(client: Any, work: Any) -> AbstractContextManager[Any]:
+def _configured(client: object, work: object) -> AbstractContextManager[Any]:
     return parallel_config(DASK, client=client, scatter=[work])  # type: ignore[no-any-return]
 
 
@@ -105,7 +105,7 @@ def _backend() -> type:
             """At least two: for one, joblib would work in the parent, and what kills a worker must not kill the study."""
             return max(2, int(super().effective_n_jobs(n_jobs)))
 
-        def submit(self, func: Any, callback: Callable[[Any], None]) -> Any:
+        def submit(self, func: object, callback: Callable[[Any], None]) -> Any:
             """Submit a task, and report it where Dask gives it up (KilledWorker): joblib 1.6 would wait for it for ever."""
             job = super().submit(func, callback)
             self.waiting.add(job)
@@ -113,7 +113,7 @@ def _backend() -> type:
             job.add_done_callback(lambda done: callback(done.exception()) if done.exception() is not None else None)
             return job
 
-        def retrieve_result_callback(self, out: Any) -> Any:
+        def retrieve_result_callback(self, out: object) -> Any:
             if isinstance(out, BaseException):
                 raise out
             return super().retrieve_result_callback(out)

@@ -31,7 +31,7 @@ class Stored:
 
 
 @contextmanager
-def ray_cluster(ray: ModuleType, jobs: int, work: Any) -> Iterator[Cluster]:
+def ray_cluster(ray: ModuleType, jobs: int, work: object) -> Iterator[Cluster]:
     """A cluster that was not there before is ended with the run, and reports to nobody.
 
     At least two jobs: one would be done in the parent, and what kills a worker must not kill the study.

@@ -75,7 +75,7 @@ class Call:
             return Failure("error", f"what was fitted cannot be sent: {type(problem).__name__}: {problem}")
 
 
-def apart(pool: Pool, limits: CellLimits, function: Callable[..., Any], *arguments: Any) -> Any:
+def apart(pool: Pool, limits: CellLimits, function: Callable[..., Any], *arguments: object) -> Any:
     """The function's result, or the Failure; computed as a cell of this pool would be."""
     found = _sent(pool, limits, Call(function, arguments, limits))
     if isinstance(found, Failure):

@@ -29,7 +29,7 @@ class Broadcast:
 
 
 @contextmanager
-def spark_cluster(backend: ModuleType, jobs: int, work: Any) -> Iterator[Cluster]:
+def spark_cluster(backend: ModuleType, jobs: int, work: object) -> Iterator[Cluster]:
     """A session that was not there before is ended with the run. At least two jobs: one would be done in the parent."""
     from pyspark.sql import SparkSession
 
@@ -71,7 +71,7 @@ def _backend(module: ModuleType) -> type:
     theirs: Any = module.SparkDistributedBackend
 
     class Backend(theirs):  # type: ignore[misc]
-        def submit(self, func: Any, callback: Any = None) -> Any:
+        def submit(self, func: object, callback: object = None) -> Any:
             return _Told(super().submit(func, callback))
 
         def abort_everything(self, ensure_ready: bool = True) -> None:

@@ -88,7 +88,7 @@ class CellWorker:
 
 
 @contextmanager
-def shipped(work: Any) -> Iterator[str]:
+def shipped(work: object) -> Iterator[str]:
     """The work as a file that workers of this machine read, for as long as the pool is open."""
     with tempfile.TemporaryDirectory(prefix="modelsel-", ignore_cleanup_errors=True) as folder:
         TEMPORARY.add(folder)

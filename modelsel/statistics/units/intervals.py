@@ -27,7 +27,7 @@ from math import exp, isfinite, log, sqrt
 from typing import Literal
 
 import numpy as np
-from scipy.special import betainc, logsumexp
+from scipy.special import betainc
 
 from modelsel.core.types import Floats, Integers
 from modelsel.statistics.certificate import interval as binomial_interval
@@ -42,6 +42,7 @@ PRIORS = np.where(STEPS == 0, MIDDLE, (1 - MIDDLE) * 0.5 ** np.abs(STEPS) / (2 -
 ODDS = np.geomspace(1e-4, 1e4, 48)  # among which c_0 is chosen
 MANY = 32_000  # units of equal size from which on losses are rounded down, which is safe
 FINE = 1 << 14
+SMALL = 2_000  # distinct units up to which all bets are computed at once
 ENOUGH = 20_000  # development units that a forecast reads
 WIDER = 1.1  # from one k to the next
 LEAST_K, LIKELY_K, DECAY = -40, 1, 0.6
@@ -132,11 +133,6 @@ def effective_units(den: Floats, bound: float) -> tuple[float, float]:
     return whole / bound, whole**2 / float((den**2).sum())
 
 
-def area_limits(area: float, positives: int, negatives: int, nats: float) -> Limits:
-    """Limits of the AUC of independent rows: Chernoff's with D = min(n₊, n₋), ties counted half (Hoeffding 1963, section 5)."""
-    return chernoff_limits(area, min(positives, negatives), nats)
-
-
 def _divergent(score: float, divergence: float) -> float:
     """The μ ≤ score with KL(score ‖ μ) = divergence; 0 where the score is 0."""
     from scipy.optimize import brentq  # a tenth of a second, which few looks need
@@ -192,9 +188,18 @@ def wealth_limits(units: UnitLosses, nats: float, first: tuple[float, float]) ->
     return lower_limit(units, nats, first[0]), 1 - lower_limit(units.reverse, nats, first[1])
 
 
+def _log_wealths(x: Floats, d: Floats, counts: Floats, mean: float, bet: Floats) -> Floats:
+    """ln wealth of each bet; many units are taken one bet at a time, so that memory stays theirs."""
+    growth = x / mean - d
+    if len(x) <= SMALL:
+        return np.asarray(np.log1p(np.multiply.outer(bet, growth)) @ counts)
+    return np.array([np.log1p(c * growth) @ counts for c in bet])
+
+
 def _log_mixture(x: Floats, d: Floats, counts: Floats, mean: float, bet: Floats, log_prior: Floats) -> float:
-    grown = np.array([np.log1p(c * (x / mean - d)) @ counts for c in bet])
-    return float(grown[0] + log_prior[0]) if len(bet) == 1 else float(logsumexp(grown + log_prior))
+    grown = _log_wealths(x, d, counts, mean, bet) + log_prior
+    top = float(grown.max())
+    return top + log(float(np.exp(grown - top).sum()))
 
 
 def _root(x: Floats, d: Floats, counts: Floats, nats: float, bet: Floats, log_prior: Floats) -> float:
@@ -272,12 +277,6 @@ def plan(development: UnitLosses, sealed_den: Floats | int, nats: float, bound: 
     return min(plans, key=lambda one: one.forecast)
 
 
-def plan_of_area(expected: float, spread: float, positives: int, negatives: int, nats: float) -> ReleasePlan:
-    """The plan of 1 − AUC of independent rows, whose class counts have been told (and priced) before."""
-    n, steps = min(positives, negatives), steps_within(max(spread, 1e-6) / 2)
-    return _by_score(ReleasePlan("chernoff", nats, n, steps, expected, max(spread, 1e-6), 1.0), "chernoff", n)
-
-
 def like_sealed(development: UnitLosses, bound: float) -> UnitLosses:
     """Development units that fit under the bound, thinned where they are many, and one of loss ½ and mean size.
 
@@ -293,16 +292,24 @@ def like_sealed(development: UnitLosses, bound: float) -> UnitLosses:
 
 
 def best_bet(units: UnitLosses, number: int, nats: float) -> float:
-    """The c_0 whose own lower limit is highest at nats − ln .6, had `number` units these losses."""
+    """The c_0 whose own lower limit is highest at nats − ln .6, had `number` units these losses.
+
+    Wealth falls in the mean: at the limit of one bet a better one has more than e^nats. The limit rises from bet to bet until
+    none has.
+    """
     x, d, counts = units.distinct
-    scaled = counts * (number / counts.sum())
-    chosen, best = 0.5, -1.0
-    for odds in ODDS:
-        bet = float(odds / (1 + odds))
-        found = _root(x, d, scaled, nats - log(MIDDLE), np.array([bet]), np.zeros(1))
-        if found > best:
-            chosen, best = bet, found
-    return chosen
+    scaled, own = counts * (number / counts.sum()), nats - log(MIDDLE)
+    every = ODDS / (1 + ODDS)
+    chosen = len(every) // 2
+    limit = _root(x, d, scaled, own, every[[chosen]], np.zeros(1))
+    while limit > 0:
+        grown = _log_wealths(x, d, scaled, limit, every)
+        better = int(grown.argmax())
+        found = _root(x, d, scaled, own, every[[better]], np.zeros(1)) if better != chosen else limit
+        if found <= limit:
+            break
+        chosen, limit = better, found
+    return float(every[chosen])
 
 
 def steps_within(width: float) -> int:

@@ -10,15 +10,26 @@ from modelsel.tree.export.rules import own_counts
 from modelsel.tree.softening import Widths
 from modelsel.tree.structure.conditions import branch_words
 from modelsel.tree.structure.cutting import reached
-from modelsel.tree.structure.node import EQUALITY, LEAF, MULTIWAY, SUBSET, TEST_NAMES, THRESHOLD, DecisionTree, PrunedView
+from modelsel.tree.structure.node import (
+    EQUALITY,
+    LEAF,
+    MULTIWAY,
+    SUBSET,
+    TEST_NAMES,
+    THRESHOLD,
+    DecisionTree,
+    NodeNumbers,
+    PrunedView,
+)
 
 
 def to_dict(cut: PrunedView, widths: Widths | None = None) -> dict[str, Any]:
     """Classes, features and the nodes that stand, in preorder (the shape in the documentation, `classifier.to_dict()`).
 
-    `weights` are the training weights that reached the node; `scores` stands beside them where class scores come from
-    other rows (those held back by reduced-error pruning); `softened` stands in a test whose threshold is a ramp: from
-    where to where, half each way at the threshold.
+    A tree of numbers has no classes, one weight per node, a number as `prediction`, and in `squared_error` the mean one of the
+    node's training rows. `weights` are the training weights that reached the node; `scores` stands beside them where class
+    scores come from other rows (those held back by reduced-error pruning); `softened` stands in a test whose threshold is a
+    ramp: from where to where, half each way at the threshold.
     """
     number = _renumbered(reached(cut))
     return {
@@ -38,6 +49,7 @@ def from_dict(data: Mapping[str, Any]) -> PrunedView:
     children = [child for node in nodes for child in node["children"]]
     kinds = np.array([TEST_NAMES.index(test["kind"]) if test else LEAF for test in tests], np.int8)
     counts = np.array([node["weights"] for node in nodes], np.float64)
+    numbers = None if classes else _numbers(nodes, counts[:, 0])
     tree = DecisionTree(
         features=features,
         classes=classes,
@@ -49,11 +61,18 @@ def from_dict(data: Mapping[str, Any]) -> PrunedView:
         child=np.array(children, np.int32),
         counts=counts,
         goodness=np.array([node.get("goodness", np.nan) for node in nodes], np.float64),
+        numbers=numbers,
         subset={i: _marked(test, features, position) for i, test in enumerate(tests) if test and test["kind"] == "subset"},
     )
-    prediction = np.array([node["prediction"] for node in nodes], np.int32)
+    prediction = np.array([node["prediction"] for node in nodes], np.int32 if classes else np.float64)
     scores = np.array([node.get("scores", node["weights"]) for node in nodes], np.float64)
     return PrunedView(tree, kinds == LEAF, prediction, scores)
+
+
+def _numbers(nodes: list[dict[str, Any]], weight: Floats) -> NodeNumbers:
+    """What the nodes of a tree of numbers know; means of training rows are what they answer."""
+    mean = np.array([node["prediction"] for node in nodes], np.float64)
+    return NodeNumbers(mean, np.array([node.get("squared_error", 0.0) for node in nodes], np.float64) * weight)
 
 
 def to_dot(cut: PrunedView) -> str:
@@ -61,7 +80,8 @@ def to_dot(cut: PrunedView) -> str:
     tree, number, counts = cut.tree, _renumbered(reached(cut)), own_counts(cut)
     lines = ["digraph tree {", '  node [shape=box, style=rounded, fontname="sans-serif"];', '  edge [fontname="sans-serif"];']
     for node, name in number.items():
-        label = f"{tree.classes[cut.prediction[node]]}\\n{_weights_words(counts[node])}"
+        said = tree.classes[cut.prediction[node]] if tree.numbers is None else f"{cut.prediction[node]:.6g}"
+        label = f"{said}\\n{_weights_words(counts[node])}"
         lines.append(f'  n{name} [label="{_escaped(label)}"{", style=bold" if cut.leaf[node] else ""}];')
         if not cut.leaf[node]:
             for position, child in enumerate(tree.children(node)):
@@ -84,10 +104,12 @@ def _node(cut: PrunedView, node: int, number: Mapping[int, int], widths: Widths 
         "parent": None if parent < 0 else number[parent],
         "depth": int(tree.depth[node]),
         "weights": tree.counts[node].tolist(),
-        "prediction": int(cut.prediction[node]),
+        "prediction": int(cut.prediction[node]) if tree.numbers is None else float(cut.prediction[node]),
         "test": None if is_leaf else _test(tree, node, widths),
         "children": [] if is_leaf else [number[int(child)] for child in tree.children(node)],
     }
+    if tree.numbers is not None:
+        record["squared_error"] = float(tree.numbers.squares[node] / max(tree.weight[node], 1e-300))
     if not np.array_equal(tree.counts[node], cut.counts[node]):
         record["scores"] = cut.counts[node].tolist()
     if not is_leaf and np.isfinite(tree.goodness[node]):
@@ -133,7 +155,8 @@ def _check(nodes: list[dict[str, Any]], features: tuple[Feature, ...], classes: 
     """Nodes in preorder, children that know their parent, names that exist."""
     names = {feature.name for feature in features}
     for index, node in enumerate(nodes):
-        whole = node["id"] == index and len(node["weights"]) == classes and 0 <= node["prediction"] < classes
+        known = 0 <= node["prediction"] < classes if classes else bool(np.isfinite(node["prediction"]))
+        whole = node["id"] == index and len(node["weights"]) == max(classes, 1) and known
         if not (whole and _hangs_together(nodes, index) and _tests_something(node, names)):
             raise ValueError(f"node {index} of the tree does not fit: {node}")
 

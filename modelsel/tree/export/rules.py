@@ -17,14 +17,15 @@ from modelsel.tree.structure.node import PrunedView
 
 @dataclass(frozen=True)
 class TreeRule:
-    """If all `conditions` hold, the class is `prediction`."""
+    """If all `conditions` hold, the class (or number) is `prediction`; `off`: of numbers, the root mean squared error."""
 
     conditions: tuple[Condition, ...]
-    prediction: int
+    prediction: int | float  # index of a class, or a number
     weight: float
     coverage: float
     confidence: float | None
     leaf: int  # its node
+    off: float | None = None
 
 
 def to_rules(cut: PrunedView) -> tuple[TreeRule, ...]:
@@ -49,8 +50,11 @@ def rules_text(cut: PrunedView, most: int | None = None) -> str:
 
 def _rule(cut: PrunedView, counts: Floats, leaf: int, conditions: tuple[Condition, ...]) -> TreeRule:
     """Make the rule of a leaf."""
-    prediction = int(cut.prediction[leaf])
     weight, total = float(counts[leaf].sum()), float(counts[0].sum())
+    if cut.tree.numbers is not None:
+        share = weight / total if total > 0 else 0.0
+        return TreeRule(conditions, float(cut.prediction[leaf]), weight, share, None, leaf, off(cut, leaf))
+    prediction = int(cut.prediction[leaf])
     return TreeRule(
         conditions=conditions,
         prediction=prediction,
@@ -65,9 +69,13 @@ def _words(cut: PrunedView, rule: TreeRule) -> str:
     """Write a rule in words."""
     tree = cut.tree
     reasons = " and ".join(condition.words(tree.features[condition.feature]) for condition in rule.conditions)
+    if tree.numbers is not None:
+        covers = f"covers {rule.weight:.6g} ({rule.coverage:.1%})".replace("%", " %")
+        wrong = "" if rule.off is None else f", off by {rule.off:.3g}"
+        return f"if {reasons or 'anything'} then {rule.prediction:.6g}   [{covers}{wrong}]"
     right = "no training rows" if rule.confidence is None else f"right {rule.confidence:.1%}".replace("%", " %")
     covers = f"covers {rule.weight:.6g} ({rule.coverage:.1%}), ".replace("%", " %") if rule.confidence is not None else ""
-    return f"if {reasons or 'anything'} then {tree.classes[rule.prediction]}   [{covers}{right}]"
+    return f"if {reasons or 'anything'} then {tree.classes[int(rule.prediction)]}   [{covers}{right}]"
 
 
 # A tree as indented text: the test of each branch, and at its end the class with (weight / weight misclassified).
@@ -106,12 +114,27 @@ def own_counts(cut: PrunedView) -> Floats:
 
 
 def leaf_words(cut: PrunedView, counts: Floats, node: int) -> str:
-    """`yes (9/2)`: class, weight of the rows that its scores come from, weight of those in other classes."""
+    """`yes (9/2)`: class, weight of the rows that its scores come from, weight of those in other classes.
+
+    Of numbers `12.5 (9, off by 1.2)`: mean, weight, root mean squared error.
+    """
+    if cut.tree.numbers is not None:
+        wrong = off(cut, node)
+        told = "" if wrong is None else f", off by {wrong:.3g}"
+        return f"{cut.prediction[node]:.6g} ({amount(float(counts[node].sum()))}{told})"
     prediction = int(cut.prediction[node])
     weight = float(counts[node].sum())
     wrong = weight - float(counts[node, prediction])
     errors = f"/{amount(wrong)}" if wrong > 1e-9 else ""
     return f"{cut.tree.classes[prediction]} ({amount(weight)}{errors})"
+
+
+def off(cut: PrunedView, node: int) -> float | None:
+    """Root mean squared error of a node's training rows; None where it answers the mean of other rows, or has no rows."""
+    numbers, weight = cut.tree.numbers, float(cut.tree.weight[node])
+    if numbers is None or weight <= 0 or cut.prediction[node] != numbers.mean[node]:
+        return None
+    return float(np.sqrt(numbers.squares[node] / weight))
 
 
 def amount(weight: float) -> str:

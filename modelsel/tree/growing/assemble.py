@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.core.types import Booleans, Floats, Integers, Task
+from modelsel.core.types import Booleans, ClassTask, Floats, Integers
 from modelsel.kernels.compiler import load
 from modelsel.kernels.layout import (
     BRANCHES,
@@ -35,7 +35,7 @@ class GrowerOutput(NamedTuple):
     sides: Integers
 
 
-def assemble(grown: GrowerOutput, task: Task, columns: RankedColumns, present: Integers | None) -> DecisionTree:
+def assemble(grown: GrowerOutput, task: ClassTask, columns: RankedColumns, present: Integers | None) -> DecisionTree:
     """The tree; `present` are the data rows whose values an `observed` threshold may take, None asks for midpoints."""
     position = _preorder(grown.nodes)
     made = np.empty_like(position)

@@ -125,9 +125,9 @@ def _compiled(block: Floats, part: Integers, codes: Codes, order: NDArray[np.int
 
     words, row_bits, bits = np.empty(block.shape, np.int64), block.shape[1].bit_length(), block.view(np.uint64)
     counts, missing = np.empty(len(block), np.int64), np.zeros(len(block), np.int64)
-    frame = np.zeros((len(block), 2), np.uint64)
+    frame = np.zeros((len(block), 3), np.uint64)
     pack(block, bits, row_bits, part, codes, order, words, counts, missing, frame)
-    for index in np.flatnonzero((counts < 0) & (missing >= 0)):
+    for index in np.flatnonzero(counts < 0):
         words[index].sort()
     rank(block, bits, words, counts, missing, frame, row_bits, part, codes, order, flat.view(np.uint64))
     return counts

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from modelsel.core.types import Floats, Integers, Task
+from modelsel.core.types import ClassTask, Floats, Integers
 from modelsel.kernels.layout import EQUALITY, THRESHOLD
 from modelsel.tree.growing.assemble import midpoint
 from modelsel.tree.growing.columns import columns
@@ -40,7 +40,7 @@ class NodeSplits:
 
 
 def contests(
-    cut: PrunedView, task: Task, rows: Integers, criterion: BaseCriterion, growth: GrowthParams
+    cut: PrunedView, task: ClassTask, rows: Integers, criterion: BaseCriterion, growth: GrowthParams
 ) -> Iterator[NodeSplits]:
     """The contests at the inner nodes of a tree that was grown on `rows`, in preorder."""
     grower = Grower(WeightedRows.of(task, rows), columns(task), criterion, growth, None)

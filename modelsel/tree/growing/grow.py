@@ -11,7 +11,7 @@ from types import ModuleType
 
 import numpy as np
 
-from modelsel.core.types import Integers, Task
+from modelsel.core.types import ClassTask, Integers
 from modelsel.kernels import stop
 from modelsel.kernels.compiler import function_of, load, wanted
 from modelsel.kernels.layout import ENTROPY, GENERAL, GrowthLimits, GrowthRules
@@ -25,12 +25,12 @@ from modelsel.tree.structure.node import DecisionTree
 WORD, ENTRY = 63, 32  # bits of an entry, and of one without a code
 
 
-def grow(task: Task, rows: Integers, criterion: BaseCriterion, growth: GrowthParams) -> DecisionTree:
+def grow(task: ClassTask, rows: Integers, criterion: BaseCriterion, growth: GrowthParams) -> DecisionTree:
     """The fully grown tree on `rows` (repeats allowed). Raises `stop.Stopped` when the stop flag is set meanwhile."""
     chosen, ranked = WeightedRows.of(task, rows), columns(task)
     late = growth.missing == "surrogate" and ranked.known and chosen.unit and criterion.loop is not None and wanted()
     tree = _grown(chosen, ranked, criterion, replace(growth, missing="node_mode") if late else growth)
-    return later(by_surrogates(tree), Finder(chosen, ranked, _bits(len(chosen.rows)))) if late else tree
+    return later(by_surrogates(tree), Finder(chosen, ranked, bits_for(len(chosen.rows)))) if late else tree
 
 
 def _grown(chosen: WeightedRows, ranked: RankedColumns, criterion: BaseCriterion, growth: GrowthParams) -> DecisionTree:
@@ -77,7 +77,7 @@ def _settings(
         average=int(criterion.average), penalty=int(criterion.penalty),
         unit=int(chosen.unit), cautious=int(growth.min_leaf_rule == "c45"),
         max_depth=2**31 if growth.max_depth is None else growth.max_depth,
-        id_bits=_bits(n), class_bits=_bits(len(chosen.task.classes)), by_count=int(growth.by_count),
+        id_bits=bits_for(n), class_bits=bits_for(len(chosen.task.classes)), by_count=int(growth.by_count),
     )  # fmt: skip
     return rules, GrowthLimits(float(growth.min_leaf), float(growth.min_split), criterion.exponent, scale, float(n)), units
 
@@ -109,7 +109,7 @@ def _general(
 
     assert criterion.loop is not None
     task, n = chosen.task, len(chosen.rows)
-    _check_word(ranked, rules.id_bits + rules.class_bits)
+    check_word(ranked, rules.id_bits + rules.class_bits)
     entries = presort.pack(
         ranked.order, ranked.codes, ranked.sorted_features, ranked.levels, task.target, chosen.number, n,
         rules.id_bits, rules.class_bits,
@@ -126,17 +126,17 @@ def _function(plain: Callable[..., float], kind: object) -> object:
     return function_of(plain, kind.signature)  # type: ignore[attr-defined]
 
 
-def _bits(count: int) -> int:
+def bits_for(count: int) -> int:
     """Binary digits that number `count` things from 0."""
     return max(1, math.ceil(math.log2(max(count, 2))))
 
 
-def _check_word(ranked: RankedColumns, low: int) -> None:
+def check_word(ranked: RankedColumns, low: int) -> None:
     """Check that a rank, a class and a row fit into one sorted word."""
     values = max((len(values) for values in ranked.values), default=0)
-    if low + _bits(values + 1) > WORD:
+    if low + bits_for(values + 1) > WORD:
         raise ValueError(
-            f"too many rows, classes and distinct values for one {WORD}-bit entry ({low} + {_bits(values + 1)} bits)"
+            f"too many rows, classes and distinct values for one {WORD}-bit entry ({low} + {bits_for(values + 1)} bits)"
         )
 
 

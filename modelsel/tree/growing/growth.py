@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from modelsel.core.types import Floats, Table
+from modelsel.core.types import CLASS_TASKS, Floats, Table, TaskKind
 from modelsel.kernels.layout import GENERAL
 
 MISSING = ("node_mode", "class_mode", "fractional", "branch", "surrogate")  # in the order of kernels.layout
@@ -36,6 +36,7 @@ class BaseCriterion:
     0.5
     """
 
+    reads: ClassVar[tuple[TaskKind, ...]] = CLASS_TASKS
     fused: ClassVar[int] = GENERAL
     boundary: ClassVar[bool] = False
     convex: ClassVar[bool] = False

@@ -39,15 +39,7 @@ def grow(
     chosen: WeightedRows, columns: RankedColumns, criterion: BaseCriterion, growth: GrowthParams, halt: Halt | None = None
 ) -> GrowerOutput:
     """The grown tree as records; raises `stop.Stopped` when the stop flag is set meanwhile."""
-    grower = Grower(chosen, columns, criterion, growth, halt)
-    every = frozenset(range(len(columns.values)))
-    grower.record.add(-1, 0, chosen.counts)
-    stack = [Node(0, chosen.rows, chosen.weight, 0, every)]
-    while stack:
-        if stop.FLAG[0]:
-            raise stop.Stopped
-        stack.extend(reversed(grower.split(stack.pop())))
-    return grower.record.grown()
+    return Grower(chosen, columns, criterion, growth, halt).grown()
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +53,17 @@ class Grower:
     halt: Halt | None
     record: NodeRecords = field(default_factory=NodeRecords)
 
+    def grown(self) -> GrowerOutput:
+        """Grow until nothing is left to split."""
+        every = frozenset(range(len(self.columns.values)))
+        self.record.add(-1, 0, self._counts(self.chosen.rows, self.chosen.weight))
+        stack = [Node(0, self.chosen.rows, self.chosen.weight, 0, every)]
+        while stack:
+            if stop.FLAG[0]:
+                raise stop.Stopped
+            stack.extend(reversed(self.split(stack.pop())))
+        return self.record.grown()
+
     def split(self, node: Node) -> list[Node]:
         """Make the best test, if any, and return the children."""
         if not self._worth_a_look(node):
@@ -73,7 +76,7 @@ class Grower:
         found = self._mimics(node, feature, branch) if self.growth.missing == "surrogate" else []
         many = self._branches(node, feature, test)
         test, branch = self._send_missing(node, test, branch, found, many)
-        parts = divided(node, branch, many)
+        parts = self._parts(node, branch, many)
         counts = [self._counts(rows, weight) for rows, weight in parts]
         if self.halt is not None and self.halt(self.record.counts[node.number], node.depth, value, np.array(counts)):
             return []
@@ -176,6 +179,10 @@ class Grower:
                 branch = np.where((branch < 0) & (side >= 0), side, branch)
             return replace(test, to=BY_SURROGATES - largest), np.where(branch < 0, largest, branch)
         return test, branch
+
+    def _parts(self, node: Node, branch: Integers, many: int) -> list[tuple[Integers, Floats]]:
+        """Rows and weights of the children."""
+        return divided(node, branch, many)
 
     def _counts(self, rows: Integers, weight: Floats) -> Floats:
         task = self.chosen.task

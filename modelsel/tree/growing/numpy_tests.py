@@ -122,7 +122,7 @@ def best_test(column: NodeColumn, kind: int, criterion: BaseCriterion, growth: G
         return None
     search = {THRESHOLD: _threshold, EQUALITY: _equality, MULTIWAY: _multiway, SUBSET: _subset}[kind]
     test = search(filled(column, kind, growth), absent(column, growth), criterion, growth)
-    return None if test is None else _with_side(test, column, kind, growth)
+    return None if test is None else with_side(test, column, kind, growth)
 
 
 def _joined(tables: Floats, lost: Floats, growth: GrowthParams) -> Floats:
@@ -256,7 +256,7 @@ def _greedy(pieces: Floats, criterion: BaseCriterion) -> Floats:
     return np.array(chain)
 
 
-def _with_side(test: Test, column: NodeColumn, kind: int, growth: GrowthParams) -> Test:
+def with_side(test: Test, column: NodeColumn, kind: int, growth: GrowthParams) -> Test:
     """Add the branch of missing values to a test, and the value that stood in for them while growing."""
     if growth.missing == "fractional":
         return replace(test, to=DIVIDED)

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from modelsel.core.types import Codes, Floats, Integers, Task
+from modelsel.core.types import ClassTask, Codes, Floats, Integers
 
 TABLE_ROWS = 50_000_000  # integral weights beyond this sum are treated as real numbers
 
@@ -14,12 +14,12 @@ TABLE_ROWS = 50_000_000  # integral weights beyond this sum are treated as real 
 class WeightedRows:
     """Positions in the task, and weights."""
 
-    task: Task
+    task: ClassTask
     rows: Integers
     weight: Floats
 
     @classmethod
-    def of(cls, task: Task, rows: Integers) -> "WeightedRows":
+    def of(cls, task: ClassTask, rows: Integers) -> "WeightedRows":
         """Gather the distinct rows that have weight, ascending; a repeated row gets a larger weight."""
         if task.weights is None and (rows[1:] > rows[:-1]).all():
             return cls(task, rows, np.ones(len(rows)))

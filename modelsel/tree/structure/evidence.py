@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from modelsel.core.types import Codes, Floats, Integers
-from modelsel.tree.structure.node import PrunedView
+from modelsel.tree.structure.node import NodeNumbers, PrunedView
 
 
 class Reroute(Protocol):
@@ -44,11 +44,13 @@ class PruningData:
     total : float
         Training weight at the root, above 0: what risks are shares of.
     pruning_counts : Floats, optional
-        Nodes × classes: weights of the rows held back from growing.
+        Nodes × classes (of numbers × 1): weights of the rows held back from growing.
     cost_matrix : Floats, optional
         True class × predicted class, at least 0.
     reroute : Reroute, optional
         The rows that grew the tree, where a pruner may send them elsewhere.
+    pruning_numbers : NodeNumbers, optional
+        Of a tree of numbers: mean and squares of the rows held back, per node.
 
     Examples
     --------
@@ -60,6 +62,7 @@ class PruningData:
     pruning_counts: Floats | None = None  # nodes × classes: weights of the rows held back from growing (reduced error)
     cost_matrix: Floats | None = None  # true class × predicted class
     reroute: Reroute | None = None
+    pruning_numbers: NodeNumbers | None = None
 
 
 class PruningPath(Protocol):

@@ -5,11 +5,12 @@ The arrays are what kernels, pruners, text and drawing share. Node 0 is the root
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.core.types import Booleans, Codes, Feature, Floats
+from modelsel.core.types import Booleans, Feature, Floats, Integers
 from modelsel.kernels.layout import BY_SURROGATES, DIVIDED, EQUALITY, LEAF, MULTIWAY, SUBSET, THRESHOLD
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "TEST_NAMES",
     "THRESHOLD",
     "DecisionTree",
+    "NodeNumbers",
     "PrunedView",
     "Surrogates",
 ]  # fmt: skip
@@ -45,11 +47,24 @@ class Surrogates:
 
 
 @dataclass(frozen=True, eq=False)
+class NodeNumbers:
+    """What a tree of numbers knows of each node's training rows: their mean, and their squared deviations from it."""
+
+    mean: Floats
+    squares: Floats  # Σ w (y − mean)²
+
+    def take(self, nodes: Integers) -> "NodeNumbers":
+        """Those of some nodes."""
+        return NodeNumbers(self.mean[nodes], self.squares[nodes])
+
+
+@dataclass(frozen=True, eq=False)
 class DecisionTree:
     """Tests and training weights per node.
 
     THRESHOLD: first child takes x ≤ `threshold`. EQUALITY: first child takes the level `threshold`. MULTIWAY: children in
-    the order of the levels. SUBSET: first child takes the levels marked in `subset[node]`.
+    the order of the levels. SUBSET: first child takes the levels marked in `subset[node]`. A tree of numbers has no classes,
+    one column of `counts` and its `numbers`.
     """
 
     features: tuple[Feature, ...]
@@ -65,6 +80,7 @@ class DecisionTree:
     subset: dict[int, Booleans]  # node -> per level: does it go to the first child
     missing_to: NDArray[np.int32] | None = None  # which child takes a missing value; DIVIDED, BY_SURROGATES; None: majority
     surrogates: Surrogates | None = None
+    numbers: NodeNumbers | None = None
 
     def __post_init__(self) -> None:
         if self.missing_to is None:
@@ -132,6 +148,16 @@ class DecisionTree:
         return share
 
     @cached_property
+    def spared(self) -> Floats:
+        """Squared error that the tests of each node's subtree save, its own included: Σ w_c (mean_c − mean)² per test."""
+        assert self.numbers is not None
+        saved, above = np.zeros(len(self)), self.parent[1:]
+        np.add.at(saved, above, self.weight[1:] * np.square(self.numbers.mean[1:] - self.numbers.mean[above]))
+        for nodes in self.levels[:0:-1]:
+            np.add.at(saved, self.parent[nodes], saved[nodes])
+        return saved
+
+    @cached_property
     def majority(self) -> NDArray[np.int32]:
         """Position among the children of the one of largest weight (ties: the first), −1 at leaves."""
         best = np.full(len(self), -1, np.int32)
@@ -150,10 +176,11 @@ class DecisionTree:
 class PrunedView:
     """A tree cut back: the same nodes, those marked `leaf` end a path; what lies beneath is no longer reached.
 
-    `counts` give the class scores of a leaf, `prediction` its class: reduced-error pruning sets both from its own rows.
+    `counts` give the class scores of a leaf, `prediction` its class: reduced-error pruning sets both from its own rows. In a
+    tree of numbers `prediction` is the number that a leaf answers.
     """
 
     tree: DecisionTree
     leaf: Booleans
-    prediction: Codes
+    prediction: NDArray[Any]
     counts: Floats

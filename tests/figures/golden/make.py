@@ -34,12 +34,12 @@ from modelsel.core.spec import make
 from modelsel.examination import board as boards
 from modelsel.examination import store, verifier
 from modelsel.examination.certify import certify
-from modelsel.examination.sit import ExamSession
+from modelsel.examination.sit import ExamSession, HandedAnswer
 from modelsel.examination.terms import Wanted
 from modelsel.guard.gate import Gate
 from modelsel.guard.history import entries
 from modelsel.guard.policy.base import Justify
-from modelsel.guard.reporting.audit import audit, looks
+from modelsel.guard.reporting.audit import StandingLook, audit, looks
 from modelsel.guard.reporting.page import markdown, reforms
 from modelsel.ledger.database.engines import sqlite_url
 from modelsel.ledger.database.store import Ledger
@@ -52,7 +52,9 @@ HERE = Path(__file__).parent
 RECORD, TOLD = HERE / "record.zip", "told.json"
 LEFT_OUT = {"index", "judged", "report.html", "model", "journal"}  # what is made again, or has no facts of the guard
 PLACE = re.compile(r"(?<=runs/golden/)[0-9a-f-]+|(?<=sqlite:///)\S+(?=/third/)")
-PASSING = ("at", "noise", "commitment", "heads", "head", "at_work")
+DAY = re.compile(r"(?<=remembers since )[0-9-]{10}")  # a home's first day is that of its files
+PASSING = ("at", "noise", "commitment", "heads", "head", "at_work", "since")
+LATER = ("portrait",)  # digests of portraits, which hold more since 1.0: those that were written are read as before
 RELEASES = ("full", "better", "passfail", "ladder", "thresholdout", "closed")
 
 
@@ -238,7 +240,7 @@ def _of_ledger(gate: Gate) -> dict[str, Any]:
     ids = [one["id"] for one in report["test_sets"]]
     return {
         "audit": report, "markdown": markdown(report), "reforms": reforms(report),
-        "looks": {testset: looks(gate.session, testset) for testset in ids},
+        "looks": {testset: [*map(_look, looks(gate.session, testset))] for testset in ids},
     }  # fmt: skip
 
 
@@ -246,25 +248,41 @@ def _of_exam(exam: ExamSession) -> dict[str, Any]:
     """Everything that an exam says of itself."""
     report = boards.audit(exam)
     return {
-        "terms": dict(exam.terms.facts), "digest": exam.terms.digest, "status": boards.status(exam),
-        "board": boards.board(exam), "handed": exam.handed(), "audit": report, "markdown": markdown(report),
+        "terms": exam.terms.written(), "digest": exam.terms.digest, "status": asdict(boards.status(exam)),
+        "board": [asdict(line) for line in boards.board(exam)], "handed": [_handed(exam, answer) for answer in exam.handed()],
+        "audit": report, "markdown": markdown(report),
     }  # fmt: skip
+
+
+def _look(look: StandingLook) -> dict[str, Any]:
+    """A look as version 1.0 told of it."""
+    answer, later = look.end.facts if look.end else {}, look.superseded
+    return {**look.entry.facts, "status": look.status, "charge": look.price, "answer": answer,
+            "superseded": later and later.written()}  # fmt: skip
+
+
+def _handed(exam: ExamSession, answer: HandedAnswer) -> dict[str, Any]:
+    """An answer to an exam as version 1.0 told of it: a note where nothing was shown, else its look."""
+    if answer.look is None:
+        return next(note.written() for note in exam.notes() if note.what == "handed in" and note.at == answer.at)
+    said = {"asker": answer.asker, "handed": answer.digest, "at": answer.at}
+    return {**said, **answer.look.config, "look": _look(answer.look)}
 
 
 def chains(folder: Path) -> dict[str, list[tuple[str, dict[str, Any]]]]:
     """Every entry of every ledger, as it was written: its place and kind, and what it states but for when and where.
 
-    Entries that others name are named by their places; of drawn noise, and of what depends on the code's own digest, nothing is
-    compared.
+    Entries that others name are named by their places; of drawn noise, of days and of what depends on the code's own digest,
+    nothing is compared, and of portraits that there is one.
     """
     found = {}
     for path in sorted(folder.rglob("ledger.db")):
         ledger = Ledger.existing(sqlite_url(path), Home(path.parent).signer())
         written = list(ledger.entries())
         ledger.close()
-        names = {name: f"{e.replica}:{e.seq}" for e in written for name in (e.hash, e.brief["id"])}
+        names = {name: f"{e.replica}:{e.seq}" for e in written for name in (e.hash, e.brief.id)}
         given = re.compile("|".join(map(re.escape, names)))
-        texts = [PLACE.sub("", given.sub(lambda name, names=names: names[name[0]], e.body)) for e in written]
+        texts = [DAY.sub("", PLACE.sub("", given.sub(lambda name, names=names: names[name[0]], e.body))) for e in written]
         found[str(path.relative_to(folder))] = [
             (f"{e.replica}:{e.seq} {e.kind}", json.loads(text, object_hook=_lasting)) for e, text in zip(written, texts)
         ]
@@ -272,9 +290,7 @@ def chains(folder: Path) -> dict[str, list[tuple[str, dict[str, Any]]]]:
 
 
 def _lasting(facts: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: value for name, value in facts.items() if name not in ("at", "noise", "commitment", "heads", "head", "at_work")
-    }
+    return {name: bool(value) if name in LATER else value for name, value in facts.items() if name not in PASSING}
 
 
 def includes(found: Any, wanted: Any) -> bool:

@@ -12,16 +12,16 @@ from scipy.stats import binomtest
 from modelsel.core.spec import make
 from modelsel.core.types import Outputs
 from modelsel.guard.access import apart, authorize, integrity
-from modelsel.guard.access.apart import FLOAT, closed, closing, full_price, opened, shown
-from modelsel.guard.access.looks import answered, copy_all, refused
-from modelsel.guard.access.looks import unguarded as unguarded_result
+from modelsel.guard.access.apart import FLOAT, closing_answers, closing_intent, full_price, unguarded_intent, unguarded_reveal
+from modelsel.guard.access.looks import copy_all, refusal_result, released_result
+from modelsel.guard.access.looks import unguarded_result as unguarded_result
 from modelsel.guard.access.session import LedgerSession
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.checks.look_requests import Refused
 from modelsel.guard.facts import Look, Reveal
 from modelsel.guard.findings import look_findings
 from modelsel.guard.history.history import History, PastLook
-from modelsel.guard.release import LabelSummary, worst_of
+from modelsel.guard.release import LabelSummary, LookTerms, worst_of
 from modelsel.guard.requests import Handed
 from modelsel.ledger.entry import follow
 from modelsel.ledger.rows.row_set import RowSet
@@ -74,7 +74,9 @@ def test_tables_are_compared_that_have_as_many_columns_or_do_not_say(facts: dict
 
 
 def sealing(n: int = 200, measure: str = "error", weighted: bool = False, classes: int = 2) -> Any:
-    development = SimpleNamespace(weights=np.ones(3) if weighted else None, classes=tuple("abcdefghi"[:classes]))
+    development = SimpleNamespace(
+        weights=np.ones(3) if weighted else None, classes=tuple("abcdefghi"[:classes]), class_count=classes
+    )
     return SimpleNamespace(sealed=range(n), measure=make("measure", measure), development=development, spec_id="s", study="",
                            folder="", config={})  # fmt: skip
 
@@ -97,7 +99,7 @@ def asks_off(told: History, predictions: str = "p", score: float | None = None, 
     monkeypatch.setattr(apart, "relations", lambda subject, memory: kin)
     chosen = SimpleNamespace(winner="w", cv_mean=0.1, cv_rows=9, cv_error=None)
     request: Any = SimpleNamespace(sealing=sealing(), selected=chosen)
-    return opened(request, SimpleNamespace(digest="mine", train="t"), predictions, memory, score)  # type: ignore[arg-type]
+    return unguarded_intent(request, SimpleNamespace(digest="mine", train="t"), predictions, memory, score)  # type: ignore[arg-type]
 
 
 def test_an_unguarded_look_comes_after_all_at_these_rows_and_those_that_share_some(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,7 +125,9 @@ def test_a_number_that_was_shown_is_not_charged_again(
 @pytest.mark.parametrize(("measure", "counted"), [("error", True), ("auc", False), ("cost_matrix", True)])
 def test_off_shows_a_count_of_what_is_counted(measure: str, counted: bool) -> None:
     part = make("measure", measure, costs=((0, 1), (1, 0))) if measure == "cost_matrix" else make("measure", measure)
-    said = shown(Look.read({"id": "a", "worst": 1.0}), LabelSummary(9, 3, 0.3, (9,), 9.0), SimpleNamespace(measure=part))  # type: ignore[arg-type]
+    said = unguarded_reveal(
+        Look.read({"id": "a", "worst": 1.0}), LabelSummary(9, 3, 0.3, (9,), 9.0), SimpleNamespace(measure=part)
+    )  # type: ignore[arg-type]
     assert said["errors"] == (3 if counted else None)
     result = unguarded_result(LabelSummary(9, 3, 0.3, (9,), 9.0), make("guard", "off", delta=0.1), measure, ())
     assert (result.errors, result.level) == (3 if counted else None, 0.9)
@@ -139,8 +143,8 @@ def test_a_result_tells_each_finding_once_and_a_replay_costs_nothing() -> None:
         "release": "full",
     }
     said = {"interval": [0, 1], "score": 0.1, "errors": 1, "price": 2.0}
-    first = answered(Look.read(intent), Reveal.read(said), make("guard", "warn"), False, ("G010", "G051"))
-    again = answered(Look.read(intent), Reveal.read({**said, "interval": None}), make("guard", "warn"), True, ("G002",))
+    first = released_result(Look.read(intent), Reveal.read(said), make("guard", "warn"), False, ("G010", "G051"))
+    again = released_result(Look.read(intent), Reveal.read({**said, "interval": None}), make("guard", "warn"), True, ("G002",))
     assert (first.flags, first.price, first.level, first.interval) == (("G010", "G051"), 2.0, 0.9, (0.0, 1.0))
     assert (again.flags, again.price, again.interval) == (("G002",), 0.0, None)
 
@@ -171,15 +175,15 @@ def test_an_exam_that_is_closed_keeps_the_base_of_each_answer() -> None:
         Handed("b", Outputs(np.zeros((1, 9))), 7.0),
         Handed("c", Outputs(np.zeros((1, 9))), None, False),
     ]
-    told = closing(asks(), at(), handed, 0.1, 0.5)
+    told = closing_intent(asks(), at(), handed, 0.1, 0.5)
     alone = -log(index_weight(3)) + 2.0 + log(3)
     assert [one["base"] for one in told["answers"]] == pytest.approx([alone, 7.0, alone])
     assert [one["certified"] for one in told["answers"]] == [True, True, False]
     assert told["worst"] == pytest.approx(3 * worst_of(log(201)) + 3 * log(3))  # three counts, three pairs
     for other in (at(rows=199), at(certified=False)):
-        assert not any(one["certified"] for one in closing(asks(), other, handed, 0.1, 0.5)["answers"])
-    assert closing(asks(), at(), [], 0.1, 0.5)["worst"] == 0
-    assert [closing(asks(), at(), [], delta, 0.5)["delta"] for delta in (0.1, 0.05)] == [0.07, 0.05]  # the strictest
+        assert not any(one["certified"] for one in closing_intent(asks(), other, handed, 0.1, 0.5)["answers"])
+    assert closing_intent(asks(), at(), [], 0.1, 0.5)["worst"] == 0
+    assert [closing_intent(asks(), at(), [], delta, 0.5)["delta"] for delta in (0.1, 0.05)] == [0.07, 0.05]  # the strictest
 
 
 def test_where_a_space_was_declared_half_of_delta_is_its_own_at_the_close_too() -> None:
@@ -193,7 +197,7 @@ def test_where_a_space_was_declared_half_of_delta_is_its_own_at_the_close_too() 
         "answers": [{"name": "0", "base": 1.0, "certified": True}],
     }
     for space, nats in ((None, log(20) + 1), (7, log(40) + 1)):
-        found = closed(asks(), Look.read({**facts, "space": space}), [answer], (("a", "b"), target, None))
+        found = closing_answers(asks(), Look.read({**facts, "space": space}), [answer], (("a", "b"), target, None))
         assert found["answers"][0]["interval"] == pytest.approx(interval(200, 200, 200, nats))
 
 
@@ -212,7 +216,7 @@ def test_answers_of_an_exam_are_compared_by_a_sign_test_at_the_later_ones_level(
         "whole": True,
         "answers": [{"name": str(turn), "base": base, "certified": turn != 1} for turn, base in enumerate(bases)],
     }
-    found = closed(asks(), Look.read(facts), handed, (("a", "b"), target, None))
+    found = closing_answers(asks(), Look.read(facts), handed, (("a", "b"), target, None))
     wrong = [one[0] != target for one in said]
     seen = set()
     for verdict in found["verdicts"]:
@@ -230,7 +234,7 @@ def test_answers_of_an_exam_are_compared_by_a_sign_test_at_the_later_ones_level(
     limits = [interval(int(e.sum()), int(e.sum()), n, log(20) + base) for e, base in zip(wrong, bases)]
     assert [one["interval"] for one in found["answers"]] == [None if turn == 1 else limit for turn, limit in enumerate(limits)]
     for other, ask in ((facts, asks(counted=False)), ({**facts, "certified": False}, asks())):
-        assert closed(ask, Look.read(other), handed, (("a", "b"), target, None))["verdicts"] == []
+        assert closing_answers(ask, Look.read(other), handed, (("a", "b"), target, None))["verdicts"] == []
 
 
 @pytest.mark.parametrize(("share", "says"), [(0.25, "fewer errors"), (0.2499, "cannot be told apart")])
@@ -242,21 +246,26 @@ def test_a_difference_that_is_just_rare_enough_is_told(share: float, says: str) 
     ]
     answers = [{"name": one.name, "base": 0.0, "certified": True} for one in handed]
     facts = {"n": 5, "delta": 0.1, "share": share, "certified": True, "whole": True, "answers": answers}
-    assert [one["says"] for one in closed(asks(), Look.read(facts), handed, (("a", "b"), target, None))["verdicts"]] == [says]
+    assert [
+        one["says"] for one in closing_answers(asks(), Look.read(facts), handed, (("a", "b"), target, None))["verdicts"]
+    ] == [says]
 
 
 def test_two_numbers_of_an_answer_share_its_level() -> None:
     target = np.zeros(50, np.int32)
     handed = [Handed("a", Outputs((np.arange(50) < 10).astype(np.int32)[None]))]
     facts = {"n": 50, "delta": 0.1, "share": 0.5, "certified": True, "answers": [{"name": "a", "base": 1.0, "certified": True}]}
-    (found,) = closed(asks(counted=False), Look.read(facts), handed, (("a", "b"), target, None))["answers"]
+    (found,) = closing_answers(asks(counted=False), Look.read(facts), handed, (("a", "b"), target, None))["answers"]
     half = sqrt((log(40) + 1) / 100) + 0.01
     assert found["interval"] == pytest.approx((max(0.0, 0.2 - half), 0.2 + half))
 
 
 def test_a_refusal_states_the_level_that_was_sealed() -> None:
     verdict = Refused("no", 9, 2, 1.0, 0.1, "full", ())
-    assert (refused(verdict, make("guard", "warn")).level, refused(verdict, make("guard", "warn")).refused) == (0.9, "no")
+    assert (refusal_result(verdict, make("guard", "warn")).level, refusal_result(verdict, make("guard", "warn")).refused) == (
+        0.9,
+        "no",
+    )
 
 
 def test_anchors_are_told_what_is_spent_after_a_look(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,7 +281,7 @@ def test_anchors_are_told_what_is_spent_after_a_look(monkeypatch: pytest.MonkeyP
 
 
 def test_the_policy_is_asked_about_the_width_of_a_certified_count_else_of_nothing_known() -> None:
-    terms = {"delta": 0.05, "release": "full", "budget": 2}
+    terms = LookTerms("full", delta=0.05, budget=2)
     low, high = interval(30, 30, 150, SpendingState(3, 2.0).nats(0.05))
     assert authorize._question(asks(), at(rows=150), terms, ()).halfwidth == pytest.approx((high - low) / 2)
     for other in ((asks(counted=False), at()), (asks(), at(certified=False))):
@@ -295,7 +304,7 @@ def past(status: str, symbol: str = "noisy") -> Any:
 def test_the_budget_of_thresholdout_is_used_by_noisy_answers_and_those_that_nobody_saw(
     looks: Any, release: str, used: int
 ) -> None:
-    assert authorize._exhausted({"budget": 2, "release": release}, tuple(looks)) == used
+    assert authorize._exhausted(LookTerms(release, budget=2), tuple(looks)) == used
 
 
 @pytest.mark.parametrize(
@@ -309,7 +318,7 @@ def test_some_terms_show_nothing_but_error_rates_and_one_nothing_but_exams(
 ) -> None:
     ask = asks(counted=counted)
     ask.request.sitting = sitting
-    found = authorize._hidden(ask, {"release": release})
+    found = authorize._hidden(ask, LookTerms(release))
     assert part in found
     assert bool(part) == bool(found)
 
@@ -322,7 +331,7 @@ def test_a_ladder_that_was_not_sealed_is_told(release: str, sealed: str, told: b
     here = at()
     here.history = history(seal(release=sealed))
     for quota, why in (([3, 5], "guard.quota=3"), ([], "a set that shares")):
-        found = [one.message for one in authorize._by_quota({"release": release, "quota": quota, "steps": 20}, here)]
+        found = [one.message for one in authorize._by_quota(LookTerms(release, quota=tuple(quota), steps=20), here)]
         assert [why in one for one in found] == ([True] if told else [])
 
 
@@ -337,16 +346,16 @@ def test_another_measure_is_shown_on_a_grid_and_foreseen_where_the_terms_say_so(
 ) -> None:
     ask = asks(counted=False, measure="auc")
     ask.request.selected.cv_mean = mean
-    channel: Any = authorize._channel(ask, {"release": release, "steps": steps}, (), 150, 1)
+    channel: Any = authorize._channel(ask, LookTerms(release, steps=steps), (), 150, 1)
     assert (channel.kind, channel.n, channel.steps, channel.rounded) == ("auc", 150, steps or 150, steps is not None)
     assert (channel.expected, channel.foreseen) == (expected, foreseen)
-    counts: Any = authorize._channel(asks(foreseen=None), {"release": "predicted", "steps": None}, (), 150, 1)
+    counts: Any = authorize._channel(asks(foreseen=None), LookTerms("predicted"), (), 150, 1)
     assert counts.foreseen == (0.5, 1)
 
 
 def test_only_what_was_answered_moves_a_board() -> None:
     looks = [PastLook(entries(*look("a", n=150))[0], "open"), PastLook(*_pair("revealed", "board 9", 0.09))]
-    channel: Any = authorize._channel(asks(), {"release": "ladder", "steps": 100}, looks, 150, 3)
+    channel: Any = authorize._channel(asks(), LookTerms("ladder", steps=100), looks, 150, 3)
     assert (channel.rounds, channel.board) == (1, 9)
 
 

@@ -24,6 +24,7 @@ from modelsel.guard.findings import certificate_findings
 from modelsel.guard.history.history import History
 from modelsel.guard.matching.overlap import Relation
 from modelsel.guard.policy.base import Justify
+from modelsel.guard.release import LookTerms
 from modelsel.statistics.certificate import SpendingState
 from tests.guard.histories import entries, history, look, seal
 
@@ -118,10 +119,10 @@ def test_looks_are_at_work_that_have_no_answer_and_are_alive(monkeypatch: pytest
 def context(
     monkeypatch: pytest.MonkeyPatch, told: History, ask: Any = None, until: Any = None, whole: History | None = None
 ) -> LookContext:
-    monkeypatch.setattr(authorize, "joined", lambda known, elsewhere, key: whole or known)
-    monkeypatch.setattr(authorize, "related", lambda subject, memory, elsewhere: ())
+    monkeypatch.setattr(authorize, "join_histories", lambda known, elsewhere, key: whole or known)
+    monkeypatch.setattr(authorize, "related_sets", lambda subject, memory, elsewhere: ())
     monkeypatch.setattr(authorize, "alive", lambda home, one, own: False)
-    monkeypatch.setattr(authorize, "declared", lambda *facts: NOBODY)
+    monkeypatch.setattr(authorize, "judge_declaration", lambda *facts: NOBODY)
     return position_of(writing(), ask or asks(), told, until)
 
 
@@ -178,7 +179,7 @@ def test_the_policy_is_asked_about_the_next_look_and_all_justifications(monkeypa
     told = history(
         seal(), *look("a", answer={}, justify={"category": "bug", "text": "one"}), *look("b", "far", {}), *look("c", answer={})
     )
-    asked = _question(asks(), context(monkeypatch, told), {"delta": 0.05, "release": "full", "budget": 1}, ())
+    asked = _question(asks(), context(monkeypatch, told), LookTerms("full", delta=0.05, budget=1), ())
     assert (asked.look, asked.used_texts) == (3, ("one", "", ""))
 
 
@@ -187,7 +188,7 @@ def test_an_intent_states_the_level_of_each_number_and_the_sets_that_share_rows(
     related = tuple(Relation(name, "test", 9, 0.045, np.arange(200) < 9) for name in ("mine", "other"))
     object.__setattr__(here, "relations", related)
     channel: Any = SimpleNamespace(numbers=2, worst=20.0)
-    facts = _intent(asks(), here, {"delta": 0.1, "release": "full"}, channel, ())
+    facts = _intent(asks(), here, LookTerms("full", delta=0.1), channel, ())
     assert facts["nats"] == pytest.approx(SpendingState(1, 0.0).nats(0.05))
     assert [one["with"] for one in facts["overlap"]] == ["other"]
 
@@ -198,8 +199,8 @@ def test_a_refusal_by_the_quota_says_so_and_one_by_the_measure_does_not(monkeypa
     ledger: Any = SimpleNamespace(entries=lambda: told, replica="r")
     monkeypatch.setattr(authorize, "position_of", lambda *_: None)
     for terms, expected in (
-        ({"release": "full", "closed": "used"}, ((certificate_findings.budget_exhausted_quota_is_used(),), "used")),
-        ({"release": "better"}, ((), None))
+        (LookTerms("full", closed="used"), ((certificate_findings.budget_exhausted_quota_is_used(),), "used")),
+        (LookTerms("better"), ((), None))
     ):  # fmt: skip
         monkeypatch.setattr(authorize, "in_force", lambda position, rate, terms=terms: terms)
         findings, reason = authorize.decide(ledger, asks())  # type: ignore[misc]
@@ -215,7 +216,7 @@ def test_a_look_is_reviewed_as_an_answer_to_an_exam_where_it_is_one_and_refused_
     told = [*entries(seal(), *look("a", answer={}))]
     here, reviewed = context(monkeypatch, History(tuple(told))), []
     for name, stand_in in (
-        ("position_of", lambda *_: here), ("noticed", lambda seen: reviewed.append(seen.sitting) or ()),
+        ("position_of", lambda *_: here), ("review", lambda seen: reviewed.append(seen.sitting) or ()),
         ("selection", lambda *_: ()),
         ("_refuse", lambda *facts: "refused"),
     ):  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from modelsel.guard.access import integrity
-from modelsel.guard.access.integrity import _recover, contradicted, damage, losses, recovered
+from modelsel.guard.access.integrity import _recover, damage, losses, recover_looks, unknown_looks
 from modelsel.ledger.database.engines import sqlite_url
 from modelsel.ledger.home import Home
 from modelsel.ledger.trust import TrustedEntries
@@ -22,7 +22,7 @@ LEDGER: Any = SimpleNamespace(
 
 @pytest.fixture(autouse=True)
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(integrity, "judged", lambda known: known)
+    monkeypatch.setattr(integrity, "believed_entries", lambda known: known)
 
 
 def saw(head: str, **facts: str) -> tuple[str, dict[str, str]]:
@@ -37,15 +37,15 @@ def saw(head: str, **facts: str) -> tuple[str, dict[str, str]]:
      (saw("r:2:x", ledger="other", policy="off"), ["G076"])],
 )  # fmt: skip
 def test_a_look_that_an_anchor_saw_is_here_or_its_absence_has_a_meaning(seen: Any, codes: list[str]) -> None:
-    assert [one.code for one in contradicted(LEDGER, HERE, [seen, saw(HERE[0].place)])] == codes
+    assert [one.code for one in unknown_looks(LEDGER, HERE, [seen, saw(HERE[0].place)])] == codes
 
 
 def test_nothing_is_written_where_all_that_was_seen_is_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(integrity, "_recover", lambda *_: ["written"])
-    assert recovered(LEDGER, "mine", 9, []) == []
-    assert recovered(LEDGER, "mine", 9, [saw(one.place) for one in HERE]) == []
-    assert recovered(LEDGER, "mine", 9, [saw(HERE[0].place)]) == []
-    assert recovered(LEDGER, "mine", 9, [saw(HERE[0].place), saw("x:1:y")]) == ["written"]
+    assert recover_looks(LEDGER, "mine", 9, []) == []
+    assert recover_looks(LEDGER, "mine", 9, [saw(one.place) for one in HERE]) == []
+    assert recover_looks(LEDGER, "mine", 9, [saw(HERE[0].place)]) == []
+    assert recover_looks(LEDGER, "mine", 9, [saw(HERE[0].place), saw("x:1:y")]) == ["written"]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 from modelsel.api.results.audit import code_of
 from modelsel.core.errors import ConfigurationError
 from modelsel.guard.history.history import History
-from modelsel.guard.history.quarantine import PLACE, judged, quarantined
+from modelsel.guard.history.quarantine import PLACE, believed_entries, quarantine_charges
 from modelsel.guard.release import worst_of
 from modelsel.guard.reporting.audit import audit
 from modelsel.guard.reporting.page import markdown
@@ -140,7 +140,7 @@ def test_an_entry_that_names_no_set_takes_every_certificate_until_the_owner_rule
 def test_what_the_owner_ruled_void_is_charged_no_more_and_not_believed_either(team: Team, forge: Callable[[Team], str]) -> None:
     first = team.alice.look()
     forge(team)
-    (place,) = [one.facts["head"] for one in quarantined(judged(team.ledger(team.alice).entries()))]
+    (place,) = [one.facts["head"] for one in quarantine_charges(believed_entries(team.ledger(team.alice).entries()))]
     team.alice.gate().rule([place], "a test of the database")
     result = team.alice.but(rule=Rule(2)).look()
     assert result.spent >= first.price - 1e-9  # without the price below nought
@@ -152,7 +152,7 @@ def test_a_bad_entry_stays_bad_when_others_follow_it_while_a_process_is_at_work(
     ledger = team.ledger(team.alice)
     malformed_and_signed(team)
     for number in range(3):
-        assert len(quarantined(judged(ledger.entries()))) == 1
+        assert len(quarantine_charges(believed_entries(ledger.entries()))) == 1
         ledger.append("note", {"text": str(number)})
     assert History.of(ledger.entries()).entries[0].replica == PLACE
 

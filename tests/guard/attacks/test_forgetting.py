@@ -197,10 +197,10 @@ def test_looks_of_others_in_a_ledger_that_the_home_knows_count(home: Path, tmp_p
 def examined(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many entries were examined, each time that all of a ledger were; judgements are kept from four entries on."""
     times: list[int] = []
-    real = reading.examined
+    real = reading.examine
     monkeypatch.setattr(reading, "FEWEST", 4)
     monkeypatch.setattr(reading, "FURTHER", 4)
-    monkeypatch.setattr(reading, "examined", lambda entries, *other: (times.append(len(entries)), real(entries, *other))[1])
+    monkeypatch.setattr(reading, "examine", lambda entries, *other: (times.append(len(entries)), real(entries, *other))[1])
     return times
 
 

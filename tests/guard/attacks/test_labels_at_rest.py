@@ -17,7 +17,7 @@ from modelsel.core.types import Task
 from modelsel.guard import fingerprints
 from modelsel.guard.gate import Gate
 from modelsel.guard.reporting.audit import audit
-from modelsel.ledger.database.label_removal import LOOKED_THROUGH, labelled, strip
+from modelsel.ledger.database.label_removal import LOOKED_THROUGH, count_labelled, strip
 from modelsel.ledger.database.store import Ledger
 from modelsel.ledger.home import Home
 from modelsel.ledger.rows.identity import Hashes, TokenTable, bound, columns, text_tokens
@@ -75,7 +75,7 @@ def test_an_old_ledger_is_freed_of_labels_where_it_is_opened(home: Path, monkeyp
     report = audit(gate)
     assert report["ledger"]["intact"]
     assert report["ledger"]["freed_of_labels"] == 2
-    assert labelled(gate.session.ledger) == 0
+    assert count_labelled(gate.session.ledger) == 0
     assert guessed(test, key, b"".join(left_behind(home))) == 0
     assert study.look().replay
     assert study.but(rule=Rule(1)).look().look == 2
@@ -108,8 +108,8 @@ def test_a_server_is_freed_of_labels_by_its_owner_alone_and_stays_append_only(tm
             connection.execute(text("CREATE ROLE member LOGIN"))
             connection.execute(text("GRANT SELECT, INSERT ON entries, rowsets, signatures, about TO member"))
         member = Ledger.open(server.url.replace("ledger@", "member@"), other.replica("x"), other.signer())
-        assert (strip(member), labelled(ledger)) == (0, 1)
-        assert (strip(ledger), labelled(ledger), strip(ledger)) == (1, 0, 0)
+        assert (strip(member), count_labelled(ledger)) == (0, 1)
+        assert (strip(ledger), count_labelled(ledger), strip(ledger)) == (1, 0, 0)
         assert RowSet.unpack(member.rowset(digest)).arrays.keys() == {"bound"}
         assert next(entry.facts["stripped"] for entry in ledger.entries() if entry.kind == "note").keys() == {digest}
         with pytest.raises(DBAPIError, match="append-only"), engine.begin() as connection:
@@ -135,7 +135,7 @@ def test_a_merge_takes_no_labels_over(tmp_path: Path, monkeypatch: pytest.Monkey
     gate = mine.gate()
     assert isinstance(gate, Gate)
     gate.merge(str(tmp_path / "b" / "ledger.db"))
-    assert labelled(gate.session.ledger) == 0
+    assert count_labelled(gate.session.ledger) == 0
     assert audit(mine.gate())["ledger"]["intact"]
 
 
@@ -159,7 +159,7 @@ def test_no_file_of_a_study_gives_a_label_away(tmp_path: Path, monkeypatch: pyte
     key = Home(tmp_path / "home").key()
     assert guessed(task, key, everything) == 0
     ledger = Ledger.existing(f"sqlite:///{tmp_path / 'home' / 'ledger.db'}")
-    assert labelled(ledger) == 0
+    assert count_labelled(ledger) == 0
     names = {name for entry in ledger.entries() for name in entry.facts}
     assert not names & {"order", "labels"}
     seal = next(entry.facts for entry in ledger.entries() if entry.kind == "seal")

@@ -8,7 +8,7 @@ import pytest
 from modelsel.core.spec import make
 from modelsel.core.types import Candidate
 from modelsel.guard.checks import declared_space
-from modelsel.guard.checks.declared_space import RECIPE, RECORD, STRANGER, declared, knows
+from modelsel.guard.checks.declared_space import RECIPE, RECORD, STRANGER, judge_declaration, knows
 from modelsel.guard.history.entries import space_hashes
 from modelsel.guard.history.history import History, PastLook
 from tests.guard.histories import choice, entries, look, seal
@@ -35,7 +35,7 @@ def judged(
     flat = [one for part in told for one in (part if isinstance(part, list) else [part])]
     more = entries(*others, replica="z", first=50) if others else []
     known = History((*entries(seal(**SEAL), *flat), *more))
-    return declared(asks(**facts), known, [SimpleNamespace(role=role, testset="other")], ids, whole)
+    return judge_declaration(asks(**facts), known, [SimpleNamespace(role=role, testset="other")], ids, whole)
 
 
 def noted(predictions: str | None = "p", **facts: Any) -> Any:
@@ -90,10 +90,10 @@ def test_a_member_says_the_same_at_every_look(facts: dict[str, Any], otherwise: 
 
 def test_a_look_before_the_seal_or_at_corrected_labels_ends_all_declarations() -> None:
     before = entries(*look("a", "other", {}), seal(**SEAL))
-    found = declared(asks(), History(tuple(before)), [SimpleNamespace(role="test", testset="other")], IDS, True)  # type: ignore[list-item]
+    found = judge_declaration(asks(), History(tuple(before)), [SimpleNamespace(role="test", testset="other")], IDS, True)  # type: ignore[list-item]
     assert "already been tested when the space was declared" in found.why
     for relations in ([], [SimpleNamespace(role="selection", testset="other")]):
-        assert declared(asks(), History(tuple(before)), relations, IDS, True).how == RECIPE  # type: ignore[arg-type]
+        assert judge_declaration(asks(), History(tuple(before)), relations, IDS, True).how == RECIPE  # type: ignore[arg-type]
     assert "corrected" in judged(look("a", answer={}, justify={"category": "labels"})).why
     assert judged(look("a", answer={}, justify={"category": "bug"})).how == RECIPE
 
@@ -112,7 +112,7 @@ def test_other_models_that_another_declared_on_these_rows_end_the_declaration(fa
 
 def test_an_earlier_declaration_of_the_same_chain_comes_first() -> None:
     told = entries(seal("other", **{**SEAL, "seed": 9}), seal(**SEAL))
-    found = declared(asks(), History(tuple(told)), [SimpleNamespace(role="test", testset="other")], IDS, True)  # type: ignore[list-item]
+    found = judge_declaration(asks(), History(tuple(told)), [SimpleNamespace(role="test", testset="other")], IDS, True)  # type: ignore[list-item]
     assert "declared on these rows before" in found.why
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from modelsel.core.types import Feature, Table
-from modelsel.guard.access.session import SharedLedgers, registered
+from modelsel.guard.access.session import SharedLedgers, register
+from modelsel.guard.facts import SealTerms
 from modelsel.guard.history.entries import weaker
 from modelsel.guard.matching.overlap import FEWEST, _met_again
 from modelsel.guard.policy.base import Identity
@@ -19,7 +20,7 @@ from modelsel.ledger.database.label_removal import LOOKED_THROUGH
 from modelsel.ledger.database.store import Ledger
 from modelsel.ledger.home import Home
 from modelsel.ledger.portraits.variables import variables
-from modelsel.ledger.rows.matching import Sketch, _likenesses, matched
+from modelsel.ledger.rows.matching import Sketch, _likenesses, match_names
 from tests.guard.studies import Rule, Study, numbers, renamed
 
 SEALED: dict[str, Any] = {"delta": 0.05, "rank": 1, "max_looks": None}
@@ -31,7 +32,9 @@ SEALED: dict[str, Any] = {"delta": 0.05, "rank": 1, "max_looks": None}
      (0.1, 0.05, False), (0.1, 0.2, True), (3, 0.1, True), (0.1, 3, True), (1, 1, False), (1, 0.5, True)],
 )  # fmt: skip
 def test_a_quota_that_leaves_more_or_is_of_another_kind_is_weaker(before: float | None, now: float | None, said: bool) -> None:
-    assert weaker([{**SEALED, "quota": before}], {**SEALED, "quota": now}) == (["quota"] if said else [])
+    assert weaker([SealTerms.read({**SEALED, "quota": before})], SealTerms.read({**SEALED, "quota": now})) == (
+        ["quota"] if said else []
+    )
 
 
 @pytest.mark.parametrize(("met", "found"), [(FEWEST - 1, False), (FEWEST, True), (FEWEST + 1, True)])
@@ -47,11 +50,11 @@ def test_a_ledger_that_others_write_to_later_is_registered_as_theirs_too(tmp_pat
     study = Study(numbers(120), tmp_path)
     ledger = study.gate().session.ledger
     home = Home(tmp_path)
-    registered(home, ledger, "key")
+    register(home, ledger, "key")
     assert home.state()["registry"][ledger.id]["others"] is False
     with home.changing() as state:
         state.setdefault("marks", {}).setdefault(ledger.id, {})["f" * 32] = [1, "0" * 64]
-    registered(home, ledger, "key")
+    register(home, ledger, "key")
     assert home.state()["registry"][ledger.id]["others"] is True
 
 
@@ -60,7 +63,7 @@ def test_of_the_ledgers_with_looks_of_others_all_but_those_in_use_are_asked(tmp_
     for name in ("one", "two", "mine"):
         url = sqlite_url(tmp_path / f"{name}.db")
         ledgers.append(Ledger.open(url, home.replica(url), home.signer()))
-        registered(home, ledgers[-1], "key")
+        register(home, ledgers[-1], "key")
     with home.changing() as state:
         for ledger in ledgers[:2]:
             state["registry"][ledger.id]["others"] = True
@@ -74,7 +77,7 @@ def test_columns_are_alike_that_share_a_fifth_of_their_values(common: int, alike
     ours, theirs = (
         Sketch(name, name, values, np.full(10, 0.1)) for name, values in (("a", rows), ("b", rows + np.uint64(10 - common)))
     )
-    said = matched([ours], [theirs])
+    said = match_names([ours], [theirs])
     assert (said is not None) == alike
     assert said is None or said[0] == ("b",)
 

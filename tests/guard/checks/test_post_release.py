@@ -17,10 +17,10 @@ from modelsel.guard.checks.post_release import (
     IMPLAUSIBLE,
     answer,
     choices,
+    count_candidates,
     log_most_candidates,
     majority_error,
     selection,
-    tried,
 )
 from modelsel.guard.facts import Look
 from modelsel.guard.findings import certificate_findings
@@ -34,8 +34,8 @@ def test_candidates_are_counted_once_for_each_study_of_these_rows() -> None:
     told = history(
         choice(tried=5), choice(tried=7), choice(spec_id="t", tried=2), choice(spec_id="u", train="others", tried=90)
     )
-    assert tried(told, "rows") == 9
-    assert tried(told, "nobody's") == 0
+    assert count_candidates(told, "rows") == 9
+    assert count_candidates(told, "nobody's") == 0
 
 
 def asked(count: int, rows: int, error: float | None, measure: str = "error", weighted: bool = False) -> list[str]:

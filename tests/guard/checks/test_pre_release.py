@@ -8,7 +8,7 @@ import pytest
 
 from modelsel.guard.checks.declared_space import STRANGER, Declared
 from modelsel.guard.checks.look_context import LookContext
-from modelsel.guard.checks.pre_release import LookReview, noticed
+from modelsel.guard.checks.pre_release import LookReview, review
 from modelsel.guard.history.history import History
 from modelsel.guard.history.quarantine import PLACE
 from modelsel.guard.matching.overlap import Relation
@@ -34,7 +34,7 @@ def seen(*told: Any, also: tuple[LedgerEntry, ...] = (), related: tuple[Relation
                                    duplicated=facts.pop("duplicated", np.zeros(N, bool)))  # fmt: skip
     whole = {"spec_id": "s", "config": {}, "metric": "error", "measure": "m", "predictions": "p", "relabelled": False,
              "keys": frozenset(["k"]), "at": "2026-02-02", **facts}  # fmt: skip
-    return {one.code for one in noticed(LookReview(subject, position, **whole))}  # type: ignore[arg-type]
+    return {one.code for one in review(LookReview(subject, position, **whole))}  # type: ignore[arg-type]
 
 
 def test_a_first_look_at_rows_that_nobody_met_is_said_to_be_one() -> None:

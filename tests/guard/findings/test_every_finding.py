@@ -1,17 +1,23 @@
 """Each code of the catalogue has a case in which it is due and one in which it is not; a code without both fails here."""
 
 import ast
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sklearn.naive_bayes import GaussianNB
 
+import modelsel
 from benchmarks.recognition.guard_shared_designs import pair
 from modelsel.core.spec import make
 from modelsel.guard.findings.catalogue import catalogue
 from modelsel.guard.gate import Gate
 from modelsel.guard.policy.base import Identity, Justify
+from modelsel.guard.reporting.audit import audit
+from modelsel.watcher.session import SealedRowsWarning
 from tests.guard.access.test_running import dies
 from tests.guard.studies import Rule, Study, numbers
 
@@ -175,6 +181,39 @@ def weakened(home: Path, _: pytest.MonkeyPatch) -> set[str]:
     return told(Study(numbers(), home, rule=Rule(1), settings={"delta": 0.5}))
 
 
+def scored_elsewhere(home: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """Another person's script scores a model on the sealed rows, then a study looks."""
+    return told(watched(home, monkeypatch, lambda model, rows, labels: model.score(rows, labels)))
+
+
+def predicted_elsewhere(home: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    return told(watched(home, monkeypatch, lambda model, rows, labels: model.predict(rows)))
+
+
+def fitted_elsewhere(home: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    return audited(watched(home, monkeypatch, lambda model, rows, labels: model.fit(rows, labels)))
+
+
+def fitted_on_all(home: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    task = numbers()
+    return audited(watched(home, monkeypatch, lambda model, rows, labels: model.fit(task.values, task.target)))
+
+
+def watched(home: Path, monkeypatch: pytest.MonkeyPatch, script: Callable[[Any, Any, Any], object]) -> Study:
+    """A study whose rows are sealed, and what a watched script did with a model and these rows."""
+    monkeypatch.setenv("MODELSEL_HOME", str(home))
+    study = Study(numbers(), home)
+    development, test = study.parts()
+    study.gate().seal(study.sealing())
+    with modelsel.watching(), warnings.catch_warnings(action="ignore", category=SealedRowsWarning):
+        script(GaussianNB().fit(development.values, development.target), test.values, test.target)
+    return study
+
+
+def audited(study: Study) -> set[str]:
+    return {flag["code"] for flag in audit(study.gate())["flags"]}
+
+
 FINDINGS, ATTEMPTS, TRACES = "guard/findings/test_findings.py", "guard/attacks/test_attempts.py", "flow/test_traces.py"
 FORGETTING = "guard/attacks/test_forgetting.py"
 WHOLE = "guard/attacks/test_parallel.py::test_an_entry_written_after_the_ledger_was_read_was_not_cut_off"
@@ -185,9 +224,11 @@ CASES: Mapping[str, Case] = {
         *[f"{FINDINGS}::test_g011_the_same_study_trained_on_other_rows_is_told_and_another_rule_on_the_same_rows_is_not"] * 2),
     "G012": Case(changed, again), "G013": Case(committed, first), "G014": Case(stranger, member),
     "G015": Case(corrected, justified),
-    "G016": Case(member, stranger), "G020": Case(reseeded, another_table), "G021": Case(reseeded, another_table),
+    "G016": Case(member, stranger), "G017": Case(scored_elsewhere, predicted_elsewhere),
+    "G020": Case(reseeded, another_table), "G021": Case(reseeded, another_table),
     "G022": Case(scaled, another_table), "G023": Case(only_digests, lambda home, patch: only_digests(home, patch, 0)),
     "G024": Case(on_the_same_days, scaled),
+    "G025": Case(fitted_elsewhere, fitted_on_all), "G026": Case(fitted_on_all, fitted_elsewhere),
     "G030": Case(repeated, first),
     "G031": Case(*[f"{FINDINGS}::test_g031_near_copies_are_told_and_independent_rows_are_not"] * 2),
     "G032": Case(*[f"{FINDINGS}::test_g032_groups_on_both_sides_are_told_and_whole_groups_are_not"] * 2),

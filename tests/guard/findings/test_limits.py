@@ -14,18 +14,18 @@ from modelsel.core.spec import make
 from modelsel.core.types import Feature, Table
 from modelsel.guard.checks.leakage import _near, leaks
 from modelsel.guard.checks.post_release import answer, choices, selection
-from modelsel.guard.facts import Look
+from modelsel.guard.facts import Look, SealTerms
 from modelsel.guard.findings import look_findings
 from modelsel.guard.history.history import History
-from modelsel.guard.history.quarantine import judged
+from modelsel.guard.history.quarantine import believed_entries
 from modelsel.guard.matching.concurrent_looks import _knows
-from modelsel.guard.release import LabelSummary, Released, _board, count_channel
+from modelsel.guard.release import LabelSummary, Released, ShownAnswer, _board, count_channel
 from modelsel.guard.requests import Handed, SelectionSummary
-from modelsel.ledger.entry import follow
+from modelsel.ledger.entry import Brief, follow
 from modelsel.ledger.home import Home
 from modelsel.ledger.portraits.variables import LARGE, variables
 from modelsel.ledger.signatures import SALT, chain_of
-from modelsel.ledger.trust import LedgerTerms, examined
+from modelsel.ledger.trust import LedgerTerms, examine
 from tests.guard.findings.test_findings import with_parts
 from tests.guard.history.test_quarantine import read
 from tests.guard.studies import Rule, Study, numbers
@@ -35,7 +35,7 @@ from tests.guard.studies import Rule, Study, numbers
 def test_two_candidates_on_one_row_are_too_many(home: Path, tried: int, rows: int, told: bool) -> None:
     study = Study(numbers(), home)
     request = replace(study.request(study.sealing()), selected=SelectionSummary("a", 0.4, rows, 0.4, tried))
-    chose = SimpleNamespace(facts={"spec_id": "s", "tried": tried}, brief={"train": "rows"})
+    chose = SimpleNamespace(facts={"spec_id": "s", "tried": tried}, brief=Brief(train="rows"))
     found = selection(request, SimpleNamespace(selections=[chose]), SimpleNamespace(train="rows"))  # type: ignore[arg-type]
     assert ([one.code for one in found] == ["G040"]) == told
 
@@ -75,7 +75,8 @@ def test_six_changed_settings_are_named_and_the_others_counted() -> None:
 @pytest.mark.parametrize(("told", "lucky"), [(0.0, True), (0.3, True), (1.0, True), (1.5, False), (-0.1, False), (None, False)])
 def test_luck_is_reckoned_of_what_can_be_an_error_rate(told: float | None, lucky: bool) -> None:
     facts = {"spec_id": "s", "testset": "t", "tried": 5, "cv_rows": 100, "cv_error": told, "measure": "error"}
-    one = choices(SimpleNamespace(selections=[SimpleNamespace(facts=facts)]), "t")  # type: ignore[arg-type]
+    history = SimpleNamespace(selections_for=lambda testset: [SimpleNamespace(facts=facts)])
+    one = choices(history, "t")  # type: ignore[arg-type]
     assert one is not None
     assert (one["luck"] is not None) == lucky
 
@@ -93,19 +94,21 @@ def test_a_look_knows_those_on_record_when_it_was_made() -> None:
     [("count", 0.2, 1), ("cell", 0.2, 1), ("unguarded", 0.2, 1), ("noisy", 0.2, 0), ("count", None, 0)],
 )
 def test_a_board_begins_with_what_was_shown_of_error_counts(symbol: str, score: float | None, rounds: int) -> None:
-    assert _board(100, 100, [{"symbol": symbol, "score": score, "n": 100, "look": 1}]).rounds == rounds
+    assert _board(100, 100, [ShownAnswer(1, 100, symbol, score)]).rounds == rounds
 
 
 @pytest.mark.parametrize("rate", [0.0, 1.0])
 def test_a_colleague_who_foresaw_no_error_or_nothing_else_pays_the_price_of_that(home: Path, rate: float) -> None:
     entries = read(home, "me", cv_error=rate)
     facts = {entry.kind: entry.facts for entry in entries}
-    channel = count_channel(facts["seal"]["terms"], facts["intent"]["n"], (rate, facts["intent"]["cv_rows"]), [], 1)
+    channel = count_channel(
+        SealTerms.read(facts["seal"]["terms"]).of_look, facts["intent"]["n"], (rate, facts["intent"]["cv_rows"]), [], 1
+    )
     low = facts["reveal"]["released"]["low"]
     price = channel.release(LabelSummary(facts["intent"]["n"], low, 0.0, (), 0.0)).price
     for paid, fits in ((price, True), (price - 0.1, False)):
         entries = read(home / f"{paid}", "me", cv_error=rate, price=paid)
-        judged(entries)
+        believed_entries(entries)
         assert (not entries.memo["bad"]) == fits
 
 
@@ -115,7 +118,7 @@ def test_heads_of_before_count_where_the_owner_took_them_over(tmp_path: Path, ow
     old = follow(None, "old", "note", {"text": "of before"})
     merge = follow(None, chain_of(signer.public, "0" * SALT), "merge", {"vouched": [old.hash]})
     signed = {merge.hash: [(signer.public, signer.sign(merge.hash))]}
-    read_ = examined([old, merge], signed, LedgerTerms(signer.public if owner else "another"))
+    read_ = examine([old, merge], signed, LedgerTerms(signer.public if owner else "another"))
     assert list(read_) == ([old, merge] if owner else [merge])
 
 

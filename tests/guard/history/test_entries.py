@@ -11,10 +11,11 @@ import pytest
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.fingerprint import digest
 from modelsel.core.spec import make
+from modelsel.guard.facts import SealTerms
 from modelsel.guard.history.entries import (
     FIXED,
-    burned,
     declared_space,
+    intent_to_burn,
     space_hashes,
     table_set,
     table_sketches,
@@ -28,10 +29,10 @@ from modelsel.ledger.rows.row_set import RowSet
 from modelsel.statistics.prices import steps_near
 from tests.guard.chains import entry, reading
 
-BEFORE: dict[str, Any] = {"delta": 0.05, "release": "grid", "rank": 1, "max_looks": 5, "quota": None}
+BEFORE = SealTerms.read({"delta": 0.05, "release": "grid", "rank": 1, "max_looks": 5, "quota": None})
 
 
-def terms(rows: int = 100, measure: str = "error", **settings: Any) -> dict[str, Any]:
+def terms(rows: int = 100, measure: str = "error", **settings: Any) -> SealTerms:
     policy = replace(make("guard", "warn"), **settings)
     assert isinstance(policy, Policy)
     sealing = SimpleNamespace(sealed=range(rows), measure=make("measure", measure))
@@ -42,13 +43,13 @@ def terms(rows: int = 100, measure: str = "error", **settings: Any) -> dict[str,
     ("resolution", "steps"), [("count", None), (0.5, 2), (0.01, 100), (0.3, 3), ("auto", steps_near(0.05)), (1e-3, 1000)]
 )
 def test_answers_are_rounded_to_so_many_steps(resolution: float | str, steps: int | None) -> None:
-    assert terms(resolution=resolution)["steps"] == steps  # auto: the deviation of a rate of one half, of 100 rows
+    assert terms(resolution=resolution).steps == steps  # auto: the deviation of a rate of one half, of 100 rows
 
 
 @pytest.mark.parametrize(("rows", "steps"), [(0, 2), (1, 2), (2500, 100), (10_000, 200)])
 def test_an_automatic_step_is_the_deviation_of_a_rate_of_one_half(rows: int, steps: int) -> None:
-    assert terms(rows, resolution="auto")["steps"] == steps_near(0.5 / max(1, rows) ** 0.5)
-    assert rows < 2500 or terms(rows, resolution="auto")["steps"] == steps
+    assert terms(rows, resolution="auto").steps == steps_near(0.5 / max(1, rows) ** 0.5)
+    assert rows < 2500 or terms(rows, resolution="auto").steps == steps
 
 
 @pytest.mark.parametrize("resolution", [0.0, -0.1, 0.51, 1.0, "fine", "0.01"])
@@ -59,7 +60,7 @@ def test_what_is_no_step_is_refused(resolution: float | str) -> None:
 
 @pytest.mark.parametrize("quota", [None, 0.5, 1e-3, 1, 2, 2.0, 100])
 def test_a_number_of_answers_or_a_half_width_is_a_quota(quota: float | None) -> None:
-    assert terms(quota=quota)["quota"] == quota
+    assert terms(quota=quota).quota == quota
 
 
 @pytest.mark.parametrize("quota", [0, -0.1, -1, 0.51, 0.99, 1.5, 2.25])
@@ -80,7 +81,7 @@ def test_answers_that_are_error_rates_are_asked_of_errors_alone_and_a_pass_of_a_
             terms(release=release, measure=measure, target=target)
     else:
         said = terms(release=release, measure=measure, target=target)
-        assert (said["release"], said["metric"], said["target"]) == (release, measure, target)
+        assert (said.release, said.metric, said.target) == (release, measure, target)
 
 
 @pytest.mark.parametrize(
@@ -99,20 +100,20 @@ def test_a_declared_space_holds_every_candidate_of_the_plan(declared: int | str,
 
 @pytest.mark.parametrize("name", FIXED)
 def test_a_term_that_a_seal_fixes_is_weaker_when_it_is_any_other(name: str) -> None:
-    sealed = {**BEFORE, **dict.fromkeys(FIXED, 1)}
+    sealed = BEFORE.but(**dict.fromkeys(FIXED, 1))
     assert weaker([sealed], sealed) == []
-    assert weaker([sealed], {**sealed, name: 2}) == [name]
-    assert weaker([sealed, {**sealed, name: 2}], sealed) == []  # the seal decides
+    assert weaker([sealed], sealed.but(**{name: 2})) == [name]
+    assert weaker([sealed, sealed.but(**{name: 2})], sealed) == []  # the seal decides
 
 
 def test_a_policy_is_weaker_than_the_strictest_so_far() -> None:
     """All pairs of ranks and numbers of looks, against the rule in words."""
     for first, second, now in product(product((1, 2), (None, 3, 5)), repeat=3):
-        before = [{**BEFORE, "rank": rank, "max_looks": looks} for rank, looks in (first, second)]
+        before = [BEFORE.but(rank=rank, max_looks=looks) for rank, looks in (first, second)]
         known = [looks for _, looks in (first, second) if looks is not None]
         lower = now[0] < max(first[0], second[0])
         more = bool(known) and (now[1] is None or now[1] > min(known))
-        said = weaker(before, {**BEFORE, "rank": now[0], "max_looks": now[1]})
+        said = weaker(before, BEFORE.but(rank=now[0], max_looks=now[1]))
         assert said == (["policy"] if lower else ["max_looks"] if more else [])
 
 
@@ -137,11 +138,11 @@ def test_labels_given_away_are_the_look_after_all_before_and_state_what_these_co
         entry("intent", seq=3, testset="other"),
     ]
     subject: Any = SimpleNamespace(digest="t", train="d", test=SimpleNamespace(bound=range(30)))
-    facts = burned(subject, SimpleNamespace(spec_id="s", study="x", folder="f"), 9.0, History.of(reading(looks)))  # type: ignore[arg-type]
+    facts = intent_to_burn(subject, SimpleNamespace(spec_id="s", study="x", folder="f"), 9.0, History.of(reading(looks)))  # type: ignore[arg-type]
     assert (facts["look"], facts["spent"], facts["worst"], facts["n"]) == (3, 7.0, 9.0, 30)
 
 
 def test_a_policy_is_weaker_by_its_quota_where_this_leaves_more_or_cannot_be_compared() -> None:
     for before, now in product((None, 1e-3, 0.1, 0.5, 1, 2, 3), repeat=2):
         alike = before is None or (now is not None and (before >= 1) == (now >= 1) and now <= before)
-        assert weaker([{**BEFORE, "quota": before}], {**BEFORE, "quota": now}) == ([] if alike else ["quota"])
+        assert weaker([BEFORE.but(quota=before)], BEFORE.but(quota=now)) == ([] if alike else ["quota"])

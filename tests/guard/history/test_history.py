@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.guard.history.entries import who
-from modelsel.guard.history.history import History, differences, is_off
+from modelsel.guard.facts import SealTerms
+from modelsel.guard.history.entries import origin
+from modelsel.guard.history.history import History, differences
 from modelsel.ledger.entry import LedgerEntry
 from tests.guard.chains import TERMS, WHOLE, entry, grown, reading
 from tests.guard.studies import Study, numbers
@@ -24,19 +25,19 @@ def test_a_history_that_grew_says_what_one_of_all_its_entries_says(home: Path) -
     for _ in range(60):
         kind = str(rng.choice(["intent", "reveal", "abort", "note", "selection"]))
         if kind == "intent":
-            ids.append(ledger.append(kind, {**asked, **who(), "testset": f"set {rng.integers(3)}"}).facts["id"])
+            ids.append(ledger.append(kind, {**asked, **origin(), "testset": f"set {rng.integers(3)}"}).facts["id"])
         elif kind in ("reveal", "abort"):
-            ledger.append(kind, {**told, **who(), "intent": str(rng.choice(ids))})  # some are answered twice
+            ledger.append(kind, {**told, **origin(), "intent": str(rng.choice(ids))})  # some are answered twice
         else:
             mine = next(one.facts for one in ledger.entries() if one.kind == "selection")
-            ledger.append(kind, {**mine, **who(), "train": f"rows {rng.integers(3)}"})
+            ledger.append(kind, {**mine, **origin(), "train": f"rows {rng.integers(3)}"})
         grown = History.of(ledger.entries())
         carried += "looks" in vars(grown)
         anew = History(tuple(ledger.everything()))
         assert [getattr(grown, name) for name in SAYS] == [getattr(anew, name) for name in SAYS]
         assert grown.looks_at(["set 1"]) == tuple(look for look in anew.looks if look.testset == "set 1")
     assert carried > 50
-    ledger.append("recovered", {**asked, **who(), "head": "r:1:gone", "worst": 3.0})
+    ledger.append("recovered", {**asked, **origin(), "head": "r:1:gone", "worst": 3.0})
     assert History.of(ledger.entries()).looks[-1].status == "recovered"
 
 
@@ -138,8 +139,8 @@ def test_as_it_stood_when_a_look_was_asked_for_a_history_has_what_was_seen() -> 
 def test_the_policies_of_a_set_are_those_of_its_seal_and_of_each_change() -> None:
     changes = [entry("policy_change", "b", seq, testset=name, terms={**TERMS, "rank": seq}) for seq, name in enumerate("tut")]
     history = History((entry("seal"), *changes))
-    assert [policy["rank"] for policy in history.policies("t")] == [TERMS["rank"], 0, 2]
-    assert [policy["rank"] for policy in history.policies("u")] == [1]
+    assert [policy.rank for policy in history.policies("t")] == [TERMS["rank"], 0, 2]
+    assert [policy.rank for policy in history.policies("u")] == [1]
 
 
 def test_a_look_is_the_same_question_where_all_four_agree() -> None:
@@ -161,4 +162,4 @@ def test_settings_that_decide_no_answer_are_no_difference_and_others_that_begin_
     }
     assert differences(before, after) == ["a", "b", "dataset.text", "e", "limits"]
     assert differences(before, before) == []
-    assert [is_off({"policy": kind}) for kind in ("off", "warn", None)] == [True, False, False]
+    assert [SealTerms.read({"policy": kind}).off for kind in ("off", "warn", None)] == [True, False, False]

@@ -11,7 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from modelsel.core.types import Task
-from modelsel.guard.history.quarantine import all_fit, judged, person, quarantined
+from modelsel.guard.facts import SealTerms
+from modelsel.guard.history.quarantine import all_fit, believed_entries, person, quarantine_charges
 from modelsel.guard.release import LabelSummary, count_channel, worst_of
 from modelsel.ledger.entry import LedgerEntry, follow
 from modelsel.ledger.trust import TrustedEntries
@@ -39,7 +40,7 @@ def test_an_answer_of_another_person_is_believed_at_its_price(
     home: Path, reader: str, changed: dict[str, Any], said: str
 ) -> None:
     entries = read(home, reader, **changed)
-    judged(entries)
+    believed_entries(entries)
     bad = [str(one) for one in entries.memo["bad"]]
     assert bool(bad) == bool(said)
     assert all(said in one for one in bad)
@@ -49,7 +50,7 @@ def test_what_cannot_be_a_rate_foresaw_nothing(home: Path) -> None:
     said = []
     for told in (7.0, None):
         entries = read(home, "me", cv_error=told, cv_mean=7.0, price=0.001)
-        judged(entries)
+        believed_entries(entries)
         said += [one.why for one in entries.memo["bad"]]
     assert len(said) == 2
     assert said[0] == said[1]
@@ -60,7 +61,7 @@ def test_a_bad_entry_is_charged_to_the_set_that_it_names_if_that_was_sealed(home
     sealed = next(entry.facts["testset"] for entry in entries if entry.kind == "seal")
     for named, charged in ((sealed, sealed), ("no such set", "")):
         bad = follow(entries[-1], "r", "intent", {"testset": named})
-        (look,) = quarantined(judged(TrustedEntries([*entries, bad], signers={"r": "colleague"}, me="me")))
+        (look,) = quarantine_charges(believed_entries(TrustedEntries([*entries, bad], signers={"r": "colleague"}, me="me")))
         assert look.facts["testset"] == charged
 
 
@@ -82,7 +83,7 @@ def test_a_colleague_whose_terms_were_inherited_is_not_accused(
     Study(numbers(), tmp_path / "a", settings={**team, **terms}).look()
     assert ARowFewer(numbers(), tmp_path / "b", settings=team, rule=Rule(1)).look().errors is None
     entries = Study(numbers(), tmp_path / "c", settings=team).gate().session.ledger.entries()
-    judged(entries)
+    believed_entries(entries)
     assert [str(one) for one in entries.memo["bad"]] == []
 
 
@@ -121,7 +122,7 @@ STATED: list[tuple[str, str, Any]] = [
 def test_a_fact_that_is_not_what_it_has_to_be_makes_an_entry_bad(kind: str, name: str, values: Any) -> None:
     for value, fits in [*((value, True) for value in values[0]), *((value, False) for value in values[1])]:
         read = reading([entry("intent"), entry(kind, seq=2, **{name: value})])
-        judged(read)
+        believed_entries(read)
         assert [one.why for one in read.memo["bad"]] == ([] if fits else [f"as {kind} it lacks {name}"]), value
 
 
@@ -133,7 +134,7 @@ def test_a_fact_that_is_not_what_it_has_to_be_makes_an_entry_bad(kind: str, name
 def test_a_note_has_to_state_what_its_kind_of_note_states(stated: dict[str, Any], lacking: list[str]) -> None:
     for kind in ("note", "ruling"):  # what a note has to state no other kind has
         read = reading([entry(kind, text="t", **stated)])
-        judged(read)
+        believed_entries(read)
         bad = lacking if kind == "note" else []
         assert [one.why for one in read.memo["bad"]] == [f"as note it lacks {name}" for name in bad]
 
@@ -156,10 +157,10 @@ def test_keys_that_vouch_for_each_other_however_indirectly_are_one_person(said: 
 def test_an_answer_is_believed_of_the_person_who_asked_alone() -> None:
     for signers, why in (({"a": "x", "b": "x"}, []), ({"a": "x", "b": "y"}, ["it answers another person's look"])):
         read = reading([entry("intent", "a"), entry("abort", "b")], signers=signers, me="x")
-        judged(read)
+        believed_entries(read)
         assert [one.why for one in read.memo["bad"]] == why
     read = reading([entry("abort")])
-    judged(read)
+    believed_entries(read)
     assert [one.why for one in read.memo["bad"]] == ["it answers a look that is not there"]
 
 
@@ -167,7 +168,7 @@ def test_an_answer_is_believed_of_the_person_who_asked_alone() -> None:
 def test_a_look_at_part_of_a_set_is_believed_from_thirty_rows_on(n: int, sealed: int, believed: bool) -> None:
     entries = [entry("seal", "a", n=sealed), entry("intent", "a", 2, n=n), entry("reveal", "a", 3)]
     read = reading(entries, signers={"a": "colleague"}, me="me")
-    judged(read)
+    believed_entries(read)
     assert bool(read.memo["bad"]) is not believed
 
 
@@ -179,23 +180,23 @@ def test_the_least_price_is_that_of_the_count_as_it_was_foreseen(told: dict[str,
     rate = next((one for one in (told.get("cv_error"), told.get("cv_mean")) if isinstance(one, float)), None)
     foreseen = (rate, 1000) if rate is not None and 0 <= rate <= 1 else (0.5, 1)
     terms = {**TERMS, "release": "predicted"}
-    exact = count_channel(terms, 50, foreseen, [], 1).release(LabelSummary(50, 12, 0.0, (), 50.0))
+    exact = count_channel(SealTerms.read(terms).of_look, 50, foreseen, [], 1).release(LabelSummary(50, 12, 0.0, (), 50.0))
     for price, believed in ((exact.price, True), (exact.price - 1e-7, True), (exact.price - 1e-5, False)):
         released = asdict(replace(exact, price=price))
         asked = entry("intent", "a", 2, **{"cv_rows": 1000, **told})
         answer = entry("reveal", "a", 3, price=price, symbol=exact.symbol, released=released)
         read = reading([entry("seal", "a", terms=terms), asked, answer], signers={"a": "colleague"}, me="me")
-        judged(read)
+        believed_entries(read)
         assert bool(read.memo["bad"]) is not believed
 
 
 def test_what_an_answer_says_otherwise_than_it_would_have_been_costs_the_most() -> None:
-    exact = count_channel(TERMS, 50, (0.5, 1), [], 1).release(LabelSummary(50, 12, 0.0, (), 50.0))
+    exact = count_channel(SealTerms.read(TERMS).of_look, 50, (0.5, 1), [], 1).release(LabelSummary(50, 12, 0.0, (), 50.0))
     for symbol, believed in ((exact.symbol, True), ("another", False)):
         answer = entry("reveal", "a", 3, price=exact.price, symbol=symbol, released=asdict(exact))
         asked = entry("intent", "a", 2, worst=exact.price + 1, cv_error=0.5, cv_rows=1)
         read = reading([entry("seal", "a"), asked, answer], signers={"a": "colleague"}, me="me")
-        judged(read)
+        believed_entries(read)
         assert bool(read.memo["bad"]) is not believed
 
 
@@ -207,7 +208,7 @@ def test_a_bad_entry_is_charged_as_the_dearest_look_at_its_set() -> None:
             (entry("intent", "b", testset="t", worst="x"), "t"), (entry("reveal", "b", intent="i", price="x"), "t"),
             (entry("reveal", "b", intent="none", price="x"), ""), (entry("commit", "b", testset="never sealed", look=-1), ""),
         ):  # fmt: skip
-            (look,) = quarantined(judged(reading([seal, *looks, *further, bad])))
+            (look,) = quarantine_charges(believed_entries(reading([seal, *looks, *further, bad])))
             assert look.facts["testset"] == testset
             assert look.facts["worst"] == pytest.approx(worst if testset else worst_of(log(20)))
 
@@ -218,8 +219,8 @@ def test_only_the_ledgers_owner_rules_that_an_entry_is_void() -> None:
         for kind in ("ruling", "note"):
             said = entry(kind, "a", void=[bad.place])
             read = reading([said, bad], signers={"a": ruler} if ruler else {}, owner=owner)
-            assert bool(quarantined(judged(read))) is not (void and kind == "ruling")
-            assert bad not in judged(read)
+            assert bool(quarantine_charges(believed_entries(read))) is not (void and kind == "ruling")
+            assert bad not in believed_entries(read)
 
 
 def test_what_is_judged_as_it_comes_is_what_is_judged_of_all_at_once() -> None:
@@ -237,7 +238,7 @@ def test_what_is_judged_as_it_comes_is_what_is_judged_of_all_at_once() -> None:
             entries.append(entry(kind, replica, number, **facts.get(kind, {})))
         for read in grown(entries, 3, **about):
             anew = reading(read, **about)
-            assert judged(read) == judged(anew)
+            assert believed_entries(read) == believed_entries(anew)
             assert all_fit(read) == (not anew.memo["bad"])
             bad += len(anew.memo["bad"])
     assert bad > 100
@@ -248,5 +249,7 @@ def test_a_second_seal_of_an_earlier_chain_decides_what_is_believed_also_as_it_c
     entries = [first, asked, entry("seal", "a", n=10), entry("reveal", "c", 2)]
     about: dict[str, Any] = {"signers": {"a": "x", "b": "x", "c": "y"}, "me": "x"}
     *_, read = grown(entries, 2, **about)
-    assert judged(read) == judged(reading(entries, **about)) == list(read)
-    assert quarantined(judged(reading([first, asked, entries[3]], **about)))  # of fifty rows twenty are too few
+    assert believed_entries(read) == believed_entries(reading(entries, **about)) == list(read)
+    assert quarantine_charges(
+        believed_entries(reading([first, asked, entries[3]], **about))
+    )  # of fifty rows twenty are too few

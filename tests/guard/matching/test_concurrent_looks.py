@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from modelsel.guard.history.history import History, PastLook
-from modelsel.guard.matching.concurrent_looks import as_first, beside, incomparable, superseded
+from modelsel.guard.matching.concurrent_looks import as_first, incomparable, later_places, looks_beside
 from modelsel.guard.release import Counts, LabelSummary
+from modelsel.ledger.rows.row_set import RowSet
 from modelsel.statistics.certificate import SpendingState, interval
 from tests.guard.histories import entries, look, seal
 
@@ -36,19 +37,19 @@ def test_a_look_stands_after_all_that_it_did_not_know_of_and_that_did_not_know_o
         past("early", seen={"a": 4}),
         past("a", 9),
     ]
-    (found,) = superseded([mine], [mine, *others])
+    (found,) = later_places([mine], [mine, *others])
     assert found is not None
-    assert (found["look"], found["spent"]) == (5, 1.0 + 3.0 + 20.0 + 3.0)  # b, c and early
-    assert found["interval"] == pytest.approx(limits(5, 27.0))
-    assert superseded([mine], [mine, past("knew"), past("a", 9)]) == [None]
-    assert superseded([past("a", status="failed")], [past("b")]) == [None]
+    assert (found.look, found.spent) == (5, 1.0 + 3.0 + 20.0 + 3.0)  # b, c and early
+    assert found.interval == pytest.approx(limits(5, 27.0))
+    assert later_places([mine], [mine, past("knew"), past("a", 9)]) == [None]
+    assert later_places([past("a", status="failed")], [past("b")]) == [None]
 
 
 @pytest.mark.parametrize(("mine", "other", "space"), [(7, 9, 7), (None, 9, 9), (None, None, None)])
 def test_a_space_that_either_declared_takes_half_of_the_level(mine: int | None, other: int | None, space: int | None) -> None:
-    (found,) = superseded([past("a", space=mine, member=True)], [past("b", space=other)])
+    (found,) = later_places([past("a", space=mine, member=True)], [past("b", space=other)])
     assert found is not None
-    assert found["interval"] == pytest.approx(limits(3, 4.0, space=space))
+    assert found.interval == pytest.approx(limits(3, 4.0, space=space))
 
 
 def test_as_a_first_look_a_member_has_its_own_level() -> None:
@@ -70,7 +71,7 @@ class Rows:
 
     def __call__(self, name: str) -> Any:
         bound = FAR if name == "d" else np.arange(10, dtype=np.uint64) + np.uint64(int(name))
-        return SimpleNamespace(arrays={"bound": bound}, facts={"sketch": 1} if self.sketch else {})
+        return RowSet({"sketch": 1} if self.sketch else {}, {"bound": bound})
 
 
 def merged(other: str = "5", u: float = 1.0, knows: bool = False, **facts: Any) -> History:
@@ -84,15 +85,15 @@ def merged(other: str = "5", u: float = 1.0, knows: bool = False, **facts: Any) 
 @pytest.mark.parametrize("sketch", [False, True])
 @pytest.mark.parametrize(("other", "shares"), [("9", True), ("10", False)])
 def test_looks_at_sets_that_share_rows_stand_beside_each_other(sketch: bool, other: str, shares: bool) -> None:
-    found = beside(merged(other), "mine", Rows(sketch))
+    found = looks_beside(merged(other), "mine", Rows(sketch))
     assert [one.testset for one in found] == (["mine", "other"] if shares else ["mine"])
     assert incomparable(merged(other), "mine") == 0
-    assert [one.testset for one in beside(merged(other, knows=True), "mine", Rows(sketch))] == ["mine"]
+    assert [one.testset for one in looks_beside(merged(other, knows=True), "mine", Rows(sketch))] == ["mine"]
 
 
 @pytest.mark.parametrize("facts", [{"rows": None}, {"development": None}, {"key_id": "another"}])
 def test_sets_whose_rows_are_not_kept_or_under_another_key_cannot_be_compared(facts: dict[str, Any]) -> None:
-    assert [one.testset for one in beside(merged(**facts), "mine", Rows())] == ["mine"]
+    assert [one.testset for one in looks_beside(merged(**facts), "mine", Rows())] == ["mine"]
     assert incomparable(merged(**facts), "mine") == 1
     assert incomparable(merged(**facts, knows=True), "mine") == 0
 
@@ -101,7 +102,7 @@ def test_a_look_at_rows_that_nobody_sealed_cannot_be_compared() -> None:
     found = merged()
     unsealed = History(tuple(entry for entry in found.entries if (entry.kind, entry.facts["testset"]) != ("seal", "other")))
     assert incomparable(unsealed, "mine") == 1
-    assert [one.testset for one in beside(unsealed, "mine", Rows())] == ["mine"]
+    assert [one.testset for one in looks_beside(unsealed, "mine", Rows())] == ["mine"]
 
 
 @pytest.mark.parametrize(
@@ -111,5 +112,5 @@ def test_rows_that_cannot_be_told_apart_are_shared_where_more_agree_than_by_chan
     monkeypatch: pytest.MonkeyPatch, u: float, chance: bool, shares: bool
 ) -> None:
     monkeypatch.setattr("modelsel.guard.matching.concurrent_looks.more_than_chance", lambda *_: chance)
-    assert len(beside(merged("5", u), "mine", Rows())) == (2 if shares else 1)
-    assert len(beside(merged("10", u), "mine", Rows())) == 1
+    assert len(looks_beside(merged("5", u), "mine", Rows())) == (2 if shares else 1)
+    assert len(looks_beside(merged("10", u), "mine", Rows())) == 1

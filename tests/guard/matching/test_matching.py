@@ -18,10 +18,10 @@ from modelsel.guard.matching.other_ledgers import (
     THOROUGH,
     OtherLedgers,
     _comparable,
-    joined,
+    join_histories,
     links,
-    once,
-    related,
+    related_sets,
+    without_copies,
 )
 from modelsel.guard.matching.overlap import (
     FEWEST,
@@ -38,7 +38,7 @@ from modelsel.guard.matching.overlap import (
 )
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.home import IdentityKey
-from modelsel.ledger.rows.matching import keyed
+from modelsel.ledger.rows.matching import hash_tokens
 from modelsel.ledger.rows.row_set import RowSet
 from tests.guard.chains import entry
 
@@ -213,7 +213,7 @@ def test_rows_are_matched_by_the_column_that_meets_most_of_them() -> None:
     columns = {"few": many(0, 40), "most": many(100, 140), "as many": many(200, 240)}
     mine = subject({"bound": many(0, 40)}, keys=columns)
     kept = {"key:few": columns["few"][:12], "key:most": columns["most"][10:40], "key:other": columns["as many"][:30]}
-    theirs = stored({"bound": many(900, 940), **{name: np.sort(keyed(one, KEY)) for name, one in kept.items()}})
+    theirs = stored({"bound": many(900, 940), **{name: np.sort(hash_tokens(one, KEY)) for name, one in kept.items()}})
     (relation,) = found(mine, theirs)
     assert (relation.channel, relation.rows) == ("C2", 30)
     assert np.flatnonzero(relation.seen).tolist() == list(range(10, 40))  # of two that meet as many the first
@@ -244,7 +244,7 @@ def test_what_certainly_shares_nothing_is_not_read_and_the_index_is_asked_once()
     assert len(read.compared("near", mine) or ()) == 3
     assert read.compared(None, mine) is None
     assert index.taken == ["near"]
-    assert index.asked == [[([*range(10), *range(20, 25)], 1), (sorted(keyed(tokens, KEY).tolist()), 12)]]
+    assert index.asked == [[([*range(10), *range(20, 25)], 1), (sorted(hash_tokens(tokens, KEY).tolist()), 12)]]
     assert memory([], {}).compared(None, mine) is None
 
 
@@ -274,7 +274,7 @@ def alike(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, bool]]:
     monkeypatch.setattr(linked, "share_a_design", lambda _, theirs, __: theirs == "design")
     monkeypatch.setattr(linked, "Halves", lambda *_: None)
     monkeypatch.setattr(linked, "Portrait", SimpleNamespace(of=lambda stored: stored))
-    monkeypatch.setattr(linked, "may_be_one", lambda _, theirs: np.zeros(len(theirs), bool))
+    monkeypatch.setattr(linked, "may_be_same", lambda _, theirs: np.zeros(len(theirs), bool))
     return asked
 
 
@@ -302,7 +302,7 @@ def test_of_many_tables_the_nearest_in_size_are_compared_thoroughly(
     nearest = sorted(range(len(sizes)), key=lambda seq: abs(np.log(sizes[seq] / 90)))
     assert [one.testset for one in drawn([*seals, *looks], sets)] == [f"t{seq}" for seq in nearest[:THOROUGH]]
     assert set(alike) == {(0, True)}
-    monkeypatch.setattr(linked, "may_be_one", lambda _, theirs: np.ones(len(theirs), bool))
+    monkeypatch.setattr(linked, "may_be_same", lambda _, theirs: np.ones(len(theirs), bool))
     assert [one.testset for one in drawn([*seals, *looks], sets)] == [f"t{seq}" for seq in nearest]
     assert alike[-4:] == [(0, False)] * 4
 
@@ -351,12 +351,12 @@ def test_a_table_that_shares_a_design_is_neither_tested_nor_chosen_on() -> None:
 def test_a_seal_without_rows_is_compared_by_those_of_its_copy() -> None:
     bare = sealed("set", 1, rows=None, development=None, train="rows of set")
     whole = sealed("set", 1, rows="mine", development="too")
-    for one, rows in ((bare, ["r", "d", "own", "ROWS"]), (whole, ["mine", "too", KEY.id, whole.brief["train"]])):
+    for one, rows in ((bare, ["r", "d", "own", "ROWS"]), (whole, ["mine", "too", KEY.id, whole.brief.train])):
         of = {"hash": one.hash, "key_id": "k"}
         copy = sealed("SET", 2, rows="r", development="d", key_id="own", train="ROWS", mirror=of)
-        (left,) = joined(History.of([one, copy]), NOTHING, "k").entries
+        (left,) = join_histories(History.of([one, copy]), NOTHING, "k").entries
         assert (left.hash, left.facts["testset"]) == (one.hash, "set")
-        assert [left.brief[name] for name in ("rows", "development", "key_id", "train")] == rows
+        assert [getattr(left.brief, name) for name in ("rows", "development", "key_id", "train")] == rows
 
 
 def test_a_copy_is_left_out_where_what_it_copies_is_there_under_a_key_at_hand() -> None:
@@ -364,26 +364,26 @@ def test_a_copy_is_left_out_where_what_it_copies_is_there_under_a_key_at_hand() 
     of = [(one.hash, "k"), (one.hash, "x"), ("gone", "k"), (other.hash, "k")]
     copies = [entry("intent", "home", seq, mirror={"hash": hash_, "key_id": key}) for seq, (hash_, key) in enumerate(of)]
     every = [one, other, *copies]
-    assert once(every) == [one, other, copies[2]]
-    assert once(every, {"k"}) == [one, other, copies[1], copies[2]]
-    assert once(every, set()) == every
-    assert once(every[1:], {"k", "x"}) == [other, *copies[:3]]
+    assert without_copies(every) == [one, other, copies[2]]
+    assert without_copies(every, {"k"}) == [one, other, copies[1], copies[2]]
+    assert without_copies(every, set()) == every
+    assert without_copies(every[1:], {"k", "x"}) == [other, *copies[:3]]
 
 
 def test_other_ledgers_bring_looks_but_no_terms_of_sets_that_were_sealed_here() -> None:
     here = History((entry("seal", testset="t"), entry("intent", seq=2, testset="u")))
-    assert joined(here, OtherLedgers(), "k") is here
+    assert join_histories(here, OtherLedgers(), "k") is here
     seals = [entry(kind, "s", seq, testset=name) for seq, (kind, name) in enumerate(
         [("seal", "t"), ("policy_change", "t"), ("seal", "u"), ("policy_change", "u"), ("intent", "t")])]  # fmt: skip
-    both = joined(here, OtherLedgers(entries=(*seals, here.entries[0])), "k")
+    both = join_histories(here, OtherLedgers(entries=(*seals, here.entries[0])), "k")
     assert {one.hash for one in both.entries} == {one.hash for one in (*here.entries, *seals[2:])}
     assert len(both.entries) == 5
     mirrored = History((*here.entries, entry("intent", "h", mirror={"hash": here.entries[1].hash, "key_id": "k"})))
-    assert len(joined(mirrored, OtherLedgers(), "k").entries) == 2
-    assert len(joined(mirrored, OtherLedgers(), "x").entries) == 3
+    assert len(join_histories(mirrored, OtherLedgers(), "k").entries) == 2
+    assert len(join_histories(mirrored, OtherLedgers(), "x").entries) == 3
     other: Any = (subject({"bound": many(0, 3)}), KEY)
-    assert len(joined(History((*here.entries, entry("intent", "h", mirror={"hash": here.entries[1].hash, "key_id": KEY.id}))),
-                      OtherLedgers(subjects=(other,)), "x").entries) == 2  # fmt: skip
+    copied = entry("intent", "h", mirror={"hash": here.entries[1].hash, "key_id": KEY.id})
+    assert len(join_histories(History((*here.entries, copied)), OtherLedgers(subjects=(other,)), "x").entries) == 2
 
 
 def test_rows_sealed_under_another_key_are_found_by_their_name_there() -> None:
@@ -391,7 +391,7 @@ def test_rows_sealed_under_another_key_are_found_by_their_name_there() -> None:
     theirs = subject({"bound": many(30, 40)}, digest="theirs")
     for testset, known in (("theirs", [("theirs", 10, 1.0, True)]), ("another", [])):
         here = memory([sealed(testset, key_id="x")], {})
-        said = related(mine, here, OtherLedgers(subjects=((theirs, IdentityKey(b"o" * 32)),)))
+        said = related_sets(mine, here, OtherLedgers(subjects=((theirs, IdentityKey(b"o" * 32)),)))
         assert [(one.testset, one.rows, one.share, one.same) for one in said] == known
 
 

@@ -13,7 +13,7 @@ from modelsel.core.fingerprint import canonical
 from modelsel.core.outcome import TestResult
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Floats, Outputs, Task, seal
-from modelsel.guard.bounded_losses import BoundedLossRelease, SealedSide, form_of, planned
+from modelsel.guard.bounded_losses import BoundedLossRelease, SealedSide, form_of, plan_release
 from modelsel.guard.gate import Gate
 from modelsel.guard.labels import truth
 from modelsel.guard.planned_intervals import limits_of
@@ -48,7 +48,7 @@ def drawn(
 def channel(measure: BaseMeasure, seen: OutOfFold, sealed: OutOfFold, nats: float = NATS) -> BoundedLossRelease:
     form = form_of(measure, 2, seen)
     assert form is not None
-    found = planned(form, seen, SealedSide(sealed.outputs, sealed.units, sealed.weights), nats, None, (0.15, 2000))
+    found = plan_release(form, seen, SealedSide(sealed.outputs, sealed.units, sealed.weights), nats, None, (0.15, 2000))
     assert found is not None
     return found
 

@@ -9,7 +9,7 @@ from scipy.stats import norm
 from modelsel.core.spec import make
 from modelsel.core.types import Outputs
 from modelsel.guard.labels import prediction_digest
-from modelsel.guard.release import LabelSummary, ScoreGridRelease, charged, worst_of
+from modelsel.guard.release import LabelSummary, ScoreGridRelease, with_failure, worst_of
 from modelsel.ledger.home import IdentityKey
 from modelsel.statistics import prices
 
@@ -54,7 +54,7 @@ def test_a_foreseen_value_costs_what_a_normal_distribution_about_it_leaves_to_it
             mass = norm.cdf(high, 0.3, spread) - norm.cdf(low, 0.3, spread)
             expected = -log(prices.PRIOR / 51 + (1 - prices.PRIOR) * mass)
             found = grid.release(LabelSummary(200, 30, origin + score, (120, 80), 200.0)).price
-            assert found == pytest.approx(charged(expected))
+            assert found == pytest.approx(with_failure(expected))
 
 
 def test_the_most_that_a_value_may_cost_counts_cells_a_count_and_classes() -> None:

@@ -16,10 +16,12 @@ from modelsel.guard.release import (
     Counts,
     LabelSummary,
     LadderRelease,
+    LookTerms,
     NoisyThreshold,
     PassFail,
     Released,
     ReleaseMechanism,
+    ShownAnswer,
     _best,
     _board,
     count_channel,
@@ -145,11 +147,11 @@ def test_thresholdout_says_what_was_foreseen_unless_the_test_differs_by_more_tha
      ({"release": "better"}, Better(50, 50)), ({"release": "thresholdout", "noise": 3}, NoisyThreshold(50, 0.2, 3, 4))],
 )  # fmt: skip
 def test_the_terms_say_how_a_count_is_shown(terms: dict[str, Any], expected: ReleaseMechanism) -> None:
-    assert count_channel(terms, 50, (0.2, 9), [], 4) == expected
+    assert count_channel(LookTerms(**terms), 50, (0.2, 9), [], 4) == expected
 
 
-def shown(symbol: str, score: float | None, look: int, interval: tuple[float, float] | None = (0.1, 0.4)) -> dict[str, Any]:
-    return {"symbol": symbol, "score": score, "n": 100, "look": look, "interval": interval, "handed": str(look)}
+def shown(symbol: str, score: float | None, look: int, interval: tuple[float, float] | None = (0.1, 0.4)) -> ShownAnswer:
+    return ShownAnswer(look, 100, symbol, score, interval, str(look))
 
 
 @pytest.mark.parametrize(
@@ -164,7 +166,7 @@ def shown(symbol: str, score: float | None, look: int, interval: tuple[float, fl
      ([shown("noisy", 0.1, 1), shown("pass", None, 2), shown("count", None, 3)], 0, 0, 0, None)],
 )  # fmt: skip
 def test_the_board_is_the_best_that_was_shown(
-    past: list[dict[str, Any]], rounds: int, updates: int, cell: int, set_by: int | None
+    past: list[ShownAnswer], rounds: int, updates: int, cell: int, set_by: int | None
 ) -> None:
     board = _board(100, 100, past)
     assert (board.rounds, board.updates, board.board, board.set_by) == (rounds, updates, cell, set_by)

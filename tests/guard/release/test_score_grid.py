@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from modelsel.core.spec import make
-from modelsel.guard.release import FAILED, LabelSummary, ScoreGridRelease, bounds_of, charged, worst_of
+from modelsel.guard.release import FAILED, LabelSummary, ScoreGridRelease, bounds_of, with_failure, worst_of
 from modelsel.statistics import prices
 
 
@@ -22,7 +22,7 @@ def test_a_value_is_shown_as_the_nearest_step_between_its_bounds(bounds: tuple[f
     for score in (*(bounds[0] + 0.0131 * index for index in range(-20, 420)), -9.0, 9.0):
         shown = grid.release(truth(score))
         assert shown.score == pytest.approx(min(cells, key=lambda cell: abs(cell - score)))
-        assert (shown.rounding, shown.bounds, shown.price) == (pytest.approx(step / 2), bounds, charged(log(41)))
+        assert (shown.rounding, shown.bounds, shown.price) == (pytest.approx(step / 2), bounds, with_failure(log(41)))
 
 
 def test_a_value_without_bounds_is_shown_in_steps_and_costs_more_the_larger_it_is() -> None:
@@ -32,7 +32,7 @@ def test_a_value_without_bounds_is_shown_in_steps_and_costs_more_the_larger_it_i
         shown = grid.release(truth(score))
         assert shown.score == pytest.approx(cell / 10)
         assert (shown.half, shown.rounding, shown.bounds) == (None, 0.05, (0.0, 0.0))
-        assert shown.price == pytest.approx(charged(log((cell + 1) * (cell + 2))), abs=1e-12)
+        assert shown.price == pytest.approx(with_failure(log((cell + 1) * (cell + 2))), abs=1e-12)
 
 
 @pytest.mark.parametrize("score", [nan, inf])
@@ -56,7 +56,7 @@ def test_the_count_stands_beside_where_costs_or_weights_are_not_rounded(kind: st
         grid = ScoreGridRelease(kind, 200, 10, (0.0, 1.0), None, foreseen, rounded)
         shown = grid.release(truth(0.2))
         assert (shown.errors, grid.numbers) == ((30, 2) if counted else (None, 1))
-        assert shown.price == pytest.approx(charged(log(11) + (count if counted else 0)), abs=1e-12)
+        assert shown.price == pytest.approx(with_failure(log(11) + (count if counted else 0)), abs=1e-12)
         assert grid.worst == pytest.approx(worst_of(log(110) + (log(2010) if counted else 0)))
 
 
@@ -67,7 +67,7 @@ def test_the_sizes_of_all_classes_but_one_are_paid_for_where_the_width_shows_the
     kind: str, classes: tuple[int, ...], sizes: int
 ) -> None:
     shown = ScoreGridRelease(kind, 200, 10, (0.0, 1.0), None, None).release(truth(0.2, classes=classes))
-    assert shown.price == pytest.approx(charged(log(11) + sizes * log(201)), abs=1e-12)
+    assert shown.price == pytest.approx(with_failure(log(11) + sizes * log(201)), abs=1e-12)
 
 
 @pytest.mark.parametrize(

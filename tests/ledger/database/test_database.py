@@ -14,7 +14,7 @@ from sqlalchemy.exc import OperationalError
 from modelsel.core.errors import LedgerError, StoreError
 from modelsel.ledger.database import store
 from modelsel.ledger.database.engines import engine_of, is_there, same_file, sqlite_url
-from modelsel.ledger.database.label_removal import LOOKED_THROUGH, labelled, strip
+from modelsel.ledger.database.label_removal import LOOKED_THROUGH, count_labelled, strip
 from modelsel.ledger.database.merge import merge
 from modelsel.ledger.database.schema import SCHEMA
 from modelsel.ledger.database.store import Ledger
@@ -167,12 +167,12 @@ def test_row_sets_are_freed_of_labels_and_go_by_the_digest_that_they_had(tmp_pat
     free = RowSet({"n": 5}, {"bound": hashes})
     for kind, rows in {**whole, "development": free, "table": whole["test"]}.items():
         ledger.write(lambda writing, rows=rows, kind=kind: writing.keep(rows.pack(), "key", 5, kind))
-    assert labelled(ledger) == 2
+    assert count_labelled(ledger) == 2
     assert any(secret[:16] in path.read_bytes() for path in tmp_path.glob("ledger.db*"))
     assert not ledger.marked(LOOKED_THROUGH)
     assert strip(ledger) == 2
     assert not any(secret[:16] in path.read_bytes() for path in tmp_path.glob("ledger.db*"))
-    assert labelled(ledger) == 0
+    assert count_labelled(ledger) == 0
     assert ledger.marked(LOOKED_THROUGH)
     for rows in (*whole.values(), free):
         left = RowSet.unpack(ledger.rowset(digest_of(rows.pack()))).arrays

@@ -90,8 +90,8 @@ def same(team: Team) -> TrustedEntries:
 def examined(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many entries were examined, each time all were."""
     times: list[int] = []
-    real = reading.examined
-    monkeypatch.setattr(reading, "examined", lambda entries, *rest: (times.append(len(entries)), real(entries, *rest))[1])
+    real = reading.examine
+    monkeypatch.setattr(reading, "examine", lambda entries, *rest: (times.append(len(entries)), real(entries, *rest))[1])
     return times
 
 
@@ -110,7 +110,7 @@ def test_who_owns_a_ledger_is_read_with_it(team: Team) -> None:
 
 
 def _stated(entry: LedgerEntry) -> dict[str, Any]:
-    return {name: value for name, value in entry.brief.items() if value}
+    return {name: value for name, value in vars(entry.brief).items() if value}
 
 
 def test_it_is_written_again_when_much_came(team: Team, examined: list[int]) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from modelsel.core.errors import ConfigurationError, LedgerError, StoreError
-from modelsel.ledger.database.engines import on_network, shown, sqlite_url
+from modelsel.ledger.database.engines import on_network, sqlite_url, without_password
 from modelsel.ledger.database.store import Ledger, WriteTransaction
 from modelsel.ledger.entry import broken
 
@@ -182,7 +182,7 @@ def test_what_is_no_ledger_address_is_a_configuration_error(url: str) -> None:
 
 
 def test_passwords_are_not_shown() -> None:
-    assert shown("postgresql://me:secret@host/db") == "postgresql://me:***@host/db"
+    assert without_password("postgresql://me:secret@host/db") == "postgresql://me:***@host/db"
 
 
 def test_network_file_systems_are_known(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from modelsel.core.types import Feature, Task
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.portraits.designs import Columns, share_a_design
 from modelsel.ledger.portraits.portrait import Portrait
-from modelsel.ledger.portraits.portrait import drawn as portrait
+from modelsel.ledger.portraits.portrait import draw_portrait as portrait
 from modelsel.ledger.portraits.variables import variables
 
 KEY = IdentityKey(b"k" * 32)

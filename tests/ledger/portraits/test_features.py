@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from modelsel.ledger.portraits.features import level, levels_of_many, told, told_of_many
+from modelsel.ledger.portraits.features import level, levels_of_many, mean_and_scaled, told_of_many
 from tests.ledger.columns import variables_of
 
 
@@ -18,7 +18,7 @@ def test_a_column_among_others_says_what_it_says_alone(view: str, orders: int) -
     means, features = told_of_many(np.stack([columns, columns[:, ::-1]], axis=1), view, orders)
     for place, column in enumerate(columns):
         for turn, values in enumerate((column, column[::-1])):
-            alone = told(values, view, orders)
+            alone = mean_and_scaled(values, view, orders)
             np.testing.assert_allclose(means[:, place, turn], [mean for mean, _ in alone], atol=1e-12)
             np.testing.assert_allclose(features[:, place, turn], [one for _, one in alone], atol=1e-9)
 
@@ -40,7 +40,7 @@ def test_a_level_among_others_says_what_it_says_alone() -> None:
 def test_features_are_orthogonal_and_standardised() -> None:
     column = np.random.default_rng(1).exponential(size=400)
     for view in ("value", "rank"):
-        features = np.stack([one for _, one in told(column, view, 3)])
+        features = np.stack([one for _, one in mean_and_scaled(column, view, 3)])
         np.testing.assert_allclose(features @ features.T / 400, np.eye(3), atol=1e-9)
         np.testing.assert_allclose(features.mean(axis=1), 0, atol=1e-9)
 

@@ -12,8 +12,8 @@ from scipy.stats import chi2
 from modelsel.core.types import Feature, Table
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.portraits.likeness import EXACT, HALVES, NEAR, PROBE, SURE, Halves, Likeness, _freedom, likeness
-from modelsel.ledger.portraits.portrait import Portrait, drawn
-from modelsel.ledger.portraits.sifting import CAP, FIT, can_fit, excess, least_of, may_be_one
+from modelsel.ledger.portraits.portrait import Portrait, draw_portrait
+from modelsel.ledger.portraits.sifting import CAP, FIT, can_fit, excess, least_of, may_be_same
 from modelsel.ledger.portraits.variables import Variables, variables
 from tests.ledger.columns import variables_of
 
@@ -75,7 +75,7 @@ def written_out(
 def test_the_distance_is_the_mean_square_in_variances_and_its_tail_that_of_chi_square(
     kind: Variables, deviation: float, n: int, common: int
 ) -> None:
-    mine = drawn(kind, KEY)
+    mine = draw_portrait(kind, KEY)
     theirs = moved(mine, deviation, n=n)
     theirs.links["rank"][:] = 9.0  # by rank nothing fits
     found = likeness(mine, Halves(kind, "seed"), theirs, common, **SAME)
@@ -89,7 +89,7 @@ def test_the_distance_is_the_mean_square_in_variances_and_its_tail_that_of_chi_s
 
 def test_variables_that_were_not_matched_by_their_names_are_paid_for() -> None:
     kind = numbers(4)
-    mine, halves = drawn(kind, KEY), Halves(kind, "seed")
+    mine, halves = draw_portrait(kind, KEY), Halves(kind, "seed")
     for others in (0, 1, 2, 3, 4):
         labels = np.where(np.arange(4) < others, np.arange(4, dtype=np.uint64), mine.labels)
         paid = others * log(2 * 4)  # which of theirs, and which way round; or they are left out, which is a choice too
@@ -99,7 +99,7 @@ def test_variables_that_were_not_matched_by_their_names_are_paid_for() -> None:
 
 def test_of_tables_of_which_all_rows_are_matched_nothing_is_said() -> None:
     kind = numbers(3, rows=256)
-    mine = drawn(kind, KEY)
+    mine = draw_portrait(kind, KEY)
     for common, variables_ in ((255, 3), (256, 0), (300, 0)):
         assert likeness(mine, Halves(kind, "seed"), mine, common, **SAME).variables == variables_
 
@@ -112,7 +112,7 @@ def test_tables_are_one_that_are_near_and_surer_than_chance() -> None:
 @pytest.mark.parametrize("dropped", [1, 2, 3])
 def test_who_leaves_out_variables_pays_for_every_choice_of_so_many(dropped: int) -> None:
     kind = numbers(6)
-    mine, halves = drawn(kind, KEY), Halves(kind, "seed")
+    mine, halves = draw_portrait(kind, KEY), Halves(kind, "seed")
     links = {view: one.copy() for view, one in mine.links.items()}
     for one, index in product(links.values(), range(dropped)):
         one[index] = np.where(np.isfinite(one[index]), 0.9 - 0.3 * index, np.nan)
@@ -124,7 +124,7 @@ def test_who_leaves_out_variables_pays_for_every_choice_of_so_many(dropped: int)
 
 def test_of_two_variables_none_is_left_out_however_one_of_them_fits() -> None:
     kind = numbers(2)
-    mine = drawn(kind, KEY)
+    mine = draw_portrait(kind, KEY)
     links = {"value": mine.links["value"].copy(), "rank": np.full_like(mine.links["rank"], 9.0)}
     for a, j, b, apart in ((0, 1, 0, 3.2), (1, 1, 0, 3.2), (2, 0, 2, 0.9)):  # in mean .608 for the first, .57 for both
         links["value"][0, a, j, b] = links["value"][j, b, 0, a] = mine.links["value"][0, a, j, b] + (apart * 2 / mine.n) ** 0.5
@@ -135,7 +135,7 @@ def test_two_differences_that_tell_something_are_enough_and_one_is_not() -> None
     place = np.arange(300)
     for inner, told in ((place < 60, 2), (place < 300, 0)):  # one level implies the other: their shares alone tell
         kind = variables_of(np.column_stack([place < 150, inner]).astype(float), np.ones(2, bool), 3, "ab")
-        mine = drawn(kind, KEY)
+        mine = draw_portrait(kind, KEY)
         assert likeness(mine, Halves(kind, "seed"), mine, **SAME).variables == told
 
 
@@ -187,7 +187,7 @@ def test_halves_are_the_difference_of_two_random_halves_and_further_ones_leave_t
 @pytest.mark.parametrize("count", [2, 3, 6])
 def test_what_is_sifted_out_is_what_could_not_fit(count: int) -> None:
     kind = numbers(count)
-    mine = drawn(kind, KEY)
+    mine = draw_portrait(kind, KEY)
     theirs = [moved(mine, 0.05 + 0.003 * seed, seed, n=150 + 10 * seed) for seed in range(30)]
     said = []
     for one in theirs:
@@ -198,15 +198,15 @@ def test_what_is_sifted_out_is_what_could_not_fit(count: int) -> None:
             fits |= bool(can_fit(over[None], np.ones((1, count), bool), np.array([least_of(count, count)]))[0])
         said.append(fits)
         assert np.allclose(excess(mine.links["value"][None] * 0 + 2.0)[0, 0, 1], 9 * (2.0 - FIT))
-    assert may_be_one(mine, theirs).tolist() == said
+    assert may_be_same(mine, theirs).tolist() == said
     assert 0 < sum(said) < 30
 
 
 def test_more_than_two_hundred_tables_are_sifted_each_by_itself() -> None:
-    mine, others = drawn(numbers(3), KEY), [drawn(numbers(3, seed=seed), KEY) for seed in range(1, 4)]
+    mine, others = draw_portrait(numbers(3), KEY), [draw_portrait(numbers(3, seed=seed), KEY) for seed in range(1, 4)]
     pattern = [mine if place % 100 == 99 else others[place % 3] for place in range(402)]
-    alone = {id(one): bool(may_be_one(mine, [one])[0]) for one in (mine, *others)}
-    assert may_be_one(mine, pattern).tolist() == [alone[id(one)] for one in pattern]
+    alone = {id(one): bool(may_be_same(mine, [one])[0]) for one in (mine, *others)}
+    assert may_be_same(mine, pattern).tolist() == [alone[id(one)] for one in pattern]
     assert set(alone.values()) == {True, False}
 
 
@@ -216,5 +216,5 @@ def test_levels_of_a_real_table_are_binary_and_the_likeness_is_of_them_too() -> 
     values = np.column_stack([rng.integers(0, 3, 300), rng.normal(size=(300, 2))])
     found = variables(Table(name="", features=features, values=values, rows=np.arange(300)))
     assert found is not None
-    mine = drawn(found, KEY)
+    mine = draw_portrait(found, KEY)
     assert likeness(mine, Halves(found, "seed"), mine, **SAME).same

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from modelsel.ledger.portraits import likeness as paired
-from modelsel.ledger.portraits.likeness import ODD, ROUNDS, Pairing, settled, starts
+from modelsel.ledger.portraits.likeness import ODD, ROUNDS, Pairing, refine_assignment, starts
 from modelsel.ledger.portraits.portrait import Portrait
 from modelsel.ledger.portraits.sifting import CAP
 
@@ -52,7 +52,7 @@ def test_a_round_assigns_the_variables_at_the_least_cost(
         ours, theirs = portrait(4, seed, orders[0], told), portrait(5, 50 + seed, orders[1], told)
         rng = np.random.default_rng(seed)
         start = Pairing(rng.permutation(4)[:3], rng.permutation(5)[:3], rng.choice([-1.0, 1.0], 3))
-        found = settled(start, ours, theirs, "rank", SCALE)
+        found = refine_assignment(start, ours, theirs, "rank", SCALE)
         costs = {
             (i, j, sign): cost(ours, theirs, "rank", start, i, j, sign)
             for i, j, sign in product(range(4), range(5), (1.0, -1.0))
@@ -85,7 +85,7 @@ def _first(ours: Portrait, theirs: Portrait) -> list[Pairing]:
     other = Portrait(theirs.n, theirs.labels + np.uint64(100), theirs.binary, theirs.links)
     found: list[Pairing] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(paired, "settled", lambda start, *_: found.append(start))
+        patch.setattr(paired, "refine_assignment", lambda start, *_: found.append(start))
         list(starts(ours, other, "value", SCALE, thorough=True))
     return found
 
@@ -125,7 +125,7 @@ def test_pairings_that_go_in_a_circle_end_where_eight_rounds_would(monkeypatch: 
         monkeypatch.setattr(paired, "_Correlations", Fixed)
         monkeypatch.setattr(paired, "_assigned", lambda cost, _: states[int(cost[0, 0])])
         place = int(rng.integers(14))
-        found = settled(states[place], *[portrait(2, 0)] * 2, "value", SCALE)
+        found = refine_assignment(states[place], *[portrait(2, 0)] * 2, "value", SCALE)
         for _ in range(ROUNDS):
             place = int(follows[place])
         assert found is states[place]

@@ -11,7 +11,7 @@ from benchmarks.recognition.guard_disguises import DISGUISES
 from modelsel.core.types import Feature, Task
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.portraits.likeness import Halves, Likeness, likeness
-from modelsel.ledger.portraits.portrait import Portrait, drawn
+from modelsel.ledger.portraits.portrait import Portrait, draw_portrait
 from modelsel.ledger.portraits.variables import variables
 from modelsel.ledger.rows.row_set import RowSet
 from tests.ledger.columns import variables_of
@@ -22,7 +22,7 @@ KEY = IdentityKey(b"k" * 32)
 def portrait(task: Task) -> tuple[Portrait, Halves]:
     found = variables(task)
     assert found is not None
-    return drawn(found, KEY), Halves(found, "seed")
+    return draw_portrait(found, KEY), Halves(found, "seed")
 
 
 def compared(ours: Task, theirs: Task, common: int = 0) -> Likeness:

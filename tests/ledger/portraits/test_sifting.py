@@ -10,8 +10,8 @@ from benchmarks.recognition.guard_disguises import DISGUISES
 from modelsel.core.types import Task
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.portraits.likeness import Halves, likeness
-from modelsel.ledger.portraits.portrait import Portrait, drawn
-from modelsel.ledger.portraits.sifting import SLACK, can_fit, least_of, may_be_one
+from modelsel.ledger.portraits.portrait import Portrait, draw_portrait
+from modelsel.ledger.portraits.sifting import SLACK, can_fit, least_of, may_be_same
 from modelsel.ledger.portraits.variables import variables
 
 KEY = IdentityKey(b"k" * 32)
@@ -21,7 +21,7 @@ LETTERS = ("iirrsdkl", "rrrrrrr", "kkllbm", "rs", "rrb", "iirsdkllb" * 2)
 def portrait(task: Task) -> tuple[Portrait, Halves]:
     found = variables(task)
     assert found is not None
-    return drawn(found, KEY), Halves(found, "seed")
+    return draw_portrait(found, KEY), Halves(found, "seed")
 
 
 def some_set_fits(over: np.ndarray, there: np.ndarray, least: int) -> bool:
@@ -73,9 +73,9 @@ def test_a_disguise_that_is_seen_by_its_names_is_never_sifted_out(letters: str) 
     worn = [other for disguise in DISGUISES if (other := disguise.of(task)) is not None]
     mine, halves = portrait(task)
     theirs = [portrait(other)[0] for other in [*worn, *others] if variables(other) is not None]
-    said = may_be_one(mine, theirs)
+    said = may_be_same(mine, theirs)
     one_by_one = [likeness(mine, halves, other, thorough=False) for other in theirs]
-    assert said.tolist() == [bool(may_be_one(mine, [other])[0]) for other in theirs]
+    assert said.tolist() == [bool(may_be_same(mine, [other])[0]) for other in theirs]
     assert not any(found.same for found, may in zip(one_by_one, said) if not may)
     assert not any(found.variables for found, may in zip(one_by_one, said) if not may)  # it was not even judged
 
@@ -83,6 +83,6 @@ def test_a_disguise_that_is_seen_by_its_names_is_never_sifted_out(letters: str) 
 def test_most_unrelated_tables_of_the_same_names_are_sifted_out() -> None:
     mine = portrait(drawn_table(500, "rrrriiss", 0))[0]
     others = [portrait(drawn_table(500, "rrrriiss", seed))[0] for seed in range(1, 21)]
-    assert may_be_one(mine, others).mean() < 0.3
-    assert may_be_one(mine, [mine]).all()
-    assert may_be_one(mine, []).shape == (0,)
+    assert may_be_same(mine, others).mean() < 0.3
+    assert may_be_same(mine, [mine]).all()
+    assert may_be_same(mine, []).shape == (0,)

@@ -11,7 +11,7 @@ from modelsel.kernels.rows import blake
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.rows import hashing
 from modelsel.ledger.rows import hashing as sorting
-from modelsel.ledger.rows.hashing import MANY, hashed
+from modelsel.ledger.rows.hashing import MANY, hash_rows
 from modelsel.ledger.rows.order import Dense
 
 
@@ -30,19 +30,19 @@ def test_many_rows_go_to_the_kernel_and_a_key_too_long_for_it_does_not(monkeypat
     asked = []
     monkeypatch.setattr(hashing, "load", lambda name: asked.append(name))
     words = np.arange(2 * MANY, dtype=np.uint64).reshape(MANY, 2)
-    hashed(words, IdentityKey(b"k" * 32), b"p")
+    hash_rows(words, IdentityKey(b"k" * 32), b"p")
     assert asked == ["blake"]
-    hashed(words[:-1], IdentityKey(b"k" * 32), b"p")
+    hash_rows(words[:-1], IdentityKey(b"k" * 32), b"p")
     assert asked == ["blake"]
     with pytest.raises(ValueError, match="key"):
-        hashed(words, IdentityKey(b"k" * 65), b"p")
+        hash_rows(words, IdentityKey(b"k" * 65), b"p")
 
 
 def test_where_no_kernel_can_be_had_the_answer_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     words = np.random.default_rng(0).integers(0, 2**64, (MANY, 21), dtype=np.uint64)
-    compiled = hashed(words, IdentityKey(b"k" * 32), b"p")
+    compiled = hash_rows(words, IdentityKey(b"k" * 32), b"p")
     monkeypatch.setattr(hashing, "load", lambda name: None)
-    assert np.array_equal(hashed(words, IdentityKey(b"k" * 32), b"p"), compiled)
+    assert np.array_equal(hash_rows(words, IdentityKey(b"k" * 32), b"p"), compiled)
 
 
 @pytest.mark.slow

@@ -16,13 +16,13 @@ from modelsel.ledger.rows.identity import (
     bound,
     columns,
     feature_tokens,
-    met,
+    is_among,
     number_tokens,
     occurrences,
     rank_tokens,
     tally,
 )
-from modelsel.ledger.rows.matching import ALIKE, KEPT, Sketch, keyed, matched, settled, sketches
+from modelsel.ledger.rows.matching import ALIKE, KEPT, Sketch, best_naming, hash_tokens, match_names, sketches
 from modelsel.ledger.rows.order import Dense, Order
 from modelsel.ledger.rows.row_set import RecentRowSets, RowSet
 
@@ -54,17 +54,17 @@ def test_of_all_exchanges_the_first_of_those_that_agree_best_is_taken(groups: li
                 for index, source in zip(group, order):
                     tried[index] = names[source]
             every.append(tuple(tried))
-        assert settled(names, groups, agreement) == max(every, key=agreement)  # max takes the first of equals
+        assert best_naming(names, groups, agreement) == max(every, key=agreement)  # max takes the first of equals
 
 
 def test_seven_hundred_and_twenty_exchanges_are_all_tried_and_of_more_pairs_are_swapped() -> None:
     turned = Agreement(0, best=("b", "c", "d", "e", "f", "a"))
-    assert settled(tuple("abcdef"), [[0, 1, 2, 3, 4, 5]], turned) == turned.best
+    assert best_naming(tuple("abcdef"), [[0, 1, 2, 3, 4, 5]], turned) == turned.best
     swapped = Agreement(0, best=("a", "b", "g", "d", "e", "f", "c"))
-    assert settled(tuple("abcdefg"), [list(range(7))], swapped) == swapped.best
+    assert best_naming(tuple("abcdefg"), [list(range(7))], swapped) == swapped.best
     assert swapped.times <= 1 + 21
     lost = Agreement(0, best=("b", "c", "d", "e", "f", "g", "a"))
-    assert settled(tuple("abcdefg"), [list(range(7))], lost) == tuple("abcdefg")  # no exchange of two helps
+    assert best_naming(tuple("abcdefg"), [list(range(7))], lost) == tuple("abcdefg")  # no exchange of two helps
     assert lost.times == 1 + 3 * 21
 
 
@@ -72,7 +72,7 @@ def test_seven_hundred_and_twenty_exchanges_are_all_tried_and_of_more_pairs_are_
 def test_names_under_which_all_rows_agree_are_not_tried_otherwise(count: int) -> None:
     names = tuple("abcdefg")[:count]
     perfect = Agreement(0, best=names)
-    assert settled(names, [list(range(count))], perfect) == names
+    assert best_naming(names, [list(range(count))], perfect) == names
     assert perfect.times == 1
 
 
@@ -116,7 +116,7 @@ def test_columns_are_paired_as_the_rule_says() -> None:
                 shares = np.full(len(values), 0.125) * rng.integers(1, 3, len(values))
                 drawn.append(Sketch(str(rng.choice(list("abcdef"))), str(rng.choice(list("12345"))), values, shares))
             sides.append(drawn)
-        said.append(matched(*sides))
+        said.append(match_names(*sides))
         assert said[-1] == paired(*sides)
     assert sum(one is not None for one in said) > 50
     assert sum(bool(one and one[1]) for one in said) > 10
@@ -127,9 +127,9 @@ def test_a_column_without_values_is_like_no_other() -> None:
         Sketch("a", "1", np.empty(0, np.uint64), np.empty(0)),
         Sketch("b", "2", np.arange(2, dtype=np.uint64), np.full(2, 0.5)),
     )
-    assert matched([empty], [full]) is None
-    assert matched([full], [empty]) is None
-    assert matched([empty, full], [full, empty]) == (("a", "b"), [])
+    assert match_names([empty], [full]) is None
+    assert match_names([full], [empty]) is None
+    assert match_names([empty, full], [full, empty]) == (("a", "b"), [])
 
 
 def test_a_sketch_has_the_shares_of_the_smallest_values() -> None:
@@ -139,7 +139,7 @@ def test_a_sketch_has_the_shares_of_the_smallest_values() -> None:
     tokens, counts = np.unique(cells.tokens[:, 0], return_counts=True)
     assert drawn.distinct == len(tokens)
     assert drawn.shares == pytest.approx(counts[:KEPT] / 3000)
-    assert np.array_equal(drawn.values, keyed(tokens[:KEPT], KEY))
+    assert np.array_equal(drawn.values, hash_tokens(tokens[:KEPT], KEY))
 
 
 @pytest.mark.parametrize("values", [[], [3.0], [2.0, 2.0, 2.0], [5.0, -1.0, 5.0, 7.5, -1.0, 5.0, 0.0]])
@@ -262,5 +262,5 @@ def test_values_are_counted_and_met_as_in_plain_lists() -> None:
         values, pool = rng.integers(0, 12, 15).astype(np.uint64), rng.integers(2, 10, size).astype(np.uint64)
         known = pool.tolist()
         assert occurrences(values, pool).tolist() == [known.count(one) for one in values.tolist()]
-        assert met(values, np.sort(pool)).tolist() == [one in known for one in values.tolist()]
+        assert is_among(values, np.sort(pool)).tolist() == [one in known for one in values.tolist()]
         assert [one.tolist() for one in tally(pool)] == [sorted(set(known)), [known.count(one) for one in sorted(set(known))]]

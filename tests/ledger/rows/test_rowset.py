@@ -10,8 +10,8 @@ from modelsel.core.types import Feature, Table
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.rows.channels import quasi_keys, ranked
 from modelsel.ledger.rows.identity import TokenTable, bound, columns
-from modelsel.ledger.rows.matching import matched, settled, sketches
-from modelsel.ledger.rows.row_set import RowSet, containment, identifiability, shared
+from modelsel.ledger.rows.matching import best_naming, match_names, sketches
+from modelsel.ledger.rows.row_set import RowSet, containment, identifiability, shared_rows
 
 KEY = IdentityKey(b"k" * 32)
 
@@ -21,8 +21,8 @@ def test_shared_rows_are_counted_as_multisets(ours: list[int], theirs: list[int]
     from collections import Counter
 
     rows, stored = np.array(ours, np.uint64), np.array(sorted(theirs), np.uint64)
-    assert shared(rows, stored, repetitions=True).sum() == sum((Counter(ours) & Counter(theirs)).values())
-    assert shared(rows, stored, repetitions=False).sum() == sum(one in theirs for one in ours)
+    assert shared_rows(rows, stored, repetitions=True).sum() == sum((Counter(ours) & Counter(theirs)).values())
+    assert shared_rows(rows, stored, repetitions=False).sum() == sum(one in theirs for one in ours)
 
 
 def test_a_set_survives_packing() -> None:
@@ -71,7 +71,7 @@ def test_renamed_and_moved_columns_are_matched_by_their_values() -> None:
     values = np.column_stack([rng.integers(0, 2, 200), rng.integers(0, 3, 200), rng.integers(0, 4, 200)])
     stored = nominal(("a", "b", "c"), values)
     ours = nominal(("b", "z", "y"), values[:, [1, 2, 0]])
-    pairing = matched(sketches(ours, KEY), sketches(stored, KEY))
+    pairing = match_names(sketches(ours, KEY), sketches(stored, KEY))
     assert pairing is not None
     assert pairing[0] == ("b", "c", "a")
     assert np.array_equal(bound(ours.renamed(pairing[0]), KEY), bound(stored, KEY))
@@ -83,17 +83,17 @@ def test_columns_of_equal_values_are_tried_both_ways() -> None:
     values = np.column_stack([one, rng.permutation(one), rng.permutation(one)])
     stored = nominal(("a", "b", "c"), values)
     ours = nominal(("x", "y", "z"), values[:, [2, 0, 1]])
-    pairing = matched(sketches(ours, KEY), sketches(stored, KEY))
+    pairing = match_names(sketches(ours, KEY), sketches(stored, KEY))
     assert pairing is not None
     assert pairing[1] == [[0, 1, 2]]
     hashes = bound(stored, KEY)
-    names = settled(*pairing, lambda names: float(np.isin(bound(ours.renamed(names), KEY), hashes).mean()))
+    names = best_naming(*pairing, lambda names: float(np.isin(bound(ours.renamed(names), KEY), hashes).mean()))
     assert names == ("c", "a", "b")
 
 
 def test_tables_of_another_width_do_not_match() -> None:
     values = np.zeros((10, 2))
-    assert matched(sketches(nominal(("a", "b"), values), KEY), sketches(nominal(("a",), values[:, :1]), KEY)) is None
+    assert match_names(sketches(nominal(("a", "b"), values), KEY), sketches(nominal(("a",), values[:, :1]), KEY)) is None
 
 
 def table(values: np.ndarray) -> Table:

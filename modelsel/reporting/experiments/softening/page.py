@@ -10,7 +10,7 @@ from modelsel.reporting.experiments.softening.findings import PUBLISHED, HardTre
 TAGS = {"reproduced": "winner-tag", "in part": "medium", "not reproduced": "high"}
 
 
-def html(one: Mapping[str, Any]) -> str:
+def html(one: Mapping[str, object]) -> str:
     """Write the section for the page."""
     return "".join(_parts(one))
 
@@ -203,7 +203,7 @@ def findings(one: Mapping[str, Any]) -> Rows:
     return rows
 
 
-def _choice(chosen: Mapping[str, Any]) -> str:
+def _choice(chosen: Mapping[str, object]) -> str:
     leaf = ", Laplace" if chosen["leaf"] == "laplace" else ""
     return f"{chosen['method']}, {chosen['splits']} splits{leaf}"
 

@@ -9,7 +9,7 @@ from modelsel.reporting.experiments.softening import page
 WIDTH = 108
 
 
-def text(one: Mapping[str, Any]) -> str:
+def text(one: Mapping[str, object]) -> str:
     """Write the section for the terminal."""
     return "\n\n".join(_blocks(one)) + "\n"
 

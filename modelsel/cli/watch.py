@@ -1,0 +1,25 @@
+"""`modelsel watch install|status|uninstall`: watch every process of a virtual environment."""
+
+from collections.abc import Sequence
+
+from modelsel.cli.arguments import Arguments
+from modelsel.core.errors import OK
+
+
+def main(words: Sequence[str]) -> int:
+    """Run `modelsel watch`: put the hook of this environment in place, take it away, or say whether it is there."""
+    parser = Arguments("watch")
+    parser.add_argument("action", choices=("install", "status", "uninstall"), metavar="install|status|uninstall")
+    parser.add_argument("--strict", action="store_true", help="install: raise before a score on sealed rows is returned")
+    args = parser.parse_args(words)
+    from modelsel.api import watch
+
+    if args.action == "install":
+        print(f"{watch.install(args.strict)}: processes of this environment are watched from their start")
+    elif args.action == "uninstall":
+        place = watch.uninstall()
+        print(f"{place}: removed" if place else "nothing is installed in this environment")
+    else:
+        place = watch.installed()
+        print(f"{place}: processes of this environment are watched" if place else "this environment is not watched")
+    return OK

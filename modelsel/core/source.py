@@ -1,0 +1,53 @@
+"""The rows of a table as their owner holds them: a frame, an array, a sparse matrix, a list of texts; and labels.
+
+A table says in numbers what the rows hold; a source keeps the columns in their own types, for whoever reads those. It has all
+rows that were handed over, without the target and the other roles, and is taken from by the data rows of a table
+(`Table.rows`).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """`data` are features alone; `classes` the labels of the task's classes as the target's column held them."""
+
+    data: Any
+    classes: NDArray[Any] | None = None  # None where nobody asked for them
+    target: Any = None  # of a search, which seals nothing: y as it was given
+
+    def take(self, rows: NDArray[np.int64]) -> Any:
+        """Some rows by position, of the type that all are of.
+
+        >>> Source(["first text", "second text"]).take(np.array([1, 0]))
+        ['second text', 'first text']
+        """
+        return taken(self.data, rows)
+
+    def labels(self, rows: NDArray[np.int64], codes: NDArray[np.int32]) -> Any:
+        """The labels of some rows, whose classes are `codes`."""
+        if self.target is not None:
+            return taken(self.target, rows)
+        assert self.classes is not None
+        return self.classes[codes]
+
+    @property
+    def columns(self) -> tuple[Any, ...] | None:
+        """The names of the columns; None where they have none."""
+        found = getattr(self.data, "columns", None)
+        return None if found is None or callable(found) else tuple(getattr(self.data, "column_names", found))
+
+
+def taken(data: Any, rows: NDArray[np.int64]) -> Any:
+    """Some rows of anything that has rows, of the type that it is of."""
+    if hasattr(data, "iloc"):  # pandas
+        return data.iloc[rows]
+    if hasattr(data, "column_names") and hasattr(data, "take"):  # Arrow
+        return data.take(rows)
+    if isinstance(data, list | tuple):
+        return [data[row] for row in rows.tolist()]
+    return data[rows]  # NumPy, SciPy's sparse matrices, Polars

@@ -1,0 +1,226 @@
+"""Grow a whole tree by squared error: nominal features, missing values by every policy, weights of any kind.
+
+As `grow`, whose stretches of sorted columns and stable partitions these are: an entry is code | number in the node, and what is
+added up are whole numbers (`kernels/growth/numbers`).
+"""
+
+import numpy as np
+
+from modelsel.kernels import types
+from modelsel.kernels.compiler import kernel
+from modelsel.kernels.growth.number_cuts import best_cut, best_levels
+from modelsel.kernels.growth.numbers import centre, child_moments, rounded, shares_of
+from modelsel.kernels.growth.partition import by_level, by_threshold, move, place
+from modelsel.kernels.growth.records import extended, roomier, send_by_mimics, wider, write_marks, write_mimics
+from modelsel.kernels.layout import (
+    ABSENT,
+    BRANCH,
+    BRANCHES,
+    BY_SURROGATES,
+    CODE,
+    CUTS,
+    DEPTH,
+    END,
+    FEATURE,
+    FIRST,
+    INFORMATION,
+    LEFT,
+    LEVELS,
+    MIMIC,
+    MISSING_TO,
+    MULTIWAY,
+    NEXT,
+    NODE_MODE,
+    PARENT,
+    RECORD,
+    RIGHT,
+    SIDE,
+    START,
+    SUBSET,
+    SURROGATE,
+    SURROGATES,
+    TEST,
+    THRESHOLD,
+    VALUE,
+)
+from modelsel.kernels.splits.split_competition import longer
+
+WEIGHT, MEAN, SQUARES = range(3)  # of a node
+
+
+@kernel(_nrt=False)
+def _splittable(moments, depth, rules, limits):
+    """A node is worth a search: two numbers, weight for two branches, and within the limits."""
+    room = max(limits.min_split, 2 * limits.min_leaf) - 1e-9
+    return moments[SQUARES] > 0.0 and moments[WEIGHT] >= room and depth < rules.max_depth
+
+
+@kernel(_nrt=False)
+def _search(order, slot, codes, mine, start, end, u, weight, levels, rest, size, rules, needed, steps, sums, sizes, keys, seen,
+            names, inside, here, below, found):  # fmt: skip
+    """The feature of the best test (−1: none); those that are constant are not offered below."""
+    chosen, best = -1, -np.inf
+    for f in range(len(slot)):
+        below[f] = 0
+        if here[f]:
+            if slot[f] < 0:
+                best_levels(codes[f], mine, u, weight, levels[f], rest, size, rules, needed, steps, sums, sizes, keys, seen,
+                            names, inside[f], found[f])  # fmt: skip
+            else:
+                best_cut(order[slot[f], start:end], u, weight, levels[f], rest, size, rules, needed, steps, found[f])
+            below[f] = found[f, CUTS] >= 0
+            if found[f, CODE] >= 0 and found[f, VALUE] > best:
+                chosen, best = f, found[f, VALUE]
+    return chosen
+
+
+@kernel(_nrt=False)
+def _largest(moments, first, branches):
+    """Return the branch with the most weight; ties: the first."""
+    best, most = 0, -1.0
+    for b in range(branches):
+        if moments[first + b, WEIGHT] > most + 1e-9:
+            best, most = b, moments[first + b, WEIGHT]
+    return best
+
+
+@kernel(_nrt=False)
+def _open(nodes, moments, node, first, branches, depth, rules, limits, child):
+    """Write the children's records and their places among the open ones (last: leaves); how many are open, bits of a place."""
+    opened, bits = 0, 0
+    for b in range(branches):
+        nodes[first + b, PARENT], nodes[first + b, DEPTH], child[b] = node, depth, -1
+        if _splittable(moments[first + b], depth, rules, limits):
+            child[b] = opened
+            opened += 1
+    for b in range(branches):
+        child[b] = child[b] if child[b] >= 0 else opened
+    while min(opened + 1, branches) > 1 << bits:
+        bits += 1
+    return opened, bits
+
+
+@kernel(
+    types.grown(
+        types.entries, types.codes, types.reals, types.fixed_wholes, types.fixed_columns, types.fixed_wholes,
+        types.fixed_wholes, types.real, types.real, types.rules, types.limits, types.mimics, types.flags,
+    )
+)  # fmt: skip
+def grow(order, rows, weight, slot, codes, levels, whole, steps, parts, rules, limits, mimic, stop):
+    """Node records, worth of tests, weight, mean and squares of nodes, marks of levels; surrogates, agreements, sides.
+
+    No records when it was stopped. whole: q per data row; other arguments as of `grow.grow` and in `numbers`.
+    """
+    features, nominal, widest, n = len(slot), slot < 0, 2, len(rows)
+    for f in range(features):
+        if nominal[f]:
+            widest = max(widest, levels[f])
+    nodes, value, moments = np.zeros((64, RECORD), np.int64), np.zeros((64, 1)), np.zeros((64, 3))
+    marks, marked = np.zeros((64, 1), np.uint8), 0
+    mimics, agreement, mimicked = np.zeros((64, MIMIC), np.int64), np.zeros((64, 1)), 0
+    level_sides, sided = np.zeros((64, 1), np.int64), 0
+    offered, found = np.ones((8, features), np.uint8), np.zeros((features, 8))
+    sums, sizes, keys = np.zeros(widest + 2, np.int64), np.zeros(widest + 2), np.zeros(widest + 2)
+    seen, names, tally = np.zeros(widest + 2, np.int64), np.zeros(widest + 2, np.int64), np.zeros(widest + 2, np.int64)
+    table, inside = np.zeros((widest + 2, 3)), np.zeros((features, widest + 2), np.uint8)
+    level_side, ranked = np.zeros((features, widest + 1), np.int64), np.zeros(SURROGATES + 1, np.int64)
+    at, begin, child, shares = (
+        np.zeros(widest + 2, np.int64), np.zeros(widest + 2, np.int64), np.zeros(widest + 2, np.int64), np.zeros(widest + 2),
+    )  # fmt: skip
+    fill, lean, pair, u = np.zeros(2, np.int64), np.zeros(n, np.int32), np.zeros(n, np.int64), np.zeros(n, np.int64)
+    branch, to, zeros = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int32)
+    spare, spare_rows, spare_weight, places = np.zeros(n, np.int64), np.zeros(n, np.int32), np.zeros(n), np.zeros(1, np.int64)
+    needed = limits.min_leaf - 1e-9
+    nodes[0, PARENT], nodes[0, END] = -1, n
+    moments[0, WEIGHT], moments[0, MEAN], moments[0, SQUARES] = child_moments(
+        branch, rows, weight, whole, shares, 0, steps, parts, 0
+    )
+    stack, top, made = np.zeros((64, 1), np.int64), 1, 1
+    if not _splittable(moments[0], 0, rules, limits):
+        top = 0
+    while top > 0:
+        if stop[0]:
+            made = 0
+            break
+        top -= 1
+        node = stack[top, 0]
+        start, end, depth = nodes[node, START], nodes[node, END], nodes[node, DEPTH]
+        size = end - start
+        offered = longer(offered, depth + 2)
+        here, below = offered[depth], offered[depth + 1]
+        u, zeros = roomier(u, size), zeros if size <= len(zeros) else np.zeros(2 * size, np.int32)
+        mine, own_weight, own_u = rows[start:end], weight[start:end], u[:size]
+        rest, total = centre(mine, own_weight, whole, steps, parts, own_u)
+        f = _search(order, slot, codes, mine, start, end, own_u, own_weight, levels, rest, total, rules, needed, steps, sums,
+                    sizes, keys, seen, names, inside, here, below, found)  # fmt: skip
+        if f < 0:
+            continue
+        best_of, code, side = found[f], int(found[f, CODE]), int(found[f, SIDE])
+        after, best, absent_here = int(best_of[NEXT]), best_of[VALUE] - best_of[INFORMATION], best_of[ABSENT] > 0
+        test = rules.nominal if nominal[f] else THRESHOLD
+        branches = 2
+        if test == MULTIWAY:
+            branches = levels[f] + (rules.missing == BRANCH and absent_here)
+            below[f] = 0
+        first = made
+        made += branches
+        nodes, value, moments = longer(nodes, made), longer(value, made), longer(moments, made)
+        branch, to = roomier(branch, size), roomier(to, size)
+        mine_branch, goes = branch[:size], side if rules.missing in (NODE_MODE, BRANCH) else -1
+        if test == THRESHOLD:
+            by_threshold(order[slot[f], start:end], code, levels[f], rules, fill, goes, mine_branch)
+        else:
+            by_level(codes[f], mine, zeros, test, code, rules, fill, inside[f], goes, mine_branch)
+        if rules.missing == SURROGATE:
+            lean, pair = roomier(lean, size), roomier(pair, size)
+            mimic(order, slot, codes, levels, start, end, mine, own_weight, mine_branch, f, below, rules, lean, pair, tally,
+                  table, level_side, found, ranked)  # fmt: skip
+            side = BY_SURROGATES - ranked[SURROGATES]
+            mimics, agreement, level_sides, mimicked, sided = write_mimics(
+                node, ranked, found, nominal, levels, level_side, mimics, agreement, level_sides, mimicked, sided
+            )
+            send_by_mimics(mine_branch, mine, ranked, found, codes, nominal, level_side)
+        divided = shares_of(mine_branch, own_weight, branches, shares)
+        for b in range(branches):
+            own = moments[first + b]
+            own[WEIGHT], own[MEAN], own[SQUARES] = child_moments(
+                mine_branch, mine, own_weight, whole, shares, b, steps, parts, divided
+            )
+        if rules.missing == BRANCH and not absent_here:
+            side = _largest(moments, first, branches)
+        record = nodes[node]
+        record[TEST], record[FEATURE], record[FIRST], record[BRANCHES], record[MISSING_TO] = test, f, first, branches, side
+        record[LEFT], record[RIGHT], value[node, 0] = code, after, best
+        if test == SUBSET:
+            absent = _largest(moments, first, branches) == 0
+            marks = write_marks(codes[f], mine, levels[f], inside[f], absent, marks, marked)
+            record[LEVELS] = marked
+            marked += levels[f]
+        opened, bits = _open(nodes, moments, node, first, branches, depth + 1, rules, limits, child)
+        if opened == 0:
+            continue
+        space = size + divided * opened
+        places, spare = roomier(places, divided * opened), roomier(spare, space + size)
+        spare_rows, spare_weight = roomier(spare_rows, space), roomier(spare_weight, space)
+        own_places = places[: divided * opened].reshape((divided, opened))
+        last = place(mine_branch, mine, own_weight, nodes, first, branches, child, opened, shares, start, bits, at, begin, to,
+                     own_places, spare_rows, spare_weight)  # fmt: skip
+        for i in range(last - start if divided > 0 else 0):
+            spare_weight[i] = rounded(spare_weight[i], steps)
+        order = wider(order, last)
+        move(order, slot, below, to, own_places, branches, opened, start, end, rules.id_bits, bits, begin, at, spare)
+        rows, weight = extended(rows, spare_rows, start, last), extended(weight, spare_weight, start, last)
+        stack = longer(stack, top + branches)
+        for b in range(branches - 1, -1, -1):
+            if child[b] < opened:
+                stack[top, 0] = first + b
+                top += 1
+    return (
+        nodes[:made].copy(),
+        value[:made, 0].copy(),
+        moments[:made].copy(),
+        marks[:marked, 0].copy(),
+        mimics[:mimicked].copy(),
+        agreement[:mimicked, 0].copy(),
+        level_sides[:sided, 0].copy(),
+    )

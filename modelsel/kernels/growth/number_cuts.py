@@ -1,0 +1,294 @@
+"""The best test of one feature by squared error: a cut of a sorted column, or a test of a nominal feature's levels.
+
+What a test is worth is Σ_b (Σ_b u)² / w_b over its branches; sums of u are whole numbers, so that the first of the best wins
+whatever the order of rows. Where missing values take no part, sums are taken about the mean of the rows that do.
+"""
+
+import numpy as np
+
+from modelsel.kernels.compiler import kernel
+from modelsel.kernels.growth.numbers import shift_of
+from modelsel.kernels.growth.tally import ascend
+from modelsel.kernels.layout import (
+    ABSENT,
+    BRANCH,
+    BY_SURROGATES,
+    CODE,
+    CUTS,
+    DIVIDED,
+    EQUALITY,
+    FRACTIONAL,
+    INFORMATION,
+    MULTIWAY,
+    NEXT,
+    NODE_MODE,
+    NOTHING,
+    SIDE,
+    SURROGATE,
+    VALUE,
+)
+
+
+@kernel(_nrt=False)
+def worth(left, right, n_left, n_right):
+    """What two branches are worth."""
+    a, b = float(left), float(right)
+    return a * a * (1.0 / n_left) + b * b * (1.0 / n_right)
+
+
+@kernel(_nrt=False)
+def _clear(found):
+    for k in range(len(found)):
+        found[k] = 0.0
+    found[CODE], found[VALUE] = NOTHING, -np.inf
+
+
+@kernel(_nrt=False)
+def _take(found, left, total, n_left, size, needed, code, after, side):
+    """Keep a test of two branches if it is admissible and better than the best so far."""
+    n_right = size - n_left
+    if n_left >= needed and n_right >= needed and n_left > 0.0 and n_right > 0.0:
+        value = worth(left, total - left, n_left, n_right)
+        if value > found[VALUE]:
+            found[VALUE], found[CODE], found[NEXT], found[SIDE] = value, code, after, side
+
+
+@kernel(_nrt=False)
+def _median(entries, end, weight, shift, ids, size):
+    """The lower median of the known values."""
+    half, so_far = size / 2, 0.0
+    for i in range(end):
+        so_far += weight[entries[i] & ids]
+        if so_far >= half:
+            return entries[i] >> shift
+    return entries[end - 1] >> shift
+
+
+@kernel(_nrt=False)
+def _sum_about(entries, end, u, weight, shift, ids, total, size, steps, fill, lost, lost_weight):
+    """Σ over values of (Σ u − m·w), as the pass over cuts will add it up."""
+    if steps == 0.0:
+        return total - shift_of(total, size, size, steps)
+    all_, i = np.int64(0), 0
+    while i < end:
+        code, own, own_weight = entries[i] >> shift, np.int64(0), 0.0
+        while i < end and entries[i] >> shift == code:
+            own += u[entries[i] & ids]
+            own_weight += weight[entries[i] & ids]
+            i += 1
+        if code == fill:
+            own += lost
+            own_weight += lost_weight
+        all_ += own - shift_of(total, size, own_weight, steps)
+    return all_
+
+
+@kernel(_nrt=False)
+def best_cut(entries, u, weight, missing, rest, all_weight, rules, needed, steps, found):
+    """Write the best cut of a sorted column into `found` (CODE < 0: none; CUTS < 0: the column is constant here)."""
+    shift, ids, end = rules.id_bits, (np.int64(1) << rules.id_bits) - 1, len(entries)
+    _clear(found)
+    lost, lost_weight = np.int64(0), 0.0
+    while end > 0 and entries[end - 1] >> shift == missing:
+        end -= 1
+        lost += u[entries[end] & ids]
+        lost_weight += weight[entries[end] & ids]
+    found[ABSENT] = lost_weight
+    if end == 0 or entries[0] >> shift == entries[end - 1] >> shift:
+        found[CUTS] = NOTHING
+        return
+    total, size, fill, either = rest - lost, all_weight - lost_weight, np.int64(-1), rules.missing == BRANCH
+    if rules.missing == NODE_MODE:
+        fill = entries[(end - 1) // 2] >> shift if rules.unit else _median(entries, end, weight, shift, ids, size)
+        total, size = rest, all_weight
+    about = not either
+    whole, full = total, size
+    if about:
+        whole = _sum_about(entries, end, u, weight, shift, ids, total, size, steps, fill, lost, lost_weight)
+    elif lost_weight > 0.0:
+        whole, full = rest, all_weight
+    left, n_left, before, i = np.int64(0), 0.0, np.int64(-1), 0
+    while i < end:
+        code, own, own_weight = entries[i] >> shift, np.int64(0), 0.0
+        while i < end and entries[i] >> shift == code:
+            at = np.uint64(entries[i] & ids)
+            own += u[at]
+            own_weight += weight[at]
+            i += 1
+        if code == fill:
+            own += lost
+            own_weight += lost_weight
+        if own_weight == 0.0:
+            continue
+        if before >= 0:
+            if either and lost_weight > 0.0:
+                _take(found, left + lost, whole, n_left + lost_weight, full, needed, before, code, 0.0)
+                _take(found, left, whole, n_left, full, needed, before, code, 1.0)
+            else:
+                _take(found, left, whole, n_left, full, needed, before, code, 0.0)
+        left += own - (shift_of(total, size, own_weight, steps) if about else 0)
+        n_left += own_weight
+        before = code
+    found[INFORMATION] = float(whole) * float(whole) * (1.0 / full)
+    if rules.missing == NODE_MODE:
+        found[SIDE] = 0.0 if fill <= found[CODE] else 1.0
+    elif rules.missing == FRACTIONAL:
+        found[SIDE] = DIVIDED
+    elif rules.missing == SURROGATE:
+        found[SIDE] = BY_SURROGATES
+
+
+@kernel(_nrt=False)
+def _count(codes, rows, u, weight, levels, sums, sizes, seen):
+    """Sums per level; returns how many levels occur, in order in `seen`. The missing ones are level `levels`."""
+    present, few = 0, levels <= len(rows)
+    for each in range(levels + 1 if few else 0):
+        sums[each], sizes[each] = 0, 0.0
+    if not few:
+        sums[levels], sizes[levels] = 0, 0.0
+        for i in range(len(rows)):
+            if codes[rows[i]] >= 0:
+                sums[codes[rows[i]]], sizes[codes[rows[i]]] = 0, 0.0
+    for i in range(len(rows)):
+        level = np.int64(codes[np.uint64(rows[i])])
+        if level < 0:
+            level = np.int64(levels)
+        if not few and level < levels and sizes[level] == 0.0 and weight[i] > 0.0:
+            seen[present] = level
+            present += 1
+        sums[level] += u[i]
+        sizes[level] += weight[i]
+    if not few:
+        ascend(seen, present)
+    for each in range(levels if few else 0):
+        if sizes[each] > 0.0:
+            seen[present] = each
+            present += 1
+    return present
+
+
+@kernel(_nrt=False)
+def _by_mean(names, keys):
+    """Sort names by their keys, equals as they stand (insertion over halving gaps, Shell 1959)."""
+    gap = len(names) // 2
+    while gap > 0:
+        for i in range(gap, len(names)):
+            name, j = names[i], i
+            while j >= gap and (
+                keys[names[j - gap]] > keys[name] or (keys[names[j - gap]] == keys[name] and names[j - gap] > name)
+            ):
+                names[j] = names[j - gap]
+                j -= gap
+            names[j] = name
+        gap //= 2
+
+
+@kernel(_nrt=False)
+def _mode(sizes, seen):
+    """The level of most weight; ties: the first."""
+    most = 0.0
+    for level in seen:
+        most = max(most, sizes[level])
+    for level in seen:
+        if sizes[level] > most - 1e-9:
+            return level
+    return seen[0]
+
+
+@kernel(_nrt=False)
+def _subset(sums, sizes, pieces, names, keys, total, size, needed, levels, found, inside):
+    """Levels in the order of their means; the best prefix."""
+    for k in range(len(pieces)):
+        names[k] = pieces[k]
+        keys[pieces[k]] = float(sums[pieces[k]]) / sizes[pieces[k]]
+    _by_mean(names[: len(pieces)], keys)
+    left, n_left = np.int64(0), 0.0
+    for k in range(len(pieces) - 1):
+        left += sums[names[k]]
+        n_left += sizes[names[k]]
+        _take(found, left, total, n_left, size, needed, k, 0, 0.0)
+    if found[CODE] < 0:
+        return
+    for level in range(levels + 1):
+        inside[level] = 0
+    for k in range(int(found[CODE]) + 1):
+        inside[names[k]] = 1
+    if not inside[pieces[0]]:  # the first level is always inside
+        for k in range(len(pieces)):
+            inside[pieces[k]] = 1 - inside[pieces[k]]
+    found[CODE] = 0.0
+
+
+@kernel(_nrt=False)
+def _multiway(sums, sizes, pieces, needed, found):
+    """A branch per piece."""
+    large, value = 0, 0.0
+    for level in pieces:
+        large += sizes[level] >= needed
+        value += float(sums[level]) * float(sums[level]) * (1.0 / sizes[level])
+    if large >= 2:
+        found[CODE], found[VALUE] = 0.0, value
+
+
+@kernel(_nrt=False)
+def best_levels(codes, rows, u, weight, levels, rest, all_weight, rules, needed, steps, sums, sizes, keys, seen, names, inside,
+                found):  # fmt: skip
+    """Write the best test of a nominal feature into `found`, and the levels of its first branch into `inside`."""
+    _clear(found)
+    present = _count(codes, rows, u, weight, levels, sums, sizes, seen)
+    lost, lost_weight, fill = sums[levels], sizes[levels], np.int64(-1)
+    found[ABSENT] = lost_weight
+    joins = rules.missing == BRANCH and lost_weight > 0.0
+    pieces = present + (joins and rules.nominal != EQUALITY)
+    if present == 0 or pieces < 2:
+        found[CUTS] = NOTHING
+        return
+    if rules.missing == NODE_MODE:
+        fill = _mode(sizes, seen[:present])
+        sums[fill] += lost
+        sizes[fill] += lost_weight
+    total, size = np.int64(0), 0.0
+    for level in seen[:present]:
+        total += sums[level]
+        size += sizes[level]
+    if rules.missing != BRANCH:
+        whole = np.int64(0)
+        for level in seen[:present]:
+            sums[level] -= shift_of(total, size, sizes[level], steps)
+            whole += sums[level]
+        total = whole
+    elif joins:
+        total, size = rest, all_weight
+    if pieces > present:
+        seen[present] = levels
+    found[INFORMATION] = float(total) * float(total) * (1.0 / size)
+    if rules.nominal == MULTIWAY:
+        _multiway(sums, sizes, seen[:pieces], needed, found)
+    elif rules.nominal == EQUALITY:
+        for level in seen[:present]:
+            if joins:
+                _take(found, sums[level] + lost, total, sizes[level] + lost_weight, size, needed, level, 0, 0.0)
+                _take(found, sums[level], total, sizes[level], size, needed, level, 0, 1.0)
+            else:
+                _take(found, sums[level], total, sizes[level], size, needed, level, 0, 0.0)
+    else:
+        _subset(sums, sizes, seen[:pieces], names, keys, total, size, needed, levels, found, inside)
+    found[SIDE] = _side(rules, fill, inside, found, levels)
+
+
+@kernel(_nrt=False)
+def _side(rules, fill, inside, found, levels):
+    """Return the branch of a missing value: with the node's mode, or where the search put it."""
+    if rules.missing == FRACTIONAL:
+        return DIVIDED
+    if rules.missing == SURROGATE:
+        return BY_SURROGATES
+    if rules.missing == BRANCH:
+        if rules.nominal == MULTIWAY:
+            return levels
+        return found[SIDE] if rules.nominal == EQUALITY else 1.0 - inside[levels]
+    if rules.nominal == MULTIWAY:
+        return fill
+    if rules.nominal == EQUALITY:
+        return 0.0 if fill == found[CODE] else 1.0
+    return 1.0 - inside[fill]

@@ -1,0 +1,26 @@
+"""The mean of the target: what least squares predict without any feature."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.types import Description, Integers, NumberTask
+from modelsel.learner.constant import BaseConstant, ConstantModel, restored
+
+
+@dataclass(frozen=True)
+class Mean(BaseConstant):
+    """Says the mean of the analysis rows of every row; there is nothing to set."""
+
+    def fit_key(self) -> dict[str, Any]:
+        return {"kind": "mean"}
+
+    def fit(self, task: NumberTask, rows: Integers, rng: np.random.Generator) -> ConstantModel:
+        target, weights = task.target[rows], task.row_weights[rows]
+        return ConstantModel(float(weights @ target / weights.sum()), task, rows)
+
+    @staticmethod
+    def restore(description: Description) -> ConstantModel:
+        """Rebuild the model; what it says must be finite."""
+        return restored(description)

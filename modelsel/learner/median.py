@@ -1,0 +1,30 @@
+"""The median of the target: what least absolute errors predict without any feature.
+
+Where a median lies between two values it is their middle.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.types import Description, Integers, NumberTask
+from modelsel.learner.constant import BaseConstant, ConstantModel, restored
+from modelsel.statistics.sampling import weighted_median
+
+
+@dataclass(frozen=True)
+class Median(BaseConstant):
+    """Says the median of the analysis rows of every row; there is nothing to set."""
+
+    def fit_key(self) -> dict[str, Any]:
+        return {"kind": "median"}
+
+    def fit(self, task: NumberTask, rows: Integers, rng: np.random.Generator) -> ConstantModel:
+        target, weights = task.target[rows], task.row_weights[rows]
+        return ConstantModel(float(weighted_median(target, weights)), task, rows)
+
+    @staticmethod
+    def restore(description: Description) -> ConstantModel:
+        """Rebuild the model; what it says must be finite."""
+        return restored(description)

@@ -1,0 +1,145 @@
+"""Grow a tree by squared error on some rows of a task of numbers: by a compiled kernel, or by the NumPy grower.
+
+Growers of classes are shared as far as they go: rows have one class, so that a table of class weights is a weight.
+"""
+
+from dataclasses import replace
+from types import ModuleType
+
+import numpy as np
+
+from modelsel.core.types import ClassTask, Floats, Integers, NumberTask
+from modelsel.kernels import stop
+from modelsel.kernels.compiler import load, wanted
+from modelsel.kernels.layout import GENERAL, GrowthLimits, GrowthRules
+from modelsel.tree.growing.assemble import GrowerOutput, assemble
+from modelsel.tree.growing.columns import RankedColumns, columns
+from modelsel.tree.growing.grow import bits_for, check_word
+from modelsel.tree.growing.growth import MISSING, NOMINAL, BaseCriterion, GrowthParams
+from modelsel.tree.growing.late_surrogates import Finder, by_surrogates, later
+from modelsel.tree.growing.rows import WeightedRows
+from modelsel.tree.growing.whole_target import WeightedWholes, WholeTarget
+from modelsel.tree.structure.node import DecisionTree, NodeNumbers
+
+NO_MIMICS = np.zeros((0, 6), np.int64), np.zeros(0), np.zeros(0, np.int64)
+
+
+def grow_numbers(task: NumberTask, rows: Integers, growth: GrowthParams) -> DecisionTree:
+    """The fully grown tree on `rows` (repeats allowed). Raises `stop.Stopped` when the stop flag is set meanwhile."""
+    ranked = columns(task)
+    chosen, wholes = _whole(task, WeightedRows.of(_one_class(task), rows), growth, ranked)
+    late = growth.missing == "surrogate" and ranked.known and chosen.unit and wanted()
+    tree = _grown(chosen, wholes, ranked, replace(growth, missing="node_mode") if late else growth)
+    return later(by_surrogates(tree), Finder(chosen, ranked, bits_for(len(chosen.rows)))) if late else tree
+
+
+def _one_class(task: NumberTask) -> ClassTask:
+    """The same rows, all of one class."""
+    return ClassTask(
+        name=task.name, features=task.features, values=task.values, rows=task.rows, weights=task.weights, classes=("",),
+        target=np.zeros(len(task), np.int32),
+    )  # fmt: skip
+
+
+def _whole(
+    task: NumberTask, chosen: WeightedRows, growth: GrowthParams, ranked: RankedColumns
+) -> tuple[WeightedRows, WeightedWholes]:
+    """The fitted rows with weights whose sums are exact, and their whole numbers."""
+    target = WholeTarget.of(task.target[chosen.rows], float(chosen.weight.sum()))
+    divided = growth.missing == "fractional" and not ranked.complete
+    wholes = WeightedWholes.of(target, chosen.rows, len(task), chosen.weight, divided)
+    return replace(chosen, weight=wholes.rounded(chosen.weight)), wholes
+
+
+def _grown(chosen: WeightedRows, wholes: WeightedWholes, ranked: RankedColumns, growth: GrowthParams) -> DecisionTree:
+    """Grow by the kernel that is enough."""
+    output = None
+    if ranked.known and chosen.unit and (kernel := load("grow_numbers_complete")):
+        output = _complete(kernel, chosen, wholes, ranked, growth)
+    elif kernel := load("grow_numbers"):
+        output = _general(kernel, chosen, wholes, ranked, growth)
+    if output is None:
+        output = _numpy(chosen, wholes, ranked, growth)
+    if len(output.nodes) == 0:
+        raise stop.Stopped
+    tree = assemble(output, chosen.task, ranked, chosen.rows if growth.threshold == "observed" else None)
+    weight, mean, squares = tree.counts.T.copy()
+    return replace(
+        tree, classes=(), counts=weight[:, None].copy(), missing_to=tree.missing_to,
+        numbers=NodeNumbers(_inherited(tree, mean), squares),
+    )  # fmt: skip
+
+
+def _inherited(tree: DecisionTree, mean: Floats) -> Floats:
+    """Means; that of the parent where no row arrived."""
+    for node in np.flatnonzero(np.isnan(mean)):
+        mean[node] = mean[tree.parent[node]]
+    return mean
+
+
+def _complete(
+    kernel: ModuleType, chosen: WeightedRows, wholes: WeightedWholes, ranked: RankedColumns, growth: GrowthParams
+) -> GrowerOutput:
+    """Grow by the kernel for complete columns and rows of weight one."""
+    nodes, worth, sums, squares = kernel.grow(
+        ranked.order, ranked.codes, wholes.target.whole, chosen.rows, _rules(chosen, growth), _limits(chosen, growth), stop.FLAG
+    )
+    weight = sums[:, -1].astype(np.float64)
+    return _output(nodes, worth, weight, sums[:, 0] / np.maximum(weight, 1.0), squares, wholes)
+
+
+def _general(
+    kernel: ModuleType, chosen: WeightedRows, wholes: WeightedWholes, ranked: RankedColumns, growth: GrowthParams
+) -> GrowerOutput:
+    """Grow by the general kernel."""
+
+    from modelsel.kernels.growth import surrogates
+    from modelsel.kernels.splits import presort
+
+    task, rules = chosen.task, _rules(chosen, growth)
+    check_word(ranked, rules.id_bits)
+    entries = presort.pack(
+        ranked.order, ranked.codes, ranked.sorted_features, ranked.levels, task.target, chosen.number, len(chosen.rows),
+        rules.id_bits, 0,
+    )  # fmt: skip
+    steps = 0.0 if wholes.integral else wholes.steps
+    nodes, worth, moments, *records = kernel.grow(
+        entries, chosen.rows.astype(np.int32), chosen.weight.copy(), ranked.slot, ranked.codes, ranked.levels,
+        wholes.whole, steps, wholes.parts, rules, _limits(chosen, growth), surrogates.mimics, stop.FLAG,
+    )  # fmt: skip
+    weight, mean, squares = moments.T
+    own = _output(nodes, worth, weight, mean, squares, wholes)
+    return GrowerOutput(nodes, own.goodness, own.counts, *records)
+
+
+def _output(
+    nodes: Integers, worth: Floats, weight: Floats, mean: Floats, squares: Floats, wholes: WeightedWholes
+) -> GrowerOutput:
+    """Records without marks and surrogates, numbers in the target's unit; `counts` are weight, mean, squares."""
+    counts = np.stack([weight, wholes.target.value(mean), squares / np.square(wholes.target.scale)], axis=1)
+    return GrowerOutput(nodes, wholes.goodness(worth, weight), counts, np.zeros(0, np.uint8), *NO_MIMICS)
+
+
+def _numpy(chosen: WeightedRows, wholes: WeightedWholes, ranked: RankedColumns, growth: GrowthParams) -> GrowerOutput:
+    """Grow in NumPy what no kernel does."""
+    from modelsel.tree.growing.numpy_numbers import NumberGrower
+
+    grower = NumberGrower(chosen, ranked, BaseCriterion(), growth, None, wholes=wholes)
+    found = grower.grown()
+    mean, squares = np.array(grower.moments).T
+    own = _output(found.nodes, found.goodness, found.counts[:, 0], mean, squares, wholes)
+    return found._replace(goodness=own.goodness, counts=own.counts)
+
+
+def _rules(chosen: WeightedRows, growth: GrowthParams) -> GrowthRules:
+    """Write the settings of growing as the kernel reads them."""
+    return GrowthRules(
+        missing=MISSING.index(growth.missing), nominal=NOMINAL[growth.nominal], fused=GENERAL, formula=GENERAL, boundary=0,
+        convex=1, ratio=0, average=0, penalty=0, unit=int(chosen.unit), cautious=0,
+        max_depth=2**31 if growth.max_depth is None else growth.max_depth, id_bits=bits_for(len(chosen.rows)), class_bits=0,
+        by_count=int(growth.by_count),
+    )  # fmt: skip
+
+
+def _limits(chosen: WeightedRows, growth: GrowthParams) -> GrowthLimits:
+    return GrowthLimits(float(growth.min_leaf), float(growth.min_split), 0.0, 1.0, float(len(chosen.rows)))

@@ -1,0 +1,191 @@
+"""Grow a tree by squared error in NumPy: the same answers as the compiled growers by another way.
+
+At a node of weight W a row counts u = v − m·w, v its weighted whole number and m the node's mean; what a test is worth is
+
+    Σ_b (Σ_b u)² / w_b   over its branches b
+
+whose sums are whole numbers: the order of rows does not matter, and the first of the best tests wins.
+"""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from modelsel.core.types import Floats, Integers
+from modelsel.kernels.layout import DIVIDED, EQUALITY, MULTIWAY, SUBSET, THRESHOLD
+from modelsel.tree.growing.numpy_grower import Grower
+from modelsel.tree.growing.numpy_record import Node
+from modelsel.tree.growing.numpy_tests import SLACK, NodeColumn, Test, stand_ins, with_side
+from modelsel.tree.growing.whole_target import WeightedWholes
+
+
+@dataclass(frozen=True, eq=False)
+class Branches:
+    """Sums of u and of weights of the branches of some tests (tests × 2), and what the tests are."""
+
+    sums: Integers
+    weight: Floats
+
+    def best(self, needed: float) -> tuple[int, float] | None:
+        """The first of the best admissible tests, and what it is worth."""
+        fit = np.flatnonzero(self.weight.min(axis=1) >= needed)
+        if len(fit) == 0:
+            return None
+        worth = np.square(self.sums[fit].astype(np.float64)) * (1.0 / self.weight[fit])
+        value = worth[:, 0] + worth[:, 1]
+        first = int(np.argmax(value))
+        return int(fit[first]), float(value[first])
+
+
+@dataclass(frozen=True, eq=False)
+class Totals:
+    """Sums of u and of weights per code, of a feature at a node; those of the missing values beside them."""
+
+    sums: Integers
+    weight: Floats
+    present: Integers
+    lost_sum: int
+    lost_weight: float
+    rest: float  # what a test of one branch would be worth: the mean is a whole number
+
+
+@dataclass(frozen=True, eq=False)
+class NumberGrower(Grower):
+    """One growing by squared error; `chosen.task` has one class, so that tables of classes are weights."""
+
+    wholes: WeightedWholes = field(kw_only=True)
+    moments: list[tuple[float, float]] = field(default_factory=list)  # mean and Σ w (q − mean)² per node, as they are made
+
+    def _worth_a_look(self, node: Node) -> bool:
+        growth = self.growth
+        room = max(growth.min_split, 2 * growth.min_leaf) - SLACK
+        deep = growth.max_depth is not None and node.depth >= growth.max_depth
+        return not deep and self.moments[node.number][1] > 0 and float(node.weight.sum()) >= room
+
+    def contenders(self, node: Node) -> list[tuple[int, Test, float]]:
+        """Features in order, each with its best test and what it is worth."""
+        u, found = self.wholes.centred(node.rows, node.weight), []
+        for feature in sorted(node.features):
+            column, kind = self._column(node, feature), self._kind(feature)
+            test = self._best(column, kind, u)
+            if test is not None:
+                found.append((feature, test, test.value - test.information))
+        return found
+
+    def _contest(self, node: Node) -> tuple[int, Test, float] | None:
+        best = None
+        for rival in self.contenders(node):
+            if best is None or rival[1].value > best[1].value:
+                best = rival
+        return best
+
+    def _parts(self, node: Node, branch: Integers, many: int) -> list[tuple[Integers, Floats]]:
+        parts = super()._parts(node, branch, many)
+        own = [(rows, self.wholes.rounded(weight)) for rows, weight in parts]
+        return [(rows[weight > 0], weight[weight > 0]) for rows, weight in own]
+
+    def _counts(self, rows: Integers, weight: Floats) -> Floats:
+        self.moments.append(self.wholes.moments(rows, weight))
+        return super()._counts(rows, weight)
+
+    def _best(self, column: NodeColumn, kind: int, u: Integers) -> Test | None:
+        """The best test of a feature; what stands in for a missing value has been filled in."""
+        if not column.known.any():
+            return None
+        totals = self._totals(column, kind, u)
+        search = {THRESHOLD: self._cut, EQUALITY: self._level, MULTIWAY: self._levels, SUBSET: self._set}[kind]
+        test = search(totals)
+        return None if test is None else with_side(replace(test, information=totals.rest), column, kind, self.growth)
+
+    def _totals(self, column: NodeColumn, kind: int, u: Integers) -> Totals:
+        """Sums per code; where missing values take no part, about the mean of those that do."""
+        codes = column.codes.astype(np.int64)
+        fill = stand_ins(column, kind, self.growth)
+        if fill is not None:
+            codes = np.where(column.known, codes, fill[-1])
+        known = codes >= 0
+        weight = np.bincount(codes[known], column.weight[known], column.levels).astype(np.float64)
+        sums = np.zeros(column.levels, np.int64)
+        np.add.at(sums, codes[known], u[known])
+        lost_sum, lost_weight = int(u[~known].sum()), float(column.weight[~known].sum())
+        if self.growth.missing == "branch":
+            rest, size = float(sums.sum() + lost_sum), float(weight.sum()) + lost_weight
+        else:
+            sums = self.wholes.about_their_mean(sums, weight)
+            rest, size = float(sums.sum()), float(weight.sum())
+        return Totals(sums, weight, np.flatnonzero(weight > 0), lost_sum, lost_weight, rest * rest * (1.0 / size))
+
+    def _either(self, sums: Integers, weight: Floats, totals: Totals) -> Branches:
+        """Tests of two branches from the sums of the first, each with the missing values left and with them right."""
+        sides = np.stack([sums, totals.sums.sum() - sums], axis=1)
+        weights = np.stack([weight, totals.weight.sum() - weight], axis=1)
+        if self._joins(totals):
+            sides, weights = np.repeat(sides, 2, axis=0), np.repeat(weights, 2, axis=0)
+            for side in range(2):
+                sides[side::2, side] += totals.lost_sum
+                weights[side::2, side] += totals.lost_weight
+        return Branches(sides, weights)
+
+    def _joins(self, totals: Totals) -> bool:
+        return self.growth.missing == "branch" and totals.lost_weight > 0
+
+    @property
+    def _needed(self) -> float:
+        return self.growth.min_leaf - SLACK
+
+    def _cut(self, totals: Totals) -> Test | None:
+        """Find the best set of levels against the others, in the order of their means."""
+        present = totals.present
+        if len(present) < 2:
+            return None
+        tests = self._either(np.cumsum(totals.sums[present])[:-1], np.cumsum(totals.weight[present])[:-1], totals)
+        found = tests.best(self._needed)
+        if found is None:
+            return None
+        index, twice = found[0], 2 if self._joins(totals) else 1
+        code, after = present[index // twice], present[index // twice + 1]
+        return Test(THRESHOLD, found[1], 0.0, int(code), int(after), to=index % 2 if twice == 2 else DIVIDED)
+
+    def _level(self, totals: Totals) -> Test | None:
+        """Find the best level against all others."""
+        present = totals.present
+        if len(present) < 2:
+            return None
+        found = self._either(totals.sums[present], totals.weight[present], totals).best(self._needed)
+        if found is None:
+            return None
+        index, twice = found[0], 2 if self._joins(totals) else 1
+        return Test(EQUALITY, found[1], 0.0, int(present[index // twice]), to=index % 2 if twice == 2 else DIVIDED)
+
+    def _levels(self, totals: Totals) -> Test | None:
+        """Judge the test with a branch per level."""
+        sums, weight = totals.sums[totals.present], totals.weight[totals.present]
+        joins = self._joins(totals)
+        if joins:
+            sums, weight = np.append(sums, totals.lost_sum), np.append(weight, totals.lost_weight)
+        if (weight >= self._needed).sum() < 2:
+            return None
+        worth = 0.0
+        for part in (np.square(sums.astype(np.float64)) * (1.0 / weight)).tolist():
+            worth += part
+        return Test(MULTIWAY, worth, 0.0, to=len(totals.sums) if joins else DIVIDED)
+
+    def _set(self, totals: Totals) -> Test | None:
+        """Levels in the order of their means: one of the prefixes is the best set (Fisher 1958); missing is a level."""
+        names, sums, weight = totals.present, totals.sums[totals.present], totals.weight[totals.present]
+        if self._joins(totals):
+            names, sums = np.append(names, len(totals.sums)), np.append(sums, totals.lost_sum)
+            weight = np.append(weight, totals.lost_weight)
+        if len(names) < 2:
+            return None
+        order = np.argsort(sums.astype(np.float64) / weight, kind="stable")
+        left, own = np.cumsum(sums[order])[:-1], np.cumsum(weight[order])[:-1]
+        tests = Branches(np.stack([left, sums.sum() - left], axis=1), np.stack([own, weight.sum() - own], axis=1))
+        found = tests.best(self._needed)
+        if found is None:
+            return None
+        chosen = np.zeros(len(names), bool)
+        chosen[order[: found[0] + 1]] = True
+        inside = np.zeros(len(totals.sums) + 1, bool)
+        inside[names[chosen if chosen[0] else ~chosen]] = True  # the first level is always inside
+        return Test(SUBSET, found[1], 0.0, inside=inside)

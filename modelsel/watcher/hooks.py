@@ -1,0 +1,159 @@
+"""The few places of scikit-learn at which code is watched, put in place on entering and taken away on leaving.
+
+    validation of feature names    every fit (`reset`) and everything else that is given a table
+    container of transform         what a transformer made, beside what it was given
+    validation of parameters       every metric, before it is computed
+    methods that predict           of the estimators that are loaded, and of those that are fitted later: what they said
+
+Nothing else is touched: no attribute access, no tracing. A place that this version of scikit-learn has not raises at entering.
+"""
+
+import copy
+import functools
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+from modelsel.watcher import native
+from modelsel.watcher.session import Watch
+
+METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
+ARGUMENTS = ("y_", "pred_")  # how scikit-learn's metrics begin the names of what they compare with y_true
+TRUTH = "y_true"
+
+
+@dataclass(eq=False)
+class Hooks:
+    """What was put in place of what, so that all of it can be taken away."""
+
+    watch: Watch
+    _undo: list[tuple[Any, str, Any, Any]] = field(default_factory=list)
+    _classes: set[type] = field(default_factory=set)
+
+    def place(self) -> None:
+        """Put every hook in place. A half-way failure leaves none."""
+        try:
+            self._in_scikit_learn()
+            self.place_native()
+        except BaseException:
+            self.remove()
+            raise
+
+    def place_native(self) -> None:
+        """The same for those libraries with predictions of their own that are loaded."""
+        for owner, name, wrapped in native.places(self.watch):
+            self._put(owner, name, wrapped)
+
+    def remove(self) -> None:
+        """Take every hook away, the last first; what somebody else has put in its place since is left there."""
+        for owner, name, mine, before in reversed(self._undo):
+            for holder in (owner, *(_holding(name, mine) if isinstance(owner, ModuleType) else ())):
+                if vars(holder).get(name) is mine:
+                    setattr(holder, name, before)
+        self._undo.clear()
+        self._classes.clear()
+
+    def _put(self, owner: Any, name: str, mine: Any) -> None:
+        self._undo.append((owner, name, mine, vars(owner)[name]))
+        setattr(owner, name, mine)
+
+    def _in_scikit_learn(self) -> None:
+        """Put the hooks into scikit-learn, which is loaded."""
+        from sklearn.base import BaseEstimator
+        from sklearn.utils import _param_validation, _set_output, validation
+
+        checked = self._validating(validation._check_feature_names)
+        for module in _holding("_check_feature_names", validation._check_feature_names):
+            self._put(module, "_check_feature_names", checked)
+        self._put(_set_output, "_wrap_data_with_container", self._transforming(_set_output._wrap_data_with_container))
+        self._put(
+            _param_validation, "validate_parameter_constraints", self._scoring(_param_validation.validate_parameter_constraints)
+        )
+        for kind in _below(BaseEstimator):
+            self._predicting(kind)
+
+    def _validating(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """Watch a table at the door of an estimator."""
+
+        @functools.wraps(original)
+        def check(estimator: Any, X: Any, *, reset: bool) -> Any:
+            if reset:
+                for kind in type(estimator).__mro__:
+                    self._predicting(kind)
+                self.watch.fitted(estimator, X)
+            else:
+                self.watch.seen(X, begins=True)
+            return original(estimator, X, reset=reset)
+
+        return check
+
+    def _transforming(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """Watch what a transformer has made."""
+
+        @functools.wraps(original)
+        def wrap(method: str, data_to_wrap: Any, original_input: Any, estimator: Any) -> Any:
+            made = original(method, data_to_wrap, original_input, estimator)
+            self.watch.transformed(original_input, made)
+            return made
+
+        return wrap
+
+    def _scoring(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """Watch a metric that is about to be computed."""
+
+        @functools.wraps(original)
+        def validate(parameter_constraints: Any, params: Any, caller_name: str) -> Any:
+            checked = original(parameter_constraints, params, caller_name)
+            if TRUTH in params:
+                said = [value for name, value in params.items() if name.startswith(ARGUMENTS) and name != TRUTH]
+                self.watch.scored(caller_name, said)
+            return checked
+
+        return validate
+
+    def _predicting(self, kind: type) -> None:
+        """Watch what the estimators of a class predict."""
+        if kind in self._classes or kind is object:
+            return
+        self._classes.add(kind)
+        for name in METHODS:
+            method: Any = vars(kind).get(name)
+            if callable(method):
+                self._put(kind, name, saying(self.watch, method))
+            elif hasattr(method, "fn") and hasattr(method, "check"):  # available_if of scikit-learn
+                conditional = copy.copy(method)
+                conditional.fn = saying(self.watch, method.fn)
+                self._put(kind, name, conditional)
+
+
+def saying(watch: Watch, method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that predicts, whose answers are told."""
+
+    @functools.wraps(method)
+    def predict(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        with watch.calling():
+            made = method(self, X, *args, **kwargs)
+            watch.predicted(self, X, made)
+            return made
+
+    return predict
+
+
+def _holding(name: str, function: Any) -> Iterator[Any]:
+    """The loaded modules of scikit-learn that hold a function under its name."""
+    for module in [*sys.modules.values()]:
+        if getattr(module, "__name__", "").split(".")[0] == "sklearn" and vars(module).get(name) is function:
+            yield module
+
+
+def _below(kind: type) -> Iterator[type]:
+    """A class and all loaded classes that inherit from it, each once."""
+    waiting, seen = [kind], {kind}
+    while waiting:
+        one = waiting.pop()
+        yield one
+        fresh: set[type] = set(type.__subclasses__(one)) - seen
+        seen |= fresh
+        waiting += fresh

@@ -1,0 +1,220 @@
+"""What is seen while code is watched: fits, predictions and scores on sealed rows, warned of, put on record, or refused."""
+
+import hashlib
+import os
+import sys
+import threading
+import warnings
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from modelsel.core.errors import Problem, RefusedError
+from modelsel.core.spec import make
+from modelsel.core.types import Finding
+from modelsel.guard.access import outside
+from modelsel.guard.access.session import LedgerSession
+from modelsel.guard.findings import row_findings
+from modelsel.ledger.home import Home
+from modelsel.ledger.rows.screens import ScreenFolder
+from modelsel.record.mlflow.own_runs import tag_open_run
+from modelsel.watcher.predictions import Prediction, PredictionMemory
+from modelsel.watcher.recognition import Recogniser, SealedRows
+
+RESAMPLING = "_fit_and_score"  # scikit-learn's function that fits and scores one fold
+
+
+class SealedRowsWarning(UserWarning):
+    """Code that is watched did something with sealed rows."""
+
+
+@dataclass(eq=False)
+class Watch:
+    """Everything that was seen since code is watched.
+
+    Parameters
+    ----------
+    strict : bool
+        Whether an outside look and a fit on sealed rows raise, before a number is returned. Rows that were sealed under
+        `guard=strict` always do.
+
+    Examples
+    --------
+    >>> Watch().findings
+    []
+    """
+
+    strict: bool = False
+    findings: list[Finding] = field(default_factory=list)
+    looks: int = 0
+    _lock: Any = field(default_factory=threading.RLock)
+    _told: set[tuple[str, str]] = field(default_factory=set)
+    _memory: PredictionMemory = field(default_factory=PredictionMemory)
+    _own: Any = field(default_factory=threading.local)
+    _sessions: dict[int, LedgerSession] = field(default_factory=dict)
+
+    @cached_property
+    def recogniser(self) -> Recogniser:
+        return Recogniser([*ScreenFolder.of(Home.find()).screens()])
+
+    def refresh(self) -> None:
+        """Take in rows that were sealed since."""
+        with self._lock:
+            self.__dict__.pop("recogniser", None)
+
+    # What hooks tell.
+
+    @contextmanager
+    def calling(self) -> Iterator[None]:
+        """Within a call, and those that it makes, each table is tried once; before the next one it may be changed."""
+        depth = getattr(self._own, "depth", 0)
+        if depth == 0:
+            self._own.known = {}
+        self._own.depth = depth + 1
+        try:
+            yield
+        finally:
+            self._own.depth = depth
+
+    def seen(self, table: Any, begins: bool = False) -> SealedRows:
+        """The sealed rows of a table; within a call (or one that `begins`) what was found of it first."""
+        known = getattr(self._own, "known", {})
+        if begins and getattr(self._own, "depth", 0) == 0:
+            known = self._own.known = {}
+        there = known.get(id(table))
+        if there is not None and there[0]() is table:
+            found: SealedRows = there[1]
+            return found
+        with self._lock:
+            found = self.recogniser.sealed_in(table)
+        with suppress(TypeError):
+            known[id(table)] = weakref.ref(table), found
+        return found
+
+    def fitted(self, model: Any, table: Any) -> None:
+        """A model is about to be fitted on a table."""
+        rows = self.seen(table, begins=True)
+        with self._lock:
+            self._memory.fitted(model, rows)
+        if rows:
+            self._in_development(rows, type(model).__name__)
+
+    def predicted(self, model: Any, table: Any, made: Any) -> None:
+        """A model has predicted a table."""
+        rows = self.seen(table)
+        with self._lock:
+            if rows:
+                self._memory.take(made, rows, model)
+            else:
+                self._memory.other(made, _rows_of(made))
+
+    def transformed(self, table: Any, made: Any) -> None:
+        """A table was transformed: what was made of sealed rows is sealed."""
+        rows = self.seen(table)
+        if rows and made is not table:
+            with self._lock:
+                self.recogniser.derive(made, rows)
+
+    def scored(self, metric: str, arguments: list[Any]) -> None:
+        """A metric is about to be computed on labels and these arguments."""
+        with self._lock:
+            prediction, sealed = self._memory.meant(arguments) or (None, False)
+            if prediction is None:
+                return
+            resampled = self._resampled()
+            if prediction.tainted or not sealed or resampled:
+                self._in_development(resampled or prediction.rows, prediction.estimator, among=True)
+            elif not prediction.scored or self._refuses(prediction.rows.testset):
+                self._look(metric, prediction)
+                prediction.scored = True
+
+    # What comes of it.
+
+    def _look(self, metric: str, prediction: Prediction) -> None:
+        """Put an outside look on record, say so, and raise where that is asked for."""
+        session, rows = self._session, prediction.rows
+        key = session.home.own().secret
+        said = hashlib.blake2b(prediction.digest.encode(), digest_size=16, key=key, person=b"modelsel.outside").hexdigest()
+        score = outside.OutsideScore(rows.testset, rows.count, metric, said, prediction.estimator, program())
+        found = outside.look(session, score)
+        if found is not None:
+            self.looks += 1
+            self.findings.append(found)
+            tag_open_run({"modelsel.testset": rows.testset, "modelsel.look": "outside", "modelsel.metric": metric})
+        if self._refuses(rows.testset):
+            what = found.message if found else f"{metric} on sealed rows was refused or computed before"
+            raise RefusedError(Problem("MSEL-840", what, "strict", "judge by cross-validation on development rows"))
+        if found is not None:
+            self._warn(found)
+
+    def _resampled(self) -> SealedRows | None:
+        """The sealed rows of a table with others that scikit-learn is cross-validating on, where it is."""
+        frame = sys._getframe(1)
+        while frame.f_back is not None:
+            frame = frame.f_back
+            if frame.f_code.co_name == RESAMPLING and frame.f_globals.get("__name__", "").startswith("sklearn."):
+                rows = self.seen(frame.f_locals.get("X"))
+                return rows if rows and rows.count < rows.n else None
+        return None
+
+    def _in_development(self, rows: SealedRows, by: str, among: bool = False) -> None:
+        """Say once that a table for fitting holds sealed rows (`among` others, or alone), and put that on record."""
+        for testset, mask in rows.rows.items():
+            count = int(mask.sum())
+            alone = count == rows.n and not among
+            code = (row_findings.SEALED_ROWS_FITTED if alone else row_findings.SEALED_ROWS_IN_DEVELOPMENT).code
+            refused = self._refuses(testset)
+            with self._lock:
+                if (testset, code) in self._told and not refused:
+                    continue
+                self._told.add((testset, code))
+            name = outside.names(self._session, [testset]).get(testset)
+            if name is None:  # its seal is not on record in this home
+                continue
+            found = (
+                row_findings.sealed_rows_fitted(count, name, by)
+                if alone
+                else row_findings.sealed_rows_in_development(count, rows.n, name, by)
+            )
+            outside.fit(self._session, outside.OutsideFit(testset, count, rows.n, by, program()), found)
+            self.findings.append(found)
+            if refused:
+                raise RefusedError(Problem("MSEL-841", found.message, "strict", found.do))
+            self._warn(found)
+
+    def _refuses(self, testset: str) -> bool:
+        return self.strict or outside.strict(self._session, testset)
+
+    @property
+    def _session(self) -> LedgerSession:
+        """The home's ledger, opened when there is something to write; a forked process opens its own."""
+        if os.getpid() not in self._sessions:
+            self._sessions.clear()
+            self._sessions[os.getpid()] = LedgerSession(make("guard", "warn"), Path("runs"), (), Home.find())
+        return self._sessions[os.getpid()]
+
+    def _warn(self, found: Finding) -> None:
+        warnings.warn(f"{found.code}: {found.message}; {found.do}", SealedRowsWarning, stacklevel=_level())
+
+
+def program() -> str:
+    """The program that is running, as the ledger names it: its file, or where it was typed."""
+    path = sys.argv[0] if sys.argv else ""
+    return Path(path).name if path and path not in ("-c", "-m") else "interactive"
+
+
+def _rows_of(made: Any) -> int:
+    shape = getattr(made, "shape", None)
+    return int(shape[0]) if shape else -1
+
+
+def _level() -> int:
+    """The depth of the first caller that is neither modelsel's nor scikit-learn's: the person's own line."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("modelsel", "sklearn"):
+        frame, level = frame.f_back, level + 1
+    return level

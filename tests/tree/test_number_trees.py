@@ -1,0 +1,178 @@
+"""Trees of numbers: the best test against brute force, kernels against their twins, any order of rows, weights as repeats."""
+
+from fractions import Fraction
+from itertools import chain, combinations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes
+from sklearn.tree import DecisionTreeRegressor
+
+from modelsel.core.types import Feature, positions
+from modelsel.tree.growing import grow_numbers as growing
+from modelsel.tree.growing.grow_numbers import grow_numbers
+from modelsel.tree.growing.growth import GrowthParams
+from modelsel.tree.growing.whole_target import WholeTarget
+from modelsel.tree.routing import route
+from modelsel.tree.structure.node import LEAF, DecisionTree
+from tests.tree.number_tables import drawn, friedman, number_task
+
+SAME = ("parent", "test", "feature", "threshold", "counts", "goodness", "missing_to")
+
+
+def assert_same(one: DecisionTree, other: DecisionTree, exactly: bool = True) -> None:
+    for name in SAME:
+        assert np.array_equal(getattr(one, name), getattr(other, name), equal_nan=True), name
+    assert one.subset.keys() == other.subset.keys()
+    assert all(np.array_equal(one.subset[node], other.subset[node]) for node in one.subset)
+    bound = 0.0 if exactly else 1e-14
+    np.testing.assert_allclose(one.numbers.mean, other.numbers.mean, rtol=bound, atol=bound)
+    np.testing.assert_allclose(one.numbers.squares, other.numbers.squares, rtol=0.0 if exactly else 1e-10)
+
+
+def in_numpy(monkeypatch: pytest.MonkeyPatch, task, growth) -> DecisionTree:
+    with monkeypatch.context() as patched:
+        patched.setattr(growing, "load", lambda name: None)
+        return grow_numbers(task, positions(task), growth)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_kernels_and_their_twin_grow_the_same_tree_to_the_last_bit(seed: int, monkeypatch) -> None:
+    table = drawn(seed)
+    assert_same(
+        grow_numbers(table.task, positions(table.task), table.growth), in_numpy(monkeypatch, table.task, table.growth), False
+    )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_complete_columns_have_a_kernel_of_their_own_with_the_same_answer(seed: int, monkeypatch) -> None:
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(size=(int(rng.integers(2, 200)), 3)), seed % 3) + 0.0
+    y = np.round(rng.normal(size=len(X)), seed % 4)
+    task, growth = number_task(X, y), GrowthParams(min_leaf=float(seed % 5 + 1), min_split=2.0)
+    assert_same(grow_numbers(task, positions(task), growth), in_numpy(monkeypatch, task, growth), False)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_order_of_rows_changes_no_bit(seed: int) -> None:
+    table = drawn(seed)
+    other = table.rows(np.random.default_rng(seed).permutation(len(table.y)))
+    assert_same(
+        grow_numbers(table.task, positions(table.task), table.growth), grow_numbers(other, positions(other), table.growth)
+    )
+
+
+@pytest.mark.parametrize("missing", ["node_mode", "branch", "surrogate"])
+def test_a_whole_weight_is_so_many_repeats(missing: str) -> None:
+    for seed in range(20):
+        table = drawn(seed)
+        weight = np.random.default_rng(seed).integers(1, 4, len(table.y))
+        growth = GrowthParams(missing=missing, nominal="subset", min_leaf=2.0, min_split=2.0)
+        weighted = number_task(table.X, table.y, weight.astype(float), table.features)
+        rows = np.repeat(np.arange(len(table.y)), weight)
+        repeated = number_task(table.X[rows], table.y[rows], None, table.features)
+        one, other = grow_numbers(weighted, positions(weighted), growth), grow_numbers(repeated, positions(repeated), growth)
+        assert_same(one, other, exactly=False)
+        plain = number_task(table.X, table.y, None, table.features)
+        assert_same(one, grow_numbers(plain, rows, growth), exactly=False)
+
+
+def sum_of_squares(y: list[Fraction]) -> Fraction:
+    return sum((one - sum(y) / len(y)) ** 2 for one in y) if y else Fraction(0)
+
+
+def best_of_all(X: np.ndarray, y: list[Fraction], least: int) -> Fraction | None:
+    """What the best admissible test of two branches saves, over all cuts and all sets of levels.
+
+    Where branches must have several rows, a set of levels is a prefix of them in the order of their means, as for classes.
+    """
+    saved = []
+    for f, column in enumerate(X.T):
+        values = sorted(set(column))
+        tests = [set(values[:k]) for k in range(1, len(values))]
+        if f == 1 and least == 1:
+            tests = [set(one) for one in chain.from_iterable(combinations(values, k) for k in range(1, len(values)))]
+        elif f == 1:
+            own = {value: [a for a, b in zip(y, column, strict=True) if b == value] for value in values}
+            values.sort(key=lambda value, own=own: (sum(own[value]) / len(own[value]), value))
+            tests = [set(values[:k]) for k in range(1, len(values))]
+        for inside in tests:
+            left = [one for one, value in zip(y, column, strict=True) if value in inside]
+            right = [one for one, value in zip(y, column, strict=True) if value not in inside]
+            if min(len(left), len(right)) >= least:
+                saved.append(sum_of_squares(y) - sum_of_squares(left) - sum_of_squares(right))
+    return max(saved, default=None)
+
+
+@pytest.mark.parametrize("block", range(6))
+def test_every_test_is_the_best_of_all_on_fifty_small_tables(block: int) -> None:
+    for seed in range(50 * block, 50 * block + 50):
+        rng = np.random.default_rng(seed)
+        n, least = int(rng.integers(3, 13)), int(rng.integers(1, 3))
+        X = np.column_stack([rng.integers(0, 5, n), rng.integers(0, 4, n)]).astype(float)
+        y = rng.integers(0, 6, n) / 4
+        features = (Feature("a", "numeric"), Feature("b", "nominal", tuple("abcd")))
+        task = number_task(X, y, None, features)
+        tree = grow_numbers(task, positions(task), GrowthParams(nominal="subset", min_leaf=float(least), min_split=2.0))
+        here = {0: np.arange(n)}
+        for node in range(len(tree)):
+            rows = here[node]
+            exact = [Fraction(float(one)) for one in y[rows]]
+            assert tree.numbers.mean[node] == pytest.approx(float(sum(exact) / len(exact)), abs=1e-15)
+            assert tree.numbers.squares[node] == pytest.approx(float(sum_of_squares(exact)), abs=1e-12)
+            best = best_of_all(X[rows], exact, least)
+            if tree.test[node] == LEAF:
+                assert sum_of_squares(exact) == 0 or best is None
+                continue
+            assert tree.goodness[node] == pytest.approx(float(best) / len(rows), rel=1e-12, abs=1e-15)
+            first = route_first(tree, node, X[rows])
+            one, other = tree.children(node).tolist()
+            here[one], here[other] = rows[first], rows[~first]
+
+
+def route_first(tree: DecisionTree, node: int, X: np.ndarray) -> np.ndarray:
+    column = X[:, tree.feature[node]]
+    return tree.subset[node][column.astype(int)] if node in tree.subset else column <= tree.threshold[node]
+
+
+def sklearn_and_ours(X: np.ndarray, y: np.ndarray, new: np.ndarray, **limits: int) -> tuple[np.ndarray, np.ndarray]:
+    task, asked = number_task(X, y), number_task(new, np.zeros(len(new)))
+    growth = GrowthParams(min_leaf=float(limits.get("min_samples_leaf", 1)), min_split=2.0, max_depth=limits.get("max_depth"))
+    tree = grow_numbers(task, positions(task), growth)
+    reference = DecisionTreeRegressor(random_state=0, **limits).fit(X, y)
+    return tree.numbers.mean[route(tree, asked, positions(asked)).leaf], reference.predict(new)
+
+
+def test_shallow_trees_predict_new_rows_as_scikit_learn_does() -> None:
+    rng = np.random.default_rng(5)
+    X, new = rng.normal(size=(400, 4)), rng.normal(size=(500, 4))
+    y = X[:, 0] * 2 + np.abs(X[:, 1]) + rng.normal(size=400)
+    for limits in ({"max_depth": 3}, {"max_depth": 6, "min_samples_leaf": 10}, {"min_samples_leaf": 20}):
+        ours, theirs = sklearn_and_ours(X, y, new, **limits)
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("least", [1, 5])
+def test_training_rows_are_predicted_as_by_scikit_learn(least: int) -> None:
+    for X, y in (load_diabetes(return_X_y=True), friedman(600)):
+        ours, theirs = sklearn_and_ours(X, y, X, min_samples_leaf=least)
+        if least == 1:
+            np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-11)
+        assert np.square(ours - y).sum() == pytest.approx(np.square(theirs - y).sum(), rel=2e-3)
+
+
+def test_decimals_are_kept_exactly_and_everything_else_to_a_share_of_the_range() -> None:
+    prices = np.array([199.99, 0.01, 1e6, 12.5])
+    found = WholeTarget.of(prices, 4.0)
+    assert found.scale == 100.0
+    assert np.array_equal(found.value(found.whole.astype(float)), prices)
+    for y in (np.random.default_rng(0).normal(size=500) * 1e-100, np.random.default_rng(1).normal(size=500) * 1e100,
+              1e12 + np.random.default_rng(2).random(500)):  # fmt: skip
+        found = WholeTarget.of(y, 500.0)
+        assert np.abs(found.whole).max() < 2**41
+        assert np.abs(found.value(found.whole.astype(float)) - y).max() <= 2.0**-41 * np.ptp(y) + 1e-15 * np.abs(y).max()
+
+
+def test_sums_stay_within_a_word_at_the_largest_weights() -> None:
+    found = WholeTarget.of(np.array([-1e300, 0.123456789012, 1e300]), 2.0**40)
+    assert float(np.abs(found.whole).max()) * 2.0**40 <= 2.0**62

@@ -1,0 +1,142 @@
+"""Sealed rows are found exactly in tables of every type, and chance is no sealed row."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from modelsel.core.types import Feature, Table
+from modelsel.ledger.rows import screens
+from modelsel.ledger.rows.screens import MANY, Screen, drawn, hashed
+from modelsel.watcher.predictions import PredictionMemory
+from modelsel.watcher.recognition import Recogniser, SealedRows
+
+SECRET = b"k" * 32
+
+
+def table(values: np.ndarray, names: str = "abcdefgh") -> Table:
+    features = tuple(Feature(names[i], "numeric") for i in range(values.shape[1]))
+    return Table(name="t", features=features, values=values.astype(float), rows=np.arange(len(values)))
+
+
+def screen(values: np.ndarray) -> Screen:
+    return drawn(table(values), "t1", SECRET)
+
+
+@pytest.mark.parametrize("rows", [50, 2 * MANY])
+def test_kernel_and_numpy_pass_the_same_rows_and_those_that_are_sealed(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(rows)
+    values = rng.normal(size=(rows, 5))
+    values[::7, 1], values[::11, 2] = np.nan, -0.0
+    sealed = rng.random(rows) < 0.1
+    one = screen(values[sealed])
+    places = [column.place for column in one.columns]
+    found = one.passing_rows(values, places)
+    assert np.array_equal(found, sealed)
+    assert np.array_equal(one.passing_rows(np.asfortranarray(values), places), sealed)
+    cells = [values[:, place] for place in places]
+    with_kernel = hashed(cells, SECRET)
+    monkeypatch.setattr(screens, "load", lambda name: None)
+    assert np.array_equal(hashed(cells, SECRET), with_kernel)
+    assert np.array_equal(one.passing_rows(values, places), sealed)
+
+
+def test_one_cell_of_the_columns_that_count_makes_another_row() -> None:
+    values = np.random.default_rng(0).normal(size=(40, 3))
+    one = screen(values)
+    assert {column.name for column in one.columns} == set("abc")
+    for column in range(3):
+        other = values.copy()
+        other[5, column] *= 1.001
+        assert one.passing_rows(other, [c.place for c in one.columns]).tolist() == [row != 5 for row in range(40)]
+    turned = values[:, [1, 0, 2]]
+    assert not one.passing_rows(turned, [c.place for c in one.columns]).any()
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        lambda v: v, lambda v: v.astype(np.float32), lambda v: np.asfortranarray(v), lambda v: v.tolist(),
+        lambda v: pd.DataFrame(v, columns=list("abcd")), lambda v: pd.DataFrame(v, columns=list("abcd"))[list("dcba")],
+        lambda v: pd.DataFrame(v, columns=list("abcd")).assign(more=1, z="text"), lambda v: pd.DataFrame(v),
+        lambda v: pd.DataFrame(v, columns=list("abcd")).astype("Float64"), lambda v: v.astype(object), lambda v: np.c_[v, v],
+    ],
+)  # fmt: skip
+def test_rows_are_known_in_every_container(seen: Callable[[np.ndarray], Any]) -> None:
+    values = np.random.default_rng(1).normal(size=(60, 4)).astype(np.float32).astype(float)
+    features = tuple(Feature(name, "numeric") for name in "abcd")
+    sealed = drawn(Table(name="t", features=features, values=values[:30], rows=np.arange(30)), "t1", SECRET)
+    by_place = drawn(Table(name="t", features=tuple(Feature(f"x{i}", "numeric") for i in range(4)), values=values[:30],
+                           rows=np.arange(30)), "t2", SECRET)  # fmt: skip
+    found = Recogniser([sealed, by_place]).sealed_in(seen(values[10:]))
+    assert found.mask.tolist() == [True] * 20 + [False] * 30
+    assert not found.whole
+    assert Recogniser([sealed, by_place]).sealed_in(seen(values[5:32])).whole
+
+
+def test_rows_of_few_contents_are_not_taken_for_sealed_ones_and_a_few_copies_are_chance() -> None:
+    rng = np.random.default_rng(2)
+    bits = rng.integers(0, 2, (300, 6)).astype(float)
+    assert not screen(bits[:100]).tells
+    values = rng.normal(size=(500, 4)).round(2)
+    values[100:104] = values[:4]  # four copies of sealed rows among the others
+    found = Recogniser([screen(values[:100])]).sealed_in(values[100:])
+    assert not found
+    values[100:140] = values[:40]
+    assert Recogniser([screen(values[:100])]).sealed_in(values[100:]).count == 40
+
+
+def test_what_is_no_table_of_rows_is_left_alone() -> None:
+    recogniser = Recogniser([screen(np.random.default_rng(0).normal(size=(20, 3)))])
+    strange = ([], ["text"], np.zeros(3), np.zeros((0, 3)), None, {"a": [1]}, np.array([["a", "b"]]), [[1], [1, 2]],
+               pd.Series([1]), pd.DataFrame({"a": pd.to_datetime(["2020-01-01"]), "b": [1], "c": [2]}))  # fmt: skip
+    for one in strange:
+        assert not recogniser.sealed_in(one)
+
+
+class Model:
+    pass
+
+
+def rows(n: int, sealed: int) -> SealedRows:
+    return SealedRows(n, {"t1": np.arange(n) < sealed})
+
+
+def test_a_prediction_is_known_whole_by_a_column_and_by_its_sealed_part() -> None:
+    memory, model = PredictionMemory(), Model()
+    p = np.random.default_rng(0).random((40, 2))
+    memory.take(p, rows(40, 30), model)
+    for argument in (p, p[:, 1], p[:30], p[:30, 0], p.tolist(), pd.Series(p[:, 1])):
+        found = memory.meant([argument])
+        assert found is not None
+        assert found[1]
+    assert memory.meant([p[:20]]) is None
+    mixed = PredictionMemory()
+    mixed.take(p, rows(40, 10), model)
+    assert mixed.meant([p])[1] is False  # type: ignore[index]
+    assert mixed.meant([p[:10]])[1] is True  # type: ignore[index]
+
+
+def test_what_was_predicted_for_other_rows_too_accuses_nobody() -> None:
+    memory, said = PredictionMemory(), np.zeros(20)
+    memory.take(said, rows(20, 20), Model())
+    assert memory.meant([said]) is not None
+    assert memory.meant([np.ones(20)]) is not None  # by its length
+    memory.other(said, 20)
+    assert memory.meant([said]) is None
+    assert memory.meant([np.ones(20)]) is None
+
+
+def test_a_model_that_is_fitted_again_predicts_anew() -> None:
+    memory, model, p = PredictionMemory(), Model(), np.arange(20.0)
+    memory.take(p, rows(20, 20), model)
+    memory.take(p + 1, rows(20, 20), model)
+    assert memory.meant([p])[0] is memory.meant([p + 1])[0]  # type: ignore[index]
+    memory.fitted(model, rows(0, 0))
+    memory.take(p + 2, rows(20, 20), model)
+    assert memory.meant([p + 2])[0] is not memory.meant([p])[0]  # type: ignore[index]
+    memory.fitted(model, rows(50, 9))
+    memory.take(p + 3, rows(20, 20), model)
+    assert memory.meant([p + 3])[0].tainted  # type: ignore[index]
