@@ -69,7 +69,8 @@ def bbc_of_folds(
     reached: dict[str, list[float]] = {name: [] for name in beside}
     usable = np.zeros(len(board.ids), np.bool_)
     usable[candidates] = True
-    scores, picked, left, tried = [], [], [], 0
+    scores, picked, tried = [], [], 0
+    left: list[int] = []
     for counts in draws(size, _resamples(len(candidates) * len(rows) * classes), rng):
         chosen: list[tuple[int, Booleans]] = []
         for start in range(0, len(counts), TOGETHER):
