@@ -5,13 +5,13 @@
       min_leaf: 2                       # any setting of the learner, dotted or nested
       sweep: {pruner.confidence: "choice(0.1, 0.25)"}      # or a list of such mappings: their union
       draw: 200                         # that many at random instead of all combinations; else search.trials where it is drawn
-      measure_reads: probabilities      # only where the study's measure reads them, or `scores`; in a mapping of a sweep, too
+      measure_reads: probabilities      # only where the measure reads them; classes, ranks, or scores (the last two); in a sweep, too
 
 A setting beneath a swept part applies to the alternatives that have it; one that none has is an error. Two candidates that
 say the same are one, and that is said.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +29,8 @@ from modelsel.core.fingerprint import digest, generator
 from modelsel.core.types import Candidate
 
 SPACE, SWEEP, DRAW, MEASURE_READS = "space", "sweep", "draw", "measure_reads"
-READS = {"scores": "needs_scores", "probabilities": "needs_probabilities"}
+CLASSES, SCORES, RANKS, PROBABILITIES = "classes", "scores", "ranks", "probabilities"  # scores: ranks or probabilities
+READS = (CLASSES, SCORES, RANKS, PROBABILITIES)
 MOST = 2_000_000
 ALL_COMBINATIONS = SearchSettings()
 
@@ -118,11 +119,24 @@ def _stands(said: Any, measure: Any, builder: Builder, where: str) -> tuple[bool
     """Say whether the measure reads what is asked for; and what was said without that."""
     if not isinstance(said, Mapping) or MEASURE_READS not in said:
         return True, said
-    what = said[MEASURE_READS]
-    if what not in READS:
-        _say(builder, "MSEL-205", f"found {what!r}", f"{where}.{MEASURE_READS}", f"choose one of {', '.join(READS)}")
-    reads = measure is None or bool(getattr(measure, READS.get(what, ""), True))
+    asked = said[MEASURE_READS]
+    words = {asked} if isinstance(asked, str) else set(asked) if isinstance(asked, list | tuple) else {str(asked)}
+    if unknown := sorted(map(str, words - set(READS))):
+        _say(builder, "MSEL-205", f"found {unknown[0]!r}", f"{where}.{MEASURE_READS}", f"choose among {', '.join(READS)}")
+    reads = measure is None or bool(unknown) or bool(words & what_is_read(measure))
     return reads, {key: value for key, value in said.items() if key != MEASURE_READS}
+
+
+def what_is_read(measure: Any) -> Set[str]:
+    """Words of `measure_reads` that hold of a measure.
+
+    >>> from modelsel.core.spec import make
+    >>> [sorted(what_is_read(make("measure", name))) for name in ("error", "auc", "log_loss")]
+    [['classes'], ['ranks', 'scores'], ['probabilities', 'scores']]
+    """
+    if not measure.needs_scores:
+        return {CLASSES}
+    return {SCORES, PROBABILITIES if measure.needs_probabilities else RANKS}
 
 
 def _file(name: object, builder: Builder) -> Mapping[str, Any]:

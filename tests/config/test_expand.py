@@ -243,6 +243,13 @@ def test_what_only_some_measures_read_is_a_candidate_under_these(measure: str | 
     assert read_by(measure, {"a": bayes, "b": {"learner": "knn", "measure_reads": "scores"}}) == entries
 
 
+@pytest.mark.parametrize(("measure", "there"), [("error", True), ("auc", True), ("log_loss", False), (None, True)])
+def test_what_would_give_a_class_no_chance_is_left_out_where_probabilities_are_read(measure: str | None, there: bool) -> None:
+    assert bool(read_by(measure, {"a": {"learner": "cart", "measure_reads": ["classes", "ranks"]}})) is there
+
+
 def test_what_no_measure_can_read_is_named_where_it_stands() -> None:
     found = problems({"a": {"learner": "knn", "sweep": [{"k": 3}, {"measure_reads": "minds", "k": 5}]}})
-    assert found == ["MSEL-205: found 'minds', space.a.sweep[1].measure_reads; choose one of scores, probabilities"]
+    assert found == [
+        "MSEL-205: found 'minds', space.a.sweep[1].measure_reads; choose among classes, scores, ranks, probabilities"
+    ]
