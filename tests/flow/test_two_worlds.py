@@ -109,8 +109,9 @@ def worlds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captur
 
 
 def test_a_plan_says_the_same_in_both(worlds: Worlds) -> None:
-    Path("homes.csv").write_text(homes(np.arange(0), 1))
-    sealed = make("split", "random").partition(read_table("homes.csv", target="price")).test
+    whole = worlds.place / "homes.csv"
+    whole.write_text(homes(np.arange(0), 1))
+    sealed = make("split", "random").partition(read_table(whole, target="price")).test
     one, other = (worlds.live(world, sealed, ("plan",)) for world in (1, 2))
     assert one == other
 
