@@ -30,8 +30,9 @@ from modelsel.statistics.ranks import critical_difference, friedman
 
 STORE = ROOT / "runs" / "defaults.jsonl"
 TABLES = (
-    "balance_scale", "breast_cancer_ljubljana", "breast_w", "car", "cmc", "credit_a", "credit_g", "dermatology", "diabetes_pima",
-    "glass", "heart_c", "ionosphere", "kr_vs_kp", "segment", "sk_digits", "sonar", "soybean", "tic_tac_toe", "titanic", "vote",
+    "balance_scale", "breast_cancer_ljubljana", "breast_w", "car", "cmc", "credit_a", "credit_g", "dermatology",
+    "diabetes_pima", "glass", "heart_c", "ionosphere", "kr_vs_kp", "segment", "sk_digits", "sonar", "soybean",
+    "tic_tac_toe", "titanic", "vote",
 )  # fmt: skip
 MEASURES = ("error", "log_loss")
 SCORING = {"error": "accuracy", "log_loss": "neg_log_loss"}
@@ -86,7 +87,7 @@ def space(name: Any, *overrides: str) -> Method:
     def fit(X: pd.DataFrame, y: pd.Series, measure: str) -> Found:
         import modelsel
 
-        with tempfile.TemporaryDirectory() as home, chdir(home), _environment(MODELSEL_HOME=home):
+        with tempfile.TemporaryDirectory() as home, chdir(home), Environment(MODELSEL_HOME=home):
             done = modelsel.run(
                 f"measure={measure}", "split=none", "guard=off", "tracking=off", "pool=sequential", *overrides,
                 data=X.assign(**{TARGET: y.to_numpy()}), target=TARGET, space=name,
@@ -105,7 +106,7 @@ TARGET = "the class"
 def untuned(name: str) -> Method:
     """One estimator of another library as it comes."""
 
-    def fit(X: pd.DataFrame, y: pd.Series, measure: str) -> Found:
+    def fit(X: pd.DataFrame, y: pd.Series, _: str) -> Found:
         return Found(_pipeline(X, _named(name)).fit(X, y), chosen=name)
 
     return fit
@@ -143,9 +144,8 @@ def flaml(X: pd.DataFrame, y: pd.Series, measure: str) -> Found:
     """FLAML for as many seconds as the default space took on average (20 without any figure)."""
     from flaml import AutoML
 
-    spent = [
-        one.seconds for one in read() if one.method == "default" and one.measure == measure and one.table == X.attrs["table"]
-    ]
+    like = {"method": "default", "measure": measure, "table": X.attrs["table"]}
+    spent = [one.seconds for one in read() if like.items() <= asdict(one).items()]
     search, seconds = AutoML(), max(float(np.mean(spent)) if spent else 20.0, 3.0)
     metric = {"error": "accuracy", "log_loss": "log_loss"}[measure]
     search.fit(X, y, task="classification", metric=metric, time_budget=seconds, n_jobs=1, verbose=0, seed=0)
@@ -194,7 +194,7 @@ def _pipeline(X: pd.DataFrame, model: Any) -> Any:
     return Pipeline([("steps", steps), ("model", model)])
 
 
-class _environment:
+class Environment:
     """Variables of the environment for a while."""
 
     def __init__(self, **values: str) -> None:
@@ -243,8 +243,8 @@ def judged(name: str, split: int, measure: str, method: str) -> Outcome:
     two = len(classes) == 2
     areas = roc_auc_score(truth == classes[1], chances[:, 1]) if two else np.nan
     return Outcome(
-        name, split, measure, method, float(wrong.mean()), float(loss.mean()), float(areas), found.promise, found.low, found.high,
-        found.candidates, spent, found.chosen,
+        name, split, measure, method, float(wrong.mean()), float(loss.mean()), float(areas), found.promise, found.low,
+        found.high, found.candidates, spent, found.chosen,
     )  # fmt: skip
 
 

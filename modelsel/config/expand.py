@@ -5,7 +5,7 @@
       min_leaf: 2                       # any setting of the learner, dotted or nested
       sweep: {pruner.confidence: "choice(0.1, 0.25)"}      # or a list of such mappings: their union
       draw: 200                         # that many at random instead of all combinations; else search.trials where it is drawn
-      measure_reads: probabilities      # only where the measure reads them; classes, ranks, or scores (the last two); in a sweep, too
+      measure_reads: probabilities      # only where the measure reads them; or classes, ranks, scores; in a sweep, too
 
 A setting beneath a swept part applies to the alternatives that have it; one that none has is an error. Two candidates that
 say the same are one, and that is said.

@@ -37,8 +37,8 @@ def count_candidates(history: History, train: str) -> int:
 def selection(request: LookRequest, history: History, subject: RowFingerprints) -> Iterator[Finding]:
     """G040: so many candidates that the best of them may owe its lead to chance: √((ln K + ln 1/δ) / 2m) ≥ the lead.
 
-    That bounds plain error rates. Where another measure decides, the winner need not lead by errors, and nothing is said; nor of
-    numbers, where the floor at a tolerance is not known.
+    That bounds plain error rates. Where another measure decides, the winner need not lead by errors, and nothing is said;
+    nor of numbers, where the floor at a tolerance is not known.
     """
     count, chosen, sealing = count_candidates(history, subject.train), request.selected, request.sealing
     task, error = sealing.development, chosen.cv_error if kind_of(sealing.measure) == "error" else None
