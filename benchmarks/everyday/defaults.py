@@ -1,7 +1,7 @@
-"""What somebody gets who declares nothing, judged on rows that no method saw: `python -m benchmarks.defaults`.
+"""What somebody gets who declares nothing, judged on rows that no method saw: `python -m benchmarks.everyday.defaults`.
 
-    python -m benchmarks.defaults run [--tables heart_c vehicle] [--splits 5] [--methods default forest] [--measures error]
-    python -m benchmarks.defaults show [--against default]
+    python -m benchmarks.everyday.defaults run [--tables heart_c vote] [--splits 5] [--methods default forest]
+    python -m benchmarks.everyday.defaults show [--against default]
 
 Each split holds 30 % of a table back, by class. A method chooses and fits on the rest, one worker; error, log loss and AUC are
 those of its model on the rows held back, and `promise` is the corrected score (of the searches of others the best mean of their
@@ -191,7 +191,7 @@ def _pipeline(X: pd.DataFrame, model: Any) -> Any:
         ("names", make_pipeline(
             SimpleImputer(strategy="most_frequent"), OneHotEncoder(handle_unknown="ignore", sparse_output=False)), nominal),
     ])  # fmt: skip
-    return Pipeline([("steps", steps), ("model", model)])
+    return Pipeline([("columns", steps), ("model", model)])
 
 
 class Environment:
