@@ -100,8 +100,8 @@ def _performed(
     plan = make(candidates, material.development, material.resampling)
     if said := counted_once(len(config.candidates), len(told_apart(config.candidates, material.development.features))):
         progress.say(said)
-    if config.measures != ALL and (said := left_out(material.development.class_count)):
-        progress.say(said)
+    if config.measures != ALL and (beside := left_out(material.development.class_count)):
+        progress.say(beside)
     gate, sealing = seal(config, material, candidates, folder, tracker)
     give_back()
     with clock.stage("select"), progress:
