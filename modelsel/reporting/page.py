@@ -81,6 +81,7 @@ def context(view: View) -> dict[str, Any]:
         "test": outcome.test,
         "nested": outcome.extra.get("nested"),
         "winner_settings": words.settings(view.varied.get(outcome.winner["id"], {})),
+        "simpler": words.simpler(outcome, view.rows, view.higher),
         "called": view.called,
         "fits": verdict.fits(outcome.fits),
         "look": verdict.look(outcome.test) if outcome.test and not outcome.test.refused else "",

@@ -25,6 +25,7 @@ from modelsel.reporting.text.words import (
     root,
     score,
     settings,
+    simpler,
     wrong,
 )
 
@@ -42,7 +43,7 @@ def verdict(folder: RunFolder, here: Path | None = None) -> str:
     outcome, details = folder.outcome(), folder.details()
     lines = [
         ("", [headline(outcome)]),
-        ("winner", winner(outcome, folder.candidates())),
+        ("winner", winner(outcome, folder.candidates(), bool(details.get("higher_is_better")))),
         ("cross-validated", cross_validated(outcome)),
         ("floor", list(filter(None, [sentence(outcome, bool(details.get("higher_is_better")))]))),
         ("test", test(outcome, details.get("audit", {}), folder)),
@@ -58,7 +59,7 @@ def verdict(folder: RunFolder, here: Path | None = None) -> str:
 def brief(folder: RunFolder, here: Path | None = None) -> str:
     """The closing text in at most eight lines: what was chosen, what it is worth, what is wrong, where the rest is."""
     outcome = folder.outcome()
-    first, *_ = winner(outcome, folder.candidates())
+    first, *_ = winner(outcome, folder.candidates(), False)
     graver = sorted((f for f in outcome.findings if f["severity"] in GRAVE), key=lambda f: -GRAVE.index(f["severity"]))
     gravest = [f"{f['code']} ({f['severity']}): {f['message']}" for f in graver[:1]]
     more = f"{len(graver) - 1} more; " if len(graver) > 1 else ""
@@ -117,14 +118,14 @@ def headline(outcome: StudySummary) -> str:
     return f"{outcome.study}: {compared} by {outcome.measure}, {outcome.scheme.get('name')}, rule {outcome.rule}"
 
 
-def winner(outcome: StudySummary, table: Sequence[Row]) -> list[str]:
-    """The winner by name, what tells it from the rest of its entry, who cannot be told from it, and how far the next is."""
+def winner(outcome: StudySummary, table: Sequence[Row], higher_is_better: bool) -> list[str]:
+    """The winner by name, who cannot be told from it, how far the next is, and which simpler one is nearly as good."""
     won = outcome.winner
     telling = settings(dict(called(*one) for one in varied(table).get(won["id"], {}).items()))
     size = sized(won["complexity"]["value"], won["complexity"]["name"])
     equal = alike(outcome)
     first = f"{won.get('entry') or won['learner']} {won['id'][:8]}: {f'{telling}; ' if telling else ''}{size}"
-    return list(filter(None, (first, equal, next_best(outcome, table))))
+    return list(filter(None, (first, equal, next_best(outcome, table), simpler(outcome, table, higher_is_better))))
 
 
 def cross_validated(outcome: StudySummary) -> list[str]:

@@ -188,6 +188,26 @@ def next_best(outcome: StudySummary, table: Sequence[Row]) -> str:
     return f"{which}: {outcome.measure} {signed(near.mean - won.mean)} against it{error}"
 
 
+def simpler(outcome: StudySummary, table: Sequence[Row], higher_is_better: bool) -> str:
+    """Say what the one-standard-error rule would choose in place of the best, and what that costs; empty where it is the best.
+
+    It moves among candidates whose size is counted in the winner's unit. Nothing is said where another rule chose, or one
+    standard error is not known.
+    """
+    rows = [row for row in table if row.rank]
+    won = next((row for row in rows if row.id == outcome.winner["id"]), None)
+    if outcome.rule != "best" or won is None or not (known(won.se) and known(won.complexity)):
+        return ""
+    sign = -1.0 if higher_is_better else 1.0
+    near = [row for row in rows if row.unit == won.unit and sign * (row.mean - won.mean) <= won.se and known(row.complexity)]
+    one = min(near, key=lambda row: (row.complexity, sign * row.mean))
+    if one.complexity >= won.complexity:
+        return ""
+    sizes = f"{number(round(one.complexity, 1))} {won.unit} instead of {number(round(won.complexity, 1))}"
+    change = f"{outcome.measure} {signed(one.mean - won.mean)}"
+    return f"rule=one_standard_error would choose {one.label} {one.id[:8]}: {sizes}, {change} (compared within {won.unit})"
+
+
 # The extra width of an interval that holds for more than one look, compared with one of this look alone.
 
 EXACT = ("full", "predicted")  # releases that show the count
