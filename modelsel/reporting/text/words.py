@@ -199,7 +199,8 @@ def simpler(outcome: StudySummary, table: Sequence[Row], higher_is_better: bool)
     if outcome.rule != "best" or won is None or not (known(won.se) and known(won.complexity)):
         return ""
     sign = -1.0 if higher_is_better else 1.0
-    near = [row for row in rows if row.unit == won.unit and sign * (row.mean - won.mean) <= won.se and known(row.complexity)]
+    limit = sign * won.mean + won.se + 1e-12 * max(1.0, abs(won.mean))
+    near = [row for row in rows if row.unit == won.unit and sign * row.mean <= limit and known(row.complexity)]
     one = min(near, key=lambda row: (row.complexity, sign * row.mean))
     if one.complexity >= won.complexity:
         return ""
