@@ -96,9 +96,10 @@ def _performed(
     """Perform the steps of a study in their order, and return its summary."""
     tracker = Tracker(config.tracking, folder)
     with journal_of(config, folder) as journal:
-        candidates = resolve(config.candidates, material.development, config.seed, journal)
+        candidates = resolve(config.candidates, material.development, config.seed, journal, config.reads_scores)
     plan = make(candidates, material.development, material.resampling)
-    if said := counted_once(len(config.candidates), len(told_apart(config.candidates, material.development.features))):
+    alone = told_apart(config.candidates, material.development.features, config.reads_scores)
+    if said := counted_once(len(config.candidates), len(alone)):
         progress.say(said)
     if config.measures != ALL and (beside := left_out(material.development.class_count)):
         progress.say(beside)

@@ -75,7 +75,15 @@ def _nested(config: Config, task: Task, compute: RunPlan, journal: Journal) -> N
     """The whole selection anew inside each outer fold."""
     answered = partial(answered_outside, config)
     selecting = SelectionProcedure(
-        config.candidates, config.scheme, config.measure, config.rule, config.seed, compute, journal, answered
+        config.candidates,
+        config.scheme,
+        config.measure,
+        config.rule,
+        config.seed,
+        compute,
+        journal,
+        config.reads_scores,
+        answered,
     )
     score = score_selection_by_bates if config.interval == BATES else score_selection
     return score(selecting, task, config.outer.instantiate(task, config.seed))
