@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from modelsel.core.spec import kind_of
+from modelsel.core.system.machine import memory
 from modelsel.core.types import (
     ClassOutputs,
     ClassTask,
@@ -249,9 +250,10 @@ def _counted(plan: Plan) -> str:
 
 def _estimated(estimate: Estimate) -> list[str]:
     """Write estimated time and memory."""
+    over = f", and this machine has {memory() / 2**20:,.0f} in all: fewer rows, or fewer workers (pool.workers)"
     return [
         f"time         about {_duration(estimate.seconds)} with {estimate.workers} worker{'s' * (estimate.workers > 1)}",
-        f"memory       about {estimate.memory / 2**20:,.0f} MiB beyond the data",
+        f"memory       about {estimate.memory / 2**20:,.0f} MiB beyond the data{over if estimate.memory > memory() else ''}",
     ]
 
 
