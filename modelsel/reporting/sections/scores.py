@@ -37,7 +37,8 @@ def score_lines(view: View) -> Iterator[ScoreLine]:
     yield ScoreLine("cross-validated (best of all)", cv["mean"], *_about(cv["mean"], cv["se"]), own)
     if corrected:
         yield ScoreLine("corrected for the choice", corrected["mean"], corrected["low"], corrected["high"], own, True)
-    if test is not None and not test.refused and test.score is not None and known(test.score):
+    same = test is not None and test.tolerance is None  # a share of rows off by more than so much stands on no common axis
+    if test is not None and same and not test.refused and test.score is not None and known(test.score):
         low, high = test.interval or (test.score, test.score)
         yield ScoreLine("sealed test", float(test.score), low, high, own, True)
     for row in [row for row in view.best_of_each if row.label != view.winner.label][:OTHERS]:
