@@ -102,6 +102,7 @@ def _behaviour(row: Row) -> tuple[object, ...]:
 
 
 def _floor_row(line: verdict.BaselineLine) -> dict[str, Any]:
+    """Write the row of a line of the floor."""
     blank = dict.fromkeys(("complexity", "unit", "size", "training", "status", "reason", "apart"), "")
     words = {
         "entry": line.name,

@@ -95,6 +95,7 @@ def _root(value: float) -> float:
 
 
 def _score(cv: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """A cross-validated score by its root."""
     if cv is None:
         return None
     se = cv["se"] if cv.get("se") is None else spread(cv["mean"], cv["se"])
@@ -103,4 +104,5 @@ def _score(cv: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _interval(stated: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """A score with its interval by roots."""
     return None if stated is None else {**stated, **{name: root(stated[name]) for name in ("mean", "low", "high")}}
