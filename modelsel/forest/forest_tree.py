@@ -179,6 +179,8 @@ class ForestTree:
 
     def reached(self, leaf: Booleans) -> Booleans:
         """Nodes that no marked node stands above."""
+        if np.array_equal(leaf, self.terminal):
+            return np.ones(len(self), bool)
         above, depth = parents(self.nodes)
         stands = np.ones(len(self), bool)
         order = np.argsort(depth, kind="stable")
@@ -188,6 +190,8 @@ class ForestTree:
 
     def cut(self, leaf: Booleans, kept: Booleans) -> tuple[NDArray[np.int32], Floats]:
         """Nodes without what stands under marked ones, renumbered, with the thresholds of their tests; `kept`: `reached`."""
+        if kept.all():
+            return self.nodes[:, :ROWS].copy(), self.thresholds
         number = np.cumsum(kept) - 1
         nodes, ends = self.nodes[kept, :ROWS], leaf[kept]
         nodes[ends] = LEAF, -1, 0, 0

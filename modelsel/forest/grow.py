@@ -26,7 +26,10 @@ def grow_tree(ground: ForestData, growth: ForestGrowth, number: int) -> ForestTr
         tree = grow_plainly(ground, growth, number, rows, used)
     if not len(tree):
         raise stop.Stopped
-    return tree if ground.numbers is None else replace(tree, gains=tree.gains / np.square(ground.numbers.unit))
+    if ground.numbers is None:
+        return tree
+    with np.errstate(over="ignore"):  # squares of numbers of 1e200 are infinite
+        return replace(tree, gains=tree.gains / ground.numbers.unit / ground.numbers.unit)
 
 
 def drawn_rows(ground: ForestData, growth: ForestGrowth, number: int) -> tuple[Integers, Booleans | None]:

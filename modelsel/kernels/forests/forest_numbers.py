@@ -8,7 +8,7 @@ import numpy as np
 
 from modelsel.kernels.compiler import kernel
 from modelsel.kernels.forests.forest_goodness import CODE, FEATURE, FIELD, GOODNESS, LOW, MISSING, NEXT, sort, worth
-from modelsel.kernels.forests.forest_look import between
+from modelsel.kernels.forests.forest_look import between, draw_threshold
 from modelsel.kernels.forests.forest_usual import LAST, MOST_CELLS, MOST_WEIGHT, WHOLE_WEIGHT
 
 NUMBER = np.int64(16)  # bits below a number in its word
@@ -17,13 +17,13 @@ NEARLY = 1.0 - 1e-12  # what rounding may do to a comparison without division
 
 
 @kernel()
-def numbers_in_words(amount, weight, rows, random):
-    """Number and weight of each row in one word; none where they do not fit, or where the usual search does not serve."""
+def numbers_in_words(amount, weight, rows):
+    """Number and weight of each row in one word; none where they do not fit."""
     words, whole = np.empty(len(rows), np.uint64), 0.0
     for i in range(len(rows)):
         w = weight[rows[i]]
         whole += w
-        if random or w != np.floor(w) or w > MOST_WEIGHT:
+        if w != np.floor(w) or w > MOST_WEIGHT:
             return words[:0]
         words[i] = np.uint64((np.int64(amount[rows[i]] / w) << NUMBER) | np.int64(w))
     return words if whole < WHOLE_WEIGHT else words[:0]
@@ -158,6 +158,47 @@ def _by_places(keys, n, words, middle, total, nothing, best, least):
             if gain > best:
                 best, at, best_weight, asked = gain, i + 1, weight, _asked(gain, nothing)
     return best, at, best_weight
+
+
+@kernel(_nrt=False)
+def _extremes(codes, drawn):
+    """Lowest and highest code; the lowest is −1 where a value is missing."""
+    lowest, highest = np.int32(2**31 - 1), np.int32(-1)
+    for i in range(len(drawn)):
+        code = codes[np.uint64(drawn[np.uint64(i)])]
+        lowest, highest = min(lowest, code), max(highest, code)
+    return lowest, highest
+
+
+@kernel(_nrt=False)
+def _up_to(codes, drawn, words, middle, at):
+    """Sum, weight and number of the rows whose code is at most `at`."""
+    left, weight, rows = np.int64(0), np.int64(0), np.int64(0)
+    for i in range(len(drawn)):
+        inside = -np.int64(codes[np.uint64(drawn[np.uint64(i)])] <= at)  # all bits, or none
+        u, w = deviation_of(words[np.uint64(i)], middle)
+        left += u & inside
+        weight += w & inside
+        rows -= inside
+    return left, weight, rows
+
+
+@kernel(forceinline=True, _nrt=False)
+def usual_draw(feature, key, drawn, words, total, middle, columns, work, best, least):
+    """Try one threshold drawn between the extremes of a feature; as `usual_number`."""
+    codes, n, nothing = columns[0][feature], len(drawn), total[0] * total[0] / total[1]
+    lowest, highest = _extremes(codes, drawn)
+    if lowest < 0 or lowest == highest:
+        return -1 if lowest < 0 else 0
+    values = columns[3][columns[4][feature] :]
+    at, threshold = draw_threshold(key, feature, np.int64(lowest), np.int64(highest), values)
+    left, weight, rows = _up_to(codes, drawn, words, middle, at)
+    gain = _gain(left, weight, total, nothing)
+    if rows >= least and n - rows >= least and gain > best[GOODNESS]:
+        best[GOODNESS], best[FEATURE], best[CODE], best[NEXT] = gain, feature, at, at
+        best[MISSING] = 0.0 if 2.0 * weight >= total[1] else 1.0
+        work[12][0] = threshold
+    return 1
 
 
 @kernel(forceinline=True, _nrt=False)

@@ -12,7 +12,7 @@ from modelsel.kernels.forests.draws import below, of_child, word
 from modelsel.kernels.forests.forest_goodness import CLASS, CODE, FEATURE, FIELD, GOODNESS, LARGE, MISSING, SHORT
 from modelsel.kernels.forests.forest_layout import AT, COLUMN, LOST, NODE, OTHERS, RIGHT, ROWS, SQUARES, TEST
 from modelsel.kernels.forests.forest_look import SEEN, look
-from modelsel.kernels.forests.forest_numbers import keep_number, numbers_in_words, usual_number, weigh_numbers
+from modelsel.kernels.forests.forest_numbers import keep_number, numbers_in_words, usual_draw, usual_number, weigh_numbers
 from modelsel.kernels.forests.forest_usual import MOST_CELLS, in_words, totals, undivided, usual
 from modelsel.kernels.layout import EQUALITY, GINI, SUBSET, THRESHOLD
 
@@ -172,9 +172,10 @@ def search(key, features, drawn, words, total, whole, columns, bits, data, setti
         permutation[looked], permutation[other] = feature, permutation[looked]
         differs = -1
         if len(words) and not columns[2][feature]:
-            if numbers:
-                middle = np.int64(data[3][0])
-                differs = usual_number(feature, drawn, words, total, middle, columns, work, cells, best, judge[4])
+            if numbers and settings[2]:
+                differs = usual_draw(feature, key, drawn, words, total, np.int64(data[3][0]), columns, work, best, judge[4])
+            elif numbers:
+                differs = usual_number(feature, drawn, words, total, np.int64(data[3][0]), columns, work, cells, best, judge[4])
             else:
                 differs = usual(feature, drawn, words, whole, total, columns, bits, settings, work, cells, best, judge, node)
         if differs < 0:
@@ -280,7 +281,7 @@ def grow(codes, levels, nominal, values, first, target, weight, rows, two_valued
     columns, settings = (codes, levels, nominal, values, first), (tests, apart == 1, random == 1, scale)
     data, raw, whole = (target, weight, amount, np.zeros(1)), np.zeros(2), np.zeros(classes, np.int64)
     if numbers:
-        words = numbers_in_words(amount, weight, rows, random)
+        words = numbers_in_words(amount, weight, rows)
     else:
         words = in_words(target, weight, rows, classes, len(table) > 1 or fused == GINI, random)
     pending, keys, top, made = np.empty((m + 1, 3), np.int64), np.empty(m + 1, np.uint64), 1, 0
