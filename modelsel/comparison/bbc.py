@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from modelsel.core.fingerprint import generator
 from modelsel.core.types import Booleans, Floats, Integers, Resampling, Scoreboard
@@ -68,6 +69,25 @@ def units(losses: NDArray[Any], eligible: Booleans, groups: Integers | None, wei
     return Units(np.add.reduceat(total[order], starts), np.bincount(unit, weight).astype(np.float64), candidates, usable)
 
 
+MOST = 1 << 17  # units that are drawn one by one
+DEALT = 1 << 14  # blocks that more of them are dealt into
+
+
+def dealt(of: Units, rng: np.random.Generator) -> Units:
+    """Deal more than `MOST` units into blocks by lot, which are drawn instead: of a million rows each resample draws 16,384.
+
+    Blocks made by lot of independent units are independent and alike, so that their bootstrap has the variance of the units'.
+    """
+    many = len(of.weight)
+    if many <= MOST:
+        return of
+    block = rng.permutation(many) % DEALT
+    into = csr_array((np.ones(many), (block, np.arange(many))), shape=(DEALT, many))
+    some = max(1, BLOCK // many)
+    parts = [into @ of.total[:, at : at + some].astype(np.float64) for at in range(0, of.total.shape[1], some)]
+    return replace(of, total=np.hstack(parts), weight=np.asarray(into @ of.weight))
+
+
 def _blocks(rows: int, columns: int) -> list[slice]:
     size = max(1, BLOCK // max(columns, 1))
     return [slice(start, start + size) for start in range(0, max(rows, 1), size)]
@@ -116,7 +136,7 @@ def bbc(
 
     `losses` is rows × candidates in the measure's own sign, NaN where not assessed.
     """
-    of = units(losses, board.eligible, groups, weights)
+    of = dealt(units(losses, board.eligible, groups, weights), rng)
     if len(of.weight) < 2:
         return None
     scores, picked = [], []
@@ -219,11 +239,12 @@ def pickable(results: Results, resampling: Resampling, seed: int) -> frozenset[i
     usable = results.board.eligible[results.kept].copy()
     finished = np.flatnonzero(usable)
     usable[of_dropped] = True
-    of = units(whole, usable, task.groups, task.weights)
+    rng = bbc_generator(resampling, seed)
+    of = dealt(units(whole, usable, task.groups, task.weights), rng)
     place = {int(candidate): at for at, candidate in enumerate(of.candidates)}
     done, out = [place[int(one)] for one in finished], [place[one] for one in of_dropped]
     able = np.zeros(len(out), bool)
-    for counts in draws(len(of.weight), RESAMPLES, bbc_generator(resampling, seed)):
+    for counts in draws(len(of.weight), RESAMPLES, rng):
         mean = counts @ of.total.astype(np.float64) / (counts @ of.weight)[:, None]
         able |= (mean[:, out] <= mean[:, done].min(axis=1, keepdims=True) + SLACK).any(axis=0)
     return frozenset(np.flatnonzero(dropped)[able].tolist())

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from modelsel.comparison.bbc import bbc, draws
+from modelsel.comparison.bbc import bbc, dealt, draws, units
 from modelsel.comparison.fold_predictions import FoldPredictions, bbc_of_folds
 from modelsel.core.spec import make
 from modelsel.core.types import Floats, Outputs, Scoreboard
@@ -108,6 +108,26 @@ def test_draws_are_the_same_however_few_are_made_at_a_time(near: int, cells: int
     drawn = np.random.default_rng(2).integers(37, size=(90, 37))
     expected = [np.bincount(one, minlength=37) for one in drawn]
     assert np.array_equal(np.concatenate(list(draws(37, 90, np.random.default_rng(2)))), expected)
+
+
+def test_units_dealt_into_blocks_by_lot_are_corrected_as_they_are_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums and weights are kept; score and interval agree but for the chance of 1,000 draws."""
+    rng = np.random.default_rng(5)
+    losses = (rng.random((20_000, 6)) < np.array([0.3, 0.31, 0.305, 0.4, 0.32, 0.3])).astype(float)
+    of = units(losses, np.ones(6, bool), None, rng.random(20_000))
+    alone = bbc(losses, board_of(losses), BEST, winner=0, rng=np.random.default_rng(1))
+    monkeypatch.setattr("modelsel.comparison.bbc.MOST", 10_000)
+    monkeypatch.setattr("modelsel.comparison.bbc.DEALT", 2_000)
+    blocks = dealt(of, np.random.default_rng(2))
+    assert len(blocks.weight) == 2_000
+    np.testing.assert_allclose(blocks.total.sum(axis=0), of.total.sum(axis=0))
+    np.testing.assert_allclose(blocks.weight.sum(), of.weight.sum())
+    together = bbc(losses, board_of(losses), BEST, winner=0, rng=np.random.default_rng(1))
+    assert alone is not None
+    assert together is not None
+    width = alone.high - alone.low
+    assert abs(together.mean - alone.mean) < 0.05 * width
+    assert abs(together.high - together.low - width) < 0.15 * width
 
 
 def test_a_single_unit_cannot_be_corrected() -> None:

@@ -57,6 +57,7 @@ class ClassAnswers:
             self.shares[at] = share.transpose(1, 0, 2)[which]
 
     def none_voted(self, place: int, rows: Booleans, ground: ForestData) -> None:
+        """Note the class of most weight among all rows, and their shares."""
         everyone = np.bincount(ground.task.target[ground.rows], ground.task.row_weights[ground.rows], ground.width)
         self.predicted[place, rows] = everyone.argmax()
         if self.shares is not None:
@@ -82,6 +83,7 @@ class NumberAnswers:
             self.predicted[at] = self.ballot.read(pairs.whole(votes)[:, :, 0].T, voters)[which]
 
     def none_voted(self, place: int, rows: Booleans, ground: ForestData) -> None:
+        """Note the mean of all rows."""
         assert ground.numbers is not None
         own = ground.rows
         self.predicted[place, rows] = ground.numbers.means(ground.tallied(np.zeros_like(own), own, np.ones_like(own), 1))[0]
