@@ -13,19 +13,21 @@ from modelsel.core.sized import sized
 from modelsel.record.candidates import Row, varied
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.text import words as width
+from modelsel.reporting.text.roots import outcome_as_read, rows_as_read
 from modelsel.reporting.text.terminal import duration
 from modelsel.reporting.text.words import (
     called,
+    in_unit,
     interval,
+    known,
     next_best,
     number,
     ordinal,
     percent,
     plural,
-    root,
     score,
     settings,
-    simpler,
+    signed,
     wrong,
 )
 
@@ -40,12 +42,14 @@ def verdict(folder: RunFolder, here: Path | None = None) -> str:
 
     Paths are relative to `here` (the working directory) where they can be.
     """
-    outcome, details = folder.outcome(), folder.details()
+    recorded, details = folder.outcome(), folder.details()
+    outcome, rows = outcome_as_read(recorded), rows_as_read(recorded, folder.candidates())
+    higher = bool(details.get("higher_is_better"))
     lines = [
         ("", [headline(outcome)]),
-        ("winner", winner(outcome, folder.candidates(), bool(details.get("higher_is_better")))),
+        ("winner", [*winner(outcome, rows), *filter(None, [simpler(recorded, folder.candidates(), higher)])]),
         ("cross-validated", cross_validated(outcome)),
-        ("floor", list(filter(None, [sentence(outcome, bool(details.get("higher_is_better")))]))),
+        ("floor", list(filter(None, [sentence(outcome, higher)]))),
         ("test", test(outcome, details.get("audit", {}), folder)),
         ("findings", findings(outcome)),
         ("ledger", ledger(outcome, details.get("audit", {}))),
@@ -58,8 +62,8 @@ def verdict(folder: RunFolder, here: Path | None = None) -> str:
 
 def brief(folder: RunFolder, here: Path | None = None) -> str:
     """The closing text in at most eight lines: what was chosen, what it is worth, what is wrong, where the rest is."""
-    outcome = folder.outcome()
-    first, *_ = winner(outcome, folder.candidates(), False)
+    outcome = outcome_as_read(folder.outcome())
+    first, *_ = winner(outcome, rows_as_read(folder.outcome(), folder.candidates()))
     graver = sorted((f for f in outcome.findings if f["severity"] in GRAVE), key=lambda f: -GRAVE.index(f["severity"]))
     gravest = [f"{f['code']} ({f['severity']}): {f['message']}" for f in graver[:1]]
     more = f"{len(graver) - 1} more; " if len(graver) > 1 else ""
@@ -96,7 +100,7 @@ def _worth(outcome: StudySummary) -> list[tuple[str, str]]:
     corrected, plain = outcome.winner.get("corrected"), cross_validated(outcome)[0]
     if not corrected:
         return [("cross-validated", plain)]
-    words = f"{score(corrected['mean'])}{root(outcome, corrected['mean'])} {interval((corrected['low'], corrected['high']))}"
+    words = f"{score(corrected['mean'])} {interval((corrected['low'], corrected['high']))}"
     return [("corrected score", f"{words}, for having picked the best; cross-validated {plain}")]
 
 
@@ -115,24 +119,48 @@ def headline(outcome: StudySummary) -> str:
     beside = [f"{counts[name]} {name}" for name in ("failed", "skipped", "dropped") if counts.get(name)]
     others = f" ({', '.join(beside)})" if beside else ""
     compared = f"{plural(counts.get('ok', 0), 'candidate')} compared{others}"
-    return f"{outcome.study}: {compared} by {outcome.measure}, {outcome.scheme.get('name')}, rule {outcome.rule}"
+    return (
+        f"{outcome.study}: {compared} by {outcome.measure}{in_unit(outcome)}, {outcome.scheme.get('name')}, rule {outcome.rule}"
+    )
 
 
-def winner(outcome: StudySummary, table: Sequence[Row], higher_is_better: bool) -> list[str]:
-    """The winner by name, who cannot be told from it, how far the next is, and which simpler one is nearly as good."""
+def winner(outcome: StudySummary, table: Sequence[Row]) -> list[str]:
+    """The winner by name, what tells it from the rest of its entry, who cannot be told from it, and how far the next is."""
     won = outcome.winner
     telling = settings(dict(called(*one) for one in varied(table).get(won["id"], {}).items()))
     size = sized(won["complexity"]["value"], won["complexity"]["name"])
     equal = alike(outcome)
     first = f"{won.get('entry') or won['learner']} {won['id'][:8]}: {f'{telling}; ' if telling else ''}{size}"
-    return list(filter(None, (first, equal, next_best(outcome, table), simpler(outcome, table, higher_is_better))))
+    return list(filter(None, (first, equal, next_best(outcome, table))))
+
+
+def simpler(recorded: StudySummary, table: Sequence[Row], higher_is_better: bool) -> str:
+    """Say what the one-standard-error rule would choose in place of the best, and what that costs; empty where it is the best.
+
+    It moves among candidates whose size is counted in the winner's unit. Nothing is said where another rule chose, or one
+    standard error is not known. The study is read as it was recorded: the rule knows no roots.
+    """
+    rows = [row for row in table if row.rank]
+    won = next((row for row in rows if row.id == recorded.winner["id"]), None)
+    if recorded.rule != "best" or won is None or not (known(won.se) and known(won.complexity)):
+        return ""
+    sign = -1.0 if higher_is_better else 1.0
+    limit = sign * won.mean + won.se + 1e-12 * max(1.0, abs(won.mean))
+    near = [row for row in rows if row.unit == won.unit and sign * row.mean <= limit and known(row.complexity)]
+    one = min(near, key=lambda row: (row.complexity, sign * row.mean))
+    if one.complexity >= won.complexity:
+        return ""
+    sizes = f"{number(round(one.complexity, 1))} {won.unit} instead of {number(round(won.complexity, 1))}"
+    now, then = (row.mean for row in rows_as_read(recorded, [won, one]))
+    change = f"{outcome_as_read(recorded).measure} {signed(then - now)}"
+    return f"rule=one_standard_error would choose {one.label} {one.id[:8]}: {sizes}, {change} (compared within {won.unit})"
 
 
 def cross_validated(outcome: StudySummary) -> list[str]:
     """Mean and standard error, and the estimate that allows for having picked the best."""
     cv, corrected = outcome.winner["cv"], outcome.winner.get("corrected")
     caveat = "" if corrected else ", optimistic: it is the best of many"
-    lines = [f"{score(cv['mean'])}{root(outcome, cv['mean'])} ± {score(cv['se'])}{caveat}"]
+    lines = [f"{score(cv['mean'])} ± {score(cv['se'], cv['mean'])}{caveat}"]
     if corrected and corrected["method"] == "bbc":  # the nested estimate has a line of its own
         ends = interval((corrected["low"], corrected["high"]))
         lines.append(f"{score(corrected['mean'])} {ends} after allowing for the choice ({corrected['method'].upper()})")
@@ -170,7 +198,11 @@ def test(outcome: StudySummary, audit: Mapping[str, Any], folder: RunFolder) -> 
         return [f"not opened; `modelsel test {folder.path.parent.name}` opens it"]
     if result.refused:
         return [f"refused: {result.refused}"]
-    lines = [released(result, outcome.findings) + _blocks(outcome), *filter(None, [width.sentence(result)]), look(result)]
+    lines = [
+        released(result, outcome.findings, unit_of(outcome)) + _blocks(outcome),
+        *filter(None, [width.sentence(result)]),
+        look(result),
+    ]
     if upcoming := audit.get("next"):
         lines.append(further(upcoming))
     return [*lines, *([f"flags: {', '.join(flags)}"] if flags else [])]
@@ -193,9 +225,14 @@ def _trace(outcome: StudySummary) -> str:
     return "nothing of it is in the ledger" if "G004" in codes else "in the ledger: all rows chose, and cannot be a test later"
 
 
-def released(result: TestResult, found: Sequence[Mapping[str, object]] = ()) -> str:
-    """Say the released score with its interval."""
-    errors = "" if result.errors is None else f", {result.errors} of {plural(result.n, 'row')} {wrong(result)}"
+def unit_of(outcome: StudySummary) -> str:
+    """The unit of the target, empty where none is declared."""
+    return str(outcome.task.get("measured_in") or "")
+
+
+def released(result: TestResult, found: Sequence[Mapping[str, object]] = (), unit: str = "") -> str:
+    """Say the released score with its interval; `unit` is the target's."""
+    errors = "" if result.errors is None else f", {result.errors} of {plural(result.n, 'row')} {wrong(result, unit)}"
     ends = f", {percent(result.level)} interval {interval(result.interval)}" if result.interval else f", {_withheld(found)}"
     grouped = result.interval is not None and result.unit != "rows" and result.units is not None
     units = units_in_words(result.unit)
@@ -341,7 +378,7 @@ class BaselineLine:
 
     @property
     def words(self) -> str:
-        return self.name + (f" {score(self.mean)} ± {score(self.se)}" if self.has_score else f": {self.reason}")
+        return self.name + (f" {score(self.mean)} ± {score(self.se, self.mean)}" if self.has_score else f": {self.reason}")
 
 
 def lines(outcome: StudySummary) -> list[BaselineLine]:
