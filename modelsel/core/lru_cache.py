@@ -5,25 +5,42 @@ A key names everything that the value depends on, so that forgetting changes not
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from threading import Lock
+from threading import Lock, RLock
 from typing import Generic, TypeVar
 
 Value = TypeVar("Value")
 
 
 class LRUCache(Generic[Value]):
-    """Holds `size` values, the least recently used one gives way. Two threads may make the same value: they are equal."""
+    """Holds `size` values, the least recently used one gives way. Threads that want the same value wait for who makes it."""
 
     def __init__(self, size: int) -> None:
         self._size = size
         self._lock = Lock()
         self._values: OrderedDict[Hashable, Value] = OrderedDict()
+        self._making: dict[Hashable, tuple[RLock, list[None]]] = {}  # who is at it, and how many wait
 
     def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
         """The value of a key, made when it is not remembered."""
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)
+                return self._values[key]
+            turn, waiting = self._making.setdefault(key, (RLock(), []))
+            waiting.append(None)
+        try:
+            with turn:
+                return self._made(key, make)
+        finally:
+            with self._lock:
+                waiting.pop()
+                if not waiting:
+                    self._making.pop(key, None)
+
+    def _made(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """Make a value, unless somebody has while we waited."""
+        with self._lock:
+            if key in self._values:
                 return self._values[key]
         value = make()
         with self._lock:
