@@ -45,7 +45,7 @@ def test_texts_are_chosen_on_judged_and_predicted_and_the_record_does_not_repeat
     assert "secret1 " not in (folder / "report.html").read_text()
     Path("new.csv").write_text("letter,amount,town\nunheard reminder late,0.1,0\nunheard thanks,,7\n,1,1\n")
     said = modelsel("predict", "latest", "new.csv")
-    assert [line.split(",")[0] for line in said.out.splitlines()[1:]] [:2] == ["yes", "no"]
+    assert [line.split(",")[0] for line in said.out.splitlines()[1:]][:2] == ["yes", "no"]
     assert modelsel("audit", "latest").code == 0
 
 
