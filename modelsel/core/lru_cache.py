@@ -5,6 +5,7 @@ A key names everything that the value depends on, so that forgetting changes not
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from math import inf
 from threading import Lock, RLock
 from typing import Generic, TypeVar
 
@@ -12,10 +13,14 @@ Value = TypeVar("Value")
 
 
 class LRUCache(Generic[Value]):
-    """Holds `size` values, the least recently used one gives way. Threads that want the same value wait for who makes it."""
+    """Holds `size` values, the least recently used one gives way. Threads that want the same value wait for who makes it.
 
-    def __init__(self, size: int) -> None:
-        self._size = size
+    `most` is what all together may weigh; a value that weighs more alone stands alone.
+    """
+
+    def __init__(self, size: int, most: float = inf, weigh: Callable[[Value], float] = lambda _: 0.0) -> None:
+        """Remember nothing yet."""
+        self._size, self._most, self._weigh = size, most, weigh
         self._lock = Lock()
         self._values: OrderedDict[Hashable, Value] = OrderedDict()
         self._making: dict[Hashable, tuple[RLock, list[None]]] = {}  # who is at it, and how many wait
@@ -37,6 +42,9 @@ class LRUCache(Generic[Value]):
                 if not waiting:
                     self._making.pop(key, None)
 
+    def _weight(self) -> float:
+        return sum(map(self._weigh, self._values.values()))
+
     def _made(self, key: Hashable, make: Callable[[], Value]) -> Value:
         """Make a value, unless somebody has while we waited."""
         with self._lock:
@@ -45,6 +53,6 @@ class LRUCache(Generic[Value]):
         value = make()
         with self._lock:
             self._values[key] = value
-            while len(self._values) > self._size:
+            while len(self._values) > self._size or (len(self._values) > 1 and self._weight() > self._most):
                 self._values.popitem(last=False)
         return value

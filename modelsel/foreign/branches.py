@@ -203,7 +203,7 @@ class Branch:
 
 
 @dataclass(frozen=True, eq=False)
-class Branches:
+class FittedBranches:
     """Fitted branches; `sparse`: their matrices stand side by side as a sparse one."""
 
     each: tuple[Branch, ...]
@@ -234,7 +234,7 @@ class Rows:
 
 def fit(
     branches: Sequence[BranchSpec], rows: Rows, seed: int, plugins: tuple[str, ...] = (), shared: Shared = alone
-) -> tuple[Branches, Matrix]:
+) -> tuple[FittedBranches, Matrix]:
     """Fit every branch; the second value is what they make of these rows.
 
     `shared(key, fit)` may remember a fitted step and what it made: the key says which columns it reads, after which steps.
@@ -249,11 +249,11 @@ def fit(
     return side_by_side(each, len(rows.values))
 
 
-def side_by_side(each: Sequence[tuple[Branch, Matrix]], rows: int) -> tuple[Branches, Matrix]:
+def side_by_side(each: Sequence[tuple[Branch, Matrix]], rows: int) -> tuple[FittedBranches, Matrix]:
     """Fitted branches as one, and their matrices as one."""
     parts = [matrix for _, matrix in each]
     sparse = _is_sparse(parts)
-    return Branches(tuple(branch for branch, _ in each), sparse), _beside(parts, rows, sparse)
+    return FittedBranches(tuple(branch for branch, _ in each), sparse), _beside(parts, rows, sparse)
 
 
 def fit_branch(

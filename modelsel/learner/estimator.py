@@ -54,6 +54,7 @@ class Estimator(BaseLearner):
     no_training_error: ClassVar[str] = "every analysis row would have to be asked again of every candidate for it"
 
     def __post_init__(self) -> None:
+        """Parameters and steps as values that can be hashed, and no more plug-ins than they need."""
         object.__setattr__(self, "params", Params(self.params))
         object.__setattr__(self, "steps", tuple(map(BranchSpec.of, self.steps)) if self.steps else None)
         packages = {self.package, *(step.transformer.partition(".")[0] for spec in self.steps or () for step in spec.steps)}

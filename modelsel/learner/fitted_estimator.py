@@ -33,11 +33,11 @@ from modelsel.learner import encoding as _columns_stored
 from modelsel.learner import step_columns
 from modelsel.learner.base import FittedModel
 from modelsel.learner.encoding import ColumnEncoding, TargetColumns
-from modelsel.learner.step_columns import StepColumns
+from modelsel.learner.step_columns import BranchColumns
 from modelsel.sharing.adapter import Adapter, Answer
 
 KIND = "estimator"
-Columns = ColumnEncoding | TargetColumns | StepColumns
+Columns = ColumnEncoding | TargetColumns | BranchColumns
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,7 +254,7 @@ class EstimatorPath:
         """The encoding of rows as a matrix, and the matrix of the analysis rows."""
         learner = self.learner
         if learner.steps:
-            return StepColumns.of(self.task, self.rows, learner.steps, self.seed, learner.plugins)
+            return BranchColumns.of(self.task, self.rows, learner.steps, self.seed, learner.plugins)
         missing = _missing(learner)
         if learner.coded == "target":
             return TargetColumns.of(self.task, self.rows, missing, learner.scale, self.seed)
@@ -405,7 +405,7 @@ def stored(answering: Any, plugins: tuple[str, ...]) -> tuple[dict[str, Any], di
 
 def _written(columns: Columns) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Facts and arrays of fitted columns."""
-    return step_columns.written(columns) if isinstance(columns, StepColumns) else _columns_stored.written(columns)
+    return step_columns.written(columns) if isinstance(columns, BranchColumns) else _columns_stored.written(columns)
 
 
 def _read(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], plugins: tuple[str, ...]) -> Columns:

@@ -16,7 +16,7 @@ from modelsel.core.lru_cache import LRUCache
 from modelsel.core.spec import resolved
 from modelsel.core.types import Feature, Integers, Table, Task, positions, without_levels
 from modelsel.foreign import branches as foreign
-from modelsel.foreign.branches import Branch, Branches, BranchSpec, Fit, Rows
+from modelsel.foreign.branches import Branch, BranchSpec, Fit, FittedBranches, Rows
 from modelsel.foreign.libraries import takes_nan, takes_sparse
 from modelsel.foreign.stored import skops, unskopsed
 
@@ -27,20 +27,20 @@ TRIALS: LRUCache[tuple[str, ...]] = LRUCache(64)
 
 
 @dataclass(frozen=True, eq=False)
-class StepColumns:
+class BranchColumns:
     """Fitted branches, and the features of the table that they were fitted on, by place; texts without their levels.
 
     `shared` names all that the fit depends on, where candidates share it.
     """
 
     features: tuple[Feature, ...]
-    branches: Branches
+    branches: FittedBranches
     shared: str = ""
 
     @classmethod
     def of(
         cls, task: Task, rows: Integers, specs: Sequence[BranchSpec], seed: int, plugins: tuple[str, ...]
-    ) -> tuple["StepColumns", Any]:
+    ) -> tuple["BranchColumns", Any]:
         """Fitted on the analysis rows, and their matrix."""
         where = digest([task.fingerprint, array_digest(rows)])
         whole = "" if foreign.draws(specs, plugins) else digest([where, [resolved(spec) for spec in specs]])
@@ -98,6 +98,7 @@ def _tried(task: Task, specs: Sequence[BranchSpec], plugins: tuple[str, ...], wa
 def _fit(
     task: Task, rows: Integers, spec: BranchSpec, places: tuple[int, ...], plugins: tuple[str, ...]
 ) -> list[tuple[Branch, Any]]:
+    """Fit one branch on some rows, quietly."""
     data = Rows(task.features, task.values[rows], task.target[rows])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the folds will say it
@@ -120,7 +121,7 @@ def _unread(matrix: Any, gaps: bool, sparse: bool) -> Iterator[str]:
 # Fitted steps as data, and back.
 
 
-def written(columns: StepColumns) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def written(columns: BranchColumns) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Facts and arrays. Raises NotStoredError for a transformer that no safe format takes."""
     each = columns.branches.each
     facts = {
@@ -131,7 +132,7 @@ def written(columns: StepColumns) -> tuple[dict[str, Any], dict[str, NDArray[Any
     return facts, {"steps": np.frombuffer(skops([list(one.chain) for one in each]), np.uint8)}
 
 
-def read(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], plugins: tuple[str, ...]) -> StepColumns:
+def read(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], plugins: tuple[str, ...]) -> BranchColumns:
     """The columns again. Raises ValueError for what is not whole."""
     chains = unskopsed(np.asarray(arrays["steps"], np.uint8).tobytes(), plugins)
     features = tuple(Feature(**{**one, "levels": tuple(one["levels"])}) for one in facts["features"])
@@ -144,4 +145,4 @@ def read(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], plugins: 
             raise ValueError("estimator: columns are not whole")
         if not all(hasattr(transformer, "transform") for transformer in one.chain):
             raise ValueError("estimator: a step that is no transformer")
-    return StepColumns(features, Branches(tuple(each), bool(facts["sparse"])))
+    return BranchColumns(features, FittedBranches(tuple(each), bool(facts["sparse"])))

@@ -22,6 +22,7 @@ from modelsel.core.lru_cache import LRUCache
 from modelsel.core.system.interrupts import Interrupted
 from modelsel.core.types import Candidate, Fold, Integers, Task
 from modelsel.distance.search import shared
+from modelsel.foreign.asking import sharing
 from modelsel.kernels.stop import Stopped
 from modelsel.learner.base import Path, SubsetPath
 from modelsel.planning.batch import preparation
@@ -72,7 +73,7 @@ def _evaluated(
         builder.fail(everyone, unless_final(problem))
     else:
         invited = tuple(member for member in everyone if _invited(builder, bench, member, limited))
-        with shared():
+        with shared(), sharing():
             _fill(builder, bench, invited, limited, reached)
     return builder.result(perf_counter() - start)
 
