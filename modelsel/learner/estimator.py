@@ -17,7 +17,7 @@ from modelsel.foreign.allowed import NotAllowedError, class_of, home_of
 from modelsel.foreign.answers import decides, scores_of
 from modelsel.foreign.branches import BranchSpec, sources
 from modelsel.foreign.branches import problems as branch_problems
-from modelsel.foreign.libraries import Origin, kinds_read, takes_nan, takes_weights
+from modelsel.foreign.libraries import Origin, fits_in_threads, kinds_read, takes_nan, takes_weights
 from modelsel.foreign.native import most_levels, takes_categories
 from modelsel.foreign.parameters import Params, settled, unknown, unsaid
 from modelsel.learner.base import BaseLearner
@@ -50,7 +50,6 @@ class Estimator(BaseLearner):
         default=(), metadata={"identity": False, "limits": FieldLimits(help="packages allowed beside the list")}
     )
 
-    holds_gil: ClassVar[bool] = True
     no_training_error: ClassVar[str] = "every analysis row would have to be asked again of every candidate for it"
 
     def __post_init__(self) -> None:
@@ -59,6 +58,11 @@ class Estimator(BaseLearner):
         object.__setattr__(self, "steps", tuple(map(BranchSpec.of, self.steps)) if self.steps else None)
         packages = {self.package, *(step.transformer.partition(".")[0] for spec in self.steps or () for step in spec.steps)}
         object.__setattr__(self, "plugins", tuple(sorted(packages & set(self.plugins))))
+
+    @property
+    def holds_gil(self) -> bool:  # type: ignore[override]  # as its class has it
+        """True but for the few whose fits are sums of arrays alone: a process of its own would cost more than their fit."""
+        return self.steps is not None or not fits_in_threads(self.estimator, self.params)
 
     @property
     def package(self) -> str:
