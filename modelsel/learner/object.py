@@ -274,13 +274,15 @@ class ObjectPath(EstimatorPath):
 
     def _made(self, learner: Any, X: Any, y: Any, weights: Mapping[str, Any]) -> Any:
         """Fit a clone; in a cell it shares its steps with others, unless its last step would write into what is theirs."""
-        if is_sharing():
-            try:
-                return self._cloned(learner, shares=True).fit(X, y, **weights)
-            except ValueError as error:
-                if "read-only" not in str(error):
-                    raise
-        return self._cloned(learner, shares=False).fit(X, y, **weights)
+        made = self._cloned(learner, shares=is_sharing())
+        try:
+            made.fit(X, y, **weights)
+        except ValueError as error:
+            if not is_sharing() or "read-only" not in str(error):
+                raise
+            made = self._cloned(learner, shares=False)
+            made.fit(X, y, **weights)
+        return made
 
     def _cloned(self, learner: Any, shares: bool) -> Any:
         """A clone with seeds in it."""

@@ -93,6 +93,7 @@ def test_sparse_stays_sparse_to_the_estimator(monkeypatch):
     assert np.array_equal(model.scores(task), other.predict_proba(hashed.transform(frame.letter)))
 
 
+@pytest.mark.filterwarnings("ignore:.*TargetEncoder:FutureWarning")
 def test_means_of_classes_are_cross_fitted_as_in_a_pipeline():
     task, frame = letters()
     rows = np.arange(100)
