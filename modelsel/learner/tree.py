@@ -16,7 +16,7 @@ from modelsel.core.types import BOTH_TASKS, AnyTask, ClassTask, Description, Flo
 from modelsel.learner.base import BaseLearner
 from modelsel.learner.trees.leaf import Leaf
 from modelsel.learner.trees.model import TreeModel, restore
-from modelsel.learner.trees.number_model import NumberTreeModel, restore_numbers
+from modelsel.learner.trees.number_model import OF_NUMBERS, READS_CLASSES, NumberTreeModel, restore_numbers
 from modelsel.learner.trees.number_path import NumberTreePath
 from modelsel.learner.trees.path import TreePath, held_back
 from modelsel.tree.growing.columns import columns
@@ -30,8 +30,6 @@ from modelsel.tree.structure.evidence import PruningData
 BY_SURROGATES = ("surrogate", BY_COUNT)
 # A training row goes where it would go when predicted.
 CERTAIN = ("node_mode", "branch", *BY_SURROGATES)
-READS_CLASSES = "reads classes, and this target is a number"
-OF_NUMBERS = ("variance", "gini")  # the Gini index of numbers is their variance
 ABOUT_CLASSES = ("min_leaf_rule", "purity", "significance", "leaf", "costs")
 SURROGATES_NEED_TWO = "surrogates mimic tests of two branches; use splits.nominal=equality or subset, or another missing policy"
 
@@ -91,14 +89,18 @@ class Tree(BaseLearner):
             "min_leaf": self.min_leaf, "min_leaf_rule": self.min_leaf_rule, "pruner": self.pruner.fit_key(),
         }  # fmt: skip
 
-    def mattering(self, kinds: Set[str]) -> "Tree":
-        """The same with the tests that no feature of these kinds can have at their default; as it is where it draws rows."""
+    def mattering(self, kinds: Set[str], scores: bool = True) -> "Tree":
+        """The same with what cannot matter at its default: tests that no feature of these kinds can have, scores nobody reads.
+
+        Leaf scores decide no class of a hard tree. Draws of held-back rows follow the settings that a tree is grown by.
+        """
+        own = self if scores or kind_of(self.softener) != "hard" else replace(self, leaf=Leaf())
         if self.draws:
-            return self
+            return own
         default, splits = Splits(), self.splits
         if "nominal" not in kinds:
             splits = replace(splits, nominal=default.nominal)
-        return replace(self, splits=splits if kinds & {"numeric", "ordered"} else replace(splits, threshold=default.threshold))
+        return replace(own, splits=splits if kinds & {"numeric", "ordered"} else replace(splits, threshold=default.threshold))
 
     def apart(self) -> dict[str, Any]:
         """Return the settings that keep it out of a common cell, though it shares the fit.

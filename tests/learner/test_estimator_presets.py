@@ -31,7 +31,7 @@ def test_a_preset_can_be_made(name):
 
 def counted(space: str) -> tuple[int, int]:
     builder = Builder(Folders.of())
-    found = expand(space, builder)
+    found = expand(space, builder, measure=builder.part("measure", "error", "measure"))
     assert builder.problems == []
     assert found.merged == 0
     return len(found.candidates), len(batches(found.candidates))
