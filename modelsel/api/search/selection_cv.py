@@ -162,8 +162,8 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     >>> from sklearn.datasets import load_diabetes
     >>> from sklearn.linear_model import Ridge
     >>> numbers = SelectionCV((Ridge(), {"alpha": [0.1, 10.0]}), cv=5, scoring="neg_mean_squared_error")
-    >>> numbers.fit(*load_diabetes(return_X_y=True)).best_estimator_
-    Ridge(alpha=0.1)
+    >>> numbers.fit(*load_diabetes(return_X_y=True)).best_params_
+    {'alpha': 0.1}
     """
 
     __metadata_request__fit = {"sample_weight": None, "groups": None, "times": None, "unit": None}
