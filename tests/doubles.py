@@ -224,6 +224,7 @@ class Wrong:
     higher_is_better = False
     needs_scores = False
     over_rows = True
+    zero_one = True
 
     def score(self, truth: np.ndarray, outputs: Outputs, weights: np.ndarray | None, classes: int) -> np.ndarray:
         return np.average(outputs.predicted != truth, axis=1, weights=weights)

@@ -31,10 +31,9 @@ def main(words: Sequence[str] | None = None) -> int:
     """Run a command line; the exit code is that of DESIGN's table (0 done … 130 interrupted)."""
     words = list(sys.argv[1:] if words is None else words)
     if not words or words[0] in HELP:
-        print(text())
-        return OK
+        return exit_code(_help)
     if words[0] in ("-V", "--version"):
-        return _version()
+        return exit_code(_version)
     name, *rest = words
     if name not in COMMANDS:
         problem = _unknown(name)
@@ -55,6 +54,12 @@ def _start_recorder() -> None:
 def module_of(name: str) -> ModuleType:
     """Import the module of a command."""
     return importlib.import_module(f"modelsel.cli.{name}")
+
+
+def _help() -> int:
+    """Print the commands and what people type."""
+    print(text())
+    return OK
 
 
 def _version() -> int:

@@ -49,10 +49,11 @@ def _write(output: str | None, found: "Predictions") -> None:
                 said = [harmless(word) if output else word for word in words]
                 before = len(found.ids) + 1
                 writer.writerow([*said[:before], *scores, *said[before:]])
+    except BrokenPipeError:
+        raise  # who reads has seen enough
     except OSError as error:
-        raise StoreError(
-            Problem("MSEL-605", f"cannot be written ({error.strerror})", str(output), "choose another place")
-        ) from error
+        where = output or "standard output"
+        raise StoreError(Problem("MSEL-605", f"cannot be written ({error.strerror})", where, "choose another place")) from error
 
 
 # Cells of a CSV file that a spreadsheet would run as a formula are written so that it shows them instead.

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.comparison.bbc import Corrected, draws, summary
+from modelsel.comparison.bbc import Corrected, draws, effective_rows, summary
 from modelsel.core.types import Booleans, Codes, Floats, Integers, Outputs, Scoreboard
 from modelsel.measure.base import BaseMeasure
 from modelsel.rule.base import BaseRule, among
@@ -70,6 +70,7 @@ def bbc_of_folds(
     usable = np.zeros(len(board.ids), np.bool_)
     usable[candidates] = True
     scores, picked, tried = [], [], 0
+    left: list[int] = []
     for counts in draws(size, _resamples(len(candidates) * len(rows) * classes), rng):
         chosen: list[tuple[int, Booleans]] = []
         for start in range(0, len(counts), TOGETHER):
@@ -83,11 +84,13 @@ def bbc_of_folds(
                     picked.append(rule.choose(drawn))
                     chosen.append((int(np.searchsorted(candidates, picked[-1])), draw == 0))
         scores.extend(score.left(chosen))
+        left.extend(int(out.sum()) for _, out in chosen)
         for name, one in others.items():
             reached[name].extend(one.left(chosen))
     if not np.isfinite(scores).any():
         return None
-    found = summary(np.array(scores), np.array(picked), winner, level)
+    worth = effective_rows(len(rows), None if weights is None else weights[rows]) if measure.zero_one else None
+    found = summary(np.array(scores), np.array(left), size, np.array(picked), winner, level, worth)
     means = {name: _mean(np.array(values)) for name, values in reached.items()}
     return replace(found, reached=means, feasible=len(picked) / tried) if beside else found
 

@@ -134,7 +134,8 @@ RunPlan = Callable[[Plan, Task, Resampling], Results]
 class SelectionProcedure:
     """The selection procedure that all outer folds share.
 
-    `run` computes a plan's cells, `journal` knows families; `answer` fits a fold's winner and asks it about tables.
+    `run` computes a plan's cells, `journal` knows families, `reads_scores` says whether scores tell candidates apart; `answer`
+    fits a fold's winner and asks it about tables.
     """
 
     candidates: Sequence[Candidate]
@@ -144,6 +145,7 @@ class SelectionProcedure:
     seed: int
     run: RunPlan
     journal: Journal | None = None
+    reads_scores: bool = True
     answer: Callable[..., tuple[Outputs, ...]] = answers
 
 
@@ -189,7 +191,7 @@ def _held(selecting: SelectionProcedure, task: Task, folds: Sequence[Fold]) -> l
 def _select(selecting: SelectionProcedure, task: Task, rows: Integers, fold: int, *asked: Integers) -> OuterWinner:
     """Choose and fit on some rows, and ask the winner about others."""
     inner = task.take(rows)
-    candidates = resolve(selecting.candidates, inner, selecting.seed, selecting.journal)
+    candidates = resolve(selecting.candidates, inner, selecting.seed, selecting.journal, selecting.reads_scores)
     folds = selecting.scheme.instantiate(inner, selecting.seed)
     board = selecting.run(make(candidates, inner, folds), inner, folds).board
     if not board.eligible.any():

@@ -122,7 +122,10 @@ def _corrected(results: Results, rule: BaseRule, winner: int, rng: np.random.Gen
     task, board, winner = results.book.work.task, part(results.board, results.kept), place(results.kept, winner)
     bounds = named(results.book.work.measure, getattr(rule, "bounds", ()))
     if results.losses.matrix is not None and not bounds:
-        return bbc(results.losses.matrix, board, rule, winner=winner, groups=task.groups, weights=task.weights, rng=rng)
+        return bbc(
+            results.losses.matrix, board, rule, winner=winner, groups=task.groups, weights=task.weights, rng=rng,
+            zero_one=results.book.work.measure.zero_one,
+        )  # fmt: skip
     work, candidates = results.book.work, np.flatnonzero(board.eligible)
     classes = task.class_count
     if len(candidates) * len(task) * classes * work.resampling.repeats > LARGEST:

@@ -276,8 +276,11 @@ def learner(
     """
     settings = tuple((key, value, type(value)) for key, value in (overrides or {}).items())  # True is not 1
     if isinstance(name, str) and all(kind in PLAIN for _, _, kind in settings):
-        return _known(name, settings, tuple(plugins), numbers)
-    return _built(name, overrides, tuple(plugins), numbers)
+        pair = _known(name, settings, tuple(plugins), numbers)
+    else:
+        pair = _built(name, overrides, tuple(plugins), numbers)
+    ConfigurationError.raise_if(invalid(pair[0]))  # each time: a package that it needs may be gone
+    return pair
 
 
 @lru_cache(maxsize=256)
@@ -298,7 +301,6 @@ def _built(
     built = builder.part(LEARNER, spec, LEARNER)
     ConfigurationError.raise_if(builder.problems)
     pair: tuple[Any, tuple[Any, ...]] = built
-    ConfigurationError.raise_if(invalid(pair[0]))
     return pair
 
 

@@ -26,6 +26,7 @@ from modelsel.config.overrides import OUTER, PARTS
 from modelsel.config.published import published
 from modelsel.config.references import hidden, plain_data, resolve
 from modelsel.config.settings import (
+    ALL,
     AUTO,
     BBC,
     CLASSIFICATION,
@@ -44,6 +45,7 @@ from modelsel.core.fingerprint import digest
 from modelsel.core.spec import resolved as spec_of
 from modelsel.core.types import Candidate, TaskKind
 from modelsel.dataset.files import bare
+from modelsel.measure.beside import named
 
 TASK, MEASURE = "task", "measure"
 NUMBERS_MEASURE = {KIND: "mse"}  # what judges numbers where nobody says what does
@@ -101,6 +103,17 @@ class Config:
     folders: Folders = field(default_factory=Folders.of)
     named: Any = None  # the space as it was asked for: names, or entries
     unsaid: tuple[str, ...] = ()  # what nobody has said, and the kind of target decides
+
+    @property
+    def chooses_by_default(self) -> bool:
+        """Say whether nobody declared the measure, and the one of classes stands in."""
+        return MEASURE in self.unsaid and self.task != REGRESSION
+
+    @cached_property
+    def reads_scores(self) -> bool:
+        """Say whether anything that every candidate is judged by reads class scores: else they are no part of what it is."""
+        measures = (self.measure, *named(self.measure, getattr(self.rule, "bounds", ())).values())
+        return self.measures == ALL or any(measure.needs_scores for measure in measures)
 
     @cached_property
     def spec_id(self) -> str:
@@ -214,7 +227,8 @@ def _built(settings: Mapping[str, Any], resolved: Mapping[str, object], dataset:
         what = "a deadline would cut the selections inside the outer folds short, each elsewhere"
         builder.problems.append(Problem("MSEL-214", what, "deadline", "leave it out, or outer"))
     wanted, place = _wanted(settings)
-    space = expand(wanted, builder, root.seed if root else 0, place, root.search if root else SearchSettings())
+    searched = root.search if root else SearchSettings()
+    space = expand(wanted, builder, root.seed if root else 0, place, searched, parts["measure"])
     if root is not None:
         builder.problems.extend(root.explain.strangers(space.candidates))
     if root is None or builder.problems:

@@ -5,12 +5,13 @@
       min_leaf: 2                       # any setting of the learner, dotted or nested
       sweep: {pruner.confidence: "choice(0.1, 0.25)"}      # or a list of such mappings: their union
       draw: 200                         # that many at random instead of all combinations; else search.trials where it is drawn
+      measure_reads: probabilities      # only where the measure reads them; or classes, ranks, scores; in a sweep, too
 
 A setting beneath a swept part applies to the alternatives that have it; one that none has is an error. Two candidates that
 say the same are one, and that is said.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +28,9 @@ from modelsel.core.errors import Problem
 from modelsel.core.fingerprint import digest, generator
 from modelsel.core.types import Candidate
 
-SPACE, SWEEP, DRAW = "space", "sweep", "draw"
+SPACE, SWEEP, DRAW, MEASURE_READS = "space", "sweep", "draw", "measure_reads"
+CLASSES, SCORES, RANKS, PROBABILITIES = "classes", "scores", "ranks", "probabilities"  # scores: ranks or probabilities
+READS = (CLASSES, SCORES, RANKS, PROBABILITIES)
 MOST = 2_000_000
 ALL_COMBINATIONS = SearchSettings()
 
@@ -46,13 +49,19 @@ class Space:
 
 
 def expand(
-    wanted: Any, builder: Builder, seed: int = 0, where: str = SPACE, search: SearchSettings = ALL_COMBINATIONS
+    wanted: Any,
+    builder: Builder,
+    seed: int = 0,
+    where: str = SPACE,
+    search: SearchSettings = ALL_COMBINATIONS,
+    measure: Any = None,
 ) -> Space:
     """The candidates of a space: names of files and learners, or entries. Problems are added to the builder's.
 
-    `where` is the setting that the entries stand under, for messages. A candidate that was drawn knows at which trial.
+    `where` is the setting that the entries stand under, for messages; `measure` is what chooses, where it is known. A candidate
+    that was drawn knows at which trial.
     """
-    entries = read_entries(wanted, builder)
+    entries = _read(read_entries(wanted, builder), measure, builder, where)
     found: dict[tuple[Any, Any], Candidate] = {}
     declared = 0
     for entry, text in entries.items():
@@ -89,6 +98,45 @@ def family(learner: object) -> str:
     """`pruner.alpha: path` where a part of the learner still stands for several strengths, else empty."""
     pruner = getattr(learner, "pruner", None)
     return "pruner.alpha: path" if getattr(pruner, "is_family", False) else ""
+
+
+def _read(entries: Mapping[str, Any], measure: Any, builder: Builder, where: str) -> dict[str, Any]:
+    """The entries, and the mappings of their sweeps, whose `measure_reads` the measure does read: all where none is known."""
+    found = {}
+    for name, text in entries.items():
+        place, sweep = f"{where}.{name}" if where == SPACE else where, text.get(SWEEP) if isinstance(text, Mapping) else None
+        stands, own = _stands(text, measure, builder, place)
+        if isinstance(sweep, list | tuple):
+            asked = [_stands(one, measure, builder, f"{place}.{SWEEP}[{index}]") for index, one in enumerate(sweep)]
+            own = {**own, SWEEP: [one for there, one in asked if there]}
+            stands = stands and (bool(own[SWEEP]) or not sweep)
+        if stands:
+            found[name] = own
+    return found
+
+
+def _stands(said: Any, measure: Any, builder: Builder, where: str) -> tuple[bool, Any]:
+    """Say whether the measure reads what is asked for; and what was said without that."""
+    if not isinstance(said, Mapping) or MEASURE_READS not in said:
+        return True, said
+    asked = said[MEASURE_READS]
+    words = {asked} if isinstance(asked, str) else set(asked) if isinstance(asked, list | tuple) else {str(asked)}
+    if unknown := sorted(map(str, words - set(READS))):
+        _say(builder, "MSEL-205", f"found {unknown[0]!r}", f"{where}.{MEASURE_READS}", f"choose among {', '.join(READS)}")
+    reads = measure is None or bool(unknown) or bool(words & what_is_read(measure))
+    return reads, {key: value for key, value in said.items() if key != MEASURE_READS}
+
+
+def what_is_read(measure: Any) -> Set[str]:
+    """Words of `measure_reads` that hold of a measure.
+
+    >>> from modelsel.core.spec import make
+    >>> [sorted(what_is_read(make("measure", name))) for name in ("error", "auc", "log_loss")]
+    [['classes'], ['ranks', 'scores'], ['probabilities', 'scores']]
+    """
+    if not measure.needs_scores:
+        return {CLASSES}
+    return {SCORES, PROBABILITIES if measure.needs_probabilities else RANKS}
 
 
 def _file(name: object, builder: Builder) -> Mapping[str, Any]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from modelsel.core.fingerprint import array_digest
-from modelsel.core.types import ClassTask, Codes, Feature, Finding, Floats, Table, Task
+from modelsel.core.types import ClassTask, Codes, Feature, Finding, Floats, NumberTask, Table, Task
 from modelsel.statistics.sampling import equal_rows
 
 FEW = 10  # rows of a class below which it is called rare
@@ -72,9 +72,11 @@ def _duplicate_rows(task: Task) -> Iterator[Finding]:
     repeated = len(task) - int(same.max(initial=-1)) - 1
     if not repeated:
         return
-    mixed = np.unique(np.column_stack([same, task.target]), axis=0)
+    labels = np.unique(task.target, return_inverse=True)[1]
+    mixed = np.unique(np.column_stack([same, labels]), axis=0)
     torn = int((np.bincount(mixed[:, 0]) > 1).sum())
-    clash = f"; {torn} groups of equal rows carry different labels" if torn else ""
+    carried = "labels" if task.kind == "classes" else "numbers"
+    clash = f"; {torn} groups of equal rows carry different {carried}" if torn else ""
     share = repeated / len(task)
     message = f"{repeated} of {len(task)} rows ({share:.1%}) repeat an earlier row's features{clash}"
     severity = "medium" if share >= 0.01 else "low"
@@ -117,6 +119,8 @@ def _id_like(feature: Feature, known: Floats, rows: int) -> bool:
 def _determines(task: Task, feature: Feature, column: SortedColumn) -> Iterator[Finding]:
     """Each value goes with one class, in far more rows than values: the target under another name, or its cause."""
     distinct = len(column.levels)
+    if isinstance(task, NumberTask) and feature.kind == "numeric":
+        yield from _rises(task, feature, column)
     if not isinstance(task, ClassTask) or distinct > max(len(task) // 10, 2):
         return
     table = np.zeros((distinct, len(task.classes)), np.bool_)
@@ -129,6 +133,18 @@ def _determines(task: Task, feature: Feature, column: SortedColumn) -> Iterator[
     else:
         message = f"column '{feature.name}' determines the target: each of its {distinct} values goes with one class only"
         yield Finding("DETERMINES_TARGET", "high", message, f"{_ignore(feature.name)}, unless it is known before the target is")
+
+
+def _rises(task: NumberTask, feature: Feature, column: SortedColumn) -> Iterator[Finding]:
+    """A column that rises or falls with the target in every row is the target in another unit."""
+    numbers = SortedColumn.of(task.target)
+    many = len(numbers.levels)
+    if many <= FEW or len(column.levels) != many or np.isnan(column.levels[-1]):
+        return
+    own, codes = numbers.codes(), column.codes()
+    if np.array_equal(own, codes) or np.array_equal(own, many - 1 - codes):
+        message = f"column '{feature.name}' orders all rows as the target does: it is the target in another unit"
+        yield Finding("EQUALS_TARGET", "high", message, _ignore(feature.name))
 
 
 def _equal_columns(task: Task, columns: Sequence[SortedColumn]) -> Iterator[Finding]:

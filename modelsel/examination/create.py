@@ -35,6 +35,7 @@ from modelsel.examination.terms import (
 from modelsel.guard.gate import Gate
 from modelsel.guard.requests import SelectionSummary
 from modelsel.ledger.home import Home
+from modelsel.runner import date_columns
 
 KNOWN = ("G020", "G021", "G022", "G061", "G076")  # rows that were tested, chosen on, or opened before
 
@@ -46,7 +47,8 @@ def create(config: Config, folder: Path, wanted: Wanted, home: Home | None = Non
     """
     home = home or Home.find()
     ConfigurationError.raise_if(problems(wanted, folder, config))
-    task = config.dataset.load().task
+    loaded, config = date_columns.load(config)
+    task = loaded.task
     sides = _sides(task, config, wanted.everything)
     tokens = {side: np.array(sorted(f"r{secrets.token_hex(8)}" for _ in range(len(rows)))) for side, rows in sides.items()}
     mixed = {side: reorder(task, rows[np.argsort(np.array([secrets.randbits(62) for _ in rows], np.int64))])

@@ -96,6 +96,24 @@ CONVERTED = frozenset((  # classes whose form in ONNX the tests compare with wha
 OF_CATEGORIES = frozenset(("lightgbm.LGBMClassifier", "xgboost.XGBClassifier"))  # of these: read categories where there are any
 
 
+# Classes whose fits are sums of arrays in NumPy and SciPy alone, with these solvers: they crash nothing and draw nothing.
+
+IN_THREADS: Mapping[str, frozenset[str]] = {
+    "sklearn.linear_model.LogisticRegression": frozenset(("lbfgs", "newton-cg", "newton-cholesky")),
+}
+
+
+def fits_in_threads(name: str, params: Mapping[str, Any]) -> bool:
+    """Say whether an estimator may be fitted in a thread of this process; its solver has to be said.
+
+    >>> fits_in_threads("sklearn.linear_model.LogisticRegression", {"solver": "lbfgs"})
+    True
+    >>> fits_in_threads("sklearn.linear_model.LogisticRegression", {})
+    False
+    """
+    return params.get("solver") in IN_THREADS.get(name, ())
+
+
 # An estimator's own statements: NaN and weights follow scikit-learn's tags and signatures.
 
 

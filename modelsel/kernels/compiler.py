@@ -1,18 +1,20 @@
 """Compile kernels to machine code: once per machine, cached, and replaced by their twins only with a warning.
 
-The cache folder carries a digest of every kernel's source, of Numba's version and of Python's, because Numba's own cache
-does not notice that a kernel in another file has changed. A wheel may bring compiled kernels along (`ready`).
+The machine code of a file is kept in a folder that carries a digest of its source, of the kernels that it imports, of Numba's
+version and of Python's: Numba's own cache does not notice that a piece in another file has changed. So a change costs the
+compilation of what it touches, and two copies of one source share their machine code. A wheel may bring compiled kernels along
+(`ready`).
 `MODELSEL_KERNELS=python` chooses the twins.
 """
 
+import ast
 import hashlib
 import importlib
 import os
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -66,19 +68,19 @@ def kernel(signature: object = None, **options: object) -> Callable[[Callable[..
         return lambda function: numba.njit(**inner, **settings)(function)
 
     def compile_(function: Callable[..., Any]) -> Any:
-        with _LOCK, _cache_folder() as folder:
-            keep = folder is not None and Path(function.__code__.co_filename).is_file()  # what was typed has no file
-            return _compiled(numba.njit(**settings)(function), function, signature, keep)
+        with _LOCK:
+            return _compiled(numba.njit(**settings)(function), function, signature)
 
     return compile_
 
 
-def _compiled(dispatcher: Any, function: Callable[..., Any], signature: Any, keep: bool) -> Any:
-    """Compile as `numba.njit(signature, cache=keep)` does, with kept files that are checked before they are loaded."""
+def _compiled(dispatcher: Any, function: Callable[..., Any], signature: Any) -> Any:
+    """Compile as `numba.njit(signature, cache=True)` does, with kept files that are checked before they are loaded."""
     from modelsel.kernels.ready import kept
 
-    if keep:
-        dispatcher._cache = kept(function)
+    source = Path(function.__code__.co_filename)
+    if source.is_file() and (place := place_of(source)) is not None:  # what was typed has no file
+        dispatcher._cache = kept(function, place, digest(source))
     dispatcher.compile(signature)
     dispatcher.disable_compile()
     return dispatcher
@@ -93,7 +95,7 @@ def function_of(function: Callable[..., float], signature: object) -> Any:
 @cache
 def folder() -> Path | None:
     """Return the folder of machine code, or None (with one warning) where nothing can be written."""
-    place = base() / "kernels" / digest()
+    place = base() / "kernels"
     try:
         place.mkdir(parents=True, exist_ok=True)
         if not os.access(place, os.W_OK):
@@ -104,6 +106,12 @@ def folder() -> Path | None:
     return place
 
 
+def place_of(source: Path) -> Path | None:
+    """Return the folder of one file's machine code; None where nothing can be written."""
+    place = folder()
+    return None if place is None else place / f"{source.stem}-{digest(source)}"
+
+
 def base() -> Path:
     """`MODELSEL_CACHE`, else the platform's cache: machine code and timings are nobody's secret, and no part of a home."""
     cache = os.environ.get("MODELSEL_CACHE")
@@ -111,34 +119,41 @@ def base() -> Path:
 
 
 @cache
-def digest() -> str:
-    """Digest of all kernel sources, Numba's and Python's version."""
+def digest(source: Path) -> str:
+    """Digest of all that the machine code of a file depends on: its source, the kernels it imports, Numba, Python."""
     import numba
 
     state = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
-    for source in sources(Path(__file__).parent):
-        state.update(source.read_bytes())
+    for path in (source, *_pieces(source)):
+        state.update(path.read_bytes())
     return state.hexdigest()[:16]
 
 
-@contextmanager
-def _cache_folder() -> Iterator[Path | None]:
-    """Numba reads its cache folder when a function is decorated: set it for that moment only."""
-    import numba
+def _pieces(source: Path) -> list[Path]:
+    """Every file of kernels that a file imports, or that one of these imports."""
+    found: set[Path] = set()
+    new = {source}
+    while new:
+        new = {piece for path in new for piece in _imports(path)} - found
+        found |= new
+    return sorted(found - {source})
 
-    place, before = folder(), numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = "" if place is None else str(place)
-    try:
-        yield place
-    finally:
-        numba.config.CACHE_DIR = before
+
+@cache
+def _imports(source: Path) -> tuple[Path, ...]:
+    """The files of kernels that a file names in its imports: a module, or a module of a package."""
+    tree = ast.walk(ast.parse(source.read_bytes()))
+    froms = [node for node in tree if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("modelsel.kernels")]
+    names = {name for node in froms for name in (node.module, *(f"{node.module}.{each.name}" for each in node.names))}
+    root = Path(__file__).parents[2]
+    paths = (root.joinpath(*str(name).split(".")).with_suffix(".py") for name in names)
+    return tuple(sorted(path for path in paths if path.is_file()))
 
 
 def _say_when_cold(name: str) -> None:
     """Print that a kernel is compiled now, where its machine code is not kept yet."""
-
     from modelsel.kernels.ready import has
 
-    place = folder()
-    if not has(name) and (place is None or not any(place.rglob(f"{name}.*.nbi"))):
+    place = place_of(Path(__file__).parents[2].joinpath(*_modules()[name].split(".")).with_suffix(".py"))
+    if not has(name) and (place is None or not any(place.glob("*.nbi"))):
         print(f"modelsel: compiling '{name}' (first use on this machine, some seconds)", file=sys.stderr)  # noqa: T201

@@ -18,7 +18,7 @@ from typing import Any
 
 import numba
 from llvmlite import binding
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
 
 # Kept machine code behind a checksum: what was truncated, emptied or changed is dropped, named and compiled anew.
 #
@@ -28,13 +28,41 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 SUM = 32
 
 
+class Place(_CacheLocator):  # type: ignore[misc]
+    """Where the machine code of a function is kept, and what it was made from: Numba asks for both."""
+
+    def __init__(self, folder: Path, made_of: str) -> None:
+        self.folder, self.made_of, self.line = folder, made_of, 0
+
+    def from_function(self, function: Callable[..., Any], source: str) -> "Place":
+        self.line = function.__code__.co_firstlineno
+        return self
+
+    def get_cache_path(self) -> str:
+        return str(self.folder)
+
+    def get_source_stamp(self) -> str:
+        return self.made_of
+
+    def get_disambiguator(self) -> str:
+        return str(self.line)
+
+
+class Placed(CompileResultCacheImpl):  # type: ignore[misc]
+    """What Numba writes of a function, in the place that is given."""
+
+    def __init__(self, function: Callable[..., Any], place: Place) -> None:
+        self._locator_classes = (place,)
+        super().__init__(function)
+
+
 class CheckedCache(FunctionCache):  # type: ignore[misc]
     """Numba's cache of one function, over checked files."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], folder: Path, made_of: str) -> None:
+        self._impl_class = lambda function: Placed(function, Place(folder, made_of))
         super().__init__(function)
-        locator = self._impl.locator
-        self._cache_file = CheckedFile(locator.get_cache_path(), self._impl.filename_base, locator.get_source_stamp())
+        self._cache_file = CheckedFile(str(folder), self._impl.filename_base, made_of)
 
 
 class CheckedFile(IndexDataCacheFile):  # type: ignore[misc]
@@ -90,11 +118,11 @@ PLACE = HERE / "ready"  # written by `hatch_build.py`
 BUILDING = "MODELSEL_READY_KERNELS"  # the folder into which a builder compiles; `NUMBA_CPU_NAME` is then MACHINE
 
 
-def kept(function: Callable[..., Any]) -> Any:
-    """Return the cache of a kernel's machine code."""
+def kept(function: Callable[..., Any], folder: Path, made_of: str) -> Any:
+    """Return the cache of a kernel's machine code: what came with the package, and a folder for what is compiled here."""
     if building() is not None:
         return ReadyCache(function)
-    own = CheckedCache(function)
+    own = CheckedCache(function, folder, made_of)
     return Layered(ReadyCache(function), own) if usable() else own
 
 
@@ -143,8 +171,7 @@ class ReadyCache(CheckedCache):
     """Files of the package's own folder, whatever processor asks."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)
-        self._cache_file = CheckedFile(str(folder()), self._impl.filename_base, made_from())
+        super().__init__(function, folder(), made_from())
 
     def _index_key(self, sig: object, codegen: object) -> Any:
         key = super()._index_key(sig, codegen)

@@ -15,7 +15,7 @@ from modelsel.core.spec import FieldLimits, one_of, plain, resolved
 from modelsel.core.types import BOTH_TASKS, PROBABILITIES, Description, Feature, Integers, Table, Task, TaskKind
 from modelsel.foreign.allowed import NotAllowedError, class_of, home_of
 from modelsel.foreign.answers import decides, scores_of
-from modelsel.foreign.libraries import Origin, kinds_read, takes_nan, takes_weights
+from modelsel.foreign.libraries import Origin, fits_in_threads, kinds_read, takes_nan, takes_weights
 from modelsel.foreign.native import most_levels, takes_categories
 from modelsel.foreign.parameters import Params, settled, unknown, unsaid
 from modelsel.learner.base import BaseLearner
@@ -40,12 +40,16 @@ class Estimator(BaseLearner):
         default=(), metadata={"identity": False, "limits": FieldLimits(help="packages allowed beside the list")}
     )
 
-    holds_gil: ClassVar[bool] = True
     no_training_error: ClassVar[str] = "every analysis row would have to be asked again of every candidate for it"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "params", Params(self.params))
         object.__setattr__(self, "plugins", tuple(sorted({self.package} & set(self.plugins))))
+
+    @property
+    def holds_gil(self) -> bool:  # type: ignore[override]  # as its class has it
+        """True but for the few whose fits are sums of arrays alone: a process of its own would cost more than their fit."""
+        return not fits_in_threads(self.estimator, self.params)
 
     @property
     def package(self) -> str:

@@ -5,7 +5,7 @@ in the order of a digest of their values, class and weight, which settles equal 
 Sources: Fix & Hodges (1951); Cover & Hart (1967); Aha, Kibler & Albert (1991).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, ClassVar
@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.core.spec import one_of, part, plain, resolved, whole
+from modelsel.core.spec import one_of, optional_number, part, plain, resolved, whole
 from modelsel.core.types import (
     BOTH_TASKS,
     Codes,
@@ -110,9 +110,20 @@ def elect(votes: Floats, farness: Floats, prior: Floats, class_weight: Floats) -
 COUNTED = 1024  # queries whose votes are counted together: what stays near
 
 
+def smoothed(share: Floats, voters: int, added: float) -> Floats:
+    """Laplace's rule for shares of votes (classes × any other axes): (k s_c + l) / (k + l K), l added to each of K classes.
+
+    A share of 0 among k neighbours is no proof that a class is impossible, and ruins a log loss. Which is largest, stays so.
+
+    >>> smoothed(np.array([1.0, 0.0]), 3, 1.0).tolist()
+    [0.8, 0.2]
+    """
+    return np.asarray((voters * share + added) / (voters + added * len(share)))
+
+
 @dataclass(frozen=True)
 class Knn(BaseLearner):
-    """The k nearest neighbours. Path parameters: `k`, `vote`, `prior`."""
+    """The k nearest neighbours. Path parameters: `k`, `vote`, `prior`, `smoothing`."""
 
     k: int = whole(5, least=1, help="an odd k spares two classes most ties; large k smooths, small k follows noise")
     distance: Distance = part("distance", "heom")
@@ -121,6 +132,9 @@ class Knn(BaseLearner):
     )
     vote: str = one_of(*VOTES)
     prior: Prior = plain("empirical", help="empirical, uniform, or a number per class")
+    smoothing: float | None = optional_number(
+        least=0, help="Laplace l, added to each class: log loss needs it, no class changes"
+    )
 
     reads: ClassVar[tuple[TaskKind, ...]] = BOTH_TASKS
     unit: ClassVar[str] = "stored rows"
@@ -133,6 +147,11 @@ class Knn(BaseLearner):
     def __post_init__(self) -> None:
         object.__setattr__(self, "prior", as_prior(self.prior))
 
+    def mattering(self, kinds: Set[str], scores: bool = True) -> "Knn":
+        """The same with what cannot matter at its default: a scale beside a distance's own, smoothing that nobody reads."""
+        scaled = replace(self, normalise="range") if self.distance.own_scale else self
+        return scaled if scores and self.smoothing else replace(scaled, smoothing=None)
+
     def fit_key(self) -> dict[str, Any]:
         scale = "own" if self.distance.own_scale else self.normalise
         return {"kind": "knn", "distance": resolved(self.distance), "normalise": scale}
@@ -142,6 +161,8 @@ class Knn(BaseLearner):
         yield from prior_problems(self.prior, task)
         if isinstance(task, NumberTask) and self.prior != "empirical":
             yield "prior is one of classes, and the target is a number: leave it out"
+        if isinstance(task, NumberTask) and self.smoothing is not None:
+            yield "smoothing is one of class shares, and the target is a number: leave it out"
 
     def refusal(self, task: Task, rows: Integers) -> str | None:
         return f"k = {self.k} is more than the {len(rows)} analysis rows" if self.k > len(rows) else None
@@ -214,7 +235,10 @@ class KnnPath:
         for (vote, prior), members in _groups(learners).items():
             ks = tuple(learners[member].k for member in members)
             odds = prior_of(prior, self.class_weight)
-            elected[members], scores[:, members] = elect(ballot.count(vote, ks), farness(ks), odds, self.class_weight)
+            elected[members], shares = elect(ballot.count(vote, ks), farness(ks), odds, self.class_weight)
+            for position, member in enumerate(members):
+                added = learners[member].smoothing
+                scores[:, member] = smoothed(shares[:, position], ks[position], added) if added else shares[:, position]
         return elected, scores
 
     def complexity(self, learners: Sequence[Knn]) -> Floats:
@@ -244,6 +268,7 @@ class KnnModel(PathModel):
         path, learner = self.path, self.learner
         features = [[feature.name, feature.kind, list(feature.levels)] for feature in path.features]
         facts = {"k": learner.k, "vote": learner.vote, "prior": list(learner.prior)}
+        facts |= {"smoothing": learner.smoothing} if learner.smoothing is not None else {}
         facts |= {"classes": path.classes, "features": features, "metric": path.metric.facts()}
         arrays: dict[str, NDArray[Any]] = {
             "stored": path.stored,
@@ -275,9 +300,10 @@ def _restored(description: Description) -> KnnModel | NumberModel:
     _check_tables(metric, stored)
     if len(weights) != len(labels) or not ((labels >= 0) & (labels < classes)).all():
         raise ValueError("knn: labels or weights of the stored rows are out of range")
-    if not 1 <= k <= len(labels) or len(facts["prior"]) != classes or facts["vote"] not in VOTES:
-        raise ValueError("knn: k, prior or vote is out of range")
-    learner = Knn(k=k, vote=str(facts["vote"]), prior=tuple(facts["prior"]))
+    smoothing = facts.get("smoothing")
+    if not 1 <= k <= len(labels) or len(facts["prior"]) != classes or facts["vote"] not in VOTES or not (smoothing or 0) >= 0:
+        raise ValueError("knn: k, prior, vote or smoothing is out of range")
+    learner = Knn(k=k, vote=str(facts["vote"]), prior=tuple(facts["prior"]), smoothing=smoothing)
     return KnnModel(KnnPath(metric, features, stored, labels, weights, classes), learner)
 
 

@@ -91,14 +91,18 @@ class Tree(BaseLearner):
             "min_leaf": self.min_leaf, "min_leaf_rule": self.min_leaf_rule, "pruner": self.pruner.fit_key(),
         }  # fmt: skip
 
-    def mattering(self, kinds: Set[str]) -> "Tree":
-        """The same with the tests that no feature of these kinds can have at their default; as it is where it draws rows."""
+    def mattering(self, kinds: Set[str], scores: bool = True) -> "Tree":
+        """The same with what cannot matter at its default: tests that no feature of these kinds can have, scores nobody reads.
+
+        Leaf scores decide no class of a hard tree. Draws of held-back rows follow the settings that a tree is grown by.
+        """
+        own = self if scores or kind_of(self.softener) != "hard" else replace(self, leaf=Leaf())
         if self.draws:
-            return self
+            return own
         default, splits = Splits(), self.splits
         if "nominal" not in kinds:
             splits = replace(splits, nominal=default.nominal)
-        return replace(self, splits=splits if kinds & {"numeric", "ordered"} else replace(splits, threshold=default.threshold))
+        return replace(own, splits=splits if kinds & {"numeric", "ordered"} else replace(splits, threshold=default.threshold))
 
     def apart(self) -> dict[str, Any]:
         """Return the settings that keep it out of a common cell, though it shares the fit.

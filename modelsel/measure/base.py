@@ -34,7 +34,7 @@ class BaseMeasure:
 
     Class attributes: `reads`, the kinds of task that it judges; `higher_is_better`; `needs_scores`, where it reads class
     scores and not only predicted classes, and `needs_probabilities`, where decision values, which only rank, will not do;
-    `over_rows`, where the score is a mean of losses over rows.
+    `over_rows`, where the score is a mean of losses over rows, and `zero_one`, where these losses are 0 or 1.
 
     Examples
     --------
@@ -48,6 +48,7 @@ class BaseMeasure:
     needs_scores: ClassVar[bool] = False  # reads class scores, and not only predicted classes
     needs_probabilities: ClassVar[bool] = False  # and takes them at their word: decision values will not do
     over_rows: ClassVar[bool] = False
+    zero_one: ClassVar[bool] = False  # the loss of a row is 0 or 1, so that the score is a share of rows
 
     def problems(self, task: AnyTask, resampling: Resampling) -> Iterator[str]:
         """Yield reasons why it cannot be used on this task and these folds.

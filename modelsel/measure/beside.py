@@ -12,10 +12,13 @@ import numpy as np
 
 from modelsel.core.spec import kind_of, kinds_of, make
 from modelsel.core.types import CLASS_TASKS, Codes, Floats, Outputs, Resampling, Task
+from modelsel.measure.auc import Auc
 from modelsel.measure.base import BaseMeasure, FromConfusion, confusion
+from modelsel.measure.one_class import OneAgainstRest
 
 SHARED = ("positive", "costs")  # settings that say what the study is about
 FEW = 8  # classes up to which matrices are kept until all are there
+MANY = 100  # classes beyond which what goes over all of them, one against the rest, is left to who asks for it (measures=all)
 HELD = 1 << 22  # counts that are held at a time
 
 
@@ -34,6 +37,23 @@ def accompanying(chooses: BaseMeasure, task: Task, resampling: Resampling, score
         and (measure.over_rows or not alone)
         and not any(True for _ in measure.problems(task, resampling))
     }
+
+
+def unasked(measures: Mapping[str, BaseMeasure], task: Task) -> dict[str, BaseMeasure]:
+    """What is computed beside the measure that chooses where nobody asked for more: of many classes, what reads rows alone.
+
+    A confusion matrix of a thousand classes has a million cells, and a mean over classes ranks the rows a thousand times.
+    """
+    if task.class_count <= MANY:
+        return dict(measures)
+    return {name: one for name, one in measures.items() if not isinstance(one, FromConfusion | OneAgainstRest | Auc)}
+
+
+def left_out(classes: int) -> str | None:
+    """Say which measures a study on many classes does not compute by itself; None where it computes all."""
+    if classes <= MANY:
+        return None
+    return f"{classes:,} classes: measures that go over all of them stand beside the one that chooses only under measures=all"
 
 
 def named(chooses: BaseMeasure, bounds: Iterable[Any]) -> dict[str, BaseMeasure]:

@@ -12,5 +12,7 @@ from modelsel.measure.base import OverRows
 class Error(OverRows):
     """Lower is better; 0 … 1."""
 
+    zero_one = True
+
     def losses(self, truth: Codes, outputs: Outputs, classes: int) -> Floats:
         return np.asarray(np.not_equal(outputs.predicted, truth), np.float64)

@@ -24,6 +24,7 @@ class Within(OverRows):
     tolerance: float = number(1.0, least=0.0, help="in the target's unit: a row is off when its error exceeds it")
 
     reads = NUMBER_TASKS
+    zero_one = True
 
     def losses(self, truth: Floats, outputs: Outputs, classes: int) -> Floats:
         return np.asarray(np.abs(outputs.predicted - truth) > self.tolerance, np.float64)

@@ -1,8 +1,9 @@
 """Candidates that cannot differ on a table are one: smoothing of counts says nothing where every feature is a number.
 
-A learner says which of its settings can matter for features of some kinds (`mattering`); candidates of which that is the same
-stand for one, the first that was declared. What a preparation step makes of the features is known only when it is fitted, so
-that candidates with preparation are left as they are; and so are learners that draw, whose draws follow their settings.
+A learner says which of its settings can matter for features of some kinds, and where nothing reads class scores (`mattering`);
+candidates of which that is the same stand for one, the first that was declared. What a preparation step makes of the features
+is known only when it is fitted, so that candidates with preparation are left as they are; and so are learners that draw, whose
+draws follow their settings.
 """
 
 from collections.abc import Sequence
@@ -11,8 +12,10 @@ from typing import Any
 from modelsel.core.types import Candidate, Feature
 
 
-def told_apart(candidates: Sequence[Candidate], features: Sequence[Feature]) -> tuple[Candidate, ...]:
+def told_apart(candidates: Sequence[Candidate], features: Sequence[Feature], scores: bool = True) -> tuple[Candidate, ...]:
     """The candidates that can differ on these features, the first of each set that cannot.
+
+    `scores` says whether anything reads class scores, and not only predicted classes.
 
     >>> from modelsel.learner.naive_bayes import NaiveBayes
     >>> both = [Candidate(NaiveBayes(smoothing=1)), Candidate(NaiveBayes(smoothing=2))]
@@ -22,16 +25,16 @@ def told_apart(candidates: Sequence[Candidate], features: Sequence[Feature]) -> 
     kinds = frozenset(feature.kind for feature in features)
     found: dict[Any, Candidate] = {}
     for candidate in candidates:
-        found.setdefault((candidate.preparers, _mattering(candidate, kinds)), candidate)
+        found.setdefault((candidate.preparers, _mattering(candidate, kinds, scores)), candidate)
     return tuple(found.values())
 
 
-def _mattering(candidate: Candidate, kinds: frozenset[str]) -> Any:
+def _mattering(candidate: Candidate, kinds: frozenset[str], scores: bool) -> Any:
     """Return the learner without settings that do nothing on columns of these kinds."""
     learner = candidate.learner
     if candidate.preparers or not hasattr(learner, "mattering"):
         return learner
-    return learner.mattering(kinds)
+    return learner.mattering(kinds, scores)
 
 
 def counted_once(before: int, after: int) -> str:

@@ -17,6 +17,10 @@ from modelsel.planning.show import Nesting, lines, warnings
 from modelsel.runner.execution.executors import Pool
 from modelsel.runner.study_data import prepare
 
+DEFAULT_MEASURE = (
+    "measure      error (the default) judges predicted classes only; for probabilities measure=log_loss, to rank rows "
+    "measure=auc, for rare classes measure=balanced_error"
+)
 GRAVITY = ("critical", "high", "medium", "low", "info")
 
 
@@ -71,7 +75,7 @@ def forecast(config: Config) -> Forecast:
     """Plan a study. Fits none of the rows, opens nothing; writes only, in this machine's cache, how long the probe took."""
     material = prepare(config)
     config = material.config
-    candidates = told_apart(config.candidates, material.development.features)
+    candidates = told_apart(config.candidates, material.development.features, config.reads_scores)
     plan = make(candidates, material.development, material.resampling)
     workers = Pool(config.pool.kind, config.pool.n_jobs).jobs
     folder = compiler.base() / "probes"
@@ -91,6 +95,7 @@ def forecast(config: Config) -> Forecast:
     )  # fmt: skip
     said = (
         *shown,
+        *((DEFAULT_MEASURE,) if config.chooses_by_default else ()),
         *explaining(config.explain, config.curve, plan.folds, candidates),
         exports.line(candidates),
         *filter(None, [counted_once(len(config.candidates), len(candidates))]),

@@ -27,17 +27,20 @@ ALL_ROWS = "all rows"  # what stands in the place of a fold
 Members = tuple[Candidate, ...]
 
 
-def resolve(candidates: Sequence[Candidate], task: Task, seed: int, journal: Journal | None = None) -> Members:
+def resolve(
+    candidates: Sequence[Candidate], task: Task, seed: int, journal: Journal | None = None, scores: bool = True
+) -> Members:
     """The candidates with every family replaced, where it stood, by its members; those that cannot differ are merged.
 
-    With a journal a family that it knows is not fitted, and one that it does not know is written down.
+    `scores` says whether anything reads class scores. With a journal a family that it knows is not fitted, and one that it does
+    not know is written down.
     """
     distinct: dict[str, Candidate] = {}
     paths: LRUCache[Path] = LRUCache(4)
     for candidate in candidates:
         for member in _members(candidate, task, seed, paths, journal) if is_family(candidate) else (candidate,):
             distinct.setdefault(member.id, member)
-    return told_apart(tuple(distinct.values()), task.features)
+    return told_apart(tuple(distinct.values()), task.features, scores)
 
 
 def is_family(candidate: Candidate) -> bool:

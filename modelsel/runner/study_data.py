@@ -33,6 +33,7 @@ from modelsel.dataset.profile import asked_units, profile
 from modelsel.guard.checks.independence import FEWEST_UNITS
 from modelsel.measure.answerable import unanswerable
 from modelsel.measure.beside import named, unbounded
+from modelsel.runner import date_columns
 from modelsel.scheme.partition import fewer_rows_than_folds
 from modelsel.split.parts import dropped
 from modelsel.statistics.sampling import weighted_median
@@ -83,7 +84,7 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
     `say` is told how far a long reading is, and a line per column in which something was recognised or left out.
     """
     with told(say or listener()), read_as(config.task):
-        loaded = config.dataset.load()
+        loaded, config = date_columns.load(config)
     config = for_task(config, loaded.task.kind)
     for finding in loaded.findings:
         if say and finding.code != EXPECTED:

@@ -24,7 +24,8 @@ from modelsel.scheme.partition import groups_ignored
 class BaseScheme:
     """Base of schemes: a recipe for folds. A new one defines `pairs`.
 
-    The class attribute `reads_groups` says that folds respect groups; else tasks with groups are refused.
+    The class attribute `reads_groups` says that folds respect groups; else tasks with groups are refused. `reads_times`
+    says that folds follow the order of time.
 
     Examples
     --------
@@ -35,6 +36,7 @@ class BaseScheme:
     """
 
     reads_groups: ClassVar[bool] = False  # else tasks with groups are refused, whose rows it would tear apart
+    reads_times: ClassVar[bool] = False  # where True, a lone column of dates is the time of the rows
 
     def pairs(self, task: Task, rng: np.random.Generator) -> Iterable[tuple[Any, Any]]:
         """Return analysis and assessment rows of each fold, as positions or as masks.

@@ -22,6 +22,7 @@ class GroupTimeSplit(BaseScheme):
     """folds × parts folds; those that leave a side empty are left out."""
 
     reads_groups: ClassVar[bool] = True
+    reads_times: ClassVar[bool] = True
     folds: int = whole(4, least=1, help="number of assessed blocks of time")
     parts: int = whole(3, least=2, help="number of parts that the groups are dealt into")
     gap: float = number(0.0, least=0.0, help="time left out before a block, in the unit of dataset.time (dates: seconds)")

@@ -8,6 +8,7 @@ start, end: first and last moment of the assessed block. For labels that are kno
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from modelsel.scheme.partition import blocks_in_time, groups_ignored
 class PurgedKfold(BaseScheme):
     """Every row is assessed once; rows of one moment stay in one block."""
 
+    reads_times: ClassVar[bool] = True
     folds: int = whole(5, least=2, help="number of blocks of time")
     gap: float = number(0.0, least=0.0, help="time left out before a block, in the unit of dataset.time (dates: seconds)")
     embargo: float = number(0.0, least=0.0, help="time left out after an assessed block, in the same unit")

@@ -5,6 +5,7 @@ The rows in time order are cut into folds + 1 blocks; fold i assesses block i + 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from modelsel.scheme.partition import blocks_in_time, fold, groups_ignored
 class TimeSplit(BaseScheme):
     """`expanding`: all earlier blocks are analysed; `rolling`: only the one before. `gap` rows between are left out."""
 
+    reads_times: ClassVar[bool] = True
     folds: int = whole(5, least=1, help="number of assessed blocks")
     window: str = one_of("expanding", "rolling", help="which earlier blocks are analysed")
     gap: int = whole(0, least=0, help="rows left out between analysis and assessment")

@@ -1,6 +1,7 @@
 """What an outer split has to offer."""
 
 from collections.abc import Iterable
+from typing import ClassVar
 
 from modelsel.core.types import Partition, Task
 
@@ -8,7 +9,8 @@ from modelsel.core.types import Partition, Task
 class BaseSplit:
     """Base of outer splits into development and test rows. A new one defines `partition`.
 
-    `Partition.test` is empty for `split=none`.
+    `Partition.test` is empty for `split=none`. The class attribute `reads_times` says that rows are divided in the order
+    of time.
 
     Examples
     --------
@@ -18,6 +20,8 @@ class BaseSplit:
     >>> len(parts.development), len(parts.test)
     (7, 7)
     """
+
+    reads_times: ClassVar[bool] = False  # where True, a lone column of dates is the time of the rows
 
     def problems(self, task: Task) -> Iterable[str]:
         """List reasons why it cannot be used on this task.

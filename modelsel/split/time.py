@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from modelsel.split.parts import groups_ignored, parts
 @dataclass(frozen=True)
 class Time(BaseSplit):
     """The last `test` of the rows in time order, begun at a change of time."""
+
+    reads_times: ClassVar[bool] = True
 
     test: float = number(0.3, least=0.01, most=0.99, help="share of the rows that is sealed: the latest")
 

@@ -15,6 +15,7 @@ import modelsel
 from modelsel.comparison.pairs import pairs
 from modelsel.comparison.point632 import with_point632
 from modelsel.config.compose import Config, compose
+from modelsel.config.settings import ALL
 from modelsel.core.outcome import StudySummary
 from modelsel.core.spec import kind_of
 from modelsel.core.surroundings import Progress
@@ -22,6 +23,7 @@ from modelsel.core.system.machine import give_back
 from modelsel.core.types import Candidate
 from modelsel.guard.kept import keep_answer
 from modelsel.guard.reporting.audit import audit
+from modelsel.measure.beside import left_out
 from modelsel.planning.alike import counted_once, declared, told_apart
 from modelsel.planning.make import make
 from modelsel.record import facts
@@ -94,10 +96,13 @@ def _performed(
     """Perform the steps of a study in their order, and return its summary."""
     tracker = Tracker(config.tracking, folder)
     with journal_of(config, folder) as journal:
-        candidates = resolve(config.candidates, material.development, config.seed, journal)
+        candidates = resolve(config.candidates, material.development, config.seed, journal, config.reads_scores)
     plan = make(candidates, material.development, material.resampling)
-    if said := counted_once(len(config.candidates), len(told_apart(config.candidates, material.development.features))):
+    alone = told_apart(config.candidates, material.development.features, config.reads_scores)
+    if said := counted_once(len(config.candidates), len(alone)):
         progress.say(said)
+    if config.measures != ALL and (beside := left_out(material.development.class_count)):
+        progress.say(beside)
     gate, sealing = seal(config, material, candidates, folder, tracker)
     give_back()
     with clock.stage("select"), progress:

@@ -15,7 +15,7 @@ from modelsel.core.selection import Selection
 from modelsel.core.surroundings import Progress
 from modelsel.core.types import Resampling, Task
 from modelsel.measure.base import BaseMeasure
-from modelsel.measure.beside import accompanying, named
+from modelsel.measure.beside import accompanying, named, unasked
 from modelsel.planning.make import Plan
 from modelsel.record.folder import RunFolder
 from modelsel.runner.aggregation.racing import Race
@@ -66,14 +66,24 @@ def select(
 def _beside(config: Config, task: Task, resampling: Resampling) -> Mapping[str, BaseMeasure]:
     """The measures that every candidate gets beside the one that chooses."""
     counted = accompanying(config.measure, task, resampling, scores=False)
-    return {**counted, **accompanying(config.measure, task, resampling, scores=True)} if config.measures == ALL else counted
+    if config.measures != ALL:
+        return unasked(counted, task)
+    return {**counted, **accompanying(config.measure, task, resampling, scores=True)}
 
 
 def _nested(config: Config, task: Task, compute: RunPlan, journal: Journal) -> NestedResult:
     """The whole selection anew inside each outer fold."""
     answered = partial(answered_outside, config)
     selecting = SelectionProcedure(
-        config.candidates, config.scheme, config.measure, config.rule, config.seed, compute, journal, answered
+        config.candidates,
+        config.scheme,
+        config.measure,
+        config.rule,
+        config.seed,
+        compute,
+        journal,
+        config.reads_scores,
+        answered,
     )
     score = score_selection_by_bates if config.interval == BATES else score_selection
     return score(selecting, task, config.outer.instantiate(task, config.seed))

@@ -112,3 +112,13 @@ def test_an_interrupt_ends_with_130_and_says_how_to_go_on(capsys: pytest.Capture
 
     assert errors_module.exit_code(interrupted) == 130
     assert "goes on where it stopped" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [("--help",), ("--version",), ("explain", "MSEL-250")])
+def test_a_reader_who_has_seen_enough_is_told_nothing(words: tuple[str, ...]) -> None:
+    ran = subprocess.Popen(
+        [sys.executable, "-m", "modelsel", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert ran.stdout is not None
+    ran.stdout.close()
+    assert (ran.communicate()[1], ran.returncode) == ("", 1)

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from modelsel.comparison.bbc import bbc, draws
+from benchmarks.simulations.corrected_interval import study
+from modelsel.comparison.bbc import WIDER, bbc, dealt, draws, effective_rows, share_interval, units
 from modelsel.comparison.fold_predictions import FoldPredictions, bbc_of_folds
 from modelsel.core.spec import make
 from modelsel.core.types import Floats, Outputs, Scoreboard
@@ -52,6 +53,7 @@ def by_hand(losses, board, rule, counts, groups, weights):  # type: ignore[no-un
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("binary", [False, True])
 def test_all_resamples_at_once_are_each_alone(rule: str, grouped: bool, weighted: bool, binary: bool) -> None:
+    """The interval is that of percentiles, and of errors that of a share."""
     rng = np.random.default_rng(7)
     losses = rng.random((40, 6)) if not binary else (rng.random((40, 6)) < 0.4).astype(float)
     board, part = board_of(losses), make("rule", rule)
@@ -59,13 +61,50 @@ def test_all_resamples_at_once_are_each_alone(rule: str, grouped: bool, weighted
     weights = rng.random(40) + 0.2 if weighted else np.ones(40)
     found = bbc(
         losses, board, part, winner=0, resamples=60, rng=np.random.default_rng(1),
-        groups=groups if grouped else None, weights=weights if weighted else None,
+        groups=groups if grouped else None, weights=weights if weighted else None, zero_one=binary,
     )  # fmt: skip
     counts = np.concatenate(list(draws(int(groups[-1]) + 1, 60, np.random.default_rng(1))))
     scores = by_hand(losses, board, part, counts, groups, weights)
     assert found is not None
     assert found.mean == pytest.approx(np.mean(scores), abs=1e-12)
-    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(scores, [0.025, 0.975])), abs=1e-12)
+    ends = np.quantile(scores, [0.025, 0.975])
+    if binary:
+        left = (counts == 0).sum(axis=1)
+        ends = share_interval(np.array(scores), left, counts.shape[1], 0.95, effective_rows(40, weights))
+    assert (found.low, found.high) == pytest.approx(tuple(ends), abs=1e-12)
+
+
+def test_the_interval_of_one_candidate_s_errors_is_wilson_s() -> None:
+    """From its rows out of bag the jackknife finds p (1 − p) / n again."""
+    losses = np.r_[np.ones(60), np.zeros(240)][:, None]
+    found = bbc(losses, board_of(losses), BEST, winner=0, resamples=4000, rng=np.random.default_rng(0), zero_one=True)
+    error = np.sqrt(0.2 * 0.8 / 300) * (1 + WIDER / np.sqrt(300))
+    textbook = wilson_by_hand(found.mean, 0.16 / error**2)  # type: ignore[union-attr]
+    assert (found.low, found.high) == pytest.approx(textbook, abs=0.002)  # type: ignore[union-attr]
+
+
+def wilson_by_hand(share: float, rows: float) -> tuple[float, float]:
+    """The two p at which (p̂ − p)² = z² p (1 − p) / n."""
+    z2 = 1.959964**2 / rows
+    low, high = sorted(np.roots([1 + z2, -(2 * share + z2), share**2]).real.tolist())
+    return low, high
+
+
+def test_no_error_among_few_rows_is_no_proof_that_there_is_none() -> None:
+    losses = np.zeros((30, 3))
+    found = bbc(losses, board_of(losses), BEST, winner=0, rng=np.random.default_rng(0), zero_one=True)
+    assert (found.mean, found.low, found.high) == (0.0, 0.0, pytest.approx(wilson_by_hand(0.0, 30)[1]))  # type: ignore[union-attr]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("signal", "size"), [(0.0, 1), (1.5, 1), (1.5, 5)])
+def test_the_interval_of_errors_holds_the_truth_and_is_narrower_than_percentiles(signal: float, size: int) -> None:
+    """A small version of benchmarks/simulations/corrected_interval.py: 120 runs; 107 of them or fewer have a chance of .01."""
+    rng = np.random.default_rng([round(10 * signal), size])
+    found = np.array([study("error", 300, 30, signal, size, rng, resamples=200) for _ in range(120)])
+    true, _, low, high, *percentiles = found.T
+    assert ((low <= true) & (true <= high)).sum() > 107
+    assert (high - low).mean() < (percentiles[1] - percentiles[0]).mean()
 
 
 @pytest.mark.slow
@@ -108,6 +147,26 @@ def test_draws_are_the_same_however_few_are_made_at_a_time(near: int, cells: int
     drawn = np.random.default_rng(2).integers(37, size=(90, 37))
     expected = [np.bincount(one, minlength=37) for one in drawn]
     assert np.array_equal(np.concatenate(list(draws(37, 90, np.random.default_rng(2)))), expected)
+
+
+def test_units_dealt_into_blocks_by_lot_are_corrected_as_they_are_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums and weights are kept; score and interval agree but for the chance of 1,000 draws."""
+    rng = np.random.default_rng(5)
+    losses = (rng.random((20_000, 6)) < np.array([0.3, 0.31, 0.305, 0.4, 0.32, 0.3])).astype(float)
+    of = units(losses, np.ones(6, bool), None, rng.random(20_000))
+    alone = bbc(losses, board_of(losses), BEST, winner=0, rng=np.random.default_rng(1))
+    monkeypatch.setattr("modelsel.comparison.bbc.MOST", 10_000)
+    monkeypatch.setattr("modelsel.comparison.bbc.DEALT", 2_000)
+    blocks = dealt(of, np.random.default_rng(2))
+    assert len(blocks.weight) == 2_000
+    np.testing.assert_allclose(blocks.total.sum(axis=0), of.total.sum(axis=0))
+    np.testing.assert_allclose(blocks.weight.sum(), of.weight.sum())
+    together = bbc(losses, board_of(losses), BEST, winner=0, rng=np.random.default_rng(1))
+    assert alone is not None
+    assert together is not None
+    width = alone.high - alone.low
+    assert abs(together.mean - alone.mean) < 0.05 * width
+    assert abs(together.high - together.low - width) < 0.15 * width
 
 
 def test_a_single_unit_cannot_be_corrected() -> None:
@@ -167,6 +226,8 @@ def test_candidates_that_say_the_same_are_scored_once_and_are_worth_the_same() -
 
     class Counted:
         """The measure, with a note of how many candidates it was asked about."""
+
+        zero_one = False
 
         def reweighted(self, truth, outputs, classes):  # type: ignore[no-untyped-def]
             asked.append(len(outputs.predicted))

@@ -33,7 +33,8 @@ def test_the_winner_is_the_rule_s_and_its_score_is_corrected_from_the_loss_matri
     selection = choose(results, BEST, resampling, seed=3)
     assert selection.winner == BEST.choose(results.board) == rank(results.board)[0]
     rng = generator(3, resampling.fingerprint, "bbc")
-    direct = bbc(results.losses.matrix, results.board, BEST, winner=selection.winner, weights=task.weights, rng=rng)
+    settings = {"weights": task.weights, "rng": rng, "zero_one": True}
+    direct = bbc(results.losses.matrix, results.board, BEST, winner=selection.winner, **settings)
     assert direct is not None
     assert selection.corrected is not None
     assert direct.to_dict().items() <= selection.corrected.items()

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from modelsel.config.compose import Config, compose
 from modelsel.core.errors import ConfigurationError
+from modelsel.core.fingerprint import digest
+from modelsel.core.spec import flat, resolved
 
 SMALL = ("dataset=iris", "space=majority")
 
@@ -39,6 +41,25 @@ def test_the_defaults_are_those_that_are_documented() -> None:
     assert (config.final_test, config.on_failure, config.outer, config.seed) == ("auto", "record", None, 0)
     assert {"cart", "c45", "knn", "naive_bayes", "table", "majority"} == {candidate.entry for candidate in config.candidates}
     assert len(config.candidates) > 100
+
+
+@pytest.mark.parametrize(
+    ("space", "candidates", "ids"),
+    [("quickstart", 171, "7c7c1396ba2240ab728ac1c4b0c6d9a5"), ("trees", 157, "ed58994ec187808971f54140e02ed365")],
+)
+def test_a_space_has_the_candidates_of_earlier_versions_where_classes_are_read(space: str, candidates: int, ids: str) -> None:
+    """Looks on record under it are priced and replayed by these ids."""
+    found = [candidate.id for candidate in compose([f"space={space}"]).candidates]
+    assert (len(found), digest(found)) == (candidates, ids)
+
+
+@pytest.mark.parametrize("space", ["quickstart", "trees", "cart", "c45", "knn", "forests"])
+def test_where_probabilities_are_read_no_tree_and_no_neighbour_gives_a_class_no_chance(space: str) -> None:
+    for candidate in compose([f"space={space}", "measure=log_loss"]).candidates:
+        spec = flat(resolved(candidate.learner))
+        assert spec.get("leaf.score") != "frequency"
+        assert spec.get("smoothing", 1.0) != 0 or spec["kind"] == "table"
+        assert spec["kind"] != "knn" or "smoothing" in spec
 
 
 @pytest.mark.slow

@@ -225,3 +225,31 @@ def test_a_misspelt_parameter_in_a_swept_mapping_is_said() -> None:
     builder = Builder(FOLDERS)
     expand({"linear": {"learner": "sklearn", "sweep": {"params.CC": "choice(1, 2)"}}}, builder)
     assert "LogisticRegression has no parameter 'CC'" in str(builder.problems[0])
+
+
+def read_by(measure: str | None, text: Any) -> list[str]:
+    """Entries of the candidates that stand where this measure chooses."""
+    builder = Builder(FOLDERS)
+    found = expand(text, builder, measure=measure and builder.part("measure", measure, "measure"))
+    assert not builder.problems
+    return [candidate.entry for candidate in found.candidates]
+
+
+@pytest.mark.parametrize(
+    ("measure", "entries"), [("error", ["a"]), ("auc", ["a", "b"]), ("log_loss", ["a", "a", "b"]), (None, ["a", "a", "b"])]
+)
+def test_what_only_some_measures_read_is_a_candidate_under_these(measure: str | None, entries: list[str]) -> None:
+    bayes = {"learner": "naive_bayes", "sweep": [{"smoothing": 2}, {"measure_reads": "probabilities", "calibrator": "platt"}]}
+    assert read_by(measure, {"a": bayes, "b": {"learner": "knn", "measure_reads": "scores"}}) == entries
+
+
+@pytest.mark.parametrize(("measure", "there"), [("error", True), ("auc", True), ("log_loss", False), (None, True)])
+def test_what_would_give_a_class_no_chance_is_left_out_where_probabilities_are_read(measure: str | None, there: bool) -> None:
+    assert bool(read_by(measure, {"a": {"learner": "cart", "measure_reads": ["classes", "ranks"]}})) is there
+
+
+def test_what_no_measure_can_read_is_named_where_it_stands() -> None:
+    found = problems({"a": {"learner": "knn", "sweep": [{"k": 3}, {"measure_reads": "minds", "k": 5}]}})
+    assert found == [
+        "MSEL-205: found 'minds', space.a.sweep[1].measure_reads; choose among classes, scores, ranks, probabilities"
+    ]

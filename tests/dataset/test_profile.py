@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from modelsel.core.types import Feature
-from modelsel.dataset.profile import _id_like
+from modelsel.core.types import Feature, Task
+from modelsel.dataset.profile import _id_like, profile
 
 
 @pytest.mark.parametrize(
@@ -19,3 +19,25 @@ def test_a_column_looks_like_an_id_where_nearly_every_row_has_a_value_of_its_own
 ) -> None:
     levels = tuple(map(str, range(20))) if kind != "numeric" else ()
     assert _id_like(Feature("x", kind, levels), known, rows) is like
+
+
+def table_of_numbers(**columns: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> Task:
+    values = np.column_stack([columns[name] for name in columns if name != "target"])
+    features = tuple(Feature(name, "numeric") for name in columns if name != "target")
+    return Task(name="t", features=features, values=values, rows=np.arange(len(values)), target=columns["target"])
+
+
+def test_the_target_in_another_unit_is_found_and_a_column_that_only_follows_it_is_not() -> None:
+    rng = np.random.default_rng(0)
+    euro = rng.permutation(60) / 7
+    found = profile(table_of_numbers(dollar=1.1 * euro, debt=-(euro**3), near=euro + rng.normal(size=60) / 5, target=euro))
+    assert [one.message.split("'")[1] for one in found if one.code == "EQUALS_TARGET"] == ["dollar", "debt"]
+
+
+def test_equal_rows_of_different_numbers_are_counted() -> None:
+    x = np.repeat(np.arange(20.0), 2) / 3
+    (found,) = [
+        one for one in profile(table_of_numbers(x=x, target=np.r_[x[:30], np.arange(10.0)])) if one.code == "DUPLICATE_ROWS"
+    ]
+    assert "20 of 40 rows" in found.message
+    assert "5 groups of equal rows carry different numbers" in found.message

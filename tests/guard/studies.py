@@ -1,7 +1,7 @@
 """Tables, models and gates for tests of the guard: small, real, and quick to vary."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +9,9 @@ import numpy as np
 
 from modelsel.core.outcome import TestResult
 from modelsel.core.spec import make
-from modelsel.core.types import Feature, Outputs, Table, Task, seal
+from modelsel.core.types import Feature, NumberOutputs, Outputs, Table, Task, seal
 from modelsel.guard.gate import Gate
+from modelsel.guard.labels import wrong
 from modelsel.guard.requests import LookRequest, SelectionSummary, TestSetDeclaration
 from modelsel.ledger.home import Home
 
@@ -22,6 +23,15 @@ def numbers(rows: int = 400, columns: int = 4, seed: int = 0) -> Task:
     target = (values[:, 0] + values[:, 1] + rng.normal(size=rows) > 0).astype(np.int32)
     features = tuple(Feature(f"x{i}", "numeric") for i in range(columns))
     return Task(name="numbers", features=features, values=values, rows=np.arange(rows), classes=("no", "yes"), target=target)
+
+
+def amounts(rows: int = 400, columns: int = 4, seed: int = 0) -> Task:
+    """The same with a number as target, which follows the first two columns, with noise."""
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(rows, columns)).round(4)
+    target = 100 + 20 * values[:, 0] + 20 * values[:, 1] + 10 * rng.normal(size=rows)
+    features = tuple(Feature(f"x{i}", "numeric") for i in range(columns))
+    return Task(name="amounts", features=features, values=values, rows=np.arange(rows), target=target, measured_in="kg")
 
 
 def renamed(task: Task, names: Mapping[str, str]) -> Task:
@@ -47,6 +57,16 @@ class Rule:
 
 
 @dataclass(frozen=True)
+class Line:
+    """A model of numbers that needs no training: a line in two columns."""
+
+    slopes: tuple[float, float] = (20.0, 20.0)
+
+    def __call__(self, table: Table) -> Outputs:
+        return NumberOutputs((100 + table.values[:, :2] @ np.array(self.slopes))[None])
+
+
+@dataclass(frozen=True)
 class Study:
     """One study over a task: split by seed, seal, select, look; every setting can be varied."""
 
@@ -54,7 +74,7 @@ class Study:
     home: Path
     policy: str = "warn"
     settings: Mapping[str, Any] = field(default_factory=dict)
-    rule: Rule = Rule()
+    rule: Rule | Line = Rule()
     spec: str = ""
     test: float = 0.3
     split_seed: int = 0
@@ -75,16 +95,17 @@ class Study:
 
     def sealing(self) -> TestSetDeclaration:
         development, test = self.parts()
-        spec = self.spec or f"rule {self.rule.column} {self.rule.cut}"
+        spec = self.spec or f"rule {' '.join(map(str, astuple(self.rule)))}"
         return TestSetDeclaration(
             seal(test), development, self.measure or make("measure", "error"), "study", "runs/study/1", spec,
-            {"rule": {"column": self.rule.column, "cut": self.rule.cut}, "spec": spec}, self.candidates, self.seed,
+            {"rule": asdict(self.rule), "spec": spec}, self.candidates, self.seed,
         )  # fmt: skip
 
     def request(self, sealing: TestSetDeclaration) -> LookRequest:
-        wrong = self.rule(sealing.development).predicted[0] != sealing.development.target
+        task = sealing.development
+        off = wrong(sealing.measure, self.rule(task), task.target, task.class_count)
         selected = SelectionSummary(
-            f"{self.rule}", float(wrong.mean()), len(wrong), float(wrong.mean()), max(1, len(self.candidates))
+            f"{self.rule}", float(off.mean()), len(off), float(off.mean()), max(1, len(self.candidates))
         )
         return LookRequest(sealing, selected, self.rule)
 

@@ -14,7 +14,8 @@ from modelsel.core.outcome import TestResult
 from modelsel.core.types import seal
 from modelsel.guard.policy.base import Identity
 from modelsel.ledger.rows.row_set import RowSet
-from tests.guard.studies import Rule, Study, numbers
+from modelsel.measure.within import Within
+from tests.guard.studies import Line, Rule, Study, amounts, numbers
 
 
 def stored(study: Study, name: str) -> list[RowSet]:
@@ -131,3 +132,13 @@ def test_labels_that_are_given_away_burn_the_test_set(home: Path) -> None:
     assert result.spent == pytest.approx(120 * log(2))
     assert "G061" in result.flags
     assert "G051" in result.flags
+
+
+def test_numbers_that_are_given_away_are_charged_all_that_a_double_can_say(home: Path) -> None:
+    study = Study(amounts(), home, rule=Line(), measure=Within(10.0))
+    classes, said = study.gate().burn(study.sealing())
+    assert classes == ()
+    assert np.array_equal(said, study.parts()[1].target)
+    result = study.but(rule=Line((20.0, 0.0))).look()
+    assert result.spent == pytest.approx(120 * 64 * log(2))
+    assert {"G061", "G051"} <= set(result.flags)

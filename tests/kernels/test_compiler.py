@@ -1,6 +1,7 @@
 """Kernels are kept under a digest of their sources, can be done without, and fall back with one word."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -42,13 +43,33 @@ def test_a_folder_that_cannot_be_written_is_said_once(tmp_path: Path) -> None:
     assert run(tmp_path / "cache").stderr.count("cannot be kept") == 1
 
 
-def test_the_folder_names_the_sources(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_folder_of_a_file_names_its_source_and_the_kernels_that_it_imports(monkeypatch, tmp_path: Path) -> None:
+    """A piece that changes changes what was compiled with it, through every import, and nothing else."""
+    kernels = tmp_path / "modelsel" / "kernels"
+    shutil.copytree(Path(compiler.__file__).parent, kernels, ignore=shutil.ignore_patterns("__pycache__", "ready"))
+    monkeypatch.setattr(compiler, "__file__", str(kernels / "compiler.py"))
+
+    def digests() -> dict[str, str]:
+        compiler.digest.cache_clear()
+        compiler._imports.cache_clear()
+        return {path.stem: compiler.digest(path) for path in compiler.sources(kernels)}
+
+    before = digests()
+    tally = kernels / "growth" / "tally.py"
+    tally.write_text(tally.read_text() + "\n")
+    after = digests()
+    changed = {name for name in before if before[name] != after[name]}
+    assert {"tally", "grow", "grow_numbers"} <= changed
+    assert not changed & {"neighbours", "grow_forest", "optimal", "layout"}
+    compiler.digest.cache_clear()
+    compiler._imports.cache_clear()
+
+
+def test_machine_code_is_kept_where_the_cache_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MODELSEL_CACHE", str(tmp_path))
     compiler.folder.cache_clear()
-    place = compiler.folder()
-    assert place is not None
-    assert place.name == compiler.digest()
-    assert place.is_relative_to(tmp_path)
+    source = Path(compiler.__file__)
+    assert compiler.place_of(source) == tmp_path / "kernels" / f"compiler-{compiler.digest(source)}"
     compiler.folder.cache_clear()
 
 

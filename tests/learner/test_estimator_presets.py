@@ -5,7 +5,6 @@ from importlib.util import find_spec
 import pytest
 
 from modelsel.config.build import Builder
-from modelsel.config.build import _known as known_learner
 from modelsel.config.build import learner as built
 from modelsel.config.expand import expand
 from modelsel.config.folders import Folders
@@ -32,7 +31,7 @@ def test_a_preset_can_be_made(name):
 
 def counted(space: str) -> tuple[int, int]:
     builder = Builder(Folders.of())
-    found = expand(space, builder)
+    found = expand(space, builder, measure=builder.part("measure", "error", "measure"))
     assert builder.problems == []
     assert found.merged == 0
     return len(found.candidates), len(batches(found.candidates))
@@ -47,13 +46,24 @@ def test_a_space_needs_so_many_fits(space, candidates, fits):
     assert counted(space) == (candidates, fits)
 
 
+@pytest.fixture
+def names_forgotten():
+    """Names are looked up afresh; what was built before stays."""
+    for known in (class_of, home_of):
+        known.cache_clear()
+    yield
+    for known in (class_of, home_of):
+        known.cache_clear()
+
+
+@pytest.mark.usefixtures("names_forgotten")
 @pytest.mark.parametrize("name", sorted(PACKAGES))
 def test_an_absent_package_is_said_with_the_line_that_installs_it(name, monkeypatch):
+    if find_spec(name):
+        built(name)  # it was there a moment ago
+    class_of.cache_clear()
+    home_of.cache_clear()
     found = allowed.importlib.util.find_spec
     monkeypatch.setattr(allowed.importlib.util, "find_spec", lambda one: None if one == name else found(one))
-    for known in (class_of, home_of, known_learner):
-        known.cache_clear()
     with pytest.raises(ConfigurationError, match=rf"MSEL-207: {name} is not installed: pip install 'modelsel\[{name}\]'"):
         built(name)
-    for known in (class_of, home_of, known_learner):
-        known.cache_clear()

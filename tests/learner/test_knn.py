@@ -24,6 +24,7 @@ knns = st.builds(
     normalise=st.sampled_from(["none", "range", "deviation"]),
     vote=st.sampled_from(["uniform", "inverse", "rank"]),
     prior=st.sampled_from(["empirical", "uniform", (0.2, 0.3, 0.5)]),
+    smoothing=st.sampled_from([None, 0.5, 2.0]),
 )
 
 
@@ -125,7 +126,8 @@ class Twin:
         total = math.fsum(votes.values())
         scores = [votes[c] / total for c in classes] if total else [prior[c] for c in classes]
         best = max(classes, key=lambda c: (round(scores[c], 10), -round(far[c], 9), round(prior[c], 10), -c))
-        return best, scores
+        added = learner.smoothing or 0.0
+        return best, [(learner.k * score + added) / (learner.k + added * len(scores)) for score in scores]
 
 
 @settings(max_examples=80, deadline=None)
@@ -199,7 +201,9 @@ def test_a_damaged_description_is_refused(task_of, name, value):
         Knn.restore(Description("knn", description.facts, {**description.arrays, name: np.array(value)}))
 
 
-@pytest.mark.parametrize(("name", "value"), [("k", 0), ("k", 5), ("classes", 2), ("prior", [1.0]), ("vote", "loud")])
+@pytest.mark.parametrize(
+    ("name", "value"), [("k", 0), ("k", 5), ("classes", 2), ("prior", [1.0]), ("vote", "loud"), ("smoothing", -1)]
+)
 def test_a_damaged_fact_is_refused(task_of, name, value):
     description = small_of(task_of)[1].describe()
     with pytest.raises(ValueError):

@@ -1,5 +1,7 @@
 """The measures beside the one that chooses: scikit-learn's values fold by fold, and the same whoever computed the cells."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn import metrics
@@ -7,7 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from modelsel.core.spec import make
 from modelsel.core.types import Candidate, Feature, Outputs, Task
-from modelsel.measure.beside import accompanying, scored
+from modelsel.measure.beside import MANY, accompanying, left_out, scored, unasked
 from modelsel.planning.make import make as planned
 from modelsel.runner import run as run_module
 from modelsel.runner.execution.executors import Pool
@@ -142,3 +144,13 @@ def test_measures_of_counts_are_those_alone_whatever_stands_beside_them() -> Non
     table = scored(measures, truth, Outputs(predicted), weights, 3)
     for place, measure in enumerate(measures.values()):
         np.testing.assert_array_equal(table[:, place], measure.score(truth, Outputs(predicted), weights, 3))
+
+
+def test_of_many_classes_only_what_reads_rows_alone_stands_beside_unless_it_is_asked_for() -> None:
+    few = task_of("iris")
+    many = replace(few, classes=tuple(f"c{number}" for number in range(MANY + 1)))
+    everything = {kind: make("measure", kind) for kind in ("recall", "mcc", "auc", "lift", "log_loss", "top_k_error")}
+    assert set(unasked(everything, few)) == set(everything)
+    assert set(unasked(everything, many)) == {"log_loss", "top_k_error"}
+    assert left_out(few.class_count) is None
+    assert "measures=all" in str(left_out(many.class_count))

@@ -61,6 +61,35 @@ def test_what_is_left_out_answers_as_the_one_that_stands_for_it(candidates, feat
         assert np.array_equal(*scores)
 
 
+def neighbours() -> list[Candidate]:
+    sweep = product(("heom", "euclidean"), ("range", "deviation"), (None, 0.0, 1.0))
+    return [Candidate(learner("knn", {"distance": d, "normalise": n, "smoothing": s})[0]) for d, n, s in sweep]
+
+
+def leaves() -> list[Candidate]:
+    sweep = product(("cart", "c45", "forest"), ("frequency", "laplace"))
+    return [Candidate(learner(name, {"leaf.score": score})[0]) for name, score in sweep]
+
+
+@pytest.mark.parametrize(("candidates", "read", "unread"), [(neighbours, 6, 3), (leaves, 6, 4)])
+def test_scores_that_nothing_reads_tell_no_candidates_apart(candidates, read, unread) -> None:
+    """But where they decide classes: a forest's trees vote with them."""
+    assert len(told_apart(candidates(), MIXED)) == read
+    assert len(told_apart(candidates(), MIXED, scores=False)) == unread
+
+
+@pytest.mark.parametrize("candidates", [neighbours, leaves])
+def test_what_is_left_out_where_no_score_is_read_predicts_as_the_one_that_stands_for_it(candidates) -> None:
+    known, new = task(MIXED, 1), task(MIXED, 2)
+    kinds = frozenset(feature.kind for feature in MIXED)
+    for each in candidates():
+        if not hasattr(each.learner, "mattering"):
+            continue
+        stands = each.learner.mattering(kinds, False)
+        classes = [one.fit(known, positions(known), np.random.default_rng(0)).predict(new) for one in (each.learner, stands)]
+        assert np.array_equal(*classes)
+
+
 def test_prepared_features_and_learners_that_draw_are_left_as_they_are() -> None:
     step = make("preparer", "discretise_width")
     prepared = [replace(each, preparers=(step,)) for each in bayes()]

@@ -48,6 +48,17 @@ def test_the_report_opens_with_the_scores_on_one_axis(small, recorded):
     assert "<details" not in first
 
 
+def test_a_learner_of_the_floor_has_one_lane_and_another_measure_none(small, recorded):
+    study = study_with(small, line("majority", 0.5, candidate=True))
+    outcome = study.outcome
+    floor = {**outcome.extra["floor"][0], "id": study.selection.candidates[2].id}
+    test = replace(outcome.test, measure="within", tolerance=30.0)
+    view = View(recorded(replace(study, outcome=replace(outcome, test=test, extra={"floor": [floor]}))))
+    names = [one.name for one in scores.score_lines(view)]
+    assert names == ["cross-validated (best of all)", "corrected for the choice", "floor: majority"]
+    assert "counts the rows that are off by more than 30" in page.render(view.folder)
+
+
 def test_candidates_of_an_entry_that_tie_exactly_are_one_row(small, recorded):
     rows = View(recorded(small.finished())).ranked
     same = [rows[1], replace(rows[1], id="copy"), replace(rows[1], id="other", mean=rows[1].mean + 0.01), rows[2]]

@@ -537,14 +537,14 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             builder.problems.append(Problem("MSEL-202", f"{self.task!r} is no kind of target", "task", fix))
         rule = builder.part("rule", _named(self.rule), "rule")
         search = builder.record(SearchSettings, _named(self.search) or {}, "search") or SearchSettings()
-        space = expand(entries, builder, self.seed, search=search)
-        scoring = self.scoring
-        if scoring is None and self.measure is None and not builder.problems and judge_themselves(space.candidates):
-            scoring = own_score
-        scorings = scorings_of(scoring, self.measure, self.refit, builder, task.kind)
+        scorings = scorings_of(self.scoring, self.measure, self.refit, builder, task.kind)
+        space = expand(entries, builder, self.seed, search=search, measure=scorings.chooses.measure)
+        if self.scoring is None and self.measure is None and not builder.problems and judge_themselves(space.candidates):
+            scorings = scorings_of(own_score, None, self.refit, builder, task.kind)
         builder.problems.extend(_misjudging(scorings, task))
         ConfigurationError.raise_if(builder.problems)
-        return scorings, rule, resolve(space.candidates, task, self.seed)
+        reads = any(one.measure.needs_scores for one in scorings.each.values())
+        return scorings, rule, resolve(space.candidates, task, self.seed, scores=reads)
 
     def _resampling(self, task: Task, groups: Any) -> Resampling:
         """Make the folds of a scikit-learn splitter, or of a scheme by name."""

@@ -52,6 +52,8 @@ def assemble(
     assert settings.target is not None, "problems() was not asked"
     types = {name: column.read_as for name, column in cleaned.items()}
     target = settled(cleaned[settings.target], classes_of(cleaned[settings.target], settings), settings, decimal)
+    if target.numbers is not None:
+        types[settings.target] = "float"  # whether they are whole, sealed rows would tell too
     problems += target.problems
     extra = _extra(cleaned, settings, problems)
     features, values, findings = _features(cleaned, rows, settings, decimal, problems)

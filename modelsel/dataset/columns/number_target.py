@@ -52,7 +52,7 @@ def settled(column: RawColumn, classes: Target, settings: TableSettings, decimal
     if not _refused(classes, len(distinct)):
         return replace(classes, findings=(*classes.findings, *_amounts(column.name, classes, distinct)))
     made = _numbers(column, values, strange)
-    return replace(made, findings=(*made.findings, *_taken(column.name, distinct)))
+    return replace(made, findings=(*made.findings, _taken(column.name)))
 
 
 def _values(column: RawColumn, decimal: str) -> tuple[Floats, list[str]]:
@@ -105,10 +105,10 @@ def _amounts(name: str, classes: Target, distinct: Floats) -> Iterator[Finding]:
     yield Finding("NUMBERS_AS_CLASSES", "medium", message, "set task=regression if they are amounts")
 
 
-def _taken(name: str, distinct: Floats) -> Iterator[Finding]:
-    """Yield the finding that the target was taken for a number."""
-    message = f"target '{name}' was taken for a number: {len(distinct)} different values, {_range(distinct)}"
-    yield Finding("TARGET_IS_A_NUMBER", "info", message, "set task=classification if each value is a class of its own")
+def _taken(name: str) -> Finding:
+    """Say that the target was taken for a number; how many values it has and how large they are, sealed rows would tell too."""
+    message = f"target '{name}' was taken for a number: it has more different values than classes would have"
+    return Finding("TARGET_IS_A_NUMBER", "info", message, "set task=classification if each value is a class of its own")
 
 
 def _range(distinct: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.spec import kind_of
-from modelsel.core.types import Codes, Finding, Floats
+from modelsel.core.types import Codes, Finding, Floats, Task
 from modelsel.guard.access.authorize import memory_of, position_of
 from modelsel.guard.access.looks import asked_now
 from modelsel.guard.access.session import AnchorSet, LedgerSession
@@ -32,8 +32,8 @@ from modelsel.statistics.certificate import index_weight
 
 
 def burn(session: LedgerSession, sealing: TestSetDeclaration, subject: RowFingerprints) -> list[Finding]:
-    """Record a look that releases all labels."""
-    price = len(subject.test.bound) * log(max(2, sealing.development.class_count))
+    """Record a look that releases all labels, at all that they can say."""
+    price = len(subject.test.bound) * all_of_a_label(sealing.development)
 
     def step(writing: WriteTransaction) -> LedgerEntry:
         facts = intent_to_burn(subject, sealing, price, History.of(writing.entries()))
@@ -221,7 +221,7 @@ def _channel(ask: PreparedLook, n: int) -> ReleaseMechanism:
 # Record the number that `guard=off` shows as a look at its full price, which later looks pay for.
 #
 # Price: ln(n + 1) for an error count; 64 ln 2 for any other score, of which at most 2⁶⁴ can be told apart; together at most
-# n ln C, which is all that labels can say.
+# n ln C, or n 64 ln 2 for numbers, which is all that labels can say.
 
 FLOAT = 64 * log(2)
 
@@ -234,7 +234,12 @@ def full_price(sealing: TestSetDeclaration) -> float:
     n, kind = len(sealing.sealed), kind_of(sealing.measure)
     plain = kind in COUNTED and sealing.development.weights is None
     said = (prices.full(n) if kind in WITH_COUNT else 0.0) + (0.0 if plain else FLOAT)
-    return min(said, n * log(max(2, sealing.development.class_count)))
+    return min(said, n * all_of_a_label(sealing.development))
+
+
+def all_of_a_label(task: Task) -> float:
+    """The most nats that the target of a row can tell: ln C for one of C classes, 64 ln 2 for a number, a double."""
+    return log(max(2, task.class_count)) if task.kind == "classes" else FLOAT
 
 
 def unguarded_intent(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.spec import kind_of
-from modelsel.core.types import ClassTask, Finding, Task
+from modelsel.core.types import ClassTask, Finding
 from modelsel.guard.checks.look_context import FEWEST
 from modelsel.guard.facts import Look, RecordedSelection
 from modelsel.guard.findings import certificate_findings, look_findings
@@ -37,13 +37,14 @@ def count_candidates(history: History, train: str) -> int:
 def selection(request: LookRequest, history: History, subject: RowFingerprints) -> Iterator[Finding]:
     """G040: so many candidates that the best of them may owe its lead to chance: √((ln K + ln 1/δ) / 2m) ≥ the lead.
 
-    That bounds plain error rates. Where another measure decides, the winner need not lead by errors, and nothing is said.
+    That bounds plain error rates. Where another measure decides, the winner need not lead by errors, and nothing is said;
+    nor of numbers, where the floor at a tolerance is not known.
     """
     count, chosen, sealing = count_candidates(history, subject.train), request.selected, request.sealing
-    error = chosen.cv_error if kind_of(sealing.measure) in COUNTED and sealing.development.weights is None else None
-    if error is None or count < 2 or chosen.cv_rows < 1:
+    task, error = sealing.development, chosen.cv_error if kind_of(sealing.measure) == "error" else None
+    if error is None or not isinstance(task, ClassTask) or task.weights is not None or count < 2 or chosen.cv_rows < 1:
         return
-    lead = majority_error(sealing.development) - error
+    lead = majority_error(task) - error
     margin = sqrt((log(count) + log(1 / LEVEL)) / (2 * chosen.cv_rows))
     if margin >= lead:
         yield certificate_findings.too_many_candidates(count, chosen.cv_rows, margin, lead)
@@ -96,10 +97,8 @@ def _uncertified(intent: Look) -> Finding:
     return certificate_findings.not_certified(intent.metric, str(intent.release))
 
 
-def majority_error(task: Task) -> float:
-    """The error of always predicting the commonest class; of numbers, about that of their median at the default tolerance."""
-    if not isinstance(task, ClassTask):
-        return 0.5
+def majority_error(task: ClassTask) -> float:
+    """The error of always predicting the commonest class."""
     return 1 - float(np.bincount(task.target).max()) / len(task)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from modelsel.core.outcome import StudySummary
 from modelsel.reporting.charts.svg import NARROW, WIDE, Lanes, Plot, Scale
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.text import verdict
@@ -25,26 +26,43 @@ class ScoreLine:
 
 
 def section(view: View) -> dict[str, Any]:
-    """The drawing for a wide and for a narrow window."""
+    """The drawing for a wide and for a narrow window; `elsewhere` where the sealed test judges by another measure."""
     lines = list(score_lines(view))
-    return {"svg": _drawn(view, lines, WIDE), "narrow": _drawn(view, lines, NARROW)}
+    return {"svg": _drawn(view, lines, WIDE), "narrow": _drawn(view, lines, NARROW), "elsewhere": _elsewhere(view.outcome)}
 
 
 def score_lines(view: View) -> Iterator[ScoreLine]:
-    """Yield the winner's scores from the promise to the test, then what it has to beat."""
+    """Yield the winner's scores from the promise to the test, then what it has to beat; a learner of the floor once."""
     outcome, own = view.outcome, view.series(view.winner)
-    cv, corrected, test = outcome.winner["cv"], outcome.winner.get("corrected"), outcome.test
+    cv, corrected = outcome.winner["cv"], outcome.winner.get("corrected")
     yield ScoreLine("cross-validated (best of all)", cv["mean"], *_about(cv["mean"], cv["se"]), own)
     if corrected:
         yield ScoreLine("corrected for the choice", corrected["mean"], corrected["low"], corrected["high"], own, True)
-    if test is not None and not test.refused and test.score is not None and known(test.score):
-        low, high = test.interval or (test.score, test.score)
-        yield ScoreLine("sealed test", float(test.score), low, high, own, True)
-    for row in [row for row in view.best_of_each if row.label != view.winner.label][:OTHERS]:
+    if (tested := _tested(outcome)) is not None:
+        yield ScoreLine("sealed test", *tested, own, True)
+    floor = [line for line in verdict.lines(outcome) if line.has_score]
+    apart = {view.winner.label, *(row.label for row in view.rows if row.id in {line.id for line in floor})}
+    for row in [row for row in view.best_of_each if row.label not in apart][:OTHERS]:
         yield ScoreLine(f"best of {row.label}", row.mean, *_about(row.mean, row.se), view.series(row))
-    for line in verdict.lines(outcome):
-        if line.has_score:
-            yield ScoreLine(f"floor: {line.name}", line.mean, *_about(line.mean, line.se), 7)
+    for line in floor:
+        yield ScoreLine(f"floor: {line.name}", line.mean, *_about(line.mean, line.se), 7)
+
+
+def _tested(outcome: StudySummary) -> tuple[float, float, float] | None:
+    """The score of the sealed test and its ends, where it was released and is of the study's own measure."""
+    test = outcome.test
+    if test is None or test.refused or test.score is None or not known(test.score):
+        return None
+    if _elsewhere(outcome):
+        return None
+    low, high = test.interval or (test.score, test.score)
+    return float(test.score), low, high
+
+
+def _elsewhere(outcome: StudySummary) -> bool:
+    """Say whether the sealed test judges by another measure than the study: it has no place on the same axis."""
+    test = outcome.test
+    return test is not None and not test.refused and test.measure not in (None, outcome.measure)
 
 
 def _about(mean: float, se: float | None) -> tuple[float, float]:

@@ -53,6 +53,7 @@ def test_too_many_candidates_are_told_where_chance_explains_the_lead() -> None:
     assert asked(10, 100, 0.4 - margin - 1e-9) == []
     assert asked(10, 100, 0.4 - margin + 1e-9) == ["G040"]
     assert asked(2, 1, 0.0) == ["G040"]
+    assert asked(10, 100, 0.6, "within") == []
     for other in ((1, 100, 0.4), (10, 0, 0.4), (10, 100, None), (10, 100, 0.4, "auc"), (10, 100, 0.4, "error", True)):
         assert asked(*other) == []
 

@@ -1,0 +1,20 @@
+"""Which estimators of others may be fitted in threads of this process."""
+
+import pytest
+
+from modelsel.config.build import learner
+from modelsel.config.compose import compose
+from modelsel.core.types import Candidate
+from modelsel.runner.execution.executors import needs_process
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "process"),
+    [("logistic_regression", {"params.solver": "lbfgs"}, False), ("logistic_regression", {}, True), ("mlp", {}, True)],
+)
+def test_only_solvers_that_are_sums_of_arrays_stay_in_this_process(name: str, settings: dict[str, str], process: bool) -> None:
+    assert needs_process(Candidate(learner(name, settings)[0])) is process
+
+
+def test_the_default_space_needs_no_process_of_its_own() -> None:
+    assert not any(needs_process(candidate) for candidate in compose(["measure=log_loss"]).candidates)
