@@ -534,7 +534,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         builder = Builder(folders if isinstance(task, ClassTask) else folders.for_numbers())
         if self.task not in (AUTO, CLASSIFY, REGRESS):
             fix = f"one of {AUTO}, {CLASSIFY}, {REGRESS}"
-            builder.problems.append(Problem("MSEL-202", f"{self.task!r} is no kind of target", "task", fix))
+            builder.problems.append(Problem("MSEL-815", f"{self.task!r} is no kind of target", "task", fix))
         rule = builder.part("rule", _named(self.rule), "rule")
         search = builder.record(SearchSettings, _named(self.search) or {}, "search") or SearchSettings()
         scorings = scorings_of(self.scoring, self.measure, self.refit, builder, task.kind)
