@@ -9,7 +9,7 @@ import sys
 import time
 import zipfile
 from abc import abstractmethod
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -22,10 +22,11 @@ import pyarrow as pa
 
 from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.spec import plain
+from modelsel.core.system.machine import memory
 from modelsel.core.types import Finding, Floats, Task
 from modelsel.dataset.columns.assemble import Loaded, assemble
 from modelsel.dataset.columns.column import RawColumn
-from modelsel.dataset.columns.settings import TableSettings, nearest
+from modelsel.dataset.columns.settings import TableSettings, declared, nearest
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +67,22 @@ class File(TableSettings):
             except DataError:
                 return  # the contents are the business of read()
             yield from self.header_problems(names)
+            yield from self._too_large(Path(str(self.path)), names)
+
+    def _too_large(self, path: Path, names: Sequence[str]) -> Iterator[Problem]:
+        """Yield a problem where the numbers of a table alone are more than the memory of this machine."""
+        left_out = {name for name, said in self.features.items() if declared(said)[0] == "ignore"}
+        rows, columns = self.rows_of(path), len([name for name in names if name not in left_out])
+        need, there = rows * columns * np.dtype(np.float64).itemsize, memory()
+        if need > there:
+            what = f"about {rows:,.0f} rows of {columns:,} columns are {need / 1e9:,.0f} GB of numbers"
+            fix = "take a sample of the rows, ignore columns (dataset.features.NAME=ignore), or take a machine that holds them"
+            yield Problem("MSEL-375", f"{what}, and this machine has {there / 1e9:,.0f} GB", str(path), fix)
+
+    def rows_of(self, path: Path) -> float:
+        """Estimate the number of rows by the length of the first lines; what is compressed counts as if it were not."""
+        head = first_bytes(path, HEAD)
+        return path.stat().st_size * head.count(b"\n") / max(len(head), 1)
 
     def load(self) -> Loaded:
         """The task and what is notable about it; ConfigurationError or DataError with all problems."""
@@ -137,6 +154,7 @@ def _given_back() -> None:
 
 BLOCK = 1 << 22
 UTF_8 = "utf-8-sig"  # with or without a mark
+HEAD = 1 << 20  # bytes by which the rows of a file are counted
 TIMES, AT_LEAST = 100, 1 << 26  # what a compressed file may unpack to: so many times its size, and these bytes
 EVERY = 3.0  # seconds between two lines about a long reading
 ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".zip")

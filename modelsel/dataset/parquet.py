@@ -20,6 +20,10 @@ class Parquet(File):
     def header(self, path: Path) -> tuple[str, ...]:
         return tuple(_columns(opened(path).schema_arrow))
 
+    def rows_of(self, path: Path) -> float:
+        """The number of rows as the file's own header has it."""
+        return float(opened(path).metadata.num_rows)
+
     def raw(self, path: Path) -> Raw:
         file = opened(path)
         names = _columns(file.schema_arrow)

@@ -7,11 +7,13 @@ import lzma
 import tracemalloc
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from modelsel.core.errors import ConfigurationError, DataError
@@ -21,6 +23,7 @@ from modelsel.dataset import files as bytes_module
 from modelsel.dataset.columns.assemble import Loaded
 from modelsel.dataset.csv import Csv
 from modelsel.dataset.files import told
+from modelsel.dataset.parquet import Parquet
 from modelsel.dataset.tables.prediction_rows import read_like
 from modelsel.dataset.tables.read_table import read_table
 
@@ -89,6 +92,22 @@ def test_a_small_file_that_unpacks_to_very_much_is_refused_before_it_is_unpacked
     again = bz2.compress(b"a,y\n") + bz2.compress(b"1,no\n" * 1_000_000) * 14
     with pytest.raises(DataError, match=r"MSEL-374.*unpack to more than 68 MB.*unpack it by hand"):
         load(written(tmp_path, again, "again.csv.bz2"))
+
+
+def test_a_table_that_no_memory_holds_is_refused_by_its_first_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path, b"a,b,y\n" + b"1,2,no\n" * 1000, "rows.csv")
+    table = pa.table({"a": np.arange(1000.0), "b": np.arange(1000.0), "y": ["no", "yes"] * 500})
+    pq.write_table(table, tmp_path / "rows.parquet")
+    files = [Csv(path=str(path), target="y"), Parquet(path=str(tmp_path / "rows.parquet"), target="y")]
+    need = 1000 * 3 * 8
+    monkeypatch.setattr("modelsel.dataset.files.memory", lambda: need + 100)
+    assert [list(file.problems()) for file in files] == [[], []]
+    monkeypatch.setattr("modelsel.dataset.files.memory", lambda: need - 100)
+    said = [str(problem) for file in files for problem in file.problems()]
+    assert len(said) == 2
+    assert all("MSEL-375" in one and "3 columns" in one and "features.NAME=ignore" in one for one in said)
+    less = replace(files[0], features={"a": "ignore"})
+    assert not list(less.problems())
 
 
 def test_a_workbook_and_an_archive_of_several_say_what_to_do(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
+from pathlib import Path
 
 import psutil
 
@@ -19,6 +20,17 @@ def cores() -> int:
         return len(psutil.Process().cpu_affinity() or ()) or psutil.cpu_count() or 1
     except AttributeError:  # macOS cannot confine a process
         return psutil.cpu_count() or 1
+
+
+def memory() -> int:
+    """Bytes of memory that this process may come to hold: those of the machine, or of its control group where it has fewer.
+
+    >>> memory() > 0
+    True
+    """
+    limits = (Path("/sys/fs/cgroup", name) for name in ("memory.max", "memory/memory.limit_in_bytes"))
+    said = (path.read_text("ascii").strip() for path in limits if path.is_file())
+    return min([int(psutil.virtual_memory().total), *(int(limit) for limit in said if limit.isdigit())])
 
 
 def no_memory_limit() -> str:
