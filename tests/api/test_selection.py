@@ -55,7 +55,13 @@ SMALL: dict[str, Any] = {
 
 
 @parametrize_with_checks(
-    [SelectionCV({"tree": {"learner": "cart", "sweep": {"max_depth": [1, 3]}}, "knn": {"sweep": {"k": [1, 3]}}}, cv=3)]
+    [
+        SelectionCV(
+            {"tree": {"learner": "cart", "sweep": {"max_depth": [1, 3]}}, "knn": {"sweep": {"k": [1, 3]}}},
+            cv=3,
+            task="classification",
+        )
+    ]
 )
 def test_scikit_learn_finds_nothing_wrong(estimator: Any, check: Any) -> None:
     check(estimator)
