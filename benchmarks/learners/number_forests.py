@@ -2,8 +2,8 @@
 
 Errors: the tables of `regression_trees`, 70 % of the rows against the others, three draws; forests of 100 trees. scikit-learn
 has nominal columns as indicators and gaps as the median. Statistics: CART with five rows a leaf, the strength of pruning chosen
-by ten folds and the loss of the statistic; a row shows the loss of means over that of the statistic. Seconds are processor time,
-side by side.
+by ten folds and the loss of the statistic; a row shows the loss of means over that of the statistic. Seconds are processor
+time, side by side.
 """
 
 from collections.abc import Iterable, Iterator

@@ -55,6 +55,7 @@ class CostComplexity(Pruning):
         return NestedSequence(cut, links / evidence.total)
 
     def _risk(self, cut: PrunedView, evidence: PruningData) -> Floats:
+        """Per node, R as a leaf (of squared error: what its subtree saves)."""
         if cut.tree.numbers is not None:
             return cut.tree.spared if evidence.risk is None else evidence.risk
         if self.impurity == "misclassification":

@@ -40,6 +40,7 @@ class NumberTreePath:
         return NumberOutputs(self._predicted(learners, RoutedRows(self.tree, table, rows)))
 
     def complexity(self, learners: Sequence[Any]) -> Floats:
+        """Count the leaves that are left for every learner."""
         found = np.empty(len(learners))
         for leaf, own in _by_leaf(learners).items():
             left = self._standings(leaf).of([learners[i] for i in own])
