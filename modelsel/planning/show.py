@@ -164,7 +164,7 @@ def warnings(plan: Plan, task: Task, delta: float = 0.05, measure: BaseMeasure |
         bounds = _bounds(many, plan.rows, error, delta)
     else:
         luck, name, bounds = of_guesses(measure, task), kind_of(measure), iter(())
-    return (*_luck(many, plan.rows, luck, name), *bounds, *_thousands(many))
+    return (*_luck(many, plan.rows, luck, name, getattr(task, "measured_in", "")), *bounds, *_thousands(many))
 
 
 def base_error(task: Task) -> float:
@@ -189,15 +189,19 @@ def best_of(candidates: int) -> float:
     return 0.0 if candidates < 2 else float(ndtri((candidates - 0.375) / (candidates + 0.25)))
 
 
-def _luck(candidates: int, rows: int, luck: Luck, measure: str) -> Iterator[Finding]:
+def _luck(candidates: int, rows: int, luck: Luck, measure: str, unit: str = "") -> Iterator[Finding]:
     """Say how much luck choosing the best of so many brings, beside how far guessing is from perfect."""
     gained = best_of(candidates) * luck.spread
     if gained > luck.reach / 10:
         scale = "" if measure == "error" else f" in {measure}"
+        shown = f"{gained:.3f}" if gained < 10 else f"{gained:,.0f}"
+        if measure == "mse":  # by its root, in the target's unit
+            gain = sqrt(luck.reach) - sqrt(max(luck.reach - gained, 0.0))
+            shown, scale = f"{gain:.3g} {unit}".strip() if gain < 1000 else f"{gain:,.0f} {unit}".strip(), " in root mse"
         yield Finding(
             "MSEL-P01",
             _weight(gained / luck.reach),
-            f"the best of {candidates:,} candidates on {rows:,} rows may by luck alone look up to {gained:.3f} better{scale} "
+            f"the best of {candidates:,} candidates on {rows:,} rows may by luck alone look up to {shown} better{scale} "
             "than it is",
             "read the corrected estimate, not the best mean; fewer candidates or more rows help",
         )

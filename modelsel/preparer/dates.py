@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from modelsel.core.spec import plain
-from modelsel.core.types import Booleans, Description, Feature, Floats, Integers, Table, Task
+from modelsel.core.types import Booleans, Candidate, Description, Feature, Floats, Integers, Table, Task
 from modelsel.preparer.base import AnyTable, BasePreparer, FittedPreparer
 
 DAY, HOUR = 86_400, 3_600
@@ -19,6 +19,11 @@ MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", 
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 LEVELS = {"month": MONTHS, "weekday": WEEKDAYS}  # nominal; the other parts are numbers
 ALL = ("year", "month", "weekday", "hour", "age")
+
+
+def in_parts(candidate: Candidate) -> bool:
+    """Say whether a candidate takes dates in parts, in one of its steps."""
+    return any(isinstance(step, Dates) for step in candidate.steps)
 
 
 @dataclass(frozen=True)

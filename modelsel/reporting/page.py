@@ -56,7 +56,7 @@ def environment() -> Environment:
     made = Environment(loader=PackageLoader("modelsel.reporting"), autoescape=True, undefined=StrictUndefined,
                        trim_blocks=True, lstrip_blocks=True, bytecode_cache=_compiled())  # fmt: skip
     made.filters |= {"score": words.score, "interval": words.interval, "number": words.number, "percent": words.percent}
-    made.globals |= {"ordinal": words.ordinal, "plural": words.plural, "sized": sized, "root": words.root, "wrong": words.wrong}
+    made.globals |= {"ordinal": words.ordinal, "plural": words.plural, "sized": sized, "wrong": words.wrong}
     return made
 
 
@@ -79,6 +79,7 @@ def context(view: View) -> dict[str, Any]:
     return {
         "o": outcome,
         "test": outcome.test,
+        "in_unit": words.in_unit(outcome),
         "nested": outcome.extra.get("nested"),
         "winner_settings": words.settings(view.varied.get(outcome.winner["id"], {})),
         "called": view.called,

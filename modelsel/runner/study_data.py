@@ -164,21 +164,16 @@ def usual_tolerance(target: Floats, weights: Floats) -> float:
     return float(f"{away / 2:.1e}")
 
 
+IS: dict[TaskKind, str] = {"classes": "the target is a class", "numbers": "the target is a number"}
 UNSAID: dict[str, tuple[TaskKind, ...]] = {"learner": CLASS_TASKS, "preparer": BOTH_TASKS}  # of parts that do not say
 
 
 def _misread(config: Config, task: Task) -> Iterator[tuple[str, list[str]]]:
     """Yield, by name, what does not read the kind of target that there is."""
-    what = {"classes": "the target is a class", "numbers": "the target is a number"}[task.kind]
+    what = IS[task.kind]
     if task.kind not in getattr(config.measure, "reads", CLASS_TASKS):
         yield "measure", [f"{kind_of(config.measure)} does not judge it: {what}; {judges(task.kind)}"]
-    said: set[tuple[str, str]] = set()
-    for candidate in config.candidates:
-        for group, part in (("learner", candidate.learner), *(("preparer", step) for step in candidate.steps)):
-            if task.kind not in getattr(part, "reads", UNSAID[group]) and (candidate.entry, kind_of(part)) not in said:
-                said.add((candidate.entry, kind_of(part)))
-                fix = f"; {readers(group, task.kind)}" if group == "learner" else ""
-                yield f"space.{candidate.entry}", [f"{group} {kind_of(part)} does not read it: {what}{fix}"]
+    yield from _unread(config.candidates, task)
     if isinstance(task, NumberTask):
         for asked, where in (
             (config.exam, "exam"),
@@ -191,6 +186,17 @@ def _misread(config: Config, task: Task) -> Iterator[tuple[str, list[str]]]:
         ):
             if asked:
                 yield where, [f"it is about classes, and {what}: leave it out"]
+
+
+def _unread(candidates: Iterable[Candidate], task: Task) -> Iterator[tuple[str, list[str]]]:
+    """Yield, by the name of their entry, the learners and steps that do not read the kind of target that there is."""
+    said: set[tuple[str, str]] = set()
+    for candidate in candidates:
+        for group, part in (("learner", candidate.learner), *(("preparer", step) for step in candidate.steps)):
+            if task.kind not in getattr(part, "reads", UNSAID[group]) and (candidate.entry, kind_of(part)) not in said:
+                said.add((candidate.entry, kind_of(part)))
+                fix = f"; {readers(group, task.kind)}" if group == "learner" else ""
+                yield f"space.{candidate.entry}", [f"{group} {kind_of(part)} does not read it: {IS[task.kind]}{fix}"]
 
 
 def judges(kind: TaskKind) -> str:
@@ -232,9 +238,12 @@ def _refuse(*reasons: tuple[str, Iterable[str]]) -> None:
     ConfigurationError.raise_if(Problem("MSEL-240", reason, where) for where, each in reasons for reason in each)
 
 
-def refuse(candidates: Sequence[Candidate], task: Task) -> None:
-    """Raise ConfigurationError where candidates cannot be fitted on these features, with every reason."""
-    _refuse(*_invalid(candidates, task))
+def refuse(candidates: Sequence[Candidate], task: Task, readers: Sequence[Candidate] = ()) -> None:
+    """Raise ConfigurationError with every reason where candidates cannot be fitted on these features.
+
+    Of `readers` only those are named that do not read the kind of target that there is.
+    """
+    _refuse(*_unread(readers, task), *_invalid(candidates, task))
 
 
 def _no_columns(config: Config, task: Task) -> Iterator[str]:

@@ -16,6 +16,7 @@ from modelsel.core.surroundings import Progress
 from modelsel.core.types import Resampling, Task
 from modelsel.measure.base import BaseMeasure
 from modelsel.measure.beside import accompanying, named, unasked
+from modelsel.measure.within import Within
 from modelsel.planning.make import Plan
 from modelsel.record.folder import RunFolder
 from modelsel.runner.aggregation.racing import Race
@@ -66,6 +67,8 @@ def select(
 def _beside(config: Config, task: Task, resampling: Resampling) -> Mapping[str, BaseMeasure]:
     """The measures that every candidate gets beside the one that chooses."""
     counted = accompanying(config.measure, task, resampling, scores=False)
+    if "within" in counted and config.guard.tolerance is not None:  # what a look at the sealed rows will count
+        counted["within"] = Within(config.guard.tolerance)
     if config.measures != ALL:
         return unasked(counted, task)
     return {**counted, **accompanying(config.measure, task, resampling, scores=True)}

@@ -11,7 +11,7 @@ import pytest
 from modelsel.planning.batch import fit_digest
 from modelsel.runner.aggregation.score_matrix import ScoreMatrix
 from modelsel.runner.evaluation.cell import evaluate
-from modelsel.runner.evaluation.cell_result import CODE, COLUMNS, MEASURED, OK, CellResult, numbers
+from modelsel.runner.evaluation.cell_result import CODE, COLUMNS, MEASURED, OK, CellResult, blank, numbers
 from modelsel.runner.execution.executors import Pool
 from modelsel.runner.journal import Journal, encoded
 from tests import doubles
@@ -184,3 +184,24 @@ np.testing.assert_array_equal(again.means["leaves_twice"], first.means["leaves_t
 def test_a_new_column_is_one_line_in_one_file(tmp_path):
     """A column that is declared is measured, journalled, read back and averaged: no other file is touched."""
     subprocess.run([sys.executable, "-c", ONE_MORE, tmp_path], check=True, cwd=Path(__file__).parents[2])
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize(
+    ("numbers", "few"),
+    [
+        (np.tile([1.5, -0.0, 0.0, 5e-324, 1e308], (3, 20)), True),
+        (np.arange(90_000.0).reshape(3, -1) // 4.5, True),
+        (np.arange(300.0).reshape(3, -1), False),
+        (np.arange(900_000.0).reshape(3, -1) // 9, False),
+    ],
+)
+def test_numbers_that_recur_are_kept_in_a_table_to_the_last_bit(numbers, few, compiled, monkeypatch):
+    if not compiled:
+        monkeypatch.setattr("modelsel.runner.evaluation.cell_result.load", lambda name: None)
+    rows = numbers.shape[1]
+    whole = CellResult(**blank(SOME[:3], rows, 0, scores=False))._with(predicted=numbers)
+    facts, arrays = whole.encode()
+    assert ("places" in arrays) == few
+    assert not few or arrays["places"].nbytes * 4 <= numbers.nbytes
+    assert CellResult.decode(facts, arrays).predicted.tobytes() == numbers.tobytes()

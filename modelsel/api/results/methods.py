@@ -6,12 +6,14 @@ from typing import Any
 from modelsel.core.outcome import StudySummary, TestResult
 from modelsel.core.sized import sized
 from modelsel.record.folder import RunFolder
-from modelsel.reporting.text.words import interval, ordinal, percent, plural, score, wrong
+from modelsel.reporting.text.roots import ROOTED, outcome_as_read
+from modelsel.reporting.text.verdict import unit_of
+from modelsel.reporting.text.words import in_unit, interval, ordinal, percent, plural, score, wrong
 
 
 def methods(folder: RunFolder) -> str:
     """Scheme, number of candidates, correction, looks, interval, versions, in sentences to paste."""
-    outcome = folder.outcome()
+    outcome = outcome_as_read(folder.outcome())
     return " ".join((*_rows(outcome), *_selection(outcome), *_estimate(outcome), _test(outcome), _version(outcome)))
 
 
@@ -60,7 +62,9 @@ def _told_apart(outcome: StudySummary) -> str:
 def _estimate(outcome: StudySummary) -> list[str]:
     """Say what cross-validation measured for the winner, and the same corrected for its having been chosen."""
     cv, corrected = outcome.winner["cv"], outcome.winner.get("corrected")
-    said = [f"Its cross-validated {_words(outcome.measure)} was {score(cv['mean'])} (standard error {score(cv['se'])})"]
+    error = score(cv["se"], cv["mean"])
+    measure = f"{_words(outcome.measure)}{in_unit(outcome)}"
+    said = [f"Its cross-validated {measure} was {score(cv['mean'])} (standard error {error})"]
     if corrected:
         ends = interval((corrected["low"], corrected["high"]))
         said[0] += (
@@ -82,13 +86,15 @@ def _test(outcome: StudySummary) -> str:
         return "The sealed test rows have not been looked at."
     if result.refused:
         return f"A look at the sealed test rows was refused ({result.refused})."
-    return f"{_look(result)}{_interval(result)}."
+    return f"{_look(result, unit_of(outcome))}{_interval(result)}."
 
 
-def _look(result: TestResult) -> str:
-    errors = "" if result.errors is None else f" ({result.errors} of {plural(result.n, 'row')} {wrong(result)})"
+def _look(result: TestResult, unit: str) -> str:
+    """Say what a look released, and which one it was."""
+    errors = "" if result.errors is None else f" ({result.errors} of {plural(result.n, 'row')} {wrong(result, unit)})"
     which = "a replay of an earlier look" if result.replay else f"the {ordinal(result.look)} look at these rows on record"
-    return f"On the sealed test rows, {which} (policy {result.policy}), it scored {score(result.score)}{errors}"
+    scored = "it scored" if result.tolerance is None else f"the share of rows {wrong(result, unit)} was"
+    return f"On the sealed test rows, {which} (policy {result.policy}), {scored} {score(result.score)}{errors}"
 
 
 def _interval(result: TestResult) -> str:
@@ -104,4 +110,4 @@ def _version(outcome: StudySummary) -> str:
 
 
 def _words(name: str) -> str:
-    return str(name).replace("_", " ")
+    return str(name).replace("_", " ").replace(ROOTED, "root mean squared error")

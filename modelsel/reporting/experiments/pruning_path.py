@@ -19,6 +19,7 @@ from modelsel.pruner.unpruned import Unpruned
 from modelsel.record.candidates import word
 from modelsel.reporting.charts.svg import Plot, Scale, label_of
 from modelsel.reporting.context import SectionContext
+from modelsel.reporting.text.roots import ROOTED, SQUARED, root, spread
 from modelsel.reporting.text.words import known, score, settings
 from modelsel.rule.best import Best
 from modelsel.rule.one_standard_error import OneStandardError
@@ -28,6 +29,7 @@ from modelsel.tree.pruning import truncate
 TITLE = "The pruning path"
 PATHS = 4  # shown, each at the price of growing one more tree; those of the best members first
 LINES = 24
+ALPHA = 8  # letters of a strength
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 940, 332, 60, 20, 44, 270
 
 
@@ -36,9 +38,18 @@ def facts(studied: SectionContext) -> Mapping[str, Any]:
     groups = sorted(_groups(studied.selection.candidates), key=lambda members: float(_cost(studied, members).min()))
     if not groups:
         return {"reason": "no candidates that differ in the strength of cost_complexity alone"}
-    titles = _titles([studied.selection.candidates[members[0]] for members in groups])
+    numbers = studied.task.kind == "numbers"
+    titles = _titles([studied.selection.candidates[members[0]] for members in groups], numbers)
     paths = [{"title": title, **_path(studied, members)} for title, members in list(zip(titles, groups, strict=True))[:PATHS]]
-    return {"measure": studied.measure, "paths": paths, "more": len(groups) - len(paths)}
+    squared = studied.measure == SQUARED
+    paths = [{**path, "steps": [*map(_rooted, path["steps"])]} for path in paths] if squared else paths
+    measure = ROOTED if squared else studied.measure
+    return {"measure": measure, "paths": paths, "more": len(groups) - len(paths), "numbers": numbers}
+
+
+def _rooted(step: Mapping[str, Any]) -> dict[str, Any]:
+    """A step whose score is the root of its mean squared error, as its training error is."""
+    return {**step, "mean": root(step["mean"]), "se": spread(step["mean"], step["se"])}
 
 
 def text(one: Mapping[str, Any]) -> str:
@@ -68,13 +79,14 @@ def _groups(candidates: Sequence[Candidate]) -> list[list[int]]:
     return [members for members in groups.values() if len(members) > 1]
 
 
-def _titles(firsts: Sequence[Candidate]) -> list[str]:
+def _titles(firsts: Sequence[Candidate], numbers: bool) -> list[str]:
     """Each path's entry, what R is, and the settings that tell it from the others."""
     own = [{name: word(value) for name, value in one.parameters.items() if name != "pruner.alpha"} for one in firsts]
     names = [name for name in dict.fromkeys(name for each in own for name in each) if len({each.get(name) for each in own}) > 1]
     telling = [settings({name: each[name] for name in names if name in each}) for each in own]
     return [
-        f"{one.entry}{f' ({told})' if told else ''}, R by {one.learner.pruner.impurity}" for one, told in zip(firsts, telling)
+        f"{one.entry}{f' ({told})' if told else ''}, R by {'squared error' if numbers else one.learner.pruner.impurity}"
+        for one, told in zip(firsts, telling)
     ]
 
 
@@ -95,7 +107,7 @@ def _path(studied: SectionContext, members: Sequence[int]) -> dict[str, Any]:
     training, weight = path.training_error(learners), float(studied.task.row_weights.sum())
     board = _part(studied.selection.board, members)
     return {
-        "weight": weight,
+        "weight": None if studied.task.kind == "numbers" else weight,
         "higher": board.higher_is_better,
         "grown": {"leaves": int(path.complexity(unpruned)[0]), "training": float(path.training_error(unpruned)[0])},
         "steps": [
@@ -137,17 +149,30 @@ def _chosen(path: Mapping[str, object], step: int) -> str:
 
 def _table(measure: str, path: Mapping[str, Any]) -> str:
     """Write a path as text."""
-    head = f"{'alpha':>8}  {'leaves':>6}  {'errors':>12}  {'training':>8}  {measure:>8}  {'se':>6}  chosen by"
-    lines = [head, "-" * len(head), f"{'unpruned':>8}  {_size(path['grown'], path['weight'])}"]
+    errors = "" if path["weight"] is None else f"{'errors':>12}  "
+    head = f"{'alpha':>{ALPHA}}  {'leaves':>6}  {errors}{'training':>8}  {measure:>8}  {'se':>6}  chosen by"
+    lines = [head, "-" * len(head), f"{'unpruned':>{ALPHA}}  {_size(path['grown'], path['weight'])}"]
     shown = _lines(path)
     for i, step in shown:
-        scores = f"{score(step['mean']):>8}  {score(step['se']):>6}  {_chosen(path, i)}"
-        lines.append(f"{step['alpha']:8.4f}  {_size(step, path['weight'])}  {scores}".rstrip())
+        scores = f"{score(step['mean']):>8}  {score(step['se'], step['mean']):>6}  {_chosen(path, i)}"
+        lines.append(f"{_strength(step['alpha']):>{ALPHA}}  {_size(step, path['weight'])}  {scores}".rstrip())
     left_out = len(path["steps"]) - len(shown)
     return "\n".join([path["title"], *lines, *([f"{left_out} more strengths are not shown"] if left_out else [])]) + "\n"
 
 
-def _size(tree: Mapping[str, Any], weight: float) -> str:
+def _strength(alpha: float) -> str:
+    """Write a strength with four decimals, or five digits where it is large.
+
+    >>> _strength(0.0125), _strength(6965.5405), _strength(1234567.8)
+    ('0.0125', '6965.5', '1.2346e+06')
+    """
+    return f"{alpha:.4f}" if alpha < 1000 else f"{alpha:.5g}"
+
+
+def _size(tree: Mapping[str, Any], weight: float | None) -> str:
+    """Write leaves, errors and training error; of numbers (no weight) their root mean squared error."""
+    if weight is None:
+        return f"{tree['leaves']:6d}  {score(tree['training']):>8}"
     wrong = f"{tree['training'] * weight:.6g} of {weight:.6g}"
     return f"{tree['leaves']:6d}  {wrong:>12}  {tree['training']:8.4f}"
 

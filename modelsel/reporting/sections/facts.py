@@ -25,6 +25,7 @@ def data(view: View) -> dict[str, Any]:
         "balance": [
             {**one, "share": one["rows"] / total, "words": percent(one["rows"] / total)} for one in facts.get("classes", [])
         ],
+        **({"target": _feature(facts["target"])} if "target" in facts else {}),
         "table": [_feature(one) for one in features[:FEATURES]],
         "more": len(features) - FEATURES + facts.get("not_shown", 0) if len(features) > FEATURES else facts.get("not_shown", 0),
     }

@@ -54,7 +54,7 @@ def _row(view: View, row: Row, equal: Set[str]) -> dict[str, Any]:
         "id": row.id,
         "settings": settings(view.varied[row.id]),
         "mean": score(row.mean),
-        "se": score(row.se),
+        "se": score(row.se, row.mean),
         "apart": difference.words(row, view.winner),
         "training": score(row.training_error),
         "complexity": number(row.complexity),
@@ -102,6 +102,12 @@ def _behaviour(row: Row) -> tuple[object, ...]:
 
 
 def _floor_row(line: verdict.BaselineLine) -> dict[str, Any]:
+    """Write the row of a line of the floor."""
     blank = dict.fromkeys(("complexity", "unit", "size", "training", "status", "reason", "apart"), "")
-    words = {"entry": line.name, "settings": verdict.MEANING[line.learner], "mean": score(line.mean), "se": score(line.se)}
+    words = {
+        "entry": line.name,
+        "settings": verdict.MEANING[line.learner],
+        "mean": score(line.mean),
+        "se": score(line.se, line.mean),
+    }
     return {**blank, **words, "alike": 0, "rank": None, "series": 0, "id": line.id, "mark": "floor"}

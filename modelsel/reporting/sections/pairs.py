@@ -4,18 +4,18 @@ from typing import Any
 
 from modelsel.reporting.charts.svg import NARROW, WIDE, Lanes, Plot, Scale
 from modelsel.reporting.sections.view import View
-from modelsel.reporting.text.words import p_value, signed
+from modelsel.reporting.text.words import decimals_of, p_value, signed
 
 
 def section(view: View) -> dict[str, Any]:
     """A row per pair, and the picture of their intervals around zero."""
-    pairs = view.details.get("pairs", [])
+    pairs, decimals = view.pairs, decimals_of(view.winner.mean)
     rows = [
         {
             "first": view.called(pair["first"]),
             "second": view.called(pair["second"]),
-            "difference": signed(pair["difference"]),
-            "interval": f"[{signed(pair['low'])}, {signed(pair['high'])}]",
+            "difference": signed(pair["difference"], decimals),
+            "interval": f"[{signed(pair['low'], decimals)}, {signed(pair['high'], decimals)}]",
             "p": p_value(pair["p"]),
             "adjusted": p_value(pair["adjusted"]),
             "told": pair["adjusted"] is not None and pair["adjusted"] < 0.05,

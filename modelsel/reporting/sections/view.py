@@ -7,16 +7,32 @@ from typing import Any
 
 import numpy as np
 
+from modelsel.core.outcome import StudySummary
 from modelsel.core.selection import Assessed
 from modelsel.record.candidates import Row, varied
 from modelsel.record.model import Predictor, load
 from modelsel.record.recorded_run import RecordedRun
+from modelsel.reporting.text.roots import outcome_as_read, pairs_as_read, rows_as_read
 from modelsel.reporting.text.words import called, settings
 
 
 @dataclass(frozen=True, eq=False)
 class View(RecordedRun):
     """A recorded study as the sections of the report read it."""
+
+    @cached_property
+    def outcome(self) -> StudySummary:
+        """The recorded summary; a mean squared error by its root."""
+        return outcome_as_read(self.recorded)
+
+    @cached_property
+    def recorded(self) -> StudySummary:
+        return self.folder.outcome()
+
+    @cached_property
+    def pairs(self) -> list[dict[str, Any]]:
+        """The best of each learner against the winner."""
+        return pairs_as_read(self.recorded, self.folder.candidates(), self.details.get("pairs", []))
 
     @cached_property
     def config(self) -> dict[str, Any]:
@@ -30,7 +46,7 @@ class View(RecordedRun):
     @cached_property
     def rows(self) -> list[Row]:
         """Candidates in declared order."""
-        return self.folder.candidates()
+        return rows_as_read(self.recorded, self.folder.candidates())
 
     @cached_property
     def ranked(self) -> list[Row]:

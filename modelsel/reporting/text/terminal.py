@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import IO, Any, Self, TextIO
 
-from modelsel.reporting.text.words import plural
+from modelsel.reporting.text.words import plural, score
 
 EVERY_SECONDS = 30.0
 EVERY_SHARE = 0.1
@@ -49,7 +49,7 @@ class State:
         >>> state = State(); state.start(10, 4); state.advance(5, 0.125, 1); state.words()
         'best so far 0.1250, 1 failure'
         """
-        best = "" if self.best is None else f"best so far {self.best:.4f}"
+        best = "" if self.best is None else f"best so far {score(self.best)}"
         failures = f"{self.failures} failure{'s' * (self.failures != 1)}" if self.failures else ""
         return ", ".join(filter(None, (best, failures)))
 

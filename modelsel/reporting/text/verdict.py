@@ -13,16 +13,17 @@ from modelsel.core.sized import sized
 from modelsel.record.candidates import Row, varied
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.text import words as width
+from modelsel.reporting.text.roots import outcome_as_read, rows_as_read
 from modelsel.reporting.text.terminal import duration
 from modelsel.reporting.text.words import (
     called,
+    in_unit,
     interval,
     next_best,
     number,
     ordinal,
     percent,
     plural,
-    root,
     score,
     settings,
     wrong,
@@ -39,10 +40,11 @@ def verdict(folder: RunFolder, here: Path | None = None) -> str:
 
     Paths are relative to `here` (the working directory) where they can be.
     """
-    outcome, details = folder.outcome(), folder.details()
+    recorded, details = folder.outcome(), folder.details()
+    outcome, rows = outcome_as_read(recorded), rows_as_read(recorded, folder.candidates())
     lines = [
         ("", [headline(outcome)]),
-        ("winner", winner(outcome, folder.candidates())),
+        ("winner", winner(outcome, rows)),
         ("cross-validated", cross_validated(outcome)),
         ("floor", list(filter(None, [sentence(outcome, bool(details.get("higher_is_better")))]))),
         ("test", test(outcome, details.get("audit", {}), folder)),
@@ -57,8 +59,8 @@ def verdict(folder: RunFolder, here: Path | None = None) -> str:
 
 def brief(folder: RunFolder, here: Path | None = None) -> str:
     """The closing text in at most eight lines: what was chosen, what it is worth, what is wrong, where the rest is."""
-    outcome = folder.outcome()
-    first, *_ = winner(outcome, folder.candidates())
+    outcome = outcome_as_read(folder.outcome())
+    first, *_ = winner(outcome, rows_as_read(folder.outcome(), folder.candidates()))
     graver = sorted((f for f in outcome.findings if f["severity"] in GRAVE), key=lambda f: -GRAVE.index(f["severity"]))
     gravest = [f"{f['code']} ({f['severity']}): {f['message']}" for f in graver[:1]]
     more = f"{len(graver) - 1} more; " if len(graver) > 1 else ""
@@ -95,7 +97,7 @@ def _worth(outcome: StudySummary) -> list[tuple[str, str]]:
     corrected, plain = outcome.winner.get("corrected"), cross_validated(outcome)[0]
     if not corrected:
         return [("cross-validated", plain)]
-    words = f"{score(corrected['mean'])}{root(outcome, corrected['mean'])} {interval((corrected['low'], corrected['high']))}"
+    words = f"{score(corrected['mean'])} {interval((corrected['low'], corrected['high']))}"
     return [("corrected score", f"{words}, for having picked the best; cross-validated {plain}")]
 
 
@@ -114,7 +116,9 @@ def headline(outcome: StudySummary) -> str:
     beside = [f"{counts[name]} {name}" for name in ("failed", "skipped", "dropped") if counts.get(name)]
     others = f" ({', '.join(beside)})" if beside else ""
     compared = f"{plural(counts.get('ok', 0), 'candidate')} compared{others}"
-    return f"{outcome.study}: {compared} by {outcome.measure}, {outcome.scheme.get('name')}, rule {outcome.rule}"
+    return (
+        f"{outcome.study}: {compared} by {outcome.measure}{in_unit(outcome)}, {outcome.scheme.get('name')}, rule {outcome.rule}"
+    )
 
 
 def winner(outcome: StudySummary, table: Sequence[Row]) -> list[str]:
@@ -131,7 +135,7 @@ def cross_validated(outcome: StudySummary) -> list[str]:
     """Mean and standard error, and the estimate that allows for having picked the best."""
     cv, corrected = outcome.winner["cv"], outcome.winner.get("corrected")
     caveat = "" if corrected else ", optimistic: it is the best of many"
-    lines = [f"{score(cv['mean'])}{root(outcome, cv['mean'])} ± {score(cv['se'])}{caveat}"]
+    lines = [f"{score(cv['mean'])} ± {score(cv['se'], cv['mean'])}{caveat}"]
     if corrected and corrected["method"] == "bbc":  # the nested estimate has a line of its own
         ends = interval((corrected["low"], corrected["high"]))
         lines.append(f"{score(corrected['mean'])} {ends} after allowing for the choice ({corrected['method'].upper()})")
@@ -169,7 +173,11 @@ def test(outcome: StudySummary, audit: Mapping[str, Any], folder: RunFolder) -> 
         return [f"not opened; `modelsel test {folder.path.parent.name}` opens it"]
     if result.refused:
         return [f"refused: {result.refused}"]
-    lines = [released(result, outcome.findings) + _blocks(outcome), *filter(None, [width.sentence(result)]), look(result)]
+    lines = [
+        released(result, outcome.findings, unit_of(outcome)) + _blocks(outcome),
+        *filter(None, [width.sentence(result)]),
+        look(result),
+    ]
     if upcoming := audit.get("next"):
         lines.append(further(upcoming))
     return [*lines, *([f"flags: {', '.join(flags)}"] if flags else [])]
@@ -192,9 +200,14 @@ def _trace(outcome: StudySummary) -> str:
     return "nothing of it is in the ledger" if "G004" in codes else "in the ledger: all rows chose, and cannot be a test later"
 
 
-def released(result: TestResult, found: Sequence[Mapping[str, object]] = ()) -> str:
-    """Say the released score with its interval."""
-    errors = "" if result.errors is None else f", {result.errors} of {plural(result.n, 'row')} {wrong(result)}"
+def unit_of(outcome: StudySummary) -> str:
+    """The unit of the target, empty where none is declared."""
+    return str(outcome.task.get("measured_in") or "")
+
+
+def released(result: TestResult, found: Sequence[Mapping[str, object]] = (), unit: str = "") -> str:
+    """Say the released score with its interval; `unit` is the target's."""
+    errors = "" if result.errors is None else f", {result.errors} of {plural(result.n, 'row')} {wrong(result, unit)}"
     ends = f", {percent(result.level)} interval {interval(result.interval)}" if result.interval else f", {_withheld(found)}"
     grouped = result.interval is not None and result.unit != "rows" and result.units is not None
     units = units_in_words(result.unit)
@@ -340,7 +353,7 @@ class BaselineLine:
 
     @property
     def words(self) -> str:
-        return self.name + (f" {score(self.mean)} ± {score(self.se)}" if self.has_score else f": {self.reason}")
+        return self.name + (f" {score(self.mean)} ± {score(self.se, self.mean)}" if self.has_score else f": {self.reason}")
 
 
 def lines(outcome: StudySummary) -> list[BaselineLine]:

@@ -19,15 +19,28 @@ def known(value: float | None) -> bool:
     return value is not None and math.isfinite(value)
 
 
-def score(value: float | None) -> str:
-    """Write a score with four decimals below 10; a dash where there is none.
+def score(value: float | None, beside: float | None = None) -> str:
+    """Write a score with four decimals below 10; a dash where there is none. A standard error has the decimals of the score.
 
-    >>> score(0.04093567), score(None), score(123.456), score(-0.5), score(478751673.2)
-    ('0.0409', '–', '123.5', '−0.5000', '478,751,673')
+    >>> score(0.04093567), score(None), score(123.456), score(-0.5), score(478751673.2), score(1.3989, beside=29.6)
+    ('0.0409', '–', '123.5', '−0.5000', '478,751,673', '1.4')
     """
     if value is None or not known(value):
         return "–"
-    return minus(f"{value:.4f}" if abs(value) < 10 else f"{value:.1f}" if abs(value) < MANY else f"{value:,.0f}")
+    return minus(
+        f"{value:,.{decimals}f}"
+        if (decimals := decimals_of(value if beside is None else beside)) == 0
+        else f"{value:.{decimals}f}"
+    )
+
+
+def decimals_of(value: float) -> int:
+    """Return how many decimals a score of this size is written with; four where there is none.
+
+    >>> decimals_of(0.04), decimals_of(123.456), decimals_of(4e8)
+    (4, 1, 0)
+    """
+    return 4 if not abs(value) >= 10 else 1 if abs(value) < MANY else 0
 
 
 def signed(value: float | None, decimals: int = 4) -> str:
@@ -83,11 +96,13 @@ def measured(value: float, unit: str = "") -> str:
     return f"{number(value)} {unit}".strip()
 
 
-def root(outcome: StudySummary, value: float | None) -> str:
-    """The root of a mean squared error, in the target's unit; empty for other measures."""
-    if outcome.measure != "mse" or value is None or not known(value) or value < 0:
-        return ""
-    return f" (root {measured(math.sqrt(value), str(outcome.task.get('measured_in') or ''))})"
+IN_UNITS = ("root mse", "rmse", "mae", "median_absolute_error", "pinball")  # measures in the unit of the target
+
+
+def in_unit(outcome: StudySummary) -> str:
+    """The unit of a study's scores, as it stands behind the measure's name; empty where they have none."""
+    unit = outcome.task.get("measured_in")
+    return f" in {unit}" if unit and outcome.measure in IN_UNITS else ""
 
 
 def wrong(result: TestResult, unit: str = "") -> str:
@@ -172,8 +187,8 @@ def words(row: Row, winner: Row) -> str:
     """
     if row.id == winner.id or not known(row.mean):
         return ""
-    beside = f" ± {score(row.difference_se)}" if known(row.difference_se) else ""
-    return f"{signed(row.mean - winner.mean)}{beside}"
+    beside = f" ± {score(row.difference_se, winner.mean)}" if known(row.difference_se) else ""
+    return f"{signed(row.mean - winner.mean, decimals_of(winner.mean))}{beside}"
 
 
 def next_best(outcome: StudySummary, table: Sequence[Row]) -> str:
@@ -184,8 +199,8 @@ def next_best(outcome: StudySummary, table: Sequence[Row]) -> str:
         return ""
     near = next((row for row in ranked if row.label != won.label), ranked[0])
     which = "best of the others" if near.label == won.label else f"best of {near.label}"
-    error = f", standard error of the difference {score(near.difference_se)}" if known(near.difference_se) else ""
-    return f"{which}: {outcome.measure} {signed(near.mean - won.mean)} against it{error}"
+    error = f", standard error of the difference {score(near.difference_se, won.mean)}" if known(near.difference_se) else ""
+    return f"{which}: {outcome.measure} {signed(near.mean - won.mean, decimals_of(won.mean))} against it{error}"
 
 
 # The extra width of an interval that holds for more than one look, compared with one of this look alone.

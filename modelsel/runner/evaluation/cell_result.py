@@ -4,9 +4,10 @@
 journal, score matrix and means go by the declarations, so that a new one changes this file alone. What a fit measures beside
 its predictions is `measured`: the path is asked by the column's name, and one that has no such method leaves NaN.
 
-Predicted classes are kept in the smallest unsigned type that holds them, predicted numbers in double precision. A candidate
-that did not end `ok` has a status and a reason, and zeros or NaN elsewhere, which nobody reads. In very large spaces rows are
-not kept: then only scores are.
+Predicted classes are kept in the smallest unsigned type that holds them, predicted numbers in double precision; the journal
+keeps numbers that recur, as those of trees, as places in a table of the different ones, to the last bit. A candidate that
+did not end `ok` has a status and a reason, and zeros or NaN elsewhere, which nobody reads. In very large spaces rows are not
+kept: then only scores are.
 """
 
 import traceback
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 
 from modelsel.core.fingerprint import digest
 from modelsel.core.types import Booleans, Candidate, ClassOutputs, Floats, Integers, NumberOutputs, Outputs, Status, Task
+from modelsel.kernels.compiler import load
 from modelsel.learner.base import Path
 from modelsel.measure.base import BaseMeasure, confusion
 from modelsel.measure.beside import counted, scored
@@ -153,6 +155,9 @@ class CellResult:
         arrays = self._arrays()
         if self.has_rows:
             del arrays["score"]  # any measure can be computed from them
+        if self.has_rows and self.predicted.dtype == np.float64 and (told := in_few(self.predicted)) is not None:
+            del arrays["predicted"]
+            arrays["places"], arrays["numbers"] = told
         reasons = {str(position): reason for position, reason in self.reasons.items()}
         warned = {"warnings": list(self.warnings)} if self.warnings else {}
         facts = {"seconds": self.seconds, "reasons": reasons, "traceback": self.traceback, "measure": self.measure, **warned}
@@ -172,8 +177,9 @@ class CellResult:
         if not len(ids):
             raise ValueError("a result of no candidates")
         columns = {name: arrays[name] if name in arrays else np.full(len(ids), np.nan) for name in COLUMNS}
+        predicted = arrays["numbers"][arrays["places"]] if "places" in arrays else arrays["predicted"]
         return cls(
-            ids=ids, status=arrays["status"], predicted=arrays["predicted"], scores=arrays.get("scores"), **columns,
+            ids=ids, status=arrays["status"], predicted=predicted, scores=arrays.get("scores"), **columns,
             beside=arrays.get("beside"), matrices=arrays.get("matrices"),
             seconds=float(facts["seconds"]), traceback=str(facts["traceback"]), measure=str(facts["measure"]),
             reasons={int(position): str(reason) for position, reason in facts["reasons"].items()},
@@ -203,6 +209,32 @@ def blank(candidates: Sequence[Candidate], rows: int, classes: int, scores: bool
     status, columns = np.full(count, UNFINISHED, np.int8), np.full((len(COLUMNS), count), np.nan)
     named = {"ids": numbers(candidates), "status": status, "predicted": predicted, "scores": class_scores}
     return {**named, **dict(zip(COLUMNS, columns, strict=True))}
+
+
+MANY = 1 << 16  # different numbers from which a table of them is not worth its places
+
+
+def in_few(predicted: Floats) -> tuple[NDArray[Any], Floats] | None:
+    """Places, and the different numbers; None where these are many, or more than a quarter of all.
+
+    >>> places, different = in_few(np.array([[0.5, 0.5, -0.0, 0.5, 0.5, -0.0, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5]]))
+    >>> places.dtype, different.tolist()
+    (dtype('uint8'), [0.5, -0.0])
+    """
+    words = np.ascontiguousarray(predicted).view(np.uint64).ravel()
+    most = min(MANY, len(words) // 4)
+    if (kernel := load("distinct")) is not None:
+        places, table = np.empty(len(words), np.int32), np.empty(most, np.uint64)
+        count = kernel.number(words, places, table)
+    else:
+        table, first, inverse = np.unique(words, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        places, table = np.argsort(order).astype(np.int32)[inverse.ravel()], table[order]
+        count = len(table) if len(table) <= most else -1
+    if count < 0:
+        return None
+    small = places.astype(np.min_scalar_type(max(count - 1, 1)))
+    return small.reshape(predicted.shape), table[:count].copy().view(np.float64)
 
 
 def failing(status: NDArray[np.int8]) -> Booleans:

@@ -1,0 +1,108 @@
+"""A mean squared error as people read it: its root, in the unit of the target. The record and its tables keep the mean.
+
+    √a ± se / (2 √a)        √a − √b = (a − b) / (√a + √b)
+
+Standard errors and intervals of differences are taken along by the same lines (delta method).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import isfinite, sqrt
+from typing import Any
+
+from modelsel.core.outcome import StudySummary
+from modelsel.record.candidates import Row
+
+SQUARED = "mse"
+ROOTED = "root mse"
+
+
+def is_squared(outcome: StudySummary) -> bool:
+    """Say whether a study's scores are squares of the target's unit."""
+    return outcome.measure == SQUARED
+
+
+def outcome_as_read(outcome: StudySummary) -> StudySummary:
+    """The summary with roots in place of mean squared errors; any other as it is."""
+    if not is_squared(outcome):
+        return outcome
+    extra = dict(outcome.extra)
+    if floor := extra.get("floor"):
+        extra["floor"] = [{**line, "cv": _score(line["cv"])} for line in floor]
+    if nested := extra.get("nested"):
+        extra["nested"] = {**(_interval(nested) or {}), "scores": [root(one) for one in nested["scores"]]}
+    winner = {**outcome.winner, "cv": _score(outcome.winner["cv"]), "corrected": _interval(outcome.winner.get("corrected"))}
+    return replace(outcome, measure=ROOTED, winner=winner, extra=extra)
+
+
+def rows_as_read(outcome: StudySummary, rows: Sequence[Row]) -> list[Row]:
+    """Candidates with roots in place of mean squared errors; any others as they are. `outcome` is the recorded one."""
+    if not is_squared(outcome):
+        return list(rows)
+    won = next((row.mean for row in rows if row.id == outcome.winner["id"]), float("nan"))
+    return [
+        replace(
+            row, mean=_root(row.mean), se=spread(row.mean, row.se), folds=tuple(map(_root, row.folds)),
+            difference_se=apart(row.difference_se, row.mean, won),
+        )
+        for row in rows
+    ]  # fmt: skip
+
+
+def pairs_as_read(outcome: StudySummary, rows: Sequence[Row], pairs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Differences of roots in place of those of mean squared errors; `rows` are the recorded candidates."""
+    if not is_squared(outcome):
+        return [dict(pair) for pair in pairs]
+    mean = {row.id: row.mean for row in rows}
+    ends = ("difference", "low", "high")
+
+    def rooted(pair: Mapping[str, Any], value: float | None) -> float | None:
+        return None if value is None else apart(value, mean[pair["first"]], mean[pair["second"]])
+
+    return [{**pair, **{name: rooted(pair, pair[name]) for name in ends}} for pair in pairs]
+
+
+def root(value: float | None) -> float | None:
+    """The root of a mean squared error; None where there is none.
+
+    >>> root(9.0), root(None), root(-1.0)  # an interval may end below nought
+    (3.0, None, 0.0)
+    """
+    return None if value is None else _root(value)
+
+
+def spread(mean: float, se: float) -> float:
+    """The standard error of the root.
+
+    >>> spread(16.0, 0.5)
+    0.0625
+    """
+    return se / (2 * sqrt(mean)) if mean > 0 else se and 0.0
+
+
+def apart(difference: float, one: float, other: float) -> float:
+    """A difference of two mean squared errors as one of their roots.
+
+    >>> apart(16.0 - 9.0, 16.0, 9.0)
+    1.0
+    """
+    total = _root(one) + _root(other)
+    return difference / total if total > 0 else difference and 0.0
+
+
+def _root(value: float) -> float:
+    return sqrt(max(value, 0.0)) if isfinite(value) else value
+
+
+def _score(cv: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """A cross-validated score by its root."""
+    if cv is None:
+        return None
+    se = cv["se"] if cv.get("se") is None else spread(cv["mean"], cv["se"])
+    folds = {"folds": [root(one) for one in cv["folds"]]} if "folds" in cv else {}
+    return {**cv, "mean": root(cv["mean"]), "se": se, **folds}
+
+
+def _interval(stated: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """A score with its interval by roots."""
+    return None if stated is None else {**stated, **{name: root(stated[name]) for name in ("mean", "low", "high")}}
