@@ -34,8 +34,8 @@ class BaseMeasure:
 
     Class attributes: `reads`, the kinds of task that it judges; `higher_is_better`; `needs_scores`, where it reads class
     scores and not only predicted classes, and `needs_probabilities`, where decision values, which only rank, will not do;
-    `over_rows`, where the score is a mean of losses over rows, and `zero_one`, where these losses are 0 or 1; `squared`, where it
-    is a square that people read by its root.
+    `over_rows`, where the score is a mean of losses over rows, and `zero_one`, where these losses are 0 or 1; `squared`, where
+    it is a square that people read by its root.
 
     Examples
     --------
