@@ -6,7 +6,9 @@ rows that were handed over, without the target and the other roles, and is taken
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +19,13 @@ class Source:
     """`data` are features alone; `classes` the labels of the task's classes as the target's column held them."""
 
     data: Any
-    classes: NDArray[Any] | None = None  # None where nobody asked for them
+    classes: NDArray[Any] | None = None  # None of numbers, and where nobody asked for them
     target: Any = None  # of a search, which seals nothing: y as it was given
+
+    @cached_property
+    def token(self) -> str:
+        """A name that no other source has."""
+        return uuid4().hex
 
     def take(self, rows: NDArray[np.int64]) -> Any:
         """Some rows by position, of the type that all are of.
@@ -28,12 +35,11 @@ class Source:
         """
         return taken(self.data, rows)
 
-    def labels(self, rows: NDArray[np.int64], codes: NDArray[np.int32]) -> Any:
-        """The labels of some rows, whose classes are `codes`."""
+    def labels(self, rows: NDArray[np.int64], codes: NDArray[Any]) -> Any:
+        """The labels of some rows, whose classes are `codes`; where the target is a number, `codes` are the numbers."""
         if self.target is not None:
             return taken(self.target, rows)
-        assert self.classes is not None
-        return self.classes[codes]
+        return codes if self.classes is None else self.classes[codes]
 
     @property
     def columns(self) -> tuple[Any, ...] | None:

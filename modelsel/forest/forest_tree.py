@@ -11,7 +11,7 @@ from modelsel.core.types import Booleans, Codes, Feature, Floats, Integers
 from modelsel.kernels.compiler import load
 from modelsel.kernels.forests.forest_layout import AT, COLUMN, KIND, LOST, OTHERS, RIGHT, ROWS, TEST, WHOLE
 from modelsel.kernels.layout import EQUALITY, LEAF, SUBSET
-from modelsel.tree.structure.node import DecisionTree
+from modelsel.tree.structure.node import DecisionTree, NodeNumbers
 
 # Class weights of the nodes of a forest's tree, listed: most nodes hold few of many classes.
 
@@ -91,7 +91,8 @@ class LeafWeights(NamedTuple):
 class ForestTree:
     """Numbers of each node (`kernels.forests.forest_layout`), what belongs to tests and to leaves, marked levels (SUBSET).
 
-    The first child of node i is i + 1. Class weights are kept at leaves alone: those of other nodes are sums.
+    The first child of node i is i + 1. Class weights are kept at leaves alone: those of other nodes are sums. Where the target
+    is a number, a sum of numbers and a weight stand for two classes.
     """
 
     nodes: NDArray[np.int32]
@@ -151,8 +152,8 @@ class ForestTree:
         found[~self.terminal] = values
         return found
 
-    def tree(self, features: tuple[Feature, ...], classes: tuple[str, ...]) -> DecisionTree:
-        """The same as a tree that can be pruned, drawn and exported."""
+    def tree(self, features: tuple[Feature, ...], classes: tuple[str, ...], numbers: NodeNumbers | None = None) -> DecisionTree:
+        """The same as a tree that can be pruned, drawn and exported; `numbers` where there are no classes."""
         nodes, test, terminal = self.nodes, self.test, self.terminal
         inner = np.flatnonzero(~terminal)
         first = np.zeros(len(self) + 1, np.int32)
@@ -163,7 +164,8 @@ class ForestTree:
         missing = np.where(terminal, -1, nodes[:, TEST] & LOST != 0).astype(np.int32)
         return DecisionTree(
             features, classes, self.parent, test.astype(np.int8), np.ascontiguousarray(nodes[:, COLUMN]), threshold,
-            first, child, self.counts, self.goodness, subset, missing,
+            first, child, self.counts if numbers is None else self.counts[:, 1:].copy(), self.goodness, subset, missing,
+            numbers=numbers,
         )  # fmt: skip
 
     def levels(self, node: int, features: Sequence[Feature]) -> NDArray[np.uint8]:
@@ -177,6 +179,8 @@ class ForestTree:
 
     def reached(self, leaf: Booleans) -> Booleans:
         """Nodes that no marked node stands above."""
+        if np.array_equal(leaf, self.terminal):
+            return np.ones(len(self), bool)
         above, depth = parents(self.nodes)
         stands = np.ones(len(self), bool)
         order = np.argsort(depth, kind="stable")
@@ -186,6 +190,8 @@ class ForestTree:
 
     def cut(self, leaf: Booleans, kept: Booleans) -> tuple[NDArray[np.int32], Floats]:
         """Nodes without what stands under marked ones, renumbered, with the thresholds of their tests; `kept`: `reached`."""
+        if kept.all():
+            return self.nodes[:, :ROWS].copy(), self.thresholds
         number = np.cumsum(kept) - 1
         nodes, ends = self.nodes[kept, :ROWS], leaf[kept]
         nodes[ends] = LEAF, -1, 0, 0

@@ -1,5 +1,6 @@
 """Grow the trees of a forest, one by one: by the compiled kernel, or in Python where it is not to be had."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,14 +19,17 @@ def grow_tree(ground: ForestData, growth: ForestGrowth, number: int) -> ForestTr
     """Tree `number` of a forest. Raises `stop.Stopped` when the stop flag is set meanwhile."""
     times, honest = drawn_rows(ground, growth, number)
     growing = np.where(honest, 0, times) if honest is not None else times
-    weight = np.bincount(ground.rows, growing, len(ground.task)) * ground.weights
-    rows = np.flatnonzero(weight > 0).astype(np.int32)
-    tree = _compiled(ground, growth, number, rows, weight)
+    used = np.asarray(np.bincount(ground.rows, growing, len(ground.task)), np.float64)
+    rows = np.flatnonzero(used > 0).astype(np.int32)
+    tree = _compiled(ground, growth, number, rows, used)
     if tree is None:
-        tree = grow_plainly(ground, growth, number, rows, weight)
+        tree = grow_plainly(ground, growth, number, rows, used)
     if not len(tree):
         raise stop.Stopped
-    return tree
+    if ground.numbers is None:
+        return tree
+    with np.errstate(over="ignore"):  # squares of numbers of 1e200 are infinite
+        return replace(tree, gains=tree.gains / ground.numbers.unit / ground.numbers.unit)
 
 
 def drawn_rows(ground: ForestData, growth: ForestGrowth, number: int) -> tuple[Integers, Booleans | None]:
@@ -40,9 +44,9 @@ def drawn_rows(ground: ForestData, growth: ForestGrowth, number: int) -> tuple[I
 
 
 def _compiled(
-    ground: ForestData, growth: ForestGrowth, number: int, rows: NDArray[np.int32], weight: NDArray[np.float64]
+    ground: ForestData, growth: ForestGrowth, number: int, rows: NDArray[np.int32], used: NDArray[np.float64]
 ) -> ForestTree | None:
-    """Grow a tree by the compiled kernel; None where it is not to be had."""
+    """Grow a tree by the compiled kernel; None where it is not to be had. `used`: how often each row of the task was drawn."""
     kernel, rows_kernel = load("grow_forest"), load("forest_rows")
     if kernel is None or rows_kernel is None:
         return None
@@ -51,12 +55,15 @@ def _compiled(
     values, first = ground.values
     goodness: Any = function_of(growth.criterion.loop or _no_goodness, types.goodness.signature)
     nodes, thresholds, gains, first_of, held, weights, marks = kernel.grow(
-        ground.ranked.codes, ground.ranked.levels, ground.nominal, values, first, ground.task.target, weight, rows,
+        ground.ranked.codes, ground.ranked.levels, ground.nominal, values, first, ground.target, used * ground.weights, rows,
         ground.two_valued, ground.slots, int(ground.ranked.known), ground.table, ground.fused, ground.scale, goodness,
         rows_kernel.root(np.uint64(ground.seed), number), growth.features, growth.min_leaf, growth.nominal, int(growth.apart),
-        int(growth.random), len(ground.task.classes), stop.FLAG,
+        int(growth.random), ground.width, NOTHING if ground.numbers is None else used * ground.numbers.v, stop.FLAG,
     )  # fmt: skip
-    return ForestTree(nodes, thresholds, gains, LeafWeights(first_of, held, weights), marks, len(ground.task.classes))
+    return ForestTree(nodes, thresholds, gains, LeafWeights(first_of, held, weights), marks, ground.width)
+
+
+NOTHING = np.zeros(0)
 
 
 def _no_goodness(table: Any) -> float:

@@ -4,6 +4,7 @@
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from math import inf, nan
 from typing import Any
@@ -24,16 +25,51 @@ Asked = tuple[Booleans, float, int, bool]  # first branch per code, threshold, c
 
 @dataclass
 class PlainSearch:
-    """The search on the rows of a tree with their weights."""
+    """The search on the rows of a tree, each used so many times."""
 
     ground: ForestData
     growth: ForestGrowth
-    weight: Floats
+    used: Floats
 
-    def classes(self, rows: NDArray[Any]) -> Floats:
-        """Class weights of some rows."""
-        weights = np.bincount(self.ground.task.target[rows], self.weight[rows], len(self.ground.task.classes))
-        return np.asarray(weights, np.float64)
+    @cached_property
+    def weight(self) -> Floats:
+        return np.asarray(self.used * self.ground.weights)
+
+    def counts(self, rows: NDArray[Any]) -> Floats:
+        """Class weights of some rows, or the sum of their numbers and their weight."""
+        return np.asarray(self.ground.tallied(np.zeros(len(rows), np.int64), rows, self.used[rows], 1)[0])
+
+    def mixed(self, rows: NDArray[Any]) -> bool:
+        """Rows of more than one class, or with different numbers."""
+        return len(np.unique(self.ground.target[rows])) > 1
+
+    def about(self, rows: NDArray[Any], middle: float) -> Floats:
+        """Class weights of some rows; of numbers the sum of what they are above a middle, and the weight."""
+        if self.ground.numbers is None:
+            return self.counts(rows)
+        weight = self.weight[rows]
+        return np.array([(self.used[rows] * self.ground.numbers.v[rows] - np.rint(middle * weight)).sum(), weight.sum()])
+
+    def middle(self, rows: NDArray[Any]) -> float:
+        """The whole number nearest to the mean."""
+        whole, weight = self.counts(rows)[:2]
+        return float(np.rint(whole / weight)) if self.ground.numbers is not None else 0.0
+
+    def goodness(self, rows: NDArray[Any], first: Booleans, second: Booleans) -> float:
+        """What a test is worth that divides those of some rows that are known."""
+        middle = self.middle(rows)
+        left, right = self.about(rows[first], middle), self.about(rows[second], middle)
+        if self.ground.numbers is None:
+            share = (left.sum() + right.sum()) / self.weight[rows].sum()
+            return float(self.growth.criterion.goodness(np.array([left, right]))) * float(share)
+        both = self.about(rows[first | second], middle)
+        (a, m), (b, n), (c, whole) = left.tolist(), right.tolist(), both.tolist()
+        return float(a * a / m + b * b / n - c * c / whole)
+
+    @property
+    def tie(self) -> float:
+        """Goodness that is no more than equal; sums of numbers are exact."""
+        return TIE if self.ground.numbers is None else 0.0
 
     def best(self, rows: NDArray[Any], key: int) -> tuple[Any, ...] | None:
         """Goodness, feature, first branch per code, branch of missing values, threshold and code; None where there is none."""
@@ -46,7 +82,7 @@ class PlainSearch:
             feature = permutation[looked]
             differing += len(np.unique(self.ground.ranked.codes[feature, rows])) > 1
             for cut in self._cuts(feature, rows, key):
-                if best is None or cut[0] > best[0] + TIE:
+                if best is None or cut[0] > best[0] + self.tie:
                     best = cut
         return best
 
@@ -80,11 +116,8 @@ class PlainSearch:
             second |= ~known
         if first.sum() < self.growth.min_leaf or second.sum() < self.growth.min_leaf:
             return None
-        left, right = self.classes(rows[first]), self.classes(rows[second])
-        goodness = float(self.growth.criterion.goodness(np.array([left, right])))
-        goodness *= (left.sum() + right.sum()) / self.weight[rows].sum()
-        to = side if side >= 0 else int(left.sum() < right.sum())
-        return goodness, feature, inside, to, threshold, at
+        to = side if side >= 0 else int(self.weight[rows[first]].sum() < self.weight[rows[second]].sum())
+        return self.goodness(rows, first, second), feature, inside, to, threshold, at
 
     def _all(self, feature: int, rows: NDArray[Any], present: NDArray[Any], apart: bool) -> list[list[Asked]]:
         """The cuts of a feature in groups: each is tried with missing values in the first branch, then in the second."""
@@ -101,12 +134,13 @@ class PlainSearch:
         return self._subsets(feature, rows, present, many, apart)
 
     def _subsets(self, feature: int, rows: NDArray[Any], present: NDArray[Any], many: int, apart: bool) -> list[list[Asked]]:
-        """List the subsets of levels to be tried: for each class, the levels ordered by its share."""
-        codes = self.ground.ranked.codes[feature, rows]
-        tables = np.array([self.classes(rows[codes == level]) for level in present])
+        """List the subsets of levels to be tried: for each class, the levels ordered by its share; else by their means."""
+        codes, middle = self.ground.ranked.codes[feature, rows], self.middle(rows)
+        tables = np.array([self.about(rows[codes == level], middle) for level in present])
         groups = []
         for c in range(1 if tables.shape[1] == 2 else 0, tables.shape[1]):
-            order = present[np.argsort(tables[:, c] / tables.sum(axis=1), kind="stable")]
+            by = tables[:, c] / tables.sum(axis=1) if self.ground.numbers is None else tables[:, 0] / tables[:, 1]
+            order = present[np.argsort(by, kind="stable")]
             sizes = range(1, len(order) + (0 if apart else 1))
             groups.append([(np.isin(np.arange(many), order[:k]), nan, -1, k == len(order)) for k in sizes])
         return groups
@@ -155,11 +189,11 @@ def rows_of(seed: int, number: int, n: int, growth: ForestGrowth) -> tuple[Integ
 
 
 def grow(
-    ground: ForestData, growth: ForestGrowth, number: int, rows: NDArray[np.int32], weight: Floats,
+    ground: ForestData, growth: ForestGrowth, number: int, rows: NDArray[np.int32], used: Floats,
     most_depth: int | None = None, least_rows: float = 2,
 ) -> ForestTree:  # fmt: skip
-    """Tree `number`, on distinct rows of the task with their weights."""
-    grower = _Grower(PlainSearch(ground, growth, weight))
+    """Tree `number`, on distinct rows of the task, each `used` so many times."""
+    grower = _Grower(PlainSearch(ground, growth, used))
     pending = [(np.asarray(rows), -1, 0, word(ground.seed ^ OF_TREE, number))]
     while pending:
         here, above, depth, key = pending.pop()
@@ -189,7 +223,7 @@ class _Grower:
         if above >= 0 and len(self.nodes) != above + 1:
             self.nodes[above][RIGHT] = len(self.nodes)
         self.nodes.append(own)
-        self.counts.append(self.search.classes(rows))
+        self.counts.append(self.search.counts(rows))
         return len(self.nodes) - 1
 
     def tree(self) -> ForestTree:
@@ -208,12 +242,14 @@ class _Grower:
     def divide(self, node: int, rows: NDArray[Any], key: int) -> tuple[NDArray[Any], NDArray[Any]] | None:
         """Write the node's test and give the rows of its branches; None where it has none."""
         ground, growth = self.search.ground, self.search.growth
-        if (self.counts[node] > 0).sum() < 2 or len(rows) < 2 * growth.min_leaf:
+        if not self.search.mixed(rows) or len(rows) < 2 * growth.min_leaf:
             return None
         best = self.search.best(rows, key)
         if best is None:
             return None
         goodness, feature, inside, lost_to, threshold, at = best
+        if ground.numbers is not None:
+            goodness /= float(self.search.weight[rows].sum())
         codes = ground.ranked.codes[feature]
         second = np.where(codes[rows] < 0, lost_to == 1, ~inside[codes[rows]])
         left, right = rows[~second], rows[second]

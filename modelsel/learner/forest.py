@@ -15,23 +15,28 @@ from typing import Any, ClassVar
 import numpy as np
 
 from modelsel.core.spec import kind_of, number, one_of, part, plain, resolved, whole
-from modelsel.core.types import ClassTask, Description, Integers, Table
-from modelsel.forest.growth import ALL, BOOTSTRAP, NOMINAL, SUBSAMPLE, ForestData, ForestGrowth
+from modelsel.core.types import BOTH_TASKS, AnyTask, ClassTask, Description, Integers, NumberTask, Table, TaskKind
+from modelsel.forest.growth import ALL, BOOTSTRAP, MOST_TREES, NOMINAL, SUBSAMPLE, ForestData, ForestGrowth
 from modelsel.kernels.layout import GENERAL
 from modelsel.learner.base import BaseLearner
 from modelsel.learner.forests.model import ForestModel, restore
+from modelsel.learner.forests.number_model import NumberForestModel
+from modelsel.learner.forests.number_model import restore as restore_numbers
 from modelsel.learner.forests.path import ForestPath
 from modelsel.learner.trees.leaf import Leaf
+from modelsel.learner.trees.number_model import OF_NUMBERS, READS_CLASSES
 from modelsel.tree.growing.growth import same
 
 FEATURES = ("sqrt", "log2", "all")
+ABOUT_CLASSES = ("vote", "purity", "leaf")
 
 
 @dataclass(frozen=True)
 class Forest(BaseLearner):
     """Path parameters: `trees`, `max_depth`, `min_split`, `min_gain`, `purity`, `pruner`, `leaf`, `vote`.
 
-    `min_split` and `min_leaf` count distinct rows, as scikit-learn's forests do.
+    `min_split` and `min_leaf` count distinct rows, as scikit-learn's forests do. Where the target is a number, trees grow by
+    squared error (`criterion` gini or variance) and say the means of leaves; `vote`, `purity` and `leaf` are about classes.
     """
 
     trees: int = whole(100, least=1, help="a larger forest is steadier, never more overfitted")
@@ -52,6 +57,7 @@ class Forest(BaseLearner):
     leaf: Leaf = plain(Leaf())
 
     unit: ClassVar[str] = "leaves"
+    reads: ClassVar[tuple[TaskKind, ...]] = BOTH_TASKS
     holds_gil: ClassVar[bool] = False
     no_training_error: ClassVar[str] = (
         "a forest would send every analysis row down every tree for it, and says little there: most trees have seen the row"
@@ -72,33 +78,56 @@ class Forest(BaseLearner):
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
         """Yield what is wrong with the settings, the criterion and the pruner."""
+        if isinstance(task, NumberTask):
+            yield from self._problems_with_numbers()
+            return
+        if isinstance(task, ClassTask) and "classes" not in self.criterion.reads:
+            yield f"criterion={kind_of(self.criterion)} reads numbers, and this target has classes: use gini or entropy"
         yield from self.criterion.problems(task)
         yield from self.leaf.problems(len(task.classes) if isinstance(task, ClassTask) else None)
+        yield from self._problems_with_draws()
+        criterion = self.criterion
+        compared = criterion.ratio or criterion.average or criterion.penalty or criterion.worth_loop is not same
+        if compared or (criterion.fused == GENERAL and criterion.loop is None and "classes" in criterion.reads):
+            yield "a forest compares cuts by goodness alone; use criterion=gini, entropy or another one with a compiled form"
+
+    def _problems_with_numbers(self) -> Iterable[str]:
+        """Yield the settings that speak of classes, which a target that is a number has not."""
+        yield from self._problems_with_draws()
+        if kind_of(self.criterion) not in OF_NUMBERS:
+            yield f"criterion={kind_of(self.criterion)} {READS_CLASSES}: use criterion=variance"
+        if "numbers" not in self.pruner.reads:
+            yield f"pruner={kind_of(self.pruner)} {READS_CLASSES}: use unpruned or cost_complexity"
+        if getattr(self.pruner, "impurity", "") == "entropy":
+            yield f"pruner.impurity=entropy {READS_CLASSES}: use another"
+        own, usual = resolved(self), resolved(Forest())
+        yield from (f"{name} {READS_CLASSES}: leave it out" for name in ABOUT_CLASSES if own[name] != usual[name])
+        if self.trees > MOST_TREES:
+            yield f"a forest of numbers has {MOST_TREES} trees at most, not {self.trees}: their sum is exact up to there"
+
+    def _problems_with_draws(self) -> Iterable[str]:
+        """Yield what is wrong whatever the target is."""
         yield from self.pruner.problems(False)
         yield from _unreadable("features", self.features, FEATURES, whole=True)
         yield from _unreadable("rows", self.rows, ("bootstrap", "all"), whole=False)
-        criterion = self.criterion
-        compared = criterion.ratio or criterion.average or criterion.penalty or criterion.worth_loop is not same
-        if compared or (criterion.fused == GENERAL and criterion.loop is None):
-            yield "a forest compares cuts by goodness alone; use criterion=gini, entropy or another one with a compiled form"
         if self.pruner.fit_key() or getattr(self.pruner, "raising", False):
             kind = kind_of(self.pruner)
             yield f"pruner {kind} needs rows of its own; use unpruned, cost_complexity or another one that counts"
         if getattr(self.pruner, "is_family", False):
             yield "alpha: path names the strengths of one tree; give numbers to a forest"
 
-    def fit_path(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> ForestPath:
+    def fit_path(self, task: AnyTask, rows: Integers, rng: np.random.Generator) -> ForestPath:
         growth = self._growth(task, rows)
         return ForestPath(ForestData.of(task, rows, growth, int(rng.integers(2**63))), growth)
 
-    def fit(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> ForestModel:
+    def fit(self, task: AnyTask, rows: Integers, rng: np.random.Generator) -> ForestModel | NumberForestModel:
         return self.fit_path(task, rows, rng).model(self)
 
     @staticmethod
-    def restore(description: Description) -> ForestModel:
-        return restore(description)
+    def restore(description: Description) -> ForestModel | NumberForestModel:
+        return restore_numbers(description) if "numbers" in description.facts else restore(description)
 
-    def _growth(self, task: ClassTask, rows: Integers) -> ForestGrowth:
+    def _growth(self, task: AnyTask, rows: Integers) -> ForestGrowth:
         """Turn the settings into numbers for a task of so many features and rows."""
         how, size = {"all": (ALL, 0), "bootstrap": (BOOTSTRAP, 0)}.get(str(self.rows), (SUBSAMPLE, 0))
         if how == SUBSAMPLE:

@@ -6,7 +6,7 @@ column held them; nothing is encoded or filled before it. `identity` names the o
 fit's generator.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -15,13 +15,25 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from modelsel.core.fingerprint import array_digest, digest
 from modelsel.core.spec import plain
-from modelsel.core.types import PROBABILITIES, Description, Feature, Integers, Table, Task
-from modelsel.foreign import objects
+from modelsel.core.types import (
+    BOTH_TASKS,
+    PROBABILITIES,
+    Description,
+    Feature,
+    Integers,
+    Outputs,
+    Table,
+    Task,
+    TaskKind,
+)
+from modelsel.foreign import objects, shared_steps
 from modelsel.foreign.allowed import near
 from modelsel.foreign.answers import decides, scores_of
+from modelsel.foreign.asking import asked, is_sharing
 from modelsel.foreign.identity import identity, sources
-from modelsel.foreign.libraries import is_pairwise
+from modelsel.foreign.libraries import is_pairwise, kinds_read
 from modelsel.foreign.parameters import Params
 from modelsel.learner.base import BaseLearner, FittedModel
 from modelsel.learner.fitted_estimator import Answering, EstimatorModel, EstimatorPath, places_of
@@ -122,6 +134,11 @@ class Object(BaseLearner):
         return self.adapter.unit if self.adapter else "columns"
 
     @property
+    def reads(self) -> tuple[TaskKind, ...]:
+        """A classifier reads classes, a regressor numbers; what says neither is asked to fit whatever there is."""
+        return BOTH_TASKS if any(True for _ in self.problems()) else kinds_read(self.made) or BOTH_TASKS
+
+    @property
     def scores_are(self) -> str:
         """Probabilities, decision values or classes; of what cannot be made (`problems` tells why) nothing is known."""
         return PROBABILITIES if any(True for _ in self.problems()) else scores_of(self.made)
@@ -143,17 +160,16 @@ class Object(BaseLearner):
             yield f"{self.estimator}: {error}"
             return
         yield from objects.refusals(made)
-        if not hasattr(made, "predict") or not hasattr(made, "fit"):
+        if not _has(made, "predict") or not _has(made, "fit"):
             yield f"{self.estimator} cannot be fitted and asked to predict"
         if isinstance(task, Task):
             yield from self._unfit(made, task)
 
     def _unfit(self, made: Any, task: Task) -> Iterator[str]:
         """Yield why the object cannot be fitted on this task."""
-        from sklearn.base import is_classifier, is_regressor
-
-        if is_regressor(made) and not is_classifier(made):
-            yield f"{self.estimator} predicts numbers, and the target has classes"
+        if task.kind not in self.reads:
+            said = ("numbers", "has classes") if task.kind == "classes" else ("classes", "is a number")
+            yield f"{self.estimator} predicts {said[0]}, and the target {said[1]}"
         if task.weights is not None and objects.weights_name(made) is None:
             yield f"{self.estimator} takes no weights, and this task has some"
         known = None if task.source is None else task.source.columns
@@ -190,6 +206,12 @@ def _arrived(name: str, estimator: str, params: Mapping[str, Any], data: Mapping
 
 def _model_arrived(learner: Object, answering: bytes, random_state: int, rows: str) -> "ObjectModel":
     return ObjectModel(learner, objects.received(answering), random_state, rows)
+
+
+def _has(made: Any, method: str) -> bool:
+    """Say whether an estimator, a pipeline's last one, has a method, be it one that some have only when they are fitted."""
+    last = steps[-1][1] if (steps := getattr(made, "steps", None)) else made
+    return hasattr(last, method) or hasattr(type(last), method)
 
 
 def _is_object(value: Any) -> bool:
@@ -230,6 +252,22 @@ class SourceColumns:
         return found if self.against is None or found.shape[1] != len(table.source.data) else found[:, self.against]
 
 
+class SharedAnswering(Answering):
+    """What shared steps make of the rows that are asked about is remembered for the next that asks."""
+
+    def outputs(self, values: Sequence[object], table: Table, rows: Integers, scores: bool) -> Outputs:
+        """As any fit answers."""
+        if not is_sharing() or table.source is None:
+            return super().outputs(values, table, rows, scores)
+        try:
+            with asked(digest([table.source.token, array_digest(table.rows[rows])])):
+                return super().outputs(values, table, rows, scores)
+        except ValueError as error:
+            if "read-only" not in str(error):
+                raise
+            return super().outputs(values, table, rows, scores)
+
+
 class ObjectPath(EstimatorPath):
     """Fits of an object on some rows of the source, shared by its candidates."""
 
@@ -247,16 +285,40 @@ class ObjectPath(EstimatorPath):
         task, rows, (columns, X) = self.task, self.rows, self._columns
         assert task.source is not None
         labels, y = task.source.classes, task.source.labels(task.rows[rows], task.target[rows])
-        assert labels is not None
-        made = objects.seeded(learner.fresh(), self.seed)
-        name = objects.weights_name(made) if task.weights is not None else None
-        made.fit(X, y, **({name: task.row_weights[rows]} if name else {}))
+        name = objects.weights_name(learner.made) if task.weights is not None else None
+        made = self._made(learner, X, y, {name: task.row_weights[rows]} if name else {})
+        if labels is None:
+            return SharedAnswering(made, learner.adapter, columns, (), np.zeros(0, np.int64), 0)
         seen = getattr(made, "classes_", None)
         own = np.unique(task.target[rows]) if seen is None else places_of(labels, np.asarray(seen))
-        return Answering(made, learner.adapter, columns, (), own.astype(np.int64), len(task.class_names), labels)
+        return SharedAnswering(made, learner.adapter, columns, (), own.astype(np.int64), len(task.class_names), labels)
+
+    def _made(self, learner: Any, X: Any, y: Any, weights: Mapping[str, Any]) -> Any:
+        """Fit a clone; in a cell it shares its steps with others, unless its last step would write into what is theirs."""
+        made = self._cloned(learner, shares=is_sharing())
+        try:
+            made.fit(X, y, **weights)
+        except ValueError as error:
+            if not is_sharing() or "read-only" not in str(error):
+                raise
+            made = self._cloned(learner, shares=False)
+            made.fit(X, y, **weights)
+        return made
+
+    def _cloned(self, learner: Any, shares: bool) -> Any:
+        """A clone with seeds in it."""
+        fresh = learner.fresh()
+        free = shared_steps.drawing(fresh) if shares else frozenset()
+        made = objects.seeded(fresh, self.seed)
+        if not shares:
+            return made
+        assert self.task.source is not None
+        fold = digest([self.task.source.token, self.task.fingerprint, array_digest(self.task.rows[self.rows])])
+        return shared_steps.share(made, fold, free)
 
     def model(self, learner: Any) -> "ObjectModel":
         value, answering = self._value(learner), self._answering([learner])
+        shared_steps.plain(answering.estimator)
         return ObjectModel(learner, answering.cut(value), self.seed, self.digest)
 
 

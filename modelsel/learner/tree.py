@@ -16,7 +16,7 @@ from modelsel.core.types import BOTH_TASKS, AnyTask, ClassTask, Description, Flo
 from modelsel.learner.base import BaseLearner
 from modelsel.learner.trees.leaf import Leaf
 from modelsel.learner.trees.model import TreeModel, restore
-from modelsel.learner.trees.number_model import NumberTreeModel, restore_numbers
+from modelsel.learner.trees.number_model import OF_NUMBERS, READS_CLASSES, NumberTreeModel, restore_numbers
 from modelsel.learner.trees.number_path import NumberTreePath
 from modelsel.learner.trees.path import TreePath, held_back
 from modelsel.tree.growing.columns import columns
@@ -30,8 +30,6 @@ from modelsel.tree.structure.evidence import PruningData
 BY_SURROGATES = ("surrogate", BY_COUNT)
 # A training row goes where it would go when predicted.
 CERTAIN = ("node_mode", "branch", *BY_SURROGATES)
-READS_CLASSES = "reads classes, and this target is a number"
-OF_NUMBERS = ("variance", "gini")  # the Gini index of numbers is their variance
 ABOUT_CLASSES = ("min_leaf_rule", "purity", "significance", "leaf", "costs")
 SURROGATES_NEED_TWO = "surrogates mimic tests of two branches; use splits.nominal=equality or subset, or another missing policy"
 

@@ -195,21 +195,16 @@ TAIL = 0.01  # share of rows
 POWERS = {"mae": 1, "mse": 2, "rmse": 2}  # measures whose capped errors, to a power, have an interval
 EXACT = ("full", "predicted")
 
+IS: dict[TaskKind, str] = {"classes": "the target is a class", "numbers": "the target is a number"}
 UNSAID: dict[str, tuple[TaskKind, ...]] = {"learner": CLASS_TASKS, "preparer": BOTH_TASKS}  # of parts that do not say
 
 
 def _misread(config: Config, task: Task) -> Iterator[tuple[str, list[str]]]:
     """Yield, by name, what does not read the kind of target that there is."""
-    what = {"classes": "the target is a class", "numbers": "the target is a number"}[task.kind]
+    what = IS[task.kind]
     if task.kind not in getattr(config.measure, "reads", CLASS_TASKS):
         yield "measure", [f"{kind_of(config.measure)} does not judge it: {what}; {judges(task.kind)}"]
-    said: set[tuple[str, str]] = set()
-    for candidate in config.candidates:
-        for group, part in (("learner", candidate.learner), *(("preparer", step) for step in candidate.steps)):
-            if task.kind not in getattr(part, "reads", UNSAID[group]) and (candidate.entry, kind_of(part)) not in said:
-                said.add((candidate.entry, kind_of(part)))
-                fix = f"; {readers(group, task.kind)}" if group == "learner" else ""
-                yield f"space.{candidate.entry}", [f"{group} {kind_of(part)} does not read it: {what}{fix}"]
+    yield from _unread(config.candidates, task)
     if isinstance(task, NumberTask):
         for asked, where in (
             (config.exam, "exam"),
@@ -222,6 +217,17 @@ def _misread(config: Config, task: Task) -> Iterator[tuple[str, list[str]]]:
         ):
             if asked:
                 yield where, [f"it is about classes, and {what}: leave it out"]
+
+
+def _unread(candidates: Iterable[Candidate], task: Task) -> Iterator[tuple[str, list[str]]]:
+    """Yield, by the name of their entry, the learners and steps that do not read the kind of target that there is."""
+    said: set[tuple[str, str]] = set()
+    for candidate in candidates:
+        for group, part in (("learner", candidate.learner), *(("preparer", step) for step in candidate.steps)):
+            if task.kind not in getattr(part, "reads", UNSAID[group]) and (candidate.entry, kind_of(part)) not in said:
+                said.add((candidate.entry, kind_of(part)))
+                fix = f"; {readers(group, task.kind)}" if group == "learner" else ""
+                yield f"space.{candidate.entry}", [f"{group} {kind_of(part)} does not read it: {IS[task.kind]}{fix}"]
 
 
 def judges(kind: TaskKind) -> str:
@@ -263,9 +269,12 @@ def _refuse(*reasons: tuple[str, Iterable[str]]) -> None:
     ConfigurationError.raise_if(Problem("MSEL-240", reason, where) for where, each in reasons for reason in each)
 
 
-def refuse(candidates: Sequence[Candidate], task: Task) -> None:
-    """Raise ConfigurationError where candidates cannot be fitted on these features, with every reason."""
-    _refuse(*_invalid(candidates, task))
+def refuse(candidates: Sequence[Candidate], task: Task, readers: Sequence[Candidate] = ()) -> None:
+    """Raise ConfigurationError with every reason where candidates cannot be fitted on these features.
+
+    Of `readers` only those are named that do not read the kind of target that there is.
+    """
+    _refuse(*_unread(readers, task), *_invalid(candidates, task))
 
 
 def _no_columns(config: Config, task: Task) -> Iterator[str]:
@@ -290,11 +299,27 @@ def _other_units(config: Config) -> Iterator[str]:
 def _invalid(candidates: Sequence[Candidate], task: Task) -> Iterator[tuple[str, list[str]]]:
     """Reasons against candidates on these features, each said once, under the name of its space entry."""
     said: set[str] = set()
+    texts = [feature.name for feature in task.features if feature.text]
     for candidate in candidates:
-        for part in (*candidate.preparers, candidate.learner):
-            fresh = [reason for reason in part.problems(task) if reason not in said]
-            said.update(fresh)
-            yield f"space.{candidate.entry}", fresh
+        if texts and not _reads_texts(candidate):
+            reason = f"{kind_of(candidate.learner)} reads no texts ({', '.join(texts)})"
+            fix = f"steps of an estimator read them, {{text: [TfidfVectorizer]}}; or dataset.features.{texts[0]}=ignore"
+            reasons = [f"{reason}: {fix}"]
+        else:
+            reasons = [reason for part in (*candidate.preparers, candidate.learner) for reason in part.problems(task)]
+        fresh = [reason for reason in dict.fromkeys(reasons) if reason not in said]
+        said.update(fresh)
+        yield f"space.{candidate.entry}", fresh
+
+
+def _reads_texts(candidate: Candidate) -> bool:
+    """Say whether a candidate reads columns of texts, or none: then nothing before its learner may take them for levels."""
+    learner = candidate.learner
+    while hasattr(learner, "base"):
+        learner = learner.base
+    if getattr(learner, "reads_source", False) or getattr(learner, "looks_at_nothing", False):
+        return True
+    return not candidate.steps and getattr(learner, "steps", None) is not None
 
 
 # Check the conditions of prediction sets by CV+: rows drawn alike, each assessed by just one fold.

@@ -64,8 +64,8 @@ def some_rows(task: Task, rng: np.random.Generator) -> np.ndarray:
 def plainly(ground: ForestData, growth: Any, number: int, **limits: Any) -> ForestTree:
     times, honest = plain.rows_of(ground.seed, number, len(ground.rows), growth)
     growing = times if honest is None else np.where(honest, 0, times)
-    weight = np.bincount(ground.rows, growing, len(ground.task)) * ground.weights
-    return plain.grow(ground, growth, number, np.flatnonzero(weight > 0).astype(np.int32), weight, **limits)
+    used = np.bincount(ground.rows, growing, len(ground.task)).astype(float)
+    return plain.grow(ground, growth, number, np.flatnonzero(used > 0).astype(np.int32), used, **limits)
 
 
 def same_tree(one: ForestTree, other: ForestTree, nearly: float = 1e-12) -> None:
@@ -100,7 +100,7 @@ def votes_of(forest: Forest, ground: ForestData, growth: Any, table: Table) -> t
     for number in range(forest.trees):
         limits = {"most_depth": forest.max_depth, "least_rows": max(2, forest.min_split)}
         tree = plainly(ground, growth, number, **limits)
-        whole = tree.tree(task.features, task.classes)
+        whole = tree.tree(task.features, task.class_names)
         leaf = (
             tree.terminal | ~(tree.goodness >= forest.min_gain - 1e-12) | (whole.purest >= forest.purity * whole.weight - 1e-9)
         )
@@ -117,7 +117,7 @@ def votes_of(forest: Forest, ground: ForestData, growth: Any, table: Table) -> t
 
 def walked(tree: ForestTree, leaf: np.ndarray, task: Task, row: np.ndarray) -> int:
     """The node where a row ends, by values and not by codes."""
-    node, whole = 0, tree.tree(task.features, task.classes)
+    node, whole = 0, tree.tree(task.features, task.class_names)
     while not leaf[node]:
         value, feature = row[whole.feature[node]], task.features[whole.feature[node]]
         if np.isnan(value):

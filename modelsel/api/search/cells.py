@@ -13,7 +13,7 @@ from modelsel.comparison.bbc import bbc
 from modelsel.core.fingerprint import generator
 from modelsel.core.types import Candidate, Floats, Fold, Resampling, Scoreboard, Task
 from modelsel.learner.object import keeping
-from modelsel.measure.base import BaseMeasure
+from modelsel.measure.base import BaseMeasure, tie_scale
 from modelsel.planning.make import Cell, Plan
 from modelsel.runner.aggregation.losses import LossMatrix, fold_errors
 from modelsel.runner.aggregation.results import Results
@@ -97,9 +97,17 @@ def answered(
         complexity=scores.mean("complexity"), unit=tuple(str(candidate.learner.unit) for candidate in plan.candidates),
         eligible=status, higher_is_better=measure.higher_is_better,
         beside={name: each.mean(axis=1) for name, each in scores.beside.items()},
+        scale=tie_scale(measure, task) if measure.over_rows else usual_size(scores.mean("score"), task),
     )  # fmt: skip
     kept = losses if whole(resampling, task) else None
     return CandidateScores(work, board, scores.verdicts()[1], seconds, kept, scores.beside, known)
+
+
+def usual_size(means: Floats, task: Task) -> float:
+    """What the rounding of scores of any kind is relative to: where the target is a number their median, of classes 1."""
+    known = np.abs(means[np.isfinite(means)])
+    usual = float(np.median(known)) if len(known) and task.kind == "numbers" else 0.0
+    return usual or 1.0
 
 
 def of_results(results: Results) -> CandidateScores:

@@ -4,44 +4,68 @@ Objects read X itself: frames with columns of any type, sparse matrices, lists o
 in the task for such rows (numbers where there are some, else a digest per row) only tells rows apart.
 """
 
+import re
+from collections.abc import Iterable
 from typing import Any
+from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, _num_samples, column_or_1d
+from sklearn.utils.validation import _check_sample_weight, _check_y, _num_samples, column_or_1d
 
 from modelsel.core.source import Source
-from modelsel.core.types import ClassTask, Feature, Floats, Task
+from modelsel.core.types import Candidate, ClassTask, Feature, Floats, NumberTask, Task
 from modelsel.dataset.columns.kinds import sorted_levels
+from modelsel.dataset.columns.number_target import MANY
 from modelsel.dataset.tables.frame import as_pandas, described
 from modelsel.dataset.tables.frame import table as frame_table
 from modelsel.dataset.tables.in_memory import is_frame
 from modelsel.dataset.tables.source import by_rows, is_sparse, of_sparse
 from modelsel.estimator import countable, distinct
+from modelsel.learner.object import Object
+from modelsel.preparer.dates import in_parts
 
 
-def as_given(X: Any, y: Any, sample_weight: Any = None) -> tuple[Task, NDArray[Any]]:
+def looks_like_numbers(y: Any) -> bool:
+    """Say whether a target is a number, as in a study: fractions, or more than `MANY` numbers, one of which has a single row.
+
+    >>> looks_like_numbers([0.5, 1.25, 2.0]), looks_like_numbers([0, 1, 1, 0]), looks_like_numbers(range(50))
+    (True, False, True)
+    """
+    found = np.asarray(y)
+    if found.dtype.kind not in "iuf" or found.ndim > 2 or (found.ndim == 2 and found.shape[1] != 1) or not len(found):
+        return False
+    found = found.ravel()
+    if found.dtype.kind == "f" and (not np.isfinite(found).all() or (found != np.round(found)).any()):
+        return bool(np.isfinite(found).all())
+    times = np.unique(found, return_counts=True)[1]
+    return len(times) > MANY and bool((times == 1).any())
+
+
+def as_given(X: Any, y: Any, sample_weight: Any = None, numbers: bool = False) -> tuple[Task, NDArray[Any]]:
     """The task of rows that estimator objects read themselves, with X and y as its source, and the labels of its classes.
 
-    Raises ValueError for X and y of different lengths, and for labels that are no classes.
+    Raises ValueError for X and y of different lengths, and for labels that are no classes (of `numbers`, no numbers).
     """
     if y is None:
-        raise ValueError("y is missing: a class per row")
+        raise ValueError(f"y is missing: a {'number' if numbers else 'class'} per row")
     check_consistent_length(X, y)
     X = X.tocsr() if is_sparse(X) else X
-    found = column_or_1d(y)
-    if not countable(found):
+    found = column_or_1d(y) if not numbers else _check_y(y, y_numeric=True).astype(np.float64)
+    if not numbers and not countable(found):
         check_classification_targets(found)
-    classes, target = distinct(found)
     features, values = _described(X)
     weights = None if sample_weight is None else _check_sample_weight(sample_weight, values, dtype=np.float64)
-    task = ClassTask(
-        name="rows", features=features, values=values, rows=np.arange(len(values)), weights=weights,
-        classes=tuple(str(label) for label in classes), target=target, source=Source(X, classes, y),
-    )  # fmt: skip
-    return task, classes
+    shared: dict[str, Any] = {
+        "name": "rows", "features": features, "values": values, "rows": np.arange(len(values)), "weights": weights,
+    }  # fmt: skip
+    if numbers:
+        return NumberTask(**shared, target=found, source=Source(X, None, y)), np.zeros(0)
+    classes, target = distinct(found)
+    labels = tuple(str(label) for label in classes)
+    return ClassTask(**shared, classes=labels, target=target, source=Source(X, classes, y)), classes
 
 
 def _described(X: Any) -> tuple[tuple[Feature, ...], Floats]:
@@ -72,3 +96,26 @@ def _described(X: Any) -> tuple[tuple[Feature, ...], Floats]:
 
 def _numbered(values: Floats) -> tuple[tuple[Feature, ...], Floats]:
     return tuple(Feature(f"x{place}", "numeric") for place in range(values.shape[1])), values
+
+
+def warn_of_dates(task: Task, candidates: Iterable[Candidate]) -> None:
+    """Warn where a candidate that does not take dates in parts is given dates; objects read them as they are."""
+    found = [feature.name for feature in task.features if feature.dates]
+    if found and any(not isinstance(one.learner, Object) and not in_parts(one) for one in candidates):
+        warn(
+            f"{', '.join(map(repr, found))} of X: dates, which are read as moments; a feature that may tell the future. "
+            "'preparer': 'dates' in an entry of the space takes their parts; leave them out if they are no feature",
+            UserWarning, stacklevel=3,
+        )  # fmt: skip
+
+
+def in_words_of_fit(reason: str) -> str:
+    """What a scheme asks for in the words of `fit`.
+
+    >>> in_words_of_fit("scheme=time_split needs times: set dataset.time=day")
+    "scheme=time_split needs times: give fit(X.drop(columns='day'), y, times=X['day'])"
+    >>> in_words_of_fit("scheme=group_kfold needs groups: set dataset.groups=COLUMN")
+    'scheme=group_kfold needs groups: give fit(X, y, groups=...)'
+    """
+    said = re.sub(r"set dataset\.time=(?!COLUMN\b)(\w+)$", r"give fit(X.drop(columns='\1'), y, times=X['\1'])", reason)
+    return re.sub(r"set dataset\.(group|time)s?=.*", r"give fit(X, y, \1s=...)", said)

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.api.search.cells import CandidateScores
+from modelsel.api.search.cells import CandidateScores, usual_size
 from modelsel.api.search.scoring import Scorings
-from modelsel.core.types import Candidate, Floats
+from modelsel.core.types import Candidate, Floats, rounded
 from modelsel.foreign import objects
 from modelsel.learner.object import Object
 from modelsel.record.candidates import differing
@@ -45,8 +45,10 @@ def results(found: CandidateScores, scorings: Scorings, params: list[dict[str, A
         "params": params,
     }  # fmt: skip
     for name, scoring in scorings.each.items():
-        folds = found.board.folds if scoring is scorings.chooses else found.beside[beside(name)]
-        told |= _scores(scoring.sign * folds + scoring.offset, TEST, name)
+        chooses = scoring is scorings.chooses
+        folds = found.board.folds if chooses else found.beside[beside(name)]
+        scale = found.board.scale if chooses else usual_size(folds.mean(axis=1), found.work.task)
+        told |= _scores(scoring.sign * folds + scoring.offset, TEST, name, scale)
     for name, folds in found.training.items():
         told |= _scores(folds, TRAIN, name)
     return told
@@ -57,13 +59,13 @@ def beside(name: str) -> str:
     return f"scoring {name}"
 
 
-def _scores(folds: Floats, part: str, name: str) -> dict[str, Any]:
+def _scores(folds: Floats, part: str, name: str, scale: float = 1.0) -> dict[str, Any]:
     """The columns of one score; training scores have no rank, as in scikit-learn."""
     mean = folds.mean(axis=1)
     told: dict[str, Any] = {f"split{index}_{part}_{name}": folds[:, index] for index in range(folds.shape[1])}
     told |= {f"mean_{part}_{name}": mean, f"std_{part}_{name}": folds.std(axis=1)}
     if part == TEST:
-        ranked = np.where(np.isnan(mean), -np.inf, np.round(mean, 12))
+        ranked = np.where(np.isnan(mean), -np.inf, rounded(mean, scale))
         told[f"rank_{part}_{name}"] = ((ranked[None, :] > ranked[:, None]).sum(axis=1) + 1).astype(np.int32)
     return told
 

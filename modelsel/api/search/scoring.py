@@ -1,7 +1,8 @@
 """scikit-learn's names and signs of scores, and modelsel's measures under the same roof.
 
-`accuracy` is 1 − error; any other scorer is asked as scikit-learn asks it: of a fitted classifier, with the rows and labels of
-the fold as the caller gave them, and their weights where it takes `sample_weight`.
+`accuracy` is 1 − error; `r2` and the negative mean squared and absolute errors of numbers are modelsel's too (`SAME`). Any
+other scorer is asked as scikit-learn asks it: of a fitted estimator, with the rows and targets of the fold as the caller gave
+them, and their weights where it takes `sample_weight`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import accuracy_score, get_scorer, get_scorer_names
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.metaestimators import available_if
@@ -24,27 +25,51 @@ from modelsel.config.folders import Folders
 from modelsel.config.suggest import near
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.types import (
+    CLASS_TASKS,
     DECISIONS,
+    NUMBER_TASKS,
     PROBABILITIES,
     Candidate,
     Codes,
     Floats,
     Fold,
     Integers,
+    NumberOutputs,
     Outputs,
+    TaskKind,
     scores_are,
 )
-from modelsel.estimator import Classifier, has_decisions, has_probabilities, one_column
+from modelsel.estimator import Classifier, LearnerEstimator, Regressor, has_decisions, has_probabilities, one_column
 from modelsel.foreign.allowed import NotAllowedError, class_of, public_name
 from modelsel.foreign.answers import decisions
-from modelsel.foreign.libraries import is_pairwise
+from modelsel.foreign.libraries import is_pairwise, kinds_read
 from modelsel.learner.fitted_estimator import places_of
 from modelsel.learner.object import Object
 from modelsel.measure.base import BaseMeasure
 from modelsel.runner.evaluation.context import RunContext
 from modelsel.runner.final_fit import fit
 
-READ = ("classes_", "n_features_in_", "feature_names_in_")  # attributes of a fitted search that its classifiers have too
+SAME: Mapping[TaskKind, Mapping[str, str]] = {  # scikit-learn's scorers that are measures of modelsel's, the usual one first
+    "classes": {"accuracy": "error"},
+    "numbers": {"r2": "r2", "neg_mean_squared_error": "mse", "neg_mean_absolute_error": "mae"},
+}
+
+
+def read_by(search: Any) -> dict[str, Any]:
+    """What a search has read of its rows, and what its fitted estimators know too."""
+    found = {name: value for name, value in vars(search).items() if name in ("n_features_in_", "feature_names_in_")}
+    return found if search._numbers else {"classes_": search._labels, **found}
+
+
+def measure_of(scoring: Any, measure: Any, kind: TaskKind) -> Any:
+    """The measure of modelsel's that a score is; None for a scorer that only scikit-learn has.
+
+    >>> measure_of("neg_mean_squared_error", None, "numbers"), measure_of(None, None, "classes")
+    ('mse', 'error')
+    """
+    if measure is not None or scoring is None:
+        return measure or next(iter(SAME[kind].values()))
+    return SAME[kind].get(scoring) if isinstance(scoring, str) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,32 +112,32 @@ class Scorings:
         return replace(self, chooses=self.chooses.on_rows(search, X, y, weights), beside=told)
 
 
-def scorings_of(scoring: Any, measure: Any, refit: Any, builder: Builder) -> Scorings:
+def scorings_of(scoring: Any, measure: Any, refit: Any, builder: Builder, kind: TaskKind = "classes") -> Scorings:
     """Resolve one score or several, of which `refit` names the one that chooses. Problems go to the builder."""
     if not isinstance(scoring, list | tuple | set | dict):
-        return Scorings(scoring_of(scoring, measure, builder))
+        return Scorings(scoring_of(scoring, measure, builder, kind))
     named = dict(scoring) if isinstance(scoring, dict) else {str(one): one for one in scoring}
     if not named or not all(isinstance(name, str) for name in named) or len(named) < len(scoring):
         what = "several scores are a list of different names, or a mapping of names to scorers"
         builder.problems.append(Problem("MSEL-815", what, "scoring", 'write ["accuracy", "roc_auc"]'))
-        return Scorings(scoring_of(None, None, builder))
+        return Scorings(scoring_of(None, None, builder, kind))
     if refit is not False and not callable(refit) and refit not in named:
         what = f"For multi-metric scoring, the parameter refit must be set to a scorer key, which chooses: it is {refit!r}"
         builder.problems.append(Problem("MSEL-815", what, "refit", f"one of {', '.join(named)}; or False"))
-    each = {name: scoring_of(one, measure, builder) for name, one in named.items()}
+    each = {name: scoring_of(one, measure, builder, kind) for name, one in named.items()}
     name = refit if refit in each else next(iter(each))
     return Scorings(each[name], name, each)
 
 
-def scoring_of(scoring: Any, measure: Any, builder: Builder | None = None) -> Scoring:
+def scoring_of(scoring: Any, measure: Any, builder: Builder | None = None, kind: TaskKind = "classes") -> Scoring:
     """Resolve `scoring` and `measure`; problems go to the builder, or are raised as ConfigurationError."""
     own = builder or Builder(Folders.of())
     if scoring is not None and measure is not None:
         own.problems.append(Problem("MSEL-813", "scoring and measure are both given", "SelectionCV", "give one of them"))
     wrong = [*_unscored(scoring, own.folders.options("measure"))]
     own.problems.extend(wrong)
-    asked = measure is None and not wrong and scoring not in (None, "accuracy")
-    made = _asked(scoring) if asked else _measured(measure or "error", own)
+    said = measure_of(None if wrong else scoring, measure, kind)
+    made = _asked(scoring, kind) if said is None else _measured(said, own)
     if builder is None:
         ConfigurationError.raise_if(own.problems)
     return made
@@ -154,10 +179,13 @@ class Measured:
         """The score: higher is better."""
         if self.accuracy:
             return float(accuracy_score(y, estimator.predict(X), sample_weight=weights))
+        own = None if weights is None else np.asarray(weights, np.float64)
+        if "numbers" in getattr(self.measure, "reads", CLASS_TASKS):
+            said = NumberOutputs(np.asarray(estimator.predict(X), np.float64).reshape(1, -1))
+            return float(self.sign * self.measure.score(np.asarray(y, np.float64).ravel(), said, own, 0)[0] + self.offset)
         classes = np.asarray(estimator.classes_)
         truth, labels = (places_of(classes, np.asarray(each).ravel()).astype(np.int32) for each in (y, estimator.predict(X)))
         outputs = Outputs(labels[None], _scores_of(estimator, X)[None] if self.measure.needs_scores else None)
-        own = None if weights is None else np.asarray(weights, np.float64)
         return float(self.sign * self.measure.score(truth, outputs, own, len(classes))[0] + self.offset)
 
 
@@ -171,7 +199,7 @@ def _scores_of(estimator: Any, X: Any) -> Floats:
 
 
 def judge_themselves(candidates: Sequence[Candidate]) -> bool:
-    """Say whether all are objects, and one has a `score` of its own that is not accuracy."""
+    """Say whether all are objects, and one has a `score` of its own that is neither accuracy nor r2."""
     objects = [candidate.learner for candidate in candidates if isinstance(candidate.learner, Object)]
     if len(objects) < len(candidates) or any(True for one in objects for _ in one.problems()):
         return False
@@ -179,9 +207,11 @@ def judge_themselves(candidates: Sequence[Candidate]) -> bool:
 
 
 def _judges_itself(made: Any) -> bool:
-    """Whether an estimator, a pipeline's last one, has a `score` of its own: those of known libraries are accuracy."""
+    """Whether an estimator, a pipeline's last one, has a `score` of its own: those of known classifiers are accuracy."""
     if steps := getattr(made, "steps", None):
         return _judges_itself(steps[-1][1])
+    if kinds_read(made) == NUMBER_TASKS:
+        return getattr(type(made), "score", RegressorMixin.score) is not RegressorMixin.score
     try:
         return class_of(public_name(type(made))) is not type(made)
     except NotAllowedError:
@@ -193,9 +223,9 @@ def own_score(estimator: Any, X: Any, y: Any) -> float:
     return float(estimator.score(X, y))
 
 
-def _asked(scoring: Any) -> Scoring:
+def _asked(scoring: Any, kind: TaskKind) -> Scoring:
     """Wrap a scorer of scikit-learn's."""
-    asked = Asked(scoring if callable(scoring) else get_scorer(scoring))
+    asked = Asked(scoring if callable(scoring) else get_scorer(scoring), (kind,))
     return Scoring(asked, 1.0, 0.0, AskedAlone(asked))
 
 
@@ -244,12 +274,17 @@ class Asked(BaseMeasure):
     """A scorer of scikit-learn's as a measure, which is asked of candidates on a fold (`on`)."""
 
     scorer: Any
+    reads: tuple[TaskKind, ...] = CLASS_TASKS  # type: ignore[misc]  # of each scorer its own
     given: GivenRows | None = None
     asked: tuple[RunContext, Fold, tuple[Candidate, ...], Sequence[Any]] | None = None
     higher_is_better = True
-    needs_scores = True
     over_rows = False
     ranks = False  # what it reads of an estimator is its own affair
+
+    @property
+    def needs_scores(self) -> bool:  # type: ignore[override]  # as it reads
+        """True where there are classes."""
+        return self.reads == CLASS_TASKS
 
     @property
     def needs_probabilities(self) -> bool:  # type: ignore[override]  # as it asks
@@ -271,9 +306,8 @@ class Asked(BaseMeasure):
         if weights is not None and not _takes_weights(self.scorer):
             warn(f"{self.scorer} takes no sample_weight: fits count the weights, scores do not", UserWarning, stacklevel=3)
             weights = None
-        attributes = {name: value for name, value in vars(search).items() if name in READ}
         X, y, weights = indexable(X, y, weights)
-        return replace(self, given=GivenRows(X, y, weights, attributes))
+        return replace(self, given=GivenRows(X, y, weights, read_by(search)))
 
     def on(self, work: RunContext, fold: Fold, candidates: Sequence[Candidate], fits: Sequence[Any] = ()) -> "Asked":
         """The scorer of these candidates, in their order, on the assessment rows of a fold; `fits` are of estimator objects."""
@@ -281,19 +315,21 @@ class Asked(BaseMeasure):
 
     def score(self, truth: Codes, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:
         """Ask the scorer once for each candidate, of the fold's rows and labels as the caller gave them."""
-        assert outputs.scores is not None
         assert self.asked is not None
         assert self.given is not None
         work, fold, candidates, fits = self.asked
         X, y, extra = self.given.part(fold.assessment)
         found = []
-        for candidate, labels, scores in zip(candidates, outputs.predicted, outputs.scores, strict=True):
+        for place, candidate in enumerate(candidates):
             said = fitted_on(candidate, work, fold, fits, self.given.attributes)
-            if not isinstance(said, Classifier) and is_pairwise(said):
+            if not isinstance(said, LearnerEstimator) and is_pairwise(said):
                 X = self.given.part(fold.assessment, fold.analysis)[0]
             if isinstance(said, AnsweredClassifier):
+                assert outputs.scores is not None
                 said.either_will_do = isinstance(self._response, list | tuple)
-                said.that_said(X, labels, scores)
+                said.that_said(X, outputs.predicted[place], outputs.scores[place])
+            elif isinstance(said, AnsweredRegressor):
+                said.that_said(X, outputs.predicted[place])
             try:
                 found.append(self.called(said, X, y, extra))
             except Exception as error:
@@ -315,7 +351,7 @@ class Asked(BaseMeasure):
 
 
 def fitted_on(candidate: Candidate, work: RunContext, fold: Fold, fits: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
-    """A candidate fitted on the analysis rows of a fold: an estimator object itself, another in the form of a classifier."""
+    """A candidate fitted on the analysis rows of a fold: an estimator object itself, another as a classifier or regressor."""
     key = candidate.learner.fit_key() if isinstance(candidate.learner, Object) else None
     for path in fits if key is not None else ():
         if path.learner.fit_key() == key:
@@ -323,17 +359,17 @@ def fitted_on(candidate: Candidate, work: RunContext, fold: Fold, fits: Sequence
     if key is not None:
         model: Any = fit(candidate, work.task, work.seed, fold.analysis).model
         return model.estimator
-    return AnsweredClassifier.of(candidate, work, fold, attributes)
+    answered = AnsweredClassifier if work.task.kind == "classes" else AnsweredRegressor
+    return answered.of(candidate, work, fold, attributes)
 
 
-class AnsweredClassifier(Classifier):
+class Answered(LearnerEstimator):
     """A candidate fitted on a fold, whose answers for the fold's rows are known already.
 
     A scorer that asks it about other rows, or for anything else of the model, has it fitted then: the same fit.
     """
 
-    either_will_do = False  # probabilities or decision values
-    _answers: tuple[Any, Codes, Floats] = (None, np.empty(0, np.int32), np.empty((0, 0)))
+    _answers: tuple[Any, ...] = (None,)  # X itself, and what is said of it
 
     @classmethod
     def of(cls, candidate: Candidate, work: RunContext, fold: Fold, attributes: Mapping[str, Any]) -> Self:
@@ -344,6 +380,34 @@ class AnsweredClassifier(Classifier):
         own._learner = candidate.learner
         own._fit = partial(fit, candidate, work.task, work.seed, fold.analysis)
         return own
+
+    def _answered(self, X: Any) -> bool:
+        return X is not None and X is self._answers[0]
+
+    def __getattr__(self, name: str) -> Any:
+        """Fit the final model where it is asked for the first time."""
+        if name != "final_":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self.final_ = self._fit()
+        return self.final_
+
+
+class AnsweredRegressor(Regressor, Answered):
+    """Of numbers."""
+
+    def that_said(self, X: Any, numbers: Floats) -> Self:
+        """Itself, with its answers for these very rows."""
+        self._answers = X, numbers
+        return self
+
+    def predict(self, X: Any) -> Floats:
+        return self._answers[1] if self._answered(X) else super().predict(X)
+
+
+class AnsweredClassifier(Classifier, Answered):
+    """Of classes."""
+
+    either_will_do = False  # probabilities or decision values
 
     def that_said(self, X: Any, labels: Codes, scores: Floats) -> Self:
         """Itself, with its answers for these very rows."""
@@ -372,13 +436,3 @@ class AnsweredClassifier(Classifier):
         if self._answered(X) and self.scores_are == DECISIONS:
             return one_column(self._answers[2])
         return one_column(self.final_.decisions(self._known(X)))
-
-    def _answered(self, X: Any) -> bool:
-        return X is not None and X is self._answers[0]
-
-    def __getattr__(self, name: str) -> Any:
-        """Fit the final model where it is asked for the first time."""
-        if name != "final_":
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        self.final_ = self._fit()
-        return self.final_

@@ -3,25 +3,26 @@
 Nothing is written to disk and no ledger is opened (`record=True` makes it a study, with a folder under runs/).
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from inspect import isclass
 from time import perf_counter
 from typing import Any, Self
 from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import check_cv
+from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from modelsel.api.search.cells import CandidateScores, answered
-from modelsel.api.search.reading import as_given
+from modelsel.api.search.reading import as_given, in_words_of_fit, looks_like_numbers, warn_of_dates
 from modelsel.api.search.results import beside, parameters, results
-from modelsel.api.search.scoring import Asked, Scorings, judge_themselves, own_score, scorings_of
+from modelsel.api.search.scoring import Asked, Scorings, judge_themselves, measure_of, own_score, scorings_of
 from modelsel.api.search.telling import SearchLines, Training
 from modelsel.config.build import Builder
 from modelsel.config.expand import SPACE, expand
@@ -30,12 +31,14 @@ from modelsel.config.keywords import plain
 from modelsel.config.settings import SearchSettings
 from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.source import Source
-from modelsel.core.types import Candidate, ClassTask, Fold, Resampling, Task
+from modelsel.core.spec import kind_of
+from modelsel.core.types import CLASS_TASKS, NUMBER_TASKS, Candidate, ClassTask, Fold, Resampling, Task
+from modelsel.dataset.columns.number_target import AUTO, CLASSIFY, REGRESS
 from modelsel.dataset.tables.frame import moments_of
 from modelsel.dataset.tables.in_memory import is_frame
 from modelsel.dataset.tables.source import is_sparse
-from modelsel.estimator import Classifier, task_of
-from modelsel.foreign.libraries import is_pairwise, takes_categorical, takes_nan
+from modelsel.estimator import Classifier, Regressor, numbers_of, task_of
+from modelsel.foreign.libraries import is_pairwise, kinds_read, takes_categorical, takes_nan
 from modelsel.foreign.written import is_pipeline, of_objects, spaced
 from modelsel.learner.object import Object
 from modelsel.measure.answerable import unanswerable
@@ -57,7 +60,9 @@ def _best_has(method: str) -> Callable[["SelectionCV"], bool]:
     def found(search: "SelectionCV") -> bool:
         _refitted(method)(search)
         best = vars(search).get("best_estimator_", _alone(search.space))
-        return method == "predict_proba" if best is None else bool(getattr(best, method))
+        if best is None:
+            return method == "predict_proba" and not search._predicts_numbers
+        return bool(getattr(best, method))
 
     return found
 
@@ -76,7 +81,7 @@ def _refitted(method: str) -> Callable[["SelectionCV"], bool]:
     return found
 
 
-class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Choose among the candidates of a space by cross-validation, and fit the winner on all rows.
 
     Parameters
@@ -91,7 +96,7 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         Or a scheme of modelsel (`"repeated_kfold"`, `{"kind": "stratified_kfold", "folds": 10}`), on the `groups` of `fit`.
     scoring : str, callable, list or dict, optional
         A name of scikit-learn's (higher is better) or a callable; several by a list of names or a mapping, of which `refit`
-        names the one that chooses. Accuracy unless said, or an object's own `score` where it has one.
+        names the one that chooses. Accuracy unless said, R² of numbers, or an object's own `score` where it has one.
     measure : str or dict, optional
         Or a measure of modelsel (`"log_loss"`): scores have scikit-learn's sign, so that higher is better.
     rule : str or dict
@@ -117,20 +122,24 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         `"random"` or `{"kind": "random", "trials": 60, "seed": 1}` draws so many trials of each entry, as RandomizedSearchCV
         does; entries with a distribution (`scipy.stats.loguniform(1, 9)`, `"log_uniform(1, 9)"`, `"integers(1, 20)"`) are drawn
         from in any case. The same seed gives the same trials, and more of them begin with the same.
+    task : {"auto", "classification", "regression"}
+        What the target is. Regressors of scikit-learn's predict numbers; where the space leaves it open, fractions are
+        numbers, as are more than twenty different whole numbers of which one has a single row; others are classes.
 
     Attributes
     ----------
     best_estimator_
         The winner fitted on all rows: of an object the object's own class (`named_steps`, `feature_importances_`), else a
-        `Classifier`.
+        `Classifier` or a `Regressor`.
     best_params_
         Of an object by the names of its grid. Where the space has more than one entry, `learner` is the entry.
     best_score_, best_index_, cv_results_, n_splits_, refit_time_, classes_, scorer_, multimetric_
-        As in GridSearchCV. `std_test_score` is over folds. One fit answers many candidates: its time is divided among them.
+        As in GridSearchCV; no `classes_` of numbers. `std_test_score` is over folds. One fit answers many candidates: its time
+        is divided among them.
     corrected_score_
         `best_score_` without the optimism of having picked the best (BBC-CV), as (score, low, high); None for folds that
-        overlap or leave rows out, for scores that are no mean over rows, for a rule with bounds (`record=True` has it), and
-        where `refit` is a function.
+        overlap or leave rows out, for scores that are no mean over rows (R²; `"neg_mean_squared_error"` is one), for a rule
+        with bounds (`record=True` has it), and where `refit` is a function.
 
     Notes
     -----
@@ -149,6 +158,11 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     >>> found = SelectionCV((KNeighborsClassifier(), {"n_neighbors": [1, 15]}), cv=5).fit(*load_iris(return_X_y=True))
     >>> found.best_params_, found.best_estimator_
     ({'n_neighbors': 15}, KNeighborsClassifier(n_neighbors=15))
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import Ridge
+    >>> numbers = SelectionCV((Ridge(), {"alpha": [0.1, 10.0]}), cv=5, scoring="neg_mean_squared_error")
+    >>> numbers.fit(*load_diabetes(return_X_y=True)).best_params_
+    {'alpha': 0.1}
     """
 
     __metadata_request__fit = {"sample_weight": None, "groups": None, "times": None, "unit": None}
@@ -157,7 +171,7 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         self, space: Any = "trees", *, cv: Any = None, scheme: Any = None, scoring: Any = None, measure: Any = None,
         rule: Any = "best", refit: Any = True, n_jobs: int | None = None, seed: int = 0,
         record: bool | Mapping[str, Any] = False, return_train_score: bool = False, error_score: Any = np.nan,
-        verbose: int = 0, search: Any = None,
+        verbose: int = 0, search: Any = None, task: str = AUTO,
     ) -> None:  # fmt: skip
         """Keep the settings as they are given, as scikit-learn's `clone` requires."""
         self.space = space
@@ -174,6 +188,7 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         self.error_score = error_score
         self.verbose = verbose
         self.search = search
+        self.task = task
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Select among the candidates on rows × features, and fit the winner.
@@ -183,7 +198,7 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         X : table or array
             Rows × features.
         y : array-like
-            A class per row.
+            A class or a number per row.
         **params
             `sample_weight` counts in fits and scores, `groups` go to the splitter or scheme, `times` (numbers or dates) to a
             scheme in the order of time; rows of one `unit` are not independent: they share a fold, and intervals count
@@ -211,15 +226,18 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         if params:
             raise TypeError(f"SelectionCV.fit() takes sample_weight, groups, times and unit, not {', '.join(params)}")
         groups = _one_of(groups, unit)
-        task, entries = self._read(X, y, weights)
+        numbers = looks_like_numbers(y) if self._declared is None else self._declared
+        task, entries = self._read(X, y, weights, numbers)
         task = self._told(task, groups, times, unit)
         scorings, rule, candidates = self._parts(task, entries)
+        warn_of_dates(task, candidates)
         scorings = scorings.on_rows(self, X, y, weights)
         scoring = scorings.chooses
         resampling = _whole(self._resampling(task, groups), task)
         if not resampling.folds:
             raise ValueError("No fits were performed. Was the CV iterator empty? Were there no candidates?")
-        if wrong := [*rule.problems(resampling, scoring.measure.over_rows)]:
+        undefined = scoring.measure.problems(task, resampling) if numbers else ()
+        if wrong := [*undefined, *rule.problems(resampling, scoring.measure.over_rows)]:
             raise ValueError("; ".join(wrong))
         bounds = getattr(rule, "bounds", ())
         if wrong := [*unbounded(scoring.measure, bounds, task, resampling)]:
@@ -230,10 +248,11 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
             Problem("MSEL-816", reason, f"space.{entry}")
             for entry, reason in unanswerable((scoring.measure, *shown.values()), candidates)
         )
-        if objects := [one for one in candidates if isinstance(one.learner, Object)]:
+        objects = [one for one in candidates if isinstance(one.learner, Object)]
+        if objects or any(task.kind not in getattr(one.learner, "reads", CLASS_TASKS) for one in candidates):
             from modelsel.runner.study_data import refuse  # brings the guard along, which no other selection needs
 
-            refuse(objects, task)
+            refuse(objects, task, candidates)
         training = Training(self, scorings, X, y, weights) if self.return_train_score else None
         found = self._answered(task, resampling, scorings, candidates, shown, entries, training)
         found = self._failing(found, scorings)
@@ -246,7 +265,7 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
 
     @available_if(_refitted("predict"))  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict labels by the best estimator.
+        """Predict labels or numbers by the best estimator.
 
         Parameters
         ----------
@@ -256,7 +275,7 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         Returns
         -------
         array
-            Labels, one per row.
+            Labels or numbers, one per row.
 
         Examples
         --------
@@ -265,8 +284,8 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         ['a', 'b']
         """
         check_is_fitted(self)
-        labels: NDArray[Any] = self.best_estimator_.predict(X)
-        return labels
+        said: NDArray[Any] = self.best_estimator_.predict(X)
+        return said
 
     @available_if(_best_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -419,14 +438,14 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         X : table or array
             Rows × features.
         y : array-like
-            A class per row.
+            A class or a number per row.
         sample_weight : array-like, optional
             A weight per row.
 
         Returns
         -------
         float
-            The score; accuracy unless `scoring` or `measure` says otherwise.
+            The score; accuracy, or R² of numbers, unless `scoring` or `measure` says otherwise.
 
         Examples
         --------
@@ -440,11 +459,29 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that missing and nominal values are taken."""
         tags = super().__sklearn_tags__()
-        alone = _alone(self.space)
+        alone, numbers = _alone(self.space), self._predicts_numbers
+        tags.estimator_type = "regressor" if numbers else "classifier"
+        tags.classifier_tags = None if numbers else ClassifierTags()
+        tags.regressor_tags = RegressorTags() if numbers else None
+        tags.target_tags.required = True
         tags.input_tags.allow_nan = True if alone is None else takes_nan(alone)
         tags.input_tags.categorical = alone is None or takes_categorical(alone)
         tags.input_tags.pairwise = alone is not None and is_pairwise(alone)
         return tags
+
+    @property
+    def _declared(self) -> bool | None:
+        """Whether numbers are predicted, by `task` or by the objects of the space; None where the target decides."""
+        if self.task in (CLASSIFY, REGRESS):
+            return bool(self.task == REGRESS)
+        kinds = _kinds(self.space)
+        return kinds == {NUMBER_TASKS} if kinds else None
+
+    @property
+    def _predicts_numbers(self) -> bool:
+        """Say whether numbers are predicted, as far as it is known: as declared, or as it was fitted."""
+        declared = self._declared
+        return bool(vars(self).get("_numbers")) if declared is None else declared
 
     def _told(self, task: Task, groups: Any, times: Any, unit: Any) -> Task:
         """The task with the units of its rows, and with the groups and times where a scheme asks for them."""
@@ -457,29 +494,54 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
             times=None if times is None else moments_of(times, len(task)),
         )  # fmt: skip
 
-    def _read(self, X: Any, y: Any, weights: Any) -> tuple[Task, Any]:
+    def _read(self, X: Any, y: Any, weights: Any, numbers: bool) -> tuple[Task, Any]:
         """The rows as a task, and the entries of the space; objects are fitted as they are wherever they can read the rows."""
         space = spaced(self.space)
         alone = of_objects(space)
-        task, self.classes_ = as_given(X, y, weights) if alone else task_of(self, X, y, weights)
+        task, labels = as_given(X, y, weights, numbers) if alone else self._task(X, y, weights, numbers)
         nominal = is_frame(X) and any(feature.kind != "numeric" or feature.dates for feature in task.features)
         missing = bool(np.isnan(task.values).any())
         entries = plain(space, SPACE, lambda one: not nominal and not (missing and _wants_numbers(one)))
         if alone and not all(map(_is_object, entries.values())):
-            task, self.classes_ = task_of(self, X, y, weights)
+            task, labels = self._task(X, y, weights, numbers)
         if isinstance(entries, Mapping) and any(map(_is_object, entries.values())):
-            task = replace(task, source=Source(X.tocsr() if is_sparse(X) else X, self.classes_, y))
+            task = replace(task, source=Source(X.tocsr() if is_sparse(X) else X, None if numbers else labels, y))
+        self._numbers, self._labels = numbers, labels
         return task, entries
+
+    def _task(self, X: Any, y: Any, weights: Any, numbers: bool) -> tuple[Task, NDArray[Any]]:
+        """The rows as the estimators of this package read them, and the labels of classes."""
+        if numbers:
+            return numbers_of(self, X, y, weights), np.zeros(0)
+        return task_of(self, X, y, weights)
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels of the classes; AttributeError where the target is a number, and where no final estimator was wanted.
+
+        Examples
+        --------
+        >>> hasattr(SelectionCV("trees"), "classes_")
+        False
+        """
+        if "best_estimator_" not in vars(self) or self._numbers:
+            raise AttributeError(f"this {type(self).__name__} has no classes_: it is not fitted, or predicts numbers")
+        return self._labels
 
     def _parts(self, task: Task, entries: Any) -> tuple[Scorings, Any, tuple[Candidate, ...]]:
         """Measures, rule and candidates; raises ConfigurationError with every problem."""
-        builder = Builder(Folders.of())
+        folders = Folders.of()
+        builder = Builder(folders if isinstance(task, ClassTask) else folders.for_numbers())
+        if self.task not in (AUTO, CLASSIFY, REGRESS):
+            fix = f"one of {AUTO}, {CLASSIFY}, {REGRESS}"
+            builder.problems.append(Problem("MSEL-815", f"{self.task!r} is no kind of target", "task", fix))
         rule = builder.part("rule", _named(self.rule), "rule")
         search = builder.record(SearchSettings, _named(self.search) or {}, "search") or SearchSettings()
-        scorings = scorings_of(self.scoring, self.measure, self.refit, builder)
+        scorings = scorings_of(self.scoring, self.measure, self.refit, builder, task.kind)
         space = expand(entries, builder, self.seed, search=search, measure=scorings.chooses.measure)
         if self.scoring is None and self.measure is None and not builder.problems and judge_themselves(space.candidates):
-            scorings = scorings_of(own_score, None, self.refit, builder)
+            scorings = scorings_of(own_score, None, self.refit, builder, task.kind)
+        builder.problems.extend(_misjudging(scorings, task))
         ConfigurationError.raise_if(builder.problems)
         reads = any(one.measure.needs_scores for one in scorings.each.values())
         return scorings, rule, resolve(space.candidates, task, self.seed, scores=reads)
@@ -489,14 +551,14 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         if self.scheme is None:
             if task.units is not None and (self.cv is None or isinstance(self.cv, int)):
                 return _by_units(task, 5 if self.cv is None else self.cv, self.seed)
-            splitter = check_cv(self.cv, task.target, classifier=True)
-            return given(task, list(splitter.split(np.zeros(len(task)), self.classes_[task.target], groups)))
+            classes = isinstance(task, ClassTask)
+            splitter, y = check_cv(self.cv, task.target, classifier=classes), task.target
+            return given(task, list(splitter.split(np.zeros(len(task)), self._labels[y] if classes else y, groups)))
         builder = Builder(Folders.of())
         scheme = builder.part("scheme", _named(self.scheme), "scheme")
         ConfigurationError.raise_if(builder.problems)
         if reasons := list(scheme.problems(task)):
-            here = (re.sub(r"set dataset\.(group|time)s?=.*", r"give fit(X, y, \1s=...)", reason) for reason in reasons)
-            raise ValueError("; ".join(here))
+            raise ValueError("; ".join(map(in_words_of_fit, reasons)))
         resampling: Resampling = scheme.instantiate(task, self.seed)
         return resampling
 
@@ -561,13 +623,15 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
                 if hasattr(self.best_estimator_, name):
                     setattr(self, name, getattr(self.best_estimator_, name))
         else:
-            self.best_estimator_ = self._classifier(candidate, final)
+            self.best_estimator_ = self._own(candidate, final)
         self.refit_time_ = perf_counter() - began
 
-    def _classifier(self, candidate: Candidate, final: Any) -> Classifier:
-        """A learner of this package in the form of a classifier."""
-        best = Classifier(dict(candidate.spec), None, self.seed)
-        best.final_, best.classes_, best.n_features_in_ = final, self.classes_, self.n_features_in_
+    def _own(self, candidate: Candidate, final: Any) -> Classifier | Regressor:
+        """A learner of this package in the form of a classifier or regressor."""
+        best = (Regressor if self._numbers else Classifier)(dict(candidate.spec), None, self.seed)
+        best.final_, best.n_features_in_ = final, self.n_features_in_
+        if isinstance(best, Classifier):
+            best.classes_ = self._labels
         if hasattr(self, "feature_names_in_"):
             best.feature_names_in_ = self.feature_names_in_
         return best
@@ -587,23 +651,25 @@ class SelectionCV(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
 
         ConfigurationError.raise_if(self._unrecorded(scorings))
         if isinstance(task, ClassTask):
-            task = replace(task, classes=recorded.classes_of(self.classes_))
+            task = replace(task, classes=recorded.classes_of(self._labels))
         scheme: Any = _named(self.scheme)
+        of_kind = CLASSIFY if isinstance(task, ClassTask) else REGRESS
         if self.scheme is None:
             (task, resampling), scheme = recorded.with_folds(task, resampling), "predefined"
         settings = {
             "space": entries, "rule": self.rule, "seed": self.seed, "scheme": scheme,
-            "search": _named(self.search) or {}, "measure": self.measure or "error",
+            "search": _named(self.search) or {}, "measure": measure_of(self.scoring, self.measure, task.kind), "task": of_kind,
             "pool": {"kind": "auto", "n_jobs": self.n_jobs or 1},
             **({} if self.record is True else self.record),
         }  # fmt: skip
-        self.outcome_, found = recorded.studied(task, resampling, candidates, self.classes_, measure, settings)
+        self.outcome_, found = recorded.studied(task, resampling, candidates, self._labels, measure, settings)
         return found
 
     def _unrecorded(self, scorings: Scorings) -> Iterator[Problem]:
         """A study is judged by one measure of modelsel's, and keeps no scores of the rows that were fitted on."""
-        if self.scoring not in (None, "accuracy") or isinstance(scorings.chooses.measure, Asked):
-            fix = 'give measure= ("auc", "log_loss", "brier", "balanced_error", ...), or record=False'
+        if scorings.several or isinstance(scorings.chooses.measure, Asked):
+            own = "mse, mae, r2" if self._numbers else "auc, log_loss, brier, balanced_error"
+            fix = f"give measure= ({own}, ...), or record=False"
             yield Problem("MSEL-814", "a study has no scorer of scikit-learn's", "record=True, scoring=", fix)
         if self.return_train_score:
             yield Problem("MSEL-814", "a study keeps no scores on training rows", "record=True", "leave return_train_score out")
@@ -643,6 +709,24 @@ def _whole(resampling: Resampling, task: Task) -> Resampling:
                 f"units are on both sides of {torn} of {len(resampling.folds)} folds: give cv as a number of folds"
             )
     return resampling
+
+
+def _kinds(space: Any) -> set[tuple[str, ...]]:
+    """The kinds of target that the estimator objects of a space read, but for objects that say nothing of it."""
+    entries = spaced(space)
+    each = list(entries.values()) if isinstance(entries, Mapping) else []
+    found = [one[0] if isinstance(one, tuple) and one else one for one in each]
+    return {kinds for one in found if hasattr(one, "get_params") and not isclass(one) and (kinds := kinds_read(one))}
+
+
+def _misjudging(scorings: Scorings, task: Task) -> Iterator[Problem]:
+    """Yield the scores that do not judge the kind of target that there is."""
+    for name, one in scorings.each.items():
+        if task.kind not in getattr(one.measure, "reads", CLASS_TASKS):
+            what = f"{kind_of(one.measure)} does not judge {task.kind}"
+            where = f"scoring.{name}" if scorings.several else "measure"
+            fix = f"take another score, or set task={REGRESS if task.kind == 'classes' else CLASSIFY!r}"
+            yield Problem("MSEL-815", what, where, fix)
 
 
 def _named(part: Any) -> Any:

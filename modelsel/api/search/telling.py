@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 
 from modelsel.api.search.results import parameters
-from modelsel.api.search.scoring import READ, Scoring, Scorings, fitted_on
+from modelsel.api.search.scoring import Scoring, Scorings, fitted_on, read_by
 from modelsel.core.types import Candidate, Fold
-from modelsel.estimator import Classifier
+from modelsel.estimator import LearnerEstimator
 from modelsel.foreign.libraries import is_pairwise
 from modelsel.runner.evaluation.cell_result import CellResult
 from modelsel.runner.evaluation.context import CellJob, RunContext
@@ -30,10 +30,9 @@ class Training:
 
     def __call__(self, candidate: Candidate, work: RunContext, fold: Fold, fits: Sequence[Any]) -> Mapping[str, float]:
         """The scores by their names."""
-        attributes = {name: value for name, value in vars(self.search).items() if name in READ}
-        estimator, rows = fitted_on(candidate, work, fold, fits, attributes), fold.analysis
+        estimator, rows = fitted_on(candidate, work, fold, fits, read_by(self.search)), fold.analysis
         X, y = _safe_indexing(self.X, rows), _safe_indexing(self.y, rows)
-        X = X[:, rows] if not isinstance(estimator, Classifier) and is_pairwise(estimator) else X
+        X = X[:, rows] if not isinstance(estimator, LearnerEstimator) and is_pairwise(estimator) else X
         weights = None if self.weights is None else _safe_indexing(np.asarray(self.weights), rows)
         return {name: one.scorer(estimator, X, y, weights) for name, one in self.scorings.each.items()}
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from modelsel.core.source import Source
-from modelsel.core.types import Floats, Table, Task
+from modelsel.core.types import ClassTask, Floats, Table, Task
 from modelsel.dataset.columns.spellings import labels
 
 MOST_CELLS = 1 << 24  # of a sparse matrix that becomes a table of numbers
@@ -72,7 +72,7 @@ def of_table(table: Table) -> Source:
 def read_as_given(task: Task) -> Task:
     """The task with a source for estimator objects: columns in their own types, labels as the target's column held them."""
     source = of_table(task) if task.source is None else task.source
-    if source.classes is None:
+    if source.classes is None and isinstance(task, ClassTask):
         source = replace(source, classes=labels(task.class_names, task.label_type))
     return replace(task, source=source)
 

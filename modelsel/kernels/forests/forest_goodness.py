@@ -3,11 +3,15 @@
 `state`: class weights of both branches (2 × classes), their weights, their numbers of rows, and per branch the sum of `term`
 over its classes. `judge`: table of terms, which criterion is known here, a criterion's own function and its table, and how
 many rows a branch must have. `ruler`: the node undivided, and what a difference to it is worth.
+
+Where the target is a number (SQUARES), two columns stand for classes: Σ u and the weight. `data`: class, weight and v of each
+row, and the middle m of the node; v is whole, u = v − m·w rounded to a whole number, so that no order of sums changes a bit.
 """
 
 import numpy as np
 
 from modelsel.kernels.compiler import kernel
+from modelsel.kernels.forests.forest_layout import SQUARES
 from modelsel.kernels.layout import ENTROPY, GENERAL, GINI, TIE
 
 GOODNESS, CODE, NEXT, MISSING, FEATURE = range(5)  # what is kept of the best cut
@@ -47,6 +51,58 @@ def move(c, w, state, judge):
         sums[1] += term(second - w, table, fused) - term(second, table, fused)
 
 
+@kernel(inline="always", _nrt=False)
+def deviation(row, data):
+    """u of a row: how far its number lies from the middle of the node, times its weight."""
+    return data[2][row] - np.rint(data[3][0] * data[1][row])
+
+
+@kernel(inline="always", _nrt=False)
+def add_row(row, data, to):
+    """Add a row to class weights, or to a sum and a weight."""
+    if len(data[2]):
+        to[0] += deviation(row, data)
+        to[1] += data[1][row]
+    else:
+        to[data[0][row]] += data[1][row]
+
+
+@kernel(inline="always", _nrt=False)
+def _carry(u, w, state):
+    """A sum and a weight go over to the first branch."""
+    sums, weights = state[0], state[1]
+    sums[0, 0] += u
+    sums[1, 0] -= u
+    weights[0] += w
+    weights[1] -= w
+
+
+@kernel(inline="always", _nrt=False)
+def move_row(row, data, state, judge):
+    """A row goes over to the first branch."""
+    if judge[1] == SQUARES:
+        _carry(deviation(row, data), data[1][row], state)
+    else:
+        move(data[0][row], data[1][row], state, judge)
+
+
+@kernel(inline="always", _nrt=False)
+def move_code(own, state, judge):
+    """All rows of a code, counted in `own`, go over to the first branch."""
+    if judge[1] == SQUARES:
+        _carry(own[0], own[1], state)
+        return
+    for c in range(len(own)):
+        if own[c] > 0.0:
+            move(c, own[c], state, judge)
+
+
+@kernel(inline="always", _nrt=False)
+def worth(a, n_first, b, n_second):
+    """What two branches spare of the squared error, but for what the node itself is worth."""
+    return a * a / n_first + b * b / n_second
+
+
 @kernel(_nrt=False)
 def begin(state, judge, total, lost, n, lost_rows, side):
     """All known rows in the second branch; those of missing value in branch `side`, or in neither."""
@@ -57,7 +113,7 @@ def begin(state, judge, total, lost, n, lost_rows, side):
         classes[0, c] = lost[c] if side == FIRST else 0.0
         classes[1, c] = total[c] if side == SECOND else total[c] - lost[c]
         for k in range(2):
-            weights[k] += classes[k, c]
+            weights[k] = classes[k, c] if fused == SQUARES else weights[k] + classes[k, c]
             sums[k] += term(classes[k, c], table, fused) if fused != GENERAL else 0.0
     rows[0] = lost_rows if side == FIRST else 0
     rows[1] = n if side == SECOND else n - lost_rows
@@ -67,6 +123,10 @@ def begin(state, judge, total, lost, n, lost_rows, side):
 def gauge(ruler, judge, total, lost, apart, scale):
     """The node undivided. Where rows of missing value stand apart, the known ones are judged and count for their share."""
     table, fused = judge[0], judge[1]
+    if fused == SQUARES:
+        here, size = (total[0] - lost[0], total[1] - lost[1]) if apart else (total[0], total[1])
+        ruler[0] = here * here / size if size > 0.0 else 0.0
+        return
     weight, known, own = 0.0, 0.0, 0.0
     for c in range(len(total)):
         here = total[c] - lost[c] if apart else total[c]
@@ -87,6 +147,13 @@ def consider(best, code, following, side, state, judge, ruler):
     table, fused, goodness, pair, least = judge
     if rows[0] < least or rows[1] < least:
         return False
+    if fused == SQUARES:
+        found = worth(classes[0, 0], weights[0], classes[1, 0], weights[1]) - ruler[0]
+        if not found > best[GOODNESS]:  # sums are exact: what is equal is so to the last bit
+            return False
+        best[GOODNESS], best[CODE], best[NEXT] = found, code, following
+        best[MISSING] = side if side >= 0 else (0.0 if weights[0] >= weights[1] else 1.0)
+        return True
     if fused == GENERAL:
         for c in range(classes.shape[1]):
             pair[0, c], pair[1, c] = classes[0, c], classes[1, c]

@@ -14,18 +14,22 @@ from modelsel.kernels.forests.forest_goodness import (
     NEITHER,
     NEXT,
     SECOND,
+    add_row,
     begin,
     consider,
     gauge,
-    move,
+    move_code,
+    move_row,
     sort,
 )
+from modelsel.kernels.forests.forest_layout import SQUARES
 from modelsel.kernels.layout import EQUALITY
 
 # The best cut of one feature among the rows of a node.
 #
-# `drawn`: the rows of the node, by number of the data row; `data`: class and weight of every data row. A column of few codes is
-# counted, another one is sorted. Rows of missing value are tried in either branch, or stand `apart` and follow the larger one.
+# `drawn`: the rows of the node, by number of the data row; `data`: class, weight and number of every data row. A column of few
+# codes is counted, another one is sorted. Rows of missing value are tried in either branch, or stand `apart` and follow the
+# larger one.
 
 LOW, ROW = np.uint64(32), np.uint64(0xFFFFFFFF)
 
@@ -39,15 +43,13 @@ def sides(lost_rows, apart):
 @kernel(_nrt=False)
 def by_order(keys, n, lost_rows, total, lost, apart, data, best, state, judge, ruler):
     """The best threshold, from sorted keys code | row of the known rows."""
-    target, weight = data
     low, high = sides(lost_rows, apart)
     better = False
     for side in range(low, high):
         begin(state, judge, total, lost, n + lost_rows, lost_rows, side)
         for i in range(n if side == SECOND else n - 1):
             here = keys[np.uint64(i)]
-            row = here & ROW
-            move(target[row], weight[row], state, judge)
+            move_row(here & ROW, data, state, judge)
             state[2][0] += 1
             state[2][1] -= 1
             following = keys[np.uint64(i + 1)] >> LOW if i + 1 < n else here >> LOW
@@ -73,9 +75,7 @@ def by_table(tally, counts, order, n, lost_rows, total, lost, apart, best, state
 @kernel(_nrt=False)
 def shift(code, tally, counts, state, judge):
     """All rows of a code go over to the first branch."""
-    for c in range(tally.shape[1]):
-        if tally[code, c] > 0.0:
-            move(c, tally[code, c], state, judge)
+    move_code(tally[code], state, judge)
     state[2][0] += counts[code]
     state[2][1] -= counts[code]
 
@@ -83,14 +83,13 @@ def shift(code, tally, counts, state, judge):
 @kernel(_nrt=False)
 def count(codes, drawn, data, tally, counts, order):
     """Class weights and rows per code; missing values under the last one. Returns how many known codes occur, in `order`."""
-    target, weight = data
     last = len(counts) - 1
     tally[:], counts[:] = 0.0, 0
     for i in range(len(drawn)):
         row = np.uint64(drawn[i])
         code = codes[row]
         at = np.int64(code) if code >= 0 else last
-        tally[at, target[row]] += weight[row]
+        add_row(row, data, tally[at])
         counts[at] += 1
     found = 0
     for code in range(last):
@@ -103,14 +102,13 @@ def count(codes, drawn, data, tally, counts, order):
 @kernel(_nrt=False)
 def gather(codes, drawn, data, keys, lost):
     """Keys code | row of the known rows, class weights of the others; how many are known, and whether their codes differ."""
-    target, weight = data
     lost[:] = 0.0
     n, lowest, highest = 0, np.int64(2**31), np.int64(-1)
     for i in range(len(drawn)):
         row = np.uint64(drawn[i])
         code = np.int64(codes[row])
         if code < 0:
-            lost[target[row]] += weight[row]
+            add_row(row, data, lost)
             continue
         keys[np.uint64(n)] = (np.uint64(code) << LOW) | row
         n += 1
@@ -135,11 +133,12 @@ def by_equality(tally, counts, order, n, lost_rows, total, lost, apart, best, st
 def by_subset(tally, counts, order, n, lost_rows, total, lost, apart, best, state, judge, ruler, by, other, marks):
     """The best prefix of levels in order of the share of one class: of each class in turn where there are more than two.
 
-    Exact for two classes and an impurity (Breiman et al. 1984, theorem 4.5), one against the rest for more.
+    Exact for two classes and an impurity (Breiman et al. 1984, theorem 4.5), one against the rest for more. Of numbers, in
+    order of their means: exact (Fisher 1958).
     """
     better = False
     for c in range(1 if tally.shape[1] == 2 else 0, tally.shape[1]):
-        rank(tally, order, c, by, other)
+        rank(tally, order, c, judge[1] == SQUARES, by, other)
         if by_table(tally, counts, order, n, lost_rows, total, lost, apart, best, state, judge, ruler):
             better = True
             marks[:] = 0
@@ -151,10 +150,13 @@ def by_subset(tally, counts, order, n, lost_rows, total, lost, apart, best, stat
 
 
 @kernel(_nrt=False)
-def rank(tally, order, c, by, other):
-    """Put codes in order of the share of class c, those of equal share by code (merging runs)."""
+def rank(tally, order, c, numbers, by, other):
+    """Put codes in order of the share of class c, or of the mean, those of equal share by code (merging runs)."""
     n = len(order)
     for k in range(n):
+        if numbers:
+            by[order[k]] = tally[order[k], 0] / tally[order[k], 1]
+            continue
         weight = 0.0
         for d in range(tally.shape[1]):
             weight += tally[order[k], d]
@@ -199,7 +201,6 @@ def draw_threshold(key, feature, lowest, highest, values):
 @kernel(_nrt=False)
 def try_threshold(codes, drawn, at, n, lost_rows, total, lost, apart, data, best, state, judge, ruler):
     """Goodness of one threshold."""
-    target, weight = data
     low, high = sides(lost_rows, apart)
     better = False
     for side in range(low, high):
@@ -207,7 +208,7 @@ def try_threshold(codes, drawn, at, n, lost_rows, total, lost, apart, data, best
         for i in range(len(drawn)):
             row = np.uint64(drawn[i])
             if 0 <= codes[row] <= at:
-                move(target[row], weight[row], state, judge)
+                move_row(row, data, state, judge)
                 state[2][0] += 1
                 state[2][1] -= 1
         better |= consider(best, np.float64(at), np.float64(at), side, state, judge, ruler)

@@ -10,8 +10,9 @@ from modelsel.kernels import types
 from modelsel.kernels.compiler import kernel
 from modelsel.kernels.forests.draws import below, of_child, word
 from modelsel.kernels.forests.forest_goodness import CLASS, CODE, FEATURE, FIELD, GOODNESS, LARGE, MISSING, SHORT
-from modelsel.kernels.forests.forest_layout import AT, COLUMN, LOST, NODE, OTHERS, RIGHT, ROWS, TEST
+from modelsel.kernels.forests.forest_layout import AT, COLUMN, LOST, NODE, OTHERS, RIGHT, ROWS, SQUARES, TEST
 from modelsel.kernels.forests.forest_look import SEEN, look
+from modelsel.kernels.forests.forest_numbers import keep_number, numbers_in_words, usual_draw, usual_number, weigh_numbers
 from modelsel.kernels.forests.forest_usual import MOST_CELLS, in_words, totals, undivided, usual
 from modelsel.kernels.layout import EQUALITY, GINI, SUBSET, THRESHOLD
 
@@ -145,7 +146,10 @@ def room(levels, nominal, rows, classes, goodness, table, fused, min_leaf):
         np.empty(widest + 1, np.int64), np.empty(widest + 1, np.int64), np.empty(classes), np.empty(widest + 1),
         np.empty(widest + 1, np.int64), np.zeros(subsets, np.uint8), np.zeros(subsets, np.uint8), np.empty(1),
     )  # fmt: skip
-    cells = np.empty(MOST_CELLS, np.int32), np.empty(MOST_CELLS, np.int64), np.empty(classes, np.int64), np.empty(classes)
+    cells = (
+        np.empty(MOST_CELLS, np.int32), np.empty(MOST_CELLS, np.int64), np.empty(classes, np.int64), np.empty(classes),
+        np.empty(MOST_CELLS if fused == SQUARES else 1, np.int64),
+    )  # fmt: skip
     state = np.empty((2, classes)), np.empty(2), np.empty(2, np.int64), np.empty(2)
     judge = table, fused, goodness, np.empty((2, classes)), min_leaf
     drawing = np.arange(len(levels)), np.empty(len(levels), np.int64)
@@ -156,17 +160,24 @@ def room(levels, nominal, rows, classes, goodness, table, fused, min_leaf):
 def search(key, features, drawn, words, total, whole, columns, bits, data, settings, areas):
     """Write the best cut of a node; its feature is −1 where there is none."""
     work, cells, state, judge, best, ruler, (permutation, swaps) = areas
-    best[GOODNESS], best[FEATURE] = -1.0, -1.0
-    p, looked, differing = len(permutation), 0, 0
-    node = undivided(whole, judge[0], judge[1]) if len(words) else (0.0, 0.0, 0)
+    p, looked, differing, numbers = len(permutation), 0, 0, judge[1] == SQUARES
+    best[GOODNESS], best[FEATURE] = -np.inf if numbers else -1.0, -1.0
+    node = undivided(whole, judge[0], judge[1]) if len(words) and not numbers else (0.0, 0.0, 0)
     while looked < p and (looked < features or differing == 0):
+        if numbers and len(drawn) == 2 and best[FEATURE] >= 0:
+            break  # all cuts of two rows are the same
         other = looked + below(word(key, looked), p - looked)
         swaps[looked] = other
         feature = permutation[other]
         permutation[looked], permutation[other] = feature, permutation[looked]
         differs = -1
         if len(words) and not columns[2][feature]:
-            differs = usual(feature, drawn, words, whole, total, columns, bits, settings, work, cells, best, judge, node)
+            if numbers and settings[2]:
+                differs = usual_draw(feature, key, drawn, words, total, np.int64(data[3][0]), columns, work, best, judge[4])
+            elif numbers:
+                differs = usual_number(feature, drawn, words, total, np.int64(data[3][0]), columns, work, cells, best, judge[4])
+            else:
+                differs = usual(feature, drawn, words, whole, total, columns, bits, settings, work, cells, best, judge, node)
         if differs < 0:
             differs = int(look(feature, key, drawn, total, columns, data, settings, work, best, state, judge, ruler))
         differing += differs
@@ -247,27 +258,32 @@ def _keep(total, first, held, weights, leaves):
         types.fixed_columns, types.fixed_wholes, types.fixed_flags, types.fixed_reals, types.fixed_wholes, types.fixed_codes,
         types.fixed_reals, types.codes, types.fixed_words, types.fixed_wholes, types.whole, types.fixed_reals, types.whole,
         types.real, types.goodness, types.word, types.whole, types.real, types.whole, types.whole, types.whole, types.whole,
-        types.flags,
+        types.fixed_reals, types.flags,
     )
 )  # fmt: skip
 def grow(codes, levels, nominal, values, first, target, weight, rows, two_valued, slots, known, table, fused, scale, goodness,
-         key, features, min_leaf, tests, apart, random, classes, stop):  # fmt: skip
+         key, features, min_leaf, tests, apart, random, classes, amount, stop):  # fmt: skip
     """Give nodes (preorder), thresholds and goodness of their tests, class weights of leaves, marks of levels.
 
     There are no nodes when it was stopped.
 
     `rows`: the distinct rows drawn for this tree; `weight`: per data row, how often it was drawn times its weight;
-    `two_valued`, `slots`: columns of two values as bits; `known`: every feature is numeric and no value is missing.
+    `two_valued`, `slots`: columns of two values as bits; `known`: every feature is numeric and no value is missing; `amount`:
+    of a target that is a number, v per data row, `target` then being its rank, and two classes: Σ v, and the weight.
     """
-    m = len(rows)
-    most = 2 * m - 1
+    m, numbers = len(rows), fused == SQUARES
+    most, listed = 2 * m - 1, 2 * m if numbers else m
     nodes, thresholds, found = np.zeros((most, NODE), np.int32), np.empty(m), np.empty(m)
-    of_leaf, held, weights, total = np.zeros(m + 1, np.int32), np.empty(m, np.int32), np.empty(m), np.empty(classes)
+    of_leaf, held, weights, total = np.zeros(m + 1, np.int32), np.empty(listed, np.int32), np.empty(listed), np.empty(classes)
     marks, marked = np.zeros(64, np.uint8), 0
     areas = room(levels, nominal, m, classes, goodness, table, fused, min_leaf)
     work, best = areas[0], areas[4]
-    columns, data, settings = (codes, levels, nominal, values, first), (target, weight), (tests, apart == 1, random == 1, scale)
-    words, whole = in_words(target, weight, rows, classes, len(table) > 1 or fused == GINI, random), np.zeros(classes, np.int64)
+    columns, settings = (codes, levels, nominal, values, first), (tests, apart == 1, random == 1, scale)
+    data, raw, whole = (target, weight, amount, np.zeros(1)), np.zeros(2), np.zeros(classes, np.int64)
+    if numbers:
+        words = numbers_in_words(amount, weight, rows)
+    else:
+        words = in_words(target, weight, rows, classes, len(table) > 1 or fused == GINI, random)
     pending, keys, top, made = np.empty((m + 1, 3), np.int64), np.empty(m + 1, np.uint64), 1, 0
     leaves, tests_made = 0, 0
     pending[0, 0], pending[0, 1], pending[0, 2], keys[0] = 0, m, -1, key
@@ -281,21 +297,28 @@ def grow(codes, levels, nominal, values, first, target, weight, rows, two_valued
         made += 1
         _open(nodes, node, above, end - start)
         own_words = words[start:end] if len(words) else words[:0]
-        if len(words) and _one_class(own_words, of_leaf, held, weights, leaves):
+        if not numbers and len(words) and _one_class(own_words, of_leaf, held, weights, leaves):
             leaves += 1
             continue
-        mixed = _weigh(drawn, own_words, data, total, whole) and end - start >= max(2.0, 2 * min_leaf)
+        if numbers:
+            mixed = weigh_numbers(drawn, own_words, data, total, raw)
+        else:
+            mixed = _weigh(drawn, own_words, data, total, whole)
+        mixed &= end - start >= max(2.0, 2 * min_leaf)
         if mixed:
             search(here, features, drawn, own_words, total, whole, columns, (two_valued, slots), data, settings, areas)
         if not mixed or best[FEATURE] < 0:
-            _keep(total, of_leaf, held, weights, leaves)
+            if numbers:
+                keep_number(raw, of_leaf, held, weights, leaves)
+            else:
+                _keep(total, of_leaf, held, weights, leaves)
             leaves += 1
             continue
         firsts, others_to, test = _branch(
             nodes, node, columns, (two_valued, slots), drawn, own_words, data, known == 1 and len(words) > 0, tests, best, work
         )
         f, code = int(best[FEATURE]), int(best[CODE])
-        found[tests_made], thresholds[tests_made] = best[GOODNESS], np.nan
+        found[tests_made], thresholds[tests_made] = best[GOODNESS] / total[1] if numbers else best[GOODNESS], np.nan
         if test == THRESHOLD:
             thresholds[tests_made] = work[12][0]
             code = int(last_code(values[first[f] : first[f] + levels[f]], code, work[12][0]))

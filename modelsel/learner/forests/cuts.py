@@ -10,13 +10,14 @@ import numpy as np
 from modelsel.core.types import Booleans, Feature, Integers
 from modelsel.forest.forest_tree import ForestTree, NodeLists
 from modelsel.forest.grid import VoteLists, Words, bits, marked, mask
+from modelsel.forest.growth import NumberTarget
 from modelsel.kernels.forests.forest_layout import WHOLE
 from modelsel.kernels.layout import TIE
 from modelsel.learner.trees.leaf import leaf_scores
 from modelsel.pruner.unpruned import Unpruned
 from modelsel.tree.pruning import best_class
 from modelsel.tree.structure.evidence import PruningData
-from modelsel.tree.structure.node import DecisionTree, PrunedView
+from modelsel.tree.structure.node import DecisionTree, NodeNumbers, PrunedView
 
 NO_CLASSES = np.zeros(0, np.int32)
 
@@ -121,7 +122,8 @@ def stops(cutting: Sequence[Any], grown: "GrownTree") -> Words:
 
 def _pruned(learner: Any, whole: DecisionTree, leaf: Booleans) -> Booleans:
     """Mark the leaves that a pruner leaves of a tree."""
-    cut = PrunedView(whole, leaf, best_class(whole.counts, None), whole.counts)
+    said = best_class(whole.counts, None) if whole.numbers is None else whole.numbers.mean
+    cut = PrunedView(whole, leaf, said, whole.counts)
     path = learner.pruner.path(cut, PruningData(total=float(whole.weight[0])))
     pruned: Booleans = path.cut(learner.pruner).leaf
     return pruned
@@ -134,14 +136,23 @@ class GrownTree:
     tree: ForestTree
     features: tuple[Feature, ...]
     classes: tuple[str, ...]
+    numbers: NumberTarget | None = None
 
     @cached_property
     def whole(self) -> DecisionTree:
-        return self.tree.tree(self.features, self.classes)
+        """Of numbers means alone are known, which say what a pruner may spare."""
+        if self.numbers is None:
+            return self.tree.tree(self.features, self.classes)
+        mean = self.numbers.means(self.tree.counts)
+        return self.tree.tree(self.features, (), NodeNumbers(mean, np.full(len(mean), np.nan)))
 
 
 def vote_lists(grown: GrownTree, learner: Any) -> VoteLists:
     """Votes of each node if it is a leaf, in whole numbers."""
+    if grown.numbers is not None:
+        place = np.arange(len(grown.tree) + 1, dtype=np.int32)
+        votes = grown.numbers.votes(grown.tree.counts)
+        return VoteLists(place[:-1], place[1:], np.zeros(len(votes), np.int32), votes)
     if learner.vote == "mean" and learner.leaf.score == "frequency":
         lists = grown.tree.lists
         return VoteLists(lists.start, lists.end, lists.classes, lists.shares())

@@ -1,10 +1,11 @@
 """Inspection of a grown forest: importances of features, proximities of rows, variances of class shares.
 
     impurity     mean over trees and rows out of bag of the rise in the share of the row's own class at each test, per feature;
-                 trees judge rows that they have not drawn, so that noise comes out near 0 (Li et al. 2019, MDI-oob)
+                 trees judge rows that they have not drawn, so that noise comes out near 0 (Li et al. 2019, MDI-oob); of numbers
+                 the rise of the mean, times what the row's number is above the tree's mean: squared error that is spared
     proximity    share of trees in which two rows end in one leaf (Breiman 2001)
-    variance     of a class share, by the infinitesimal jackknife: Σ_i cov_b(N_bi, t_b)², less n/B² Σ_b (t_b − t)² for B trees
-                 being few (Wager, Hastie & Efron 2014)
+    variance     of a class share or a number that is said, by the infinitesimal jackknife: Σ_i cov_b(N_bi, t_b)², less
+                 n/B² Σ_b (t_b − t)² for B trees being few (Wager, Hastie & Efron 2014)
 
 `path` is what `Forest.fit_path` returns.
 """
@@ -18,7 +19,7 @@ from modelsel.core.types import Booleans, Codes, Floats, Integers, Table
 from modelsel.forest.forest_tree import ForestTree, summed
 from modelsel.forest.grid import bits
 from modelsel.forest.grow import drawn_rows
-from modelsel.forest.growth import BOOTSTRAP
+from modelsel.forest.growth import BOOTSTRAP, ForestData
 from modelsel.forest.votes import Coder, leaves_of
 from modelsel.kernels.forests.forest_layout import COLUMN
 from modelsel.learner.forests.cuts import GrownTree, stops
@@ -39,8 +40,8 @@ def impurity_importance(path: Any, trees: int, learner: Any = None) -> Floats:
     Returns
     -------
     numpy.ndarray
-        A number per feature; together the mean rise of the share of a row's own class from root to leaf. Near 0, also below,
-        for features that say nothing.
+        A number per feature; together the mean rise of the share of a row's own class from root to leaf (of numbers: the
+        squared error spared, in squares of the target's unit). Near 0, also below, for features that say nothing.
 
     Raises
     ------
@@ -63,7 +64,7 @@ def impurity_importance(path: Any, trees: int, learner: Any = None) -> Floats:
         out = drawn_rows(ground, path.growth, number)[0] == 0
         if out.any():
             rows = ground.rows[out]
-            gains = _gains(tree, leaf[out], ground.task.target[rows], ground.weights[rows])
+            gains = _gains(ground, tree, leaf[out], rows)
             gains[~_standing(path, tree, learner)] = 0.0
             found.append(np.bincount(tree.nodes[:, COLUMN] + 1, gains, len(ground.task.features) + 1)[1:])
     if not found:
@@ -71,15 +72,24 @@ def impurity_importance(path: Any, trees: int, learner: Any = None) -> Floats:
     return np.asarray(np.mean(found, axis=0))
 
 
-def _gains(tree: ForestTree, leaf: Codes, target: Codes, weight: Floats) -> Floats:
-    """Per node the rise in the share of the own class at its test, of rows with these leaves."""
-    own, parent = tree.counts, tree.parent
-    counts = np.zeros_like(own)
-    np.add.at(counts, (leaf, target), weight)
+def _gains(ground: ForestData, tree: ForestTree, leaf: Codes, rows: Integers) -> Floats:
+    """Per node what its test does for rows with these leaves."""
+    parent, counts = tree.parent, ground.tallied(leaf, rows, np.ones_like(rows), len(tree))
     summed(parent, counts)
-    share, above = own / own.sum(axis=1, keepdims=True), parent[1:]
-    rise = (counts[1:] * (share[1:] - share[above])).sum(axis=1)
-    return np.asarray(np.bincount(above, rise, len(tree)) / counts[0].sum())
+    said, above, total = _said(ground, tree), parent[1:], float(counts[0, 1])
+    if ground.numbers is None:
+        total = float(counts[0].sum())
+    else:
+        counts = ground.numbers.above(counts, float(said[0, 0]))[:, None]
+    rise = (counts[1:] * (said[1:] - said[above])).sum(axis=1)
+    return np.asarray(np.bincount(above, rise, len(tree)) / total)
+
+
+def _said(ground: ForestData, tree: ForestTree) -> Floats:
+    """What each node says: class shares, or its mean; nodes × classes or × 1."""
+    if ground.numbers is not None:
+        return ground.numbers.means(tree.counts)[:, None]
+    return np.asarray(tree.counts / tree.counts.sum(axis=1, keepdims=True))
 
 
 def _standing(path: Any, tree: ForestTree, learner: object) -> Booleans:
@@ -87,7 +97,7 @@ def _standing(path: Any, tree: ForestTree, learner: object) -> Booleans:
     if learner is None:
         return ~tree.terminal
     task = path.ground.task
-    leaf = bits(stops([learner], GrownTree(tree, task.features, task.classes)), 1)[:, 0]
+    leaf = bits(stops([learner], GrownTree(tree, task.features, task.class_names, path.ground.numbers)), 1)[:, 0]
     return np.asarray(tree.reached(leaf) & ~leaf)
 
 
@@ -117,7 +127,7 @@ def proximities(path: object, trees: int, table: Table, rows: Integers) -> Float
 
 
 def jackknife_variance(path: Any, trees: int, table: Table, rows: Integers) -> Floats:
-    """Estimate the sampling variance of class shares by the infinitesimal jackknife.
+    """Estimate the sampling variance of class shares, or of predicted numbers, by the infinitesimal jackknife.
 
     Parameters
     ----------
@@ -133,7 +143,8 @@ def jackknife_variance(path: Any, trees: int, table: Table, rows: Integers) -> F
     Returns
     -------
     numpy.ndarray
-        Rows × classes; differences of the estimate may fall below 0, and are 0 then.
+        Rows × classes (of numbers × 1, in squares of the target's unit); what falls below
+        0 is 0.
 
     Raises
     ------
@@ -144,9 +155,7 @@ def jackknife_variance(path: Any, trees: int, table: Table, rows: Integers) -> F
     if path.growth.how != BOOTSTRAP:
         raise ValueError("the infinitesimal jackknife needs bootstrapped rows (rows: bootstrap)")
     times = np.array([drawn_rows(ground, path.growth, number)[0] for number in range(trees)], np.float64)
-    said = np.array([
-        (tree.counts / tree.counts.sum(axis=1, keepdims=True))[leaf] for tree, leaf in _reached(path, trees, table, rows)
-    ])  # fmt: skip
+    said = np.array([_said(ground, tree)[leaf] for tree, leaf in _reached(path, trees, table, rows)])
     apart = said - said.mean(axis=0)
     covariance = np.einsum("bi,brc->irc", times - times.mean(axis=0), apart) / trees
     noise = len(ground.rows) / trees**2 * (apart**2).sum(axis=0)

@@ -153,10 +153,10 @@ class ForestModel(FittedModel):
         )  # fmt: skip
 
     def predict(self, table: Table) -> Codes:
-        return np.asarray(self._votes(table).argmax(axis=1).astype(np.int32))
+        return np.asarray(self.polled(table).argmax(axis=1).astype(np.int32))
 
     def scores(self, table: Table) -> Floats:
-        votes = self._votes(table)
+        votes = self.polled(table)
         return np.asarray(votes / votes.sum(axis=1, keepdims=True))
 
     def describe(self) -> Description:
@@ -169,8 +169,8 @@ class ForestModel(FittedModel):
         }  # fmt: skip
         return Description("forest", facts, arrays)
 
-    def _votes(self, table: Table) -> Integers:
-        """Votes per row and class."""
+    def polled(self, table: Table) -> Integers:
+        """Add up votes per row and class."""
         quick = load("forest_predict") if self.packable else None
         packed = None if quick is None else self.packed
         votes = np.zeros((len(table), self.classes), np.int64)
@@ -222,18 +222,19 @@ def restore(description: Description) -> ForestModel:
         tuple(cuts), np.asarray(arrays["marks"], np.uint8), np.asarray(arrays["first"], np.int32),
         np.asarray(arrays["voted"], np.int32), np.asarray(arrays["shares"], np.int64),
     )  # fmt: skip
-    _check_votes(model)
+    _check_votes(model, "numbers" in facts)
     _check_nodes(model)
     return model
 
 
-def _check_votes(model: ForestModel) -> None:
-    """Check that votes fit the nodes, and that every leaf has some."""
+def _check_votes(model: ForestModel, numbers: bool) -> None:
+    """Check that votes fit the nodes, and that every leaf has some; votes for a number may be of any sign."""
     nodes, first = model.nodes, model.first
     _demand(nodes.ndim == 2 and nodes.shape[1] == ROWS and len(nodes) > 0, "a node has other numbers")
     _demand(len(first) == len(nodes) + 1 and first[0] == 0 and (np.diff(first) >= 0).all(), "votes do not fit the nodes")
     _demand(first[-1] == len(model.voted) == len(model.shares), "votes do not fit the nodes")
-    _demand(((model.voted >= 0) & (model.voted < model.classes)).all() and (model.shares > 0).all(), "a vote is out of range")
+    _demand(((model.voted >= 0) & (model.voted < model.classes)).all(), "a vote is out of range")
+    _demand(numbers or (model.shares > 0).all(), "a vote is out of range")
     leaf = nodes[:, TEST] == LEAF
     _demand((np.diff(first)[leaf] > 0).all(), "a leaf has no vote")
 

@@ -12,14 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.core.types import Booleans, Codes, Floats, Integers, Outputs, Table
+from modelsel.core.types import Booleans, Floats, Integers, Outputs, Table
 from modelsel.forest.forest_tree import ForestTree, LeafWeights, NodeLists
 from modelsel.forest.grid import Pairs, TreeVotes, bits, first_stops
 from modelsel.forest.grow import drawn_rows, grow_tree
 from modelsel.forest.growth import ForestData, ForestGrowth
 from modelsel.forest.votes import Coder, Walked, leaves_of
+from modelsel.learner.forests.answers import Answers, answers
 from modelsel.learner.forests.cuts import AskedCuts, GrownTree, stops, vote_lists
 from modelsel.learner.forests.model import CutTree, ForestModel
+from modelsel.learner.forests.number_model import NumberForestModel
 
 # A grown forest that judges its own rows, each by the trees that have not drawn it (`scheme=out_of_bag`).
 
@@ -33,16 +35,15 @@ class OutOfBagPath:
     def outputs(self, learners: Sequence[object], table: Table, rows: Integers, scores: bool) -> Outputs:
         """Answer by the trees that have not drawn a row; by all of them for a row without weight."""
         own: Integers = self.path.ground.rows
-        said, _ = self.path.out_of_bag(learners)
+        said: Outputs = self.path.out_of_bag(learners)[0]
         if len(own) == len(rows):
-            return Outputs(said.predicted, said.scores)
+            return said
         known = np.isin(rows, own)
         place, others = np.searchsorted(own, rows[known]), self.path.outputs(learners, table, rows[~known], True)
-        predicted = np.empty((len(learners), len(rows)), np.int32)
-        shares = np.empty((*predicted.shape, said.scores.shape[2]))
-        predicted[:, known], predicted[:, ~known] = said.predicted[:, place], others.predicted
-        shares[:, known], shares[:, ~known] = said.scores[:, place], others.scores
-        return Outputs(predicted, shares)
+        whole = [_put_together(known, one[:, place], other) for one, other in (
+            (said.predicted, others.predicted), *(() if said.scores is None else ((said.scores, others.scores),))
+        )]  # fmt: skip
+        return type(said)(*whole)
 
     def complexity(self, learners: Sequence[object]) -> Floats:
         found: Floats = self.path.complexity(learners)
@@ -55,6 +56,13 @@ class OutOfBagPath:
 
     def model(self, learner: object) -> Any:
         return self.path.model(learner)
+
+
+def _put_together(known: Booleans, one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+    """Put answers for the rows that are known and for the others in the places of their rows."""
+    whole = np.empty((len(one), len(known), *one.shape[2:]), one.dtype)
+    whole[:, known], whole[:, ~known] = one, other
+    return whole
 
 
 ROOM = 1 << 21  # votes held at a time
@@ -76,39 +84,33 @@ class ForestPath:
         return self._trees[:count]
 
     def outputs(self, learners: Sequence[object], table: Table, rows: Integers, scores: bool) -> Outputs:
-        """Compute classes and scores of every learner, block of rows by block."""
-        asked, classes = AskedCuts.of(learners), len(self.ground.task.classes)
-        predicted = np.empty((len(learners), len(rows)), np.int32)
-        shares = np.empty((len(learners), len(rows), classes)) if scores else None
+        """Compute what every learner says, block of rows by block."""
+        asked, said = AskedCuts.of(learners), answers(self.ground, len(learners), len(rows), scores)
         trees = self.trees(int(asked.sizes.max()))
         coder = Coder.of(trees, table, self.ground.ranked if table is self.ground.task else None)
         voters = [(coder.translated(tree), self._votes(tree, asked)) for tree in trees]
         pairs = Pairs.of(asked.cut_of, asked.way_of, voters[0][1])
-        for block in _blocks(len(rows), len(asked.pairs) * classes):
-            self._count(
-                asked, pairs, voters, coder, rows[block], predicted[:, block], None if shares is None else shares[:, block]
-            )
-        return Outputs(predicted, shares)
+        for block in _blocks(len(rows), len(asked.pairs) * self._width):
+            self._count(asked, pairs, voters, coder, rows[block], said.block(block))
+        return said.outputs()
 
     def out_of_bag(self, learners: Sequence[object]) -> tuple[Outputs, Integers]:
         """Return each learner's answers for the analysis rows by the trees that have not seen them.
 
         Beside them, per row, the number of these trees.
         """
-        asked, classes, rows = AskedCuts.of(learners), len(self.ground.task.classes), self.ground.rows
+        asked, rows = AskedCuts.of(learners), self.ground.rows
         trees = self.trees(int(asked.sizes.max()))
         coder = Coder.of(trees, self.ground.task, self.ground.ranked)
         voters = [(tree, self._votes(tree, asked)) for tree in trees]
         seen = self.drawn(len(trees))
-        predicted, shares = np.empty((len(learners), len(rows)), np.int32), np.empty((len(learners), len(rows), classes))
+        said = answers(self.ground, len(learners), len(rows), scores=True)
         pairs = Pairs.of(asked.cut_of, asked.way_of, voters[0][1])
-        for block in _blocks(len(rows), len(asked.pairs) * classes):
-            self._count(asked, pairs, voters, coder, rows[block], predicted[:, block], shares[:, block], seen[:, block])
-        everyone = np.bincount(self.ground.task.target[rows], self.ground.task.row_weights[rows], classes)
+        for block in _blocks(len(rows), len(asked.pairs) * self._width):
+            self._count(asked, pairs, voters, coder, rows[block], said.block(block), seen[:, block])
         for place, size in enumerate(asked.sizes):  # rows that every tree has drawn
-            never = seen[:size].all(axis=0)
-            predicted[place, never], shares[place, never] = everyone.argmax(), everyone / everyone.sum()
-        return Outputs(predicted, shares), np.asarray((~seen).sum(axis=0))
+            said.none_voted(place, np.asarray(seen[:size].all(axis=0)), self.ground)
+        return said.outputs(), np.asarray((~seen).sum(axis=0))
 
     def out_of_bag_path(self) -> OutOfBagPath:
         """The same forest, which judges its own rows by the trees that have not drawn them."""
@@ -129,7 +131,12 @@ class ForestPath:
         """NaN: see `Forest.no_training_error`."""
         return np.full(len(learners), np.nan)
 
-    def model(self, learner: Any) -> ForestModel:
+    @property
+    def _width(self) -> int:
+        """Votes that a tree has per row: one for each class, or one number."""
+        return self.ground.width if self.ground.numbers is None else 1
+
+    def model(self, learner: Any) -> ForestModel | NumberForestModel:
         """Make the model of one learner: its trees, cut back."""
         trees = []
         for tree in self.trees(learner.trees):
@@ -140,10 +147,11 @@ class ForestPath:
             trees.append(
                 CutTree(nodes, thresholds, tree.marks, vote_lists(grown, learner).of_nodes(np.flatnonzero(kept & leaf)))
             )
-        return ForestModel.of(self.ground.task.features, len(self.ground.task.classes), trees)
+        model = ForestModel.of(self.ground.task.features, self._width, trees)
+        return model if self.ground.numbers is None else NumberForestModel(model, self.ground.numbers.ballot)
 
     def _grown(self, tree: ForestTree) -> GrownTree:
-        return GrownTree(tree, self.ground.task.features, self.ground.task.classes)
+        return GrownTree(tree, self.ground.task.features, self.ground.task.class_names, self.ground.numbers)
 
     def _filled(self, tree: ForestTree, number: int) -> ForestTree:
         """Honest rows fill the leaves: their class weights stand at the nodes, the nearest ancestor's where none came by."""
@@ -151,13 +159,12 @@ class ForestPath:
         if honest is None:
             return tree
         task = self.ground.task
-        weight = np.bincount(self.ground.rows, np.where(honest, times, 0), len(task)) * self.ground.weights
-        rows = np.flatnonzero(weight > 0)
+        used = np.bincount(self.ground.rows, np.where(honest, times, 0), len(task))
+        rows = np.flatnonzero(used > 0)
         leaf = leaves_of(tree, Coder.of([tree], task, self.ground.ranked).codes(rows), self.ground.ranked.levels)
         place = np.full(len(tree), -1)
         place[tree.terminal] = np.arange(tree.terminal.sum())
-        counts = np.zeros((int(tree.terminal.sum()), tree.classes))
-        np.add.at(counts, (place[leaf], task.target[rows]), weight[rows])
+        counts = self.ground.tallied(place[leaf], rows, used[rows], int(tree.terminal.sum()))
         if not counts.any():
             return tree
         lists = NodeLists.from_dense(counts)
@@ -168,7 +175,7 @@ class ForestPath:
         """Prepare the votes of a tree under all cuts that are asked for."""
         grown = self._grown(tree)
         return TreeVotes.of(
-            tree.nodes, stops(asked.cutting, grown), [vote_lists(grown, learner) for learner in asked.voting], tree.classes
+            tree.nodes, stops(asked.cutting, grown), [vote_lists(grown, learner) for learner in asked.voting], self._width
         )
 
     def _cut_leaves(self, tree: ForestTree, asked: AskedCuts) -> Integers:
@@ -177,23 +184,19 @@ class ForestPath:
 
     def _count(
         self, asked: AskedCuts, pairs: Pairs, voters: Sequence[tuple[Walked, TreeVotes]], coder: Coder, rows: Integers,
-        predicted: Codes, shares: Floats | None, seen: NDArray[np.bool_] | None = None,
+        said: Answers, seen: NDArray[np.bool_] | None = None,
     ) -> None:  # fmt: skip
         """Add the trees' votes one after the other; at each size that is asked for, note what the forest says."""
         codes = coder.codes(rows)
-        votes = np.zeros((len(rows), len(asked.pairs) * len(self.ground.task.classes)), np.int64)
-        room = pairs.room(len(self.ground.task.classes), [own for _, own in voters], len(rows))
+        votes = np.zeros((len(rows), len(asked.pairs) * self._width), np.int64)
+        room = pairs.room(self._width, [own for _, own in voters], len(rows))
         wanted = set(asked.sizes.tolist())
         for number, (tree, own) in enumerate(voters):
             pairs.add(own, leaves_of(tree, codes, coder.levels), None if seen is None else seen[number], room, votes)
             if number + 1 in wanted:
                 at = np.flatnonzero(asked.sizes == number + 1)
-                predicted[at] = pairs.elected(votes)[asked.pair[at]]
-                if shares is not None:
-                    whole = pairs.whole(votes)
-                    total = whole.sum(axis=2, keepdims=True)
-                    share = np.divide(whole, total, out=np.full(whole.shape, 1.0 / whole.shape[2]), where=total > 0)
-                    shares[at] = share.transpose(1, 0, 2)[asked.pair[at]]
+                voted = number + 1 if seen is None else (~seen[: number + 1]).sum(axis=0)
+                said.note(at, asked.pair[at], pairs, votes, voted)
 
 
 def _blocks(rows: int, numbers: int) -> Iterator[slice]:

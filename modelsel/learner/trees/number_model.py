@@ -14,6 +14,8 @@ from modelsel.tree.export.rules import row_paths
 from modelsel.tree.routing import Routed, route
 from modelsel.tree.structure.node import LEAF, NodeNumbers, PrunedView
 
+READS_CLASSES = "reads classes, and this target is a number"
+OF_NUMBERS = ("variance", "gini")  # the Gini index of numbers is their variance
 NUMBERS = ("prediction", "counts", "mean", "squares")
 
 

@@ -32,16 +32,16 @@ class WholeTarget:
     scale: float
 
     @classmethod
-    def of(cls, target: Floats, total: float) -> "WholeTarget":
-        """The numbers of fitted rows whose weights sum to `total`.
+    def of(cls, target: Floats, total: float, digits: int = WORD, rows: int = ROWS) -> "WholeTarget":
+        """The numbers of fitted rows whose weights sum to `total`, or to 2^`rows` at least; sums have so many binary digits.
 
         >>> found = WholeTarget.of(np.array([1.25, 1.5, 3.0]), 3.0)
         >>> found.whole.tolist(), found.centre, found.scale
         ([-87, -62, 88], 212.0, 100.0)
         """
-        limit = 2.0 ** (WORD - max(ROWS, math.ceil(math.log2(max(total, 2.0)))))
-        for digits in range(DECIMALS + 1):
-            found = _decimal(target, 10.0**digits, limit)
+        limit = 2.0 ** (digits - max(rows, math.ceil(math.log2(max(total, 2.0)))))
+        for decimals in range(DECIMALS + 1):
+            found = _decimal(target, 10.0**decimals, limit)
             if found is not None:
                 return found
         return _binary(target, limit)

@@ -1,0 +1,227 @@
+"""A node of a forest whose target is a number: its sum, its middle, and the best cut of one feature in the usual case.
+
+Usual are numeric features without missing values, and weights that are whole: a word per row then holds its number q (48 bits)
+and its weight w (16 bits). u = (q − m)·w about the middle m of the node, as in `forest_goodness`.
+"""
+
+import numpy as np
+
+from modelsel.kernels.compiler import kernel
+from modelsel.kernels.forests.forest_goodness import CODE, FEATURE, FIELD, GOODNESS, LOW, MISSING, NEXT, sort, worth
+from modelsel.kernels.forests.forest_look import between, draw_threshold
+from modelsel.kernels.forests.forest_usual import LAST, MOST_CELLS, MOST_WEIGHT, WHOLE_WEIGHT
+
+NUMBER = np.int64(16)  # bits below a number in its word
+COUNTED = 2  # codes per row up to which a column is counted
+NEARLY = 1.0 - 1e-12  # what rounding may do to a comparison without division
+
+
+@kernel()
+def numbers_in_words(amount, weight, rows):
+    """Number and weight of each row in one word; none where they do not fit."""
+    words, whole = np.empty(len(rows), np.uint64), 0.0
+    for i in range(len(rows)):
+        w = weight[rows[i]]
+        whole += w
+        if w != np.floor(w) or w > MOST_WEIGHT:
+            return words[:0]
+        words[i] = np.uint64((np.int64(amount[rows[i]] / w) << NUMBER) | np.int64(w))
+    return words if whole < WHOLE_WEIGHT else words[:0]
+
+
+@kernel(forceinline=True, _nrt=False)
+def deviation_of(word, middle):
+    """u and w of a word."""
+    w = np.int64(word & FIELD)
+    return ((np.int64(word) >> NUMBER) - middle) * w, w
+
+
+@kernel(_nrt=False)
+def weigh_numbers(drawn, words, data, total, raw):
+    """Write Σ u and Σ w (`total`), Σ v and Σ w (`raw`) and the middle of a node; returns whether its numbers differ."""
+    ranks, weight, amount, middle = data
+    same = True
+    raw[0], raw[1] = 0.0, 0.0
+    for i in range(len(drawn)):
+        row = np.uint64(drawn[i])
+        same &= ranks[row] == ranks[np.uint64(drawn[0])]
+        raw[0] += amount[row]
+        raw[1] += weight[row]
+    middle[0] = np.rint(raw[0] / raw[1])
+    total[0], total[1] = 0.0, raw[1]
+    if same:
+        return False
+    if len(words):
+        total[0] = raw[0] - middle[0] * raw[1]
+        return True
+    for i in range(len(drawn)):
+        row = np.uint64(drawn[i])
+        total[0] += amount[row] - np.rint(middle[0] * weight[row])
+    return True
+
+
+@kernel(forceinline=True, _nrt=False)
+def keep_number(raw, first, held, weights, leaves):
+    """Keep the sum and the weight of a leaf."""
+    at = first[leaves]
+    for c in range(2):
+        held[at + c], weights[at + c] = c, raw[c]
+    first[leaves + 1] = at + 2
+
+
+# The best cut of a feature: the gain is Σ_b (Σ_b u)²/w_b over both branches, less U²/W of the node. Whether a cut may be better
+# is asked without a division, and is settled with it.
+
+
+@kernel(inline="always", _nrt=False)
+def _promising(left, weight, total, asked):
+    """A cut may exceed `asked`."""
+    a, b, first, second = np.float64(left), total[0] - np.float64(left), np.float64(weight), total[1] - np.float64(weight)
+    return a * a * second + b * b * first > asked * (first * second)
+
+
+@kernel(inline="always", _nrt=False)
+def _gain(left, weight, total, nothing):
+    a, first = np.float64(left), np.float64(weight)
+    return worth(a, first, total[0] - a, total[1] - first) - nothing
+
+
+@kernel(inline="always", _nrt=False)
+def _asked(best, nothing):
+    return (best + nothing) * NEARLY
+
+
+@kernel(_nrt=False)
+def _count(codes, drawn, words, middle, cells, many, least):
+    """Sums and weights per code; False where a value is missing."""
+    weights, rows, sums = cells[0], cells[1], cells[4]
+    lowest = np.int32(0)
+    for code in range(many):
+        weights[code], rows[code], sums[code] = 0, 0, 0
+    for i in range(len(drawn)):
+        code = codes[np.uint64(drawn[np.uint64(i)])]
+        lowest = min(lowest, code)
+        at = np.uint64(max(code, 0))
+        u, w = deviation_of(words[np.uint64(i)], middle)
+        sums[at] += u
+        weights[at] += np.int32(w)
+        if least > 1.0:
+            rows[at] += 1
+    return lowest == 0
+
+
+@kernel(_nrt=False)
+def _by_codes(cells, many, n, total, nothing, best, least):
+    """Best gain of the cuts between codes that occur, codes before and after it (−1: none), its weight; how many occur."""
+    weights, rows, sums = cells[0], cells[1], cells[4]
+    left, weight, here, last, found = np.int64(0), np.int64(0), 0, -1, 0
+    at, following, best_weight, asked = -1, -1, np.int64(0), _asked(best, nothing)
+    for code in range(many):
+        if weights[code] == 0:
+            continue
+        if last >= 0 and (least <= 1.0 or (here >= least and n - here >= least)) and _promising(left, weight, total, asked):
+            gain = _gain(left, weight, total, nothing)
+            if gain > best:
+                best, at, following, best_weight, asked = gain, last, code, weight, _asked(gain, nothing)
+        left += sums[code]
+        weight += weights[code]
+        here += rows[code]
+        last = code
+        found += 1
+    return best, at, following, best_weight, found
+
+
+@kernel(_nrt=False)
+def _gather(codes, drawn, keys):
+    """Keys code | place in the node; lowest and highest code."""
+    lowest, highest = np.int32(2**31 - 1), np.int32(-1)
+    for i in range(len(drawn)):
+        code = codes[np.uint64(drawn[np.uint64(i)])]
+        keys[np.uint64(i)] = (np.uint64(np.uint32(code)) << LOW) | np.uint64(i)
+        lowest, highest = min(lowest, code), max(highest, code)
+    return lowest, highest
+
+
+@kernel(_nrt=False)
+def _by_places(keys, n, words, middle, total, nothing, best, least):
+    """Best gain of the cuts of sorted keys, how many stand before it (0: none), and their weight."""
+    left, weight, at, best_weight, asked = np.int64(0), np.int64(0), 0, np.int64(0), _asked(best, nothing)
+    first, last = np.int64(np.ceil(least)), n - np.int64(np.ceil(least))
+    for i in range(min(n - 1, last)):
+        key = keys[np.uint64(i)]
+        u, w = deviation_of(words[key & LAST], middle)
+        left += u
+        weight += w
+        ends = (keys[np.uint64(i + 1)] ^ key) > LAST  # another code follows
+        if ends & _promising(left, weight, total, asked) & (i + 1 >= first):  # one branch that is seldom taken
+            gain = _gain(left, weight, total, nothing)
+            if gain > best:
+                best, at, best_weight, asked = gain, i + 1, weight, _asked(gain, nothing)
+    return best, at, best_weight
+
+
+@kernel(_nrt=False)
+def _extremes(codes, drawn):
+    """Lowest and highest code; the lowest is −1 where a value is missing."""
+    lowest, highest = np.int32(2**31 - 1), np.int32(-1)
+    for i in range(len(drawn)):
+        code = codes[np.uint64(drawn[np.uint64(i)])]
+        lowest, highest = min(lowest, code), max(highest, code)
+    return lowest, highest
+
+
+@kernel(_nrt=False)
+def _up_to(codes, drawn, words, middle, at):
+    """Sum, weight and number of the rows whose code is at most `at`."""
+    left, weight, rows = np.int64(0), np.int64(0), np.int64(0)
+    for i in range(len(drawn)):
+        inside = -np.int64(codes[np.uint64(drawn[np.uint64(i)])] <= at)  # all bits, or none
+        u, w = deviation_of(words[np.uint64(i)], middle)
+        left += u & inside
+        weight += w & inside
+        rows -= inside
+    return left, weight, rows
+
+
+@kernel(forceinline=True, _nrt=False)
+def usual_draw(feature, key, drawn, words, total, middle, columns, work, best, least):
+    """Try one threshold drawn between the extremes of a feature; as `usual_number`."""
+    codes, n, nothing = columns[0][feature], len(drawn), total[0] * total[0] / total[1]
+    lowest, highest = _extremes(codes, drawn)
+    if lowest < 0 or lowest == highest:
+        return -1 if lowest < 0 else 0
+    values = columns[3][columns[4][feature] :]
+    at, threshold = draw_threshold(key, feature, np.int64(lowest), np.int64(highest), values)
+    left, weight, rows = _up_to(codes, drawn, words, middle, at)
+    gain = _gain(left, weight, total, nothing)
+    if rows >= least and n - rows >= least and gain > best[GOODNESS]:
+        best[GOODNESS], best[FEATURE], best[CODE], best[NEXT] = gain, feature, at, at
+        best[MISSING] = 0.0 if 2.0 * weight >= total[1] else 1.0
+        work[12][0] = threshold
+    return 1
+
+
+@kernel(forceinline=True, _nrt=False)
+def usual_number(feature, drawn, words, total, middle, columns, work, cells, best, least):
+    """Try a feature: 1 or 0 as its values differ here or not, −1 where a value is missing."""
+    codes, many, n, nothing = columns[0][feature], columns[1][feature], len(drawn), total[0] * total[0] / total[1]
+    if many <= min(COUNTED * n, MOST_CELLS):
+        if not _count(codes, drawn, words, middle, cells, many, least):
+            return -1
+        gain, at, following, weight, found = _by_codes(cells, many, n, total, nothing, best[GOODNESS], least)
+        differs = np.int64(found > 1)
+    else:
+        keys, spare = work[0], work[1]
+        lowest, highest = _gather(codes, drawn, keys)
+        if lowest < 0 or lowest == highest:
+            return -1 if lowest < 0 else 0
+        ordered = spare if sort(keys, spare, work[2], work[3], n, lowest, highest) else keys
+        gain, cut, weight = _by_places(ordered, n, words, middle, total, nothing, best[GOODNESS], least)
+        differs, at, following = np.int64(1), -1, -1
+        if cut > 0:
+            at, following = np.int64(ordered[cut - 1] >> LOW), np.int64(ordered[cut] >> LOW)
+    if at >= 0:
+        best[GOODNESS], best[FEATURE], best[CODE], best[NEXT] = gain, feature, at, following
+        best[MISSING] = 0.0 if 2.0 * weight >= total[1] else 1.0
+        work[12][0] = between(columns[3], columns[4][feature], best)
+    return differs
