@@ -35,7 +35,7 @@ from modelsel.learner.base import BaseLearner
 from modelsel.learner.base_model import PathModel
 from modelsel.learner.chunks import chunks
 from modelsel.learner.class_prior import Prior, as_prior, prior_of, prior_problems
-from modelsel.learner.knn_numbers import NeighbourNumbers, NumberModel, checked
+from modelsel.learner.knn_numbers import NeighbourNumbers, NumberModel, checked, neighbourhoods
 from modelsel.learner.running import closeness, running
 from modelsel.learner.trees.leaf import MEAN, MEDIAN, QUANTILE
 
@@ -142,7 +142,7 @@ class Knn(BaseLearner):
     q: float | None = optional_number(above=0.0, most=1.0, help="quantile: the share of votes below, less than 1")
 
     reads: ClassVar[tuple[TaskKind, ...]] = BOTH_TASKS
-    unit: ClassVar[str] = "stored rows"
+    unit: ClassVar[str] = "neighbourhoods"
     holds_gil: ClassVar[bool] = False
     draws: ClassVar[bool] = False
     no_training_error: ClassVar[str] = (
@@ -256,7 +256,7 @@ class KnnPath:
         return elected, scores
 
     def complexity(self, learners: Sequence[Knn]) -> Floats:
-        return np.full(len(learners), float(self.stored.shape[1]))
+        return neighbourhoods(self.stored.shape[1], learners)
 
     def training_error(self, learners: Sequence[Knn]) -> Floats:
         """NaN: a search for every analysis row would cost more than the cell.

@@ -25,6 +25,14 @@ from modelsel.learner.running import closeness, running
 NEARLY = 1e-9  # of the weight: what is as much
 
 
+def neighbourhoods(rows: int, learners: Sequence[Any]) -> Floats:
+    """Compute n / k, the effective number of parameters: so many neighbourhoods of k rows would not overlap.
+
+    Source: Hastie, Tibshirani & Friedman (2009), The Elements of Statistical Learning, 2.3.2.
+    """
+    return rows / np.array([learner.k for learner in learners], np.float64)
+
+
 @dataclass(frozen=True, eq=False)
 class NeighbourNumbers:
     """Stored rows, encoded, in the order of their digests."""
@@ -71,7 +79,7 @@ class NeighbourNumbers:
         return found
 
     def complexity(self, learners: Sequence[Any]) -> Floats:
-        return np.full(len(learners), float(self.stored.shape[1]))
+        return neighbourhoods(self.stored.shape[1], learners)
 
     def training_error(self, learners: Sequence[Any]) -> Floats:
         """NaN: see `Knn.no_training_error`."""

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from modelsel.core.spec import plain
-from modelsel.core.types import Booleans, Candidate, Description, Feature, Floats, Integers, Table, Task
-from modelsel.preparer.base import AnyTable, BasePreparer, FittedPreparer
+from modelsel.core.types import AnyTable, Booleans, Candidate, Description, Feature, Floats, Integers, Table, Task
+from modelsel.preparer.base import BasePreparer, FittedPreparer
 
 DAY, HOUR = 86_400, 3_600
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
