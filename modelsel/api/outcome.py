@@ -284,7 +284,7 @@ class Outcome(core.StudySummary):
 
         Parameters
         ----------
-        data : table, array, str or Path
+        data : table or array
             New rows.
         coverage : float
             The share, in (0, 1).
@@ -306,9 +306,14 @@ class Outcome(core.StudySummary):
         >>> homes.predict_interval(new).columns.tolist()  # doctest: +SKIP
         ['prediction', 'low', 'high']
         """
-        from modelsel.api.commands.model import predict
+        from modelsel.explanation.prediction_intervals import intervals_of
+        from modelsel.explanation.prediction_sets import kept_folds
 
-        return predict(self, data, interval=coverage)
+        if self.classes.size:
+            what = "intervals are those of numbers, and this model predicts classes"
+            raise ConfigurationError(Problem("MSEL-293", what, "predict_interval", "take predict(..., sets=0.9)"))
+        low, high = intervals_of(kept_folds(self._folder), self.model._known(data), coverage)
+        return pd.DataFrame({"prediction": self.model.predict(data), "low": low, "high": high})
 
     def export(self, to: str, path: str | Path | None = None, table: str = "rows") -> str | bytes | Path:
         """Write the final model for another system, or the tables of the run.

@@ -121,8 +121,8 @@ def _predictions(outcome: "Outcome", data: object, explain: bool, sets: float | 
     if isinstance(data, str | Path):
         return predict_file(folder, Path(data), explain, sets, interval)
     if not outcome.classes.size:
-        more = _ends(folder, outcome.model._known(data), interval)
-        return _of_numbers(outcome.model.predict(data), {}, explain, sets, more)
+        ends = _ends(folder, outcome.model._known(data), interval)
+        return _of_numbers(outcome.model.predict(data), {}, explain, sets, ends)
     _refuse_interval(interval)
     table, scores = (known := outcome.model._known(data)), outcome.model.final_.scores(known)
     names = dict(zip(outcome.classes.tolist(), outcome.task["classes"], strict=True))
