@@ -61,7 +61,7 @@ class TargetSettings:
 class TransformedTarget(BaseLearner):
     """Written as `target.transform: log` among the settings of any learner of numbers; path parameters are the base's."""
 
-    base: Any = part("learner", "linear_regression")
+    base: Any = part("learner", "knn")
     target: TargetSettings = plain(TargetSettings(LOG))
 
     reads: ClassVar[tuple[TaskKind, ...]] = NUMBER_TASKS
