@@ -122,7 +122,7 @@ class Builder:
     def _with_steps(self, found: Found, settings: Mapping[str, object], where: str) -> tuple[Found, Mapping[str, Any]]:
         """A learner whose `steps:` have become preparation steps."""
         try:
-            values, own = steps.written(found.values, settings)
+            values, own = steps.written(found.values, settings, STEPS_SAID in slots(found.cls))
         except steps.WrongStepsError as wrong:
             self._add("MSEL-219", wrong.what, f"{where}.{STEPS_SAID}", wrong.fix)
             return found, settings

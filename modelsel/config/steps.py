@@ -6,6 +6,11 @@
                {kind: transform, columns: nominal, transformer: OneHotEncoder}]
 
 In this order: numeric, ordered, nominal, all; so candidates that share the first steps share their fits.
+
+Of an estimator of another library they may also name columns, patterns, texts and the rest, and are then its branches:
+
+    steps: {age: [StandardScaler], "amount_*": [SimpleImputer], text: [{kind: TfidfVectorizer, min_df: 2}], rest: drop}
+    steps: [[age, [{transformer: StandardScaler, params: {}}]], ...]
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +22,9 @@ from modelsel.config.options import Swept
 from modelsel.config.suggest import near
 
 STEPS, PREPARER, TRANSFORM = "steps", "preparer", "transform"
-COLUMNS = ("numeric", "ordered", "nominal", "all")
+ALL = "all"
+REPLACED = ("encoding", "missing", "scale")  # what a learner's file says of columns
+COLUMNS = ("numeric", "ordered", "nominal", ALL)
 
 
 class WrongStepsError(Exception):
@@ -28,25 +35,58 @@ class WrongStepsError(Exception):
         self.what, self.fix = what, fix
 
 
-def written(values: Mapping[str, object], over: Mapping[str, object]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+def written(
+    values: Mapping[str, object], over: Mapping[str, object], by_columns: bool = False
+) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """A learner's values and what is set or swept over them, with preparation steps in the place of `steps`.
 
-    Raises WrongStepsError.
+    `by_columns`: the learner takes branches itself. Raises WrongStepsError.
 
     >>> written({"steps": {"nominal": ["OneHotEncoder"]}}, {})[0]
     {'preparer': [{'kind': 'transform', 'columns': 'nominal', 'transformer': 'OneHotEncoder', 'params': {}}]}
     """
-    if STEPS not in values and STEPS not in over:
+    if (STEPS not in values and STEPS not in over) or (by_columns and _is_read(values.get(STEPS))):
         return values, over
     if PREPARER in over:
         raise WrongStepsError("steps, and a sweep over preparer", "write all of them as preparers, or all as steps")
     rest = {key: value for key, value in values.items() if key != STEPS}
     others = {key: value for key, value in over.items() if key != STEPS}
+    said = _choices(values.get(STEPS), over.get(STEPS))
+    if any(key not in COLUMNS for one in said for key in one):
+        return _in_branches(said, rest, others, by_columns)
     before = _listed(values.get(PREPARER))
-    choices = [[*before, *_expanded(one)] for one in _choices(values.get(STEPS), over.get(STEPS))]
+    choices = [[*before, *_expanded(one)] for one in said]
     if len(choices) == 1:
         return {**rest, PREPARER: choices[0]}, others
     return rest, {**others, PREPARER: Swept(tuple(choices))}
+
+
+def _is_read(said: object) -> bool:
+    """Say whether steps are branches as a record writes them."""
+    return isinstance(said, list | tuple) and all(isinstance(one, Mapping) and "columns" in one for one in said)
+
+
+def _in_branches(
+    said: Sequence[Mapping[str, Any]], rest: Mapping[str, Any], others: Mapping[str, Any], by_columns: bool
+) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """The same with branches, which some learners take."""
+    strange = next(key for one in said for key in one if key not in COLUMNS)
+    if not by_columns:
+        fix = "steps by name, pattern, text and rest are for estimators of other libraries"
+        raise WrongStepsError(f"unknown kind of columns {strange!r}", f"{near(str(strange), COLUMNS)}; {fix}")
+    if mixed := [key for one in said for key in one if key == ALL]:
+        raise WrongStepsError(f"{mixed[0]!r} beside {strange!r}", "a column belongs to one branch: name the others by `rest`")
+    branches = [[_branch(str(columns), steps) for columns, steps in one.items()] for one in said]
+    rest = {key: value for key, value in rest.items() if key not in REPLACED}
+    if len(branches) == 1:
+        return {**rest, STEPS: branches[0]}, others
+    return rest, {**others, STEPS: Swept(tuple(branches))}
+
+
+def _branch(columns: str, steps: Any) -> list[Any]:
+    """Turn the steps of some columns into plain data."""
+    each = [_step(columns, step) for step in _listed(steps)] or [_step(columns, "passthrough")]
+    return [columns, [{"transformer": step["transformer"], "params": step["params"]} for step in each]]
 
 
 def _choices(base: object, over: object) -> list[Mapping[str, Any]]:
@@ -64,9 +104,6 @@ def _mapping(said: object) -> Mapping[str, Any]:
         return {}
     if not isinstance(said, Mapping):
         raise WrongStepsError("steps are no mapping", "write steps: {numeric: [SimpleImputer, StandardScaler]}")
-    for key in said:
-        if key not in COLUMNS:
-            raise WrongStepsError(f"unknown kind of columns {key!r}", near(str(key), COLUMNS))
     return said
 
 

@@ -6,7 +6,9 @@ rows that were handed over, without the target and the other roles, and is taken
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,11 @@ class Source:
     data: Any
     classes: NDArray[Any] | None = None  # None of numbers, and where nobody asked for them
     target: Any = None  # of a search, which seals nothing: y as it was given
+
+    @cached_property
+    def token(self) -> str:
+        """A name that no other source has."""
+        return uuid4().hex
 
     def take(self, rows: NDArray[np.int64]) -> Any:
         """Some rows by position, of the type that all are of.

@@ -6,7 +6,7 @@ Values are frozen and arrays read-only, so that every identity is the hash of a 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Literal, Self, cast
+from typing import Any, Literal, Self, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -37,6 +37,7 @@ class Feature:
     levels: tuple[str, ...] = ()
     cost: float = 1.0
     dates: bool = field(default=False, compare=False)  # numbers that people read as moments: seconds since 1970
+    text: bool = False  # nominal, and each level is a text to be read: those of one table, no list to choose from
 
     def number(self, value: float, digits: int = 12) -> str:
         """A number of this feature as it is shown: so many digits, or a date.
@@ -108,7 +109,10 @@ class Table:
     @cached_property
     def schema_fingerprint(self) -> str:
         """Digest of names, kinds and levels of the features (costs are no part of the data)."""
-        return digest([[f.name, f.kind, f.levels] for f in self.features])
+        return digest([[f.name, f.kind, f.levels, *(["text"] if f.text else [])] for f in self.features])
+
+
+AnyTable = TypeVar("AnyTable", bound=Table)
 
 
 class RowTable(Table):
@@ -423,7 +427,7 @@ Status = Literal["ok", "error", "timeout", "memory", "crashed", "skipped", "inva
 class Scoreboard:
     """The scores that a rule chooses from: arrays over candidates in declared order.
 
-    `complexity` is the mean over folds; `unit` names what it counts (leaves, stored rows, ...). Only candidates that
+    `complexity` is the mean over folds; `unit` names what it counts (leaves, neighbourhoods, ...). Only candidates that
     finished every fold with a finite score are `eligible`.
     """
 
@@ -509,6 +513,30 @@ def by_columns(rows: NDArray[Any]) -> Floats:
 def positions(table: Table) -> Integers:
     """All positions of a table, 0 to n − 1."""
     return np.arange(len(table), dtype=np.int64)
+
+
+def without_levels(features: Sequence[Feature]) -> tuple[Feature, ...]:
+    """Features as a model keeps them: texts without those of the table that it was fitted on."""
+    return tuple(replace(feature, levels=()) if feature.text else feature for feature in features)
+
+
+def of_texts(feature: Feature, texts: Sequence[str | None]) -> tuple[Feature, Floats]:
+    """A feature of texts with the levels that some rows have, and their codes; None is missing.
+
+    >>> of_texts(Feature("note", "nominal", text=True), ["late", None, "in time"])[1].tolist()
+    [1.0, nan, 0.0]
+    """
+    levels = tuple(sorted({text for text in texts if text is not None}))
+    place: dict[str | None, float] = {None: np.nan, **{text: float(code) for code, text in enumerate(levels)}}
+    return replace(feature, levels=levels), np.array([place[text] for text in texts], np.float64)
+
+
+def readable(table: AnyTable) -> AnyTable:
+    """The table without its texts, for whoever reads numbers and levels."""
+    kept = [place for place, feature in enumerate(table.features) if not feature.text]
+    if len(kept) == len(table.features):
+        return table
+    return table.with_features(tuple(table.features[place] for place in kept), table.values[:, kept])
 
 
 def dates(table: Table) -> str:

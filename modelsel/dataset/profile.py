@@ -97,7 +97,7 @@ def _column(task: Task, feature: Feature, column: SortedColumn) -> Iterator[Find
         perfect = len(known) == n  # then trees and neighbours can learn rows by heart
         yield Finding("ID_LIKE_COLUMN", "high" if perfect else "medium", message, f"set dataset.id={name}, or {_ignore(name)}")
     yield from _determines(task, feature, column)
-    near = _near_duplicates(feature.levels)
+    near = "" if feature.text else _near_duplicates(feature.levels)
     if near:
         yield Finding(
             "NEAR_DUPLICATE_LEVELS",
@@ -109,7 +109,7 @@ def _column(task: Task, feature: Feature, column: SortedColumn) -> Iterator[Find
 
 def _id_like(feature: Feature, known: Floats, rows: int) -> bool:
     """Nominal: nearly every row a level of its own. Numeric: whole numbers, all different, without large gaps."""
-    if rows < 20 or feature.kind == "ordered" or len(known) < 0.95 * rows:
+    if rows < 20 or feature.kind == "ordered" or feature.text or len(known) < 0.95 * rows:
         return False
     if feature.kind == "nominal":
         return True

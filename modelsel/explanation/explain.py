@@ -14,7 +14,7 @@ from modelsel.comparison.ratio import assessed_per_analysed
 from modelsel.comparison.selection import rank
 from modelsel.config.settings import WINNER, ExplainSettings
 from modelsel.core.selection import Selection
-from modelsel.core.types import Floats, Resampling, Task
+from modelsel.core.types import Floats, Resampling, Task, readable
 from modelsel.explanation.correlated import together
 from modelsel.explanation.forest_importance import forest_importance, has_rows_out_of_bag
 from modelsel.explanation.learning_curve import RunPlan, learning_curve, runners
@@ -115,7 +115,7 @@ def _slices(of: StudyToExplain, search: bool, groups: Sequence[str]) -> dict[str
     said, truth = of.selection.assessed.predicted[0], of.selection.assessed.truth
     known = np.flatnonzero(said >= 0)
     task, wrong = of.task if len(known) == len(of.task) else of.task.take(known), said[known] != truth[known]
-    found = {"weak_slices": weak_slices(task, wrong, of.seed)} if search else {}
+    found = {"weak_slices": weak_slices(readable(task), wrong, of.seed)} if search and readable(task).features else {}
     return {**found, "declared_slices": declared_slices(task, wrong, groups)} if groups else found
 
 
@@ -125,6 +125,8 @@ def _dependence(of: StudyToExplain, final: Final, importance: Sequence[dict[str,
 
     lines = importance[0].get("columns", ()) if importance else ()
     names = [line["column"] for line in lines] or [feature.name for feature in of.task.features]
+    texts = {feature.name for feature in of.task.features if feature.text}
+    names = [name for name in names if name not in texts]
     found = of.apart(dependence, final, of.task, names[:COLUMNS], of.seed)
     if isinstance(found, Failure):
         LOG.warning("no partial dependence: %s, %s", found.status, found.reason)

@@ -124,6 +124,13 @@ def takes_nan(made: object) -> bool:
     return bool(get_tags(made).input_tags.allow_nan)
 
 
+def takes_sparse(made: object) -> bool:
+    """Say whether an estimator's tags allow sparse matrices."""
+    from sklearn.utils import get_tags
+
+    return bool(get_tags(made).input_tags.sparse)
+
+
 def takes_categorical(made: Any) -> bool:
     """Say whether an estimator's tags allow categories."""
     from sklearn.utils import get_tags

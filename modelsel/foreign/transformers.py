@@ -8,7 +8,7 @@ from modelsel.foreign.allowed import NotAllowedError, class_of, near
 from modelsel.foreign.parameters import settled, unknown, unsaid
 
 UNSEEN: Mapping[str, Mapping[str, Any]] = {  # a level that the analysis rows do not have must not end a fold
-    "OneHotEncoder": {"handle_unknown": "ignore", "sparse_output": False},
+    "OneHotEncoder": {"handle_unknown": "ignore"},
     "OrdinalEncoder": {"handle_unknown": "use_encoded_value", "unknown_value": -1},
 }
 
@@ -18,9 +18,12 @@ REFUSED: Mapping[str, str] = {
 }
 
 
+CROSS_FITTED = ("TargetEncoder",)  # where `fit_transform` makes the analysis rows, they do not see their own class
+
+
 @cache
-def transformer_of(name: str, plugins: tuple[str, ...] = ()) -> Any:
-    """The class of a transformer. Raises NotAllowedError.
+def transformer_of(name: str, plugins: tuple[str, ...] = (), cross_fitted: bool = False) -> Any:
+    """The class of a transformer; `cross_fitted`: the rows of the fit are made by `fit_transform`. Raises NotAllowedError.
 
     >>> transformer_of("StandardScaler").__module__
     'sklearn.preprocessing._data'
@@ -32,15 +35,17 @@ def transformer_of(name: str, plugins: tuple[str, ...] = ()) -> Any:
         raise NotAllowedError(f"{name} is no transformer")
     if getattr(kind, "__single_column_transformer__", False):
         raise NotAllowedError(f"{name} takes one column of a data frame, and a step hands over arrays")
-    if kind.__name__ in REFUSED:
+    if kind.__name__ in REFUSED and not (cross_fitted and kind.__name__ in CROSS_FITTED):
         raise NotAllowedError(f"{kind.__name__} as a step {REFUSED[kind.__name__]}")
     return kind
 
 
-def problems(name: str, params: Mapping[str, object], plugins: tuple[str, ...] = ()) -> Iterator[str]:
+def problems(
+    name: str, params: Mapping[str, object], plugins: tuple[str, ...] = (), cross_fitted: bool = False
+) -> Iterator[str]:
     """Yield reasons why a step cannot be used, by itself."""
     try:
-        kind = transformer_of(name, plugins)
+        kind = transformer_of(name, plugins, cross_fitted)
     except NotAllowedError as error:
         yield str(error)
         return
@@ -49,14 +54,14 @@ def problems(name: str, params: Mapping[str, object], plugins: tuple[str, ...] =
     if wrong:
         return
     try:
-        made(name, params, 0, plugins)
+        made(name, params, 0, plugins, cross_fitted)
     except Exception as error:
         yield f"{name} cannot be made from plain values: {error}"
 
 
-def made(name: str, params: Mapping[str, object], seed: int, plugins: tuple[str, ...] = ()) -> Any:
+def made(name: str, params: Mapping[str, object], seed: int, plugins: tuple[str, ...] = (), cross_fitted: bool = False) -> Any:
     """An unfitted transformer; encoders are told what to do with levels not seen before, unless the parameters say it."""
-    kind = transformer_of(name, plugins)
+    kind = transformer_of(name, plugins, cross_fitted)
     return kind(**settled(kind, {**UNSEEN.get(kind.__name__, {}), **params}, seed))
 
 
@@ -64,7 +69,7 @@ def made(name: str, params: Mapping[str, object], seed: int, plugins: tuple[str,
 def _known() -> Mapping[str, Any]:
     from sklearn.utils import all_estimators
 
-    return dict(all_estimators(type_filter="transformer"))
+    return {name: kind for name, kind in all_estimators() if hasattr(kind, "transform")}  # vectorizers of texts too
 
 
 def _own(name: str) -> Any:

@@ -15,11 +15,14 @@ from modelsel.core.spec import FieldLimits, one_of, plain, resolved
 from modelsel.core.types import BOTH_TASKS, PROBABILITIES, Description, Feature, Integers, Table, Task, TaskKind
 from modelsel.foreign.allowed import NotAllowedError, class_of, home_of
 from modelsel.foreign.answers import decides, scores_of
+from modelsel.foreign.branches import BranchSpec, sources
+from modelsel.foreign.branches import problems as branch_problems
 from modelsel.foreign.libraries import Origin, fits_in_threads, kinds_read, takes_nan, takes_weights
 from modelsel.foreign.native import most_levels, takes_categories
 from modelsel.foreign.parameters import Params, settled, unknown, unsaid
 from modelsel.learner.base import BaseLearner
 from modelsel.learner.fitted_estimator import EstimatorModel, EstimatorPath, restored
+from modelsel.learner.step_columns import trouble
 from modelsel.sharing.adapter import Adapter, find
 
 
@@ -36,6 +39,13 @@ class Estimator(BaseLearner):
     )
     missing: str = one_of("auto", "median", "keep", help="of numbers; auto: kept where the estimator says that it takes NaN")
     scale: str = one_of("none", "deviation", help="of numbers; machines and linear models want deviation, trees do not care")
+    steps: tuple[Any, ...] | None = field(
+        default=None,
+        metadata={
+            "optional": True,
+            "limits": FieldLimits(help="steps by columns, in the place of encoding, missing and scale"),
+        },
+    )
     plugins: tuple[str, ...] = field(
         default=(), metadata={"identity": False, "limits": FieldLimits(help="packages allowed beside the list")}
     )
@@ -43,13 +53,16 @@ class Estimator(BaseLearner):
     no_training_error: ClassVar[str] = "every analysis row would have to be asked again of every candidate for it"
 
     def __post_init__(self) -> None:
+        """Parameters and steps as values that can be hashed, and no more plug-ins than they need."""
         object.__setattr__(self, "params", Params(self.params))
-        object.__setattr__(self, "plugins", tuple(sorted({self.package} & set(self.plugins))))
+        object.__setattr__(self, "steps", tuple(map(BranchSpec.of, self.steps)) if self.steps else None)
+        packages = {self.package, *(step.transformer.partition(".")[0] for spec in self.steps or () for step in spec.steps)}
+        object.__setattr__(self, "plugins", tuple(sorted(packages & set(self.plugins))))
 
     @property
     def holds_gil(self) -> bool:  # type: ignore[override]  # as its class has it
         """True but for the few whose fits are sums of arrays alone: a process of its own would cost more than their fit."""
-        return not fits_in_threads(self.estimator, self.params)
+        return self.steps is not None or not fits_in_threads(self.estimator, self.params)
 
     @property
     def package(self) -> str:
@@ -69,7 +82,8 @@ class Estimator(BaseLearner):
     @property
     def source(self) -> str:
         """The owner of the code, with its version: a part of the key under which answers are kept."""
-        return f"{self.home.distribution} {self.home.version}"
+        own = f"{self.home.distribution} {self.home.version}"
+        return ", ".join(dict.fromkeys((own, *sources(self.steps or (), self.plugins))))
 
     @property
     def unit(self) -> str:  # type: ignore[override]  # as its class has it
@@ -146,6 +160,9 @@ class Estimator(BaseLearner):
         if not kinds_read(made):
             yield f"{self.estimator} is no scikit-learn classifier or regressor"
             return
+        if self.steps:
+            yield from self._unfit_steps(made, task)
+            return
         if self.encoding == "native" and not takes_categories(kind):
             yield f"{self.estimator} takes no categories: use encoding=one_hot or ordinal"
         if self.missing == "keep" and not takes_nan(made):
@@ -155,14 +172,27 @@ class Estimator(BaseLearner):
         if isinstance(task, Task):
             yield from self._unfit_for(kind, made, task)
 
+    def _unfit_steps(self, made: object, task: Table | None) -> Iterable[str]:
+        """Yield why the steps cannot be used, by themselves or on this task."""
+        if beside := [name for name in ("encoding", "missing", "scale") if getattr(self, name) not in ("auto", "none")]:
+            yield f"steps by columns say it all: leave {', '.join(beside)} out"
+        wrong = list(branch_problems(self.steps or (), self.plugins))
+        yield from wrong
+        if isinstance(task, Task) and not wrong:
+            yield from trouble(task, self.steps or (), self.plugins, made)
+            yield from self._unweighted(made, task)
+
+    def _unweighted(self, made: object, task: Task) -> Iterable[str]:
+        if task.weights is not None and not takes_weights(made):
+            yield f"{self.estimator} takes no weights, and this task has some"
+
     def _unfit_for(self, kind: object, made: object, task: Task) -> Iterable[str]:
         """Yield why the estimator cannot be fitted on the task's features and weights."""
         most = most_levels(kind) if self.coded == "native" else None
         many = [feature for feature in task.features if most and feature.kind == "nominal" and len(feature.levels) > most]
         if many:
             yield f"{self.estimator} takes at most {most} categories, and {_named(many)} has more: use encoding=ordinal"
-        if task.weights is not None and not takes_weights(made):
-            yield f"{self.estimator} takes no weights, and this task has some"
+        yield from self._unweighted(made, task)
 
     def refusal(self, task: Task, rows: Integers) -> str | None:
         return None

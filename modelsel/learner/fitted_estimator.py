@@ -30,11 +30,14 @@ from modelsel.foreign.native import as_wanted, fitted_with, made_with
 from modelsel.foreign.parameters import settled
 from modelsel.foreign.stored import FILES, SKOPS, NotStoredError, dumped, loaded
 from modelsel.learner import encoding as _columns_stored
+from modelsel.learner import step_columns
 from modelsel.learner.base import FittedModel
 from modelsel.learner.encoding import ColumnEncoding, TargetColumns
+from modelsel.learner.step_columns import BranchColumns
 from modelsel.sharing.adapter import Adapter, Answer
 
 KIND = "estimator"
+Columns = ColumnEncoding | TargetColumns | BranchColumns
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +49,7 @@ class Answering:
 
     estimator: Any
     adapter: Adapter | None
-    columns: ColumnEncoding | TargetColumns
+    columns: Columns
     nominal: tuple[int, ...]  # columns of the matrix that hold categories
     own: Integers
     classes: int
@@ -247,9 +250,12 @@ class EstimatorPath:
         return array_digest(task.values[rows], task.target[rows], task.row_weights[rows])
 
     @cached_property
-    def _columns(self) -> tuple[ColumnEncoding | TargetColumns, Floats]:
+    def _columns(self) -> tuple[Columns, Any]:
         """The encoding of rows as a matrix, and the matrix of the analysis rows."""
-        learner, missing = self.learner, _missing(self.learner)
+        learner = self.learner
+        if learner.steps:
+            return BranchColumns.of(self.task, self.rows, learner.steps, self.seed, learner.plugins)
+        missing = _missing(learner)
         if learner.coded == "target":
             return TargetColumns.of(self.task, self.rows, missing, learner.scale, self.seed)
         columns = ColumnEncoding.of(self.task, self.rows, learner.coded, missing, learner.scale)
@@ -280,7 +286,7 @@ class EstimatorPath:
     def _fitted_now(self, learner: Any) -> Answering:
         """Fit the estimator on the matrix of the analysis rows."""
         task, rows, kind, (columns, matrix) = self.task, self.rows, learner.cls, self._columns
-        nominal = columns.nominal if learner.coded == "native" else ()
+        nominal = columns.nominal if learner.coded == "native" and not learner.steps else ()
         classes, target = _coded(task, rows)
         made = kind(**settled(kind, {**learner.params, **made_with(kind, nominal, matrix.shape[1])}, self.seed))
         weights = {} if task.weights is None else {"sample_weight": task.weights[rows]}
@@ -371,7 +377,7 @@ def _answering(learner: Any, facts: Mapping[str, Any], arrays: Mapping[str, NDAr
     if not hasattr(estimator, "predict"):
         raise ValueError("estimator: what is stored predicts nothing")
     nominal = tuple(int(column) for column in facts["nominal"])
-    read = _columns_stored.read(facts["columns"], columns)
+    read = _read(facts["columns"], columns, learner.plugins)
     return Answering(estimator, None, read, nominal, own.astype(np.int64), classes)
 
 
@@ -389,9 +395,20 @@ def stored(answering: Any, plugins: tuple[str, ...]) -> tuple[dict[str, Any], di
     """Facts and arrays of the fitted estimator; the reason alone where it cannot be stored."""
     try:
         name, data = dumped(answering.estimator, plugins)
-        facts, arrays = _columns_stored.written(answering.columns)
+        facts, arrays = _written(answering.columns)
     except NotStoredError as error:
         return {"unstored": str(error)}, {}
     more = {"stored": name, "columns": facts, "nominal": list(answering.nominal), "classes": answering.classes}
     own = {f"{COLUMNS}{key}": array for key, array in arrays.items()}
     return more, {**own, f"{FILE}{name}": np.frombuffer(data, np.uint8), "own": answering.own}
+
+
+def _written(columns: Columns) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Facts and arrays of fitted columns."""
+    return step_columns.written(columns) if isinstance(columns, BranchColumns) else _columns_stored.written(columns)
+
+
+def _read(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], plugins: tuple[str, ...]) -> Columns:
+    if "branches" in facts:
+        return step_columns.read(facts, arrays, plugins)
+    return _columns_stored.read(facts, arrays)

@@ -6,7 +6,7 @@ column held them; nothing is encoded or filled before it. `identity` names the o
 fit's generator.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from modelsel.core.fingerprint import array_digest, digest
 from modelsel.core.spec import plain
 from modelsel.core.types import (
     BOTH_TASKS,
@@ -22,13 +23,15 @@ from modelsel.core.types import (
     Description,
     Feature,
     Integers,
+    Outputs,
     Table,
     Task,
     TaskKind,
 )
-from modelsel.foreign import objects
+from modelsel.foreign import objects, shared_steps
 from modelsel.foreign.allowed import near
 from modelsel.foreign.answers import decides, scores_of
+from modelsel.foreign.asking import asked, is_sharing
 from modelsel.foreign.identity import identity, sources
 from modelsel.foreign.libraries import is_pairwise, kinds_read
 from modelsel.foreign.parameters import Params
@@ -249,6 +252,22 @@ class SourceColumns:
         return found if self.against is None or found.shape[1] != len(table.source.data) else found[:, self.against]
 
 
+class SharedAnswering(Answering):
+    """What shared steps make of the rows that are asked about is remembered for the next that asks."""
+
+    def outputs(self, values: Sequence[object], table: Table, rows: Integers, scores: bool) -> Outputs:
+        """As any fit answers."""
+        if not is_sharing() or table.source is None:
+            return super().outputs(values, table, rows, scores)
+        try:
+            with asked(digest([table.source.token, array_digest(table.rows[rows])])):
+                return super().outputs(values, table, rows, scores)
+        except ValueError as error:
+            if "read-only" not in str(error):
+                raise
+            return super().outputs(values, table, rows, scores)
+
+
 class ObjectPath(EstimatorPath):
     """Fits of an object on some rows of the source, shared by its candidates."""
 
@@ -266,17 +285,40 @@ class ObjectPath(EstimatorPath):
         task, rows, (columns, X) = self.task, self.rows, self._columns
         assert task.source is not None
         labels, y = task.source.classes, task.source.labels(task.rows[rows], task.target[rows])
-        made = objects.seeded(learner.fresh(), self.seed)
-        name = objects.weights_name(made) if task.weights is not None else None
-        made.fit(X, y, **({name: task.row_weights[rows]} if name else {}))
+        name = objects.weights_name(learner.made) if task.weights is not None else None
+        made = self._made(learner, X, y, {name: task.row_weights[rows]} if name else {})
         if labels is None:
-            return Answering(made, learner.adapter, columns, (), np.zeros(0, np.int64), 0)
+            return SharedAnswering(made, learner.adapter, columns, (), np.zeros(0, np.int64), 0)
         seen = getattr(made, "classes_", None)
         own = np.unique(task.target[rows]) if seen is None else places_of(labels, np.asarray(seen))
-        return Answering(made, learner.adapter, columns, (), own.astype(np.int64), len(task.class_names), labels)
+        return SharedAnswering(made, learner.adapter, columns, (), own.astype(np.int64), len(task.class_names), labels)
+
+    def _made(self, learner: Any, X: Any, y: Any, weights: Mapping[str, Any]) -> Any:
+        """Fit a clone; in a cell it shares its steps with others, unless its last step would write into what is theirs."""
+        made = self._cloned(learner, shares=is_sharing())
+        try:
+            made.fit(X, y, **weights)
+        except ValueError as error:
+            if not is_sharing() or "read-only" not in str(error):
+                raise
+            made = self._cloned(learner, shares=False)
+            made.fit(X, y, **weights)
+        return made
+
+    def _cloned(self, learner: Any, shares: bool) -> Any:
+        """A clone with seeds in it."""
+        fresh = learner.fresh()
+        free = shared_steps.drawing(fresh) if shares else frozenset()
+        made = objects.seeded(fresh, self.seed)
+        if not shares:
+            return made
+        assert self.task.source is not None
+        fold = digest([self.task.source.token, self.task.fingerprint, array_digest(self.task.rows[self.rows])])
+        return shared_steps.share(made, fold, free)
 
     def model(self, learner: Any) -> "ObjectModel":
         value, answering = self._value(learner), self._answering([learner])
+        shared_steps.plain(answering.estimator)
         return ObjectModel(learner, answering.cut(value), self.seed, self.digest)
 
 

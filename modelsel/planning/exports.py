@@ -41,7 +41,7 @@ def _converted(candidate: Candidate) -> bool:
     name = str(learner.estimator)
     class_name = f"{name.partition('.')[0]}.{name.rpartition('.')[2]}"
     plain = learner.encoding in ("one_hot", "ordinal") or (learner.encoding == "auto" and class_name not in OF_CATEGORIES)
-    return class_name in CONVERTED and plain and not candidate.preparers
+    return class_name in CONVERTED and plain and not candidate.preparers and not learner.steps
 
 
 def line(candidates: Sequence[Candidate]) -> str:

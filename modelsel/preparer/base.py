@@ -18,15 +18,13 @@ What it may offer besides: `problems`, `fit_key` and `fit_path` (one fit answers
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
 from modelsel.core.described import Described, given_by
 from modelsel.core.spec import resolved
-from modelsel.core.types import BOTH_TASKS, AnyTask, Description, Integers, Table, TaskKind
-
-AnyTable = TypeVar("AnyTable", bound=Table)
+from modelsel.core.types import BOTH_TASKS, AnyTable, AnyTask, Description, Integers, Table, TaskKind
 
 
 class FittedPreparer(Described):

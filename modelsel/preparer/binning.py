@@ -10,8 +10,8 @@ from typing import cast
 
 import numpy as np
 
-from modelsel.core.types import ClassTask, Description, Feature, Floats, Integers, Kind, Task
-from modelsel.preparer.base import AnyTable, FittedPreparer
+from modelsel.core.types import AnyTable, ClassTask, Description, Feature, Floats, Integers, Kind, Task
+from modelsel.preparer.base import FittedPreparer
 from modelsel.statistics.information import entropy
 
 KINDS = ("nominal", "ordered")

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from modelsel.core.types import Description, Integers
-from modelsel.preparer.base import AnyTable, FittedPreparer
+from modelsel.core.types import AnyTable, Description, Integers
+from modelsel.preparer.base import FittedPreparer
 
 
 @dataclass(frozen=True, eq=False)

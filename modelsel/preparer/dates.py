@@ -11,14 +11,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from modelsel.core.spec import plain
-from modelsel.core.types import Booleans, Description, Feature, Floats, Integers, Table, Task
-from modelsel.preparer.base import AnyTable, BasePreparer, FittedPreparer
+from modelsel.core.types import AnyTable, Booleans, Candidate, Description, Feature, Floats, Integers, Table, Task
+from modelsel.preparer.base import BasePreparer, FittedPreparer
 
 DAY, HOUR = 86_400, 3_600
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 LEVELS = {"month": MONTHS, "weekday": WEEKDAYS}  # nominal; the other parts are numbers
 ALL = ("year", "month", "weekday", "hour", "age")
+
+
+def in_parts(candidate: Candidate) -> bool:
+    """Say whether a candidate takes dates in parts, in one of its steps."""
+    return any(isinstance(step, Dates) for step in candidate.steps)
 
 
 @dataclass(frozen=True)

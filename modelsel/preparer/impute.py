@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.spec import one_of
-from modelsel.core.types import Description, Floats, Integers, Task
-from modelsel.preparer.base import AnyTable, BasePreparer, FittedPreparer
+from modelsel.core.types import AnyTable, Description, Floats, Integers, Task
+from modelsel.preparer.base import BasePreparer, FittedPreparer
 
 WORDS = ("median", "mean")
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.core.types import Description, Integers, Task
-from modelsel.preparer.base import AnyTable, BasePreparer
+from modelsel.core.types import AnyTable, Description, Integers, Task
+from modelsel.preparer.base import BasePreparer
 
 
 @dataclass(frozen=True)

@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.spec import FieldLimits, one_of, plain
-from modelsel.core.types import Description, Feature, Floats, Integers, Table, Task
+from modelsel.core.types import AnyTable, Description, Feature, Floats, Integers, Table, Task
 from modelsel.foreign import transformers
 from modelsel.foreign.allowed import home_of
+from modelsel.foreign.branches import block
 from modelsel.foreign.libraries import takes_weights
 from modelsel.foreign.parameters import Params
 from modelsel.foreign.stored import INSTALL, NotStoredError, has_skops, skops, unskopsed
-from modelsel.preparer.base import AnyTable, BasePreparer, FittedPreparer
+from modelsel.preparer.base import BasePreparer, FittedPreparer
 
 ALL = "all"
-UNDECLARED = "\0undeclared"  # a level that no row had when levels were declared
 
 
 @dataclass(frozen=True)
@@ -134,17 +134,9 @@ def read(features: Sequence[Feature], columns: str) -> list[int]:
 
 def handed(features: Sequence[Feature], places: Sequence[int], values: Floats) -> Any:
     """The columns as the transformer wants them: numbers, or names as texts with NaN where missing."""
-    if any(features[place].kind == "nominal" for place in places):
-        if any(features[place].kind != "nominal" for place in places):
-            raise ValueError("a step for all columns reads numbers: give the nominal features a step of their own before it")
-        return np.column_stack([_texts(features[place], values[:, place]) for place in places])
-    return np.ascontiguousarray(values[:, list(places)])
-
-
-def _texts(feature: Feature, codes: Floats) -> Any:
-    levels = np.array([*feature.levels, UNDECLARED, np.nan], object)
-    at = np.where(np.isnan(codes), len(levels) - 1, np.minimum(np.nan_to_num(codes), len(feature.levels))).astype(np.int64)
-    return levels[at]
+    if len({features[place].kind == "nominal" for place in places}) > 1:
+        raise ValueError("a step for all columns reads numbers: give the nominal features a step of their own before it")
+    return block(features, places, values)
 
 
 def _dense(out: object) -> Any:

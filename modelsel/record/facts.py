@@ -109,6 +109,8 @@ def feature(item: Feature, values: Floats) -> dict[str, Any]:
     if item.kind == "numeric":
         quartiles = np.quantile(present, [0, 0.25, 0.5, 0.75, 1]).tolist() if len(present) else []
         return {**facts, "different": len(np.unique(present)), "quartiles": quartiles, "dates": item.dates}
+    if item.text:
+        return {**facts, "different": len(np.unique(present)), "levels": []}
     counts = np.bincount(present.astype(np.int64), minlength=len(item.levels) + 1)
     named = [*item.levels, "(not declared)"]
     top = [index for index in np.argsort(-counts, kind="stable")[:LEVELS] if counts[index]]

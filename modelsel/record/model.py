@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from modelsel.core.errors import DataError, Problem
 from modelsel.core.spec import class_of
-from modelsel.core.types import Description, Feature, Floats, Table, Task, positions
+from modelsel.core.types import Description, Feature, Floats, Table, Task, positions, without_levels
 from modelsel.dataset.columns.spellings import labels
 from modelsel.foreign.stored import FILES
 from modelsel.learner.base import FittedModel
@@ -186,7 +186,7 @@ def _restore(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], plugi
 
 def _feature(said: Mapping[str, Any]) -> Feature:
     dates = bool(said.get("dates", False))
-    return Feature(said["name"], said["kind"], tuple(said["levels"]), float(said["cost"]), dates)
+    return Feature(said["name"], said["kind"], tuple(said["levels"]), float(said["cost"]), dates, bool(said.get("text", False)))
 
 
 def _files(data: Path, facts: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
@@ -211,7 +211,7 @@ def _facts(final: FinalModel, version: str) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "modelsel": version,
-        "features": [asdict(feature) for feature in final.features],
+        "features": [asdict(feature) for feature in without_levels(final.features)],
         "classes": list(final.classes),
         "labels": final.label_type,
         "steps": [{"kind": step.kind, "facts": dict(step.facts)} for step in final.steps],

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.errors import DataError, Problem
-from modelsel.core.types import Feature, Floats, Table
+from modelsel.core.types import Feature, Floats, Table, of_texts
 from modelsel.dataset.columns.numbers import like_dates, seconds
 from modelsel.dataset.columns.spellings import TRUTH, codes
 
@@ -27,6 +27,7 @@ def table(columns: Mapping[str, Sequence[object]], features: Sequence[Feature], 
     Raises DataError naming every column that is missing, of another length or not readable as its kind.
     """
     DataError.raise_if(_absent(columns, features))
+    features, columns = _with_texts(columns, features)
     read = [_values(columns[feature.name], feature) for feature in features]
     DataError.raise_if([problem for _, problems in read for problem in problems])
     rows = len(read[0][0]) if read else 0
@@ -37,6 +38,14 @@ def table(columns: Mapping[str, Sequence[object]], features: Sequence[Feature], 
     )
     values = np.column_stack([values for values, _ in read]) if read else np.empty((0, 0))
     return Table(name=name, features=tuple(features), values=values, rows=np.arange(rows, dtype=np.int64))
+
+
+def _with_texts(
+    columns: Mapping[str, Sequence[object]], features: Sequence[Feature]
+) -> tuple[Sequence[Feature], Mapping[str, Sequence[object]]]:
+    """Features of texts with the levels that these rows have."""
+    said = {f.name: [None if _missing(value) else str(value) for value in columns[f.name]] for f in features if f.text}
+    return [of_texts(f, said[f.name])[0] if f.text else f for f in features], {**columns, **said}
 
 
 def unseen(rows: Table) -> dict[str, int]:

@@ -7,12 +7,12 @@ candidate takes dates in parts (`preparer=dates`), nobody has to be told that th
 from dataclasses import replace
 
 from modelsel.config.compose import Config
-from modelsel.core.spec import kind_of
-from modelsel.core.types import Candidate, Finding, Task
+from modelsel.core.types import Finding, Task
 from modelsel.dataset.columns.assemble import Loaded
 from modelsel.dataset.columns.settings import TableSettings
+from modelsel.preparer.dates import in_parts
 
-IN_PARTS, AS_MOMENTS = "dates", "DATES_AS_NUMBERS"  # a preparer, a finding
+AS_MOMENTS = "DATES_AS_NUMBERS"
 
 
 def load(config: Config) -> tuple[Loaded, Config]:
@@ -21,7 +21,7 @@ def load(config: Config) -> tuple[Loaded, Config]:
     Raises ConfigurationError or DataError with all problems.
     """
     loaded = config.dataset.load()
-    if config.candidates and all(map(_takes_parts, config.candidates)):
+    if config.candidates and all(map(in_parts, config.candidates)):
         left = tuple(finding for finding in loaded.findings if finding.code != AS_MOMENTS)
         return replace(loaded, findings=left), config
     column = _lone_date(config, loaded.task)
@@ -42,11 +42,6 @@ def _lone_date(config: Config, task: Task) -> str | None:
     if not divided or task.times is not None or not isinstance(config.dataset, TableSettings):
         return None
     found = [feature.name for feature in task.features if feature.dates]
-    if len(found) != 1 or found[0] in config.dataset.features or any(map(_takes_parts, config.candidates)):
+    if len(found) != 1 or found[0] in config.dataset.features or any(map(in_parts, config.candidates)):
         return None
     return found[0]
-
-
-def _takes_parts(candidate: Candidate) -> bool:
-    """Say whether a candidate has dates in parts as a step."""
-    return any(kind_of(step) == IN_PARTS for step in candidate.steps)

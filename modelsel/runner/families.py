@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from modelsel.core.fingerprint import digest, generator
+from modelsel.core.lru_cache import LRUCache
 from modelsel.core.spec import flat, resolved
 from modelsel.core.types import Candidate, Task, positions
 from modelsel.learner.base import Path
@@ -19,7 +20,6 @@ from modelsel.planning.alike import told_apart
 from modelsel.planning.batch import fit_digest
 from modelsel.planning.sources import code
 from modelsel.runner.evaluation.cell_result import CellKey
-from modelsel.runner.evaluation.lru_cache import LRUCache
 from modelsel.runner.evaluation.preprocessing import prepare, rows_digest
 from modelsel.runner.journal import FAMILY, Journal, JournalRecord
 

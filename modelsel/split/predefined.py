@@ -21,7 +21,8 @@ class Predefined(BaseSplit):
         elif not task.held_out.any() or task.held_out.all():
             yield f"the held-out column marks {int(task.held_out.sum())} of {len(task)} rows: both sides need rows"
         elif task.groups is not None and (both := _on_both_sides(task)):
-            yield f"{both} {'groups' if task.units is None else 'units'} are on both sides of the predefined split"
+            what = "groups" if task.units is None else "units"
+            yield f"{both} {what} are on both sides of the predefined split: hold out each with all of its rows, or with none"
 
     def partition(self, task: Task) -> Partition:
         assert task.held_out is not None, "problems() was not asked"

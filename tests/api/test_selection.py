@@ -271,7 +271,8 @@ def visits() -> tuple[pd.DataFrame, Any]:
 def test_dates_are_taken_as_a_study_takes_them(form: Any, visits: tuple[Any, Any], folder: Path) -> None:
     X, y = visits[0].assign(when=form(visits[0]["when"])), visits[1]
     space = {"cart": {"learner": "cart", "sweep": {"preparer": "choice(none, dates)"}}}
-    search = SelectionCV(space, scheme={"kind": "stratified_kfold", "folds": 3}).fit(X, y)
+    with pytest.warns(UserWarning, match="'when' of X: dates, which are read as moments"):
+        search = SelectionCV(space, scheme={"kind": "stratified_kfold", "folds": 3}).fit(X, y)
     study = modelsel.run(
         X.assign(y=y), target="y", space=space, split="none", final_test=False, scheme={"folds": 3}, tracking="off"
     )
@@ -285,12 +286,16 @@ def test_dates_are_taken_as_a_study_takes_them(form: Any, visits: tuple[Any, Any
 def test_a_scheme_in_the_order_of_time_is_told_the_times(visits: tuple[Any, Any]) -> None:
     X, y = visits
     scheme = {"kind": "time_split", "folds": 3}
-    found = [SelectionCV({"tree": "cart"}, scheme=scheme).fit(X, y, times=times) for times in (X["when"], np.arange(120))]
+    alone = X.drop(columns="when")
+    found = [SelectionCV({"tree": "cart"}, scheme=scheme).fit(alone, y, times=times) for times in (X["when"], np.arange(120))]
     assert np.array_equal(found[0].cv_results_["mean_test_score"], found[1].cv_results_["mean_test_score"])
     with pytest.raises(ValueError, match=r"needs times: give fit\(X, y, times=...\)$"):
-        SelectionCV({"tree": "cart"}, scheme=scheme).fit(X, y)
+        SelectionCV({"tree": "cart"}, scheme=scheme).fit(alone, y)
+    parts = {"tree": {"learner": "cart", "preparer": "dates"}}  # no warning of dates
+    with pytest.raises(ValueError, match=r"needs times: give fit\(X.drop\(columns='when'\), y, times=X\['when'\]\)$"):
+        SelectionCV(parts, scheme=scheme).fit(X, y)
     with pytest.raises(ValueError, match="for each of the 120 rows"):
-        SelectionCV({"tree": "cart"}, scheme=scheme).fit(X, y, times=["soon"] * 120)
+        SelectionCV({"tree": "cart"}, scheme=scheme).fit(alone, y, times=["soon"] * 120)
 
 
 def test_neighbours_score_as_in_grid_search(cancer: tuple[Any, Any]) -> None:

@@ -99,18 +99,30 @@ def test_steps_serve_our_own_learners_too(mixed):
 
 
 @pytest.mark.parametrize(
-    ("steps", "said"),
+    ("learner", "steps", "said"),
     [
         (
+            "knn",
             {"numerical": ["StandardScaler"]},
             "MSEL-219: unknown kind of columns 'numerical', space.x.steps; did you mean 'numeric'",
         ),
-        (["StandardScaler"], "MSEL-219: steps are no mapping"),
-        ({"numeric": [["StandardScaler"]]}, "MSEL-219: a step for numeric columns has no name"),
+        (LOGISTIC, ["StandardScaler"], "MSEL-219: steps are no mapping"),
+        (LOGISTIC, {"numeric": [["StandardScaler"]]}, "MSEL-219: a step for numeric columns has no name"),
+        (LOGISTIC, {"age": ["StandardScaler"], "all": ["PCA"]}, "MSEL-219: 'all' beside 'age'"),
     ],
 )
-def test_what_is_no_step_is_said(steps, said):
-    assert said in problems({"learner": LOGISTIC, "steps": steps})
+def test_what_is_no_step_is_said(learner, steps, said):
+    assert said in problems({"learner": learner, "steps": steps})
+
+
+def test_steps_by_columns_are_the_estimators_own_and_are_swept():
+    sweep = {"steps.text": [["TfidfVectorizer"], [{"kind": "HashingVectorizer", "n_features": 64}]], "params.C": [1, 10]}
+    found = candidates({"learner": LOGISTIC, "steps": {"age": ["StandardScaler"], "rest": "drop"}, "sweep": sweep}, 4)
+    said = {tuple((spec.columns, *(step.transformer for step in spec.steps)) for spec in one.learner.steps) for one in found}
+    assert said == {
+        (("age", "StandardScaler"), ("rest", "drop"), ("text", text)) for text in ("TfidfVectorizer", "HashingVectorizer")
+    }
+    assert len({one.id for one in found}) == 4
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def test_a_cut_in_time_moves_to_where_no_unit_is_torn() -> None:
         ({}, {"unit": "y"}, "'y' has two roles"),
         ({}, {"unit": "patent"}, "did you mean 'patient'?"),
         ({"held": np.arange(60) % 2}, {"unit": "patient", "dataset": {"held_out": "held"}, "split": "predefined"},
-         "20 units are on both sides"),
+         "20 units are on both sides of the predefined split: hold out each with all of its rows"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_units_is_told_before_any_fit(

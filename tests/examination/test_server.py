@@ -400,6 +400,21 @@ def test_one_machine_has_so_many_connections(impatient: int) -> None:
     assert b"200 OK" in replied(impatient, WHOLE)
 
 
+BODIES = (
+    b"", b"\n", b"x", b"token", b"token,prediction", b"token,prediction\n", b"r0,yes", b'"', b"\x00", b"\xff\xfe", b"PAR1",
+    b"{}", b"token,prediction\n" + b"a" * 200_000 + b",yes\n", b"token,token\nr0,r0\n",
+)  # fmt: skip
+
+
+def test_a_body_that_is_no_table_is_refused_with_a_reason(client: TestClient, service: ExamService) -> None:
+    """One of a single line was an internal error, 500."""
+    token = {"Authorization": f"Bearer {service.askers.admit('ann')}"}
+    replies = [client.post("/answers", content=body, headers=token) for body in BODIES]
+    assert {reply.status_code for reply in replies} <= {400, 422}
+    assert all("MSEL-" in reply.json()["error"] for reply in replies)
+    assert service.exam.history() == []
+
+
 @pytest.mark.parametrize("packed", [gzip.compress, bz2.compress, lzma.compress])
 def test_a_packed_answer_is_not_unpacked(client: TestClient, service: ExamService, packed: Callable[[bytes], bytes]) -> None:
     bomb = packed(b"token,prediction\n" + b"a,yes\n" * 10**6)

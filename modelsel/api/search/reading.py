@@ -4,7 +4,10 @@ Objects read X itself: frames with columns of any type, sparse matrices, lists o
 in the task for such rows (numbers where there are some, else a digest per row) only tells rows apart.
 """
 
+import re
+from collections.abc import Iterable
 from typing import Any
+from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _check_y, _num_samples, column_or_1d
 
 from modelsel.core.source import Source
-from modelsel.core.types import ClassTask, Feature, Floats, NumberTask, Task
+from modelsel.core.types import Candidate, ClassTask, Feature, Floats, NumberTask, Task
 from modelsel.dataset.columns.kinds import sorted_levels
 from modelsel.dataset.columns.number_target import MANY
 from modelsel.dataset.tables.frame import as_pandas, described
@@ -21,6 +24,8 @@ from modelsel.dataset.tables.frame import table as frame_table
 from modelsel.dataset.tables.in_memory import is_frame
 from modelsel.dataset.tables.source import by_rows, is_sparse, of_sparse
 from modelsel.estimator import countable, distinct
+from modelsel.learner.object import Object
+from modelsel.preparer.dates import in_parts
 
 
 def looks_like_numbers(y: Any) -> bool:
@@ -91,3 +96,26 @@ def _described(X: Any) -> tuple[tuple[Feature, ...], Floats]:
 
 def _numbered(values: Floats) -> tuple[tuple[Feature, ...], Floats]:
     return tuple(Feature(f"x{place}", "numeric") for place in range(values.shape[1])), values
+
+
+def warn_of_dates(task: Task, candidates: Iterable[Candidate]) -> None:
+    """Warn where a candidate that does not take dates in parts is given dates; objects read them as they are."""
+    found = [feature.name for feature in task.features if feature.dates]
+    if found and any(not isinstance(one.learner, Object) and not in_parts(one) for one in candidates):
+        warn(
+            f"{', '.join(map(repr, found))} of X: dates, which are read as moments; a feature that may tell the future. "
+            "'preparer': 'dates' in an entry of the space takes their parts; leave them out if they are no feature",
+            UserWarning, stacklevel=3,
+        )  # fmt: skip
+
+
+def in_words_of_fit(reason: str) -> str:
+    """What a scheme asks for in the words of `fit`.
+
+    >>> in_words_of_fit("scheme=time_split needs times: set dataset.time=day")
+    "scheme=time_split needs times: give fit(X.drop(columns='day'), y, times=X['day'])"
+    >>> in_words_of_fit("scheme=group_kfold needs groups: set dataset.groups=COLUMN")
+    'scheme=group_kfold needs groups: give fit(X, y, groups=...)'
+    """
+    said = re.sub(r"set dataset\.time=(?!COLUMN\b)(\w+)$", r"give fit(X.drop(columns='\1'), y, times=X['\1'])", reason)
+    return re.sub(r"set dataset\.(group|time)s?=.*", r"give fit(X, y, \1s=...)", said)

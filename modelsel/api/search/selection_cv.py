@@ -3,7 +3,6 @@
 Nothing is written to disk and no ledger is opened (`record=True` makes it a study, with a folder under runs/).
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from inspect import isclass
@@ -21,7 +20,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from modelsel.api.search.cells import CandidateScores, answered
-from modelsel.api.search.reading import as_given, looks_like_numbers
+from modelsel.api.search.reading import as_given, in_words_of_fit, looks_like_numbers, warn_of_dates
 from modelsel.api.search.results import beside, parameters, results
 from modelsel.api.search.scoring import Asked, Scorings, judge_themselves, measure_of, own_score, scorings_of
 from modelsel.api.search.telling import SearchLines, Training
@@ -232,6 +231,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         task, entries = self._read(X, y, weights, numbers)
         task = self._told(task, groups, times, unit)
         scorings, rule, candidates = self._parts(task, entries)
+        warn_of_dates(task, candidates)
         scorings = scorings.on_rows(self, X, y, weights)
         scoring = scorings.chooses
         resampling = _whole(self._resampling(task, groups), task)
@@ -559,8 +559,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         scheme = builder.part("scheme", _named(self.scheme), "scheme")
         ConfigurationError.raise_if(builder.problems)
         if reasons := list(scheme.problems(task)):
-            here = (re.sub(r"set dataset\.(group|time)s?=.*", r"give fit(X, y, \1s=...)", reason) for reason in reasons)
-            raise ValueError("; ".join(here))
+            raise ValueError("; ".join(map(in_words_of_fit, reasons)))
         resampling: Resampling = scheme.instantiate(task, self.seed)
         return resampling
 

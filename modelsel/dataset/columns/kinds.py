@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.errors import Problem
-from modelsel.core.types import Feature, Finding, Floats, Integers
+from modelsel.core.types import Feature, Finding, Floats, Integers, of_texts
 from modelsel.dataset.columns.column import RawColumn, examples, rows_said
 from modelsel.dataset.columns.numbers import EITHER, like_dates, moments, numbers, read, seconds, with_comma
 from modelsel.dataset.columns.settings import TableSettings, declared
@@ -41,6 +41,8 @@ def make(column: RawColumn, settings: TableSettings, decimal: str = ".") -> Pars
     kind, levels = declared(said) if said is not None else (column.kind, column.levels)
     if kind == "numeric":
         return _numeric(column, decimal)
+    if kind == "text":
+        return _text(column)
     if kind is not None:
         return _nominal(column, str(kind), levels or column.levels, settings)
     if column.numbers is not None:
@@ -165,6 +167,14 @@ def _nominal(
         return _wrong("MSEL-344", what, where, f"the levels are {examples(levels)}; correct the cells or the declaration")
     code = np.array([*(place[text] for text in column.texts), np.nan], np.float64)
     return ParsedFeature(Feature(column.name, _kind(kind), levels), code[column.codes], findings=findings, inferred=inferred)
+
+
+def _text(column: RawColumn) -> ParsedFeature:
+    """Make a feature of texts, each a level as it stands."""
+    column = column.as_text()
+    assert column.codes is not None
+    feature, codes = of_texts(Feature(column.name, "nominal", text=True), [*column.texts, None])
+    return ParsedFeature(feature, codes[column.codes])
 
 
 def sorted_levels(texts: Sequence[str]) -> tuple[str, ...]:

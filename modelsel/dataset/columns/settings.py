@@ -8,7 +8,7 @@ from typing import Any
 from modelsel.core.errors import Problem
 from modelsel.core.spec import number, one_of, plain, whole
 
-KINDS = ("numeric", "nominal", "ordered", "ignore")
+KINDS = ("numeric", "nominal", "ordered", "text", "ignore")
 ROLES = ("target", "weights", "groups", "unit", "id", "time", "fold", "held_out")
 
 
@@ -18,7 +18,9 @@ class TableSettings:
 
     target: str | None = plain(None, help="the column to predict")
     measured_in: str | None = plain(None, help="the unit of a target that is a number (euro, mm), for words alone")
-    features: Mapping[str, Any] = plain({}, help="name: numeric | nominal | ordered | ignore, or {ordered: [low, mid, high]}")
+    features: Mapping[str, Any] = plain(
+        {}, help="name: numeric | nominal | ordered | text | ignore, or {ordered: [low, mid, high]}"
+    )
     others: str = one_of("infer", "ignore", help="columns that `features` does not name")
     missing: tuple[str, ...] = plain(("", "?"), help="cells that count as missing; NA is a level unless listed")
     weights: str | None = plain(None, help="column of row weights, all above 0")

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from modelsel.core.errors import DataError, Problem
-from modelsel.core.types import Feature, Finding, Floats, Table, names
+from modelsel.core.types import Feature, Finding, Floats, Table, names, of_texts
 from modelsel.dataset.columns.column import RawColumn, examples, rows_said
 from modelsel.dataset.columns.kinds import ABSENT, OTHER
 from modelsel.dataset.columns.numbers import like_dates, read, seconds
@@ -56,13 +56,25 @@ def like(
     columns = {column.name: column.without(missing) for column in given}
     problems = [*_missing(features, columns, where)]
     findings: list[Finding] = []
-    values = [
-        _values(feature, columns[feature.name], decimal, problems, findings) for feature in features if feature.name in columns
+    read = [
+        _read(feature, columns[feature.name], decimal, problems, findings) for feature in features if feature.name in columns
     ]
     DataError.raise_if(problems)
     rows = np.arange(len(given[0]))
-    matrix = np.column_stack(values) if values else np.empty((len(rows), 0))
-    return PredictionRows(Table(name=name, features=tuple(features), values=matrix, rows=rows), tuple(findings))
+    matrix = np.column_stack([values for _, values in read]) if read else np.empty((len(rows), 0))
+    table = Table(name=name, features=tuple(feature for feature, _ in read), values=matrix, rows=rows)
+    return PredictionRows(table, tuple(findings))
+
+
+def _read(
+    feature: Feature, column: RawColumn, decimal: str, problems: list[Problem], findings: list[Finding]
+) -> tuple[Feature, Floats]:
+    """A column as a feature of the model; of texts with the levels of these rows."""
+    if not feature.text:
+        return feature, _values(feature, column, decimal, problems, findings)
+    text = column.as_text()
+    made, codes = of_texts(feature, [*text.texts, None])
+    return made, codes[text.codes]
 
 
 def _missing(features: Sequence[Feature], columns: dict[str, RawColumn], path: str) -> Iterator[Problem]:

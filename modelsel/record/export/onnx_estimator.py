@@ -19,6 +19,7 @@ from modelsel.core.types import Feature
 from modelsel.foreign.libraries import CONVERTED
 from modelsel.learner.encoding import ColumnEncoding
 from modelsel.learner.fitted_estimator import Answering, EstimatorModel
+from modelsel.learner.step_columns import BranchColumns
 from modelsel.record.export.graph import CORE, ML, onnx_package, serialised
 from modelsel.record.model import Predictor
 from modelsel.record.new_rows import MISSING
@@ -59,7 +60,9 @@ def _reasons(predictor: Predictor, answering: Answering) -> Iterator[str]:
         yield f"{name} has no form in ONNX that was compared with the estimator"
     if predictor.steps:
         yield "the features are prepared before the estimator sees them (steps, preparer)"
-    if not isinstance(answering.columns, ColumnEncoding):
+    if isinstance(answering.columns, BranchColumns):
+        yield "steps by columns make what it reads"
+    elif not isinstance(answering.columns, ColumnEncoding):
         yield "levels are replaced by means of the classes (encoding=target)"
     if answering.nominal:
         yield f"{name} reads categories itself (encoding=native)"

@@ -7,7 +7,7 @@ from modelsel.core.outcome import StudySummary, TestResult
 from modelsel.record.candidates import Row
 from modelsel.statistics.intervals import clopper_pearson
 
-MANY = 1e5  # from which a score is written without decimals
+MANY = 1e3  # from which a score is written without decimals
 
 
 def known(value: float | None) -> bool:
@@ -71,8 +71,15 @@ def p_value(value: float | None) -> str:
 
 
 def interval(ends: Sequence[float] | None) -> str:
-    """Write an interval; a dash where there is none."""
-    return "–" if ends is None else f"[{score(ends[0])}, {score(ends[1])}]"
+    """Write an interval, both ends with the decimals of the larger one; a dash where there is none.
+
+    >>> interval((77999.4, 109021.7)), interval((8.1234, 12.5)), interval((0.1, 0.25))
+    ('[77,999, 109,022]', '[8.1, 12.5]', '[0.1000, 0.2500]')
+    """
+    if ends is None:
+        return "–"
+    larger = max(map(abs, ends))
+    return f"[{score(ends[0], larger)}, {score(ends[1], larger)}]"
 
 
 def number(value: float | None) -> str:

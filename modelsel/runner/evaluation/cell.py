@@ -18,16 +18,17 @@ import numpy as np
 
 from modelsel.core.errors import DataError, meant
 from modelsel.core.fingerprint import generator
+from modelsel.core.lru_cache import LRUCache
 from modelsel.core.system.interrupts import Interrupted
 from modelsel.core.types import Candidate, Fold, Integers, Task
 from modelsel.distance.search import shared
+from modelsel.foreign.asking import sharing
 from modelsel.kernels.stop import Stopped
 from modelsel.learner.base import Path, SubsetPath
 from modelsel.planning.batch import preparation
 from modelsel.runner.evaluation.cell_result import CellResult, CellResultBuilder
 from modelsel.runner.evaluation.heard import heard
 from modelsel.runner.evaluation.limits import DeadlineExceeded, unlimited
-from modelsel.runner.evaluation.lru_cache import LRUCache
 from modelsel.runner.evaluation.preprocessing import columns_left, prepare, rows_digest
 
 CHUNK = 1 << 26  # bytes of class scores asked for at a time: the grid is fixed, whatever the machine
@@ -72,7 +73,7 @@ def _evaluated(
         builder.fail(everyone, unless_final(problem))
     else:
         invited = tuple(member for member in everyone if _invited(builder, bench, member, limited))
-        with shared():
+        with shared(), sharing():
             _fill(builder, bench, invited, limited, reached)
     return builder.result(perf_counter() - start)
 

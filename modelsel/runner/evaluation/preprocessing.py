@@ -15,10 +15,10 @@ from typing import Any, cast
 import numpy as np
 
 from modelsel.core.fingerprint import array_digest, digest, generator
+from modelsel.core.lru_cache import LRUCache
 from modelsel.core.spec import kind_of, resolved
 from modelsel.core.types import Floats, Integers, Table, Task, positions
 from modelsel.preparer.base import FeatureRanking, FittedPreparer, SelectedColumns
-from modelsel.runner.evaluation.lru_cache import LRUCache
 
 PROBED = 64  # rows of either half that a step is asked about alone
 SAME = 1e-9  # of a column's largest value: far above what the order of summation does

@@ -10,8 +10,8 @@ from typing import Any
 
 from joblib import parallel_config
 
+from modelsel.core.lru_cache import LRUCache
 from modelsel.runner.evaluation.context import RunContext
-from modelsel.runner.evaluation.lru_cache import LRUCache
 from modelsel.runner.execution.backend import Cluster, named
 
 BROUGHT: LRUCache[RunContext] = LRUCache(1)

@@ -1,0 +1,216 @@
+"""Steps that pipelines share are fitted once per fold: also branches of a ColumnTransformer, and steps within those.
+
+    key of a step = f(fold, identity of the step with its parameters, columns, key of what stands before it)
+
+A step stands behind a `SharedStep` while a cell is computed. What it makes of the fold's analysis and assessment rows is
+remembered under its key and handed out read-only (sparse matrices and frames as copies, since libraries write into those).
+Not shared, with all that stands behind it: a step that draws and was told no seed, one that cannot be told from others, and
+what is no plain Pipeline, ColumnTransformer or FeatureUnion of scikit-learn. `plain` takes the places off again.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn import get_config
+from sklearn.base import BaseEstimator, clone
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import FeatureUnion, Pipeline
+from sklearn.utils import get_tags
+
+from modelsel.core.fingerprint import digest
+from modelsel.core.lru_cache import LRUCache
+from modelsel.foreign.asking import rows_asked
+from modelsel.foreign.identity import NoIdentityError, identity
+from modelsel.foreign.objects import parts
+
+SPARSE = ("data", "indices", "indptr")  # arrays of a sparse matrix
+MOST = 1 << 29  # bytes of what steps have made that are remembered
+Fit = tuple[Any, Any]  # a fitted step, and what it made of the rows of its fit
+
+
+def weight(value: Any) -> int:
+    """Bytes of what a step made: of an array, a frame, or a sparse matrix."""
+    made = value[1] if isinstance(value, tuple) else value
+    if hasattr(made, "memory_usage"):
+        return int(made.memory_usage(deep=False).sum())
+    arrays = [made] if isinstance(made, np.ndarray) else [getattr(made, name, None) for name in SPARSE]
+    return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
+
+
+FITS: LRUCache[Fit] = LRUCache(64, MOST, weight)
+OUTPUTS: LRUCache[Any] = LRUCache(64, MOST, weight)
+
+
+class SharedStep(BaseEstimator):  # type: ignore[misc]
+    """A step in the place of `step`; `key` names all that its fit depends on. It answers all else as the step does."""
+
+    def __init__(self, step: Any, key: str) -> None:
+        self.step, self.key = step, key
+
+    def __sklearn_clone__(self) -> "SharedStep":
+        return SharedStep(self.step, self.key)
+
+    def __sklearn_tags__(self) -> Any:
+        return get_tags(self.step)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name in ("step", "key", "fitted_"):
+            raise AttributeError(name)
+        return getattr(vars(self).get("fitted_", self.step), name)
+
+    def set_output(self, *, transform: Any = None) -> "SharedStep":
+        """What its step is told, which is part of the key."""
+        if transform is not None:
+            self.step.set_output(transform=transform)
+            self.key = digest([self.key, str(transform)])
+        return self
+
+    def fit(self, X: Any, y: Any = None) -> "SharedStep":
+        """Fit the step, or find it fitted."""
+        self.fit_transform(X, y)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
+        """The step fitted, or found so, and what it makes of these rows."""
+        self.fitted_, made = FITS.get(self.key, lambda: _fitted(self.step, X, y, params))
+        return handed(made)
+
+    def transform(self, X: Any) -> Any:
+        """What the fitted step makes of the rows that are asked about."""
+        rows = rows_asked()
+        if not rows:
+            return self.fitted_.transform(X)
+        return handed(OUTPUTS.get((self.key, rows), lambda: frozen(_written_into(self.fitted_.transform, X))))
+
+
+def _fitted(step: Any, X: Any, y: Any, params: Any) -> Fit:
+    """A fitted copy of a step and what it makes, by one call where it has one for both."""
+    made = clone(step)
+    if hasattr(made, "fit_transform"):
+        return made, frozen(_written_into(lambda rows: made.fit_transform(rows, y, **params), X))
+    return made, frozen(_written_into(lambda rows: made.fit(rows, y, **params).transform(rows), X))
+
+
+def _written_into(make: Callable[[Any], Any], X: Any) -> Any:
+    """Call a step; one that writes into its rows gets a copy of them, as they are others' too."""
+    try:
+        return make(X)
+    except ValueError as error:
+        if "read-only" not in str(error):
+            raise
+        return make(X.copy())
+
+
+def frozen(made: Any) -> Any:
+    """The same arrays, which nobody can write into."""
+    for array in (made, *(getattr(made, name, None) for name in SPARSE)):
+        if isinstance(array, np.ndarray):
+            array.flags.writeable = False
+    return made
+
+
+def handed(made: Any) -> Any:
+    """What was made, for one of those who share it: an array as it is, anything else as a copy."""
+    return made if isinstance(made, np.ndarray) or not hasattr(made, "copy") else made.copy()
+
+
+# Putting shared steps into a pipeline, and taking them out again.
+
+
+@dataclass(frozen=True)
+class KeyOfRows:
+    """Where a step stands: the key of what it reads, None where that is shared with nobody."""
+
+    key: str | None
+
+    def behind(self, *parts: str) -> "KeyOfRows":
+        return KeyOfRows(None if self.key is None else digest([self.key, *parts]))
+
+
+def drawing(estimator: Any) -> frozenset[int]:
+    """The parts of an estimator that draw and were told no seed, by their places in memory: asked before they are seeded."""
+    return frozenset(id(part) for _, part in parts(estimator) if _draws(part))
+
+
+def _draws(part: Any) -> bool:
+    found = part.get_params(deep=False)
+    return any(name.endswith("random_state") and not isinstance(value, int | np.integer) for name, value in found.items())
+
+
+def share(estimator: Any, fold: str, free: frozenset[int]) -> Any:
+    """The pipeline with shared steps in the places of its steps; the last, which predicts, is its own. It is changed in place.
+
+    `fold` names the rows, columns and labels that it is fitted on; `free` are the parts that draw.
+    """
+    if _composite(estimator) is Pipeline and estimator.memory is None and not get_config()["enable_metadata_routing"]:
+        place = KeyOfRows(digest([fold, get_config()["transform_output"]]))
+        for number, (name, step) in enumerate(estimator.steps[:-1]):
+            before, place = place, _after(step, place, free)
+            estimator.steps[number] = (name, _shared(step, before, free))
+    return estimator
+
+
+def _composite(step: Any) -> Any:
+    """Its class, where that is known to fit its parts on its own rows or columns."""
+    return type(step) if type(step) in (Pipeline, FeatureUnion, ColumnTransformer) else None
+
+
+def _is_step(step: Any) -> bool:
+    return step is not None and not isinstance(step, str)
+
+
+def _shared(step: Any, place: KeyOfRows, free: frozenset[int]) -> Any:
+    """A step with shared ones in it, or in its place."""
+    if not _is_step(step) or place.key is None:
+        return step
+    kind = _composite(step)
+    if kind is Pipeline and step.memory is None:
+        for number, (name, inner) in enumerate(step.steps):
+            before, place = place, _after(inner, place, free)
+            step.steps[number] = (name, _shared(inner, before, free))
+    elif kind is FeatureUnion:
+        step.transformer_list = [(name, _shared(inner, place, free)) for name, inner in step.transformer_list]
+    elif kind is ColumnTransformer:
+        step.transformers = [
+            (name, _shared(inner, place.behind(*_said(columns)), free) if _said(columns) else inner, columns)
+            for name, inner, columns in step.transformers
+        ]
+    elif (own := _after(step, place, free)).key is not None and hasattr(step, "transform"):
+        return SharedStep(step, own.key)
+    return step
+
+
+def _after(step: Any, place: KeyOfRows, free: frozenset[int]) -> KeyOfRows:
+    """The place behind a step: what it makes, by what it reads and says."""
+    if not _is_step(step):
+        return place if step is None or step == "passthrough" else place.behind(str(step))
+    if any(id(part) in free for _, part in parts(step)):
+        return KeyOfRows(None)
+    said = _said(step, getattr(step, "_sklearn_output_config", None))
+    return place.behind(*said) if said else KeyOfRows(None)
+
+
+def _said(*values: Any) -> tuple[str, ...]:
+    """The identity of some values; empty where they have none."""
+    try:
+        return (identity(list(values)),)
+    except NoIdentityError:
+        return ()
+
+
+def plain(estimator: Any, fitted: bool = True) -> Any:
+    """The estimator with its own steps in the places of shared ones. It is changed in place."""
+    if isinstance(estimator, SharedStep):
+        return estimator.fitted_ if fitted and "fitted_" in vars(estimator) else estimator.step
+    kind = _composite(estimator)
+    if kind is Pipeline:
+        estimator.steps = [(name, plain(step, fitted)) for name, step in estimator.steps]
+    elif kind is FeatureUnion:
+        estimator.transformer_list = [(name, plain(step, fitted)) for name, step in estimator.transformer_list]
+    elif kind is ColumnTransformer:
+        estimator.transformers = [(name, plain(step, False), columns) for name, step, columns in estimator.transformers]
+        if hasattr(estimator, "transformers_"):
+            estimator.transformers_ = [(name, plain(step), columns) for name, step, columns in estimator.transformers_]
+    return estimator
