@@ -117,6 +117,25 @@ def wrong(result: TestResult, unit: str = "") -> str:
     return "wrong" if result.tolerance is None else f"off by more than {measured(result.tolerance, unit)}"
 
 
+def beside(result: TestResult, unit: str = "") -> str:
+    """The study's own measure beside the share of rows that are off, by its root where it is squared; empty without one."""
+    said = result.beside
+    if not said:
+        return ""
+    squared = said["measure"] == "mse"
+    name = "root mean squared error" if squared else "mean absolute error"
+
+    def shown(value: float) -> str:
+        return score(math.sqrt(max(value, 0.0)) if squared else value)
+
+    ends = said["interval"]
+    limits = (
+        "no certified interval" if ends is None else f"{percent(result.level)} interval [{shown(ends[0])}, {shown(ends[1])}]"
+    )
+    value = f"{shown(said['score'])} {unit}".strip()
+    return f"{name} {value}, {limits}, each error counted at most {measured(said['cap'], unit)}"
+
+
 def ordinal(count: int) -> str:
     """Write an ordinal number.
 
