@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.common.places import ROOT
-from benchmarks.everyday.defaults import table
+from benchmarks.common.tables import table
 from modelsel.estimator import task_of
 from modelsel.learner.optimal_tree import OptimalTree
 from modelsel.statistics.ranks import critical_difference, friedman
