@@ -1,11 +1,11 @@
-"""A measured complexity as people read it: `1 leaf`, `about 358 stored rows`."""
+"""A measured complexity as people read it: `1 leaf`, `about 358 neighbourhoods`."""
 
 
 def sized(value: float, unit: str) -> str:
     """A mean complexity over folds, in its unit.
 
-    >>> sized(1.0, "leaves"), sized(12.0, "leaves"), sized(358.2, "stored rows"), sized(7.25, "rules")
-    ('1 leaf', '12 leaves', 'about 358 stored rows', '7.2 rules on average')
+    >>> sized(1.0, "leaves"), sized(12.0, "leaves"), sized(358.2, "neighbourhoods"), sized(7.25, "rules")
+    ('1 leaf', '12 leaves', 'about 358 neighbourhoods', '7.2 rules on average')
     """
     if value == 1:
         return f"1 {unit.removesuffix('leaves')}leaf" if unit.endswith("leaves") else f"1 {_singular(unit)}"
@@ -17,7 +17,7 @@ def sized(value: float, unit: str) -> str:
 def _singular(unit: str) -> str:
     """Return the singular of a unit of complexity.
 
-    >>> _singular("table entries"), _singular("stored rows")
-    ('table entry', 'stored row')
+    >>> _singular("table entries"), _singular("neighbourhoods")
+    ('table entry', 'neighbourhood')
     """
     return f"{unit.removesuffix('ies')}y" if unit.endswith("ies") else unit.removesuffix("s")

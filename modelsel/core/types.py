@@ -427,7 +427,7 @@ Status = Literal["ok", "error", "timeout", "memory", "crashed", "skipped", "inva
 class Scoreboard:
     """The scores that a rule chooses from: arrays over candidates in declared order.
 
-    `complexity` is the mean over folds; `unit` names what it counts (leaves, stored rows, ...). Only candidates that
+    `complexity` is the mean over folds; `unit` names what it counts (leaves, neighbourhoods, ...). Only candidates that
     finished every fold with a finite score are `eligible`.
     """
 

@@ -34,7 +34,7 @@ from modelsel.learner.base import BaseLearner
 from modelsel.learner.base_model import PathModel
 from modelsel.learner.chunks import chunks
 from modelsel.learner.class_prior import Prior, as_prior, prior_of, prior_problems
-from modelsel.learner.knn_numbers import NeighbourNumbers, NumberModel, checked
+from modelsel.learner.knn_numbers import NeighbourNumbers, NumberModel, checked, neighbourhoods
 from modelsel.learner.running import closeness, running
 
 # Votes of ordered neighbours, for every k at once: running sums over the neighbours, read off at each k.
@@ -137,7 +137,7 @@ class Knn(BaseLearner):
     )
 
     reads: ClassVar[tuple[TaskKind, ...]] = BOTH_TASKS
-    unit: ClassVar[str] = "stored rows"
+    unit: ClassVar[str] = "neighbourhoods"
     holds_gil: ClassVar[bool] = False
     draws: ClassVar[bool] = False
     no_training_error: ClassVar[str] = (
@@ -242,7 +242,7 @@ class KnnPath:
         return elected, scores
 
     def complexity(self, learners: Sequence[Knn]) -> Floats:
-        return np.full(len(learners), float(self.stored.shape[1]))
+        return neighbourhoods(self.stored.shape[1], learners)
 
     def training_error(self, learners: Sequence[Knn]) -> Floats:
         """NaN: a search for every analysis row would cost more than the cell.

@@ -20,6 +20,14 @@ from modelsel.learner.chunks import chunks
 from modelsel.learner.running import closeness, running
 
 
+def neighbourhoods(rows: int, learners: Sequence[Any]) -> Floats:
+    """Compute n / k, the effective number of parameters: so many neighbourhoods of k rows would not overlap.
+
+    Source: Hastie, Tibshirani & Friedman (2009), The Elements of Statistical Learning, 2.3.2.
+    """
+    return rows / np.array([learner.k for learner in learners], np.float64)
+
+
 @dataclass(frozen=True, eq=False)
 class NeighbourNumbers:
     """Stored rows, encoded, in the order of their digests."""
@@ -53,7 +61,7 @@ class NeighbourNumbers:
         return np.asarray(above[where] / below[where])
 
     def complexity(self, learners: Sequence[Any]) -> Floats:
-        return np.full(len(learners), float(self.stored.shape[1]))
+        return neighbourhoods(self.stored.shape[1], learners)
 
     def training_error(self, learners: Sequence[Any]) -> Floats:
         """NaN: see `Knn.no_training_error`."""

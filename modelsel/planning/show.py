@@ -5,7 +5,7 @@
 K candidates, m development rows: the agnostic bound for a finite class (Hoeffding 1963; Kearns & Vazirani 1994), two-sided.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import log, sqrt
@@ -17,6 +17,7 @@ from scipy.special import ndtri
 from modelsel.core.spec import kind_of
 from modelsel.core.system.machine import memory
 from modelsel.core.types import (
+    Candidate,
     ClassOutputs,
     ClassTask,
     Codes,
@@ -140,6 +141,7 @@ def lines(
     return [
         f"rows         {plan.rows:,} for development, {test_rows:,} sealed",
         f"candidates   {_counted(plan)}",
+        *_sizes(plan.candidates),
         f"batches      {len(plan.batches):,} (candidates that one fit answers)",
         f"cells        {len(plan.cells):,} (batches × {plan.folds} folds)",
         f"fits         {plan.needed:,} instead of {plan.naive:,}: {plan.naive / plan.needed:,.1f} × fewer",
@@ -250,6 +252,16 @@ def _counted(plan: Plan) -> str:
     paths = "one pruning path" if len(most) == 1 else f"{len(most)} pruning paths"
     others = f"{single:,} candidate{'s' * (single > 1)} and " if single else ""
     return f"{others}{paths} (up to {strengths} strengths)"
+
+
+def _sizes(candidates: Sequence[Candidate]) -> Iterator[str]:
+    """Say what the sizes of candidates count, where they count different things: nobody compares leaves with parameters."""
+    kinds: dict[str, dict[str, None]] = {}
+    for candidate in candidates:
+        kinds.setdefault(candidate.learner.unit, {})[candidate.entry or kind_of(candidate.learner)] = None
+    if len(kinds) > 1:
+        told = "; ".join(f"{unit} ({', '.join(names)})" for unit, names in kinds.items())
+        yield f"sizes        ties and rule=one_standard_error compare within a unit: {told}"
 
 
 def _estimated(estimate: Estimate) -> list[str]:

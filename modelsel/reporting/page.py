@@ -79,9 +79,11 @@ def context(view: View) -> dict[str, Any]:
     return {
         "o": outcome,
         "test": outcome.test,
+        "beside": words.beside(outcome.test, verdict.unit_of(outcome)) if outcome.test else "",
         "in_unit": words.in_unit(outcome),
         "nested": outcome.extra.get("nested"),
         "winner_settings": words.settings(view.varied.get(outcome.winner["id"], {})),
+        "simpler": verdict.simpler(view.recorded, view.folder.candidates(), view.higher),
         "called": view.called,
         "fits": verdict.fits(outcome.fits),
         "look": verdict.look(outcome.test) if outcome.test and not outcome.test.refused else "",

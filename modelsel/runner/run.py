@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from math import sqrt
 
 import numpy as np
 
@@ -166,10 +167,11 @@ class _Reporter:
 
     def finished(self, done: CompletedJob) -> None:
         """Tell that a cell is finished, how many candidates failed in it, and now and then the best score."""
-        best, scores = None, self._book.scores
+        best, scores, measure = None, self._book.scores, self._book.work.measure
         self._left -= 1
         if time.monotonic() - self._looked > LOOK_AGAIN or self._left <= 0:
-            best, self._looked = scores.best(self._book.work.measure.higher_is_better), time.monotonic()
+            best, self._looked = scores.best(measure.higher_is_better), time.monotonic()
+            best = sqrt(best) if best is not None and measure.squared else best
         fresh = {done.job.members[row] for row in np.flatnonzero(failing(done.result.status))} - self._failed
         self._failed |= fresh
         self._progress.advance(1, best, len(fresh))

@@ -106,6 +106,7 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
         ("rule", config.rule.problems(resampling, config.measure.over_rows)),
         ("rule", _other_units(config)),
         ("slices", _no_columns(config, development)),
+        ("guard.beside", _nothing_beside(config, development)),
         ("explain.sets", refusal(development, resampling) if config.explain.sets else ()),
     )
     bounds = getattr(config.rule, "bounds", ())
@@ -153,12 +154,16 @@ def _scheme(config: Config, task: Task) -> Iterator[str]:
 
 
 def _with_tolerance(config: Config, task: Task) -> Config:
-    """The study with the tolerance of its final test, fixed before any label is opened: from development targets alone."""
-    if not isinstance(task, NumberTask) or config.guard.tolerance is not None:
+    """The study with the tolerance of its final test, and the cap of errors beside: both from development targets alone."""
+    if not isinstance(task, NumberTask):
         return config
-    said = usual_tolerance(task.target, task.row_weights)
-    resolved = {**config.resolved, "guard": {**config.resolved["guard"], "tolerance": said}}
-    return replace(config, guard=replace(config.guard, tolerance=said), resolved=resolved)
+    said = {}
+    if config.guard.tolerance is None:
+        said["tolerance"] = usual_tolerance(task.target, task.row_weights)
+    if config.guard.beside and config.guard.cap is None:
+        said["cap"] = usual_cap(task.target)
+    resolved = {**config.resolved, "guard": {**config.resolved["guard"], **said}}
+    return replace(config, guard=replace(config.guard, **said), resolved=resolved) if said else config
 
 
 def usual_tolerance(target: Floats, weights: Floats) -> float:
@@ -170,6 +175,32 @@ def usual_tolerance(target: Floats, weights: Floats) -> float:
     away = weighted_median(np.abs(target - weighted_median(target, weights)), weights)
     return float(f"{away / 2:.1e}")
 
+
+def usual_cap(target: Floats) -> float:
+    """What a guess of the median exceeds for one row in a hundred, to two digits: an error counts at most that much.
+
+    >>> usual_cap(np.arange(201.0))
+    99.0
+    """
+    return float(f"{np.quantile(np.abs(target - np.median(target)), 1 - TAIL):.1e}") or 1.0
+
+
+def _nothing_beside(config: Config, task: Task) -> Iterator[str]:
+    """Yield reasons why the study's measure cannot stand beside the count of rows that are off."""
+    guard, measure = config.guard, kind_of(config.measure)
+    if not guard.beside:
+        return
+    if not isinstance(task, NumberTask):
+        yield "it is about numbers, and the target is a class: leave it out"
+    elif measure not in POWERS:
+        yield f"measure={measure} has no interval on sealed rows: use one of {', '.join(POWERS)}, or leave it out"
+    if guard.release not in EXACT or guard.resolution != "count" or kind_of(guard) in ("ladder", "thresholdout"):
+        yield "it shows exact answers, and guard.release or guard.resolution shows less: leave it out"
+
+
+TAIL = 0.01  # share of rows
+POWERS = {"mae": 1, "mse": 2, "rmse": 2}  # measures whose capped errors, to a power, have an interval
+EXACT = ("full", "predicted")
 
 IS: dict[TaskKind, str] = {"classes": "the target is a class", "numbers": "the target is a number"}
 UNSAID: dict[str, tuple[TaskKind, ...]] = {"learner": CLASS_TASKS, "preparer": BOTH_TASKS}  # of parts that do not say

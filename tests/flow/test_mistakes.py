@@ -24,7 +24,7 @@ CSV = "a,b,y\n" + "".join(f"{i},{i % 3},{'no' if i % 2 else 'yes'}\n" for i in r
         (
             ["space=[cart,knn]", "rule=one_standard_error", "rule.across=bits"],
             2,
-            "in bits, and cart counts leaves, knn counts stored rows",
+            "in bits, and cart counts leaves, knn counts neighbourhoods",
             "use rule.across=unit",
         ),
     ],

@@ -260,3 +260,9 @@ def test_shares_are_added_up_as_numpy_adds_a_row(classes):
     _, shares = elect(votes, np.zeros_like(votes), prior, np.ones(classes))
     by_row = np.ascontiguousarray(np.moveaxis(votes * (prior / (1 / classes))[:, None, None], 0, -1))
     np.testing.assert_array_equal(np.moveaxis(shares, 0, -1), by_row / by_row.sum(axis=-1, keepdims=True))
+
+
+def test_complexity_is_how_many_neighbourhoods_would_not_overlap(task_of):
+    path = small_of(task_of)[1].path
+    learners = [Knn(k=1), Knn(k=2), Knn(k=4)]
+    assert path.complexity(learners).tolist() == [4.0, 2.0, 1.0]

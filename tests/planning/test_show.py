@@ -31,6 +31,13 @@ def test_the_text_counts_what_is_planned():
     assert "one look at 100 rows" in text
 
 
+def test_sizes_that_count_different_things_are_not_compared() -> None:
+    some = (Candidate(Tree(), entry="cart"), Candidate(Tree(max_depth=1), entry="cart"), Candidate(Majority()))
+    said = lines(make(some, TASK, doubles.folds(TASK)), TASK, 0)
+    assert "sizes        ties and rule=one_standard_error compare within a unit: leaves (cart); rules (majority)" in said
+    assert not any(line.startswith("sizes") for line in lines(make(some[:2], TASK, doubles.folds(TASK)), TASK, 0))
+
+
 def test_without_sealed_rows_there_is_no_interval():
     plan = make(spread(2), TASK, doubles.folds(TASK))
     assert "final test   none: there are no sealed rows" in lines(plan, TASK, 0)

@@ -19,6 +19,7 @@ from modelsel.reporting.text.words import (
     called,
     in_unit,
     interval,
+    known,
     next_best,
     number,
     ordinal,
@@ -26,6 +27,7 @@ from modelsel.reporting.text.words import (
     plural,
     score,
     settings,
+    signed,
     wrong,
 )
 
@@ -42,11 +44,12 @@ def verdict(folder: RunFolder, here: Path | None = None) -> str:
     """
     recorded, details = folder.outcome(), folder.details()
     outcome, rows = outcome_as_read(recorded), rows_as_read(recorded, folder.candidates())
+    higher = bool(details.get("higher_is_better"))
     lines = [
         ("", [headline(outcome)]),
-        ("winner", winner(outcome, rows)),
+        ("winner", [*winner(outcome, rows), *filter(None, [simpler(recorded, folder.candidates(), higher)])]),
         ("cross-validated", cross_validated(outcome)),
-        ("floor", list(filter(None, [sentence(outcome, bool(details.get("higher_is_better")))]))),
+        ("floor", list(filter(None, [sentence(outcome, higher)]))),
         ("test", test(outcome, details.get("audit", {}), folder)),
         ("findings", findings(outcome)),
         ("ledger", ledger(outcome, details.get("audit", {}))),
@@ -131,6 +134,28 @@ def winner(outcome: StudySummary, table: Sequence[Row]) -> list[str]:
     return list(filter(None, (first, equal, next_best(outcome, table))))
 
 
+def simpler(recorded: StudySummary, table: Sequence[Row], higher_is_better: bool) -> str:
+    """Say what the one-standard-error rule would choose in place of the best, and what that costs; empty where it is the best.
+
+    It moves among candidates whose size is counted in the winner's unit. Nothing is said where another rule chose, or one
+    standard error is not known. The study is read as it was recorded: the rule knows no roots.
+    """
+    rows = [row for row in table if row.rank]
+    won = next((row for row in rows if row.id == recorded.winner["id"]), None)
+    if recorded.rule != "best" or won is None or not (known(won.se) and known(won.complexity)):
+        return ""
+    sign = -1.0 if higher_is_better else 1.0
+    limit = sign * won.mean + won.se + 1e-12 * max(1.0, abs(won.mean))
+    near = [row for row in rows if row.unit == won.unit and sign * row.mean <= limit and known(row.complexity)]
+    one = min(near, key=lambda row: (row.complexity, sign * row.mean))
+    if one.complexity >= won.complexity:
+        return ""
+    sizes = f"{number(round(one.complexity, 1))} {won.unit} instead of {number(round(won.complexity, 1))}"
+    now, then = (row.mean for row in rows_as_read(recorded, [won, one]))
+    change = f"{outcome_as_read(recorded).measure} {signed(then - now)}"
+    return f"rule=one_standard_error would choose {one.label} {one.id[:8]}: {sizes}, {change} (compared within {won.unit})"
+
+
 def cross_validated(outcome: StudySummary) -> list[str]:
     """Mean and standard error, and the estimate that allows for having picked the best."""
     cv, corrected = outcome.winner["cv"], outcome.winner.get("corrected")
@@ -175,7 +200,7 @@ def test(outcome: StudySummary, audit: Mapping[str, Any], folder: RunFolder) -> 
         return [f"refused: {result.refused}"]
     lines = [
         released(result, outcome.findings, unit_of(outcome)) + _blocks(outcome),
-        *filter(None, [width.sentence(result)]),
+        *filter(None, [width.beside(result, unit_of(outcome)), width.sentence(result)]),
         look(result),
     ]
     if upcoming := audit.get("next"):
