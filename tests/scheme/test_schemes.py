@@ -138,7 +138,7 @@ def test_identical_rows_stay_together_when_asked(name: str) -> None:
         assert not np.intersect1d(task.values[fold.analysis], task.values[fold.assessment]).size
 
 
-@pytest.mark.parametrize("name", [name for name in SPECS if "group" not in name and name != "predefined"])
+@pytest.mark.parametrize("name", [name for name in SPECS if "group" not in name and name not in ("predefined", "splitter")])
 def test_groups_that_would_be_ignored_are_refused(name: str) -> None:
     task = fits("group_kfold", task_of(60))
     assert any("groups" in problem for problem in scheme(name).problems(task))  # type: ignore[attr-defined]
