@@ -162,11 +162,16 @@ def _with_tolerance(config: Config, task: Task) -> Config:
 def usual_tolerance(target: Floats, weights: Floats) -> float:
     """Half of the median distance from the median, to two digits: a guess is off by more for well over half of the rows.
 
+    Of the mean distance where more than half of the rows hold the median itself. Why a half: docs/numbers.md.
+
     >>> usual_tolerance(np.array([1.0, 2.0, 3.0, 4.0, 100.0]), np.ones(5))
     0.5
+    >>> usual_tolerance(np.array([0.0, 0.0, 0.0, 4.0, 6.0]), np.ones(5))
+    1.0
     """
-    away = weighted_median(np.abs(target - weighted_median(target, weights)), weights)
-    return float(f"{away / 2:.1e}")
+    away = np.abs(target - weighted_median(target, weights))
+    typical = weighted_median(away, weights) or float(np.average(away, weights=weights))
+    return float(f"{typical / 2:.1e}")
 
 
 def usual_cap(target: Floats) -> float:

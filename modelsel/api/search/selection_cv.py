@@ -41,6 +41,7 @@ from modelsel.estimator import Classifier, Regressor, numbers_of, task_of
 from modelsel.foreign.libraries import is_pairwise, kinds_read, takes_categorical, takes_nan
 from modelsel.foreign.written import is_pipeline, of_objects, spaced
 from modelsel.learner.object import Object
+from modelsel.learner.transformed_target import TransformedTarget
 from modelsel.measure.answerable import unanswerable
 from modelsel.measure.base import BaseMeasure
 from modelsel.measure.beside import named, unbounded
@@ -248,11 +249,11 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             Problem("MSEL-816", reason, f"space.{entry}")
             for entry, reason in unanswerable((scoring.measure, *shown.values()), candidates)
         )
-        objects = [one for one in candidates if isinstance(one.learner, Object)]
-        if objects or any(task.kind not in getattr(one.learner, "reads", CLASS_TASKS) for one in candidates):
+        told = [one for one in candidates if isinstance(one.learner, Object | TransformedTarget)]
+        if told or any(task.kind not in getattr(one.learner, "reads", CLASS_TASKS) for one in candidates):
             from modelsel.runner.study_data import refuse  # brings the guard along, which no other selection needs
 
-            refuse(objects, task, candidates)
+            refuse(told, task, candidates)
         training = Training(self, scorings, X, y, weights) if self.return_train_score else None
         found = self._answered(task, resampling, scorings, candidates, shown, entries, training)
         found = self._failing(found, scorings)
