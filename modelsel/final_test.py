@@ -10,6 +10,7 @@ from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.outcome import StudySummary, TestResult
 from modelsel.core.surroundings import Progress
 from modelsel.core.types import Task, seal
+from modelsel.dataset.columns.number_target import AUTO, read_as
 from modelsel.guard.gate import Gate
 from modelsel.guard.kept import keep_answer
 from modelsel.guard.reporting.audit import audit
@@ -19,7 +20,7 @@ from modelsel.record.mlflow.track import Tracker
 from modelsel.record.refit import answered, ready
 from modelsel.reporting import page
 from modelsel.runner.progress import QUIET
-from modelsel.study.look import out_of_fold, selected
+from modelsel.study.look import asked_of_test, named, out_of_fold, selected
 
 
 def open_test(run: str, category: str = "", text: str = "", root: Path = ROOT, progress: Progress = QUIET) -> StudySummary:
@@ -36,10 +37,13 @@ def open_test(run: str, category: str = "", text: str = "", root: Path = ROOT, p
     gate = Gate(policy, folder.root, tracker.anchors)
     model = ready(folder, progress.say, sealing.development)
     assessed = folder.assessed()
-    chosen = selected(outcome.winner["id"], outcome.winner["cv"]["mean"], assessed, outcome.candidates["distinct"])
+    chosen = selected(
+        outcome.winner["id"], outcome.winner["cv"]["mean"], assessed, outcome.candidates["distinct"], measure=sealing.measure
+    )
     scores = sealing.measure.needs_scores
     seen = out_of_fold(assessed, sealing)
     result = gate.look(LookRequest(sealing, chosen, lambda table: answered(folder, model, table, scores), seen=seen))
+    result = named(result, sealing.measure)
     with keep_answer(result):
         tested = replace(outcome, test=_kept(outcome.test, result))
         folder.amend(tested, audit(gate, sealing))
@@ -52,12 +56,14 @@ def resealed(folder: RunFolder) -> tuple[Any, TestSetDeclaration]:
     """The parts of a recorded study, and its rows read, split and sealed again; they have to be those of the record."""
     outcome, recorded = folder.outcome(), folder.config()
     parts = reopen(recorded, "dataset", "split", "measure", "guard", "tracking")
-    task = parts.dataset.load().task
+    with read_as(recorded.get("task", AUTO)):
+        task = parts.dataset.load().task
     partition = parts.split.partition(task)
     development = task.take(partition.development)
     ConfigurationError.raise_if(_untestable(outcome, development, len(partition.test), folder))
     return parts, TestSetDeclaration(
-        sealed=seal(task.take(partition.test)), development=development, measure=parts.measure, study=outcome.study,
+        sealed=seal(task.take(partition.test)), development=development,
+        measure=asked_of_test(parts.measure, parts.guard, development), study=outcome.study,
         folder=outcome.folder or str(folder.path), spec_id=outcome.spec_id, config=recorded,
         candidates=tuple(row.id for row in folder.candidates()), seed=outcome.seed,
     )  # fmt: skip

@@ -25,7 +25,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks.common.places import DATA, ROOT
+from benchmarks.common.places import ROOT
+from benchmarks.common.tables import table
 from modelsel.statistics.ranks import critical_difference, friedman
 
 STORE = ROOT / "runs" / "defaults.jsonl"
@@ -207,19 +208,6 @@ class Environment:
     def __exit__(self, *_: object) -> None:
         for name, value in self.before.items():
             os.environ.pop(name, None) if value is None else os.environ.update({name: value})
-
-
-def table(name: str) -> tuple[pd.DataFrame, pd.Series]:
-    """Features and classes of a table, kinds as its description has them."""
-    described = json.loads((DATA / f"{name}.json").read_text())
-    frame = pd.read_csv(DATA / f"{name}.csv", keep_default_na=False, na_values=["", "?"])
-    target = described["target"]
-    for column in described["columns"]:
-        if column["type"] != "numeric" and column["name"] in frame and column["name"] != target:
-            frame[column["name"]] = frame[column["name"]].astype("category")
-    X = frame.drop(columns=target)
-    X.attrs["table"] = name
-    return X, frame[target].astype(str)
 
 
 def judged(name: str, split: int, measure: str, method: str) -> Outcome:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchmarks.common.timing import Row, side_by_side
 from modelsel.record.mlflow import store as mlflow_store
-from modelsel.record.mlflow.runs import KEY, STATE, LoggedMetric, TrackedRun, TrackedStudy
+from modelsel.record.mlflow.runs import KEY, SAME, STATE, LoggedMetric, TrackedRun, TrackedStudy
 from modelsel.record.mlflow.store import TrackingStore
 
 CANDIDATES, SAMPLE, TURNS = 1000, 200, 5
@@ -52,7 +52,10 @@ def rows() -> Iterator[Row]:
 
 def study(name: str, count: int) -> TrackedStudy:
     """A parent and `count` children as a study leaves them."""
-    return TrackedStudy("benchmark", run(name, 0), tuple(run(f"{name}/{i}", i) for i in range(count)), (), None, (), None)
+    return TrackedStudy(
+        experiment="benchmark", below=None, parent=run(name, 0), children=tuple(run(f"{name}/{i}", i) for i in range(count)),
+        data=(), test=None, artifacts=(), model=None, title="",
+    )  # fmt: skip
 
 
 def run(key: str, i: int) -> TrackedRun:
@@ -63,7 +66,7 @@ def run(key: str, i: int) -> TrackedRun:
         start=NOW,
         end=NOW + 1000,
         params={f"parameter.{j}": str(i * j) for j in range(15)},
-        tags={KEY: key, STATE: "whole", "modelsel.index": str(i), **{f"tag.{j}": "some words" for j in range(11)}},
+        tags={KEY: key, SAME: key, STATE: "whole", "modelsel.index": str(i), **{f"tag.{j}": "some words" for j in range(11)}},
         metrics=(
             *(LoggedMetric("cv/error_fold", (i + step) / 1e4, step) for step in range(30)),
             *(LoggedMetric(f"cv/metric_{j}", i / 1e3) for j in range(6)),
@@ -85,7 +88,7 @@ def _text(client: object, run: object) -> str:
     whole = run.to_dictionary()  # type: ignore[attr-defined]
     for name in ("run_id", "run_uuid", "artifact_uri"):
         whole["info"].pop(name, None)
-    for name in (KEY, "mlflow.parentRunId"):
+    for name in (KEY, SAME, "mlflow.parentRunId"):
         whole["data"]["tags"].pop(name)
     history = client.get_metric_history(run.info.run_id, "cv/error_fold")  # type: ignore[attr-defined]
     folds = sorted((metric.step, metric.value, metric.timestamp) for metric in history)

@@ -28,7 +28,7 @@ from modelsel.core.spec import make as part
 from modelsel.core.types import Candidate, Feature, Floats, Integers, NumberTask, Resampling, positions
 from modelsel.dataset.columns.number_target import read_as
 from modelsel.dataset.tables.read_table import read_table
-from modelsel.learner.tree import Tree
+from modelsel.learner.tree import Splits, Tree
 from modelsel.measure.mse import Mse
 from modelsel.planning.make import make as plan
 from modelsel.runner.aggregation.results import Results
@@ -119,7 +119,8 @@ def by_us(task: NumberTask, train: Integers, test: Integers) -> Floats:
 
 
 def cart(**settings: object) -> Tree:
-    return Tree(criterion=part("criterion", "variance"), **settings)
+    """CART by squared error as `learner=cart` has it: nominal values ordered by their mean, surrogates, here unpruned."""
+    return Tree(criterion=part("criterion", "variance"), splits=Splits(nominal="subset"), missing="surrogate", **settings)
 
 
 def by_grid_search(table: pd.DataFrame, target: str, train: Integers, test: Integers) -> Floats:

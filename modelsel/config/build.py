@@ -21,6 +21,7 @@ from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.spec import FieldLimits, kind_of, make
 from modelsel.learner.calibrated import Calibrated
 from modelsel.learner.decided import Decided
+from modelsel.learner.transformed_target import NONE, TransformedTarget
 
 LEARNER, PREPARER, CALIBRATOR, NO = "learner", "preparer", "calibrator", "none"
 DECISION, THRESHOLD, PATH, OUTER_PATH = "decision", "threshold", "path", "outer_path"
@@ -31,6 +32,8 @@ CUT = Slot(
     THRESHOLD, FieldLimits(least=0.0, most=1.0, words=(PATH, OUTER_PATH)), (float,), True, False, words=(PATH, OUTER_PATH)
 )
 ADJUSTED = {CALIBRATOR: CALIBRATION, DECISION: DECIDING, THRESHOLD: CUT}  # what any learner may have behind it
+TARGET = "target"
+OF_TARGET = {TARGET: slots(TransformedTarget)[TARGET]}  # what any learner may be fitted on
 STEPS_SAID = steps.STEPS
 PLAIN = (str, int, float, bool, type(None))  # values that are what they say, and cannot change
 DEPTH = 12  # of files that lead on to each other
@@ -338,7 +341,8 @@ def _opened(value: object) -> Options:
 def _slots_of(group: str, cls: Any) -> Mapping[str, Slot]:
     if group != LEARNER:
         return slots(cls)
-    return {PREPARER: STEPS, **({} if issubclass(cls, Calibrated | Decided) else ADJUSTED), **slots(cls)}
+    around = issubclass(cls, Calibrated | Decided | TransformedTarget)
+    return {PREPARER: STEPS, **({} if around else {**ADJUSTED, **OF_TARGET}), **slots(cls)}
 
 
 def _maker(group: str, found: Found, measure: object, outer: tuple[object, int]) -> Any:
@@ -348,17 +352,19 @@ def _maker(group: str, found: Found, measure: object, outer: tuple[object, int])
         return partial(cls, kind=found.kind)
     if group != LEARNER:
         return cls
-    if issubclass(cls, Calibrated | Decided):
+    if issubclass(cls, Calibrated | Decided | TransformedTarget):
         return lambda preparer=(), **settings: (cls(**settings), preparer)
     return partial(_adjusted, cls, measure, outer)
 
 
 def _adjusted(
     cls: Any, measure: object, outer: tuple[object, int], preparer: tuple[Any, ...] = (), calibrator: object = None,
-    decision: object = None, threshold: object = None, **settings: Any,
+    decision: object = None, threshold: object = None, target: Any = None, **settings: Any,
 ) -> tuple[Any, tuple[Any, ...]]:  # fmt: skip
     """Learner and steps; behind a calibrator or a decision the learner fits its steps itself, inside the inner folds."""
     learner, steps = cls(**settings), preparer
+    if target is not None and target.transform != NONE:
+        learner = TransformedTarget(learner, target)
     if calibrator is not None and kind_of(calibrator) != NO:
         learner, steps = Calibrated(learner, steps, _crossing(calibrator, *outer)), ()
     decision = _crossing(_operating(decision, threshold, measure), *outer)

@@ -27,6 +27,7 @@ from modelsel.config.suggest import near
 from modelsel.core.errors import Problem
 from modelsel.core.fingerprint import digest, generator
 from modelsel.core.types import Candidate
+from modelsel.learner.transformed_target import TransformedTarget
 
 SPACE, SWEEP, DRAW, MEASURE_READS = "space", "sweep", "draw", "measure_reads"
 CLASSES, SCORES, RANKS, PROBABILITIES = "classes", "scores", "ranks", "probabilities"  # scores: ranks or probabilities
@@ -96,7 +97,7 @@ def name_of(wanted: object) -> str:
 
 def family(learner: object) -> str:
     """`pruner.alpha: path` where a part of the learner still stands for several strengths, else empty."""
-    pruner = getattr(learner, "pruner", None)
+    pruner = getattr(learner if not isinstance(learner, TransformedTarget) else learner.base, "pruner", None)
     return "pruner.alpha: path" if getattr(pruner, "is_family", False) else ""
 
 

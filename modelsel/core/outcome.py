@@ -30,6 +30,12 @@ class TestResult:
     units: int | None = None  # and how many of them; None where no interval is certified for them
     cap: float | None = None  # of a log loss: what a row counts at most; None where the measure has a bound of its own
     above: Mapping[str, Any] | None = None  # the `rows` that lost more than the cap, with the `interval` of their share
+    counted: Mapping[str, Any] | None = (
+        None  # beside another measure: the `rows` that are off, with the `interval` of their share
+    )
+    beside: Mapping[str, Any] | None = (
+        None  # the study's `measure` beside the share: `score`, `interval`, and the `cap` of errors
+    )
     measure: str | None = None  # what the score is of; of numbers `within`,
     tolerance: float | None = None  # the share of rows whose error exceeds this
 

@@ -128,10 +128,11 @@ def _of_run(run: str, root: Path) -> Certified:
     gate = Gate(reopen(config, "guard").guard, folder.root)
     sets = [one["id"] for one in folder.details().get("audit", {}).get("test_sets", ())]
     test = outcome.test
+    score = None if test is None else test.score if test.beside is None else test.beside["score"]
     made = [
         look for testset in sets for look in looks(gate.session, testset)
         if test is not None and look.facts.look == test.look and look.status == "revealed"
-        and (look.answer.score, look.answer.errors) == (test.score, test.errors)
+        and (look.answer.score, look.answer.errors) == (score, test.errors)
     ]  # fmt: skip
     made.sort(key=lambda look: look.spec_id != outcome.spec_id)  # a merged ledger may hold two of one number
     declared = {"candidates": dict(outcome.candidates), "winner": outcome.winner["id"], "measure": outcome.measure}

@@ -782,7 +782,7 @@ def _least(verdict, look, answer, seals):
     symbol, n, errors = str(answer.symbol), look.n, answer.errors
     if look.metric == "closing":
         return sum(log(n + 1) for _ in answer.answers) if look.counted else None
-    if look.metric not in ("error", "within") or not seals or (symbol not in BOUND and errors is None):
+    if look.metric.partition(":")[0] not in ("error", "within") or not seals or (symbol not in BOUND and errors is None):
         return None
     shown = symbol not in BOUND or _counted(look, answer)  # beside another value a count is shown and paid for, too
     verdict.check(shown, f"{_name(look)}: its score, count and counts left possible are of one answer")

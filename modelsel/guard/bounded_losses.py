@@ -15,7 +15,16 @@ import numpy as np
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Booleans, Codes, Floats, Integers, Outputs
 from modelsel.guard.planned_intervals import Plan, plan_of
-from modelsel.guard.release import FAILED, RANGES, WITH_COUNT, LabelSummary, Released, ReleaseMechanism, with_failure, worst_of
+from modelsel.guard.release import (
+    FAILED,
+    WITH_COUNT,
+    LabelSummary,
+    Released,
+    ReleaseMechanism,
+    bounds_of,
+    with_failure,
+    worst_of,
+)
 from modelsel.guard.requests import OutOfFold
 from modelsel.statistics import prices
 from modelsel.statistics.units import intervals, measures
@@ -103,8 +112,7 @@ def form_of(measure: Any, classes: int, seen: OutOfFold) -> LossForm | None:
         return None if seen.weights is not None else LossForm(measure, classes, 0.0, 1.0)
     if kind in OF_ONE_CLASS:
         return None if measure.positive is None else LossForm(measure, classes, 1.0, -1.0)
-    costs = getattr(measure, "costs", None)
-    low, high = (float(np.min(costs)), float(np.max(costs))) if costs else RANGES.get(kind, (0.0, np.inf))
+    low, high = bounds_of(measure)
     return LossForm(measure, classes, low, high - low) if measure.over_rows and isfinite(high) and high > low else None
 
 

@@ -221,6 +221,7 @@ class Reveal(Facts):
     released: Released | None = None
     units: Mapping[str, Any] | None = None
     above: Mapping[str, Any] | None = None
+    counted: Mapping[str, Any] | None = None
     counts: Sequence[int] = ()
     answers: tuple[StatedAnswer, ...] = ()
     verdicts: tuple[PairVerdict, ...] = ()

@@ -14,6 +14,7 @@ from modelsel.guard.release import LabelSummary
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.rows.identity import Hashes
 from modelsel.measure.base import BaseMeasure
+from modelsel.measure.capped import CappedError
 
 DECIMALS = 6  # of class scores: platforms differ by far less, models by more
 
@@ -45,9 +46,11 @@ def former_digest(outputs: Outputs, rows: Hashes) -> str:
 
 
 def wrong(measure: BaseMeasure, outputs: Outputs, target: NDArray[Any], classes: int) -> Booleans:
-    """Mask the rows whose class is another one; of numbers those that are off by more than the tolerance of `within`."""
+    """Mask the rows whose class is another one; of numbers those that are off by more than the measure's tolerance."""
     if classes:
         return np.asarray(outputs.predicted[0] != target)
+    if isinstance(measure, CappedError):
+        return measure.off(target, outputs)
     return np.asarray(measure.losses(target, outputs, 0)[0] > 0)
 
 

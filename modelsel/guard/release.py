@@ -23,7 +23,17 @@ from modelsel.statistics.units.intervals import UnitLosses
 
 FIRST, BETTER = "the first", "better"
 COUNTED = ("error", "within")  # measures that are a share of rows: those that are wrong, or off by more than a tolerance
+CAPPED = "capped"  # an error of numbers that counts at most so much, beside the share of rows that are off
 FAILED = 1e-6  # probability set aside for "the look failed", in every channel
+
+
+def counts_rows(metric: str) -> bool:
+    """Say whether a measure, as an entry names it, is a plain share of rows.
+
+    >>> counts_rows("error"), counts_rows("within:5d2c81"), counts_rows("brier")
+    (True, True, False)
+    """
+    return metric.partition(":")[0] in COUNTED
 
 
 @dataclass(frozen=True)
@@ -357,9 +367,9 @@ RANGES = {"error": (0.0, 1.0), "within": (0.0, 1.0), "balanced_error": (0.0, 1.0
           "kappa": (-1.0, 1.0), "mcc": (-1.0, 1.0), "precision": (0.0, 1.0), "recall": (0.0, 1.0), "f_beta": (0.0, 1.0),
           "specificity": (0.0, 1.0), "average_precision": (0.0, 1.0), "top_k_error": (0.0, 1.0),
           "expected_calibration_error": (0.0, 1.0)}  # fmt: skip
-MEANS = ("error", "within", "brier", "cost_matrix")
+MEANS = ("error", "within", "brier", "cost_matrix", CAPPED)
 CLASSWISE = ("auc", "balanced_error")  # their width shows how many rows each class has, which is priced
-WITH_COUNT = ("error", "within", "cost_matrix")  # weighted or costed: the unweighted count is shown beside, and priced
+WITH_COUNT = ("error", "within", "cost_matrix", CAPPED)  # weighted or costed: the unweighted count is shown beside, and priced
 
 
 @dataclass(frozen=True)
@@ -455,7 +465,9 @@ class ScoreGridRelease(ReleaseMechanism):
 
 def bounds_of(measure: object) -> tuple[float, float]:
     """The range of a measure; (0, ∞) where it has none."""
-    costs = getattr(measure, "costs", None)
+    costs, ends = getattr(measure, "costs", None), getattr(measure, "bounds", None)
     if costs:
         return float(np.min(costs)), float(np.max(costs))
+    if ends is not None:
+        return float(ends[0]), float(ends[1])
     return RANGES.get(kind_of(measure), (0.0, inf))

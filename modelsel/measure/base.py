@@ -34,7 +34,8 @@ class BaseMeasure:
 
     Class attributes: `reads`, the kinds of task that it judges; `higher_is_better`; `needs_scores`, where it reads class
     scores and not only predicted classes, and `needs_probabilities`, where decision values, which only rank, will not do;
-    `over_rows`, where the score is a mean of losses over rows, and `zero_one`, where these losses are 0 or 1.
+    `over_rows`, where the score is a mean of losses over rows, and `zero_one`, where these losses are 0 or 1; `squared`, where
+    it is a square that people read by its root.
 
     Examples
     --------
@@ -49,6 +50,7 @@ class BaseMeasure:
     needs_probabilities: ClassVar[bool] = False  # and takes them at their word: decision values will not do
     over_rows: ClassVar[bool] = False
     zero_one: ClassVar[bool] = False  # the loss of a row is 0 or 1, so that the score is a share of rows
+    squared: ClassVar[bool] = False  # in the square of the target's unit: people read its root
 
     def problems(self, task: AnyTask, resampling: Resampling) -> Iterator[str]:
         """Yield reasons why it cannot be used on this task and these folds.

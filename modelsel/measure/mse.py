@@ -21,6 +21,7 @@ class Mse(OverRows):
     """
 
     reads = NUMBER_TASKS
+    squared = True
 
     def losses(self, truth: Floats, outputs: Outputs, classes: int) -> Floats:
         return np.asarray(np.square(outputs.predicted - truth))

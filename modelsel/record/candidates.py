@@ -19,7 +19,7 @@ import numpy as np
 from modelsel.core.selection import Selection
 from modelsel.core.types import Integers, Scoreboard
 
-OPTIONAL_PARTS = ("calibrator", "decision", "preparer")  # of a learner; one that is not there is called `none`
+OPTIONAL_PARTS = ("calibrator", "decision", "preparer", "target.transform")  # of a learner; what is not there is called `none`
 NONE = "none"
 MEASURE = "measure."  # before the name of a measure beside the one that chose
 RISKY = ("=", "+", "-", "@", "\t", "\r", "'")
@@ -176,7 +176,8 @@ def differing(parameters: Sequence[Mapping[str, object]]) -> set[str]:
     for own in parameters:
         for name, value in own.items():
             values.setdefault(name, set()).add(word(value))
-    absent = {name for name in values if "." not in name and any(name not in own for own in parameters)}
+    whole = {name for name in values if "." not in name or name in OPTIONAL_PARTS}
+    absent = {name for name in whole if any(name not in own for own in parameters)}
     return {name for name, found in values.items() if len(found) + (name in absent) > 1}
 
 

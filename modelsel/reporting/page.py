@@ -79,6 +79,7 @@ def context(view: View) -> dict[str, Any]:
     return {
         "o": outcome,
         "test": outcome.test,
+        "beside": words.beside(outcome.test, verdict.unit_of(outcome)) if outcome.test else "",
         "in_unit": words.in_unit(outcome),
         "nested": outcome.extra.get("nested"),
         "winner_settings": words.settings(view.varied.get(outcome.winner["id"], {})),

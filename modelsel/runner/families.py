@@ -15,6 +15,7 @@ from modelsel.core.lru_cache import LRUCache
 from modelsel.core.spec import flat, resolved
 from modelsel.core.types import Candidate, Task, positions
 from modelsel.learner.base import Path
+from modelsel.learner.transformed_target import TransformedTarget
 from modelsel.planning.alike import told_apart
 from modelsel.planning.batch import fit_digest
 from modelsel.planning.sources import code
@@ -108,6 +109,8 @@ def _changed(learner: object, settings: Mapping[str, object]) -> Any:
     >>> _changed(tree, {"pruner.alpha": 0.25, "min_split": 8}).pruner.alpha
     0.25
     """
+    if isinstance(learner, TransformedTarget):
+        return replace(learner, base=_changed(learner.base, settings))
     for name, value in settings.items():
         learner = _with(learner, name.split("."), value)
     return learner

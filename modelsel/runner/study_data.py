@@ -6,6 +6,7 @@ Everything that can be known before a fit is checked here, and said in one messa
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -89,10 +90,10 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
     for finding in loaded.findings:
         if say and finding.code != EXPECTED:
             say(f"{finding.message}; {finding.do}")
-    task, findings = with_source(loaded.task, config.candidates), loaded.findings
+    task, findings = with_source(loaded.task, config.candidates, config.scheme), loaded.findings
     _refuse(("split", config.split.problems(task)), *_misread(config, task))
     partition = config.split.partition(task)
-    findings = (*findings, *dropped(task, partition), *not_portable(config.candidates))
+    findings = (*findings, *dropped(task, partition), *not_portable(config.candidates, config.scheme))
     development, test = task.take(partition.development), task.take(partition.test)
     del task, loaded  # of a large table one copy is enough
     give_back()
@@ -105,6 +106,7 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
         ("rule", config.rule.problems(resampling, config.measure.over_rows)),
         ("rule", _other_units(config)),
         ("slices", _no_columns(config, development)),
+        ("guard.beside", _nothing_beside(config, development)),
         ("explain.sets", refusal(development, resampling) if config.explain.sets else ()),
     )
     bounds = getattr(config.rule, "bounds", ())
@@ -114,20 +116,26 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
     return StudyData(development, seal(test), resampling, findings, _with_tolerance(config, development))
 
 
-def with_source(task: Task, candidates: Iterable[Candidate]) -> Task:
-    """The task with what estimator objects read: its columns in their own types, and labels as the target's column held them.
+def with_source(task: Task, candidates: Iterable[Candidate], scheme: object = None) -> Task:
+    """The task with what objects of Python read: its columns in their own types, and labels as the target's column held them.
 
     Where nobody reads those, nothing of the source is kept.
     """
-    if not any(getattr(candidate.learner, "reads_source", False) for candidate in candidates):
+    if not any(getattr(part, "reads_source", False) for part in (scheme, *(each.learner for each in candidates))):
         return replace(task, source=None)
     from modelsel.dataset.tables.source import read_as_given  # imports pandas, which few studies need
 
     return read_as_given(task)
 
 
-def not_portable(candidates: Iterable[Candidate]) -> Iterator[Finding]:
+def not_portable(candidates: Iterable[Candidate], scheme: Any = None) -> Iterator[Finding]:
     """Say which entries are objects of this process, and what the record of the study can therefore not do."""
+    if not getattr(scheme, "portable", True):
+        what = (
+            f"scheme {scheme.splitter}: made in Python and not portable: the record names it by a digest, and no other process "
+            "makes its folds again"
+        )
+        yield Finding("NOT_PORTABLE", "info", what, "run the same program again to go on; name a scheme to have all of this")
     entries = {candidate.entry: None for candidate in candidates if not getattr(candidate.learner, "portable", True)}
     if entries:
         what = (
@@ -146,23 +154,58 @@ def _scheme(config: Config, task: Task) -> Iterator[str]:
 
 
 def _with_tolerance(config: Config, task: Task) -> Config:
-    """The study with the tolerance of its final test, fixed before any label is opened: from development targets alone."""
-    if not isinstance(task, NumberTask) or config.guard.tolerance is not None:
+    """The study with the tolerance of its final test, and the cap of errors beside: both from development targets alone."""
+    if not isinstance(task, NumberTask):
         return config
-    said = usual_tolerance(task.target, task.row_weights)
-    resolved = {**config.resolved, "guard": {**config.resolved["guard"], "tolerance": said}}
-    return replace(config, guard=replace(config.guard, tolerance=said), resolved=resolved)
+    said = {}
+    if config.guard.tolerance is None:
+        said["tolerance"] = usual_tolerance(task.target, task.row_weights)
+    if config.guard.beside and config.guard.cap is None:
+        said["cap"] = usual_cap(task.target)
+    resolved = {**config.resolved, "guard": {**config.resolved["guard"], **said}}
+    return replace(config, guard=replace(config.guard, **said), resolved=resolved) if said else config
 
 
 def usual_tolerance(target: Floats, weights: Floats) -> float:
     """Half of the median distance from the median, to two digits: a guess is off by more for well over half of the rows.
 
+    Of the mean distance where more than half of the rows hold the median itself. Why a half: docs/numbers.md.
+
     >>> usual_tolerance(np.array([1.0, 2.0, 3.0, 4.0, 100.0]), np.ones(5))
     0.5
+    >>> usual_tolerance(np.array([0.0, 0.0, 0.0, 4.0, 6.0]), np.ones(5))
+    1.0
     """
-    away = weighted_median(np.abs(target - weighted_median(target, weights)), weights)
-    return float(f"{away / 2:.1e}")
+    away = np.abs(target - weighted_median(target, weights))
+    typical = weighted_median(away, weights) or float(np.average(away, weights=weights))
+    return float(f"{typical / 2:.1e}")
 
+
+def usual_cap(target: Floats) -> float:
+    """What a guess of the median exceeds for one row in a hundred, to two digits: an error counts at most that much.
+
+    >>> usual_cap(np.arange(201.0))
+    99.0
+    """
+    return float(f"{np.quantile(np.abs(target - np.median(target)), 1 - TAIL):.1e}") or 1.0
+
+
+def _nothing_beside(config: Config, task: Task) -> Iterator[str]:
+    """Yield reasons why the study's measure cannot stand beside the count of rows that are off."""
+    guard, measure = config.guard, kind_of(config.measure)
+    if not guard.beside:
+        return
+    if not isinstance(task, NumberTask):
+        yield "it is about numbers, and the target is a class: leave it out"
+    elif measure not in POWERS:
+        yield f"measure={measure} has no interval on sealed rows: use one of {', '.join(POWERS)}, or leave it out"
+    if guard.release not in EXACT or guard.resolution != "count" or kind_of(guard) in ("ladder", "thresholdout"):
+        yield "it shows exact answers, and guard.release or guard.resolution shows less: leave it out"
+
+
+TAIL = 0.01  # share of rows
+POWERS = {"mae": 1, "mse": 2, "rmse": 2}  # measures whose capped errors, to a power, have an interval
+EXACT = ("full", "predicted")
 
 IS: dict[TaskKind, str] = {"classes": "the target is a class", "numbers": "the target is a number"}
 UNSAID: dict[str, tuple[TaskKind, ...]] = {"learner": CLASS_TASKS, "preparer": BOTH_TASKS}  # of parts that do not say
@@ -177,7 +220,6 @@ def _misread(config: Config, task: Task) -> Iterator[tuple[str, list[str]]]:
     if isinstance(task, NumberTask):
         for asked, where in (
             (config.exam, "exam"),
-            (config.explain.sets, "explain.sets"),
             (config.show, "show"),
             (config.explain.importance, "explain.importance"),
             (config.explain.dependence, "explain.dependence"),

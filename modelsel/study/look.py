@@ -8,23 +8,25 @@ from typing import Any
 import numpy as np
 
 from modelsel.config.compose import Config
-from modelsel.config.settings import AUTO, REGRESSION
+from modelsel.config.settings import AUTO
 from modelsel.core.outcome import TestResult
 from modelsel.core.selection import Assessed, Selection
 from modelsel.core.spec import kind_of
-from modelsel.core.types import Candidate, NumberOutputs, Outputs, Resampling, Table
+from modelsel.core.types import Candidate, NumberOutputs, NumberTask, Outputs, Resampling, Table, Task
 from modelsel.examination.study_answer import sit
 from modelsel.guard.gate import Gate
 from modelsel.guard.history.statements import declared_units
 from modelsel.guard.labels import wrong
+from modelsel.guard.policy.base import Policy
 from modelsel.guard.requests import LookRequest, OutOfFold, SelectionSummary, TestSetDeclaration
 from modelsel.measure.base import BaseMeasure
+from modelsel.measure.capped import CappedError
 from modelsel.measure.within import Within
 from modelsel.record.folder import RunFolder
 from modelsel.record.mlflow.track import Tracker
 from modelsel.runner.execution.single_job import Failure
 from modelsel.runner.final_fit import Final
-from modelsel.runner.study_data import StudyData
+from modelsel.runner.study_data import POWERS, StudyData
 from modelsel.study.winner import Fitted, answered
 
 
@@ -35,8 +37,9 @@ def seal(
 
     No gate for a published experiment: what it shows is in the literature, and its choice is not written into the ledger.
     """
+    asked = asked_of_test(config.measure, config.guard, material.development)
     sealing = TestSetDeclaration(
-        sealed=material.sealed, development=material.development, measure=asked_of_test(config), study=config.name,
+        sealed=material.sealed, development=material.development, measure=asked, study=config.name,
         folder=str(folder.path), spec_id=config.spec_id, config=config.resolved,
         candidates=tuple(candidate.id for candidate in candidates), seed=config.seed,
     )  # fmt: skip
@@ -47,13 +50,16 @@ def seal(
     return gate, sealing
 
 
-def asked_of_test(config: Config) -> BaseMeasure:
-    """The measure that the sealed rows answer: the study's, and of numbers the share of rows off by more than the tolerance."""
-    tolerance: float | None = config.guard.tolerance
-    if config.task != REGRESSION or tolerance is None:
-        measure: BaseMeasure = config.measure
+def asked_of_test(measure: BaseMeasure, guard: Policy, task: Task) -> BaseMeasure:
+    """The measure that the sealed rows answer: the study's, and of numbers the share of rows off by more than the tolerance.
+
+    With `guard.beside` the study's own stands beside that share, each error capped.
+    """
+    if not isinstance(task, NumberTask) or guard.tolerance is None:
         return measure
-    return Within(tolerance)
+    if guard.beside and guard.cap is not None:
+        return CappedError(guard.tolerance, guard.cap, POWERS[kind_of(measure)])
+    return Within(guard.tolerance)
 
 
 def opens(config: Config, material: StudyData) -> bool:
@@ -97,8 +103,20 @@ def look(
 
 
 def named(test: TestResult, measure: BaseMeasure) -> TestResult:
-    """The result with the measure that it is of, and its tolerance where it has one."""
-    return replace(test, measure=kind_of(measure), tolerance=getattr(measure, "tolerance", None))
+    """The result with the measure that it is of, and its tolerance where it has one; capped errors stand beside the share."""
+    tolerance = getattr(measure, "tolerance", None)
+    if not isinstance(measure, CappedError):
+        return replace(test, measure=kind_of(measure), tolerance=tolerance)
+    shown = replace(test, measure=WITHIN, tolerance=tolerance)
+    if test.score is None or test.errors is None:
+        return shown
+    beside = {"measure": MEASURES[measure.power], "score": test.score, "interval": test.interval, "cap": measure.cap}
+    counted = (test.counted or {}).get("interval")
+    limits = None if counted is None else (float(counted[0]), float(counted[1]))
+    return replace(shown, score=test.errors / test.n, interval=limits, beside=beside, counted=None)
+
+
+WITHIN, MEASURES = "within", {1: "mae", 2: "mse"}
 
 
 def answer(exam: str, config: Config, selection: Selection, final: Final) -> TestResult:
@@ -138,7 +156,11 @@ def selected(
     """Summarise selection's evidence on the winner, whose out-of-fold predictions come first."""
     there = assessed.known(0)
     said, truth = assessed.predicted[0][there], assessed.truth[there]
-    numbers = isinstance(measure, Within)
+    numbers = isinstance(measure, Within | CappedError)
     off = wrong(measure, NumberOutputs(said[None]), truth, 0) if numbers and measure is not None else said != truth
     error = float(off.mean()) if len(off) and (numbers or said.dtype.kind != "f") else None
-    return SelectionSummary(winner, error if numbers and error is not None else mean, int(there.sum()), error, tried, trained)
+    if isinstance(measure, CappedError):
+        mean = float(measure.losses(truth, NumberOutputs(said[None]), 0).mean()) if len(off) else mean
+    elif numbers and error is not None:
+        mean = error
+    return SelectionSummary(winner, mean, int(there.sum()), error, tried, trained)

@@ -8,7 +8,7 @@ from modelsel.core.sized import sized
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.text.roots import ROOTED, outcome_as_read
 from modelsel.reporting.text.verdict import unit_of
-from modelsel.reporting.text.words import in_unit, interval, ordinal, percent, plural, score, wrong
+from modelsel.reporting.text.words import beside, in_unit, interval, ordinal, percent, plural, score, wrong
 
 
 def methods(folder: RunFolder) -> str:
@@ -38,16 +38,16 @@ def _selection(outcome: StudySummary) -> list[str]:
     """Say how many candidates were compared, on which folds, and which one the rule chose."""
     counts, scheme = outcome.candidates, outcome.scheme
     failed = counts.get("failed", 0) + counts.get("skipped", 0)
-    beside = f" ({failed} of them did not finish)" if failed else ""
+    unfinished = f" ({failed} of them did not finish)" if failed else ""
     winner = outcome.winner
     same = len(winner.get("indistinguishable", ()))
     told = (
         f"; {plural(same, 'other candidate')} could not be told from it ({_told_apart(outcome)})" if same else ""
     )  # fmt: skip
     return [
-        f"{plural(counts['distinct'], 'candidate')} declared beforehand{beside} were compared by {_words(outcome.measure)} on "
-        f"the same {plural(int(scheme['folds']), 'fold')} ({_words(scheme['name'])}, seed {outcome.seed}), and one was chosen "
-        f"by the rule “{_words(outcome.rule)}”: {winner.get('entry') or winner['learner']} with "
+        f"{plural(counts['distinct'], 'candidate')} declared beforehand{unfinished} were compared by {_words(outcome.measure)} "
+        f"on the same {plural(int(scheme['folds']), 'fold')} ({_words(scheme['name'])}, seed {outcome.seed}), and one was "
+        f"chosen by the rule “{_words(outcome.rule)}”: {winner.get('entry') or winner['learner']} with "
         f"{sized(winner['complexity']['value'], winner['complexity']['name'])}{told}."
     ]
 
@@ -86,7 +86,8 @@ def _test(outcome: StudySummary) -> str:
         return "The sealed test rows have not been looked at."
     if result.refused:
         return f"A look at the sealed test rows was refused ({result.refused})."
-    return f"{_look(result, unit_of(outcome))}{_interval(result)}."
+    own = beside(result, unit_of(outcome))
+    return f"{_look(result, unit_of(outcome))}{_interval(result)}{'; ' if own else ''}{own}."
 
 
 def _look(result: TestResult, unit: str) -> str:

@@ -41,6 +41,7 @@ from modelsel.estimator import Classifier, Regressor, numbers_of, task_of
 from modelsel.foreign.libraries import is_pairwise, kinds_read, takes_categorical, takes_nan
 from modelsel.foreign.written import is_pipeline, of_objects, spaced
 from modelsel.learner.object import Object
+from modelsel.learner.transformed_target import TransformedTarget
 from modelsel.measure.answerable import unanswerable
 from modelsel.measure.base import BaseMeasure
 from modelsel.measure.beside import named, unbounded
@@ -248,11 +249,11 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             Problem("MSEL-816", reason, f"space.{entry}")
             for entry, reason in unanswerable((scoring.measure, *shown.values()), candidates)
         )
-        objects = [one for one in candidates if isinstance(one.learner, Object)]
-        if objects or any(task.kind not in getattr(one.learner, "reads", CLASS_TASKS) for one in candidates):
+        told = [one for one in candidates if isinstance(one.learner, Object | TransformedTarget)]
+        if told or any(task.kind not in getattr(one.learner, "reads", CLASS_TASKS) for one in candidates):
             from modelsel.runner.study_data import refuse  # brings the guard along, which no other selection needs
 
-            refuse(objects, task, candidates)
+            refuse(told, task, candidates)
         training = Training(self, scorings, X, y, weights) if self.return_train_score else None
         found = self._answered(task, resampling, scorings, candidates, shown, entries, training)
         found = self._failing(found, scorings)
@@ -538,6 +539,11 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         rule = builder.part("rule", _named(self.rule), "rule")
         search = builder.record(SearchSettings, _named(self.search) or {}, "search") or SearchSettings()
         scorings = scorings_of(self.scoring, self.measure, self.refit, builder, task.kind)
+        if search.seconds is not None and not self.record:
+            fix = "give search.trials, or record=True"
+            builder.problems.append(
+                Problem("MSEL-208", "a search that is no study is not ended by the clock", "search.seconds", fix)
+            )
         space = expand(entries, builder, self.seed, search=search, measure=scorings.chooses.measure)
         if self.scoring is None and self.measure is None and not builder.problems and judge_themselves(space.candidates):
             scorings = scorings_of(own_score, None, self.refit, builder, task.kind)

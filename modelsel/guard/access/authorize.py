@@ -230,7 +230,8 @@ def _hidden(ask: PreparedLook, terms: LookTerms) -> str:
         return "these rows are those of an exam, which shows one bit for an answer: hand in predictions (modelsel exam answer)"
     if release not in ONLY_ERRORS or ask.counted:
         return ""
-    return f"these rows were sealed with guard.release={release}, which shows plain error rates only; use measure=error"
+    fix = "leave guard.beside out" if ask.capped else "use measure=error"
+    return f"these rows were sealed with guard.release={release}, which shows plain error rates only; {fix}"
 
 
 def _by_quota(terms: LookTerms, position: LookContext) -> Iterator[Finding]:

@@ -21,7 +21,7 @@ from modelsel.guard.history.history import History
 from modelsel.guard.history.stored_rows import keep_all, keep_chosen
 from modelsel.guard.matching.other_ledgers import OtherLedgers
 from modelsel.guard.policy.base import FULL, Policy
-from modelsel.guard.release import WITH_COUNT, LabelSummary, Released, count_limits
+from modelsel.guard.release import CAPPED, WITH_COUNT, LabelSummary, Released, count_limits
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.database.store import WriteTransaction
 from modelsel.ledger.entry import LedgerEntry, follow
@@ -116,6 +116,10 @@ def reveal(session: LedgerSession, go: ApprovedLook, released: Released) -> Reve
         beyond = count_limits((released.above, released.above), go.facts.n, nats, units)
         facts["above"] = {"rows": released.above, "interval": beyond}
 
+    if released.errors is not None and go.facts.metric.startswith(f"{CAPPED}:"):
+        within = count_limits((released.errors, released.errors), go.facts.n, nats, units) if limits else None
+        facts["counted"] = {"rows": released.errors, "interval": within}
+
     def step(writing: WriteTransaction) -> LedgerEntry:
         for entry in writing.entries():
             mine = entry.kind == "reveal" and entry.replica == go.intent.replica
@@ -201,7 +205,7 @@ def released_result(intent: Look, answer: Reveal, policy: Policy, replay: bool, 
         price=0.0 if replay else float(answer.price), spent=float(intent.spent),
         interval=(float(limits[0]), float(limits[1])) if limits else None, level=1 - intent.delta,
         policy=kind_of(policy), release=str(intent.release), flags=(*codes, *(code for code in extra if code not in codes)),
-        cap=(intent.plan or {}).get("cap"), above=answer.above,
+        cap=(intent.plan or {}).get("cap"), above=answer.above, counted=answer.counted,
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from modelsel.guard.facts import Look, Reveal
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.matching.other_ledgers import NOTHING, OtherLedgers
 from modelsel.guard.policy.base import Policy
-from modelsel.guard.release import COUNTED, ReleaseMechanism
+from modelsel.guard.release import CAPPED, COUNTED, ReleaseMechanism
 from modelsel.guard.requests import LookRequest
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.home import Home, IdentityKey
@@ -64,6 +64,11 @@ class PreparedLook:
     def counted(self) -> bool:
         """Say whether the answer is a plain error count."""
         return kind_of(self.request.sealing.measure) in COUNTED and self.request.sealing.development.weights is None
+
+    @property
+    def capped(self) -> bool:
+        """Say whether capped errors are asked for beside the count of rows that are off."""
+        return kind_of(self.request.sealing.measure) == CAPPED
 
     @cached_property
     def form(self) -> LossForm | None:

@@ -23,7 +23,7 @@ from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.history import History
 from modelsel.guard.history.statements import seal_of
 from modelsel.guard.policy.base import Policy
-from modelsel.guard.release import COUNTED
+from modelsel.guard.release import CAPPED, COUNTED
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.rows.identity import Hashes
 from modelsel.ledger.rows.matching import Sketch
@@ -59,7 +59,8 @@ def terms_of(policy: Policy, sealing: TestSetDeclaration) -> SealTerms:
     metric = kind_of(sealing.measure)
     weighted = metric not in COUNTED
     if policy.release in ONLY_ERRORS and weighted:
-        _refuse(f"guard.release={policy.release} shows error rates, and the measure is {metric}", "use measure=error")
+        fix = "leave guard.beside out" if metric == CAPPED else "use measure=error"
+        _refuse(f"guard.release={policy.release} shows error rates, and the measure is {metric}", fix)
     if policy.release == "passfail" and policy.target is None:
         _refuse("guard.release=passfail needs a target", "set guard.target, for example guard.target=0.2")
     return SealTerms.read({

@@ -12,7 +12,7 @@ from typing import Any
 
 from modelsel.core.fingerprint import canonical
 from modelsel.guard.facts import Look, Reveal, Seal
-from modelsel.guard.release import COUNTED, LabelSummary, Released, count_channel, worst_of
+from modelsel.guard.release import LabelSummary, Released, count_channel, counts_rows, worst_of
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.trust import RejectedEntry, TrustedEntries
 
@@ -291,7 +291,7 @@ def _fault(read: TrustedEntries, end: LedgerEntry, intent: LedgerEntry | None, s
 def _least(answer: Reveal, look: Look, seal: Seal) -> float:
     """Compute the least price of an answer from what was released; 0 where that does not say it."""
     symbol, low = str(answer.symbol), answer.released.low if answer.released else None
-    if look.metric not in COUNTED or low is None or symbol.startswith("board"):
+    if not counts_rows(look.metric) or low is None or symbol.startswith("board"):
         return 0.0
     rate = look.cv_error if isinstance(look.cv_error, int | float) else look.cv_mean
     try:

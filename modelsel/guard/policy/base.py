@@ -81,6 +81,10 @@ class Policy:
         The score to be met, for `release=passfail`.
     tolerance : float, optional
         Of numbers: a row is off when its error exceeds it.
+    beside : bool
+        Of numbers: whether the study's measure (`mae`, `mse` or `rmse`, errors capped) is shown beside the count.
+    cap : float, optional
+        Of numbers: what an error counts at most, beside.
     budget : int
         Thresholdout: answers that may differ from cross-validation, at least 1.
     sweep_test : bool
@@ -119,6 +123,10 @@ class Policy:
         None,
         least=0,
         help="numbers: a row is off when its error exceeds it; null: half of the median distance from the median",
+    )
+    beside: bool = plain(False, help="numbers: the study's measure is shown beside the count, errors capped; both are charged")
+    cap: float | None = number(
+        None, above=0, help="numbers: what an error counts at most beside; null: exceeded by a guess for one row in a hundred"
     )
     budget: int = whole(10, least=1, help="thresholdout: answers that may differ from cross-validation")
     sweep_test: bool = plain(False, help="open the test set in every job of a sweep; each counts as a look")

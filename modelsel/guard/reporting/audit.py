@@ -24,6 +24,7 @@ from modelsel.guard.history.quarantine import PLACE
 from modelsel.guard.matching.concurrent_looks import as_first, incomparable, later_places, looks_beside
 from modelsel.guard.matching.concurrent_looks import looks_beside as concurrent
 from modelsel.guard.matching.other_ledgers import without_copies
+from modelsel.guard.release import CAPPED
 from modelsel.guard.reporting.forecast import budget, next_look
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.entry import LedgerEntry
@@ -180,12 +181,12 @@ def _looks(looks: tuple[PastLook, ...], concurrent: tuple[PastLook, ...]) -> Ite
     """Yield a line for each look, with what was changed since the one before."""
     before: Mapping[str, Any] | None = None
     for look, instead in zip(looks, later_places(looks, concurrent), strict=True):
-        facts, answer = look.facts, look.answer
+        facts = look.facts
         yield {
             **_common(look.entry), "look": facts.look, "replay": False, "status": look.status,
-            "score": answer.score, "errors": answer.errors, "interval": answer.interval,
+            **_shown(look),
             "price": look.price, "spent": facts.spent, "n": facts.n or None, "release": facts.release,
-            "policy": facts.policy, "cv_mean": facts.cv_mean, "metric": facts.metric,
+            "policy": facts.policy,
             "overlap": list(facts.overlap), "flags": [one.code for one in facts.flags],
             "findings": [asdict(one) for one in facts.flags], "justification": facts.justify and facts.justify.written(),
             "changes": differences(before, facts.config or {}) if before is not None and not facts.outside else [],
@@ -193,6 +194,24 @@ def _looks(looks: tuple[PastLook, ...], concurrent: tuple[PastLook, ...]) -> Ite
             "as_first": as_first(look), "superseded": instead and instead.written(), "outside": facts.outside,
         }  # fmt: skip
         before = before if facts.outside else facts.config or {}
+
+
+def _shown(look: PastLook) -> dict[str, Any]:
+    """What a look showed: of capped errors of numbers first the share of rows that are off, and their mean beside."""
+    facts, answer = look.facts, look.answer
+    own = {
+        "score": answer.score,
+        "errors": answer.errors,
+        "interval": answer.interval,
+        "cv_mean": facts.cv_mean,
+        "metric": facts.metric,
+    }
+    if not facts.metric.startswith(f"{CAPPED}:") or answer.counted is None or not facts.n:
+        return own
+    plan = facts.plan or {}
+    share = {"score": answer.counted["rows"] / facts.n, "interval": answer.counted["interval"], "cv_mean": facts.cv_error}
+    beside = {"score": answer.score, "interval": answer.interval, "most": plan.get("width")}
+    return {**own, **share, "metric": "within", "beside": beside}
 
 
 def _replays(history: History, testset: str) -> Iterator[dict[str, Any]]:

@@ -10,7 +10,7 @@ from modelsel.guard.checks.terms import CLOSED, LADDER, ladder_steps, left_by_qu
 from modelsel.guard.facts import RecordedSelection, Seal
 from modelsel.guard.history.history import History, PastLook
 from modelsel.guard.history.statements import TIME, Statement
-from modelsel.guard.release import COUNTED, LabelSummary, LookTerms, Released, count_channel, count_limits
+from modelsel.guard.release import LabelSummary, LookTerms, Released, count_channel, count_limits, counts_rows
 from modelsel.statistics import prices
 from modelsel.statistics.certificate import SpendingState, hoeffding
 
@@ -63,7 +63,7 @@ def next_look(history: History, testset: str) -> dict[str, Any] | None:
         return {**said, "price": _stays(terms, outlook.n, past), "steps": ladder_steps(terms, outlook.n)}
     answer = _as_foreseen(outlook, terms, chosen[-1].cv_rows)
     limits = (
-        answer.interval(outlook.n, outlook.nats(), outlook.units) if metric in COUNTED and answer.score is not None else None
+        answer.interval(outlook.n, outlook.nats(), outlook.units) if counts_rows(metric) and answer.score is not None else None
     )
     return {**said, "price": answer.price, "interval": list(limits) if limits else None}
 
@@ -140,7 +140,7 @@ def _charged(history: History, testset: str) -> list[str]:
 
 def _shown(last: PastLook | None, usual: float | None) -> float | None:
     """The last error rate that was shown."""
-    if last is not None and last.facts.metric in COUNTED and last.answer.score is not None:
+    if last is not None and counts_rows(last.facts.metric) and last.answer.score is not None:
         return float(last.answer.score)
     return usual
 

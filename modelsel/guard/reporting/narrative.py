@@ -263,6 +263,9 @@ def items(told: Mapping[str, object] | TestSetReport, audit: Mapping[str, object
 WITHOUT_A_MODEL = {"closing": "every answer to an exam at its close", "class_counts": "how many rows each class has"}
 
 
+MEANING = {"within": "share of rows off by more than the tolerance"}
+
+
 def look_to_quote(looks: Sequence[LookLine]) -> LookLine:
     """The look to quote: the last that answered about a model; where there is none, the last of all.
 
@@ -289,7 +292,8 @@ def sentence(told: Mapping[str, object] | LookLine, rows: int, level: float = 0.
         return f"Look {look.look} told {WITHOUT_A_MODEL[look.metric]}, for {look.price:.2f} nats."
     errors = f" ({look.errors}/{n})" if look.errors is not None else ""
     shown = "pass or fail" if look.score is None else f"{look.score:.3f}"
-    head = f"Test {str(look.metric).split(':')[0]} {shown}{errors}, look {look.look} of this test set"
+    metric = MEANING.get(kind := str(look.metric).partition(":")[0], kind)
+    head = f"Test {metric} {shown}{errors}, look {look.look} of this test set"
     spent = f"; earlier answers cost {look.spent:.2f} nats" if look.spent else ""
     first = f" As a first look it would have been {limits_of(look.as_first)}." if look.spent and look.as_first else ""
     return f"{head}{spent}. {_certified(look, level)}{first}{_changed(look.changes)}"

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from modelsel.core.types import Finding
 from modelsel.guard.facts import Facts, LaterPlace, Limits, Reason, SealTerms, findings, many
@@ -28,6 +28,7 @@ class LookLine(Facts):
     spent: float
     n: int | None = None
     metric: str = "score"
+    beside: Mapping[str, Any] | None = None  # of numbers: the mean of capped errors
     cv_mean: float | None = None
     flags: Sequence[str]
     changes: Sequence[str]

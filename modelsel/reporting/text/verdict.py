@@ -200,7 +200,7 @@ def test(outcome: StudySummary, audit: Mapping[str, Any], folder: RunFolder) -> 
         return [f"refused: {result.refused}"]
     lines = [
         released(result, outcome.findings, unit_of(outcome)) + _blocks(outcome),
-        *filter(None, [width.sentence(result)]),
+        *filter(None, [width.beside(result, unit_of(outcome)), width.sentence(result)]),
         look(result),
     ]
     if upcoming := audit.get("next"):

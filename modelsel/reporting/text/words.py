@@ -7,7 +7,7 @@ from modelsel.core.outcome import StudySummary, TestResult
 from modelsel.record.candidates import Row
 from modelsel.statistics.intervals import clopper_pearson
 
-MANY = 1e5  # from which a score is written without decimals
+MANY = 1e3  # from which a score is written without decimals
 
 
 def known(value: float | None) -> bool:
@@ -71,8 +71,15 @@ def p_value(value: float | None) -> str:
 
 
 def interval(ends: Sequence[float] | None) -> str:
-    """Write an interval; a dash where there is none."""
-    return "–" if ends is None else f"[{score(ends[0])}, {score(ends[1])}]"
+    """Write an interval, both ends with the decimals of the larger one; a dash where there is none.
+
+    >>> interval((77999.4, 109021.7)), interval((8.1234, 12.5)), interval((0.1, 0.25))
+    ('[77,999, 109,022]', '[8.1, 12.5]', '[0.1000, 0.2500]')
+    """
+    if ends is None:
+        return "–"
+    larger = max(map(abs, ends))
+    return f"[{score(ends[0], larger)}, {score(ends[1], larger)}]"
 
 
 def number(value: float | None) -> str:
@@ -108,6 +115,25 @@ def in_unit(outcome: StudySummary) -> str:
 def wrong(result: TestResult, unit: str = "") -> str:
     """What is said of the rows that a test counts: they are wrong, or off by more than so much."""
     return "wrong" if result.tolerance is None else f"off by more than {measured(result.tolerance, unit)}"
+
+
+def beside(result: TestResult, unit: str = "") -> str:
+    """The study's own measure beside the share of rows that are off, by its root where it is squared; empty without one."""
+    said = result.beside
+    if not said:
+        return ""
+    squared = said["measure"] == "mse"
+    name = "root mean squared error" if squared else "mean absolute error"
+
+    def shown(value: float) -> str:
+        return score(math.sqrt(max(value, 0.0)) if squared else value)
+
+    ends = said["interval"]
+    limits = (
+        "no certified interval" if ends is None else f"{percent(result.level)} interval [{shown(ends[0])}, {shown(ends[1])}]"
+    )
+    value = f"{shown(said['score'])} {unit}".strip()
+    return f"{name} {value}, {limits}, each error counted at most {measured(said['cap'], unit)}"
 
 
 def ordinal(count: int) -> str:

@@ -15,7 +15,7 @@ import pytest
 import modelsel
 from modelsel.core.fingerprint import canonical
 from modelsel.examination import verifier
-from modelsel.examination.certify import cards
+from modelsel.examination.certify import Claim, cards
 from modelsel.ledger.home import Home
 from tests.examination.certification.test_certificate import members, packed, signed_again
 
@@ -100,7 +100,7 @@ def rewritten(files: dict[str, bytes], change: Callable[[Record], object]) -> di
             **files, "certificate.json": canonical(statement).encode(),
             "chain.jsonl": "".join(f"{json.dumps(line)}\n" for line in record.lines).encode(),
             "signatures.json": canonical({replica: {"key": signer.public, "value": signer.sign(prev)}}).encode(),
-            **cards(statement["kind"], statement["name"], statement["claims"]),
+            **cards(statement["kind"], statement["name"], [Claim.read(claim) for claim in statement["claims"]]),
         },
         Home.find(),
     )  # fmt: skip
@@ -274,13 +274,13 @@ def narrower(changed: dict[str, Any], honest: dict[str, Any]) -> bool:
     )  # fmt: skip
 
 
-def passes(honest: dict[str, bytes], seed: int, path: Path) -> bool:
-    """Whether a changed certificate holds although it says more."""
+def passes(honest: dict[str, bytes], seed: int, path: Path) -> bool | None:
+    """Whether a changed certificate holds although it says more; None where not even our own cards can be made of it."""
     try:
         changed = rewritten(honest, changed_by(seed))
         claim = claims_of(changed)
-    except (KeyError, TypeError, ValueError, AttributeError, StopIteration):  # not even our own cards can be made of it
-        return False
+    except (KeyError, TypeError, ValueError, AttributeError, StopIteration, AssertionError):
+        return None
     verdict = verifier.verify(packed(path, changed))
     stated = any("one of the" in said for said in verdict.unknown)  # that a model was declared is stated, and named as such
     return verdict.code == 0 and narrower(claim, claims_of(honest)) and not stated
@@ -289,4 +289,6 @@ def passes(honest: dict[str, bytes], seed: int, path: Path) -> bool:
 @pytest.mark.parametrize("start", [0, pytest.param(60, marks=pytest.mark.slow)])
 def test_no_certificate_changed_by_rule_says_more_and_holds(honest: dict[str, bytes], tmp_path: Path, start: int) -> None:
     seeds = range(60) if not start else range(60, 560)
-    assert [seed for seed in seeds if passes(honest, seed, tmp_path / f"{seed}.zip")] == []
+    found = {seed: passes(honest, seed, tmp_path / f"{seed}.zip") for seed in seeds}
+    assert [seed for seed, passed in found.items() if passed] == []
+    assert list(found.values()).count(False) > len(seeds) / 2  # and most were judged

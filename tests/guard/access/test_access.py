@@ -75,7 +75,7 @@ def test_tables_are_compared_that_have_as_many_columns_or_do_not_say(facts: dict
 
 def sealing(n: int = 200, measure: str = "error", weighted: bool = False, classes: int = 2) -> Any:
     development = SimpleNamespace(
-        weights=np.ones(3) if weighted else None, classes=tuple("abcdefghi"[:classes]), class_count=classes
+        kind="classes", weights=np.ones(3) if weighted else None, classes=tuple("abcdefghi"[:classes]), class_count=classes
     )
     return SimpleNamespace(sealed=range(n), measure=make("measure", measure), development=development, spec_id="s", study="",
                            folder="", config={})  # fmt: skip
