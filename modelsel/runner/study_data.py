@@ -296,11 +296,17 @@ def _other_units(config: Config) -> Iterator[str]:
 def _invalid(candidates: Sequence[Candidate], task: Task) -> Iterator[tuple[str, list[str]]]:
     """Reasons against candidates on these features, each said once, under the name of its space entry."""
     said: set[str] = set()
+    texts = [feature.name for feature in task.features if feature.text]
     for candidate in candidates:
-        for part in (*candidate.preparers, candidate.learner):
-            fresh = [reason for reason in part.problems(task) if reason not in said]
-            said.update(fresh)
-            yield f"space.{candidate.entry}", fresh
+        if texts and not _reads_texts(candidate):
+            reason = f"{kind_of(candidate.learner)} reads no texts ({', '.join(texts)})"
+            fix = f"steps of an estimator read them, {{text: [TfidfVectorizer]}}; or dataset.features.{texts[0]}=ignore"
+            reasons = [f"{reason}: {fix}"]
+        else:
+            reasons = [reason for part in (*candidate.preparers, candidate.learner) for reason in part.problems(task)]
+        fresh = [reason for reason in dict.fromkeys(reasons) if reason not in said]
+        said.update(fresh)
+        yield f"space.{candidate.entry}", fresh
     if any(ABOUT_CLASSES in reason for reason in said):
         yield "space", [f"what reads numbers: {readers('numbers')}"]
 

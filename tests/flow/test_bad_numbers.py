@@ -35,7 +35,7 @@ CASES: dict[str, tuple[pd.DataFrame, list[str], list[str]]] = {
     "a share of zero": (SPARSE, ["task=regression", "measure=mape"], ["MSEL-240: mape divides by the target, which is 0 in"]),
     "negative counts": (homes(at_1=-5.0, at_2=-3.5, at_4=-1.0, at_6=-1.0), ["measure=poisson_deviance"], ["MSEL-240"]),
     "a measure of classes": (homes(), ["measure=auc"], ["MSEL-240: auc does not judge it", "mse"]),
-    "a learner of classes": (homes(), ["space=naive_bayes"], ["learner naive_bayes does not read it", "learners: bagged_trees,"]),
+    "a learner of classes": (homes(), ["space=naive_bayes"], ["naive_bayes does not read it", "learners: bagged_trees,"]),
     "20 rows, a row a fold": (homes().head(20), ["measure=r2"], ["r2 is not defined on", "that assess a single row"]),
     "a kind of target": (homes(), ["task=regresion"], ["MSEL-205: 'regresion' is not allowed", "did you mean 'regression'"]),
 }  # fmt: skip
