@@ -59,7 +59,7 @@ def _rows(kind: TaskKind) -> Task:
         "name": kind, "features": (Feature("x", "numeric"),), "values": row[:, None].astype(np.float64), "rows": row,
     }  # fmt: skip
     if kind == "numbers":
-        return NumberTask(**given, target=row + 0.5)
+        return NumberTask(**given, target=row.astype(np.float64) + 0.5)
     return ClassTask(**given, classes=("a", "b"), target=(row % 2).astype(np.int32))
 
 
