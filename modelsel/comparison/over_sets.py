@@ -64,13 +64,18 @@ class OverSets:
 
 
 def over_sets(runs: Sequence[ComparedRun], rope: float = 0.01, alpha: float = 0.05) -> OverSets:
-    """Compare the learners that all runs share, in the order of their mean ranks; each run is one data set."""
+    """Compare the learners that all runs share, in the order of their mean ranks; each run is one data set.
+
+    Scores of numbers are shares of what the mean scores: units of two targets are not compared.
+    """
+    numbers, runs = any(run.scale != 1.0 for run in runs), [run.relative for run in runs]
+    measure = f"{runs[0].measure} as a share of the floor's" if numbers else runs[0].measure
     learners = _best_first(runs)
     table = _means(runs, learners)
     ranked = friedman(table, runs[0].higher_is_better)
     difference = critical_difference(len(learners), len(runs), alpha)
     return OverSets(
-        data=tuple(run.data for run in runs), learners=learners, measure=runs[0].measure, table=table, friedman=ranked,
+        data=tuple(run.data for run in runs), learners=learners, measure=measure, table=table, friedman=ranked,
         difference=difference, bars=cliques(ranked.ranks, difference), pairs=_pairs(runs, table, learners, ranked.ranks, rope),
         won=duels(runs, learners, alpha), sizes=np.array([[run.of(name).complexity for name in learners] for run in runs]),
         unit=_unit(runs, learners), left_out=left_out(runs), chosen=any(best.tried > 1 for run in runs for best in run.best),

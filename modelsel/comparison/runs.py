@@ -2,14 +2,15 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.core.outcome import StudySummary
 from modelsel.core.spec import class_of
-from modelsel.core.types import Floats, Integers
+from modelsel.core.types import Floats, Integers, rounded
 from modelsel.record.candidates import Row
 from modelsel.record.folder import RunFolder
 
@@ -32,7 +33,11 @@ class EntryResult:
 
 @dataclass(frozen=True, eq=False)
 class ComparedRun:
-    """One run as comparison sees it; `task` and `resampling` are fingerprints of rows and folds, `ratio` n_test / n_train."""
+    """One run as comparison sees it; `task` and `resampling` are fingerprints of rows and folds, `ratio` n_test / n_train.
+
+    Scores are rounded relative to `scale`, so that what differs by the order of sums alone is equal: 1 for classes, the score
+    of the mean (the floor) for numbers.
+    """
 
     name: str
     data: str
@@ -42,6 +47,15 @@ class ComparedRun:
     ratio: float
     best: tuple[EntryResult, ...]
     higher_is_better: bool = False
+    scale: float = 1.0
+
+    @property
+    def relative(self) -> "ComparedRun":
+        """The run with scores as shares of its scale: those of two data sets may be in different units."""
+        if self.scale == 1.0:
+            return self
+        best = (replace(one, mean=one.mean / self.scale, folds=one.folds / self.scale) for one in self.best)
+        return replace(self, best=tuple(best), scale=1.0)
 
     def of(self, learner: str) -> EntryResult:
         return next(best for best in self.best if best.learner == learner)
@@ -52,6 +66,7 @@ def of_folder(folder: RunFolder) -> ComparedRun:
     outcome = folder.outcome()
     measure: Any = class_of("measure", outcome.measure, tuple(folder.config().get("plugins") or ()))
     higher = bool(measure.higher_is_better)
+    scale = scale_of(outcome, higher)
     repeat = np.array(folder.details()["folds"]["repeat"], np.int64)
     entries: dict[str, list[Row]] = {}
     for row in sorted((row for row in folder.candidates() if row.rank > 0), key=lambda row: row.rank):
@@ -59,15 +74,22 @@ def of_folder(folder: RunFolder) -> ComparedRun:
     return ComparedRun(
         name=outcome.study, data=str(outcome.task["name"]), task=str(outcome.task["fingerprint"]),
         resampling=str(outcome.scheme["fingerprint"]), measure=outcome.measure,
-        ratio=ratio_of(folder.fold()), best=tuple(_best(rows, repeat, higher) for rows in entries.values()),
-        higher_is_better=higher,
+        ratio=ratio_of(folder.fold()), best=tuple(_best(rows, repeat, higher, scale) for rows in entries.values()),
+        higher_is_better=higher, scale=scale,
     )  # fmt: skip
 
 
-def _best(rows: Sequence[Row], repeat: Integers, higher_is_better: bool) -> EntryResult:
+def scale_of(outcome: StudySummary, higher_is_better: bool) -> float:
+    """What scores of a run are rounded relative to: of numbers the score of their mean, where that is on record."""
+    floor = (line["cv"]["mean"] for line in outcome.extra.get("floor", ()) if line["learner"] == "mean" and line["cv"])
+    found = next(floor, 0.0)
+    return float(found) if outcome.task.get("kind") == "numbers" and not higher_is_better and found > 0 else 1.0
+
+
+def _best(rows: Sequence[Row], repeat: Integers, higher_is_better: bool, scale: float) -> EntryResult:
     """Score one entry by its nested choice on each fold; ties by complexity, since the rank knows the fold's score."""
     first, simpler = rows[0], sorted(rows, key=lambda row: (row.complexity, row.id))
-    folds = score_choice(np.array([row.folds for row in simpler], np.float64), repeat, higher_is_better)
+    folds = score_choice(np.array([row.folds for row in simpler], np.float64), repeat, higher_is_better, scale)
     return EntryResult(first.label, first.id, float(folds.mean()), folds, len(rows), first.complexity, first.unit)
 
 
@@ -142,14 +164,14 @@ def _problems(runs: Sequence[ComparedRun]) -> Iterator[Problem]:
 # refits. A scheme of one fold leaves no other folds: then it is the best score. Source: Varma & Simon (2006) on the bias.
 
 
-def score_choice(folds: Floats, repeat: Integers, higher_is_better: bool = False) -> Floats:
-    """One score per fold, from candidates × folds; `repeat` is the repeat of each fold.
+def score_choice(folds: Floats, repeat: Integers, higher_is_better: bool = False, scale: float = 1.0) -> Floats:
+    """One score per fold, from candidates × folds; `repeat` is the repeat of each fold, rounding relative to `scale`.
 
     >>> score_choice(np.array([[0.1, 0.4, 0.1], [0.2, 0.2, 0.3]]), np.zeros(3, np.int64)).tolist()
     [0.1, 0.4, 0.3]
     """
     cost = -folds if higher_is_better else folds
-    chosen = [np.round(cost[:, _others(fold, repeat)].mean(axis=1), 12).argmin() for fold in range(folds.shape[1])]
+    chosen = [rounded(cost[:, _others(fold, repeat)].mean(axis=1), scale).argmin() for fold in range(folds.shape[1])]
     return np.asarray(folds[chosen, np.arange(folds.shape[1])])
 
 

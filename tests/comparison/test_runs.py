@@ -1,12 +1,14 @@
 """Comparison over runs: what is paired is compared, what is not is refused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from modelsel.comparison.over_folds import over_folds
 from modelsel.comparison.over_folds import sentences as fold_sentences
 from modelsel.comparison.over_sets import over_sets, sentences
-from modelsel.comparison.runs import ComparedRun, EntryResult, pairing, ratio_of
+from modelsel.comparison.runs import ComparedRun, EntryResult, pairing, ratio_of, score_choice
 from modelsel.core.errors import ConfigurationError
 from modelsel.statistics.paired import corrected_t
 from modelsel.statistics.ranks import friedman
@@ -153,3 +155,26 @@ def test_the_hierarchical_test_reads_every_fold_of_every_data_set() -> None:
     once = tuple(EntryResult(name, name, mean, np.array([mean])) for name, mean in means)
     single = [ComparedRun(f"s{i}", f"s{i}", f"t{i}", "r", "error", 0.5, once) for i in range(3)]
     assert over_sets(single).pairs[0].hierarchical is None
+
+
+def test_rounding_follows_the_scale_of_numbers() -> None:
+    """Scores of numbers of any unit tie by the order of sums alone, and no others do."""
+    folds = np.array([[3.0, 1.0, 2.0, 4.0], [3.0, 1.0, 2.0, 4.0]])
+    for unit in (1e-15, 1.0, 1e15):
+        noise, apart = folds * (1 + np.array([[0.0], [1e-15]])), folds * np.array([[1.0], [0.9999]])
+        repeat = np.zeros(4, np.int64)
+        assert score_choice(unit * noise, repeat, scale=unit).tolist() == (unit * folds[0]).tolist()
+        assert score_choice(unit * apart, repeat, scale=unit).tolist() == (unit * apart[1]).tolist()
+
+
+def test_numbers_of_several_tables_are_compared_as_shares_of_the_floor() -> None:
+    runs = [run(f"s{i}", {"cart": 0.4 + i / 90, "knn": 0.5 + i / 99}, task=f"t{i}", measure="mse", seed=i) for i in range(4)]
+    units = [1e-9, 1.0, 1e3, 1e12]
+    grown = [
+        replace(one, scale=unit, best=tuple(replace(e, mean=e.mean * unit, folds=e.folds * unit) for e in one.best))
+        for one, unit in zip(runs, units)
+    ]
+    found, same = over_sets(grown), over_sets(runs)
+    assert found.measure == "mse as a share of the floor's"
+    np.testing.assert_allclose(found.table, same.table)
+    assert [(pair.equal, round(pair.median, 9)) for pair in found.pairs] == [(p.equal, round(p.median, 9)) for p in same.pairs]

@@ -1,0 +1,194 @@
+"""Does any look at numbers miss the truth? Attacks on noise under every question that can be asked of numbers, 500 runs each.
+
+    python -m benchmarks.attacks.guard_numbers [--runs 500] [--scenario ...] [--gate 20]
+
+Sealed numbers lie about +1 or −1, by a fair coin, with noise of heavy tails (Student's t of 3 degrees of freedom, times 0.3).
+The attacker predicts +1 or −1 row by row, keeps what came out well and turns what did not, and has the vote shown. Whatever he
+does, the share of rows off by more than t, and the mean of errors capped at b, are known. At δ = .05 at most 41 of 500 runs may
+have a miss. The questions:
+
+    share       the rows off by more than t
+    tolerances  the same, at each look by the tolerance at which he came out best so far
+    absolute    mean absolute error, each counted at most b, beside the share
+    squares     mean squared error, likewise
+    turns       the three of them in turn
+    shrunk      absolute errors, of a row less at each look, which row the attacker says
+"""
+
+import argparse
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from scipy import integrate
+from scipy.stats import t as student
+
+from modelsel.core.spec import make
+from modelsel.core.types import Feature, Floats, Integers, NumberOutputs, NumberTask, Table, seal
+from modelsel.guard.bounded_losses import SealedSide, form_of, plan_release
+from modelsel.guard.gate import Gate
+from modelsel.guard.labels import wrong
+from modelsel.guard.release import Counts, LabelSummary, count_limits
+from modelsel.guard.requests import LookRequest, OutOfFold, SelectionSummary, TestSetDeclaration
+from modelsel.ledger.home import Home
+from modelsel.measure.capped import CappedError
+from modelsel.measure.within import Within
+from modelsel.statistics.certificate import SpendingState
+from modelsel.study.look import named
+
+SCENARIOS = ("share", "tolerances", "absolute", "squares", "turns", "shrunk")
+ROWS, CHOOSING, LOOKS, DELTA, MOST = 100, 300, 20, 0.05, 41
+STEP, CAP, TOLERANCES = 1.0, 4.0, (0.4, 0.7, 1.0, 1.4)
+SPREAD, TAILS = 0.3, student(3)
+Question = Within | CappedError
+
+
+def numbers(rng: np.random.Generator, rows: int) -> Floats:
+    """Draw the target."""
+    return rng.choice([-STEP, STEP], rows) + SPREAD * TAILS.rvs(rows, random_state=rng)
+
+
+def away(error: float) -> float:
+    """The density of an absolute error, whatever is predicted."""
+    return sum(TAILS.pdf((side * error - centre) / SPREAD) for side in (-1, 1) for centre in (0.0, 2 * STEP)) / SPREAD / 2
+
+
+@cache
+def truth(measure: Question) -> float:
+    """What every prediction of ±STEP scores in the mean."""
+    if isinstance(measure, Within):
+        return float(1 - integrate.quad(away, 0, measure.tolerance, limit=200)[0])
+    power, cap = measure.power, measure.cap
+    inner = integrate.quad(lambda error: error**power * away(error), 0, cap, points=[2 * STEP], limit=200)[0]
+    return float(inner + cap**power * truth(Within(cap)))
+
+
+@dataclass
+class NumberAttack:
+    """One run against one set of numbers: what was answered, spent and missed so far; with a gate, by that gate."""
+
+    rng: np.random.Generator
+    home: Path | None = None
+    votes: Floats = field(default_factory=lambda: np.zeros(ROWS))
+    best: dict[float, float] = field(default_factory=lambda: dict.fromkeys(TOLERANCES, 0.0))
+    spent: float = 0.0
+    looks: int = 0
+    missed: bool = False
+
+    def __post_init__(self) -> None:
+        values = self.rng.normal(size=(ROWS + CHOOSING, 3)).round(4)
+        features = tuple(Feature(f"x{i}", "numeric") for i in range(3))
+        target = numbers(self.rng, ROWS + CHOOSING)
+        self.task = NumberTask(name="noise", features=features, values=values, rows=np.arange(len(values)), target=target)
+        self.learnt = self.task.take(np.arange(ROWS, ROWS + CHOOSING))
+        self.seen = OutOfFold(NumberOutputs(STEP * self.rng.choice([-1.0, 1.0], (1, CHOOSING))), self.learnt.target)
+        settings = {"quota": None, "anchors": ()}
+        self.gate = (
+            None if self.home is None else Gate(make("guard", "warn", **settings), self.home / "runs", (), Home(self.home))
+        )
+
+    def look(self, signs: Floats, rows: Integers, measure: Question) -> float:
+        """One look; how much better than the truth it came out."""
+        self.looks += 1
+        ask = self._by_formula if self.gate is None else self._through_the_gate
+        share, limits, beside, ends = ask(NumberOutputs(STEP * signs[rows][None]), rows, measure)
+        self._check(limits, truth(Within(measure.tolerance)))
+        if isinstance(measure, CappedError):
+            self._check(ends, truth(measure))
+            return truth(measure) - beside
+        return truth(measure) - share
+
+    def _check(self, limits: tuple[float, float] | None, right: float) -> None:
+        self.missed |= limits is not None and not limits[0] <= right <= limits[1]
+
+    def _by_formula(self, said: NumberOutputs, rows: Integers, measure: Question):
+        """What the gate computes, without a ledger."""
+        target, n = self.task.target[rows], len(rows)
+        count = int(wrong(measure, said, target, 0).sum())
+        capped = isinstance(measure, CappedError)
+        nats = SpendingState(self.looks, self.spent, None, False).nats(DELTA / (2 if capped else 1))
+        foreseen = (float(wrong(measure, self.seen.outputs, self.seen.truth, 0).mean()), CHOOSING)
+        score = float(measure.losses(target, said, 0).mean())
+        channel, losses = Counts(n, foreseen), None
+        if capped:
+            form = form_of(measure, 0, self.seen)
+            channel = plan_release(form, self.seen, SealedSide(said, None, None), nats, None, foreseen)
+            losses = form.losses(target, said, None, None)
+        shown = channel.release(LabelSummary(n, count, score, (), float(n), losses))
+        self.spent += shown.price
+        limits = count_limits((count, count), n, nats)
+        return count / n, limits, shown.score, shown.interval(n, nats, None, channel.facts) if capped else None
+
+    def _through_the_gate(self, said: NumberOutputs, rows: Integers, measure: Question):
+        """One look at the real gate."""
+        sealing = TestSetDeclaration(seal(self.task.take(rows)), self.learnt, measure, "s", "runs/1", "spec")
+        rate = float(wrong(measure, self.seen.outputs, self.seen.truth, 0).mean())
+        mean = float(measure.losses(self.seen.truth, self.seen.outputs, 0).mean())
+        chosen = SelectionSummary(f"model {self.looks}", mean, CHOOSING, rate, 1)
+
+        def predict(_: Table) -> NumberOutputs:
+            return said
+
+        told = named(self.gate.look(LookRequest(sealing, chosen, predict, seen=self.seen)), measure)
+        beside = told.beside or {"score": None, "interval": None}
+        return told.score, told.interval, beside["score"], beside["interval"]
+
+
+def question(scenario: str, attack: NumberAttack, turn: int) -> Question:
+    """What is asked at a look."""
+    usual = TOLERANCES[2]
+    if scenario == "tolerances":
+        return Within(max(attack.best, key=attack.best.__getitem__) if turn % 2 else TOLERANCES[turn // 2 % len(TOLERANCES)])
+    powers = {"absolute": (1,), "shrunk": (1,), "squares": (2,), "share": (0,), "turns": (0, 1, 2)}[scenario]
+    power = powers[turn % len(powers)]
+    return CappedError(usual, CAP, power) if power else Within(usual)
+
+
+def missed(scenario: str, rng: np.random.Generator, home: Path | None = None) -> bool:
+    """One run: does any look miss?"""
+    attack, rows = NumberAttack(rng, home), np.arange(ROWS)
+    for turn in range(LOOKS):
+        signs, measure = rng.choice([-1.0, 1.0], ROWS), question(scenario, attack, turn)
+        gained = attack.look(signs, rows, measure)
+        attack.votes += np.sign(gained) * signs
+        attack.best[measure.tolerance] = attack.best.get(measure.tolerance, 0.0) + gained
+        if scenario == "shrunk":
+            rows = np.delete(rows, np.argmin(np.abs(attack.votes[rows])))
+    attack.look(np.where(attack.votes > 0, 1.0, -1.0), rows, question(scenario, attack, LOOKS))
+    return attack.missed
+
+
+def table(runs: int, scenarios: tuple[str, ...] = SCENARIOS, gate: bool = False) -> bool:
+    """Print how many runs miss, by scenario; true where none misses too often."""
+    good = True
+    for scenario in scenarios:
+        start = time.process_time()
+        with tempfile.TemporaryDirectory() as folder:
+            homes = [Path(folder) / str(run) if gate else None for run in range(runs)]
+            count = sum(
+                missed(scenario, np.random.default_rng([run, SCENARIOS.index(scenario)]), home)
+                for run, home in enumerate(homes)
+            )
+        where = "through the gate" if gate else "by the formulas"
+        print(f"{scenario:12}{count:>4} of {runs} {where}, {time.process_time() - start:.0f} s", flush=True)
+        good &= count <= max(2, MOST * runs / 500)
+    return good
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=500)
+    parser.add_argument("--gate", type=int, default=0)
+    parser.add_argument("--scenario", choices=SCENARIOS)
+    options = parser.parse_args()
+    scenarios = (options.scenario,) if options.scenario else SCENARIOS
+    good = table(options.runs, scenarios) if options.runs else True
+    return 0 if (table(options.gate, scenarios, gate=True) if options.gate else True) and good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
