@@ -220,7 +220,6 @@ def _misread(config: Config, task: Task) -> Iterator[tuple[str, list[str]]]:
     if isinstance(task, NumberTask):
         for asked, where in (
             (config.exam, "exam"),
-            (config.explain.sets, "explain.sets"),
             (config.show, "show"),
             (config.explain.importance, "explain.importance"),
             (config.explain.dependence, "explain.dependence"),
