@@ -5,7 +5,7 @@
 One ConfigurationError names every problem of every step.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -229,8 +229,7 @@ def _built(settings: Mapping[str, Any], resolved: Mapping[str, object], dataset:
     wanted, place = _wanted(settings)
     searched = root.search if root else SearchSettings()
     space = expand(wanted, builder, root.seed if root else 0, place, searched, parts["measure"])
-    if root is not None:
-        builder.problems.extend(root.explain.strangers(space.candidates))
+    builder.problems.extend(_unsearched(root, parts["race"], space.candidates, outer is not None))
     if root is None or builder.problems:
         return None
     name = root.name or f"{_called(parts['dataset'], dataset or settings['dataset']['kind'])}-{space.name}"
@@ -256,6 +255,13 @@ def _unraced(root: RootSettings | None, parts: Mapping[str, Any]) -> tuple[Probl
     """List the settings that a race cannot be run with."""
     race, rule, measure = (parts[name] for name in ("race", "rule", "measure"))
     return race.problems(root, rule, measure) if None not in (root, race, rule, measure) else ()
+
+
+def _unsearched(root: RootSettings | None, race: Any, candidates: Sequence[Candidate], outer: bool) -> Iterator[Problem]:
+    """Yield what settings say of candidates that are not there, or cannot be searched so."""
+    if root is not None and candidates:
+        yield from root.explain.strangers(candidates)
+        yield from root.search.problems(candidates, outer, race is not None and race.on)
 
 
 def _outer(said: object, builder: Builder) -> tuple[Any, str]:

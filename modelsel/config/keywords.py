@@ -18,8 +18,10 @@ from modelsel.config.merge import KIND, merge, nested
 from modelsel.config.overrides import COMPOSED, OUTER
 from modelsel.config.references import reference
 from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.foreign import objects
 from modelsel.foreign.written import AsGiven, NotPlainError, space
 
+SCHEME = "scheme"
 MERGED = (*COMPOSED, OUTER, "limit", "explain", "search")  # settings that refine what stands there; the others take its place
 
 
@@ -79,13 +81,24 @@ def plain(value: Any, where: str, as_given: AsGiven = lambda _: False) -> Any:
 
 
 def _written(value: Any, where: str, problems: list[Problem], as_given: AsGiven = lambda _: False) -> Any:
-    """A space in which estimators with their grids have become entries."""
+    """A space in which estimators with their grids have become entries; a splitter by the name of what it is."""
+    if where == SCHEME and callable(getattr(value, "split", None)) and not isinstance(value, str):
+        return _splitter(value, problems)
     if where != SPACE:
         return value
     try:
         return space(value, as_given)
     except NotPlainError as error:
         problems.append(Problem("MSEL-217", str(error), where, "hand over what scikit-learn's clone copies, or leave it out"))
+        return {}
+
+
+def _splitter(value: Any, problems: list[Problem]) -> Any:
+    """Name a splitter object that this process holds from now on."""
+    try:
+        return {KIND: "splitter", "identity": objects.hold(value), "splitter": objects.shown(value)}
+    except objects.NotClonableError as error:
+        problems.append(Problem("MSEL-217", str(error), SCHEME, "hand over a splitter whose parameters are plain"))
         return {}
 
 

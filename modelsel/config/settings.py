@@ -63,6 +63,26 @@ class SearchSettings:
     )
     trials: int = whole(60, least=1, help="of each entry that is drawn from; fewer where it has fewer combinations")
     seed: int | None = whole(None, least=0, help="of the draws; null: the study's")
+    seconds: float | None = number(
+        None, above=0, help="after which no further trial is begun; those that were are finished, and the others skipped"
+    )
+
+    def problems(self, candidates: Sequence[Candidate], outer: bool, raced: bool) -> Iterator[Problem]:
+        """Yield reasons why a search cannot end after some seconds."""
+        where = "search.seconds"
+        if self.seconds is None:
+            return
+        if not any(candidate.trial for candidate in candidates):
+            yield Problem(
+                "MSEL-224", "no entry is drawn from, and a grid is not begun in part", where, "set search.kind=random"
+            )
+        if any(candidate.family for candidate in candidates):
+            yield Problem("MSEL-224", "alpha: path stands for candidates that a fit names", where, "name the strengths")
+        if outer:
+            what = "selections inside the outer folds would end elsewhere, each after other trials"
+            yield Problem("MSEL-214", what, where, "set search.trials in its place, or leave outer and corrected=nested out")
+        if raced:
+            yield Problem("MSEL-226", "a race drops candidates that trials of later would meet", where, "leave it out, or race")
 
 
 EMBEDDED = "runs/mlflow.db, or MLFLOW_TRACKING_URI"

@@ -187,15 +187,44 @@ def _ids(task: Task) -> Iterator[Finding]:
 
 def asked_units(task: Task, sealed: Table) -> Iterator[Finding]:
     """Ask of each column that is called an id, and repeats, whether it says what is independent; labels are not read."""
+    for feature, of, distinct in _repeated(task, sealed):
+        asked = f"{feature.name} has {distinct} values in {len(task) + len(sealed)} rows: are rows of one {of} independent?"
+        do = f"if not, set dataset.unit={feature.name}; else {_ignore(feature.name)}"
+        yield Finding("REPEATED_IDS", "medium", asked, do)
+
+
+def _repeated(task: Task, sealed: Table) -> Iterator[tuple[Feature, str, int]]:
+    """Yield columns that are called an id and repeat, what they identify, and in how many values; none beside groups."""
     for index, feature in enumerate(task.features if task.groups is None else ()):
         of = _object_of(feature.name)
         own = np.concatenate([task.values[:, index], sealed.values[:, index]]) if of else task.values[:0, index]
         values = own[~np.isnan(own)]
         distinct = len(np.unique(values))
         if of and 2 <= distinct <= MOST_UNITS * len(values) and (feature.kind != "numeric" or (values == values.round()).all()):
-            asked = f"{feature.name} has {distinct} values in {len(own)} rows: are rows of one {of} independent?"
-            do = f"if not, set dataset.unit={feature.name}; else {_ignore(feature.name)}"
-            yield Finding("REPEATED_IDS", "medium", asked, do)
+            yield feature, of, distinct
+
+
+SUGGESTED = {(True, True): "group_time_split", (True, False): "group_kfold", (False, True): "time_split"}
+
+
+def suggested_scheme(task: Task, sealed: Table, reads_times: bool) -> str:
+    """The scheme that the columns suggest, with the settings that it needs, as `plan` prints it; empty where they suggest none.
+
+    A repeated id asks for groups, a date for time, both for `group_time_split`. Nothing is said of what is declared and read.
+    """
+    ids, moments = [feature.name for feature, *_ in _repeated(task, sealed)], [one.name for one in task.features if one.dates]
+    dated = [] if task.times is not None else moments
+    unread = task.times is not None and not reads_times
+    if not (ids or dated or unread):
+        return ""
+    scheme = SUGGESTED[bool(ids) or task.groups is not None, bool(dated) or task.times is not None]
+    why = [
+        *(f"{name} repeats" for name in ids[:1]),
+        *(f"{name} is a date" for name in dated[:1]),
+        *["rows have times"] * unread,
+    ]
+    settings = [*(f"dataset.groups={name}" for name in ids[:1]), *(f"dataset.time={name}" for name in dated[:1])]
+    return f"suggested    {', '.join(why)}: {' '.join([*settings, f'scheme={scheme}'])}, if such rows are not independent"
 
 
 def _object_of(name: str) -> str:

@@ -26,6 +26,7 @@ from contextlib import suppress
 from functools import cache
 from importlib import metadata
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -172,7 +173,7 @@ class _Reader:
         file = getattr(value, "__file__", None)
         if file is None or not file.endswith(".py"):
             return str(value.__name__)
-        return _tree(ast.parse(Path(file).read_text("utf-8")))
+        return _tree(_parsed(Path(file).read_text("utf-8")))
 
     def _class(self, value: Any) -> str:
         """A class of a distribution by its name; one's own by what stands in it, and what it is derived from."""
@@ -247,6 +248,7 @@ def _listed(reader: _Reader, values: Any) -> str:
 
 
 _MISSING = object()
+_PARSING = Lock()
 _PLAIN = (bool, int, float, complex, str, bytes)
 _WAYS: tuple[tuple[Any, Callable[[_Reader, Any], str]], ...] = (
     (type, _Reader._class),
@@ -352,8 +354,14 @@ def _node_of(code: types.CodeType) -> ast.AST | None:
     alike = [one for one in _codes(whole) if _place(one) == _place(code)]
     if len(alike) != 1 or _bytecode(alike[0]) != _bytecode(code):
         return None
-    nodes = [one for one in ast.walk(ast.parse(text)) if _starts(one) == code.co_firstlineno and _called(one) == code.co_name]
+    nodes = [one for one in ast.walk(_parsed(text)) if _starts(one) == code.co_firstlineno and _called(one) == code.co_name]
     return nodes[0] if len(nodes) == 1 else None
+
+
+def _parsed(text: str) -> ast.Module:
+    """The syntax tree of a source. CPython makes them one at a time: two threads that do lose count of the depth."""
+    with _PARSING:
+        return ast.parse(text)
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:

@@ -25,6 +25,7 @@ from modelsel.core.types import (
     Floats,
     Integers,
     NumberOutputs,
+    NumberTask,
     Outputs,
     Resampling,
     Severity,
@@ -118,6 +119,7 @@ def _finite(values: Floats) -> Floats:
     return np.asarray(values[np.isfinite(values)])
 
 
+IN_UNITS = ("mse", "rmse", "mae", "median_absolute_error")  # measures that are told in the unit of the target
 THOUSANDS = 5_000
 MANY = 100  # exact looks that a course counts at most
 
@@ -166,7 +168,8 @@ def warnings(plan: Plan, task: Task, delta: float = 0.05, measure: BaseMeasure |
         bounds = _bounds(many, plan.rows, error, delta)
     else:
         luck, name, bounds = of_guesses(measure, task), kind_of(measure), iter(())
-    return (*_luck(many, plan.rows, luck, name, getattr(task, "measured_in", "")), *bounds, *_thousands(many))
+    unit = task.measured_in if isinstance(task, NumberTask) and name in IN_UNITS else ""
+    return (*_luck(many, plan.rows, luck, name, unit), *bounds, *_thousands(many))
 
 
 def base_error(task: Task) -> float:
@@ -196,17 +199,26 @@ def _luck(candidates: int, rows: int, luck: Luck, measure: str, unit: str = "") 
     gained = best_of(candidates) * luck.spread
     if gained > luck.reach / 10:
         scale = "" if measure == "error" else f" in {measure}"
-        shown = f"{gained:.3f}" if gained < 10 else f"{gained:,.0f}"
+        share = gained / luck.reach
         if measure == "mse":  # by its root, in the target's unit
-            gain = sqrt(luck.reach) - sqrt(max(luck.reach - gained, 0.0))
-            shown, scale = f"{gain:.3g} {unit}".strip() if gain < 1000 else f"{gain:,.0f} {unit}".strip(), " in root mse"
+            gained, scale = sqrt(luck.reach) - sqrt(max(luck.reach - gained, 0.0)), " in root mse"
         yield Finding(
             "MSEL-P01",
-            _weight(gained / luck.reach),
-            f"the best of {candidates:,} candidates on {rows:,} rows may by luck alone look up to {shown} better{scale} "
-            "than it is",
+            _weight(share),
+            f"the best of {candidates:,} candidates on {rows:,} rows may by luck alone look up to "
+            f"{_amount(gained, unit)} better{scale} than it is",
             "read the corrected estimate, not the best mean; fewer candidates or more rows help",
         )
+
+
+def _amount(value: float, unit: str) -> str:
+    """Write a difference of scores; of numbers in their unit.
+
+    >>> _amount(0.0625, ""), _amount(18.93, "euro"), _amount(12345.6, "")
+    ('0.062', '18.9 euro', '12,346')
+    """
+    digits = f"{value:.3f}" if value < 10 else f"{value:.1f}" if value < 1000 else f"{value:,.0f}"
+    return f"{digits} {unit}".strip()
 
 
 def _weight(share: float) -> Severity:
@@ -301,7 +313,8 @@ def _final(rows: int, task: Task, candidates: int, delta: float, units: Integers
     errors = round(rows * base_error(task) / 2)
     low, high = _interval(rows, errors, SpendingState(1, 0.0, candidates, member=True).nats(delta), units)
     within = "" if units is None else f" in {len(np.unique(units)):,} units"
-    return f"one look at {rows:,} rows{within}: at an error of {errors / rows:.3f} the interval is {low:.3f} to {high:.3f}"
+    share = "an error" if isinstance(task, ClassTask) else "a share of rows off by more than guard.tolerance"
+    return f"one look at {rows:,} rows{within}: at {share} of {errors / rows:.3f} the interval is {low:.3f} to {high:.3f}"
 
 
 def _course(rows: int, task: Task, delta: float, quota: float | None, units: Integers | None) -> list[str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from modelsel.config.compose import BATES, Config
 from modelsel.config.settings import AUTO
 from modelsel.core.types import Finding
+from modelsel.dataset.profile import suggested_scheme
 from modelsel.explanation.fits import lines as explaining
 from modelsel.guard.history.statements import declared_units, is_ordered_in_time
 from modelsel.kernels import compiler
@@ -15,7 +16,7 @@ from modelsel.planning.make import make
 from modelsel.planning.probe import estimate
 from modelsel.planning.show import Nesting, lines, warnings
 from modelsel.runner.execution.executors import Pool
-from modelsel.runner.study_data import prepare
+from modelsel.runner.study_data import StudyData, prepare
 
 DEFAULT_MEASURE = (
     "measure      error (the default) judges predicted classes only; for probabilities measure=log_loss, to rank rows "
@@ -98,7 +99,7 @@ def forecast(config: Config) -> Forecast:
         *((DEFAULT_MEASURE,) if config.chooses_by_default else ()),
         *explaining(config.explain, config.curve, plan.folds, candidates),
         exports.line(candidates),
-        *filter(None, [counted_once(len(config.candidates), len(candidates))]),
+        *filter(None, [counted_once(len(config.candidates), len(candidates)), _scheme(material, config)]),
         *map(told, found),
         *read_up((*found, *warned)),
     )
@@ -130,3 +131,10 @@ def told(finding: Finding) -> str:
     "CONSTANT_COLUMN (low): column 'x' has one value; ignore it"
     """
     return f"{finding.code} ({finding.severity}): {finding.message}{'; ' if finding.do else ''}{finding.do}"
+
+
+def _scheme(material: StudyData, config: Config) -> str:
+    """Name the scheme that the columns suggest; a splitter of somebody's own is taken for an answer."""
+    if not getattr(config.scheme, "portable", True):
+        return ""
+    return suggested_scheme(material.development, material.sealed, getattr(config.scheme, "reads_times", False))

@@ -1,7 +1,7 @@
 """Running a plan: what is known is looked up, what is missing is computed, everything is written down, then added up."""
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -31,6 +31,7 @@ from modelsel.runner.progress import QUIET
 Order = Callable[[Sequence[CellJob]], Sequence[CellJob]]
 ROWS_FOR_ALL = 10_000  # candidates up to which predictions are kept for all
 ROWS_FOR_BEST = 1_000  # in larger spaces scores are kept for all, predictions for so many
+WAVE = 8  # batches of trials that are begun together
 LOOK_AGAIN = 0.2  # seconds between two looks at how the best candidate does
 
 
@@ -51,13 +52,14 @@ def run(
     order: Order | None = None,
     beside: Mapping[str, BaseMeasure] = NOTHING,
     race: Race | None = None,
+    seconds: float | None = None,
 ) -> Results:
     """Compute what the journal does not know yet and add everything up.
 
     `beside` are measures of which the means are kept too, by name; one that reads class scores makes all cells give them.
     `deadline` are seconds after which nothing more is computed: candidates with unfinished folds are skipped. `order` may
     put the jobs in another order; the results do not depend on it, but for who is done before a deadline. With a `race`
-    candidates that cannot win any more are dropped between two folds. Raises
+    candidates that cannot win any more are dropped between two folds. `seconds` after which no further trial is begun. Raises
     ConfigurationError for a plan of other rows, a limit that the pool cannot hold or a deadline outside the main thread,
     StoreError when the journal cannot be written, DataError for a learner that finds the data unusable, NoCandidateError when
     every candidate fails on the first fold, KeyboardInterrupt with finished cells kept.
@@ -68,7 +70,9 @@ def run(
     books, order = [RunIndex(work, journal, retry_failed)], order or (tuple if deadline is None else finishing)
     try:
         with interruptible(), alarm(deadline):
-            if race is None:
+            if seconds is not None:
+                _searched(books[0], crew, progress, seconds)
+            elif race is None:
                 _finish(books[0], crew, progress, order)
             else:
                 _raced(Racing(books[0], race, se_of), crew, progress)
@@ -95,6 +99,38 @@ def _finish(book: RunIndex, pool: Pool, progress: Progress, order: Order) -> Non
             book.add(done)
             reporter.finished(done)
             _stop_if_hopeless(book, done)
+
+
+def _searched(book: RunIndex, pool: Pool, progress: Progress, seconds: float) -> None:
+    """Trials in the order in which they were drawn, some at a time, until the seconds are over: who was begun is finished.
+
+    When it ends depends on the clock and not on a score, so that the best of those that were begun is corrected as ever.
+    """
+    plan, began = book.work.plan, time.monotonic()
+    jobs: dict[int, list[CellJob]] = defaultdict(list)
+    for job in book.look_up():
+        jobs[job.cell.batch].append(job)
+    reporter = _Reporter(book, progress)
+    with opened(pool, book.work, book.journal) as each:
+        rescue = _rescue(book, pool, each)
+        for batches in waves(plan):
+            some = sorted((job for batch in batches for job in jobs[batch]), key=lambda job: (job.cell.fold, job.cell.batch))
+            if some and time.monotonic() - began > seconds:
+                reason = f"not begun: search.seconds={seconds:g} were over"
+                book.scores.not_begun |= {member: reason for batch in batches for member in plan.batches[batch].members}
+                continue
+            for done in rescue.done(some):
+                book.add(done)
+                reporter.finished(done)
+    if left := len(book.scores.not_begun):
+        progress.say(f"search: {seconds:g} s were over before {left} of {len(plan.candidates)} candidates were begun")
+
+
+def waves(plan: Plan) -> Sequence[Sequence[int]]:
+    """Batches in the order of their first trials, some at a time; what was declared, and not drawn, comes before all."""
+    first = {place: min(plan.candidates[member].trial for member in batch.members) for place, batch in enumerate(plan.batches)}
+    declared, drawn = [place for place in first if not first[place]], sorted(filter(first.get, first), key=first.__getitem__)
+    return [declared, *(drawn[start : start + WAVE] for start in range(0, len(drawn), WAVE))]
 
 
 def _raced(racing: Racing, pool: Pool, progress: Progress) -> None:

@@ -6,6 +6,7 @@ Everything that can be known before a fit is checked here, and said in one messa
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -89,10 +90,10 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
     for finding in loaded.findings:
         if say and finding.code != EXPECTED:
             say(f"{finding.message}; {finding.do}")
-    task, findings = with_source(loaded.task, config.candidates), loaded.findings
+    task, findings = with_source(loaded.task, config.candidates, config.scheme), loaded.findings
     _refuse(("split", config.split.problems(task)), *_misread(config, task))
     partition = config.split.partition(task)
-    findings = (*findings, *dropped(task, partition), *not_portable(config.candidates))
+    findings = (*findings, *dropped(task, partition), *not_portable(config.candidates, config.scheme))
     development, test = task.take(partition.development), task.take(partition.test)
     del task, loaded  # of a large table one copy is enough
     give_back()
@@ -115,20 +116,26 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
     return StudyData(development, seal(test), resampling, findings, _with_tolerance(config, development))
 
 
-def with_source(task: Task, candidates: Iterable[Candidate]) -> Task:
-    """The task with what estimator objects read: its columns in their own types, and labels as the target's column held them.
+def with_source(task: Task, candidates: Iterable[Candidate], scheme: object = None) -> Task:
+    """The task with what objects of Python read: its columns in their own types, and labels as the target's column held them.
 
     Where nobody reads those, nothing of the source is kept.
     """
-    if not any(getattr(candidate.learner, "reads_source", False) for candidate in candidates):
+    if not any(getattr(part, "reads_source", False) for part in (scheme, *(each.learner for each in candidates))):
         return replace(task, source=None)
     from modelsel.dataset.tables.source import read_as_given  # imports pandas, which few studies need
 
     return read_as_given(task)
 
 
-def not_portable(candidates: Iterable[Candidate]) -> Iterator[Finding]:
+def not_portable(candidates: Iterable[Candidate], scheme: Any = None) -> Iterator[Finding]:
     """Say which entries are objects of this process, and what the record of the study can therefore not do."""
+    if not getattr(scheme, "portable", True):
+        what = (
+            f"scheme {scheme.splitter}: made in Python and not portable: the record names it by a digest, and no other process "
+            "makes its folds again"
+        )
+        yield Finding("NOT_PORTABLE", "info", what, "run the same program again to go on; name a scheme to have all of this")
     entries = {candidate.entry: None for candidate in candidates if not getattr(candidate.learner, "portable", True)}
     if entries:
         what = (
@@ -213,7 +220,6 @@ def _misread(config: Config, task: Task) -> Iterator[tuple[str, list[str]]]:
     if isinstance(task, NumberTask):
         for asked, where in (
             (config.exam, "exam"),
-            (config.explain.sets, "explain.sets"),
             (config.show, "show"),
             (config.explain.importance, "explain.importance"),
             (config.explain.dependence, "explain.dependence"),

@@ -48,7 +48,8 @@ def select(
 
         race = Race(config.rule) if config.race.on else None
         shown = {**_beside(config, task, material.resampling), **bounded}
-        results = compute(plan, task, material.resampling, deadline=config.deadline, beside=shown, race=race)
+        results = compute(plan, task, material.resampling, deadline=config.deadline, beside=shown, race=race,
+                          seconds=config.search.seconds)  # fmt: skip
         if race and config.race.corrected and (able := pickable(results, material.resampling, config.seed)):
             results = compute(plan, task, material.resampling, beside=shown, race=Race(config.rule, able))
         selection = choose(results, config.rule, material.resampling, config.seed, config.race.corrected)

@@ -127,3 +127,51 @@ def test_trials_and_their_seed_are_on_record_and_a_longer_search_computes_the_fu
     assert all(1 <= row.trial <= 12 for row in kept)
     assert set(few.leaderboard["id"]) < {row.id for row in kept}
     assert RunFolder.open(more.folder).config()["search"] == {"kind": "random", "trials": 12, "seed": 5}
+
+
+SECONDS = {
+    "tree": {"learner": "cart", "sweep": {"min_leaf": "integers(1, 100)"}},
+    "declared": {"learner": "majority"},
+}
+
+
+def test_a_search_that_has_had_its_seconds_begins_no_further_trial_and_says_so(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is begun is finished, in the order of the trials, and a later run goes on with the others."""
+    monkeypatch.setenv("MODELSEL_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    quick = {"tracking": "off", "pool": "sequential", "scheme": {"kind": "kfold", "folds": 2}, "final_test": False}
+    again = iter(range(1000))
+    with monkeypatch.context() as patched:  # a second per question of the clock
+        patched.setattr("modelsel.runner.run.time", type("Clock", (), {"monotonic": staticmethod(lambda: float(next(again)))}))
+        short = modelsel.run("dataset=iris", space=SECONDS, search={"trials": 40, "seconds": 20}, **quick)
+    rows = RunFolder.open(short.folder).candidates()
+    begun = [row.trial for row in rows if row.status == "ok" and row.trial]
+    left = [row for row in rows if row.status == "skipped"]
+    assert begun == [row.trial for row in rows if row.trial][: len(begun)]
+    assert 0 < len(begun) < len(rows) - 1
+    assert {row.reason for row in left} == {"not begun: search.seconds=20 were over"}
+    assert len(left) + len(begun) + 1 == len(rows)
+    long = modelsel.run("dataset=iris", space=SECONDS, search={"trials": 40, "seconds": 1e6}, **quick)
+    every = RunFolder.open(long.folder).candidates()
+    assert {row.status for row in every} == {"ok"}
+    assert [row.id for row in every] == [row.id for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"space": "knn"}, "MSEL-224: no entry is drawn from"),
+        ({"space": SECONDS, "outer": "kfold"}, "MSEL-214: selections inside the outer folds would end elsewhere"),
+        ({"space": SECONDS, "race": "exact"}, "MSEL-226: a race drops candidates"),
+    ],
+)
+def test_seconds_that_a_search_cannot_keep_are_refused(more: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigurationError, match=said):
+        modelsel.plan("dataset=iris", search={"seconds": 5}, **more)
+
+
+def test_a_search_that_is_no_study_is_not_ended_by_the_clock() -> None:
+    with pytest.raises(ConfigurationError, match=r"MSEL-208: a search that is no study"):
+        modelsel.SelectionCV(SECONDS, search={"seconds": 5}).fit(np.zeros((9, 1)), [0, 1, 1] * 3)

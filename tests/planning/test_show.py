@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from modelsel.core.spec import make as make_part
-from modelsel.core.types import Candidate, Fold, Resampling
+from modelsel.core.types import Candidate, Feature, Fold, NumberTask, Resampling
 from modelsel.learner.majority import Majority
 from modelsel.learner.tree import Tree
+from modelsel.measure.mse import Mse
 from modelsel.planning.make import make
 from modelsel.planning.probe import DEAR, estimate
-from modelsel.planning.show import THOUSANDS, _thousands, agnostic, lines, of_guesses, warnings
+from modelsel.planning.show import THOUSANDS, _luck, _thousands, agnostic, lines, of_guesses, warnings
 from modelsel.planning.trial import Trier, like
 from modelsel.pruner.cost_complexity import CostComplexity
 from tests import doubles
@@ -162,3 +163,18 @@ def test_more_than_thousands_of_candidates_are_many() -> None:
     assert not list(_thousands(THOUSANDS))
     (finding,) = _thousands(THOUSANDS + 1)
     assert finding.code == "MSEL-P03"
+
+
+def test_luck_with_numbers_is_told_by_the_root_in_the_unit_of_the_target() -> None:
+    """The best of 200 guesses among 100 rows, found by drawing them: in the root of their mean squared error."""
+    rng = np.random.default_rng(0)
+    target = rng.normal(500, 100, 100)
+    drawn = np.sqrt([np.square(rng.choice(target, 100) - target).mean() for _ in range(4000)])
+    best = np.mean(drawn.reshape(20, 200).min(axis=1))
+    task = NumberTask(
+        name="t", features=(Feature("x", "numeric"),), values=rng.normal(size=(100, 1)), rows=np.arange(100), target=target,
+        measured_in="kg",
+    )  # fmt: skip
+    (said,) = _luck(200, 100, of_guesses(Mse(), task), "mse", "kg")
+    told = float(said.message.split("up to ")[1].split(" kg better in root mse")[0])
+    assert told == pytest.approx(drawn.mean() - best, rel=0.25)

@@ -7,9 +7,11 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.model_selection import KFold
 
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Resampling, Task
+from modelsel.foreign.objects import hold
 
 CONF = Path(__file__).parents[2] / "conf" / "scheme"
 SPECS = {path.stem: {"kind": path.stem, **yaml.safe_load(path.read_text())} for path in sorted(CONF.glob("*.yaml"))}
@@ -18,6 +20,8 @@ STRATIFIED = ["stratified_kfold", "repeated_kfold", "holdout", "repeated_holdout
 
 def scheme(name: str, **changes: object) -> object:
     spec = {**SPECS[name], **changes}
+    if name == "splitter":
+        spec |= {"identity": hold(KFold(4)), "splitter": "KFold(4)"}
     return make("scheme", **spec)
 
 
@@ -134,7 +138,7 @@ def test_identical_rows_stay_together_when_asked(name: str) -> None:
         assert not np.intersect1d(task.values[fold.analysis], task.values[fold.assessment]).size
 
 
-@pytest.mark.parametrize("name", [name for name in SPECS if "group" not in name and name != "predefined"])
+@pytest.mark.parametrize("name", [name for name in SPECS if "group" not in name and name not in ("predefined", "splitter")])
 def test_groups_that_would_be_ignored_are_refused(name: str) -> None:
     task = fits("group_kfold", task_of(60))
     assert any("groups" in problem for problem in scheme(name).problems(task))  # type: ignore[attr-defined]

@@ -172,7 +172,7 @@ def _strength(alpha: float) -> str:
 def _size(tree: Mapping[str, Any], weight: float | None) -> str:
     """Write leaves, errors and training error; of numbers (no weight) their root mean squared error."""
     if weight is None:
-        return f"{tree['leaves']:6d}  {score(tree['training']):>8}"
+        return f"{tree['leaves']:6d}  {score(tree['training'], tree.get('mean')):>8}"
     wrong = f"{tree['training'] * weight:.6g} of {weight:.6g}"
     return f"{tree['leaves']:6d}  {wrong:>12}  {tree['training']:8.4f}"
 

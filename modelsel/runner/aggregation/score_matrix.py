@@ -52,6 +52,7 @@ class ScoreMatrix:
         self.columns = {name: np.full(shape, np.nan) for name in COLUMNS}
         self.score = self.columns["score"]
         self.dropped: dict[int, str] = {}  # candidates that left a race, and when
+        self.not_begun: dict[int, str] = {}  # candidates that nobody asked for, and why
         self._reasons: dict[tuple[int, int], str] = {}
         self._tracebacks: dict[int, str] = {}  # first failure per fold
         self._warned: dict[str, tuple[set[int], set[int]]] = {}  # folds and candidates of each warning
@@ -111,7 +112,7 @@ class ScoreMatrix:
         failed = np.flatnonzero(failing(statuses))
         where = failed if len(failed) else np.flatnonzero(statuses == CODE["skipped"])
         if not len(where):
-            return "skipped", NOT_DONE
+            return "skipped", self.not_begun.get(member, NOT_DONE)
         fold = int(where[0])
         reason = self._reasons.get((member, fold), "")
         return STATUSES[statuses[fold]], f"{reason} (fold {fold})"
