@@ -279,6 +279,42 @@ class Outcome(core.StudySummary):
         """
         return methods(self._folder)
 
+    def predict_interval(self, data: object, coverage: float = 0.9) -> pd.DataFrame:
+        """Predict numbers with intervals that cover a share of new rows, also after a choice among many.
+
+        Parameters
+        ----------
+        data : table or array
+            New rows.
+        coverage : float
+            The share, in (0, 1).
+
+        Returns
+        -------
+        DataFrame
+            A row per row: `prediction`, `low` and `high`, in the unit of the target.
+
+        Raises
+        ------
+        ConfigurationError
+            Where the study kept no models of its folds (`explain.sets=true`), or predicts classes.
+
+        Examples
+        --------
+        Of an outcome whose target is a number, run with `explain.sets=true`:
+
+        >>> homes.predict_interval(new).columns.tolist()  # doctest: +SKIP
+        ['prediction', 'low', 'high']
+        """
+        from modelsel.explanation.prediction_intervals import intervals_of
+        from modelsel.explanation.prediction_sets import kept_folds
+
+        if self.classes.size:
+            what = "intervals are those of numbers, and this model predicts classes"
+            raise ConfigurationError(Problem("MSEL-293", what, "predict_interval", "take predict(..., sets=0.9)"))
+        low, high = intervals_of(kept_folds(self._folder), self.model._known(data), coverage)
+        return pd.DataFrame({"prediction": self.model.predict(data), "low": low, "high": high})
+
     def export(self, to: str, path: str | Path | None = None, table: str = "rows") -> str | bytes | Path:
         """Write the final model for another system, or the tables of the run.
 

@@ -56,9 +56,13 @@ def create(words: Sequence[str]) -> int:
     parser.add_argument("--ledger", default="user", metavar="URL", help="a team's ledger, for example in PostgreSQL")
     parser.add_argument("settings", nargs="*", metavar="SETTING=VALUE", help="of split, dataset and measure")
     args = parser.parse_intermixed_args(words)
+    from modelsel.api.commands.table_words import is_table
     from modelsel.api.exams import make_exam
     from modelsel.examination.terms import Wanted
 
+    if is_table(args.folder) and not is_table(args.table):
+        said = f"the folder stands before its table; write {args.folder} {args.table}"
+        raise ConfigurationError(complaint(said, "modelsel exam create"))
     wanted = Wanted(args.name, args.release, _resolution(args.resolution), args.delta, args.target_rate, args.budget,
                     args.looks or None, args.nats, args.class_counts, args.all, args.parquet, args.accept_overlap,
                     args.ledger)  # fmt: skip

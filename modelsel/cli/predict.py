@@ -26,12 +26,13 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("-o", "--output", metavar="OUT", help="default: stdout")
     parser.add_argument("--explain", action="store_true", help="a column more: the path of each row down the tree")
     parser.add_argument("--sets", metavar="SHARE", type=float, help="a column more: classes that cover this share of rows")
+    parser.add_argument("--interval", metavar="SHARE", type=float, help="of numbers: intervals that cover this share")
     parser.add_argument("--threshold", type=float, metavar="T", help="the second of two classes from this score on")
     args = parser.parse_args(words)
     from modelsel.api.commands.model import at_threshold, predict_file
     from modelsel.record.folder import RunFolder
 
-    found = predict_file(RunFolder.open(args.run), Path(args.file), args.explain, args.sets)
+    found = predict_file(RunFolder.open(args.run), Path(args.file), args.explain, args.sets, args.interval)
     if args.threshold is not None:
         found = at_threshold(found, args.threshold)
     _write(args.output, found)

@@ -63,15 +63,22 @@ def whole(default: object, *, least: int | None = None, most: int | None = None,
     return number(default, least=least, most=most, help=help)
 
 
-def optional_number(*, least: float | None = None, help: str = "") -> Any:
+def optional_number(
+    *, least: float | None = None, most: float | None = None, above: float | None = None, help: str = ""
+) -> Any:
     """A real-valued field or None; None is left out of the specification."""
-    limits = FieldLimits(least=least, help=help)
+    limits = FieldLimits(least, most, above, help=help)
     return dataclasses.field(default=None, metadata={"limits": limits, "optional": True})
 
 
 def optional_whole(*, least: int | None = None, help: str = "") -> Any:
     """An integer field or None; None is left out of the specification."""
     return optional_number(least=least, help=help)
+
+
+def optional_word(*words: str, help: str = "") -> Any:
+    """A field that takes one of some words, or None; None is left out of the specification."""
+    return dataclasses.field(default=None, metadata={"limits": FieldLimits(words=words, help=help), "optional": True})
 
 
 def one_of(*words: str, default: str | None = None, help: str = "", identity: bool = True) -> Any:

@@ -7,6 +7,8 @@ walked once more by Python's strict reader, because Arrow takes a quote that is 
 import csv
 import csv as standard
 import io
+import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -34,6 +36,7 @@ from modelsel.dataset.files import BLOCK, File, Raw, Stream, codec, first_bytes,
 
 FIRST = 300  # rows that are looked at
 LONGEST = 4 * BLOCK  # bytes of a row
+MOST_WAITING = 1.0  # seconds for Arrow's threads, after a file was read
 Columns = tuple[RawColumn, ...]
 
 
@@ -84,17 +87,45 @@ def _read(form: CsvForm, numeric: Mapping[str, bool], missing: Sequence[str]) ->
 
     chunks: list[list[pa.Array]] = [[] for _ in form.names]
     kinds = {name: pa.float64() if name in numeric else pa.string() for name in (*form.names, "")}
-    text = Stream(text_blocks(form.path, form.encoding, listener()))
-    with arrow.open_csv(
-        pa.PythonFile(text if form.lines else io.BufferedReader(text, BLOCK), mode="r"),
+    text, reader = Stream(text_blocks(form.path, form.encoding, listener())), None
+    options = (
         arrow.ReadOptions(use_threads=False, block_size=2 * BLOCK if form.lines else LONGEST),
         arrow.ParseOptions(delimiter=form.delimiter, newlines_in_values=not form.lines, invalid_row_handler=remember),
         arrow.ConvertOptions(column_types=kinds, strings_can_be_null=False, null_values=list(missing)),
-    ) as reader:
-        for batch in reader:
-            for place, column in zip(chunks, batch.columns, strict=True):
-                place.append(column if pa.types.is_floating(column.type) else column.dictionary_encode())
+    )
+    with LentObjects(text, remember):
+        try:
+            with arrow.open_csv(
+                pa.PythonFile(text if form.lines else io.BufferedReader(text, BLOCK), mode="r"), *options
+            ) as reader:
+                for batch in reader:
+                    for place, column in zip(chunks, batch.columns, strict=True):
+                        place.append(column if pa.types.is_floating(column.type) else column.dictionary_encode())
+        finally:
+            reader = None  # what it refers to would be waited for
     return tuple(_column(name, chunks.pop(0), numeric.get(name, False)) for name in form.names), odd
+
+
+class LentObjects:
+    """Objects of Python that Arrow's threads are given: who leaves waits until nobody refers to them but who did at first.
+
+    The threads let go of them a moment after the last block; one that does so while the process ends aborts it, since it needs
+    Python.
+    """
+
+    def __init__(self, *objects: object) -> None:
+        self._objects, self._own = objects, [0 for _ in objects]
+
+    def __enter__(self) -> None:
+        self._own = self._references()
+
+    def __exit__(self, *_: object) -> None:
+        until = time.monotonic() + MOST_WAITING
+        while any(now > own for now, own in zip(self._references(), self._own)) and time.monotonic() < until:
+            time.sleep(0.0005)
+
+    def _references(self) -> list[int]:
+        return [sys.getrefcount(one) for one in self._objects]
 
 
 def _column(name: str, chunks: Sequence[pa.Array], begins_whole: bool) -> RawColumn:

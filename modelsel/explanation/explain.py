@@ -14,14 +14,16 @@ from modelsel.comparison.ratio import assessed_per_analysed
 from modelsel.comparison.selection import rank
 from modelsel.config.settings import WINNER, ExplainSettings
 from modelsel.core.selection import Selection
-from modelsel.core.types import Floats, Resampling, Task, readable
+from modelsel.core.types import Floats, NumberTask, Resampling, Task, readable
 from modelsel.explanation.correlated import together
 from modelsel.explanation.forest_importance import forest_importance, has_rows_out_of_bag
 from modelsel.explanation.learning_curve import RunPlan, learning_curve, runners
+from modelsel.explanation.prediction_intervals import choices, fold_residuals
 from modelsel.explanation.prediction_sets import fold_model
 from modelsel.explanation.weak_slices import declared_slices, weak_slices
 from modelsel.learner.crossed import taught_by
 from modelsel.measure.base import BaseMeasure
+from modelsel.rule.base import BaseRule
 from modelsel.runner.execution.single_job import Failure
 from modelsel.runner.final_fit import Final
 
@@ -46,6 +48,7 @@ class StudyToExplain:
     final: Final | None
     apart: Apart
     run: RunPlan
+    rule: BaseRule
 
 
 def explanation(
@@ -63,9 +66,13 @@ def explanation(
 
 
 def fold_models(of: StudyToExplain) -> list[tuple[Final, Floats]] | Failure:
-    """The winner's model of each fold, and how strange the rows are that it did not see."""
-    winner = of.selection.candidates[of.selection.winner]
-    found = [of.apart(fold_model, winner, of.task, fold, of.seed) for fold in of.resampling.folds]
+    """The winner's model of each fold, and how strange the rows are that it did not see; of numbers, of the choice repeated."""
+    winner, folds = of.selection.candidates[of.selection.winner], of.resampling.folds
+    if isinstance(of.task, NumberTask):
+        chosen = [of.selection.candidates[place] for place in choices(of.rule, of.selection.board, folds)]
+        found = [of.apart(fold_residuals, own, of.task, fold, of.seed) for own, fold in zip(chosen, folds, strict=True)]
+    else:
+        found = [of.apart(fold_model, winner, of.task, fold, of.seed) for fold in folds]
     return next((one for one in found if isinstance(one, Failure)), found)
 
 

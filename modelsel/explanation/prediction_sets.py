@@ -86,10 +86,15 @@ def kept_folds(folder: RunFolder) -> Kept:
 
 def sets_of(kept: Kept, table: Table, coverage: float) -> Booleans:
     """Rows × classes: which are in the set of a row. Raises ConfigurationError for a coverage that is none."""
+    checked_share(coverage, "--sets")
+    return prediction_sets([model.scores(table) for model, _ in kept], [strange for _, strange in kept], coverage)
+
+
+def checked_share(coverage: float, where: str) -> None:
+    """Raise ConfigurationError for a coverage that is no share of rows."""
     if not 0 < coverage < 1:
         fix = "write a share such as 0.9"
-        raise ConfigurationError(Problem("MSEL-292", f"{coverage:g} is no share of rows to cover", "--sets", fix))
-    return prediction_sets([model.scores(table) for model, _ in kept], [strange for _, strange in kept], coverage)
+        raise ConfigurationError(Problem("MSEL-292", f"{coverage:g} is no share of rows to cover", where, fix))
 
 
 def promise(kept: Kept, coverage: float) -> str:

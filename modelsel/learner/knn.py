@@ -1,7 +1,7 @@
-"""k nearest neighbours: the class that the k stored rows nearest to a row vote for; of numbers (`knn_numbers.py`) their mean.
+"""k nearest neighbours: the class that the k stored rows nearest to a row vote for; of numbers their mean or a quantile.
 
-One search up to the largest k asked for answers every k, vote and prior. Answers depend on the rows alone: stored rows lie
-in the order of a digest of their values, class and weight, which settles equal distances.
+Numbers are those of `knn_numbers.py`. One search up to the largest k asked for answers every k, vote and prior. Answers depend
+on the rows alone: stored rows lie in the order of a digest of their values, class and weight, which settles equal distances.
 Sources: Fix & Hodges (1951); Cover & Hart (1967); Aha, Kibler & Albert (1991).
 """
 
@@ -13,9 +13,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.core.spec import one_of, optional_number, part, plain, resolved, whole
+from modelsel.core.spec import one_of, optional_number, optional_word, part, plain, resolved, whole
 from modelsel.core.types import (
     BOTH_TASKS,
+    ClassTask,
     Codes,
     Description,
     Feature,
@@ -36,6 +37,7 @@ from modelsel.learner.chunks import chunks
 from modelsel.learner.class_prior import Prior, as_prior, prior_of, prior_problems
 from modelsel.learner.knn_numbers import NeighbourNumbers, NumberModel, checked, neighbourhoods
 from modelsel.learner.running import closeness, running
+from modelsel.learner.trees.leaf import MEAN, MEDIAN, QUANTILE
 
 # Votes of ordered neighbours, for every k at once: running sums over the neighbours, read off at each k.
 #
@@ -123,7 +125,7 @@ def smoothed(share: Floats, voters: int, added: float) -> Floats:
 
 @dataclass(frozen=True)
 class Knn(BaseLearner):
-    """The k nearest neighbours. Path parameters: `k`, `vote`, `prior`, `smoothing`."""
+    """The k nearest neighbours. Path parameters: `k`, `vote`, `prior`, `smoothing`, `statistic`, `q`."""
 
     k: int = whole(5, least=1, help="an odd k spares two classes most ties; large k smooths, small k follows noise")
     distance: Distance = part("distance", "heom")
@@ -135,6 +137,9 @@ class Knn(BaseLearner):
     smoothing: float | None = optional_number(
         least=0, help="Laplace l, added to each class: log loss needs it, no class changes"
     )
+
+    statistic: str | None = optional_word(MEAN, MEDIAN, QUANTILE, help="of numbers: what neighbours say (null: mean)")
+    q: float | None = optional_number(above=0.0, most=1.0, help="quantile: the share of votes below, less than 1")
 
     reads: ClassVar[tuple[TaskKind, ...]] = BOTH_TASKS
     unit: ClassVar[str] = "neighbourhoods"
@@ -152,6 +157,11 @@ class Knn(BaseLearner):
         scaled = replace(self, normalise="range") if self.distance.own_scale else self
         return scaled if scores and self.smoothing else replace(scaled, smoothing=None)
 
+    @property
+    def quantile(self) -> float | None:
+        """The quantile of neighbours that is said; None where it is their mean."""
+        return 0.5 if self.statistic == MEDIAN else self.q if self.statistic == QUANTILE else None
+
     def fit_key(self) -> dict[str, Any]:
         scale = "own" if self.distance.own_scale else self.normalise
         return {"kind": "knn", "distance": resolved(self.distance), "normalise": scale}
@@ -163,6 +173,10 @@ class Knn(BaseLearner):
             yield "prior is one of classes, and the target is a number: leave it out"
         if isinstance(task, NumberTask) and self.smoothing is not None:
             yield "smoothing is one of class shares, and the target is a number: leave it out"
+        if isinstance(task, ClassTask) and (self.statistic is not None or self.q is not None):
+            yield "statistic and q are about numbers, and this target has classes: leave them out"
+        if (self.statistic == QUANTILE) != (self.q is not None) or self.q == 1.0:
+            yield "q is the share of statistic=quantile: above 0 and below 1, and given just then"
 
     def refusal(self, task: Task, rows: Integers) -> str | None:
         return f"k = {self.k} is more than the {len(rows)} analysis rows" if self.k > len(rows) else None
@@ -314,7 +328,15 @@ def _of_numbers(description: Description, features: tuple[Feature, ...], stored:
     target, weights = (np.asarray(arrays[name], np.float64) for name in ("target", "weights"))
     path = checked(NeighbourNumbers(metric, features, stored, target, weights), k)
     _check_tables(metric, stored)
-    return NumberModel(path, Knn(k=k, vote=vote))
+    statistic, q = facts.get("statistic"), facts.get("q")
+    learner = Knn(k=k, vote=vote, statistic=statistic, q=q)
+    if (
+        vote not in VOTES
+        or statistic not in (None, MEAN, MEDIAN, QUANTILE)
+        or any("q is" in said for said in learner.problems())
+    ):
+        raise ValueError("knn: vote or statistic is out of range")
+    return NumberModel(path, learner)
 
 
 def _check_tables(metric: FittedDistance, stored: Floats) -> None:

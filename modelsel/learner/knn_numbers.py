@@ -1,8 +1,11 @@
-"""k nearest neighbours where the target is a number: the mean of the k stored rows nearest to a row, weighted as they vote.
+"""k nearest neighbours where the target is a number: a statistic of the k stored rows nearest to a row, weighted as they vote.
 
-    ŷ = Σ v_i y_i / Σ v_i        uniform: v_i = w_i        inverse: w_i / d_i        rank: w_i (k + 1 − i)
+    mean        Σ v_i y_i / Σ v_i        uniform: v_i = w_i        inverse: w_i / d_i        rank: w_i (k + 1 − i)
+    quantile q  the smallest y_i that has more than the share q of Σ v_i up to it; where it is q exactly, the middle to the next
+    median      the quantile ½
 
-One search up to the largest k asked for answers every k and vote. Sources: Cover (1968); Dudani (1976).
+One search up to the largest k asked for answers every k, vote and statistic. Sources: Cover (1968); Dudani (1976); of quantiles
+Stone (1977), *Consistent nonparametric regression*.
 """
 
 from collections.abc import Sequence
@@ -18,6 +21,8 @@ from modelsel.distance.search import neighbours
 from modelsel.learner.base import FittedModel
 from modelsel.learner.chunks import chunks
 from modelsel.learner.running import closeness, running
+
+NEARLY = 1e-9  # of the weight: what is as much
 
 
 def neighbourhoods(rows: int, learners: Sequence[Any]) -> Floats:
@@ -39,15 +44,17 @@ class NeighbourNumbers:
     weights: Floats
 
     def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> NumberOutputs:
-        """Find the largest number of neighbours once, and take each learner's mean among them."""
+        """Find the largest number of neighbours once, and take each learner's statistic of its own."""
         said, most = np.empty((len(learners), len(rows))), max(learner.k for learner in learners)
         for block in chunks(len(rows), most):
             encoded = self.metric.encode(table.values[rows[block]], self.features)
             found = neighbours(self.metric, self.stored, encoded, most)
             near, distance = np.ascontiguousarray(found.rows.T), np.ascontiguousarray(found.distance.T)
-            for vote in {learner.vote for learner in learners}:
-                members = [place for place, learner in enumerate(learners) if learner.vote == vote]
-                said[members, block] = self._means(vote, [learners[place].k for place in members], near, distance)
+            for (vote, q), members in _alike(learners).items():
+                ks = [learners[place].k for place in members]
+                said[members, block] = (
+                    self._means(vote, ks, near, distance) if q is None else self._quantiles(vote, q, ks, near, distance)
+                )
         return NumberOutputs(said)
 
     def _means(self, vote: str, ks: Sequence[int], near: Integers, distance: Floats) -> Floats:
@@ -60,6 +67,17 @@ class NeighbourNumbers:
             above, below = running(above), running(below)
         return np.asarray(above[where] / below[where])
 
+    def _quantiles(self, vote: str, q: float, ks: Sequence[int], near: Integers, distance: Floats) -> Floats:
+        """Quantiles at each k, ks × queries."""
+        weights, target = self.weights[near], self.target[near]
+        if vote == "inverse":
+            weights = weights * closeness(distance)
+        found = np.empty((len(ks), near.shape[1]))
+        for place, k in enumerate(ks):
+            ranks = np.arange(k, 0, -1.0)[:, None] if vote == "rank" else 1.0
+            found[place] = weighted_quantiles(target[:k], weights[:k] * ranks, q)
+        return found
+
     def complexity(self, learners: Sequence[Any]) -> Floats:
         return neighbourhoods(self.stored.shape[1], learners)
 
@@ -71,9 +89,33 @@ class NeighbourNumbers:
         return NumberModel(self, learner)
 
 
+def _alike(learners: Sequence[Any]) -> dict[tuple[str, float | None], list[int]]:
+    """Positions of learners by their vote and quantile (None: mean)."""
+    groups: dict[tuple[str, float | None], list[int]] = {}
+    for place, learner in enumerate(learners):
+        groups.setdefault((learner.vote, learner.quantile), []).append(place)
+    return groups
+
+
+def weighted_quantiles(values: Floats, weights: Floats, q: float) -> Floats:
+    """Quantiles of each column; a value without weight is none.
+
+    >>> weighted_quantiles(np.array([[4.0], [1.0], [2.0]]), np.array([[2.0], [1.0], [1.0]]), 0.5).tolist()
+    [3.0]
+    """
+    order = np.argsort(values, axis=0, kind="stable")
+    ordered = np.take_along_axis(values, order, axis=0)
+    so_far = np.cumsum(np.take_along_axis(weights, order, axis=0), axis=0)
+    slack = NEARLY * so_far[-1]
+    first = (so_far < q * so_far[-1] - slack).sum(axis=0)
+    following = np.minimum((so_far <= q * so_far[-1] + slack).sum(axis=0), len(values) - 1)
+    columns = np.arange(values.shape[1])
+    return np.asarray(ordered[first, columns] / 2 + ordered[np.maximum(first, following), columns] / 2)
+
+
 @dataclass(frozen=True, eq=False)
 class NumberModel(FittedModel):
-    """The stored rows with one k and vote."""
+    """The stored rows with one k, vote and statistic."""
 
     path: NeighbourNumbers
     learner: Any
@@ -87,6 +129,7 @@ class NumberModel(FittedModel):
         path, learner = self.path, self.learner
         features = [[feature.name, feature.kind, list(feature.levels)] for feature in path.features]
         facts = {"k": learner.k, "vote": learner.vote, "features": features, "metric": path.metric.facts(), "numbers": True}
+        facts |= {"statistic": learner.statistic, "q": learner.q}
         arrays: dict[str, NDArray[Any]] = {"stored": path.stored, "target": path.target, "weights": path.weights}
         return Description("knn", facts, arrays | path.metric.arrays())
 

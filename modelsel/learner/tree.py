@@ -30,7 +30,7 @@ from modelsel.tree.structure.evidence import PruningData
 BY_SURROGATES = ("surrogate", BY_COUNT)
 # A training row goes where it would go when predicted.
 CERTAIN = ("node_mode", "branch", *BY_SURROGATES)
-ABOUT_CLASSES = ("min_leaf_rule", "purity", "significance", "leaf", "costs")
+ABOUT_CLASSES = ("min_leaf_rule", "purity", "significance", "costs")
 SURROGATES_NEED_TWO = "surrogates mimic tests of two branches; use splits.nominal=equality or subset, or another missing policy"
 
 
@@ -92,9 +92,10 @@ class Tree(BaseLearner):
     def mattering(self, kinds: Set[str], scores: bool = True) -> "Tree":
         """The same with what cannot matter at its default: tests that no feature of these kinds can have, scores nobody reads.
 
-        Leaf scores decide no class of a hard tree. Draws of held-back rows follow the settings that a tree is grown by.
+        Leaf scores decide no class of a hard tree; statistics of numbers are what it says. Draws of held-back rows follow the
+        settings that a tree is grown by.
         """
-        own = self if scores or kind_of(self.softener) != "hard" else replace(self, leaf=Leaf())
+        own = self if scores or kind_of(self.softener) != "hard" else replace(self, leaf=self.leaf.deciding)
         if self.draws:
             return own
         default, splits = Splits(), self.splits
@@ -164,6 +165,7 @@ class Tree(BaseLearner):
             yield f"softener={kind_of(self.softener)} {READS_CLASSES}: use softener=hard"
         if self.splits.nominal == "multiway" and self.missing in BY_SURROGATES:
             yield SURROGATES_NEED_TWO
+        yield from self.leaf.number_problems(kind_of(self.pruner))
         own, usual = resolved(self), resolved(Tree())
         for name in ABOUT_CLASSES:
             if own.get(name) != usual.get(name):
@@ -241,4 +243,4 @@ class Tree(BaseLearner):
             weight, numbers = numbers_by_node(tree, sent, task.target[pruning], task.row_weights[pruning])
         evidence = PruningData(total=float(tree.weight[0]), pruning_counts=weight, pruning_numbers=numbers)
         known = self.missing in CERTAIN or (task.weights is None and columns(task).complete)
-        return NumberTreePath(tree, evidence, task, rows, certain=known and pruning is None)
+        return NumberTreePath(tree, evidence, task, rows, growing, certain=known and pruning is None)

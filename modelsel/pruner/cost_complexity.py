@@ -2,7 +2,8 @@
 
 g(t) = (R(t) − R(T_t)) / (leaves(T_t) − 1); the nodes of least g become leaves, all that tie together, and so on to the root.
 R is a share of the training weight: the error rate (or mean cost), or the weighted Gini index or entropy (bits) of the leaves;
-of numbers it is the mean squared error, so that `alpha` is scikit-learn's `ccp_alpha`, and rpart's `cp` times the variance.
+of numbers it is the mean squared error, so that `alpha` is scikit-learn's `ccp_alpha`, and rpart's `cp` times the variance; or
+the mean loss of another statistic that leaves say (median: absolute error, quantile: pinball loss).
 
 Breiman, Friedman, Olshen and Stone 1984, *Classification and regression trees*, ch. 3.
 """
@@ -49,11 +50,14 @@ class CostComplexity(Pruning):
             yield f"cost_complexity by {self.impurity} knows no cost matrix; use impurity=misclassification"
 
     def path(self, cut: PrunedView, evidence: PruningData) -> NestedSequence:
-        risk = self._risk(cut, evidence) if cut.tree.numbers is None else cut.tree.spared
+        risk = self._risk(cut, evidence)
         links = weakest_links(cut, risk, branches_less_one(cut.tree))
         return NestedSequence(cut, links / evidence.total)
 
     def _risk(self, cut: PrunedView, evidence: PruningData) -> Floats:
+        """Per node, R as a leaf (of squared error: what its subtree saves)."""
+        if cut.tree.numbers is not None:
+            return cut.tree.spared if evidence.risk is None else evidence.risk
         if self.impurity == "misclassification":
             return errors_as_leaf(cut.tree.counts, cut.prediction, evidence.cost_matrix)
         return _gini(cut.tree.counts) if self.impurity == "gini" else _entropy(cut.tree.counts)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.config.compose import BATES, Config, for_task
+from modelsel.config.readers import readers
 from modelsel.config.suggest import near
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.spec import class_of, kind_of, kinds_of
@@ -153,6 +154,7 @@ def _scheme(config: Config, task: Task) -> Iterator[str]:
 
 
 IS: dict[TaskKind, str] = {"classes": "the target is a class", "numbers": "the target is a number"}
+ABOUT_CLASSES = "this target is a number"  # in the reasons of learners some of whose settings are about classes
 UNSAID: dict[str, tuple[TaskKind, ...]] = {"learner": CLASS_TASKS, "preparer": BOTH_TASKS}  # of parts that do not say
 
 
@@ -165,7 +167,6 @@ def _misread(config: Config, task: Task) -> Iterator[tuple[str, list[str]]]:
     if isinstance(task, NumberTask):
         for asked, where in (
             (config.exam, "exam"),
-            (config.explain.sets, "explain.sets"),
             (config.show, "show"),
             (config.explain.importance, "explain.importance"),
             (config.explain.dependence, "explain.dependence"),
@@ -182,19 +183,14 @@ def _unread(candidates: Iterable[Candidate], task: Task) -> Iterator[tuple[str, 
     for candidate in candidates:
         for group, part in (("learner", candidate.learner), *(("preparer", step) for step in candidate.steps)):
             if task.kind not in getattr(part, "reads", UNSAID[group]) and (candidate.entry, kind_of(part)) not in said:
+                fix = f"; what reads it: {readers(task.kind)}" if group == "learner" and not said else ""
                 said.add((candidate.entry, kind_of(part)))
-                fix = f"; {readers(group, task.kind)}" if group == "learner" else ""
                 yield f"space.{candidate.entry}", [f"{group} {kind_of(part)} does not read it: {IS[task.kind]}{fix}"]
 
 
 def judges(kind: TaskKind) -> str:
     """Name the measures of a kind of target."""
     return f"use one of {', '.join(name for name in kinds_of('measure') if kind in _reads('measure', name))}"
-
-
-def readers(group: str, kind: TaskKind) -> str:
-    """Name the parts of a group that read a kind of target."""
-    return f"use one of {', '.join(name for name in kinds_of(group) if kind in _reads(group, name))}"
 
 
 def _reads(group: str, name: str) -> tuple[TaskKind, ...]:
@@ -267,6 +263,8 @@ def _invalid(candidates: Sequence[Candidate], task: Task) -> Iterator[tuple[str,
         fresh = [reason for reason in dict.fromkeys(reasons) if reason not in said]
         said.update(fresh)
         yield f"space.{candidate.entry}", fresh
+    if any(ABOUT_CLASSES in reason for reason in said):
+        yield "space", [f"what reads numbers: {readers('numbers')}"]
 
 
 def _reads_texts(candidate: Candidate) -> bool:

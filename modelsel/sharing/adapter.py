@@ -13,10 +13,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from modelsel.core.types import Floats, Integers
+from modelsel.core.types import Floats
 
-Answer = tuple[Integers, Floats | None]  # predicted class per row, class scores
+Answer = tuple[NDArray[Any], Floats | None]  # predicted class (or number) per row, class scores
 
 
 class Adapter:
@@ -112,8 +113,9 @@ def find(kind: Any) -> Adapter | None:
 
 @cache
 def _adapters() -> dict[str, Adapter]:
-    """Every module of this folder that has a `SHARING`: the folder is the registry."""
+    """Every module of this folder that has a `SHARING`, one adapter or several: the folder is the registry."""
     package = importlib.import_module("modelsel.sharing")
     modules = (importlib.import_module(f"modelsel.sharing.{one.name}") for one in pkgutil.iter_modules(package.__path__))
     found = [module.SHARING for module in modules if hasattr(module, "SHARING")]
-    return {name: adapter for adapter in found for name in adapter.classes}
+    adapters = [adapter for own in found for adapter in (own if isinstance(own, tuple) else (own,))]
+    return {name: adapter for adapter in adapters for name in adapter.classes}

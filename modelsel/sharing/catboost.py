@@ -51,4 +51,20 @@ class Catboost(Adapter):
         return float(min(value, estimator.tree_count_))
 
 
-SHARING = Catboost()
+class CatboostNumbers(Catboost):
+    """`iterations` of CatBoostRegressor, for losses of one number."""
+
+    classes = ("catboost.core.CatBoostRegressor",)
+    harmless = Catboost.harmless - {"class_weights", "auto_class_weights", "scale_pos_weight"} | {"loss_function", "objective"}
+    losses = ("RMSE", "MAE", "Quantile", "Poisson", "Huber", "MAPE", "Tweedie")
+
+    def allows(self, params: Mapping[str, object]) -> bool:
+        loss = str(params.get("loss_function") or params.get("objective") or "RMSE").partition(":")[0]
+        return super().allows(params) and loss in self.losses
+
+    def answers(self, estimator: Any, values: Sequence[Any], X: Any, scores: bool) -> Iterator[Answer]:
+        for value in values:
+            yield estimator.predict(X, ntree_end=value, thread_count=1), None
+
+
+SHARING = Catboost(), CatboostNumbers()

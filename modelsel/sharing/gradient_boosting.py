@@ -10,13 +10,13 @@ from modelsel.sharing.adapter import Staged, shorter
 
 
 class GradientBoosting(Staged):
-    """`n_estimators` of GradientBoostingClassifier."""
+    """`n_estimators` of GradientBoostingClassifier and GradientBoostingRegressor."""
 
-    classes = ("sklearn.ensemble._gb.GradientBoostingClassifier",)
+    classes = ("sklearn.ensemble._gb.GradientBoostingClassifier", "sklearn.ensemble._gb.GradientBoostingRegressor")
     harmless = frozenset((
         "loss", "learning_rate", "subsample", "criterion", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf",
         "max_depth", "min_impurity_decrease", "random_state", "max_features", "max_leaf_nodes", "validation_fraction",
-        "n_iter_no_change", "tol", "ccp_alpha",
+        "n_iter_no_change", "tol", "ccp_alpha", "alpha",
     ))  # fmt: skip
 
     def rounds(self, estimator: Any, value: Any) -> int:

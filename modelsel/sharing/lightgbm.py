@@ -109,4 +109,22 @@ def _exp(numbers: Floats) -> Floats:
     return np.where(numbers > OVERFLOW, np.inf, found)
 
 
-SHARING = Lightgbm()
+class LightgbmNumbers(Lightgbm):
+    """`n_estimators` of LGBMRegressor, asked for each number of rounds."""
+
+    classes = ("lightgbm.sklearn.LGBMRegressor",)
+    harmless = Lightgbm.harmless | {"objective", "alpha", "fair_c", "poisson_max_delta_step", "tweedie_variance_power"}
+    objectives = (
+        None, "regression", "l2", "mse", "regression_l1", "l1", "mae", "huber", "fair", "poisson", "quantile", "mape", "gamma",
+        "tweedie",
+    )  # fmt: skip
+
+    def allows(self, params: Mapping[str, object]) -> bool:
+        return super().allows(params) and params.get("objective") in self.objectives
+
+    def answers(self, estimator: Any, values: Sequence[Any], X: Any, scores: bool) -> Iterator[Answer]:
+        for value in values:
+            yield estimator.predict(X, num_iteration=value), None
+
+
+SHARING = Lightgbm(), LightgbmNumbers()

@@ -46,4 +46,27 @@ class Xgboost(Adapter):
             yield predicted.astype(np.int64), shares if scores else None
 
 
-SHARING = Xgboost()
+class XgboostNumbers(Xgboost):
+    """`n_estimators` of XGBRegressor, for objectives that say one number."""
+
+    classes = ("xgboost.sklearn.XGBRegressor",)
+    harmless = Xgboost.harmless | {"objective", "quantile_alpha", "huber_slope", "tweedie_variance_power"}
+    objectives = (
+        None, "reg:squarederror", "reg:squaredlogerror", "reg:absoluteerror", "reg:pseudohubererror", "reg:quantileerror",
+        "count:poisson", "reg:gamma", "reg:tweedie",
+    )  # fmt: skip
+
+    def allows(self, params: Mapping[str, object]) -> bool:
+        one = isinstance(params.get("quantile_alpha", 0.5), float)
+        return super().allows(params) and one and params.get("objective") in self.objectives
+
+    def answers(self, estimator: Any, values: Sequence[Any], X: Any, scores: bool) -> Iterator[Answer]:
+        found, margin, done = {}, None, 0
+        for value in sorted(set(values)):
+            stage = {"iteration_range": (done, value), "base_margin": margin}
+            found[value] = estimator.predict(X, **stage)
+            margin, done = estimator.predict(X, output_margin=True, **stage), value
+        return ((found[value], None) for value in values)
+
+
+SHARING = Xgboost(), XgboostNumbers()

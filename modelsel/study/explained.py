@@ -35,7 +35,9 @@ def explain_choice(
         with journal_of(config, folder) as journal:
             return run_plan(plan, task, resampling, config.measure, config.pool, journal, seed=config.seed, limits=limits)
 
-    of = StudyToExplain(material.development, material.resampling, selection, config.measure, config.seed, model, apart, run)
+    of = StudyToExplain(
+        material.development, material.resampling, selection, config.measure, config.seed, model, apart, run, config.rule
+    )
     found = explanation(of, config.explain, config.slices, config.curve)
     if not config.explain.sets:
         return found, ()

@@ -2,9 +2,11 @@
 
 import csv
 import io
+import threading
 from pathlib import Path
 
 import numpy as np
+import pyarrow.csv
 import pytest
 
 from modelsel.core.errors import DataError
@@ -128,3 +130,18 @@ def test_what_a_writer_writes_needs_no_walk():
 def test_cells_longer_than_the_reader_takes_are_left_to_it(text):
     assert not whole(text, 1 << 16)
     assert not strict(text)
+
+
+def test_reading_waits_until_arrow_has_let_go_of_what_it_was_lent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of its threads that lets go while the process ends aborts it: so ended 1 of 200 commands that read a small file."""
+    (tmp_path / "t.csv").write_text("a,b,y\n1,2,yes\n3,4,no\n5,6,yes\n7,8,no\n")
+    opened, kept = pyarrow.csv.open_csv, []
+
+    def lingering(source: object, *options: object) -> object:
+        kept.append(source)
+        threading.Timer(0.2, kept.clear).start()
+        return opened(source, *options)
+
+    monkeypatch.setattr(pyarrow.csv, "open_csv", lingering)
+    assert len(formats.Csv(path=str(tmp_path / "t.csv"), target="y").read()) == 4
+    assert kept == []

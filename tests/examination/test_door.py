@@ -89,6 +89,11 @@ def test_terms_that_cannot_be_are_said_and_nothing_is_made(
     assert not Path("exam").exists()
 
 
+def test_table_and_folder_in_the_wrong_order(loans: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["exam", "create", "exam", "loans.csv", "--target", "default"]) == 2
+    assert "the folder stands before its table; write loans.csv exam" in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_an_exam_that_is_refused_leaves_no_half_of_one(loans: Path, capsys: pytest.CaptureFixture[str]) -> None:
     create = ["exam", "create", "loans.csv", "--target", "default"]

@@ -11,7 +11,7 @@ from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingCla
 from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
-from modelsel.core.types import Candidate, Feature, Task
+from modelsel.core.types import Candidate, Feature, NumberTask, Task
 from modelsel.foreign.parameters import settled
 from modelsel.learner.estimator import Estimator
 from modelsel.planning.batch import batches
@@ -137,6 +137,76 @@ def compared(case: Case, work: Task) -> None:
             predicted, shares = alone(learner, work, seed)
             assert np.array_equal(said.predicted[place], predicted)
             assert np.array_equal(said.scores[place], shares)
+
+
+LIGHTGBM_NUMBERS, XGBOOST_NUMBERS, CATBOOST_NUMBERS = (
+    "lightgbm.LGBMRegressor",
+    "xgboost.XGBRegressor",
+    "catboost.CatBoostRegressor",
+)
+SHARED_NUMBERS = (
+    Case(SKLEARN + "GradientBoostingRegressor"),
+    Case(SKLEARN + "GradientBoostingRegressor", params={"loss": "absolute_error", "subsample": 0.6}),
+    Case(SKLEARN + "GradientBoostingRegressor", params={"loss": "quantile", "alpha": 0.2}),
+    Case(SKLEARN + "HistGradientBoostingRegressor", params={"max_features": 0.5}, **ROUNDS),
+    Case(SKLEARN + "HistGradientBoostingRegressor", params={"loss": "absolute_error"}, **ROUNDS),
+    Case(SKLEARN + "HistGradientBoostingRegressor", params={"loss": "quantile", "quantile": 0.8}, **ROUNDS),
+    Case(SKLEARN + "HistGradientBoostingRegressor", params={"loss": "poisson"}, **ROUNDS),
+    Case(SKLEARN + "RandomForestRegressor", params={"max_features": 0.5}),
+    Case(SKLEARN + "ExtraTreesRegressor", params={"max_depth": 4}),
+    Case(LIGHTGBM_NUMBERS, params={"min_child_samples": 5}),
+    Case(LIGHTGBM_NUMBERS, params={"objective": "regression_l1", "subsample": 0.6, "subsample_freq": 2}),
+    Case(LIGHTGBM_NUMBERS, params={"objective": "quantile", "alpha": 0.9}),
+    Case(LIGHTGBM_NUMBERS, params={"objective": "poisson"}),
+    Case(LIGHTGBM_NUMBERS, params={"boosting_type": "rf", "subsample": 0.6, "subsample_freq": 1}),
+    Case(XGBOOST_NUMBERS, params={"subsample": 0.6}),
+    Case(XGBOOST_NUMBERS, params={"objective": "reg:absoluteerror"}),
+    Case(XGBOOST_NUMBERS, params={"objective": "reg:quantileerror", "quantile_alpha": 0.1}),
+    Case(XGBOOST_NUMBERS, params={"objective": "count:poisson"}),
+    Case(CATBOOST_NUMBERS, (1, 3, 8, 20, 33), {"learning_rate": 0.1}, "iterations"),
+    Case(CATBOOST_NUMBERS, (1, 3, 8, 20, 33), {"learning_rate": 0.1, "loss_function": "MAE"}, "iterations"),
+    Case(CATBOOST_NUMBERS, (1, 3, 8, 20, 33), {"learning_rate": 0.1, "loss_function": "Quantile:alpha=0.9"}, "iterations"),
+    Case(CATBOOST_NUMBERS, (1, 3, 8, 20, 33), {"learning_rate": 0.1, "loss_function": "Poisson"}, "iterations"),
+)
+SEPARATE_NUMBERS = (
+    Case(LIGHTGBM_NUMBERS, params={"objective": "cross_entropy"}),
+    Case(XGBOOST_NUMBERS, params={"objective": "reg:logistic"}),
+    Case(CATBOOST_NUMBERS, params={"learning_rate": 0.1, "loss_function": "RMSEWithUncertainty"}, parameter="iterations"),
+    Case(CATBOOST_NUMBERS, parameter="iterations"),
+)
+
+
+def quantity() -> NumberTask:
+    """Numbers above 0, with weights."""
+    rng = np.random.default_rng(8)
+    values = rng.normal(size=(240, 6))
+    return NumberTask(
+        name="n", features=tuple(Feature(f"f{i}", "numeric") for i in range(6)), values=values, rows=np.arange(240),
+        target=np.exp(values[:, 0] / 2 + rng.normal(size=240) / 3), weights=rng.choice([0.5, 1.0, 2.0], 240),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SHARED_NUMBERS, ids=str)
+def test_one_fit_says_the_numbers_of_separate_fits_bit_for_bit(case):
+    installed(case)
+    work, learners = quantity(), case.learners
+    assert len(batches([Candidate(learner) for learner in learners])) == 1
+    seed = int(np.random.default_rng(5).integers(2**31 - 1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        path = learners[0].fit_path(work, ANALYSIS, np.random.default_rng(5))
+        said = path.outputs(learners, work, ASSESSMENT, False).predicted
+        for learner, own in zip(learners, said, strict=True):
+            made = learner.cls(**settled(learner.cls, learner.params, seed))
+            made.fit(work.values[ANALYSIS], work.target[ANALYSIS], sample_weight=work.weights[ANALYSIS])
+            assert np.array_equal(own, np.asarray(made.predict(work.values[ASSESSMENT]), np.float64))
+            assert np.array_equal(path.model(learner).predict(work)[ASSESSMENT], own)
+
+
+@pytest.mark.parametrize("case", SEPARATE_NUMBERS, ids=str)
+def test_losses_of_which_nothing_is_known_are_fitted_one_by_one(case):
+    installed(case)
+    assert len(batches([Candidate(learner) for learner in case.learners])) == len(case.values)
 
 
 def installed(case: Case) -> None:

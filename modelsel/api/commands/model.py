@@ -20,7 +20,8 @@ INHERITED = ("delimiter", "decimal", "encoding", "missing")  # a new file is rea
 
 
 def predict(
-    run: object, data: object, explain: bool = False, sets: float | None = None, threshold: float | None = None
+    run: object, data: object, explain: bool = False, sets: float | None = None, threshold: float | None = None,
+    interval: float | None = None,
 ) -> "pd.DataFrame":  # fmt: skip
     """Predict new rows with a study's final model.
 
@@ -38,6 +39,9 @@ def predict(
         A column `set` more: classes that cover this share of rows, in (0, 1); the study must have kept its folds' models.
     threshold : float, optional
         Predict the second of two classes from this score on, in [0, 1], instead of the model's own operating point.
+    interval : float, optional
+        Of numbers, columns `low` and `high` more: intervals that cover this share of rows, in (0, 1); the study must have kept
+        its folds' models (`explain.sets=true`).
 
     Returns
     -------
@@ -59,7 +63,7 @@ def predict(
     import pandas as pd
 
     outcome = outcome_of(run)
-    found = _predictions(outcome, data, explain, sets)
+    found = _predictions(outcome, data, explain, sets, interval)
     if threshold is not None:
         found = at_threshold(found, threshold)
     labels: Sequence[Any] = outcome.classes.tolist()
@@ -109,15 +113,17 @@ def export(run: object, to: str, path: str | Path | None = None, table: str = "r
     return export_model(place(run), to, path, table)
 
 
-def _predictions(outcome: "Outcome", data: object, explain: bool, sets: float | None) -> "Predictions":
+def _predictions(outcome: "Outcome", data: object, explain: bool, sets: float | None, interval: float | None) -> "Predictions":
     """Predict the rows of a file, or rows in memory."""
     from modelsel.record.refit import ready
 
     folder = RunFolder.open(outcome.folder)
     if isinstance(data, str | Path):
-        return predict_file(folder, Path(data), explain, sets)
+        return predict_file(folder, Path(data), explain, sets, interval)
     if not outcome.classes.size:
-        return _of_numbers(outcome.model.predict(data), {}, explain, sets)
+        ends = _ends(folder, outcome.model._known(data), interval)
+        return _of_numbers(outcome.model.predict(data), {}, explain, sets, ends)
+    _refuse_interval(interval)
     table, scores = (known := outcome.model._known(data)), outcome.model.final_.scores(known)
     names = dict(zip(outcome.classes.tolist(), outcome.task["classes"], strict=True))
     more = {"path": tree_paths(ready(folder, progress().say), table)} if explain else {}
@@ -135,10 +141,12 @@ class Predictions:
     labels: Sequence[Any]  # classes by name, or numbers
     scores: Sequence[Sequence[float]]
     ids: Mapping[str, Sequence[str]] = field(default_factory=dict)  # what identifies the rows, where the file has it
-    more: Mapping[str, Sequence[str]] = field(default_factory=dict)  # columns asked for, by name
+    more: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # columns asked for, by name
 
 
-def predict_file(folder: RunFolder, path: Path, explain: bool = False, sets: float | None = None) -> Predictions:
+def predict_file(
+    folder: RunFolder, path: Path, explain: bool = False, sets: float | None = None, interval: float | None = None
+) -> Predictions:
     """Predictions of a run's final model for the rows of a file; what is noticed about them is said on stderr."""
     from modelsel.dataset.columns.settings import listed
     from modelsel.dataset.tables.prediction_rows import read_like
@@ -157,7 +165,8 @@ def predict_file(folder: RunFolder, path: Path, explain: bool = False, sets: flo
     _remember(folder, rows.table)
     if not predictor.classes:
         said = answered(folder, predictor, rows.table, scores=False)
-        return _of_numbers(said.predicted[0], rows.ids, explain, sets)
+        return _of_numbers(said.predicted[0], rows.ids, explain, sets, _ends(folder, rows.table, interval))
+    _refuse_interval(interval)
     more = {"path": tree_paths(predictor, rows.table)} if explain else {}
     if sets is not None:
         more["set"] = prediction_sets(folder, rows.table, sets)
@@ -167,12 +176,35 @@ def predict_file(folder: RunFolder, path: Path, explain: bool = False, sets: flo
     return Predictions(predictor.classes, labels, said.scores[0].tolist(), rows.ids, more)
 
 
-def _of_numbers(said: Any, ids: Mapping[str, Sequence[str]], explain: bool, sets: float | None) -> Predictions:
+def _of_numbers(
+    said: Any, ids: Mapping[str, Sequence[str]], explain: bool, sets: float | None, more: Mapping[str, Sequence[Any]]
+) -> Predictions:
     """Predicted numbers; ConfigurationError for what is told of classes alone."""
     if explain or sets is not None:
         what = "paths and prediction sets are those of classes, and this model predicts numbers"
-        raise ConfigurationError(Problem("MSEL-293", what, "--explain" if explain else "--sets", "leave it out"))
-    return Predictions((), said.tolist(), [[] for _ in said], ids)
+        fix = "leave it out" if explain else "take --interval"
+        raise ConfigurationError(Problem("MSEL-293", what, "--explain" if explain else "--sets", fix))
+    return Predictions((), said.tolist(), [[] for _ in said], ids, more)
+
+
+def _refuse_interval(interval: float | None) -> None:
+    """Raise ConfigurationError where intervals are asked of a model of classes."""
+    if interval is not None:
+        what = "intervals are those of numbers, and this model predicts classes"
+        raise ConfigurationError(Problem("MSEL-293", what, "--interval", "take --sets"))
+
+
+def _ends(folder: RunFolder, table: Any, interval: float | None) -> dict[str, list[float]]:
+    """Ends of the intervals of rows, where they are asked for; what they promise is said on stderr."""
+    if interval is None:
+        return {}
+    from modelsel.explanation.prediction_intervals import intervals_of, words
+    from modelsel.explanation.prediction_sets import kept_folds
+
+    kept = kept_folds(folder)
+    low, high = intervals_of(kept, table, interval)
+    Lines(sys.stderr).say(words(kept, interval))
+    return {"low": low.tolist(), "high": high.tolist()}
 
 
 def _remember(folder: RunFolder, table: Any) -> None:

@@ -51,6 +51,8 @@ class PruningData:
         The rows that grew the tree, where a pruner may send them elsewhere.
     pruning_numbers : NodeNumbers, optional
         Of a tree of numbers: mean and squares of the rows held back, per node.
+    risk : Floats, optional
+        Of a tree of numbers: what each node costs as a leaf, where that is no squared error.
 
     Examples
     --------
@@ -63,6 +65,7 @@ class PruningData:
     cost_matrix: Floats | None = None  # true class × predicted class
     reroute: Reroute | None = None
     pruning_numbers: NodeNumbers | None = None
+    risk: Floats | None = None
 
 
 class PruningPath(Protocol):

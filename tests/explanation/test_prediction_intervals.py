@@ -1,0 +1,85 @@
+"""Intervals by CV+ of the choice repeated: the definition by brute force, and what a study keeps of its folds."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import modelsel
+from modelsel.core.errors import ConfigurationError
+from modelsel.core.types import Fold, Scoreboard
+from modelsel.explanation.prediction_intervals import choices, prediction_intervals
+from modelsel.explanation.prediction_sets import kept_folds
+from modelsel.record.folder import RunFolder
+from modelsel.rule.best import Best
+
+
+def test_ends_are_those_of_the_definition() -> None:
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        sizes, new = rng.integers(1, 6, int(rng.integers(1, 5))), int(rng.integers(1, 4))
+        said = [rng.normal(size=new) for _ in sizes]
+        residuals = [np.abs(rng.normal(size=size)) for size in sizes]
+        coverage = float(rng.choice([0.5, 0.8, 0.9, 0.95]))
+        low, high = prediction_intervals(said, residuals, coverage)
+        n = int(sizes.sum())
+        for row in range(new):
+            below = sorted(own[row] - off for own, each in zip(said, residuals, strict=True) for off in each)
+            above = sorted(own[row] + off for own, each in zip(said, residuals, strict=True) for off in each)
+            first = int(np.floor(round((1 - coverage) * (n + 1), 9)))
+            last = int(np.ceil(round(coverage * (n + 1), 9)))
+            assert low[row] == (below[first - 1] if first >= 1 else -np.inf)
+            assert high[row] == (above[last - 1] if last <= n else np.inf)
+
+
+def test_the_choice_is_repeated_by_the_scores_of_the_other_folds() -> None:
+    rng = np.random.default_rng(2)
+    folds = rng.random((6, 4))
+    board = Scoreboard(
+        ids=tuple("abcdef"), folds=folds, mean=folds.mean(axis=1), se=np.zeros(6), complexity=np.zeros(6), unit=("leaves",) * 6,
+        eligible=np.array([True] * 5 + [False]),
+    )  # fmt: skip
+    some = [Fold(k, 0, np.arange(4), np.arange(1)) for k in range(4)]
+    expected = [int(np.argmin([np.delete(own, k).mean() for own in folds[:5]])) for k in range(4)]
+    assert list(choices(Best(), board, some)) == expected
+    assert len(set(expected)) > 1
+
+
+@pytest.fixture(scope="module")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> tuple[modelsel.Outcome, pd.DataFrame]:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.random(160), "b": rng.integers(0, 4, 160).astype(str), "noise": rng.random(160)})
+    frame["price"] = (10 * frame.a + frame.b.astype(float) + rng.normal(size=160)).round(3)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("homes"))
+        patch.setenv("MODELSEL_HOME", str(tmp_path_factory.mktemp("home")))
+        trees = {"learner": "cart", "sweep": {"min_leaf": "choice(2, 5, 10)", "max_depth": "choice(2, 3, 5)"}}
+        outcome = modelsel.run(
+            "explain.sets=true", "scheme.folds=4", "tracking=off", "final_test=false", data=frame, target="price",
+            space={"cart": trees},
+        )  # fmt: skip
+        yield outcome, frame
+
+
+def test_a_study_keeps_the_models_of_the_choice_repeated_and_says_intervals(homes) -> None:
+    outcome, frame = homes
+    found = modelsel.predict(outcome, frame, interval=0.8)
+    assert found.columns.tolist() == ["prediction", "low", "high"]
+    pd.testing.assert_frame_equal(found, outcome.predict_interval(frame, 0.8))
+    kept = kept_folds(RunFolder.open(outcome.folder))
+    said = [model.predict(outcome.model._known(frame)) for model, _ in kept]
+    low, high = prediction_intervals(said, [off for _, off in kept], 0.8)
+    assert found.low.tolist() == low.tolist()
+    assert found.high.tolist() == high.tolist()
+    own = outcome.predictions
+    assert sum(len(off) for _, off in kept) == len(own)
+    same = [np.isclose(np.sort(off), np.sort(np.abs(part.truth - part.predicted))).all()
+            for (_, off), (_, part) in zip(kept, own.groupby("fold"), strict=True)]  # fmt: skip
+    assert any(same)  # folds without which the winner wins as well have its own residuals
+
+
+def test_what_cannot_be_is_said(homes) -> None:
+    outcome, frame = homes
+    with pytest.raises(ConfigurationError, match="MSEL-292"):
+        outcome.predict_interval(frame, 90)
+    with pytest.raises(ConfigurationError, match="take --interval"):
+        modelsel.predict(outcome, frame, sets=0.9)
