@@ -36,5 +36,6 @@ best = board.groupby(["entry", "fitted"])["mean"].min().unstack()
 figure, axes = plt.subplots(figsize=(6, 3.2))
 best.plot.barh(ax=axes)
 axes.set(xlabel="mean absolute error of the best candidate", ylabel="")
-axes.legend(title="fitted on", labels=["log of the price" if name == "log" else "price" for name in best.columns])
+labels = ["log of the price" if name == "log" else "price" for name in best.columns]
+axes.legend(title="fitted on", labels=labels, loc="upper left", bbox_to_anchor=(1, 1))
 figure.tight_layout()
