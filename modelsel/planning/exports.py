@@ -44,11 +44,14 @@ def _converted(candidate: Candidate) -> bool:
     return class_name in CONVERTED and plain and not candidate.preparers and not learner.steps
 
 
-def line(candidates: Sequence[Candidate]) -> str:
-    """Per format the entries whose candidates all have it, or some of them; what none has is left out."""
+def line(candidates: Sequence[Candidate], numbers: bool = False) -> str:
+    """Per format the entries whose candidates all have it, or some of them; what none has is left out.
+
+    Models of `numbers` are written as JSON alone.
+    """
     entries: dict[str, list[tuple[str, ...]]] = {}
     for candidate in candidates:
-        entries.setdefault(candidate.entry, []).append(formats(candidate))
+        entries.setdefault(candidate.entry, []).append(() if numbers else formats(candidate))
     said = []
     for to in FORMATS:
         able = {entry: sum(to in each for each in own) / len(own) for entry, own in entries.items()}
