@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import is_regressor
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -19,17 +20,21 @@ NOT_REPEATS = {
     "knn": {WEIGHTS: "k counts rows: a row of weight two is one neighbour, a row that stands twice is two"},
     "kaariainen": {WEIGHTS: "the pruning rows are drawn among rows, and a row that stands twice can fall on both sides"},
     "rep_tree": {WEIGHTS: "as kaariainen"},
+    "linear_regression": {WEIGHTS: "columns are scaled by deviations that count rows, and the ridge is on that scale"},
 }
 LEARNERS = ("tree", "id3", "c45", "cart", "kaariainen", "rep_tree", "knn", "naive_bayes", "table", "majority")
+OF_NUMBERS = ("cart", "rep_tree", "knn", "linear_regression", "mean", "median")
 
 
 def checks() -> Any:
-    for name in LEARNERS:
-        for estimator, check in estimator_checks_generator(modelsel.classifier(name)):
+    named = [(name, modelsel.classifier(name)) for name in LEARNERS] + [(name, modelsel.regressor(name)) for name in OF_NUMBERS]
+    for name, made in named:
+        for estimator, check in estimator_checks_generator(made):
             check_name = check.func.__name__
             reason = NOT_REPEATS.get(name, {}).get(check_name)
             marks = [pytest.mark.skip(reason=reason)] if reason else []
-            yield pytest.param(estimator, check, id=f"{name}-{check_name}", marks=marks)
+            kind = "numbers-" if is_regressor(made) else ""
+            yield pytest.param(estimator, check, id=f"{kind}{name}-{check_name}", marks=marks)
 
 
 @pytest.mark.parametrize(("estimator", "check"), list(checks()))

@@ -339,6 +339,7 @@ def _opened(value: object) -> Options:
 
 
 def _slots_of(group: str, cls: Any) -> Mapping[str, Slot]:
+    """The settings of a part; a learner's with what may stand around any learner."""
     if group != LEARNER:
         return slots(cls)
     around = issubclass(cls, Calibrated | Decided | TransformedTarget)

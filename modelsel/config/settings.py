@@ -67,6 +67,12 @@ class SearchSettings:
         None, above=0, help="after which no further trial is begun; those that were are finished, and the others skipped"
     )
 
+    def by_the_clock(self) -> Iterator[Problem]:
+        """Yield a problem where the search is no study and should end after some seconds."""
+        if self.seconds is not None:
+            what = "a search that is no study is not ended by the clock"
+            yield Problem("MSEL-208", what, "search.seconds", "give search.trials, or record=True")
+
     def problems(self, candidates: Sequence[Candidate], outer: bool, raced: bool) -> Iterator[Problem]:
         """Yield reasons why a search cannot end after some seconds."""
         where = "search.seconds"

@@ -26,6 +26,12 @@ class R2(OfNumbers):
     def problems(self, task: Task, resampling: Resampling) -> Iterator[str]:
         if alone := sum(len(fold.assessment) < 2 for fold in resampling.folds):
             yield f"r2 is not defined on {alone} folds that assess a single row: use fewer folds, or measure=mse"
+        same = [
+            fold.index for fold in resampling.folds if len(fold.assessment) > 1 and not np.ptp(task.target[fold.assessment])
+        ]
+        if same:
+            which = f"fold {same[0]}" + (f" and {len(same) - 1} more" if same[1:] else "")
+            yield f"r2 divides by the variance of the target, and all rows of {which} have one value: use fewer folds, or mse"
 
     def of(self, truth: Floats, predicted: Floats, weights: Floats) -> Floats:
         if len(truth) < 2:

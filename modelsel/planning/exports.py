@@ -17,12 +17,14 @@ FORMATS = ("sql", "onnx", "rules", "dot")  # json takes every model
 MANY_PATHS = ("fractional", "surrogate", "surrogate_count")
 
 
-def formats(candidate: Candidate) -> tuple[str, ...]:
-    """The formats of the FORMATS that its fitted model can be written in.
+def formats(candidate: Candidate, numbers: bool = False) -> tuple[str, ...]:
+    """The formats of the FORMATS that its fitted model can be written in; of models of numbers there is no ONNX.
 
-    >>> formats(Candidate(Tree(missing="fractional")))
-    ('sql', 'rules', 'dot')
+    >>> formats(Candidate(Tree(missing="fractional"))), formats(Candidate(Tree(missing="branch")), numbers=True)
+    (('sql', 'rules', 'dot'), ('sql', 'rules', 'dot'))
     """
+    if numbers:
+        return tuple(to for to in formats(candidate) if to != "onnx")
     learner = candidate.learner
     if isinstance(learner, Estimator):
         return ("onnx",) if _converted(candidate) else ()
@@ -44,11 +46,11 @@ def _converted(candidate: Candidate) -> bool:
     return class_name in CONVERTED and plain and not candidate.preparers and not learner.steps
 
 
-def line(candidates: Sequence[Candidate]) -> str:
+def line(candidates: Sequence[Candidate], numbers: bool = False) -> str:
     """Per format the entries whose candidates all have it, or some of them; what none has is left out."""
     entries: dict[str, list[tuple[str, ...]]] = {}
     for candidate in candidates:
-        entries.setdefault(candidate.entry, []).append(formats(candidate))
+        entries.setdefault(candidate.entry, []).append(formats(candidate, numbers))
     said = []
     for to in FORMATS:
         able = {entry: sum(to in each for each in own) / len(own) for entry, own in entries.items()}

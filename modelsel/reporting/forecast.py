@@ -98,7 +98,7 @@ def forecast(config: Config) -> Forecast:
         *shown,
         *((DEFAULT_MEASURE,) if config.chooses_by_default else ()),
         *explaining(config.explain, config.curve, plan.folds, candidates),
-        exports.line(candidates),
+        exports.line(candidates, numbers=material.development.kind == "numbers"),
         *filter(None, [counted_once(len(config.candidates), len(candidates)), _scheme(material, config)]),
         *map(told, found),
         *read_up((*found, *warned)),

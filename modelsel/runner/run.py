@@ -171,7 +171,7 @@ class _Reporter:
         self._left -= 1
         if time.monotonic() - self._looked > LOOK_AGAIN or self._left <= 0:
             best, self._looked = scores.best(measure.higher_is_better), time.monotonic()
-            best = sqrt(best) if best is not None and measure.squared else best
+            best = sqrt(best) if best is not None and getattr(measure, "squared", False) else best
         fresh = {done.job.members[row] for row in np.flatnonzero(failing(done.result.status))} - self._failed
         self._failed |= fresh
         self._progress.advance(1, best, len(fresh))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.config.compose import BATES, Config, for_task
+from modelsel.config.readers import readers
 from modelsel.config.suggest import near
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.spec import class_of, kind_of, kinds_of
@@ -20,7 +21,6 @@ from modelsel.core.types import (
     CLASS_TASKS,
     Candidate,
     Finding,
-    Floats,
     NumberTask,
     Resampling,
     Sealed,
@@ -35,9 +35,9 @@ from modelsel.guard.checks.independence import FEWEST_UNITS
 from modelsel.measure.answerable import unanswerable
 from modelsel.measure.beside import named, unbounded
 from modelsel.runner import date_columns
+from modelsel.runner.number_look import nothing_beside, with_tolerance
 from modelsel.scheme.partition import fewer_rows_than_folds
 from modelsel.split.parts import dropped
-from modelsel.statistics.sampling import weighted_median
 
 EXPECTED = "INFERRED_KINDS"  # no surprise
 
@@ -106,14 +106,14 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
         ("rule", config.rule.problems(resampling, config.measure.over_rows)),
         ("rule", _other_units(config)),
         ("slices", _no_columns(config, development)),
-        ("guard.beside", _nothing_beside(config, development)),
+        ("guard.beside", nothing_beside(config, development)),
         ("explain.sets", refusal(development, resampling) if config.explain.sets else ()),
     )
     bounds = getattr(config.rule, "bounds", ())
     _refuse(("rule", unbounded(config.measure, bounds, development, resampling)))
     judges = (config.measure, *named(config.measure, bounds).values())
     _refuse(*((f"space.{entry}", [reason]) for entry, reason in unanswerable(judges, config.candidates)))
-    return StudyData(development, seal(test), resampling, findings, _with_tolerance(config, development))
+    return StudyData(development, seal(test), resampling, findings, with_tolerance(config, development))
 
 
 def with_source(task: Task, candidates: Iterable[Candidate], scheme: object = None) -> Task:
@@ -153,61 +153,8 @@ def _scheme(config: Config, task: Task) -> Iterator[str]:
         yield from misfits(config.candidates)
 
 
-def _with_tolerance(config: Config, task: Task) -> Config:
-    """The study with the tolerance of its final test, and the cap of errors beside: both from development targets alone."""
-    if not isinstance(task, NumberTask):
-        return config
-    said = {}
-    if config.guard.tolerance is None:
-        said["tolerance"] = usual_tolerance(task.target, task.row_weights)
-    if config.guard.beside and config.guard.cap is None:
-        said["cap"] = usual_cap(task.target)
-    resolved = {**config.resolved, "guard": {**config.resolved["guard"], **said}}
-    return replace(config, guard=replace(config.guard, **said), resolved=resolved) if said else config
-
-
-def usual_tolerance(target: Floats, weights: Floats) -> float:
-    """Half of the median distance from the median, to two digits: a guess is off by more for well over half of the rows.
-
-    Of the mean distance where more than half of the rows hold the median itself. Why a half: docs/numbers.md.
-
-    >>> usual_tolerance(np.array([1.0, 2.0, 3.0, 4.0, 100.0]), np.ones(5))
-    0.5
-    >>> usual_tolerance(np.array([0.0, 0.0, 0.0, 4.0, 6.0]), np.ones(5))
-    1.0
-    """
-    away = np.abs(target - weighted_median(target, weights))
-    typical = weighted_median(away, weights) or float(np.average(away, weights=weights))
-    return float(f"{typical / 2:.1e}")
-
-
-def usual_cap(target: Floats) -> float:
-    """What a guess of the median exceeds for one row in a hundred, to two digits: an error counts at most that much.
-
-    >>> usual_cap(np.arange(201.0))
-    99.0
-    """
-    return float(f"{np.quantile(np.abs(target - np.median(target)), 1 - TAIL):.1e}") or 1.0
-
-
-def _nothing_beside(config: Config, task: Task) -> Iterator[str]:
-    """Yield reasons why the study's measure cannot stand beside the count of rows that are off."""
-    guard, measure = config.guard, kind_of(config.measure)
-    if not guard.beside:
-        return
-    if not isinstance(task, NumberTask):
-        yield "it is about numbers, and the target is a class: leave it out"
-    elif measure not in POWERS:
-        yield f"measure={measure} has no interval on sealed rows: use one of {', '.join(POWERS)}, or leave it out"
-    if guard.release not in EXACT or guard.resolution != "count" or kind_of(guard) in ("ladder", "thresholdout"):
-        yield "it shows exact answers, and guard.release or guard.resolution shows less: leave it out"
-
-
-TAIL = 0.01  # share of rows
-POWERS = {"mae": 1, "mse": 2, "rmse": 2}  # measures whose capped errors, to a power, have an interval
-EXACT = ("full", "predicted")
-
 IS: dict[TaskKind, str] = {"classes": "the target is a class", "numbers": "the target is a number"}
+ABOUT_CLASSES = "this target is a number"  # in the reasons of learners some of whose settings are about classes
 UNSAID: dict[str, tuple[TaskKind, ...]] = {"learner": CLASS_TASKS, "preparer": BOTH_TASKS}  # of parts that do not say
 
 
@@ -236,19 +183,14 @@ def _unread(candidates: Iterable[Candidate], task: Task) -> Iterator[tuple[str, 
     for candidate in candidates:
         for group, part in (("learner", candidate.learner), *(("preparer", step) for step in candidate.steps)):
             if task.kind not in getattr(part, "reads", UNSAID[group]) and (candidate.entry, kind_of(part)) not in said:
+                fix = f"; what reads it: {readers(task.kind)}" if group == "learner" and not said else ""
                 said.add((candidate.entry, kind_of(part)))
-                fix = f"; {readers(group, task.kind)}" if group == "learner" else ""
                 yield f"space.{candidate.entry}", [f"{group} {kind_of(part)} does not read it: {IS[task.kind]}{fix}"]
 
 
 def judges(kind: TaskKind) -> str:
     """Name the measures of a kind of target."""
     return f"use one of {', '.join(name for name in kinds_of('measure') if kind in _reads('measure', name))}"
-
-
-def readers(group: str, kind: TaskKind) -> str:
-    """Name the parts of a group that read a kind of target."""
-    return f"use one of {', '.join(name for name in kinds_of(group) if kind in _reads(group, name))}"
 
 
 def _reads(group: str, name: str) -> tuple[TaskKind, ...]:
@@ -321,6 +263,8 @@ def _invalid(candidates: Sequence[Candidate], task: Task) -> Iterator[tuple[str,
         fresh = [reason for reason in dict.fromkeys(reasons) if reason not in said]
         said.update(fresh)
         yield f"space.{candidate.entry}", fresh
+    if any(ABOUT_CLASSES in reason for reason in said):
+        yield "space", [f"what reads numbers: {readers('numbers')}"]
 
 
 def _reads_texts(candidate: Candidate) -> bool:

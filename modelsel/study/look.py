@@ -26,7 +26,8 @@ from modelsel.record.folder import RunFolder
 from modelsel.record.mlflow.track import Tracker
 from modelsel.runner.execution.single_job import Failure
 from modelsel.runner.final_fit import Final
-from modelsel.runner.study_data import POWERS, StudyData
+from modelsel.runner.number_look import POWERS
+from modelsel.runner.study_data import StudyData
 from modelsel.study.winner import Fitted, answered
 
 

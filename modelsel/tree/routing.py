@@ -145,7 +145,7 @@ def numbers_by_node(tree: DecisionTree, routed: Routed, target: Floats, weight: 
 
     Sums are of whole numbers, so that they do not depend on the order of the rows.
     """
-    middle = float(target.min() / 2 + target.max() / 2)
+    middle = float(target.min() / 2 + target.max() / 2) if len(target) else 0.0  # of a single row none is held back
     part, about = routed.part * weight[routed.owner], target - middle
     sums = [_arrived(tree, routed.leaf, part * power) for power in (1.0, about[routed.owner], np.square(about)[routed.owner])]
     total, first, second = sums
@@ -157,7 +157,7 @@ def numbers_by_node(tree: DecisionTree, routed: Routed, target: Floats, weight: 
 
 def _arrived(tree: DecisionTree, leaf: Codes, parts: Floats) -> Floats:
     """Sum of parts over each node's subtree, each part rounded to 2^-60 of what all are at most together."""
-    scale = np.ldexp(1.0, 60 - int(np.frexp(np.abs(parts).max() * len(parts))[1]))
+    scale = np.ldexp(1.0, 60 - int(np.frexp(np.abs(parts).max(initial=0.0) * len(parts))[1]))
     found = np.zeros(len(tree), np.int64)
     np.add.at(found, leaf, np.rint(parts * scale).astype(np.int64))
     for nodes in tree.levels[:0:-1]:

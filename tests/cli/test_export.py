@@ -5,17 +5,19 @@ import sqlite3
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from modelsel.config.build import learner
 from modelsel.core.errors import ConfigurationError
-from modelsel.core.types import Feature, Floats, Table, Task, positions
+from modelsel.core.types import Feature, Floats, NumberTask, Table, Task, positions
 from modelsel.record.export import sql as sql_module
 from modelsel.record.export.onnx import onnx
 from modelsel.record.export.sql import name, sql
 from modelsel.record.model import Predictor
+from modelsel.tree.export.nested import from_dict, to_dict
 from tests.extras import needs
 
 LEVELS = ("low", "it's", 'a "b"', "high")
@@ -111,6 +113,40 @@ def test_sqlite_predicts_what_the_model_predicts(nominal: str, missing: str, dep
     said = [row[-1] for row in store.execute(sql(predictor, "rows"))]
     assert said == predictor.predict(rows).tolist()
     assert len(set(said)) > (depth != 0)
+
+
+NUMBERS = [
+    {"missing": missing, "splits.nominal": nominal, "max_depth": depth, "pruner": "unpruned"}
+    for missing, nominal, depth in product(
+        ("node_mode", "branch", "fractional", "surrogate", "surrogate_count"), ("equality", "subset"), (0, 2, None)
+    )
+]
+
+
+@pytest.mark.parametrize("flat", [False, True], ids=["nested", "flat"])
+@pytest.mark.parametrize("settings", NUMBERS, ids=str)
+def test_sqlite_says_the_number_that_the_model_says(
+    settings: dict[str, Any], flat: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows with gaps and levels that training had not declared included."""
+    monkeypatch.setattr(sql_module, "DEEPEST", 0 if flat else sql_module.DEEPEST)
+    known, new = task(np.random.default_rng(5)), task(np.random.default_rng(6), 400)
+    rng = np.random.default_rng(8)
+    amounts = np.nan_to_num(known.values[:, 0]) * 100 + 50 * known.target + rng.normal(size=len(known))
+    numbers = NumberTask(name="n", features=known.features, values=known.values, rows=known.rows, target=amounts)
+    spec, _ = learner("cart", {"min_leaf": 3, **settings}, numbers=True)
+    model = spec.fit(numbers, positions(numbers), np.random.default_rng(0))
+    values = np.array(new.values)
+    values[:20, 1] = values[20:40, 2] = len(LEVELS)
+    values[np.random.default_rng(7).random(values.shape) < 0.2] = np.nan
+    predictor, rows = Predictor(numbers.features, (), (), model), new.with_features(new.features, values)
+    said, wanted = np.array(asked_of_sqlite(predictor, rows), np.float64), model.predict(rows)
+    assert np.allclose(said, wanted, rtol=1e-12)
+    assert settings["missing"] == "fractional" or (said == wanted).all()
+    assert len(np.unique(said)) > (settings["max_depth"] != 0)
+    assert from_dict(json.loads(json.dumps(to_dict(model.cut)))).prediction.tolist() == model.cut.prediction.tolist()
+    with pytest.raises(ConfigurationError, match="MSEL-255: it predicts numbers, --to onnx; take --to sql, rules, dot or json"):
+        onnx(predictor)
 
 
 HOLES = [

@@ -73,9 +73,10 @@ def _dot(predictor: object, _: str) -> str:
 def _json(predictor: Any, _: str) -> str:
     """A tree in the documented shape; another model as its kind restores it, arrays as lists."""
     from modelsel.learner.trees.model import TreeModel
+    from modelsel.learner.trees.number_model import NumberTreeModel
     from modelsel.tree.export.nested import to_dict
 
-    if isinstance(predictor.model, TreeModel):
+    if isinstance(predictor.model, TreeModel | NumberTreeModel):
         return json.dumps(to_dict(predictor.model.cut), ensure_ascii=False) + "\n"
     described = predictor.model.describe()
     arrays = {key: array.tolist() for key, array in described.arrays.items()}
@@ -86,8 +87,9 @@ def _cut(predictor: Any) -> Any:
     """Return the tree of the final model; other models are refused."""
 
     from modelsel.learner.trees.model import TreeModel
+    from modelsel.learner.trees.number_model import NumberTreeModel
 
-    if not isinstance(predictor.model, TreeModel):
+    if not isinstance(predictor.model, TreeModel | NumberTreeModel):
         what = f"{type(predictor.model).__name__} is no tree"
         raise ConfigurationError(Problem("MSEL-257", what, "--to", "json takes every model"))
     return predictor.model.cut

@@ -539,11 +539,8 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         rule = builder.part("rule", _named(self.rule), "rule")
         search = builder.record(SearchSettings, _named(self.search) or {}, "search") or SearchSettings()
         scorings = scorings_of(self.scoring, self.measure, self.refit, builder, task.kind)
-        if search.seconds is not None and not self.record:
-            fix = "give search.trials, or record=True"
-            builder.problems.append(
-                Problem("MSEL-208", "a search that is no study is not ended by the clock", "search.seconds", fix)
-            )
+        if not self.record:
+            builder.problems.extend(search.by_the_clock())
         space = expand(entries, builder, self.seed, search=search, measure=scorings.chooses.measure)
         if self.scoring is None and self.measure is None and not builder.problems and judge_themselves(space.candidates):
             scorings = scorings_of(own_score, None, self.refit, builder, task.kind)

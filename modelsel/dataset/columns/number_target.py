@@ -2,7 +2,8 @@
 
 `task=auto`: a number exactly where classes are refused for what the column is, so that no table of classes changes: more than
 ten different fractional numbers (MSEL-323), nearly as many labels as rows (MSEL-324), or a label of one row among more than
-`MANY` different numbers (MSEL-326). Other whole numbers stay classes; where they look like amounts, that is said.
+`MANY` different numbers (MSEL-326). Other whole numbers stay classes; where they look like amounts, that is said. Where most
+cells are numbers and classes are refused, what is told is which cells are none.
 """
 
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ from modelsel.dataset.columns.target import REGRESSION, Target
 AUTO, CLASSIFY, REGRESS = "auto", "classification", "regression"  # what `task` may be
 MANY = 20  # different numbers above which a label of one row makes them a quantity
 AMOUNTS = REGRESSION  # different whole numbers above which classes look like amounts
+MOSTLY = 0.9  # of the cells, above which those that are no numbers are taken for slips
 REFUSED = {"MSEL-323", "MSEL-324"}
 _ASKED: ContextVar[str] = ContextVar("task", default=AUTO)
 
@@ -46,9 +48,13 @@ def settled(column: RawColumn, classes: Target, settings: TableSettings, decimal
     if asked == REGRESS:
         return _numbers(column, values, strange)
     said = declared(settings.features.get(column.name, column.kind))[0]
+    known = np.isfinite(values)
+    distinct = np.unique(values[known])
+    undeclared = not column.levels and column.name not in settings.features
+    if strange and undeclared and _refused(classes, len(distinct)) and known.sum() > MOSTLY * (~column.absent).sum():
+        return _numbers(column, values, strange)
     if strange or column.levels or said in ("nominal", "ordered"):
         return classes
-    distinct = np.unique(values[np.isfinite(values)])
     if not _refused(classes, len(distinct)):
         return replace(classes, findings=(*classes.findings, *_amounts(column.name, classes, distinct)))
     made = _numbers(column, values, strange)
@@ -86,7 +92,7 @@ def _problems(column: RawColumn, values: Floats, strange: list[str]) -> Iterator
     if strange:
         rows = np.flatnonzero(np.isnan(values) & ~column.absent)
         what = f"not a number: {examples(strange)} in {len(rows)} rows ({rows_said(rows)})"
-        fix = "correct them, set dataset.decimal or dataset.missing, or leave task=regression out"
+        fix = "correct them, or set dataset.missing or dataset.decimal; task=classification takes each text for a class"
         yield Problem("MSEL-327", what, where, fix)
     if len(infinite):
         what = f"infinite target in {len(infinite)} rows ({rows_said(infinite)})"

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.learner.forests.model import ForestModel
 from modelsel.learner.trees.model import TreeModel
+from modelsel.learner.trees.number_model import NumberTreeModel
 from modelsel.record.model import Predictor
 from modelsel.tree.structure.node import DIVIDED
 
@@ -21,12 +22,18 @@ def one_path(predictor: Predictor, to: str) -> TreeModel:
     Raises ConfigurationError with every reason why `--to` cannot express it.
     """
     fix = "take --to sql, or a tree with missing=node_mode"
-    return _tree(predictor, to, [*_reasons(predictor), *_holes(predictor)], fix)
+    if isinstance(predictor.model, NumberTreeModel):
+        raise ConfigurationError(Problem("MSEL-255", "it predicts numbers", f"--to {to}", "take --to sql, rules, dot or json"))
+    _refuse(to, [*_reasons(predictor), *_holes(predictor)], fix)
+    assert isinstance(predictor.model, TreeModel)
+    return predictor.model
 
 
-def hard_tree(predictor: Predictor, to: str) -> TreeModel:
+def hard_tree(predictor: Predictor, to: str) -> TreeModel | NumberTreeModel:
     """The tree of a predictor whose splits are hard, rows with missing values sent as they may be."""
-    return _tree(predictor, to, list(_reasons(predictor)), "take --to json, or a tree without these settings")
+    _refuse(to, list(_reasons(predictor)), "take --to json, or a tree without these settings")
+    assert isinstance(predictor.model, TreeModel | NumberTreeModel)
+    return predictor.model
 
 
 def unprepared_forest(predictor: Predictor, to: str) -> ForestModel:
@@ -38,21 +45,19 @@ def unprepared_forest(predictor: Predictor, to: str) -> ForestModel:
     return predictor.model
 
 
-def _tree(predictor: Predictor, to: str, reasons: list[str], fix: str) -> TreeModel:
+def _refuse(to: str, reasons: list[str], fix: str) -> None:
     ConfigurationError.raise_if(Problem("MSEL-255", reason, f"--to {to}", fix) for reason in reasons)
-    assert isinstance(predictor.model, TreeModel)
-    return predictor.model
 
 
 def _reasons(predictor: Predictor) -> Iterator[str]:
     """Yield why the model is not a single tree with hard tests on unprepared features."""
     model = predictor.model
-    if not isinstance(model, TreeModel):
+    if not isinstance(model, TreeModel | NumberTreeModel):
         yield f"{type(model).__name__} is no tree"
         return
     if predictor.steps:
         yield PREPARED
-    if model.widths is not None:
+    if isinstance(model, TreeModel) and model.widths is not None:
         yield "the splits are softened (softener other than hard): a row reaches several leaves"
 
 

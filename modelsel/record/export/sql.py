@@ -1,8 +1,8 @@
 """A tree as one SQL expression: nested CASE over the columns, where rows are divided sums of weights.
 
 A missing value (NULL) goes where the tree sends it: down one branch, where the first surrogate that is known says, or down
-every branch with its share of the row. A level that training had not declared goes with the majority. A tree that softens its
-splits or prepares its features has no such expression and is refused.
+every branch with its share of the row; a tree of numbers then answers the mean of its leaves. A level that training had not
+declared goes with the majority. A tree that softens its splits or prepares its features has no such expression and is refused.
 
 A tree deeper than DEEPEST is written flat, a WHEN per leaf with the conditions of its path: parsers keep nested expressions on
 a stack, which in SQLite overflows from 23 nested CASE on.
@@ -15,16 +15,18 @@ import numpy as np
 from modelsel.core.types import Booleans, Feature, Floats
 from modelsel.learner.trees.leaf import frequencies
 from modelsel.learner.trees.model import TreeModel
+from modelsel.learner.trees.number_model import NumberTreeModel
 from modelsel.record.export.one_path import hard_tree
 from modelsel.record.model import Predictor
 from modelsel.tree.structure.cutting import reached
 from modelsel.tree.structure.node import BY_SURROGATES, DIVIDED, EQUALITY, MULTIWAY, SUBSET, THRESHOLD, DecisionTree
 
+AnyTree = TreeModel | NumberTreeModel
 DEEPEST = 10  # tests on a path of nested CASE
 
 
 def sql(predictor: Predictor, table: str) -> str:
-    """A SELECT that adds the predicted class to the rows of a table."""
+    """A SELECT that adds the predicted class, or number, to the rows of a table."""
     return f"SELECT *,\n{_prediction(hard_tree(predictor, 'sql'))} AS prediction\nFROM {name(table)};\n"
 
 
@@ -56,15 +58,18 @@ def _number(value: float) -> str:
     return words if "e" in words else f"{words}e0"
 
 
-def _prediction(model: TreeModel) -> str:
-    """The class of its leaf for a row that goes down one path, else the best by the sums over its leaves."""
-    divided = _divided(model)
-    leaves = [text(model.cut.tree.classes[label]) for label in model.cut.prediction]
+def _prediction(model: AnyTree) -> str:
+    """What its leaf answers for a row that goes down one path; else the best class, or the mean, of its leaves."""
+    divided, numbers = _divided(model), isinstance(model, NumberTreeModel)
+    leaves = [_number(one) if numbers else text(model.cut.tree.classes[one]) for one in model.cut.prediction]
     whole = _whole(model, leaves, ["NULL" if one else "" for one in divided])
-    return f"COALESCE({whole},\n{_best(model, divided)})" if divided.any() else whole
+    if not divided.any():
+        return whole
+    parted = _mean(model, model.cut.prediction, divided) if isinstance(model, NumberTreeModel) else _best(model, divided)
+    return f"COALESCE({whole},\n{parted})"
 
 
-def _divided(model: TreeModel) -> Booleans:
+def _divided(model: AnyTree) -> Booleans:
     """Say at which nodes a missing value goes down several branches, because more than one has training weight."""
     tree = model.cut.tree
     assert tree.missing_to is not None
@@ -72,7 +77,7 @@ def _divided(model: TreeModel) -> Booleans:
     return np.asarray(~model.cut.leaf & (tree.missing_to == DIVIDED) & several)
 
 
-def _whole(model: TreeModel, leaves: Sequence[str], missing: Sequence[str]) -> str:
+def _whole(model: AnyTree, leaves: Sequence[str], missing: Sequence[str]) -> str:
     """Nested CASE from what leaves say; `missing`: what a node says of a missing value itself, empty where a child does.
 
     Children stand after their parents, so the expressions are put together from the last node to the first.
@@ -100,7 +105,7 @@ def _best(model: TreeModel, divided: Booleans) -> str:
     return f"(SELECT prediction FROM ({scored}) AS scored ORDER BY ROUND(score, 12) DESC, place LIMIT 1)"  # noqa: S608  names and levels are quoted
 
 
-def _mean(model: TreeModel, of_node: Floats, divided: Booleans) -> str:
+def _mean(model: AnyTree, of_node: Floats, divided: Booleans) -> str:
     """Mean of a number over the leaves that a row reaches, each with its part of the row."""
     tree = model.cut.tree
     if _deep(model):
@@ -118,12 +123,12 @@ def _mean(model: TreeModel, of_node: Floats, divided: Booleans) -> str:
     return said[0]
 
 
-def _deep(model: TreeModel) -> bool:
+def _deep(model: AnyTree) -> bool:
     """Say whether the tree is too deep for nested expressions."""
     return any(model.cut.tree.depth[leaf] > DEEPEST for leaf in _leaves(model))
 
 
-def _leaves(model: TreeModel) -> list[int]:
+def _leaves(model: AnyTree) -> list[int]:
     """The leaves that stand, in preorder."""
     return np.flatnonzero(reached(model.cut) & model.cut.leaf).tolist()
 
@@ -138,7 +143,7 @@ def _steps(tree: DecisionTree, leaf: int) -> Iterator[tuple[int, int]]:
     return iter(path[::-1])
 
 
-def _path(tree: DecisionTree, leaf: int, model: TreeModel, but: Booleans | None = None) -> list[str]:
+def _path(tree: DecisionTree, leaf: int, model: AnyTree, but: Booleans | None = None) -> list[str]:
     """The conditions on the way to a leaf, of thresholds of a column the narrowest; those of nodes in `but` are left out."""
     narrowest: dict[tuple[int, int], tuple[float, bool]] = {}
     others = []
@@ -186,7 +191,7 @@ def _all(conditions: Sequence[str]) -> str:
     return " AND ".join(conditions)
 
 
-def _term(model: TreeModel, leaf: int, value: float, divided: Booleans) -> str:
+def _term(model: AnyTree, leaf: int, value: float, divided: Booleans) -> str:
     """A leaf's part of the mean: its number times the part of the row that comes there."""
     tree, parts = model.cut.tree, [_number(value)]
     for node, place in _steps(tree, leaf):

@@ -54,7 +54,8 @@ LEFT_OUT = {"index", "judged", "report.html", "model", "journal"}  # what is mad
 PLACE = re.compile(r"(?<=runs/golden/)[0-9a-f-]+|(?<=sqlite:///)\S+(?=/third/)")
 DAY = re.compile(r"(?<=remembers since )[0-9-]{10}")  # a home's first day is that of its files
 PASSING = ("at", "noise", "commitment", "heads", "head", "at_work", "since")
-LATER = ("portrait",)  # digests of portraits, which hold more since 1.0: those that were written are read as before
+LATER = ("portrait", "terms")  # digests of portraits, which hold more since 1.0, and of an exam's terms, which name a key: how
+# many were drawn before it changes. Those that were written are read as before, and terms that are no digest are compared.
 RELEASES = ("full", "better", "passfail", "ladder", "thresholdout", "closed")
 
 
@@ -273,7 +274,7 @@ def chains(folder: Path) -> dict[str, list[tuple[str, dict[str, Any]]]]:
     """Every entry of every ledger, as it was written: its place and kind, and what it states but for when and where.
 
     Entries that others name are named by their places; of drawn noise, of days and of what depends on the code's own digest,
-    nothing is compared, and of portraits that there is one.
+    nothing is compared, and of portraits and digests of terms that there is one.
     """
     found = {}
     for path in sorted(folder.rglob("ledger.db")):
@@ -290,7 +291,8 @@ def chains(folder: Path) -> dict[str, list[tuple[str, dict[str, Any]]]]:
 
 
 def _lasting(facts: dict[str, Any]) -> dict[str, Any]:
-    return {name: bool(value) if name in LATER else value for name, value in facts.items() if name not in PASSING}
+    later = {name: bool(value) for name, value in facts.items() if name in LATER and isinstance(value, str)}
+    return {name: later.get(name, value) for name, value in facts.items() if name not in PASSING}
 
 
 def includes(found: Any, wanted: Any) -> bool:

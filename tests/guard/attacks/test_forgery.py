@@ -104,7 +104,12 @@ def test_a_forgery_is_named_stops_nobody_and_hides_nothing(team: Team, forge: Ca
     said = forge(team)
     again = team.alice.look()
     assert again.replay
-    assert (again.score, again.interval) == (first.score, first.interval)  # not what was forged
+    assert again.score == first.score  # not what was forged
+    assert first.interval is not None
+    assert again.interval is not None
+    # a bad entry may stand for a look that did not know of this one, which then counts as if after it: wider, never narrower
+    assert again.interval[0] <= first.interval[0]
+    assert again.interval[1] >= first.interval[1]
     result = team.alice.but(rule=Rule(2)).look()
     assert result.score is not None
     assert (
