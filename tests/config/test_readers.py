@@ -9,7 +9,9 @@ from modelsel.config.folders import Folders
 from modelsel.config.readers import readers
 from modelsel.core.errors import ConfigurationError
 
-SPACES = [name for name in Folders.of().options("space") if not name.endswith("_regression")]
+SPACES = [
+    name for name in Folders.of().options("space") if name in readers("classes").spaces or name in readers("numbers").spaces
+]
 OTHERS = {"calibrated", "decided", "object", "estimator", "transformed_target"}
 
 
