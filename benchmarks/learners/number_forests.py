@@ -32,7 +32,7 @@ STATISTICS = {
     "quantile .1": Leaf(statistic="quantile", q=0.1),
     "quantile .9": Leaf(statistic="quantile", q=0.9),
 }
-BOUND = "Four fifths of the time goes into nodes: half of that into sorting, a third into nodes of a few rows."
+BOUND = "Growing takes 85 to 97 % of a fit: columns are sorted anew at each node, and a node has a cost of its own."
 
 
 def rows() -> Iterable[Row]:

@@ -1,10 +1,14 @@
 """Intervals by CV+ of the choice repeated: the definition by brute force, and what a study keeps of its folds."""
 
+from io import StringIO
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import modelsel
+from modelsel.cli.predict import main
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.types import Fold, Scoreboard
 from modelsel.explanation.prediction_intervals import choices, prediction_intervals
@@ -75,6 +79,16 @@ def test_a_study_keeps_the_models_of_the_choice_repeated_and_says_intervals(home
     same = [np.isclose(np.sort(off), np.sort(np.abs(part.truth - part.predicted))).all()
             for (_, off), (_, part) in zip(kept, own.groupby("fold"), strict=True)]  # fmt: skip
     assert any(same)  # folds without which the winner wins as well have its own residuals
+
+
+def test_the_command_writes_both_ends(homes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    outcome, frame = homes
+    frame.head(3).drop(columns="price").to_csv(tmp_path / "new.csv", index=False)
+    assert main([str(outcome.folder), str(tmp_path / "new.csv"), "--interval", "0.8"]) == 0
+    written, said = capsys.readouterr()
+    assert "80 % of rows like the study's" in said
+    found = pd.read_csv(StringIO(written))
+    pd.testing.assert_frame_equal(found, outcome.predict_interval(frame, 0.8).head(3))
 
 
 def test_what_cannot_be_is_said(homes) -> None:

@@ -48,3 +48,5 @@ def test_entries_are_named_by_format() -> None:
         "export       sql: a, some of b; onnx: a; rules: a, b, c; dot: a, b, c; json: all"
     )
     assert line([bayes]) == "export       json: all"
+    forest = Candidate(learner("forest", {"criterion": "variance"})[0], entry="e")
+    assert line([forest], numbers=True) == "export       json: all"
