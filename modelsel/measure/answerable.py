@@ -33,4 +33,5 @@ def _reason(measure: object, said: str) -> str:
     else:
         return ""
     name = getattr(measure, "name", "") or f"measure={kind_of(measure)}"
-    return f"{name} reads {reads}, and this learner gives {said} alone: set calibrator=platt for it, or another measure"
+    way = "set learner.calibrator=platt (in a space `calibrator: platt`), or another measure"
+    return f"{name} reads {reads}, and this learner gives {said} alone: {way}"

@@ -243,7 +243,7 @@ def test_measures_of_probabilities_refuse_who_has_none_before_any_fit(choice: An
     calibrated = SelectionCV({"svm": {"learner": {"kind": "svm", "calibrator": "platt"}}}, cv=3, **choice).fit(*cancer)
     assert np.isfinite(calibrated.best_score_)
     if "measure" in choice:
-        with pytest.raises(ConfigurationError, match=r"gives decision values alone: set calibrator=platt for it.*space\.svm"):
+        with pytest.raises(ConfigurationError, match=r"gives decision values alone: set learner\.calibrator=platt.*space\.svm"):
             modelsel.plan("dataset=wine", space=["svm", "knn"], **choice)
 
 

@@ -3,7 +3,7 @@
 Nothing is written to disk and no ledger is opened (`record=True` makes it a study, with a folder under runs/).
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from inspect import isclass
 from time import perf_counter
@@ -45,6 +45,7 @@ from modelsel.learner.transformed_target import TransformedTarget
 from modelsel.measure.answerable import unanswerable
 from modelsel.measure.base import BaseMeasure
 from modelsel.measure.beside import named, unbounded
+from modelsel.measure.r2 import R2
 from modelsel.planning.make import make
 from modelsel.rule.base import among, nearest
 from modelsel.runner.families import resolve
@@ -237,7 +238,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         resampling = _whole(self._resampling(task, groups), task)
         if not resampling.folds:
             raise ValueError("No fits were performed. Was the CV iterator empty? Were there no candidates?")
-        undefined = scoring.measure.problems(task, resampling) if numbers else ()
+        undefined = _undefined(scoring.measure, task, resampling) if numbers else ()
         if wrong := [*undefined, *rule.problems(resampling, scoring.measure.over_rows)]:
             raise ValueError("; ".join(wrong))
         bounds = getattr(rule, "bounds", ())
@@ -720,6 +721,11 @@ def _kinds(space: Any) -> set[tuple[str, ...]]:
     each = list(entries.values()) if isinstance(entries, Mapping) else []
     found = [one[0] if isinstance(one, tuple) and one else one for one in each]
     return {kinds for one in found if hasattr(one, "get_params") and not isclass(one) and (kinds := kinds_read(one))}
+
+
+def _undefined(measure: BaseMeasure, task: Task, resampling: Resampling) -> Iterable[str]:
+    """Why a measure of numbers is not defined; R² of rows of one value is what scikit-learn says, 1 or 0."""
+    return measure.undefined(resampling) if isinstance(measure, R2) else measure.problems(task, resampling)
 
 
 def _misjudging(scorings: Scorings, task: Task) -> Iterator[Problem]:

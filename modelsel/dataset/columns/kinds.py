@@ -128,8 +128,8 @@ def _as_moments(column: RawColumn, found: Floats) -> ParsedFeature:
     made = _as_numbers(replace(column, dates=True), found, inferred=True)
     message = f"column '{column.name}' holds dates, which were read as moments: a feature that may tell the future"
     do = (
-        f"learner.preparer=dates takes their parts; set dataset.time={column.name} if rows are divided by it, "
-        f"dataset.features.{column.name}=ignore if it is no feature, or numeric if it is"
+        f"`preparer: dates` in a space (learner=NAME learner.preparer=dates) takes their parts; set dataset.time={column.name} "
+        f"if rows are divided by it, dataset.features.{column.name}=ignore if it is no feature, or numeric if it is"
     )
     return replace(made, findings=(*made.findings, Finding("DATES_AS_NUMBERS", "medium", message, do)))
 
