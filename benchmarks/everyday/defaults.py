@@ -154,7 +154,8 @@ def flaml(X: pd.DataFrame, y: pd.Series, measure: str) -> Found:
 
 
 METHODS: Mapping[str, Method] = {
-    "default": space("quickstart"),
+    "default": space("default"),
+    "quickstart": space("quickstart"),
     "everything": space("everything"),
     "GridSearchCV": grid_search,
     "FLAML": flaml,
