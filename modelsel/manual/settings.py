@@ -55,7 +55,7 @@ def of_kind(group: str, kind: str) -> tuple[SettingEntry, ...]:
     """All settings of a kind, records written out.
 
     >>> [entry.name for entry in of_kind("learner", "knn")]
-    ['k', 'distance', 'normalise', 'vote', 'prior', 'smoothing']
+    ['k', 'distance', 'normalise', 'vote', 'prior', 'smoothing', 'statistic', 'q']
     """
     cls = RootSettings if group == ROOT else class_of(group, kind)
     comments = _comments(group, kind)

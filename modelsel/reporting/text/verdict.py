@@ -17,6 +17,7 @@ from modelsel.reporting.text.roots import outcome_as_read, rows_as_read
 from modelsel.reporting.text.terminal import duration
 from modelsel.reporting.text.words import (
     called,
+    decimals_of,
     in_unit,
     interval,
     known,
@@ -152,7 +153,7 @@ def simpler(recorded: StudySummary, table: Sequence[Row], higher_is_better: bool
         return ""
     sizes = f"{number(round(one.complexity, 1))} {won.unit} instead of {number(round(won.complexity, 1))}"
     now, then = (row.mean for row in rows_as_read(recorded, [won, one]))
-    change = f"{outcome_as_read(recorded).measure} {signed(then - now)}"
+    change = f"{outcome_as_read(recorded).measure} {signed(then - now, decimals_of(now))}"
     return f"rule=one_standard_error would choose {one.label} {one.id[:8]}: {sizes}, {change} (compared within {won.unit})"
 
 

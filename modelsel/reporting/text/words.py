@@ -46,10 +46,10 @@ def decimals_of(value: float) -> int:
 def signed(value: float | None, decimals: int = 4) -> str:
     """Write a difference with its sign; a dash where there is none.
 
-    >>> signed(0.05), signed(-0.05, 2), signed(None)
-    ('+0.0500', '−0.05', '–')
+    >>> signed(0.05), signed(-0.05, 2), signed(1251.4, 0), signed(None)
+    ('+0.0500', '−0.05', '+1,251', '–')
     """
-    return "–" if value is None or not known(value) else minus(f"{value:+.{decimals}f}")
+    return "–" if value is None or not known(value) else minus(f"{value:+,.{decimals}f}")
 
 
 def minus(digits: str) -> str:

@@ -153,7 +153,7 @@ def asks(counted: bool = True, foreseen: Any = (0.2, 90), measure: str = "error"
     likely = foreseen or (0.5, 1)
     asked = sealing(measure=measure)
     return SimpleNamespace(
-        counted=counted, foreseen=foreseen, likely=likely, subject=SimpleNamespace(train="t", digest="mine"),
+        counted=counted, capped=False, foreseen=foreseen, likely=likely, subject=SimpleNamespace(train="t", digest="mine"),
         policy=make("guard", "warn"),
         request=SimpleNamespace(sealing=asked, selected=SimpleNamespace(cv_mean=0.3, cv_rows=70), sitting=None),
     )  # fmt: skip
