@@ -32,7 +32,8 @@ def letters(modelsel: Any) -> Path:
     return Path("letters.csv")
 
 
-ASKED = ("letters.csv", "default", "--config-dir", "conf", "dataset.features={letter: text, town: nominal}", "scheme.folds=3")
+ASKED = ("letters.csv", "default", "--config-dir", "conf", "dataset.features={letter: text, town: nominal}", "scheme.folds=3",
+         "pool=sequential")  # fmt: skip
 
 
 def test_texts_are_chosen_on_judged_and_predicted_and_the_record_does_not_repeat_them(modelsel: Any, letters: Path) -> None:
@@ -64,8 +65,9 @@ def test_a_frame_in_python_has_texts_too(letters: Path) -> None:
     frame = pandas.read_csv(letters)
     entry = {"learner": "logistic_regression", "steps": {"text": "TfidfVectorizer", "rest": "drop"}, "params": {"C": 10}}
     outcome = package.run(
-        frame, target="default", space={"words": entry}, dataset={"features": {"letter": "text"}}, scheme={"folds": 3}
-    )
+        frame, target="default", space={"words": entry}, dataset={"features": {"letter": "text"}}, scheme={"folds": 3},
+        pool="sequential",
+    )  # fmt: skip
     assert set(outcome.leaderboard["status"]) == {"ok"}
     new = pandas.DataFrame({"letter": ["a reminder", "many thanks"], "amount": [0.0, 1.0], "town": [0, 1]})
     assert outcome.model.predict(new).tolist() == ["yes", "no"]

@@ -188,7 +188,7 @@ def warm() -> Iterator[Line]:
 def compile_kernels() -> Iterator[tuple[str, bool]]:
     """Compile every kernel and every criterion's own function; each name is followed by whether it has machine code."""
     import modelsel.kernels
-    from modelsel.core.spec import kinds_of
+    from modelsel.core.spec import kinds_of, make
     from modelsel.kernels.compiler import load, sources
 
     for path in sources(Path(modelsel.kernels.__path__[0])):
@@ -197,7 +197,8 @@ def compile_kernels() -> Iterator[tuple[str, bool]]:
     if load("grow") is None:
         return
     for kind in kinds_of("criterion"):
-        yield f"criterion {kind}", _compile_criterion(kind)
+        if "classes" in make("criterion", kind).reads:  # those of numbers are compiled with what grows by them
+            yield f"criterion {kind}", _compile_criterion(kind)
 
 
 def _compile_criterion(kind: str) -> bool:

@@ -95,17 +95,17 @@ def _by_system(seconds: float, event: BaseException) -> Iterator[None]:
     """Raise an exception after some seconds, by the system's timer."""
 
     def ring(_signal: int, _frame: FrameType | None) -> None:
+        signal.signal(signal.SIGALRM, before)  # here, since it may ring where no block of ours sees it
         raise event
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
-        try:
-            yield
-        finally:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        yield
+    finally:
+        if signal.getsignal(signal.SIGALRM) is ring:
             signal.setitimer(signal.ITIMER_REAL, 0)
-    finally:  # also where it rings at that very moment
-        signal.signal(signal.SIGALRM, before)
+            signal.signal(signal.SIGALRM, before)
 
 
 @contextmanager
@@ -121,6 +121,7 @@ def _by_thread(seconds: float, event: BaseException) -> Iterator[None]:
         if rang.is_set():
             rang.clear()
             if not over.is_set():
+                signal.signal(signal.SIGINT, before)  # as above
                 raise event
         elif callable(before):
             before(number, frame)
@@ -128,16 +129,18 @@ def _by_thread(seconds: float, event: BaseException) -> Iterator[None]:
     before = signal.signal(signal.SIGINT, ring)
     timer = threading.Timer(seconds, send)
     timer.daemon = True
-    timer.start()
     try:
         try:
+            timer.start()  # on a busy machine it may ring before this returns
             yield
         finally:
             over.set()
     finally:
         timer.cancel()
-        timer.join()  # what it sends after this would be taken for a Ctrl-C
-        signal.signal(signal.SIGINT, before)
+        if timer.is_alive():
+            timer.join()  # what it sends after this would be taken for a Ctrl-C
+        if signal.getsignal(signal.SIGINT) is ring:
+            signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
