@@ -38,8 +38,9 @@ def open_test(run: str, category: str = "", text: str = "", root: Path = ROOT, p
     model = ready(folder, progress.say, sealing.development)
     assessed = folder.assessed()
     chosen = selected(
-        outcome.winner["id"], outcome.winner["cv"]["mean"], assessed, outcome.candidates["distinct"], measure=sealing.measure
-    )
+        outcome.winner["id"], outcome.winner["cv"]["mean"], assessed, outcome.candidates["distinct"],
+        float(outcome.scheme.get("trained", 1.0)), sealing.measure,
+    )  # fmt: skip
     scores = sealing.measure.needs_scores
     seen = out_of_fold(assessed, sealing)
     result = gate.look(LookRequest(sealing, chosen, lambda table: answered(folder, model, table, scores), seen=seen))

@@ -17,25 +17,31 @@ Span = tuple[float, float]
 
 
 class TaskShape(TypedDict):
-    """The data of a study and their split; `unit` and `units` where units are declared."""
+    """The data of a study and their split; `unit` and `units` where units are declared.
+
+    `kind` is classes or numbers: of numbers there are no `classes`, and `measured_in` is their unit where it was said.
+    """
 
     name: str
     rows: int
     development_rows: int
     test_rows: int
     features: int
-    classes: list[str]
+    kind: str
+    classes: NotRequired[list[str]]
+    measured_in: NotRequired[str | None]
     fingerprint: str
     unit: NotRequired[str]
     units: NotRequired[int]
 
 
 class SchemeShape(TypedDict):
-    """The folds by which candidates were judged."""
+    """The folds by which candidates were judged; `trained`: the share of the development rows that their models saw."""
 
     name: str
     folds: int
     fingerprint: str
+    trained: NotRequired[float]
 
 
 class CountsShape(TypedDict):

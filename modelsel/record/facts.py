@@ -33,9 +33,9 @@ def _target(task: Task) -> dict[str, Any]:
     return {"classes": list(task.class_names), "kind": task.kind}
 
 
-def scheme(kind: str, resampling: Resampling) -> dict[str, Any]:
-    """Gather the facts of the folds."""
-    return {"name": kind, "folds": len(resampling.folds), "fingerprint": resampling.fingerprint}
+def scheme(kind: str, resampling: Resampling, trained: float) -> dict[str, Any]:
+    """Gather the facts of the folds; `trained` is the share of the development rows that their models are fitted on."""
+    return {"name": kind, "folds": len(resampling.folds), "fingerprint": resampling.fingerprint, "trained": trained}
 
 
 def winner(selection: Selection, failure: Failure | None = None) -> dict[str, Any]:

@@ -125,7 +125,7 @@ def _performed(
                 folder=str(folder.path), task=facts.task(material.development, material.sealed),
                 measure=kind_of(config.measure), rule=kind_of(config.rule), test=released.test,
                 winner=facts.winner(selection, final if isinstance(final, Failure) else None),
-                scheme=facts.scheme(kind_of(config.scheme), material.resampling),
+                scheme=facts.scheme(kind_of(config.scheme), material.resampling, trained),
                 candidates={"declared": _declared(config, candidates), "distinct": len(candidates), **results.counts},
                 fits={"needed": plan.needed, "naive": plan.naive}, failures=facts.failures(selection), seconds=clock.read(),
                 findings=all_findings(config, material, plan, selection, gate, final),

@@ -17,7 +17,7 @@ SMALL = ("dataset=wine", "scheme.folds=3", "final_test=false")
 
 @pytest.mark.slow
 def test_a_space_without_it_shows_it_beside_the_candidates(modelsel: Any) -> None:
-    done = modelsel("run", *SMALL, "space=[naive_bayes]")
+    done = modelsel("run", "-v", *SMALL, "space=[naive_bayes]")
     assert done.code == 0, done.err
     lines = {line["learner"]: line for line in done.outcome.extra["floor"]}
     assert set(lines) == {"majority", "prior_draw"}
@@ -58,7 +58,7 @@ def test_the_choice_does_not_know_of_it(modelsel: Any, monkeypatch: pytest.Monke
     shown = modelsel("run", *SMALL, "space=[naive_bayes,cart]").outcome
     with np.load("runs/latest/losses.npz") as arrays:
         losses = arrays["losses"]
-    monkeypatch.setattr(baselines, "KINDS", ())
+    monkeypatch.setattr(baselines, "KINDS", {"classes": ()})
     alone = modelsel("run", *SMALL, "space=[naive_bayes,cart]").outcome
     with np.load("runs/latest/losses.npz") as arrays:
         assert np.array_equal(losses, arrays["losses"], equal_nan=True)

@@ -72,6 +72,7 @@ def brief(folder: RunFolder, here: Path | None = None) -> str:
         ("winner", first),
         ("alike", alike(outcome)),
         *_worth(outcome),
+        ("floor", NO_BETTER if only_guesses(outcome, bool(folder.details().get("higher_is_better"))) else ""),
         ("test", "; ".join((test(outcome, {}, folder)[0], *_which_look(outcome.test)))),
         ("finding", f"{gravest[0]} ({more}`modelsel explain {graver[0]['code']}`)" if graver else ""),
         ("report", f"{near(folder.report, here)} (-v prints the rest)"),
@@ -394,9 +395,15 @@ def beside(outcome: StudySummary) -> list[BaselineLine]:
 
 def sentence(outcome: StudySummary, higher_is_better: bool) -> str:
     """All lines with their scores, and whether the winner is any better; empty where no floor is on record."""
-    found = lines(outcome)
-    said = ", ".join(line.words for line in found)
+    said = ", ".join(line.words for line in lines(outcome))
+    return f"{said}: {NO_BETTER}" if only_guesses(outcome, higher_is_better) else said
+
+
+NO_BETTER = "the winner is no better than guessing"
+
+
+def only_guesses(outcome: StudySummary, higher_is_better: bool) -> bool:
+    """Say whether a learner of the floor does as well as the winner."""
     sign = -1 if higher_is_better else 1
-    costs = [sign * line.mean for line in found if line.has_score]
-    beaten = not costs or sign * outcome.winner["cv"]["mean"] < min(costs)
-    return said if beaten else f"{said}: the winner is no better than guessing"
+    costs = [sign * line.mean for line in lines(outcome) if line.has_score]
+    return bool(costs) and not sign * outcome.winner["cv"]["mean"] < min(costs)
