@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.datasets import load_diabetes
 from sklearn.ensemble import RandomForestRegressor
@@ -50,6 +50,7 @@ def means(tree: ForestTree, ground: object) -> np.ndarray:
 
 
 @SEEDS
+@example(seed=1_527_162_806)  # rows of weight ½, each drawn twice: whole weights, and numbers too long for a word
 @given(seed=st.integers(0, 2**32 - 1))
 def test_the_compiled_grower_grows_the_tree_of_the_plain_one(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -13,19 +13,23 @@ from modelsel.kernels.forests.forest_usual import LAST, MOST_CELLS, MOST_WEIGHT,
 
 NUMBER = np.int64(16)  # bits below a number in its word
 COUNTED = 2  # codes per row up to which a column is counted
+MOST_NUMBER = 2.0**46  # of |q| in its word
 NEARLY = 1.0 - 1e-12  # what rounding may do to a comparison without division
 
 
 @kernel()
 def numbers_in_words(amount, weight, rows):
-    """Number and weight of each row in one word; none where they do not fit."""
+    """Number and weight of each row in one word; none where they do not fit, as halves that are drawn twice."""
     words, whole = np.empty(len(rows), np.uint64), 0.0
     for i in range(len(rows)):
         w = weight[rows[i]]
         whole += w
         if w != np.floor(w) or w > MOST_WEIGHT:
             return words[:0]
-        words[i] = np.uint64((np.int64(amount[rows[i]] / w) << NUMBER) | np.int64(w))
+        q = np.rint(amount[rows[i]] / w)
+        if q * w != amount[rows[i]] or np.abs(q) > MOST_NUMBER:
+            return words[:0]
+        words[i] = np.uint64((np.int64(q) << NUMBER) | np.int64(w))
     return words if whole < WHOLE_WEIGHT else words[:0]
 
 
