@@ -44,8 +44,8 @@ def open_test(run: str, category: str = "", text: str = "", root: Path = ROOT, p
     scores = sealing.measure.needs_scores
     seen = out_of_fold(assessed, sealing)
     result = gate.look(LookRequest(sealing, chosen, lambda table: answered(folder, model, table, scores), seen=seen))
-    result = named(result, sealing.measure)
-    with keep_answer(result):
+    with keep_answer(result) as released:
+        released.test = result = named(result, sealing.measure)
         tested = replace(outcome, test=_kept(outcome.test, result))
         folder.amend(tested, audit(gate, sealing))
         page.write(folder)
