@@ -21,7 +21,7 @@ import numpy as np
 from modelsel.config.build import LEARNER, Builder, invalid
 from modelsel.config.grammar import SweepError, swept
 from modelsel.config.merge import KIND, merge, nested
-from modelsel.config.options import Asker, Either, Options
+from modelsel.config.options import Choosing, Either, Options
 from modelsel.config.schema import kinds
 from modelsel.config.settings import GRID, RANDOM, TPE, SearchSettings
 from modelsel.config.suggest import near
@@ -47,7 +47,7 @@ class AdaptiveEntry:
     batch: int
     seed: int
 
-    def candidate(self, ask: Asker, trial: int) -> Candidate:
+    def candidate(self, ask: Choosing, trial: int) -> Candidate:
         """The candidate that an asker chooses, at a trial that is counted from 1."""
         learner, preparers = self.options.suggest(ask, "")
         return Candidate(learner, preparers, self.name, family(learner), trial)

@@ -16,7 +16,7 @@ import numpy as np
 from modelsel.foreign import objects
 
 
-class Asker(Protocol):
+class Choosing(Protocol):
     """Somebody who makes choices by name, each within what is declared."""
 
     def place(self, name: str, count: int, ordered: bool) -> int:
@@ -42,7 +42,7 @@ class Options(Protocol):
 
     def draw(self, rng: np.random.Generator) -> Any: ...
 
-    def suggest(self, ask: Asker, name: str) -> Any: ...
+    def suggest(self, ask: Choosing, name: str) -> Any: ...
 
     def corners(self) -> Iterator[Any]: ...
 
@@ -67,7 +67,7 @@ class ListedValues:
     def draw(self, rng: np.random.Generator) -> Any:
         return self.values[int(rng.integers(len(self.values)))]
 
-    def suggest(self, ask: Asker, name: str) -> Any:
+    def suggest(self, ask: Choosing, name: str) -> Any:
         """Choose a value; one alone is no choice."""
         return self.values[ask.place(name, len(self.values), _rising(self.values)) if len(self.values) > 1 else 0]
 
@@ -103,7 +103,7 @@ class Interval:
             return int(rng.integers(math.ceil(self.low), math.floor(self.high), endpoint=True))
         return float(rng.uniform(self.low, self.high))
 
-    def suggest(self, ask: Asker, name: str) -> Any:
+    def suggest(self, ask: Choosing, name: str) -> Any:
         if self.whole:
             return int(ask.number(name, math.ceil(self.low), math.floor(self.high), self.logarithmic, True))
         return float(ask.number(name, self.low, self.high, self.logarithmic, False))
@@ -132,7 +132,7 @@ class Drawn:
         """Draw a value: it depends on the generator alone."""
         return _plain(objects.read(self.name).rvs(random_state=np.random.RandomState(int(rng.integers(2**32)))))
 
-    def suggest(self, ask: Asker, name: str) -> Any:
+    def suggest(self, ask: Choosing, name: str) -> Any:
         """Choose a quantile of it. AttributeError for a distribution that knows none (`ppf`)."""
         return _plain(objects.read(self.name).ppf(ask.number(name, 0.0, 1.0, False, False)))
 
@@ -171,7 +171,7 @@ class Either:
     def draw(self, rng: np.random.Generator) -> Any:
         return self.sets[int(rng.integers(len(self.sets)))].draw(rng)
 
-    def suggest(self, ask: Asker, name: str) -> Any:
+    def suggest(self, ask: Choosing, name: str) -> Any:
         """Choose one of the sets, then what stands in it."""
         place = ask.place(f"{name}?", len(self.sets), False) if len(self.sets) > 1 else 0
         return self.sets[place].suggest(ask, f"{name}?{place}")
@@ -206,7 +206,7 @@ class Combined:
     def draw(self, rng: np.random.Generator) -> Any:
         return self.make(**self.fixed, **{name: options.draw(rng) for name, options in self.fields.items()})
 
-    def suggest(self, ask: Asker, name: str) -> Any:
+    def suggest(self, ask: Choosing, name: str) -> Any:
         chosen = {field: options.suggest(ask, f"{name}.{field}") for field, options in self.fields.items()}
         return self.make(**self.fixed, **chosen)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class AskedTrial:
     """A trial of Optuna's as an asker of choices."""
 
     trial: Any
@@ -47,15 +47,15 @@ class Tpe:
         with _quiet():
             return optuna.create_study(direction="maximize" if self._higher else "minimize")
 
-    def ask(self, seed: int) -> Asked:
+    def ask(self, seed: int) -> AskedTrial:
         """Ask for a trial, those that are not told yet taken for bad ones, so that a batch spreads."""
         import optuna
 
         with _quiet():
             self._study.sampler = optuna.samplers.TPESampler(seed=seed, constant_liar=True)
-            return Asked(self._study.ask())
+            return AskedTrial(self._study.ask())
 
-    def tell(self, asked: Asked, score: float | None) -> None:
+    def tell(self, asked: AskedTrial, score: float | None) -> None:
         """Tell a trial's score."""
         import optuna
 

@@ -16,7 +16,7 @@ from modelsel.config.expand import AdaptiveEntry
 from modelsel.core.errors import NoCandidateError
 from modelsel.core.surroundings import Progress
 from modelsel.core.types import Candidate, Resampling, Task
-from modelsel.foreign.tpe import Asked, Tpe, sampler
+from modelsel.foreign.tpe import AskedTrial, Tpe, sampler
 from modelsel.planning.make import Plan, make
 from modelsel.runner.aggregation.results import Results
 from modelsel.runner.progress import QUIET
@@ -26,7 +26,7 @@ ENOUGH = 10  # candidates of which not one could be fitted; as many trials are d
 
 
 @dataclass(frozen=True)
-class Trial:
+class RecordedTrial:
     """A trial on record: `score` is the mean over folds that the search was told, None where it failed."""
 
     entry: str
@@ -41,7 +41,7 @@ class Searched:
     """The candidates: those that were declared, then each at the trial at which it was first asked for; and all trials."""
 
     candidates: tuple[Candidate, ...]
-    trials: tuple[Trial, ...]
+    trials: tuple[RecordedTrial, ...]
 
     def facts(self, entries: Sequence[AdaptiveEntry]) -> dict[str, Any]:
         """What study.json says of the search."""
@@ -59,20 +59,20 @@ class _Entry:
     tpe: Tpe
     asked: int = 0
 
-    def batch(self) -> list[tuple[Asked, Candidate, int]]:
+    def batch(self) -> list[tuple[AskedTrial, Candidate, int]]:
         """Ask for the next trials, with the candidate and the seed of each; none once all were asked for."""
         numbers = range(self.asked + 1, min(self.asked + self.declared.batch, self.declared.trials) + 1)
         self.asked = max(self.asked, *numbers) if numbers else self.asked
         return [self._trial(number) for number in numbers]
 
-    def _trial(self, number: int) -> tuple[Asked, Candidate, int]:
+    def _trial(self, number: int) -> tuple[AskedTrial, Candidate, int]:
         seed = self.declared.seed_of(number)
         asked = self.tpe.ask(seed)
         return asked, self.declared.candidate(asked, number), seed
 
 
 @dataclass(eq=False)
-class Search:
+class AdaptiveSearch:
     """A search of some entries. `seconds` after which no further batch is asked for; `progress` is told of all cells."""
 
     entries: Sequence[AdaptiveEntry]
@@ -80,7 +80,7 @@ class Search:
     progress: Progress = QUIET
     _found: dict[str, Candidate] = field(default_factory=dict)
     _scores: dict[str, float | None] = field(default_factory=dict)
-    _trials: list[Trial] = field(default_factory=list)
+    _trials: list[RecordedTrial] = field(default_factory=list)
 
     def run(self, listed: Sequence[Candidate], task: Task, resampling: Resampling, compute: Compute, higher: bool) -> Searched:
         """Search on the folds of a task, after the candidates that were listed.
@@ -99,11 +99,11 @@ class Search:
             for entry, trial, candidate, seed in asked:
                 score = self._scores[candidate.id]
                 entry.tpe.tell(trial, score)
-                self._trials.append(Trial(entry.declared.name, candidate.trial, seed, candidate.id, score))
+                self._trials.append(RecordedTrial(entry.declared.name, candidate.trial, seed, candidate.id, score))
             fresh = []
         return Searched(tuple(self._found.values()), tuple(self._trials))
 
-    def _asked(self, searching: Sequence[_Entry], began: float) -> list[tuple[_Entry, Asked, Candidate, int]]:
+    def _asked(self, searching: Sequence[_Entry], began: float) -> list[tuple[_Entry, AskedTrial, Candidate, int]]:
         """A batch of each entry that has trials left; nothing once the seconds are over."""
         if self.seconds is not None and self._trials and time.monotonic() - began > self.seconds:
             left = sum(entry.declared.trials - entry.asked for entry in searching)

@@ -28,7 +28,7 @@ from modelsel.runner.progress import QUIET
 from modelsel.runner.run import run as run_plan
 from modelsel.runner.study_data import StudyData
 from modelsel.study.jobs import journal_of
-from modelsel.study.search import Rounds, Search
+from modelsel.study.search import AdaptiveSearch, Rounds
 from modelsel.study.winner import answered_outside
 
 
@@ -81,7 +81,7 @@ def _grown(
     task, folds, higher = material.development, material.resampling, config.measure.higher_is_better
     many = len(listed) + config.to_ask
     rounds = Rounds(progress, len(folds.folds), many, higher)
-    search = Search(config.adaptive, config.search.seconds, progress)
+    search = AdaptiveSearch(config.adaptive, config.search.seconds, progress)
     found = search.run(listed, task, folds, partial(compute, tell=rounds), higher)
     return make(found.candidates, task, folds), {"search": found.facts(config.adaptive)}
 
@@ -110,7 +110,7 @@ def _nested(config: Config, task: Task, compute: Callable[..., Results], journal
 
     def search(listed: Sequence[Candidate], task: Task, resampling: Resampling) -> Sequence[Candidate]:
         quiet, higher = partial(compute, tell=QUIET), config.measure.higher_is_better
-        return Search(config.adaptive).run(listed, task, resampling, quiet, higher).candidates
+        return AdaptiveSearch(config.adaptive).run(listed, task, resampling, quiet, higher).candidates
 
     selecting = SelectionProcedure(
         config.candidates,

@@ -91,10 +91,10 @@ def test_bbc_is_withheld_with_the_reason() -> None:
 
 @pytest.mark.slow
 def test_nested_repeats_the_whole_search_in_each_outer_fold(monkeypatch: pytest.MonkeyPatch) -> None:
-    from modelsel.study.search import Search
+    from modelsel.study.search import AdaptiveSearch
 
-    made, run = [], Search.run
-    monkeypatch.setattr(Search, "run", lambda self, *given: made.append(run(self, *given)) or made[-1])
+    made, run = [], AdaptiveSearch.run
+    monkeypatch.setattr(AdaptiveSearch, "run", lambda self, *given: made.append(run(self, *given)) or made[-1])
     outcome = study(search={**SEARCH, "trials": 16}, corrected="nested", space={"cart": TREE}).outcome()
     assert outcome.winner["corrected"]["method"] == "nested"
     assert outcome.winner["corrected"]["bbc"] is None

@@ -75,8 +75,7 @@ def by_hand(own: Estimator, work: Task, seed: int) -> tuple[Any, np.ndarray]:
         made = own.cls(**params, early_stopping=True, n_iter_no_change=PATIENCE)
         made.fit(X, y, sample_weight=w, X_val=V, y_val=z, sample_weight_val=v)
     elif name == "lightgbm":
-        import lightgbm
-
+        lightgbm = needs("lightgbm")
         made = own.cls(**params)
         call = [lightgbm.early_stopping(PATIENCE, verbose=False)]
         with warnings.catch_warnings():
@@ -87,8 +86,7 @@ def by_hand(own: Estimator, work: Task, seed: int) -> tuple[Any, np.ndarray]:
         weights = None if v is None else [v]
         made.fit(X, y, sample_weight=w, eval_set=[(V, z)], sample_weight_eval_set=weights, verbose=False)
     else:
-        import catboost
-
+        catboost = needs("catboost")
         made = own.cls(**params)
         made.fit(X, y, sample_weight=w, eval_set=catboost.Pool(V, z, weight=v), early_stopping_rounds=PATIENCE)
     return made, held
