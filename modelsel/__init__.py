@@ -18,7 +18,7 @@ _HOMES = {
     **dict.fromkeys(("exam", "create_exam"), "modelsel.api.exams"),
     **dict.fromkeys(("certify", "verify"), "modelsel.api.exams"),
     **dict.fromkeys(("watch", "watching"), "modelsel.api.watch"),
-    **dict.fromkeys(("test", "audit", "check"), f"{_COMMANDS}.ledger"),
+    **dict.fromkeys(("test", "audit", "check", "lint"), f"{_COMMANDS}.ledger"),
     **dict.fromkeys(("report", "compare", "sync"), f"{_COMMANDS}.record"),
     "ui": f"{_COMMANDS}.ui",
     **dict.fromkeys(("predict", "export"), f"{_COMMANDS}.model"),

@@ -1,5 +1,6 @@
 from modelsel.api.commands.ledger import audit as audit
 from modelsel.api.commands.ledger import check as check
+from modelsel.api.commands.ledger import lint as lint
 from modelsel.api.commands.ledger import test as test
 from modelsel.api.commands.model import export as export
 from modelsel.api.commands.model import predict as predict

@@ -10,6 +10,7 @@ from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_t
 
 from modelsel.examination.board import BoardLine, ExamClose, ExamStatus
 from modelsel.examination.sit import Shown
+from modelsel.guard.reporting.lint import LintReport
 from modelsel.manual.editor import DRAFT
 from modelsel.manual.shapes import (
     AuditShape,
@@ -28,6 +29,7 @@ OUTPUTS: Mapping[str, tuple[str, Any]] = {
     "details": ("details.json", DetailsShape),
     "explanation": ("explanation.json", ExplanationShape),
     "audit": ("modelsel audit --json", AuditShape),
+    "lint": ("modelsel lint --json", LintReport),
     "exam_answer": ("modelsel exam answer --json", Shown),
     "exam_status": ("modelsel exam status --json", ExamStatus),
     "exam_board": ("modelsel exam board --json", list[BoardLine]),
