@@ -46,6 +46,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def _code(report: "LintReport", fail_on: str) -> int:
+    """5 where the ledger is not whole, 4 where a finding is as grave as `fail_on`, else 0."""
     if not report.intact:
         return UNTRUSTED_LEDGER
     worst = max((LEVELS.index(one.finding.severity) for one in report.found), default=-1)

@@ -38,6 +38,7 @@ class SealedRowsPlugin:
     """One run of the tests, watched."""
 
     def __init__(self, config: pytest.Config) -> None:
+        """Read the options; nothing is watched yet."""
         self._config = config
         self._worker = hasattr(config, "workerinput")  # of pytest-xdist: it watches, and the process that started it tells
         self._before: set[tuple[str, str]] = set()

@@ -181,10 +181,10 @@ def _at(path: Path, revision: str) -> Mapping[str, Mapping[str, str]]:
     if shown.returncode:
         return {}
     try:
-        known = LockFile.parsed(shown.stdout.decode("utf-8", "replace"), f"{path} at {revision}")
+        before = LockFile.parsed(shown.stdout.decode("utf-8", "replace"), f"{path} at {revision}")
     except OSError:
         return {}  # what nobody could read says of no look
-    sets: Mapping[str, Mapping[str, str]] = known.get("testsets", {})
+    sets: Mapping[str, Mapping[str, str]] = before.get("testsets", {})
     return sets
 
 

@@ -216,6 +216,7 @@ def audited(study: Study) -> set[str]:
 
 FINDINGS, ATTEMPTS, TRACES = "guard/findings/test_findings.py", "guard/attacks/test_attempts.py", "flow/test_traces.py"
 FORGETTING = "guard/attacks/test_forgetting.py"
+GATE = "examination/test_gate.py"
 LINT = "guard/reporting/test_lint.py"
 WHOLE = "guard/attacks/test_parallel.py::test_an_entry_written_after_the_ledger_was_read_was_not_cut_off"
 CASES: Mapping[str, Case] = {
@@ -230,6 +231,9 @@ CASES: Mapping[str, Case] = {
     "G022": Case(scaled, another_table), "G023": Case(only_digests, lambda home, patch: only_digests(home, patch, 0)),
     "G024": Case(on_the_same_days, scaled),
     "G025": Case(fitted_elsewhere, fitted_on_all), "G026": Case(fitted_on_all, fitted_elsewhere),
+    "G027": Case(f"{GATE}::test_01_a_scorer_that_was_edited_is_a_finding_and_nothing_is_judged", first),
+    "G028": Case(f"{GATE}::test_20_a_loop_that_knew_the_labels_that_judge_is_told_at_the_close", first),
+    "G029": Case(f"{GATE}::test_05_the_rule_of_the_package_that_was_edited_is_a_finding", first),
     "G030": Case(repeated, first),
     "G031": Case(*[f"{FINDINGS}::test_g031_near_copies_are_told_and_independent_rows_are_not"] * 2),
     "G032": Case(*[f"{FINDINGS}::test_g032_groups_on_both_sides_are_told_and_whole_groups_are_not"] * 2),
