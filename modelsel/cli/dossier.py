@@ -23,9 +23,10 @@ def main(words: Sequence[str]) -> int:
     import modelsel
 
     made = modelsel.dossier(args.run, args.checklist)
-    text = {"markdown": made.markdown, "html": made.html, "json": lambda: json.dumps(asdict(made), indent=1) + "\n"}[
-        args.form
-    ]()
+    if args.form == "json":
+        text = json.dumps(asdict(made), indent=1) + "\n"
+    else:
+        text = made.html() if args.form == "html" else made.markdown()
     if args.path is None:
         print(text, end="")
         return OK
