@@ -231,8 +231,5 @@ class LoopGate:
         return self._session.close()
 
     def __repr__(self) -> str:
-        rows = self.terms["rows"]
-        return (
-            f"<Gate {self.terms['name']}: {rows['questions'] + rows['judged']} questions, kept from "
-            f"{self.terms['loop']['errors']:g} standard errors on>"
-        )
+        asked = self.terms["rows"]["questions"] + self.terms["rows"]["judged"]
+        return f"<Gate {self.terms['name']}: {asked} questions, kept from {self.terms['loop']['errors']:g} standard errors on>"

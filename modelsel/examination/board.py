@@ -194,6 +194,7 @@ def _final(exam: ExamSession, answer: Reveal) -> list[BoardLine]:
 
 
 def limits(interval: Sequence[float] | None) -> Interval | None:
+    """The ends of an interval as two numbers."""
     return (interval[0], interval[1]) if interval else None
 
 

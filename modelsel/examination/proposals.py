@@ -208,6 +208,7 @@ class LoopSession:
         return self.loop.vetoes - sum(note.asked for note in before)
 
     def _reply(self, note: Note, number: int, all_: Sequence[Note], replay: bool) -> Proposal:
+        """What the one who proposed is told."""
         verdict: Judged = note.verdict  # type: ignore[assignment]  # one of three, as it was written
         return Proposal(
             self.terms.id, note.asker, note.handed, number, verdict, _sentence(note, number, self.loop.errors, replay), replay,
@@ -297,6 +298,7 @@ class LoopSession:
             return self._closed()
 
     def _closed(self) -> GateClose:
+        """Show the best to the sealed rows, and compare what both sides say."""
         notes, store = self.proposals(), self.exam.store
         best = best_of(notes)
         if best is None:

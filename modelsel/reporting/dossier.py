@@ -128,6 +128,7 @@ def _markdown(one: FilledItem) -> str:
 
 
 def _row(one: FilledItem) -> str:
+    """Write an item as a row of the page."""
     told = "".join(f"<p>{escape(fact.text)} <small>({escape(fact.where)})</small></p>" for fact in one.facts)
     if one.state == "does not apply":
         told += f"<p class='ask'>Does not apply: {escape(one.author)}.</p>"
@@ -158,6 +159,7 @@ class Record:
     """The facts of a run, each made when it is asked for; None where the record does not say."""
 
     def __init__(self, folder: RunFolder) -> None:
+        """Read the files of a run."""
         self.folder = folder
         self.outcome: StudySummary = outcome_as_read(folder.outcome())
         self.details: Mapping[str, Any] = folder.details()
@@ -236,6 +238,7 @@ def _seconds(record: Record) -> Fact:
 
 
 def _files(record: Record) -> Fact:
+    """Name the files of the run."""
     said = (
         f"{record.outcome.folder} has configuration, candidates, losses, journal, model and report; a page says what each is."
     )
@@ -253,6 +256,7 @@ def _replay(record: Record) -> Fact:
 
 
 def _kind(record: Record) -> Fact:
+    """Say what kind of study it is."""
     held = "development alone"
     if record.outcome.task["test_rows"]:
         held = "development, and evaluation on rows of the same table that were sealed"
@@ -260,6 +264,7 @@ def _kind(record: Record) -> Fact:
 
 
 def _target(record: Record) -> Fact:
+    """Name the target and what it is."""
     task = record.outcome.task
     name = record.config["dataset"].get("target") or "that of the table"
     what = f"a number{' in ' + str(task['measured_in']) if task.get('measured_in') else ''}"
@@ -269,6 +274,7 @@ def _target(record: Record) -> Fact:
 
 
 def _distribution(record: Record) -> Fact | None:
+    """Tell the shares of the classes."""
     classes = record.data.get("classes")
     if not classes:
         return None
@@ -284,6 +290,7 @@ def _rows(record: Record) -> Fact:
 
 
 def _suffices(record: Record) -> Fact | None:
+    """Tell the bound for all candidates at once."""
     choices = next((one["choices"] for one in record.test_sets if one.get("choices")), None)
     if choices is None:
         return None
@@ -292,6 +299,7 @@ def _suffices(record: Record) -> Fact | None:
 
 
 def _missing(record: Record) -> Fact | None:
+    """Tell the gaps, by feature."""
     if "features" not in record.data:
         return None
     gaps = ", ".join(f"{one['name']} {one['missing']:.1%}" for one in record.data["features"][:SHOWN] if one["missing"])
@@ -300,6 +308,7 @@ def _missing(record: Record) -> Fact | None:
 
 
 def _missing_policy(record: Record) -> Fact:
+    """Tell how the chosen candidate treats gaps."""
     own = {name: value for name, value in record.parameters.items() if name.split(".")[-1] in ("missing", "preparer", "steps")}
     how = _listed(own) or "by its own rule, which its page tells"
     said = f"The chosen {record.outcome.winner['learner']} treats missing values so: {how}."
@@ -323,6 +332,7 @@ def _checks(record: Record) -> Fact:
 
 
 def _preparation(record: Record) -> Fact:
+    """Tell the preparation of the chosen candidate."""
     names = ("preparer", "steps", "encoding", "scale", "normalise")
     said = _listed({name: value for name, value in record.parameters.items() if name.startswith(names)}) or "none"
     how = "what is fitted of it is fitted within each fold, on its analysis rows alone"
@@ -330,6 +340,7 @@ def _preparation(record: Record) -> Fact:
 
 
 def _candidates(record: Record) -> Fact:
+    """Count the candidates, by what became of them."""
     counts = record.outcome.candidates
     learners = ", ".join([*dict.fromkeys(row.label for row in record.folder.candidates())][:SHOWN])
     said = f"{counts['declared']:,} candidates were declared, {counts['distinct']:,} of them distinct ({learners})"
@@ -350,6 +361,7 @@ def _folds(record: Record) -> Fact:
 
 
 def _fold_sizes(record: Record) -> Fact | None:
+    """Tell the numbers of rows of the folds."""
     folds = record.details.get("folds")
     if not folds:
         return None
@@ -388,6 +400,7 @@ def _floor(record: Record) -> Fact | None:
 
 
 def _looks(record: Record) -> Fact | None:
+    """Count the looks."""
     if not record.test_sets:
         return None
     looks = [look for look in record.test_sets[0]["looks"] if not look["replay"]]
@@ -402,6 +415,7 @@ def _duplicates(record: Record) -> Fact:
 
 
 def _units(record: Record) -> Fact | None:
+    """Tell which rows belong together; None where each stands for itself."""
     task, groups = record.outcome.task, record.data.get("groups")
     if not task.get("unit") and not groups:
         return None
@@ -410,6 +424,7 @@ def _units(record: Record) -> Fact | None:
 
 
 def _features(record: Record) -> Fact | None:
+    """Name the features with their kinds."""
     features = record.data.get("features")
     if not features:
         return None
@@ -438,6 +453,7 @@ def _measures(record: Record) -> Fact | None:
 
 
 def _estimate(record: Record) -> Fact:
+    """Tell the cross-validated score, and what it is after allowing for the choice."""
     cv, fixed = record.outcome.winner["cv"], record.outcome.winner.get("corrected")
     said = f"Cross-validated: {score(cv['mean'])}, standard error {score(cv['se'])}"
     if fixed:
@@ -446,6 +462,7 @@ def _estimate(record: Record) -> Fact:
 
 
 def _interval(record: Record) -> Fact | None:
+    """Tell the score on the sealed rows, with its interval."""
     test = record.outcome.test
     if test is None or test.refused or test.score is None:
         return None
@@ -457,6 +474,7 @@ def _interval(record: Record) -> Fact | None:
 
 
 def _tests(record: Record) -> Fact:
+    """Say which candidates cannot be told from the chosen one, and by what."""
     winner = record.outcome.winner
     how = "paired differences over folds, Holm-adjusted, 5 %"
     if winner.get("every_best") is not None:
@@ -466,6 +484,7 @@ def _tests(record: Record) -> Fact:
 
 
 def _imbalance(record: Record) -> Fact | None:
+    """Tell the rarest class, and what was done about it."""
     classes = record.data.get("classes")
     if not classes:
         return None
@@ -478,6 +497,7 @@ def _imbalance(record: Record) -> Fact | None:
 
 
 def _slices(record: Record) -> Fact | None:
+    """Tell groups of rows with a higher error."""
     known = record.explanation.get("weak_slices")
     if not known or "slices" not in known:
         return None
@@ -488,6 +508,7 @@ def _slices(record: Record) -> Fact | None:
 
 
 def _output(record: Record) -> Fact:
+    """Say what the model returns."""
     if "classes" not in record.outcome.task:
         return Fact("The model returns a number.", f"{STUDY}, task")
     threshold = record.parameters.get("threshold")
@@ -496,6 +517,7 @@ def _output(record: Record) -> Fact:
 
 
 def _alike(record: Record) -> Fact | None:
+    """Say how sealed rows differ from the others."""
     drawn = {"random": "drawn at random from one table", "group": "whole groups drawn at random from one table",
              "time": "the latest rows of one table"}.get(record.config["split"]["kind"])  # fmt: skip
     said = f"Sealed rows are {drawn}, with the columns, target and source of the development rows."
@@ -503,6 +525,7 @@ def _alike(record: Record) -> Fact | None:
 
 
 def _predictions(record: Record) -> Fact | None:
+    """Say how sealed rows were predicted."""
     if record.outcome.test is None:
         return None
     said = "Sealed rows were predicted by the model fitted on all development rows, before a label was opened."
