@@ -216,9 +216,9 @@ def audited(study: Study) -> set[str]:
 
 FINDINGS, ATTEMPTS, TRACES = "guard/findings/test_findings.py", "guard/attacks/test_attempts.py", "flow/test_traces.py"
 FORGETTING = "guard/attacks/test_forgetting.py"
+WHOLE = "guard/attacks/test_parallel.py::test_an_entry_written_after_the_ledger_was_read_was_not_cut_off"
 GATE = "examination/test_gate.py"
 LINT = "guard/reporting/test_lint.py"
-WHOLE = "guard/attacks/test_parallel.py::test_an_entry_written_after_the_ledger_was_read_was_not_cut_off"
 CASES: Mapping[str, Case] = {
     "G001": Case(first, changed), "G002": Case(again, first), "G003": Case(unguarded, first), "G004": Case(forgets, unguarded),
     "G005": Case(f"{TRACES}::test_a_plan_and_a_published_experiment_leave_no_trace_and_say_so", first),
