@@ -131,8 +131,8 @@ class LoopGate:
 
         Examples
         --------
-        >>> modelsel.gate("gate").terms["loop"]["errors"]
-        1.0
+        >>> modelsel.gate("gate").terms["loop"]["vetoes"]
+        0
         """
         return self._exam.terms
 
