@@ -9,8 +9,7 @@ the sums left of the first cut of every feature are added up together, of the se
 import numpy as np
 
 from modelsel.kernels.compiler import kernel
-from modelsel.kernels.growth.number_sums import LARGEST, LEAST, ROWS, TOTAL, add, splittable
-from modelsel.kernels.growth.records import begin
+from modelsel.kernels.growth.number_sums import LARGEST, LEAST, ROWS, TOTAL, add, begin, splittable
 from modelsel.kernels.growth.sorted_columns import missing_to
 from modelsel.kernels.layout import BRANCHES, DEPTH, END, FEATURE, FIRST, LEFT, MISSING_TO, RIGHT, START, TEST, THRESHOLD
 

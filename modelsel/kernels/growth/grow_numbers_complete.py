@@ -17,8 +17,7 @@ import numpy as np
 from modelsel.kernels import types
 from modelsel.kernels.compiler import kernel
 from modelsel.kernels.growth.few_rows import CODES, FEW, by_row, fits, grow_few, room
-from modelsel.kernels.growth.number_sums import LEAST, ROWS, SUMS, TOTAL, add, splittable, squares
-from modelsel.kernels.growth.records import begin
+from modelsel.kernels.growth.number_sums import LEAST, ROWS, SUMS, TOTAL, add, begin, splittable, squares
 from modelsel.kernels.growth.sorted_columns import differ, inverses, missing_to, pack, part_all, with_ties
 from modelsel.kernels.layout import (
     BRANCHES,

@@ -1,8 +1,9 @@
-"""Sums of a node whose rows weigh one each: of q = u·2^21 + v, of its parts' products, which add upwards in whole numbers."""
+"""Nodes whose rows weigh one each, and their sums: of q = u·2^21 + v and of products of its parts, which add upwards."""
 
 import numpy as np
 
 from modelsel.kernels.compiler import kernel
+from modelsel.kernels.layout import DEPTH, PARENT, RECORD
 
 HALF = 21
 TOTAL, U, UU, UV, VV, LEAST, LARGEST, ROWS = range(8)  # of a node: Σq, Σu, Σu², Σuv, Σv², least and largest q, rows
@@ -48,3 +49,12 @@ def squares(sums):
 def splittable(sums, depth, least, enough, most):
     """A node is worth a search: two numbers, rows for two branches, and within the limits."""
     return sums[LEAST] < sums[LARGEST] and sums[ROWS] >= max(enough, 2 * least) and depth < most
+
+
+@kernel(_nrt=False)
+def begin(nodes, value, node, parent, depth):
+    """An empty record of a new node."""
+    record = nodes[node]
+    for k in range(RECORD):
+        record[k] = 0
+    record[PARENT], record[DEPTH], value[node] = parent, depth, 0.0

@@ -3,7 +3,7 @@
 import numpy as np
 
 from modelsel.kernels.compiler import kernel
-from modelsel.kernels.layout import AGREED, CODE, DEPTH, FLIPPED, NEXT, PARENT, RECORD, SURROGATES, WHOLE
+from modelsel.kernels.layout import AGREED, CODE, FLIPPED, NEXT, SURROGATES, WHOLE
 from modelsel.kernels.splits.split_competition import longer
 
 # Arrays that are replaced by longer ones (loops copy them: the assignment of a slice takes seconds to compile).
@@ -38,15 +38,6 @@ def extended(array, more, start, end):
     for i in range(end - start):
         longer[start + i] = more[i]
     return longer
-
-
-@kernel(_nrt=False)
-def begin(nodes, value, node, parent, depth):
-    """An empty record of a new node."""
-    record = nodes[node]
-    for k in range(RECORD):
-        record[k] = 0
-    record[PARENT], record[DEPTH], value[node] = parent, depth, 0.0
 
 
 # Records that `grow` makes of a test's surrogates and of a set of levels, and the routes of rows that surrogates send.
