@@ -77,13 +77,14 @@ def fill(home: Path, sets: int, looks: int) -> None:
             chosen = asdict(SelectionSummary("a", 0.3, len(what.development), 0.3, 1))
             facts = {"testset": subject.digest, "train": subject.train, "study": what.study, "folder": what.folder}
             writing.append(
-                "seal", {**seal_facts(subject, what, terms, key.id, None), **keep_all(writing, policy, key, what, subject)}
+                "seal",
+                {**seal_facts(subject, what, terms, key.id, None), **keep_all(writing, gate.session.store, key, what, subject)},
             )
             for turn in range(looks):
                 asked = {**facts, "spec_id": f"spec {number}.{turn}", "key_id": key.id}
                 writing.append("selection", {
-                    **origin(), **asked, "measure": terms["metric"], "measured": terms["measure"], **chosen,
-                    **keep_chosen(writing, policy, key, what, subject),
+                    **origin(), **asked, "measure": terms.metric, "measured": terms.measure, **chosen,
+                    **keep_chosen(writing, gate.session.store, key, what, subject),
                 })  # fmt: skip
                 said = f"{number:08x}{turn:08x}"
                 past = {"look": turn + 1, "spent": 5.0 * turn, "n": len(what.sealed), "charged": [subject.digest]}
