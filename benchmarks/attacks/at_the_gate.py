@@ -69,6 +69,9 @@ def attack(
 ) -> dict[Cell, dict[int, bool]]:
     """Make the runs that are not on file: the first of every cell, then the second of each, so that all grow alike."""
     known, every = outcomes(file), cells()
+    if file is not None and file.is_file() and not file.read_text().endswith("\n"):
+        with file.open("a") as out:
+            out.write("\n")
     for run, cell in product(range(share[0] - 1, runs, share[1]), wanted):
         if run not in known[cell]:
             start = time.process_time()
