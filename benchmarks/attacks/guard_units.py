@@ -98,12 +98,13 @@ class Attack:
             signs = vote + 0.1 * fresh if not name and free == LOOKS else fresh
             rows, measure = self._asked(sealed, vote, look), self._measure(look)
             said = self._said(signs[sealed.unit[rows]])
-            truths.append(_expected(measure, said, None if sealed.weights is None else sealed.weights[rows]))
+            truth = _expected(measure, said, None if sealed.weights is None else sealed.weights[rows])
             result = self._gate(look).look(self._request(sealed, known, rows, look, said, measure, name))
+            truths += [] if result.replay else [truth]
             if result.score is not None:
-                vote += np.sign(truths[-1] - result.score) * fresh
+                vote += np.sign(truth - result.score) * fresh
             if self.scenario != "merged":
-                yield result.interval, truths[-1]
+                yield result.interval, truth
         if self.scenario == "merged":
             yield from zip(self._merged(), truths, strict=True)
 
