@@ -15,7 +15,7 @@ from modelsel.tree.routing import Routed, route
 from modelsel.tree.structure.node import LEAF, NodeNumbers, PrunedView
 
 READS_CLASSES = "reads classes, and this target is a number"
-OF_NUMBERS = ("variance", "gini")  # the Gini index of numbers is their variance
+SQUARED = ("variance", "gini")  # the Gini index of numbers is their variance
 NUMBERS = ("prediction", "counts", "mean", "squares")
 
 
