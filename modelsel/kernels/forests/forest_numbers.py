@@ -165,26 +165,24 @@ def _by_places(keys, n, words, middle, total, nothing, best, least):
 
 
 @kernel(_nrt=False)
-def _copied(codes, drawn, own):
-    """Write the codes of the rows next to each other; the lowest (−1 where a value is missing) and the highest."""
+def _extremes(codes, drawn):
+    """Lowest and highest code; the lowest is −1 where a value is missing."""
     lowest, highest = np.int32(2**31 - 1), np.int32(-1)
     for i in range(len(drawn)):
         code = codes[np.uint64(drawn[np.uint64(i)])]
-        own[np.uint64(i)] = np.int64(code)
         lowest, highest = min(lowest, code), max(highest, code)
     return lowest, highest
 
 
 @kernel(_nrt=False)
-def _up_to(own, words, n, middle, at):
+def _up_to(codes, drawn, words, middle, at):
     """Sum, weight and number of the rows whose code is at most `at`."""
     left, weight, rows = np.int64(0), np.int64(0), np.int64(0)
-    for i in range(n):
-        inside = (np.int64(own[np.uint64(i)]) - at - 1) >> 63  # all bits, or none
-        word = np.int64(words[np.uint64(i)]) & inside
-        w = word & np.int64(FIELD)
-        left += ((word >> NUMBER) - (middle & inside)) * w
-        weight += w
+    for i in range(len(drawn)):
+        inside = -np.int64(codes[np.uint64(drawn[np.uint64(i)])] <= at)  # all bits, or none
+        u, w = deviation_of(words[np.uint64(i)], middle)
+        left += u & inside
+        weight += w & inside
         rows -= inside
     return left, weight, rows
 
@@ -193,12 +191,12 @@ def _up_to(own, words, n, middle, at):
 def usual_draw(feature, key, drawn, words, total, middle, columns, work, best, least):
     """Try one threshold drawn between the extremes of a feature; as `usual_number`."""
     codes, n, nothing = columns[0][feature], len(drawn), total[0] * total[0] / total[1]
-    lowest, highest = _copied(codes, drawn, work[0])
+    lowest, highest = _extremes(codes, drawn)
     if lowest < 0 or lowest == highest:
         return -1 if lowest < 0 else 0
     values = columns[3][columns[4][feature] :]
     at, threshold = draw_threshold(key, feature, np.int64(lowest), np.int64(highest), values)
-    left, weight, rows = _up_to(work[0], words, n, middle, at)
+    left, weight, rows = _up_to(codes, drawn, words, middle, at)
     gain = _gain(left, weight, total, nothing)
     if rows >= least and n - rows >= least and gain > best[GOODNESS]:
         best[GOODNESS], best[FEATURE], best[CODE], best[NEXT] = gain, feature, at, at
