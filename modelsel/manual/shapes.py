@@ -151,6 +151,23 @@ class NestedShape(TypedDict):
     agreement: float
 
 
+class MemberShape(TypedDict):
+    """A candidate of an ensemble, and how often it was picked."""
+
+    id: str
+    entry: str
+    times: int
+
+
+class EnsembleShape(TypedDict):
+    """An ensemble that was picked from the other candidates, whoever won."""
+
+    id: str
+    entry: str
+    members: list[MemberShape]
+    corrected: CorrectedShape | None
+
+
 class ClosedShape(TypedDict):
     """The reason that the test was left closed, and the command that opens it."""
 
@@ -180,6 +197,7 @@ class StudyShape(TypedDict):
     findings: list[Finding]
     floor: NotRequired[list[FloorShape]]
     nested: NotRequired[NestedShape]
+    ensembles: NotRequired[list[EnsembleShape]]
     grave: NotRequired[list[str]]
     closed: NotRequired[ClosedShape]
 

@@ -49,6 +49,7 @@ def verdict(folder: RunFolder, here: Path | None = None) -> str:
     lines = [
         ("", [headline(outcome)]),
         ("winner", [*winner(outcome, rows), *filter(None, [simpler(recorded, folder.candidates(), higher)])]),
+        ("ensemble", ensembles(outcome)),
         ("cross-validated", cross_validated(outcome)),
         ("floor", list(filter(None, [sentence(outcome, higher)]))),
         ("test", test(outcome, details.get("audit", {}), folder)),
@@ -134,6 +135,18 @@ def winner(outcome: StudySummary, table: Sequence[Row]) -> list[str]:
     equal = alike(outcome)
     first = f"{won.get('entry') or won['learner']} {won['id'][:8]}: {f'{telling}; ' if telling else ''}{size}"
     return list(filter(None, (first, equal, next_best(outcome, table))))
+
+
+def ensembles(outcome: StudySummary) -> list[str]:
+    """Say of each ensemble what it is the mean of, and what picking it is worth."""
+    said = []
+    for one in outcome.extra.get("ensembles", ()):
+        parts = sorted(one["members"], key=lambda member: -member["times"])
+        told = ", ".join(f"{part['times']} × {part['entry']} {part['id'][:8]}" for part in parts)
+        own = one["corrected"]
+        worth = f"; {score(own['mean'])} {interval((own['low'], own['high']))}, picked anew in each resample" if own else ""
+        said.append(f"{one['entry']} {one['id'][:8]} is the mean of {told}{worth}")
+    return said
 
 
 def simpler(recorded: StudySummary, table: Sequence[Row], higher_is_better: bool) -> str:
