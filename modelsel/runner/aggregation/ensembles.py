@@ -214,7 +214,8 @@ class OutOfFold:
         truth, classes = self.work.task.target[self.row[there]], self.work.task.class_count
         outputs = self.outputs(said)
         if measure.over_rows:
-            return np.asarray(measure.losses(truth, outputs, classes), np.float64) @ (weight / weight.sum())
+            losses = np.asarray(measure.losses(truth, outputs, classes), np.float64)
+            return np.asarray(losses @ (weight / weight.sum()))
         total, defined = np.zeros(len(said)), np.zeros(len(said))
         for fold in np.unique(self.fold[there]):
             own = np.flatnonzero(self.fold[there] == fold)
@@ -225,4 +226,4 @@ class OutOfFold:
             known = np.isfinite(each)
             total[known] += each[known]
             defined += known
-        return np.divide(total, defined, out=np.full(len(said), np.nan), where=defined > 0)
+        return np.asarray(np.divide(total, defined, out=np.full(len(said), np.nan), where=defined > 0))
