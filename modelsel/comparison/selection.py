@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.comparison.bbc import RESAMPLES, Corrected, bbc, bbc_generator
+from modelsel.comparison.correcting import not_held
 from modelsel.comparison.fold_predictions import LARGEST, FoldPredictions, bbc_of_folds, resampled
 from modelsel.comparison.indistinguishable import Sets, confidence_sets, difference_errors, indistinguishable, part, place
 from modelsel.comparison.ratio import assessed_per_analysed
@@ -194,8 +195,11 @@ def _answered(results: Results, candidates: Integers) -> list[FoldPredictions]:
 
 
 def _beside(results: Results, winner: int) -> dict[str, Any]:
-    """Compute another estimate of the same score, as a cheap cross-check."""
-    return {"tibshirani": tibshirani(results.board, winner)}
+    """Compute another estimate of the same score, as a cheap cross-check; and what the interval is not good for."""
+    work, assessed = results.book.work, (results.losses.fold >= 0).any(axis=1)
+    groups = None if work.task.groups is None else work.task.groups[assessed]
+    caution = not_held(kind_of(work.measure), int(assessed.sum()), groups)
+    return {"tibshirani": tibshirani(results.board, winner), **caution}
 
 
 def _few_rows(results: Results, winner: int) -> Iterator[Finding]:

@@ -45,6 +45,10 @@ class GreedyEnsemble(BaseLearner):
         """None of its own: members that cannot be used are no members."""
         return ()
 
+    def refusal(self, task: AnyTask, rows: Integers) -> str | None:
+        """It is fitted on no rows."""
+        return ALONE
+
     def fit(self, task: AnyTask, rows: Integers, rng: np.random.Generator) -> NoReturn:
         """Raise: it has nothing to fit."""
         raise ValueError(ALONE)

@@ -103,8 +103,13 @@ def _worth(outcome: StudySummary) -> list[tuple[str, str]]:
     corrected, plain = outcome.winner.get("corrected"), cross_validated(outcome)[0]
     if not corrected:
         return [("cross-validated", plain)]
-    words = f"{score(corrected['mean'])} {interval((corrected['low'], corrected['high']))}"
+    words = f"{score(corrected['mean'])} {interval((corrected['low'], corrected['high']))}{_doubted(corrected)}"
     return [("corrected score", f"{words}, for having picked the best; cross-validated {plain}")]
+
+
+def _doubted(corrected: Mapping[str, Any]) -> str:
+    """Mark an interval that holds less often than it says; `-v` and the page say why."""
+    return " (holds less than 95 %)" if "holds less often" in str(corrected.get("caution")) else ""
 
 
 def _shortened(text: str, label: str) -> str:
