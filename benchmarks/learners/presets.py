@@ -47,7 +47,7 @@ LIBRARIES: Mapping[str, tuple[str, Mapping[str, Mapping[str, Any]]]] = {
         "xgboost",
         {
             "library": {"learning_rate": 0.3},
-            "preset": {},
+            "rate of 0.1": {},
             "sampled": {"subsample": 0.8, "colsample_bytree": 0.8},
             "sampled, slow": {"subsample": 0.8, "colsample_bytree": 0.8, "learning_rate": 0.05, "n_estimators": 200},
             "sampled, slow, 4 deep": {
@@ -59,12 +59,17 @@ LIBRARIES: Mapping[str, tuple[str, Mapping[str, Mapping[str, Any]]]] = {
     "catboost": (
         "catboost",
         {
-            "rate and steps by itself": {"iterations": 200, "learning_rate": None, "leaf_estimation_iterations": None},
             "preset": {},
             "depth 4": {"depth": 4},
             "one step": {"leaf_estimation_iterations": 1},
         },
     ),
+}  # fmt: skip
+
+
+AS_IT_COMES: Mapping[str, Mapping[str, Any]] = {
+    "lightgbm": {}, "xgboost": {"n_estimators": 100, "learning_rate": 0.1, "max_depth": 6}, "svm": {},
+    "catboost": {"iterations": 200, "learning_rate": 0.1, "depth": 6, "leaf_estimation_iterations": 10},
 }  # fmt: skip
 
 
@@ -86,7 +91,7 @@ class Line:
 
 
 def made(library: str, settings: str) -> Any:
-    """The classifier of a preset with some settings changed; None takes one away, so that the library chooses."""
+    """The classifier of a library with these settings over its own defaults; columns are coded as the preset codes them."""
     import modelsel
     from modelsel.config.folders import Folders
 
@@ -94,7 +99,7 @@ def made(library: str, settings: str) -> Any:
     asked = dict(each[settings])
     calibrator = asked.pop("calibrator", "none")
     file: Any = Folders.of().read("learner", learner)
-    params = {name: value for name, value in {**file["params"], **asked}.items() if value is not None}
+    params = file["params"] if settings == "preset" else {**AS_IT_COMES[library], **asked}
     return modelsel.classifier({**file, "params": params, "calibrator": calibrator})
 
 
