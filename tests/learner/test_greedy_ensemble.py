@@ -314,7 +314,8 @@ def test_nested_cross_validation_picks_it_anew(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"race": "exact"}, "a race drops"),
+        ({"race": "exact"}, "which a race drops"),
+        ({"search": "tpe"}, "has yet to ask for"),
         ({"space": ["knn"], "ensemble": "greedy", "learner": None}, ALONE),
         ({"explain": {"sets": True}}, "picked by the rows"),
     ],
