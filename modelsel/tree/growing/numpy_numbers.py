@@ -46,7 +46,7 @@ class Totals:
     present: Integers
     lost_sum: int
     lost_weight: float
-    rest: float  # what a test of one branch would be worth: the mean is a whole number
+    rest: float  # what no test at all is worth: the mean is a whole number
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,10 +72,15 @@ class NumberGrower(Grower):
                 found.append((feature, test, test.value - test.information))
         return found
 
+    def shown(self, node: Node, value: float) -> float:
+        """The decrease of the mean squared error at the node, in squares of the target's unit."""
+        return float(self.wholes.goodness(np.array(value), node.weight.sum()))
+
     def _contest(self, node: Node) -> tuple[int, Test, float] | None:
         best = None
         for rival in self.contenders(node):
-            if best is None or rival[1].value > best[1].value:
+            test, other = rival[1], best and best[1]
+            if other is None or test.value - other.value > test.information - other.information:
                 best = rival
         return best
 
