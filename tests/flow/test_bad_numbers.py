@@ -80,12 +80,12 @@ def test_what_has_no_logarithm_is_told_at_the_shell_with_the_way_out(modelsel: A
 
 
 def test_texts_of_a_frame_that_are_all_numbers_are_taken_for_numbers_where_classes_would_be_refused() -> None:
-    """As in a file, where nobody can tell a text from a number; declared classes stay what they are."""
+    """As in a file, where nobody can tell a text from a number; levels that have an order stay classes."""
     frame = homes().assign(price=[f" {price:.2f} " for price in homes()["price"]])
     few = ("space=[linear_regression]", "scheme.folds=3", "tracking=off")
     assert "TARGET_IS_A_NUMBER" in str(package.plan(*few, data=frame, target="price"))
     with pytest.raises(ModelselError, match=r"MSEL-32[34]"):
-        package.plan(*few, data=frame.assign(price=frame["price"].astype("category")), target="price")
+        package.plan(*few, data=frame.assign(price=pd.Categorical(frame["price"], ordered=True)), target="price")
     grades = frame.assign(price=[str(row % 3) for row in range(ROWS)])
     with pytest.raises(ModelselError, match="the target is a class"):
         package.plan(*few, data=grades, target="price")

@@ -77,10 +77,9 @@ class NumberGrower(Grower):
         return float(self.wholes.goodness(np.array(value), node.weight.sum()))
 
     def _contest(self, node: Node) -> tuple[int, Test, float] | None:
-        best = None
+        best: tuple[int, Test, float] | None = None
         for rival in self.contenders(node):
-            test, other = rival[1], best and best[1]
-            if other is None or test.value - other.value > test.information - other.information:
+            if best is None or rival[1].value - best[1].value > rival[1].information - best[1].information:
                 best = rival
         return best
 
