@@ -297,7 +297,10 @@ class PolicyChange(Entry):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Note(Entry):
-    """A finding that was noticed (`code`), a look that was refused, rows that were opened (`contact`), or a step of an exam."""
+    """A finding that was noticed (`code`), a look that was refused, rows that were opened (`contact`), or a step of an exam.
+
+    A step of a gate is a proposal: its verdict, how much better it was than which other one, and that gain's standard error.
+    """
 
     NESTED: ClassVar = {"flags": findings}
 
@@ -313,6 +316,11 @@ class Note(Entry):
     terms: str | None = None
     asker: str
     handed: str
+    verdict: str
+    asked: bool = False  # a veto of the sealed rows
+    gain: float | None = None
+    se: float | None = None
+    beside: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -13,6 +13,7 @@ from typing import Any
 from modelsel.core.system.disk import locked
 from modelsel.ledger.home import Home, write_whole
 
+NAME = "modelsel.lock"
 HEADER = "looks at sealed test rows, as modelsel's ledger counts them; keep this file in git"
 
 
@@ -47,7 +48,7 @@ class LockFile:
 
     @property
     def path(self) -> Path:
-        return self.folder / "modelsel.lock"
+        return self.folder / NAME
 
     def witness(self, facts: Mapping[str, str]) -> None:
         """Write a look into the lock file, unless a later one of these rows stands there."""
@@ -69,7 +70,7 @@ class LockFile:
             yield {}
             return
         with self._alone():
-            known = self._read()
+            known = self.known()
             yield known
             write_whole(self.path, (json.dumps({"modelsel": HEADER, **known}, indent=1, sort_keys=True) + "\n").encode())
 
@@ -82,27 +83,35 @@ class LockFile:
             yield
 
     def recall(self, testset: str) -> Iterable[Mapping[str, str]]:
-        facts = self._read().get("testsets", {}).get(testset)
+        facts = self.known().get("testsets", {}).get(testset)
         return [{"testset": testset, **facts}] if facts else []
 
     def testsets(self, key: str, others: Container[str]) -> list[str]:
         """Test sets of the file that were looked at under a key, but for looks in some other ledgers."""
-        return [testset for testset, facts in self._read().get("testsets", {}).items() if _ours(facts, key, others)]
+        return [testset for testset, facts in self.known().get("testsets", {}).items() if _ours(facts, key, others)]
 
     def keys(self) -> set[str]:
         """The keys under which the looks in this file were made."""
-        return {str(facts["key"]) for facts in self._read().get("testsets", {}).values() if "key" in facts}
+        return {str(facts["key"]) for facts in self.known().get("testsets", {}).values() if "key" in facts}
 
-    def _read(self) -> dict[str, Any]:
+    def known(self) -> dict[str, Any]:
         """Read the file's facts; a merge conflict counts as unreadable and raises OSError."""
         try:
-            known: dict[str, Any] = json.loads(self.path.read_text("utf-8"))
+            return self.parsed(self.path.read_text("utf-8"), str(self.path))
         except FileNotFoundError:
             return {}
+        except UnicodeDecodeError as error:
+            raise OSError(f"{self.path} is no text") from error
+
+    @staticmethod
+    def parsed(text: str, place: str) -> dict[str, Any]:
+        """The facts of a lock file's text. Raises OSError where it is none."""
+        try:
+            known: dict[str, Any] = json.loads(text)
         except ValueError as error:
-            raise OSError(f"{self.path} cannot be read: settle its merge conflict, keeping the larger look counts") from error
+            raise OSError(f"{place} cannot be read: settle its merge conflict, keeping the larger look counts") from error
         if not _whole(known):
-            raise OSError(f"{self.path} was edited: a line is missing or is no fact of a look; take it as it was from git")
+            raise OSError(f"{place} was edited: a line is missing or is no fact of a look; take it as it was from git")
         return known
 
 

@@ -278,7 +278,7 @@ def _sizes(candidates: Sequence[Candidate]) -> Iterator[str]:
 
 def _estimated(estimate: Estimate) -> list[str]:
     """Write estimated time and memory."""
-    over = f", and this machine has {memory() / 2**20:,.0f} in all: fewer rows, or fewer workers (pool.workers)"
+    over = f", and this machine has {memory() / 2**20:,.0f} in all: fewer rows, or fewer workers (pool.n_jobs)"
     return [
         f"time         about {_duration(estimate.seconds)} with {estimate.workers} worker{'s' * (estimate.workers > 1)}",
         f"memory       about {estimate.memory / 2**20:,.0f} MiB beyond the data{over if estimate.memory > memory() else ''}",

@@ -30,7 +30,15 @@ from modelsel.guard.matching.other_ledgers import NOTHING, OtherLedgers, join_hi
 from modelsel.guard.matching.overlap import DESIGN, RowSetIndex
 from modelsel.guard.policy.base import CORRECTED
 from modelsel.guard.policy.decision import Question, judge
-from modelsel.guard.release import LadderRelease, LookTerms, ReleaseMechanism, ScoreGridRelease, bounds_of, count_channel
+from modelsel.guard.release import (
+    LadderRelease,
+    LookTerms,
+    ReleaseMechanism,
+    ScoreGridRelease,
+    Veto,
+    bounds_of,
+    count_channel,
+)
 from modelsel.ledger.database.store import WriteTransaction
 from modelsel.ledger.entry import LedgerEntry, heads
 from modelsel.ledger.home import Home, IdentityKey
@@ -246,6 +254,9 @@ def _channel(ask: PreparedLook, terms: LookTerms, looks: Sequence[PastLook], n: 
     """Choose how the answer is released: an error count by its terms, another measure on a grid of scores."""
     if ask.counted:
         past = [one for one in looks if one.status == "revealed"]
+        against = ask.request.sealing.config.get("against")
+        if terms.release == "better" and against:  # a gate asks whether a proposal is worse than the one that it would replace
+            return Veto(n, n, best=str(against), margin=int(ask.request.sealing.config["margin"]))
         if terms.release == "better":  # its best answer is kept by this exam; that of another one is not at hand
             exam = ask.request.sealing.config.get("exam")
             past = [one for one in past if one.config.get("exam") == exam]
