@@ -118,3 +118,14 @@ def test_an_overfitting_curve_of_another_measure_says_why_there_is_none(modelsel
     done = modelsel("run", *words)
     assert done.code == 0, done.err
     assert "root mean squared errors need measure=mse or rmse, not mae" in done.out
+
+
+def test_a_model_tree_is_shown_and_its_gains_are_refused_by_name(modelsel: Callable[..., Any]) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=80)
+    pd.DataFrame({"x": x, "y": 3 * x + rng.normal(size=80)}).to_csv("rows.csv", index=False)
+    words = ("rows.csv", "y", "space=[m5p]", "show=[tree,gains]", "scheme.folds=2", "tracking=off", "final_test=false")
+    done = modelsel("run", *words)
+    assert done.code == 0, done.err
+    assert "m5p grows in a way of its own" in done.out
+    assert "The tree" in done.out

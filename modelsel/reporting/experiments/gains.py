@@ -13,6 +13,7 @@ from typing import Any
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Task, positions
+from modelsel.learner.tree import Tree
 from modelsel.learner.trees.path import held_back
 from modelsel.planning.batch import fit_digest
 from modelsel.reporting.context import SectionContext, no_tree
@@ -31,6 +32,8 @@ def facts(studied: SectionContext) -> Mapping[str, Any]:
     """Compute the gains of all features at the first nodes of the final tree."""
     if studied.tree is None:
         return no_tree(studied)
+    if not isinstance(studied.winner.learner, Tree):
+        return {"reason": f"{studied.final.kind} grows in a way of its own, and has no criterion by which features compete"}
     task, cut = studied.final.prepared(studied.task), studied.tree.cut
     inner = int((~cut.leaf).sum())
     nodes = [_node(task, cut, contest) for contest in islice(_contests(studied, task, cut), NODES)]
