@@ -23,10 +23,13 @@ from modelsel.runner.aggregation.results import Results
 NAMED = 3  # different warnings of learners that are told
 
 
-def choose(results: Results, rule: BaseRule, resampling: Resampling, seed: int, pickable: bool = False) -> Selection:
+def choose(
+    results: Results, rule: BaseRule, resampling: Resampling, seed: int, pickable: bool = False, adapted: bool = False
+) -> Selection:
     """Apply the rule; NoCandidateError (exit 7) when no candidate finished all folds with a finite score.
 
-    After a race there is no corrected estimate, unless all that some resample could pick have finished (`pickable`).
+    After a race there is no corrected estimate, unless all that some resample could pick have finished (`pickable`); after a
+    search that went by the scores there is none (`adapted`).
     """
     if not results.board.eligible.any():
         raise NoCandidateError(_nobody(results))
@@ -34,7 +37,8 @@ def choose(results: Results, rule: BaseRule, resampling: Resampling, seed: int, 
     winner = rule.choose(results.board)
     results = results.including(winner)
     dropped = results.status.count("dropped")
-    corrected = _corrected(results, rule, winner, bbc_generator(resampling, seed)) if pickable or not dropped else None
+    able = (pickable or not dropped) and not adapted
+    corrected = _corrected(results, rule, winner, bbc_generator(resampling, seed)) if able else None
     ratio = assessed_per_analysed(resampling)
     assessed = results.assessed([winner, *best_of_each(results, winner)])
     near = _near(results, winner, resampling, seed)
@@ -48,9 +52,14 @@ def choose(results: Results, rule: BaseRule, resampling: Resampling, seed: int, 
         assessed=assessed,
         winner=winner,
         indistinguishable=near.indistinguishable,
-        every_best=near.every_best,
+        every_best=None if adapted else near.every_best,
         corrected=None if corrected is None else {**corrected.to_dict(), **_beside(results, winner)},
-        findings=(*_few_rows(results, winner), *_warned(results), *(_withheld(dropped) if dropped and not pickable else ())),
+        findings=(
+            *_few_rows(results, winner),
+            *_warned(results),
+            *(_withheld(dropped) if dropped and not pickable else ()),
+            *(_adapted() if adapted else ()),
+        ),
         beside=results.board.beside,
         difference_se=_differences(results, winner, ratio),
     )
@@ -112,6 +121,15 @@ def _withheld(dropped: int) -> Iterator[Finding]:
     """Yield a finding where candidates left a race: over the others the correction would be too small."""
     what = f"{dropped} candidates left the race without a mean: the winner's score is not corrected for having been chosen"
     yield Finding("NOT_CORRECTED", "info", what, "race.corrected=true finishes those that the correction reads; race=off all")
+
+
+def _adapted() -> Iterator[Finding]:
+    """Yield a finding after a search that went by the scores: its candidates are the work of these very rows."""
+    what = (
+        "search=tpe asks for candidates by the scores of the rows that judge them: resampling these rows (BBC) repeats the "
+        "choice and not the search, so that the winner's score is not corrected for having been chosen"
+    )
+    yield Finding("NOT_CORRECTED", "medium", what, "corrected=nested repeats the whole search inside outer folds")
 
 
 def _corrected(results: Results, rule: BaseRule, winner: int, rng: np.random.Generator) -> Corrected | None:

@@ -16,7 +16,7 @@ from modelsel.config import keywords
 from modelsel.config import overrides as typed
 from modelsel.config.build import LEARNER, Builder
 from modelsel.config.exam import sitting
-from modelsel.config.expand import DRAW, SPACE, SWEEP, expand, read_entries
+from modelsel.config.expand import DRAW, SPACE, SWEEP, AdaptiveEntry, Space, expand, read_entries
 from modelsel.config.experiments import unknown
 from modelsel.config.folders import Folders
 from modelsel.config.keywords import Keywords
@@ -88,6 +88,7 @@ class Config:
     dataset: Any
     split: Any
     candidates: tuple[Candidate, ...]
+    adaptive: tuple[AdaptiveEntry, ...]  # entries whose candidates are asked for while the study runs
     declared: int
     scheme: Any
     measure: Any
@@ -115,6 +116,21 @@ class Config:
         measures = (self.measure, *named(self.measure, getattr(self.rule, "bounds", ())).values())
         return self.measures == ALL or any(measure.needs_scores for measure in measures)
 
+    @property
+    def to_ask(self) -> int:
+        """The number of candidates that may be asked for, at most."""
+        return sum(entry.trials for entry in self.adaptive)
+
+    @cached_property
+    def foreseen(self) -> tuple[Candidate, ...]:
+        """The candidates, with a few in place of each that will be asked for: every value that is declared stands in one."""
+        return (*self.candidates, *(corner for entry in self.adaptive for corner in entry.corners))
+
+    @cached_property
+    def searched(self) -> str:
+        """Digest of what will be asked for but for the scores; empty where all candidates are listed."""
+        return digest([entry.specification for entry in self.adaptive]) if self.adaptive else ""
+
     @cached_property
     def spec_id(self) -> str:
         """Digest of what decides the answer: no folders, workers, tracking, limits, names or guard settings."""
@@ -126,7 +142,8 @@ class Config:
         interval = {} if self.interval == CORRECTED else {INTERVAL: self.interval}
         outer = self.outer and {**spec_of(self.outer), **interval, **sometimes}
         ids = [candidate.id for candidate in self.candidates]
-        return digest({**parts, "dataset": dataset, "outer": outer, "seed": self.seed, "candidates": ids})
+        asked = {"searched": self.searched} if self.adaptive else {}
+        return digest({**parts, "dataset": dataset, "outer": outer, "seed": self.seed, "candidates": ids, **asked})
 
 
 def compose(
@@ -229,20 +246,19 @@ def _built(settings: Mapping[str, Any], resolved: Mapping[str, object], dataset:
     wanted, place = _wanted(settings)
     searched = root.search if root else SearchSettings()
     space = expand(wanted, builder, root.seed if root else 0, place, searched, parts["measure"])
-    builder.problems.extend(_unsearched(root, parts["race"], space.candidates, outer is not None))
+    builder.problems.extend(_unsearched(root, parts["race"], space, outer is not None))
     if root is None or builder.problems:
         return None
     name = root.name or f"{_called(parts['dataset'], dataset or settings['dataset']['kind'])}-{space.name}"
-    notes = (
-        (f"{space.merged} of {space.declared} candidates say the same as another one and were merged",) if space.merged else ()
-    )
+    merged = f"{space.merged} of {space.declared} candidates say the same as another one and were merged"
+    notes = (*builder.notes, *((merged,) if space.merged else ()))
     own = {key: value for key, value in vars(root).items() if key != "name"}
     kept = recorded({**resolved, "name": name, SPACE: read_entries(wanted, builder)}, {**parts, OUTER: said})
     if said is not None:
         kept[OUTER][INTERVAL] = interval
     return Config(
-        name=name, **own, **parts, outer=outer, interval=interval, candidates=space.candidates, declared=space.declared,
-        resolved=kept, space=space.name, notes=notes, folders=builder.folders, named=_given(settings),
+        name=name, **own, **parts, outer=outer, interval=interval, candidates=space.candidates, adaptive=space.adaptive,
+        declared=space.declared, resolved=kept, space=space.name, notes=notes, folders=builder.folders, named=_given(settings),
     )  # fmt: skip
 
 
@@ -257,11 +273,15 @@ def _unraced(root: RootSettings | None, parts: Mapping[str, Any]) -> tuple[Probl
     return race.problems(root, rule, measure) if None not in (root, race, rule, measure) else ()
 
 
-def _unsearched(root: RootSettings | None, race: Any, candidates: Sequence[Candidate], outer: bool) -> Iterator[Problem]:
+def _unsearched(root: RootSettings | None, race: Any, space: Space, outer: bool) -> Iterator[Problem]:
     """Yield what settings say of candidates that are not there, or cannot be searched so."""
-    if root is not None and candidates:
-        yield from root.explain.strangers(candidates)
-        yield from root.search.problems(candidates, outer, race is not None and race.on)
+    foreseen = (*space.candidates, *(corner for entry in space.adaptive for corner in entry.corners))
+    if root is not None and foreseen:
+        raced = race is not None and race.on
+        yield from root.explain.strangers(foreseen)
+        yield from root.search.problems(foreseen, outer, raced, adapts=bool(space.adaptive))
+        if space.adaptive:
+            yield from root.search.adapting(raced, root.deadline is not None)
 
 
 def _outer(said: object, builder: Builder) -> tuple[Any, str]:

@@ -271,6 +271,7 @@ class Seal(Entry):
     space: int | None = None
     seed: int | None = None
     terms: SealTerms
+    searched: str | None = None  # the digest of a search that names its candidates when it is over
     commitment: str | None = None
     weights: str | None = None
     rows: str | None = None
@@ -368,6 +369,9 @@ class RecordedSelection(Entry):
     predictions: str | None = None
     development: str | None = None
     table: str | None = None
+    searched: str | None = None
+    candidates: str | None = None  # that a search has asked for, as a stored set,
+    named: str | None = None  # and as one digest
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -151,6 +151,26 @@ class NestedShape(TypedDict):
     agreement: float
 
 
+class TrialShape(TypedDict):
+    """A trial of a search by the scores."""
+
+    entry: str
+    trial: int
+    seed: int
+    id: str
+    score: Number | None
+
+
+class SearchShape(TypedDict):
+    """A search by the scores: its trials in the order in which they were asked for."""
+
+    kind: str
+    sampler: str
+    batch: int
+    most: int
+    trials: list[TrialShape]
+
+
 class ClosedShape(TypedDict):
     """The reason that the test was left closed, and the command that opens it."""
 
@@ -180,6 +200,8 @@ class StudyShape(TypedDict):
     findings: list[Finding]
     floor: NotRequired[list[FloorShape]]
     nested: NotRequired[NestedShape]
+    search: NotRequired[SearchShape]
+    rounds: NotRequired[Mapping[str, list[int | None]]]
     grave: NotRequired[list[str]]
     closed: NotRequired[ClosedShape]
 

@@ -56,7 +56,7 @@ def answered_outside(
     config: Config, candidate: Candidate, task: Task, seed: int, scores: bool, *tables: Table
 ) -> tuple[Outputs, ...]:
     """Ask the winner of an outer fold about tables, a job of the pool; raises NoCandidateError where it cannot."""
-    done = run_apart(config, answers, config.candidates, candidate, task, seed, scores, *tables)
+    done = run_apart(config, answers, config.foreseen, candidate, task, seed, scores, *tables)
     if isinstance(done, Failure):
         what = f"the winner of an outer fold, {candidate.id}, could not be fitted: {done.status}, {done.reason}"
         raise NoCandidateError(Problem("MSEL-706", what, "outer", "mend it, or leave it out of the space"))

@@ -543,6 +543,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if not self.record:
             builder.problems.extend(search.by_the_clock())
         space = expand(entries, builder, self.seed, search=search, measure=scorings.chooses.measure)
+        builder.problems.extend(search.by_scores(bool(space.adaptive)))
         if self.scoring is None and self.measure is None and not builder.problems and judge_themselves(space.candidates):
             scorings = scorings_of(own_score, None, self.refit, builder, task.kind)
         builder.problems.extend(_misjudging(scorings, task))

@@ -14,7 +14,7 @@ from filelock import FileLock, Timeout
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Finding, weights_of
 from modelsel.guard.bounded_losses import BoundedLossRelease, SealedSide, plan_release, resume_release
-from modelsel.guard.checks.declared_space import judge_declaration
+from modelsel.guard.checks.declared_space import declared_ids, judge_declaration
 from modelsel.guard.checks.independence import EarlierStatements, Independence
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
@@ -175,7 +175,6 @@ def position_of(
     history = before if ask.subject.digest in before.seals else whole  # a stranger may state that he saw nothing
     kin = related_sets(ask.subject, memory_of(writing, history, ask.key, ask.elsewhere), ask.elsewhere)
     found = tuple(one for one in kin if one.role != DESIGN)
-    seal = Seal.of(history.seals[ask.subject.digest])
     commits = history.commits_on([ask.subject.digest])
     spec_id = ask.request.sealing.spec_id
     used = {look.entry.brief.commit for look in history.looks}
@@ -195,7 +194,8 @@ def position_of(
         designs=tuple(dict.fromkeys(one.testset for one in kin if one.role == DESIGN)),
     )
     position = replace(position, independence=_independent(writing, ask, position))
-    ids = RowSet.unpack(writing.rowset(seal.candidates)).arrays["ids"] if seal.candidates else None
+    related = {ask.subject.digest, *(relation.testset for relation in found if relation.role == "test")}
+    ids = declared_ids(history, history.seals[ask.subject.digest], related, writing.rowset)
     return replace(position, declared=judge_declaration(ask, history, found, ids, bool(position.rows.all())))
 
 

@@ -82,11 +82,11 @@ def _says_more(history: History, sealing: TestSetDeclaration, subject: RowFinger
 
 
 def _space(session: LedgerSession, sealing: TestSetDeclaration) -> int | None:
-    """Count the declared candidates, as the policy says how."""
-    declared = session.policy.declared_space
+    """Count the declared candidates, and those that a search may ask for at most, as the policy says how."""
+    declared, many = session.policy.declared_space, len(set(sealing.candidates)) + sealing.most
     if declared == "auto":
-        return len(set(sealing.candidates)) or None
-    return None if declared is None else declared_space(declared, len(set(sealing.candidates)))
+        return many or None
+    return None if declared is None else declared_space(declared, many)
 
 
 def recall(session: LedgerSession, subject: RowFingerprints) -> list[Finding]:
