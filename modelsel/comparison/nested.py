@@ -197,7 +197,8 @@ def _select(selecting: SelectionProcedure, task: Task, rows: Integers, fold: int
     folds = selecting.scheme.instantiate(inner, selecting.seed)
     if selecting.search is not None:
         candidates = tuple(selecting.search(candidates, inner, folds))
-    board = selecting.run(make(candidates, inner, folds), inner, folds).board
+    found = selecting.run(make(candidates, inner, folds), inner, folds)
+    board, candidates = found.board, found.candidates  # an ensemble has its members now
     if not board.eligible.any():
         fix = "the reasons stand in the journal of the study without outer"
         raise NoCandidateError(Problem("MSEL-703", "no candidate is eligible", f"outer fold {fold}", fix))
@@ -225,5 +226,7 @@ def _losses(selecting: SelectionProcedure, said: Outputs, task: Task, rows: Inte
 
 def _name(candidate: Candidate, board: Scoreboard, winner: int) -> str:
     """A name that means the same in every fold: members of a family depend on the rows and go by their size."""
+    if candidate.of_others:
+        return candidate.entry
     size = sized(round(float(board.complexity[winner])), board.unit[winner])
     return f"{candidate.entry} {size}" if candidate.family else f"{candidate.entry} {candidate.id}"

@@ -16,7 +16,7 @@ from modelsel.config import keywords
 from modelsel.config import overrides as typed
 from modelsel.config.build import LEARNER, Builder
 from modelsel.config.exam import sitting
-from modelsel.config.expand import DRAW, SPACE, SWEEP, AdaptiveEntry, Space, expand, read_entries
+from modelsel.config.expand import DRAW, SPACE, SWEEP, AdaptiveEntry, Space, expand, name_of, read_entries
 from modelsel.config.experiments import unknown
 from modelsel.config.folders import Folders
 from modelsel.config.keywords import Keywords
@@ -31,6 +31,7 @@ from modelsel.config.settings import (
     BBC,
     CLASSIFICATION,
     REGRESSION,
+    EnsembleSettings,
     ExplainSettings,
     LimitSettings,
     PoolSettings,
@@ -82,6 +83,7 @@ class Config:
     slices: tuple[str, ...]
     curve: bool
     search: SearchSettings
+    ensemble: EnsembleSettings
     explain: ExplainSettings
     outer: Any
     interval: str  # of nested cross-validation
@@ -114,7 +116,8 @@ class Config:
     def reads_scores(self) -> bool:
         """Say whether anything that every candidate is judged by reads class scores: else they are no part of what it is."""
         measures = (self.measure, *named(self.measure, getattr(self.rule, "bounds", ())).values())
-        return self.measures == ALL or any(measure.needs_scores for measure in measures)
+        everybody = self.measures == ALL or any(one.of_others for one in self.candidates)
+        return everybody or any(measure.needs_scores for measure in measures)
 
     @property
     def to_ask(self) -> int:
@@ -245,7 +248,8 @@ def _built(settings: Mapping[str, Any], resolved: Mapping[str, object], dataset:
         builder.problems.append(Problem("MSEL-214", what, "deadline", "leave it out, or outer"))
     wanted, place = _wanted(settings)
     searched = root.search if root else SearchSettings()
-    space = expand(wanted, builder, root.seed if root else 0, place, searched, parts["measure"])
+    wanted, called = _with_ensemble(wanted, root, builder), name_of(wanted)
+    space = replace(expand(wanted, builder, root.seed if root else 0, place, searched, parts["measure"]), name=called)
     builder.problems.extend(_unsearched(root, parts["race"], space, outer is not None))
     if root is None or builder.problems:
         return None
@@ -260,6 +264,13 @@ def _built(settings: Mapping[str, Any], resolved: Mapping[str, object], dataset:
         name=name, **own, **parts, outer=outer, interval=interval, candidates=space.candidates, adaptive=space.adaptive,
         declared=space.declared, resolved=kept, space=space.name, notes=notes, folders=builder.folders, named=_given(settings),
     )  # fmt: skip
+
+
+def _with_ensemble(wanted: Any, root: RootSettings | None, builder: Builder) -> Any:
+    """The space with the ensemble that the study asks for, or without the one that it does not want."""
+    if root is None or root.ensemble == EnsembleSettings():
+        return wanted
+    return root.ensemble.among(read_entries(wanted, builder))
 
 
 def _with_seed(scheme: Any, seed: int) -> Any:
@@ -282,6 +293,10 @@ def _unsearched(root: RootSettings | None, race: Any, space: Space, outer: bool)
         yield from root.search.problems(foreseen, outer, raced, adapts=bool(space.adaptive))
         if space.adaptive:
             yield from root.search.adapting(raced, root.deadline is not None)
+        if (raced or space.adaptive) and any(one.of_others for one in foreseen):
+            what, where = ("a race drops", "race") if raced else ("search=tpe has yet to ask for", "search.kind")
+            fix = "leave it out, or ensemble.kind=off"
+            yield Problem("MSEL-226", f"an ensemble is made of candidates, which {what}", where, fix)
 
 
 def _outer(said: object, builder: Builder) -> tuple[Any, str]:
@@ -342,8 +357,9 @@ def _root(settings: Mapping[str, object], builder: Builder) -> RootSettings | No
         for reason in (limit.problems() if limit else ())
     )
     own = {name: settings[name] for name in RootSettings.__dataclass_fields__ if name in settings and name != "limit"}
-    if isinstance(own.get("search"), str):
-        own["search"] = {KIND: own["search"]}
+    for name in ("search", "ensemble"):
+        if isinstance(own.get(name), str):
+            own[name] = {KIND: own[name]}
     root = builder.record(RootSettings, own, "")
     builder.problems.extend(root.problems() if root else ())
     return replace(root, limit=limit) if root and limit else None

@@ -28,6 +28,7 @@ from modelsel.config.suggest import near
 from modelsel.core.errors import Problem
 from modelsel.core.fingerprint import digest, generator
 from modelsel.core.types import Candidate
+from modelsel.learner.greedy_ensemble import ALONE
 from modelsel.learner.transformed_target import TransformedTarget
 
 SPACE, SWEEP, DRAW, MEASURE_READS = "space", "sweep", "draw", "measure_reads"
@@ -343,9 +344,23 @@ def _invalid(candidates: Sequence[Candidate]) -> Iterator[Problem]:
     for candidate in candidates:
         for problem in invalid(candidate.learner):
             reasons[problem.what, candidate.entry] = reasons.get((problem.what, candidate.entry), 0) + 1
+    for entry, reason in _ensembles(candidates):
+        reasons[reason, entry] = 1
     for (reason, entry), count in reasons.items():
         plural = f" ({count} candidates)" if count > 1 else ""
         yield Problem("MSEL-207", f"{reason}{plural}", f"{SPACE}.{entry}", "take these combinations out of the sweep")
+
+
+def _ensembles(candidates: Sequence[Candidate]) -> Iterator[tuple[str, str]]:
+    """Yield the entries of ensembles that cannot be had, with the reason."""
+    others = sum(not candidate.of_others for candidate in candidates)
+    for candidate in candidates:
+        if not candidate.of_others:
+            continue
+        if candidate.preparers:
+            yield candidate.entry, "steps before an ensemble do nothing: its members have their own"
+        if others < 2 and not any(one.family for one in candidates):
+            yield candidate.entry, f"{ALONE}: {'one' if others else 'none'} is there"
 
 
 def _say(builder: Builder, code: str, what: str, where: str, fix: str) -> None:

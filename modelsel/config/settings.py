@@ -4,7 +4,7 @@ Declared like parts (`core.spec`), so that the same checks and the same "did you
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from importlib.util import find_spec
@@ -115,6 +115,35 @@ class SearchSettings:
             yield Problem("MSEL-226", "a race drops candidates that trials of later would meet", where, "leave it out, or race")
 
 
+OFF, GREEDY = "off", "greedy"
+
+
+@dataclass(frozen=True)
+class EnsembleSettings:
+    """One more candidate, made of the others: short for an entry `ensemble: {learner: greedy_ensemble}` of the space."""
+
+    nested: ClassVar[bool] = True
+    kind: str = one_of(
+        "auto", OFF, GREEDY, help="auto: where the space has one; greedy: picked by the others' out-of-fold answers, no fits"
+    )
+    size: int = whole(10, least=1, most=1000, help="picks, with replacement; of greedy")
+
+    def among(self, entries: Mapping[str, Any]) -> dict[str, Any]:
+        """The entries of a space with the ensemble that was asked for, in the place of one that is there; or without one."""
+        others = {name: text for name, text in entries.items() if not _is_ensemble(text)}
+        if self.kind == OFF:
+            return others
+        if self.kind != GREEDY:
+            return dict(entries)
+        name = next((name for name in entries if name not in others), "ensemble")
+        return {**others, name if name not in others else "greedy_ensemble": {"learner": "greedy_ensemble", "size": self.size}}
+
+
+def _is_ensemble(entry: object) -> bool:
+    learner = entry.get("learner") if isinstance(entry, Mapping) else entry
+    return (learner.get("kind") if isinstance(learner, Mapping) else learner) == "greedy_ensemble"
+
+
 EMBEDDED = "runs/mlflow.db, or MLFLOW_TRACKING_URI"
 AUTO = "auto"  # of final_test: open it where nothing grave is known of the data; of task: what the target looks like
 CLASSIFICATION, REGRESSION = "classification", "regression"  # what a target may be taken for
@@ -178,6 +207,7 @@ class RootSettings:
     slices: tuple[str, ...] = plain((), help="columns whose levels are always shown with their error rates")
     curve: bool = plain(False, help="learning curve of the winner and up to three runners-up: fits on shares of the rows")
     search: SearchSettings = field(default_factory=SearchSettings)
+    ensemble: EnsembleSettings = field(default_factory=EnsembleSettings)
     explain: ExplainSettings = field(default_factory=ExplainSettings)
     limit: LimitSettings = field(default_factory=LimitSettings)
 

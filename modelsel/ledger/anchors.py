@@ -4,7 +4,7 @@ What an anchor saw cannot be unseen by deleting or rewriting the ledger. The thi
 """
 
 import json
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,8 +29,12 @@ class StateAnchor:
             state.setdefault("facts", {}).setdefault(facts["testset"], []).append(dict(facts))
 
     def recall(self, testset: str) -> Iterable[Mapping[str, str]]:
-        found: list[dict[str, str]] = self.home.state().get("facts", {}).get(testset, [])
-        return found
+        return self.remembering()(testset)
+
+    def remembering(self) -> Callable[[str], Iterable[Mapping[str, str]]]:
+        """What `recall` would say now, of any test set: the state is read once."""
+        known: dict[str, list[dict[str, str]]] = self.home.state().get("facts", {})
+        return lambda testset: known.get(testset, [])
 
     def testsets(self, key: str, others: Container[str]) -> list[str]:
         """Test sets that were ever looked at under a key, but for looks in some other ledgers."""
@@ -83,8 +87,12 @@ class LockFile:
             yield
 
     def recall(self, testset: str) -> Iterable[Mapping[str, str]]:
-        facts = self.known().get("testsets", {}).get(testset)
-        return [{"testset": testset, **facts}] if facts else []
+        return self.remembering()(testset)
+
+    def remembering(self) -> Callable[[str], Iterable[Mapping[str, str]]]:
+        """What `recall` would say now, of any test set: the file is read once."""
+        known: dict[str, dict[str, str]] = self.known().get("testsets", {})
+        return lambda testset: [{"testset": testset, **known[testset]}] if known.get(testset) else []
 
     def testsets(self, key: str, others: Container[str]) -> list[str]:
         """Test sets of the file that were looked at under a key, but for looks in some other ledgers."""

@@ -151,6 +151,23 @@ class NestedShape(TypedDict):
     agreement: float
 
 
+class MemberShape(TypedDict):
+    """A candidate of an ensemble, and how often it was picked."""
+
+    id: str
+    entry: str
+    times: int
+
+
+class EnsembleShape(TypedDict):
+    """An ensemble that was picked from the other candidates, whoever won."""
+
+    id: str
+    entry: str
+    members: list[MemberShape]
+    corrected: CorrectedShape | None
+
+
 class TrialShape(TypedDict):
     """A trial of a search by the scores."""
 
@@ -200,6 +217,7 @@ class StudyShape(TypedDict):
     findings: list[Finding]
     floor: NotRequired[list[FloorShape]]
     nested: NotRequired[NestedShape]
+    ensembles: NotRequired[list[EnsembleShape]]
     search: NotRequired[SearchShape]
     rounds: NotRequired[Mapping[str, list[int | None]]]
     grave: NotRequired[list[str]]

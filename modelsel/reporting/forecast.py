@@ -14,7 +14,7 @@ from modelsel.planning import exports
 from modelsel.planning.alike import counted_once, told_apart
 from modelsel.planning.make import make
 from modelsel.planning.probe import estimate
-from modelsel.planning.show import Nesting, lines, warnings
+from modelsel.planning.show import Nesting, lines, simpler, warnings
 from modelsel.runner.execution.executors import Pool
 from modelsel.runner.study_data import StudyData, prepare
 
@@ -82,7 +82,7 @@ def forecast(config: Config) -> Forecast:
     plan = make(candidates, material.development, material.resampling)
     workers = Pool(config.pool.kind, config.pool.n_jobs).jobs
     folder = compiler.base() / "probes"
-    cost = estimate(plan, material.development, material.resampling, config.measure.needs_scores, workers, folder=folder)
+    cost = estimate(plan, material.development, material.resampling, config.reads_scores, workers, folder=folder)
     outer = config.outer and Nesting.of(
         config.outer.instantiate(material.development, config.seed),
         plan.rows,
@@ -100,6 +100,7 @@ def forecast(config: Config) -> Forecast:
         *shown,
         *_searches(config),
         *((DEFAULT_MEASURE,) if config.chooses_by_default else ()),
+        *simpler(config.rule, material.development, config.measure),
         *explaining(config.explain, config.curve, plan.folds, candidates),
         exports.line(candidates, numbers=material.development.kind == "numbers"),
         *filter(None, [said_once, _scheme(material, config)]),

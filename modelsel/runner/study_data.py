@@ -107,7 +107,7 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
         ("rule", _other_units(config)),
         ("slices", _no_columns(config, development)),
         ("guard.beside", nothing_beside(config, development)),
-        ("explain.sets", refusal(development, resampling) if config.explain.sets else ()),
+        ("explain.sets", _no_sets(config, development, resampling) if config.explain.sets else ()),
     )
     bounds = getattr(config.rule, "bounds", ())
     _refuse(("rule", unbounded(config.measure, bounds, development, resampling)))
@@ -227,6 +227,14 @@ def refuse(candidates: Sequence[Candidate], task: Task, readers: Sequence[Candid
     Of `readers` only those are named that do not read the kind of target that there is.
     """
     _refuse(*_unread(readers, task), *_invalid(candidates, task))
+
+
+def _no_sets(config: Config, task: Task, resampling: Resampling) -> Iterator[str]:
+    """Yield reasons against prediction sets and intervals, which ask the models of the folds."""
+    yield from refusal(task, resampling)
+    if any(one.of_others for one in config.candidates):
+        what = "an ensemble's members were picked by the rows that its models would be judged on"
+        yield f"{what}: set ensemble.kind=off, or leave explain.sets out"
 
 
 def _no_columns(config: Config, task: Task) -> Iterator[str]:

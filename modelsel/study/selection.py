@@ -66,7 +66,8 @@ def select(
         if config.deadline is None:
             again = partial(compute, task=task, resampling=material.resampling, tell=QUIET)
             selection = with_score_measures(selection, results, lambda plan, beside: again(plan, beside=beside))
-        extra = {"floor": [line.to_dict() for line in guessed], **_rounds(results), **extra}
+        made = {"ensembles": own} if (own := _ensembles(selection)) else {}
+        extra = {"floor": [line.to_dict() for line in guessed], **_rounds(results), **made, **extra}
         near = near_floor(selection, [line.cv["mean"] for line in guessed if line.cv])
         if config.outer is None or not needs_nested(config.corrected, selection, near):
             return results, with_caution(selection, near), extra
@@ -99,9 +100,22 @@ def _beside(config: Config, task: Task, resampling: Resampling) -> Mapping[str, 
     counted = accompanying(config.measure, task, resampling, scores=False)
     if "within" in counted and config.guard.tolerance is not None:  # what a look at the sealed rows will count
         counted["within"] = Within(config.guard.tolerance)
-    if config.measures != ALL:
+    if config.measures != ALL and not any(one.of_others for one in config.candidates):
         return unasked(counted, task)
-    return {**counted, **accompanying(config.measure, task, resampling, scores=True)}
+    every = {**counted, **accompanying(config.measure, task, resampling, scores=True)}
+    return every if config.measures == ALL else unasked(every, task)
+
+
+def _ensembles(selection: Selection) -> list[dict[str, Any]]:
+    """The ensembles that were picked: their members, how often each was, and what the picking is worth."""
+    return [
+        {
+            "id": one.id, "entry": one.entry, "corrected": selection.alone.get(one.id),
+            "members": [{"id": member.id, "entry": member.entry, "times": times} for member, times in one.learner.chosen],
+        }
+        for one in selection.candidates
+        if getattr(one.learner, "chosen", ())
+    ]  # fmt: skip
 
 
 def _nested(config: Config, task: Task, compute: Callable[..., Results], journal: Journal) -> NestedResult:

@@ -43,7 +43,7 @@ def fit_winner(
     """The winner fitted on all development rows, and its answers for the sealed rows: a job of the pool like any other."""
     tables: list[Table] = [sealing.sealed] if sealing and len(sealing.sealed) else []
     learnt = [material.development] if is_defined(material.resampling.scheme, kind_of(config.measure)) else []
-    winner, scores = candidates[selection.winner], config.measure.needs_scores
+    winner, scores = selection.candidates[selection.winner], config.measure.needs_scores
     asked = (*tables, *learnt)
     done = run_apart(config, fit_and_answer, candidates, winner, material.development, config.seed, scores, *asked)
     if isinstance(done, Failure):

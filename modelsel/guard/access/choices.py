@@ -83,7 +83,7 @@ def record_predictions(session: LedgerSession, table: Table, folder: str) -> Non
     """Put on record that rows were predicted: here, and in the home."""
     record_prediction(session.ledger, table, session.key, folder)
     if session.apart:
-        record_prediction(session.memory, table, session.home.own(), folder)
+        record_prediction(session.memory, table, session.own, folder)
         mark(session.home, session.memory, session.memory.url)
     session.remember_how_far()
 

@@ -16,7 +16,7 @@ from modelsel.tree.structure.node import LEAF, NodeNumbers, PrunedView
 from modelsel.tree.structure.node_models import NodeModels, Term
 
 READS_CLASSES = "reads classes, and this target is a number"
-OF_NUMBERS = ("variance", "gini")  # the Gini index of numbers is their variance
+SQUARED = ("variance", "gini")  # the Gini index of numbers is their variance
 NUMBERS = ("prediction", "counts", "mean", "squares")
 MODELS = ("intercept", "coefficients", "model_squares", "term_feature", "term_fill", "term_levels")
 

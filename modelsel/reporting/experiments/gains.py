@@ -37,7 +37,8 @@ def facts(studied: SectionContext) -> Mapping[str, Any]:
     task, cut = studied.final.prepared(studied.task), studied.tree.cut
     inner = int((~cut.leaf).sum())
     nodes = [_node(task, cut, contest) for contest in islice(_contests(studied, task, cut), NODES)]
-    criterion = kind_of(studied.winner.learner.criterion) if task.class_names else SQUARED
+    criterion = kind_of(studied.winner.learner.criterion)
+    criterion = criterion if task.class_names or criterion == "poisson" else SQUARED
     return {"criterion": criterion, "classes": list(task.class_names), "nodes": nodes, "more": inner - len(nodes)}
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from modelsel.core.spec import kind_of
 from modelsel.core.types import AnyTask, Floats, Integers, NumberTask
 from modelsel.kernels.layout import EQUALITY, THRESHOLD
 from modelsel.tree.growing.assemble import midpoint
@@ -63,7 +64,8 @@ def _grower(task: AnyTask, rows: Integers, criterion: BaseCriterion, growth: Gro
     ranked = columns(task)
     if isinstance(task, NumberTask):
         chosen, wholes = whole_rows(task, rows, growth, ranked)
-        return NumberGrower(chosen, ranked, criterion, growth, None, wholes=wholes)
+        poisson = kind_of(criterion) == "poisson"
+        return NumberGrower(chosen, ranked, criterion, growth, None, wholes=wholes, poisson=poisson)
     return Grower(WeightedRows.of(task, rows), ranked, criterion, growth, None)
 
 
