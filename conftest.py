@@ -39,8 +39,8 @@ def _examples_of_what_people_call(request: pytest.FixtureRequest) -> Iterator[No
     folder: Path = request.getfixturevalue("tmp_path")
     monkeypatch: pytest.MonkeyPatch = request.getfixturevalue("monkeypatch")
     sources = [example.source for example in request.node.dtest.examples]
-    made = ("outcome =", "create_exam(")
-    studied = any(re.search(r"outcome|exam\(\"tennis", source) for source in sources)
+    made = ("outcome =", "create_exam(", "create_gate(")
+    studied = any(re.search(r"outcome|exam\(\"tennis|gate\(\"gate", source) for source in sources)
     studied = studied and not any(word in source for source in sources for word in made)
     if studied:
         folder = Path(shutil.copytree(request.getfixturevalue("_small_study"), folder / "study"))
@@ -59,7 +59,7 @@ def _examples_of_what_people_call(request: pytest.FixtureRequest) -> Iterator[No
 
 @pytest.fixture(scope="session")
 def _small_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A study on the table of `_play_tennis`, its test set left closed, and an exam; each example works on a copy of them."""
+    """A study on the table of `_play_tennis`, its test set left closed, an exam and a gate; each example works on a copy."""
     import modelsel
 
     folder = tmp_path_factory.mktemp("study")
@@ -77,6 +77,7 @@ def _small_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
         _play_tennis().to_csv("play_tennis.csv", index=False)
         modelsel.create_exam("play_tennis.csv", "tennis", "PlayTennis", accept_overlap=True)
+        modelsel.create_gate("play_tennis.csv", "gate", "PlayTennis", accept_overlap=True)
     return folder
 
 

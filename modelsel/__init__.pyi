@@ -1,9 +1,11 @@
 from modelsel.api.commands.ledger import audit as audit
 from modelsel.api.commands.ledger import check as check
+from modelsel.api.commands.ledger import lint as lint
 from modelsel.api.commands.ledger import test as test
 from modelsel.api.commands.model import export as export
 from modelsel.api.commands.model import predict as predict
 from modelsel.api.commands.record import compare as compare
+from modelsel.api.commands.record import dossier as dossier
 from modelsel.api.commands.record import report as report
 from modelsel.api.commands.record import sync as sync
 from modelsel.api.commands.setup import doctor as doctor
@@ -15,6 +17,8 @@ from modelsel.api.exams import certify as certify
 from modelsel.api.exams import create_exam as create_exam
 from modelsel.api.exams import exam as exam
 from modelsel.api.exams import verify as verify
+from modelsel.api.gates import create_gate as create_gate
+from modelsel.api.gates import gate as gate
 from modelsel.api.outcome import Outcome as Outcome
 from modelsel.api.run import open_run as open_run
 from modelsel.api.run import plan as plan

@@ -23,8 +23,9 @@ EXTRAS = {  # the package as it is imported, and the extra of pyproject.toml tha
     "catboost": "catboost",
     "imblearn": "imbalanced",
     "skrub": "skrub",
+    "optuna": "optuna",
     **dict.fromkeys(("hatchling", "httpx", "ipykernel", "jsonschema", "mapie", "nbclient", "nbformat"), "test"),
-    **dict.fromkeys(("onnxruntime", "polars", "statsmodels"), "test"),
+    **dict.fromkeys(("duckdb", "onnxruntime", "polars", "statsmodels"), "test"),
     "numpydoc": "dev",
     **dict.fromkeys(("pydata_sphinx_theme", "sphinx"), "docs"),
 }

@@ -111,6 +111,11 @@ def _chosen(name: str) -> SelectionSummary:
     return SelectionSummary(name, 0.5, 1000, 0.5, 1)
 
 
+def shows(scenario: str, release: str) -> bool:
+    """Say whether the gate seals this question under that release: where error rates alone are shown, no other measure is."""
+    return scenario != "measures" or release not in ("passfail", "ladder")
+
+
 def missed(release: str, scenario: str, folder: Path, seed: int) -> bool:
     """One run: does any look's interval miss one half?"""
     rng = np.random.default_rng([seed, SCENARIOS.index(scenario), RELEASES.index(release)])

@@ -28,7 +28,7 @@ from scipy import integrate
 from scipy.stats import t as student
 
 from modelsel.core.spec import make
-from modelsel.core.types import Feature, Floats, Integers, NumberOutputs, NumberTask, Table, seal
+from modelsel.core.types import Feature, Floats, Integers, NumberOutputs, NumberTask, Sealed, Table, seal
 from modelsel.guard.bounded_losses import SealedSide, form_of, plan_release
 from modelsel.guard.gate import Gate
 from modelsel.guard.labels import wrong
@@ -78,6 +78,7 @@ class NumberAttack:
     spent: float = 0.0
     looks: int = 0
     missed: bool = False
+    sides: dict[bytes, Sealed] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         values = self.rng.normal(size=(ROWS + CHOOSING, 3)).round(4)
@@ -125,7 +126,9 @@ class NumberAttack:
 
     def _through_the_gate(self, said: NumberOutputs, rows: Integers, measure: Question):
         """One look at the real gate."""
-        sealing = TestSetDeclaration(seal(self.task.take(rows)), self.learnt, measure, "s", "runs/1", "spec")
+        if rows.tobytes() not in self.sides:
+            self.sides[rows.tobytes()] = seal(self.task.take(rows))
+        sealing = TestSetDeclaration(self.sides[rows.tobytes()], self.learnt, measure, "s", "runs/1", "spec")
         rate = float(wrong(measure, self.seen.outputs, self.seen.truth, 0).mean())
         mean = float(measure.losses(self.seen.truth, self.seen.outputs, 0).mean())
         chosen = SelectionSummary(f"model {self.looks}", mean, CHOOSING, rate, 1)

@@ -1,6 +1,6 @@
 """Attacks at the real gate, with ledgers on disk and without fits: does any interval miss where rows stand in units?
 
-    python -m benchmarks.attacks.guard_units [--runs 100] [--scenario ...] [--units ...] [--kept FILE]
+    python -m benchmarks.attacks.at_the_gate --table units [--runs 500] [--kept FILE] [--cell "declared, groups" ...]
 
 Sealed rows stand in sixty units of 1 to 12 rows. The labels of a unit are one fair coin, so that the mean loss of every model
 that does not know them is known, whatever was asked before. An analyst asks models that are right or wrong unit by unit, and
@@ -20,19 +20,16 @@ votes of those that came out well. At δ = .05 at most 41 of 500 runs may have a
 Units: groups of unequal size; copies (ten equal rows each); weights of rows; Brier score; costs.
 """
 
-import argparse
-import json
-import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import product
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.common.places import scratch
 from modelsel.core.spec import make
-from modelsel.core.types import Feature, Floats, Integers, Outputs, Task, seal
+from modelsel.core.types import Feature, Floats, Integers, Outputs, Sealed, Task, seal
 from modelsel.guard.gate import Gate
 from modelsel.guard.history.history import History
 from modelsel.guard.matching.concurrent_looks import standing_interval
@@ -45,7 +42,7 @@ SCENARIOS = (
 )  # fmt: skip
 KINDS = ("groups", "copies", "weights", "brier", "costs")
 MEASURES = {"brier": {}, "cost_matrix": {"costs": ((0.0, 0.3), (1.0, 0.0))}, "error": {}}
-UNITS, LOOKS, SPACE, STEP = 60, 4, 4, 5
+UNITS, LOOKS, SPACE = 60, 4, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,16 +57,19 @@ class Side:
 
 @dataclass(frozen=True, eq=False)
 class Attack:
-    """A scenario's rows, and the homes that look at them."""
+    """A scenario's rows, and the homes that look at them; `anew`: each look by a gate of its own, as a process has it."""
 
     scenario: str
     units: str
     folder: Path
     rng: np.random.Generator
+    anew: bool = False
+    gates: dict[Path, Gate] = field(default_factory=dict)
+    sides: dict[tuple[Any, ...], tuple[Sealed, Task]] = field(default_factory=dict)
 
     def misses(self) -> bool:
         """Say whether an interval misses what every model has that does not know the labels."""
-        return any(interval is not None and not interval[0] <= truth <= interval[1] for interval, truth in self._intervals())
+        return any(interval is not None and not interval[0] <= truth <= interval[1] for interval, truth in self.intervals())
 
     def _side(self) -> Side:
         rng, even = self.rng, self.scenario == "stratified"
@@ -85,7 +85,7 @@ class Attack:
         name = list(MEASURES)[look % 3] if self.scenario == "measures" else own
         return make("measure", name, **MEASURES[name])
 
-    def _intervals(self) -> Iterator[tuple[Any, float]]:
+    def intervals(self) -> Iterator[tuple[Any, float]]:
         """The interval of each look, and the mean loss that it should hold."""
         sealed, known, vote = self._side(), self._side(), np.zeros(UNITS)
         members = {f"member {i}": self._fresh() for i in range(SPACE)} if self.scenario == "members" else {}
@@ -98,12 +98,13 @@ class Attack:
             signs = vote + 0.1 * fresh if not name and free == LOOKS else fresh
             rows, measure = self._asked(sealed, vote, look), self._measure(look)
             said = self._said(signs[sealed.unit[rows]])
-            truths.append(_expected(measure, said, None if sealed.weights is None else sealed.weights[rows]))
+            truth = _expected(measure, said, None if sealed.weights is None else sealed.weights[rows])
             result = self._gate(look).look(self._request(sealed, known, rows, look, said, measure, name))
+            truths += [] if result.replay else [truth]
             if result.score is not None:
-                vote += np.sign(truths[-1] - result.score) * fresh
+                vote += np.sign(truth - result.score) * fresh
             if self.scenario != "merged":
-                yield result.interval, truths[-1]
+                yield result.interval, truth
         if self.scenario == "merged":
             yield from zip(self._merged(), truths, strict=True)
 
@@ -144,20 +145,30 @@ class Attack:
     def _request(
         self, sealed: Side, known: Side, rows: Integers, look: int, said: Outputs, measure: Any, name: str
     ) -> LookRequest:
-        declared = self._declared(sealed.unit[rows], look)
-        learnt = self._task(known, np.arange(len(known.unit)), None if declared is None else -1 - known.unit)
+        test, learnt = self._sides(sealed, known, rows, look)
         foreseen = self._said(self._fresh()[known.unit])
-        test = self._task(sealed, rows, declared)
         space = tuple(f"member {i}" for i in range(SPACE)) if self.scenario == "members" else ()
-        sealing = TestSetDeclaration(seal(test), learnt, measure, "s", "runs/s/1", f"spec {look}", {}, space)
+        sealing = TestSetDeclaration(test, learnt, measure, "s", "runs/s/1", f"spec {look}", {}, space)
         chosen = SelectionSummary(name or f"w {look}", _expected(measure, foreseen, learnt.weights), len(learnt), 0.5)
         seen = OutOfFold(foreseen, learnt.target, learnt.groups, learnt.weights)
         return LookRequest(sealing, chosen, lambda _: said, seen=seen)
 
+    def _sides(self, sealed: Side, known: Side, rows: Integers, look: int) -> tuple[Sealed, Task]:
+        """The sealed rows and those that choose, as they are declared now; the same ones are made once."""
+        declared = self._declared(sealed.unit[rows], look)
+        place = (look,) if self.anew else (rows.tobytes(), None if declared is None else declared.tobytes())
+        if place not in self.sides:
+            learnt = self._task(known, np.arange(len(known.unit)), None if declared is None else -1 - known.unit)
+            self.sides[place] = seal(self._task(sealed, rows, declared)), learnt
+        return self.sides[place]
+
     def _gate(self, look: int) -> Gate:
         apart = {"ledger": "project", "project": "other"} if self.scenario == "home" and look == 1 else {}
         home = Home(self.folder / ("second" if self.scenario == "merged" and look % 2 else "first"))
-        return Gate(make("guard", "warn", quota=None, anchors=(), **apart), self.folder / "runs", (), home)
+        place = home.folder / ("apart" if apart else "")
+        if self.anew or place not in self.gates:
+            self.gates[place] = Gate(make("guard", "warn", quota=None, anchors=(), **apart), self.folder / "runs", (), home)
+        return self.gates[place]
 
     def _merged(self) -> Iterator[Any]:
         """The intervals that stand after one home has taken over the other's ledger."""
@@ -175,34 +186,8 @@ def _expected(measure: Any, said: Outputs, weights: Floats | None) -> float:
     return float(np.average(np.mean(losses, axis=0), weights=weights))
 
 
-def missed(scenario: str, runs: int, first: int = 0, units: str = "groups") -> int:
-    """Runs in which at least one interval misses."""
-    found = 0
-    for run in range(first, runs):
-        with tempfile.TemporaryDirectory() as folder:
-            found += Attack(scenario, units, Path(folder), np.random.default_rng(run)).misses()
-    return found
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--runs", type=int, default=100)
-    parser.add_argument("--scenario", nargs="+", default=SCENARIOS, choices=SCENARIOS)
-    parser.add_argument("--units", nargs="+", default=KINDS, choices=KINDS)
-    parser.add_argument("--kept", type=Path, help="file of the counts so far, from which the same command goes on")
-    args = parser.parse_args()
-    known: dict[str, Any] = json.loads(args.kept.read_text()) if args.kept is not None and args.kept.is_file() else {}
-    print("| scenario | units | runs with a miss | runs |\n|---|---|---|---|")
-    for scenario, units in product(args.scenario, args.units):
-        done, many = known.get(f"{scenario}, {units}", (0, 0))
-        while done < args.runs:
-            until = min(args.runs, done + STEP)
-            done, many = until, many + missed(scenario, until, done, units)
-            known[f"{scenario}, {units}"] = (done, many)
-            if args.kept is not None:
-                args.kept.write_text(json.dumps(known, indent=1))
-        print(f"| {scenario} | {units} | {many} | {done} |", flush=True)
-
-
-if __name__ == "__main__":
-    main()
+def missed(scenario: str, units: str, run: int) -> bool:
+    """Say whether at least one interval of a run misses."""
+    place = SCENARIOS.index(scenario), KINDS.index(units)
+    with scratch() as folder:
+        return Attack(scenario, units, folder, np.random.default_rng([run, *place])).misses()

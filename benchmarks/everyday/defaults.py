@@ -155,6 +155,7 @@ def flaml(X: pd.DataFrame, y: pd.Series, measure: str) -> Found:
 
 METHODS: Mapping[str, Method] = {
     "default": space("default"),
+    "default_ensemble": space("default", "ensemble=greedy"),
     "quickstart": space("quickstart"),
     "everything": space("everything"),
     "GridSearchCV": grid_search,

@@ -43,8 +43,8 @@ DEPTHS, SPLITS, LEAVES = [*range(1, 25), None], [*range(2, 22, 2)], (1, 2, 5, 10
 SAMPLE = {"max_depth": [4, 12, None], "min_samples_leaf": [1, 5]}
 BOUND = {
     5: "",
-    1: "In a profile of 12,000 rows growing alone takes two thirds of a fit, ranking the columns an eighth: were all else "
-    "free, the ratio were 11. Most of growing is spent on nodes of a few rows.",
+    1: "Of the samples of a profile of growing 12,000 rows a third fell on the search of sorted columns, a fourth on nodes of "
+    "up to sixteen rows (where the wait for a row's codes is the largest part), a fourth on parting columns.",
 }
 DRAWS, SHARE, STRENGTHS = 3, 0.7, 20
 RPART = """

@@ -6,6 +6,8 @@ columns that go by the same names) and ten looks at each, entry by entry as a ga
 100 × 2,000 with ten unrelated ones of its kind on record.
 
     python -m benchmarks.recognition.guard_ledger [--sets 1000] [--looks 10]
+
+Beside the same ledger, what `modelsel audit` of everything takes, and what `modelsel doctor` asks of it.
 """
 
 import argparse
@@ -26,11 +28,12 @@ from modelsel.guard.fingerprints import subject_of
 from modelsel.guard.gate import Gate
 from modelsel.guard.history.entries import origin, seal_facts, terms_of
 from modelsel.guard.history.stored_rows import keep_all, keep_chosen
+from modelsel.guard.reporting.audit import audit
 from modelsel.guard.requests import LookRequest, SelectionSummary, TestSetDeclaration
 from modelsel.ledger.database.store import WriteTransaction
 from modelsel.ledger.home import Home
 
-SETS, LOOKS, GOAL, WIDE = 1000, 10, 0.5, 2.0
+SETS, LOOKS, GOAL, WIDE, AUDIT, DOCTOR = 1000, 10, 0.5, 2.0, 10.0, 3.0
 CONFIG = {"learner": {"kind": "tree", "depth": list(range(30))}, "scheme": {"kind": "kfold", "folds": 10}, "seed": 0}
 
 
@@ -77,13 +80,14 @@ def fill(home: Path, sets: int, looks: int) -> None:
             chosen = asdict(SelectionSummary("a", 0.3, len(what.development), 0.3, 1))
             facts = {"testset": subject.digest, "train": subject.train, "study": what.study, "folder": what.folder}
             writing.append(
-                "seal", {**seal_facts(subject, what, terms, key.id, None), **keep_all(writing, policy, key, what, subject)}
+                "seal",
+                {**seal_facts(subject, what, terms, key.id, None), **keep_all(writing, gate.session.store, key, what, subject)},
             )
             for turn in range(looks):
                 asked = {**facts, "spec_id": f"spec {number}.{turn}", "key_id": key.id}
                 writing.append("selection", {
-                    **origin(), **asked, "measure": terms["metric"], "measured": terms["measure"], **chosen,
-                    **keep_chosen(writing, policy, key, what, subject),
+                    **origin(), **asked, "measure": terms.metric, "measured": terms.measure, **chosen,
+                    **keep_chosen(writing, gate.session.store, key, what, subject),
                 })  # fmt: skip
                 said = f"{number:08x}{turn:08x}"
                 past = {"look": turn + 1, "spent": 5.0 * turn, "n": len(what.sealed), "charged": [subject.digest]}
@@ -110,10 +114,22 @@ def timed(home: Path, rows: int, columns: int, seed: int) -> tuple[float, float]
     return alone, time.process_time() - before - alone
 
 
+def audited(home: Path, sets: bool) -> float:
+    """Processor time of an audit of everything; without `sets`, of what `doctor` asks."""
+    gate, before = Gate(make("guard", "warn"), home / "runs", home=Home(home)), time.process_time()
+    assert audit(gate, sets=sets)["ledger"]["intact"]
+    return time.process_time() - before
+
+
 def apart(home: Path, rows: int, columns: int, seed: int) -> float:
-    """The same in a process of its own, as `modelsel run` is one."""
-    call = f"from {__spec__.name} import timed, Path; print(timed(Path({str(home)!r}), {rows}, {columns}, {seed})[1])"
-    done = subprocess.run([sys.executable, "-c", call], capture_output=True, text=True, check=True)
+    """Time a look in a process of its own, as `modelsel run` is one."""
+    return _elsewhere(f"timed(Path({str(home)!r}), {rows}, {columns}, {seed})[1]")
+
+
+def _elsewhere(call: str) -> float:
+    """What a call of this module comes to in a process of its own."""
+    program = f"from {__spec__.name} import audited, timed, Path; print({call})"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     return float(done.stdout.split()[-1])
 
 
@@ -122,7 +138,11 @@ def rows(sets: int = SETS, looks: int = LOOKS) -> Iterator[Row]:
         home = Path(folder)
         fill(home, sets, looks)
         times = sorted(apart(home, 1000, 12, 10_000 + turn) for turn in range(3))
-        yield _row(f"bookkeeping of a look, {sets * looks:,} looks at {sets:,} sets on record, processor time", GOAL, times)
+        on_record = f"{sets * looks:,} looks at {sets:,} sets on record, processor time"
+        yield _row(f"bookkeeping of a look, {on_record}", GOAL, times)
+        for work, told, goal in (("audit of everything", True, AUDIT), ("the ledger as doctor asks", False, DOCTOR)):
+            times = sorted(_elsewhere(f"audited(Path({str(home)!r}), {told})") for _ in range(3))
+            yield _row(f"{work}, {on_record}", goal, times)
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         for number in range(10):
@@ -135,7 +155,7 @@ def rows(sets: int = SETS, looks: int = LOOKS) -> Iterator[Row]:
 def _row(work: str, budget: float, times: list[float]) -> Row:
     """A row of what was measured, in order, beside its budget."""
     against, ratios = f"a budget of {budget:g} s", tuple(one / budget for one in times)
-    return Row(work, against, ratios, times[len(times) // 2], budget, "a first look each", most=1.0)
+    return Row(work, against, ratios, times[len(times) // 2], budget, "a process each", most=1.0)
 
 
 if __name__ == "__main__":

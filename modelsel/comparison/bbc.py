@@ -13,7 +13,7 @@ out of bag; of error rates it is too wide, and `share_interval` stands in its pl
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from scipy.special import ndtri
 
 from modelsel.core.fingerprint import generator
 from modelsel.core.types import Booleans, Floats, Integers, Resampling, Scoreboard
+from modelsel.measure.base import BaseMeasure
 from modelsel.rule.base import BaseRule
 from modelsel.runner.aggregation.racing import least_losses
 from modelsel.runner.aggregation.results import Results
@@ -34,12 +35,16 @@ EXACT = 1 << 24  # sums of 0/1 losses below this are exact in single precision
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """`total` is units × usable candidates: Σ w_i l_i over the unit's rows; `weight` its Σ w_i."""
+    """`total` is units × usable candidates: Σ w_i l_i over the unit's rows; `weight` its Σ w_i.
+
+    `of_row` is the unit of each row of the matrix, −1 where it was not assessed.
+    """
 
     total: NDArray[Any]
     weight: Floats
     candidates: Integers
     usable: Booleans
+    of_row: Integers
 
     @cached_property
     def equal(self) -> bool:
@@ -59,16 +64,20 @@ def units(losses: NDArray[Any], eligible: Booleans, groups: Integers | None, wei
         usable &= ~np.isnan(losses[part][assessed[part]]).any(axis=0)
     rows, candidates = np.flatnonzero(assessed), np.flatnonzero(usable)
     own = losses if assessed.all() and usable.all() else losses[np.ix_(rows, candidates)]
+    of_row = np.full(len(losses), -1)
+    of_row[rows] = np.arange(len(rows))
     if groups is None and weights is None and len(rows) < EXACT and all(np.isin(own[part], (0, 1)).all() for part in parts):
-        return Units(own.astype(np.float32, copy=False), np.ones(len(rows)), candidates, usable)
+        return Units(own.astype(np.float32, copy=False), np.ones(len(rows)), candidates, usable, of_row)
     weight = np.ones(len(rows)) if weights is None else weights[rows]
     total = own.astype(np.float64) * weight[:, None]
     if groups is None:
-        return Units(total, weight, candidates, usable)
+        return Units(total, weight, candidates, usable, of_row)
     _, unit = np.unique(groups[rows], return_inverse=True)
+    of_row[rows] = unit
     order = np.argsort(unit, kind="stable")
     starts = np.flatnonzero(np.diff(unit[order], prepend=-1))
-    return Units(np.add.reduceat(total[order], starts), np.bincount(unit, weight).astype(np.float64), candidates, usable)
+    weights_of = np.bincount(unit, weight).astype(np.float64)
+    return Units(np.add.reduceat(total[order], starts), weights_of, candidates, usable, of_row)
 
 
 MOST = 1 << 17  # units that are drawn one by one
@@ -87,7 +96,8 @@ def dealt(of: Units, rng: np.random.Generator) -> Units:
     into = csr_array((np.ones(many), (block, np.arange(many))), shape=(DEALT, many))
     some = max(1, BLOCK // many)
     parts = [into @ of.total[:, at : at + some].astype(np.float64) for at in range(0, of.total.shape[1], some)]
-    return replace(of, total=np.hstack(parts), weight=np.asarray(into @ of.weight))
+    of_row = np.where(of.of_row < 0, -1, block[of.of_row])
+    return replace(of, total=np.hstack(parts), weight=np.asarray(into @ of.weight), of_row=of_row)
 
 
 def _blocks(rows: int, columns: int) -> list[slice]:
@@ -105,7 +115,8 @@ class Corrected:
     """The corrected estimate with its interval; `same` is the share of resamples that pick the winner itself.
 
     For a rule with bounds: `reached`, what the picked candidates reach out of bag of the bounded measures, and `feasible`, the
-    share of resamples in which anybody keeps the bounds.
+    share of resamples in which anybody keeps the bounds. `alone` has, by position, what ensembles are worth that are picked
+    again in each resample.
     """
 
     mean: float
@@ -116,10 +127,26 @@ class Corrected:
     method: str = "bbc"
     reached: Mapping[str, float] = field(default_factory=dict)
     feasible: float = 1.0
+    alone: Mapping[int, "Corrected"] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         own = {key: getattr(self, key) for key in ("method", "mean", "low", "high", "same", "resamples")}
         return {**own, "reached": dict(self.reached), "feasible": self.feasible} if self.reached else own
+
+
+class Repeated(Protocol):
+    """A candidate that is made anew in each resample, by the rows that are drawn: an ensemble."""
+
+    def scores(self, drawn: Floats, left: Floats, means: Floats, beside: Sequence[BaseMeasure] = ()) -> list[float]:
+        """Return its score on the rows that are left out, and what it has there of other measures.
+
+        `drawn` is how often each row is drawn (0 where it was not assessed), `left` 1 for those left out; `means` are the
+        scores in bag of all candidates.
+        """
+        ...
+
+
+NOBODY: Mapping[int, Repeated] = {}
 
 
 def bbc(
@@ -134,24 +161,46 @@ def bbc(
     rng: np.random.Generator,
     level: float = 0.95,
     zero_one: bool = False,
+    repeated: Mapping[int, Repeated] = NOBODY,
 ) -> Corrected | None:
     """Correct the score of `rule`'s choice; None when fewer than two rows (groups) were assessed.
 
     `losses` is rows × candidates in the measure's own sign, NaN where not assessed; `zero_one` says that they are 0 or 1, or
-    means of such over repeats.
+    means of such over repeats. Of candidates that are `repeated` the losses choose in bag; out of bag counts what is made of
+    the rows in bag.
     """
     of = dealt(units(losses, board.eligible, groups, weights), rng)
     if len(of.weight) < 2:
         return None
     scores, picked, left = [], [], []
+    again: dict[int, list[float]] = {one: [] for one in repeated}
     for counts in draws(len(of.weight), resamples, rng):
         left.extend((counts == 0).sum(axis=1).tolist())
         mean, se = _in_bag(of, counts, getattr(rule, "needs_se", False))
-        for draw, choice in zip(counts, _choices(rule, board, of, mean, se)):
+        for draw, choice, own in zip(counts, _choices(rule, board, of, mean, se), mean):
             picked.append(choice)
-            scores.append(_out_of_bag(of, np.flatnonzero(draw == 0), choice))
+            for one, each in repeated.items():
+                again[one] += each.scores(*rows_of(draw, of.of_row), _spread(board, of, own[None])[0])
+            found = again[choice][-1] if choice in again else _out_of_bag(of, np.flatnonzero(draw == 0), choice)
+            scores.append(found)
     worth = _worth(losses, board.eligible, weights) if zero_one else None
-    return summary(np.array(scores), np.array(left), len(of.weight), np.array(picked), winner, level, worth)
+
+    def summed(each: Sequence[float], whose: Integers, of_whom: int) -> Corrected:
+        return summary(np.array(each), np.array(left), len(of.weight), whose, of_whom, level, worth)
+
+    alone = {one: summed(each, np.full(len(each), one), one) for one, each in again.items()}
+    return replace(summed(scores, np.array(picked), winner), alone=alone)
+
+
+def rows_of(draw: Floats, of_row: Integers) -> tuple[Floats, Floats]:
+    """How often each row is drawn, and 1 for each that is left out; neither where it was not assessed.
+
+    >>> [part.tolist() for part in rows_of(np.array([2.0, 0.0]), np.array([0, 1, -1, 0]))]
+    [[2.0, 0.0, 0.0, 2.0], [0.0, 1.0, 0.0, 0.0]]
+    """
+    known = of_row >= 0
+    drawn = np.where(known, draw[of_row], 0.0)
+    return drawn, (known & (drawn == 0)).astype(np.float64)
 
 
 def _worth(losses: NDArray[Any], eligible: Booleans, weights: Floats | None) -> float:

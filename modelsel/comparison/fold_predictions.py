@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.comparison.bbc import Corrected, draws, effective_rows, summary
+from modelsel.comparison.bbc import NOBODY, Corrected, Repeated, draws, effective_rows, rows_of, summary
 from modelsel.core.types import Booleans, Codes, Floats, Integers, Outputs, Scoreboard
 from modelsel.measure.base import BaseMeasure
 from modelsel.rule.base import BaseRule, among
@@ -51,12 +51,15 @@ def bbc_of_folds(
     weights: Floats | None = None,
     rng: np.random.Generator,
     level: float = 0.95,
+    resamples: int | None = None,
     beside: Mapping[str, BaseMeasure] = NONE,
+    repeated: Mapping[int, Repeated] = NOBODY,
 ) -> Corrected | None:
     """Correct a score as `bbc` does, from answers instead of losses; `candidates`: positions of the answering ones.
 
     Measures `beside` the one that is corrected are computed in every draw too, for a rule that sets bounds to them. A draw in
-    which nobody keeps the bounds has no choice and no score.
+    which nobody keeps the bounds has no choice and no score. Of candidates that are `repeated` the answers choose in bag; out
+    of bag counts what is made of the rows in bag.
     """
     rows = np.unique(np.concatenate([fold.rows for fold in folds]))
     unit_of = np.full(int(rows[-1]) + 1, -1)
@@ -71,8 +74,10 @@ def bbc_of_folds(
     usable[candidates] = True
     scores, picked, tried = [], [], 0
     left: list[int] = []
-    for counts in draws(size, _resamples(len(candidates) * len(rows) * classes), rng):
+    again = _Again(repeated, tuple(beside.values()))
+    for counts in draws(size, resamples or resampled(len(candidates) * len(rows) * classes), rng):
         chosen: list[tuple[int, Booleans]] = []
+        made: list[Sequence[float] | None] = []  # of each chosen: its scores where it was made anew
         for start in range(0, len(counts), TOGETHER):
             some = counts[start : start + TOGETHER]
             boards = _boards(board, candidates, usable, score.all(some), score.repeat)
@@ -80,19 +85,49 @@ def bbc_of_folds(
             for i, draw in enumerate(some):
                 drawn = replace(boards[i], beside={name: means[i] for name, means in seen.items()})
                 tried += 1
+                anew = again.draw(rows_of(draw, unit_of), drawn.mean)
                 if among(drawn, getattr(rule, "bounds", ())).eligible.any():
                     picked.append(rule.choose(drawn))
+                    made.append(anew.get(picked[-1]))
                     chosen.append((int(np.searchsorted(candidates, picked[-1])), draw == 0))
-        scores.extend(score.left(chosen))
+        scores.extend(_with(score.left(chosen), made, 0))
         left.extend(int(out.sum()) for _, out in chosen)
-        for name, one in others.items():
-            reached[name].extend(one.left(chosen))
+        for at, (name, one) in enumerate(others.items(), 1):
+            reached[name].extend(_with(one.left(chosen), made, at))
     if not np.isfinite(scores).any():
         return None
     worth = effective_rows(len(rows), None if weights is None else weights[rows]) if measure.zero_one else None
     found = summary(np.array(scores), np.array(left), size, np.array(picked), winner, level, worth)
+    found = replace(found, alone=again.worth(level))
     means = {name: _mean(np.array(values)) for name, values in reached.items()}
     return replace(found, reached=means, feasible=len(picked) / tried) if beside else found
+
+
+class _Again:
+    """Candidates that are made anew in each draw, with what they reached in all of them."""
+
+    def __init__(self, repeated: Mapping[int, Repeated], beside: Sequence[BaseMeasure]) -> None:
+        """Begin before the first draw."""
+        self._repeated, self._beside = repeated, beside
+        self._reached: dict[int, list[float]] = {one: [] for one in repeated}
+
+    def draw(self, rows: tuple[Floats, Floats], means: Floats) -> dict[int, list[float]]:
+        """Make each anew by the rows in bag; return its scores out of bag, the study's measure first."""
+        found = {one: each.scores(*rows, means, self._beside) for one, each in self._repeated.items()}
+        for one, own in found.items():
+            self._reached[one].append(own[0])
+        return found
+
+    def worth(self, level: float) -> dict[int, Corrected]:
+        """Sum up what each is worth, by percentiles."""
+        each = {one: np.array(scores) for one, scores in self._reached.items() if np.isfinite(scores).any()}
+        nobody = {one: np.zeros(len(scores), np.int64) for one, scores in each.items()}
+        return {one: summary(scores, nobody[one], 0, nobody[one] + one, one, level) for one, scores in each.items()}
+
+
+def _with(scores: Sequence[float], made: Sequence[Sequence[float] | None], which: int) -> list[float]:
+    """The scores, in the place of some of them those of what was made anew."""
+    return [own if anew is None else anew[which] for own, anew in zip(scores, made, strict=True)]
 
 
 class _Scores:
@@ -192,6 +227,7 @@ def _mean(scores: Floats) -> float:
     return float(known.mean()) if len(known) else float("nan")
 
 
-def _resamples(cells: int) -> int:
+def resampled(cells: int) -> int:
+    """Return how many resamples are drawn where each costs so much."""
     least, most = RESAMPLES
     return min(most, max(least, WORK // max(cells, 1)))

@@ -135,7 +135,8 @@ class SelectionProcedure:
     """The selection procedure that all outer folds share.
 
     `run` computes a plan's cells, `journal` knows families, `reads_scores` says whether scores tell candidates apart; `answer`
-    fits a fold's winner and asks it about tables.
+    fits a fold's winner and asks it about tables. `search` finds the candidates of entries that are searched by their scores,
+    anew on the rows of each outer fold.
     """
 
     candidates: Sequence[Candidate]
@@ -147,6 +148,7 @@ class SelectionProcedure:
     journal: Journal | None = None
     reads_scores: bool = True
     answer: Callable[..., tuple[Outputs, ...]] = answers
+    search: Callable[[Sequence[Candidate], Task, Resampling], Sequence[Candidate]] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,7 +195,10 @@ def _select(selecting: SelectionProcedure, task: Task, rows: Integers, fold: int
     inner = task.take(rows)
     candidates = resolve(selecting.candidates, inner, selecting.seed, selecting.journal, selecting.reads_scores)
     folds = selecting.scheme.instantiate(inner, selecting.seed)
-    board = selecting.run(make(candidates, inner, folds), inner, folds).board
+    if selecting.search is not None:
+        candidates = tuple(selecting.search(candidates, inner, folds))
+    found = selecting.run(make(candidates, inner, folds), inner, folds)
+    board, candidates = found.board, found.candidates  # an ensemble has its members now
     if not board.eligible.any():
         fix = "the reasons stand in the journal of the study without outer"
         raise NoCandidateError(Problem("MSEL-703", "no candidate is eligible", f"outer fold {fold}", fix))
@@ -221,5 +226,7 @@ def _losses(selecting: SelectionProcedure, said: Outputs, task: Task, rows: Inte
 
 def _name(candidate: Candidate, board: Scoreboard, winner: int) -> str:
     """A name that means the same in every fold: members of a family depend on the rows and go by their size."""
+    if candidate.of_others:
+        return candidate.entry
     size = sized(round(float(board.complexity[winner])), board.unit[winner])
     return f"{candidate.entry} {size}" if candidate.family else f"{candidate.entry} {candidate.id}"

@@ -1,14 +1,16 @@
 """From results to the choice: the rule's winner, who cannot be told from it, what its score is worth."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from math import log
 from typing import Any
 
 import numpy as np
 
-from modelsel.comparison.bbc import Corrected, bbc, bbc_generator
-from modelsel.comparison.fold_predictions import LARGEST, FoldPredictions, bbc_of_folds
+from modelsel.comparison.bbc import RESAMPLES, Corrected, bbc, bbc_generator
+from modelsel.comparison.correcting import not_held
+from modelsel.comparison.fold_predictions import LARGEST, FoldPredictions, bbc_of_folds, resampled
 from modelsel.comparison.indistinguishable import Sets, confidence_sets, difference_errors, indistinguishable, part, place
 from modelsel.comparison.ratio import assessed_per_analysed
 from modelsel.core.errors import NoCandidateError, Problem
@@ -16,17 +18,23 @@ from modelsel.core.fingerprint import generator
 from modelsel.core.selection import Selection
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Finding, Floats, Integers, Outputs, Resampling, Scoreboard
+from modelsel.learner.greedy_ensemble import GreedyEnsemble
+from modelsel.measure.base import BaseMeasure
 from modelsel.measure.beside import named
 from modelsel.rule.base import BaseRule, among, nearest
+from modelsel.runner.aggregation.ensembles import OutOfFold, able
 from modelsel.runner.aggregation.results import Results
 
 NAMED = 3  # different warnings of learners that are told
 
 
-def choose(results: Results, rule: BaseRule, resampling: Resampling, seed: int, pickable: bool = False) -> Selection:
+def choose(
+    results: Results, rule: BaseRule, resampling: Resampling, seed: int, pickable: bool = False, adapted: bool = False
+) -> Selection:
     """Apply the rule; NoCandidateError (exit 7) when no candidate finished all folds with a finite score.
 
-    After a race there is no corrected estimate, unless all that some resample could pick have finished (`pickable`).
+    After a race there is no corrected estimate, unless all that some resample could pick have finished (`pickable`); after a
+    search that went by the scores there is none (`adapted`).
     """
     if not results.board.eligible.any():
         raise NoCandidateError(_nobody(results))
@@ -34,7 +42,8 @@ def choose(results: Results, rule: BaseRule, resampling: Resampling, seed: int, 
     winner = rule.choose(results.board)
     results = results.including(winner)
     dropped = results.status.count("dropped")
-    corrected = _corrected(results, rule, winner, bbc_generator(resampling, seed)) if pickable or not dropped else None
+    able = (pickable or not dropped) and not adapted
+    corrected = _corrected(results, rule, winner, bbc_generator(resampling, seed)) if able else None
     ratio = assessed_per_analysed(resampling)
     assessed = results.assessed([winner, *best_of_each(results, winner)])
     near = _near(results, winner, resampling, seed)
@@ -48,9 +57,15 @@ def choose(results: Results, rule: BaseRule, resampling: Resampling, seed: int, 
         assessed=assessed,
         winner=winner,
         indistinguishable=near.indistinguishable,
-        every_best=near.every_best,
+        every_best=None if adapted else near.every_best,
         corrected=None if corrected is None else {**corrected.to_dict(), **_beside(results, winner)},
-        findings=(*_few_rows(results, winner), *_warned(results), *(_withheld(dropped) if dropped and not pickable else ())),
+        alone={} if corrected is None else {results.candidates[one].id: own.to_dict() for one, own in corrected.alone.items()},
+        findings=(
+            *_few_rows(results, winner),
+            *_warned(results),
+            *(_withheld(dropped) if dropped and not pickable else ()),
+            *(_adapted() if adapted else ()),
+        ),
         beside=results.board.beside,
         difference_se=_differences(results, winner, ratio),
     )
@@ -114,6 +129,15 @@ def _withheld(dropped: int) -> Iterator[Finding]:
     yield Finding("NOT_CORRECTED", "info", what, "race.corrected=true finishes those that the correction reads; race=off all")
 
 
+def _adapted() -> Iterator[Finding]:
+    """Yield a finding after a search that went by the scores: its candidates are the work of these very rows."""
+    what = (
+        "search=tpe asks for candidates by the scores of the rows that judge them: resampling these rows (BBC) repeats the "
+        "choice and not the search, so that the winner's score is not corrected for having been chosen"
+    )
+    yield Finding("NOT_CORRECTED", "medium", what, "corrected=nested repeats the whole search inside outer folds")
+
+
 def _corrected(results: Results, rule: BaseRule, winner: int, rng: np.random.Generator) -> Corrected | None:
     """BBC-CV from the loss matrix, or from the answers where the measure is no mean over rows.
 
@@ -121,10 +145,11 @@ def _corrected(results: Results, rule: BaseRule, winner: int, rng: np.random.Gen
     """
     task, board, winner = results.book.work.task, part(results.board, results.kept), place(results.kept, winner)
     bounds = named(results.book.work.measure, getattr(rule, "bounds", ()))
+    repeated, resamples = _repeated(results)
     if results.losses.matrix is not None and not bounds:
         return bbc(
             results.losses.matrix, board, rule, winner=winner, groups=task.groups, weights=task.weights, rng=rng,
-            zero_one=results.book.work.measure.zero_one,
+            resamples=resamples, zero_one=results.book.work.measure.zero_one, repeated=repeated,
         )  # fmt: skip
     work, candidates = results.book.work, np.flatnonzero(board.eligible)
     classes = task.class_count
@@ -132,8 +157,40 @@ def _corrected(results: Results, rule: BaseRule, winner: int, rng: np.random.Gen
         return None
     return bbc_of_folds(
         _answered(results, results.kept[candidates]), candidates, board, rule, work.measure, classes,
-        winner=winner, groups=task.groups, weights=task.weights, rng=rng, beside=bounds,
+        winner=winner, groups=task.groups, weights=task.weights, rng=rng, beside=bounds, repeated=repeated,
+        resamples=resamples if repeated else None,
     )  # fmt: skip
+
+
+# An ensemble is picked anew in each resample: what it is worth is what the picking is worth, and not these members.
+
+
+@dataclass(frozen=True, eq=False)
+class RepeatedEnsemble:
+    """The picking of an ensemble on the rows that a resample draws."""
+
+    answers: OutOfFold
+    ensemble: GreedyEnsemble
+
+    def scores(self, drawn: Floats, left: Floats, means: Floats, beside: Sequence[BaseMeasure] = ()) -> list[float]:
+        """Pick in bag, and score the mean of the picks out of bag."""
+        of = self.answers
+        cost = of.as_cost(means[of.positions])
+        picks = of.picked(self.ensemble, of.weights * drawn[of.row], cost)
+        out = of.weights * left[of.row]
+        return [of.score(picks, out), *(of.score(picks, out, measure) for measure in beside)]
+
+
+def _repeated(results: Results) -> tuple[dict[int, RepeatedEnsemble], int]:
+    """The ensembles that there are, by position, and how often they are picked anew: fewer times where it is dear."""
+    book, board = results.book, results.board
+    there = [position for position in book.of_others if board.eligible[position]]
+    if not there:
+        return {}, RESAMPLES
+    of = OutOfFold.of(book, able(book))
+    learners = [results.candidates[position].learner for position in there]
+    numbers = of.said[0].size * sum(learner.size * min(learner.library, len(of.said)) for learner in learners)
+    return {position: RepeatedEnsemble(of, own) for position, own in zip(there, learners)}, min(RESAMPLES, resampled(numbers))
 
 
 def _answered(results: Results, candidates: Integers) -> list[FoldPredictions]:
@@ -156,8 +213,11 @@ def _answered(results: Results, candidates: Integers) -> list[FoldPredictions]:
 
 
 def _beside(results: Results, winner: int) -> dict[str, Any]:
-    """Compute another estimate of the same score, as a cheap cross-check."""
-    return {"tibshirani": tibshirani(results.board, winner)}
+    """Compute another estimate of the same score, as a cheap cross-check; and what the interval is not good for."""
+    work, assessed = results.book.work, (results.losses.fold >= 0).any(axis=1)
+    groups = None if work.task.groups is None else work.task.groups[assessed]
+    caution = not_held(kind_of(work.measure), int(assessed.sum()), groups)
+    return {"tibshirani": tibshirani(results.board, winner), **caution}
 
 
 def _few_rows(results: Results, winner: int) -> Iterator[Finding]:

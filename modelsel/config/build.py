@@ -46,6 +46,7 @@ class Found:
     kind: str
     cls: Any
     values: Mapping[str, Any]
+    levels: tuple[Mapping[str, Any], ...] = ()  # what each place says: the specification itself, then the files it leads to
 
 
 @dataclass
@@ -55,6 +56,7 @@ class Builder:
     folders: Folders
     plugins: tuple[str, ...] = ()
     problems: list[Problem] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # what is done otherwise than a file says, each once
     measure: Any = None  # of the study, where it is known: what thresholds serve
     scheme: Any = None  # of the study, its seed in it: the outer folds that may teach calibrators and thresholds
     seed: int = 0  # of the study: what a scheme without a seed of its own draws from
@@ -98,17 +100,19 @@ class Builder:
             self._no_name(group, spec, where)
             return None
         kind, values = spec[KIND], {key: value for key, value in spec.items() if key != KIND}
+        levels = [values]
         for _ in range(DEPTH):
             file = self.folders.read(group, kind)
             if file is None:
                 break
-            values = merge({key: value for key, value in file.items() if key != KIND}, values)
+            levels.append({key: value for key, value in file.items() if key != KIND})
+            values = merge(levels[-1], values)
             inner = file.get(KIND, kind)
             if inner == kind:
                 break
             kind = str(inner)
         try:
-            return Found(kind, class_of(group, kind, self.plugins), values)
+            return Found(kind, class_of(group, kind, self.plugins), values, tuple(levels))
         except (KeyError, AttributeError):
             self._no_kind(group, kind, where)
             return None
@@ -126,7 +130,25 @@ class Builder:
         except steps.WrongStepsError as wrong:
             self._add("MSEL-219", wrong.what, f"{where}.{STEPS_SAID}", wrong.fix)
             return found, settings
+        if STEPS_SAID in values or STEPS_SAID in own:
+            self._replaced([{**found.levels[0], **settings}, *found.levels[1:]], where)
         return replace(found, values=values), own
+
+    def _replaced(self, levels: Sequence[Mapping[str, Any]], where: str) -> None:
+        """Refuse what is said of columns where steps by columns are said, or nearer; tell what a file further down says."""
+        by_columns = next((depth for depth, level in enumerate(levels) if STEPS_SAID in level), 0)
+        for name in steps.REPLACED:
+            depth = next((depth for depth, level in enumerate(levels) if name in level), None)
+            if depth is None or levels[depth][name] in steps.NEUTRAL:
+                continue
+            value = levels[depth][name]
+            said = f"{name}, swept over," if isinstance(value, Swept) else f"{name}={value}"
+            note = f"{where}: steps by columns stand in the place of {said}, which a learner's file says"
+            if depth <= by_columns:
+                fix = "steps by columns say it all: leave it out, or write it as a step"
+                self._add("MSEL-219", f"{said} beside steps by columns", f"{where}.{name}", fix)
+            elif note not in self.notes:
+                self.notes.append(note)
 
     def _combined(
         self, make: Any, fields: Mapping[str, Slot], values: Mapping[str, object], over: Mapping[str, object], where: str
@@ -363,7 +385,7 @@ def _adjusted(
     decision: object = None, threshold: object = None, target: Any = None, **settings: Any,
 ) -> tuple[Any, tuple[Any, ...]]:  # fmt: skip
     """Learner and steps; behind a calibrator or a decision the learner fits its steps itself, inside the inner folds."""
-    learner, steps = cls(**settings), preparer
+    learner, steps = _stopping(cls(**settings), *outer), preparer
     if target is not None and target.transform != NONE:
         learner = TransformedTarget(learner, target)
     if calibrator is not None and kind_of(calibrator) != NO:
@@ -372,6 +394,13 @@ def _adjusted(
     if decision is not None and kind_of(decision) != NO:
         learner, steps = Decided(learner, steps, decision), ()
     return learner, steps
+
+
+def _stopping(learner: Any, scheme: Any, seed: int) -> Any:
+    """Return a learner that stops early with the study's scheme put into it, unless it says another one."""
+    if getattr(learner, "early_stopping", None) is None or learner.validation is not None or scheme is None:
+        return learner
+    return replace(learner, validation=scheme, validation_seed=seed if seed and not hasattr(scheme, "seed") else None)
 
 
 def _operating(decision: object, threshold: Any, measure: Any) -> Any:

@@ -16,7 +16,7 @@ from modelsel.config import keywords
 from modelsel.config import overrides as typed
 from modelsel.config.build import LEARNER, Builder
 from modelsel.config.exam import sitting
-from modelsel.config.expand import DRAW, SPACE, SWEEP, expand, read_entries
+from modelsel.config.expand import DRAW, SPACE, SWEEP, AdaptiveEntry, Space, expand, name_of, read_entries
 from modelsel.config.experiments import unknown
 from modelsel.config.folders import Folders
 from modelsel.config.keywords import Keywords
@@ -31,6 +31,7 @@ from modelsel.config.settings import (
     BBC,
     CLASSIFICATION,
     REGRESSION,
+    EnsembleSettings,
     ExplainSettings,
     LimitSettings,
     PoolSettings,
@@ -82,12 +83,14 @@ class Config:
     slices: tuple[str, ...]
     curve: bool
     search: SearchSettings
+    ensemble: EnsembleSettings
     explain: ExplainSettings
     outer: Any
     interval: str  # of nested cross-validation
     dataset: Any
     split: Any
     candidates: tuple[Candidate, ...]
+    adaptive: tuple[AdaptiveEntry, ...]  # entries whose candidates are asked for while the study runs
     declared: int
     scheme: Any
     measure: Any
@@ -113,7 +116,23 @@ class Config:
     def reads_scores(self) -> bool:
         """Say whether anything that every candidate is judged by reads class scores: else they are no part of what it is."""
         measures = (self.measure, *named(self.measure, getattr(self.rule, "bounds", ())).values())
-        return self.measures == ALL or any(measure.needs_scores for measure in measures)
+        everybody = self.measures == ALL or any(one.of_others for one in self.candidates)
+        return everybody or any(measure.needs_scores for measure in measures)
+
+    @property
+    def to_ask(self) -> int:
+        """The number of candidates that may be asked for, at most."""
+        return sum(entry.trials for entry in self.adaptive)
+
+    @cached_property
+    def foreseen(self) -> tuple[Candidate, ...]:
+        """The candidates, with a few in place of each that will be asked for: every value that is declared stands in one."""
+        return (*self.candidates, *(corner for entry in self.adaptive for corner in entry.corners))
+
+    @cached_property
+    def searched(self) -> str:
+        """Digest of what will be asked for but for the scores; empty where all candidates are listed."""
+        return digest([entry.specification for entry in self.adaptive]) if self.adaptive else ""
 
     @cached_property
     def spec_id(self) -> str:
@@ -126,7 +145,8 @@ class Config:
         interval = {} if self.interval == CORRECTED else {INTERVAL: self.interval}
         outer = self.outer and {**spec_of(self.outer), **interval, **sometimes}
         ids = [candidate.id for candidate in self.candidates]
-        return digest({**parts, "dataset": dataset, "outer": outer, "seed": self.seed, "candidates": ids})
+        asked = {"searched": self.searched} if self.adaptive else {}
+        return digest({**parts, "dataset": dataset, "outer": outer, "seed": self.seed, "candidates": ids, **asked})
 
 
 def compose(
@@ -228,22 +248,29 @@ def _built(settings: Mapping[str, Any], resolved: Mapping[str, object], dataset:
         builder.problems.append(Problem("MSEL-214", what, "deadline", "leave it out, or outer"))
     wanted, place = _wanted(settings)
     searched = root.search if root else SearchSettings()
-    space = expand(wanted, builder, root.seed if root else 0, place, searched, parts["measure"])
-    builder.problems.extend(_unsearched(root, parts["race"], space.candidates, outer is not None))
+    wanted, called = _with_ensemble(wanted, root, builder), name_of(wanted)
+    space = replace(expand(wanted, builder, root.seed if root else 0, place, searched, parts["measure"]), name=called)
+    builder.problems.extend(_unsearched(root, parts["race"], space, outer is not None))
     if root is None or builder.problems:
         return None
     name = root.name or f"{_called(parts['dataset'], dataset or settings['dataset']['kind'])}-{space.name}"
-    notes = (
-        (f"{space.merged} of {space.declared} candidates say the same as another one and were merged",) if space.merged else ()
-    )
+    merged = f"{space.merged} of {space.declared} candidates say the same as another one and were merged"
+    notes = (*builder.notes, *((merged,) if space.merged else ()))
     own = {key: value for key, value in vars(root).items() if key != "name"}
     kept = recorded({**resolved, "name": name, SPACE: read_entries(wanted, builder)}, {**parts, OUTER: said})
     if said is not None:
         kept[OUTER][INTERVAL] = interval
     return Config(
-        name=name, **own, **parts, outer=outer, interval=interval, candidates=space.candidates, declared=space.declared,
-        resolved=kept, space=space.name, notes=notes, folders=builder.folders, named=_given(settings),
+        name=name, **own, **parts, outer=outer, interval=interval, candidates=space.candidates, adaptive=space.adaptive,
+        declared=space.declared, resolved=kept, space=space.name, notes=notes, folders=builder.folders, named=_given(settings),
     )  # fmt: skip
+
+
+def _with_ensemble(wanted: Any, root: RootSettings | None, builder: Builder) -> Any:
+    """The space with the ensemble that the study asks for, or without the one that it does not want."""
+    if root is None or root.ensemble == EnsembleSettings():
+        return wanted
+    return root.ensemble.among(read_entries(wanted, builder))
 
 
 def _with_seed(scheme: Any, seed: int) -> Any:
@@ -257,11 +284,19 @@ def _unraced(root: RootSettings | None, parts: Mapping[str, Any]) -> tuple[Probl
     return race.problems(root, rule, measure) if None not in (root, race, rule, measure) else ()
 
 
-def _unsearched(root: RootSettings | None, race: Any, candidates: Sequence[Candidate], outer: bool) -> Iterator[Problem]:
+def _unsearched(root: RootSettings | None, race: Any, space: Space, outer: bool) -> Iterator[Problem]:
     """Yield what settings say of candidates that are not there, or cannot be searched so."""
-    if root is not None and candidates:
-        yield from root.explain.strangers(candidates)
-        yield from root.search.problems(candidates, outer, race is not None and race.on)
+    foreseen = (*space.candidates, *(corner for entry in space.adaptive for corner in entry.corners))
+    if root is not None and foreseen:
+        raced = race is not None and race.on
+        yield from root.explain.strangers(foreseen)
+        yield from root.search.problems(foreseen, outer, raced, adapts=bool(space.adaptive))
+        if space.adaptive:
+            yield from root.search.adapting(raced, root.deadline is not None)
+        if (raced or space.adaptive) and any(one.of_others for one in foreseen):
+            what, where = ("a race drops", "race") if raced else ("search=tpe has yet to ask for", "search.kind")
+            fix = "leave it out, or ensemble.kind=off"
+            yield Problem("MSEL-226", f"an ensemble is made of candidates, which {what}", where, fix)
 
 
 def _outer(said: object, builder: Builder) -> tuple[Any, str]:
@@ -322,8 +357,9 @@ def _root(settings: Mapping[str, object], builder: Builder) -> RootSettings | No
         for reason in (limit.problems() if limit else ())
     )
     own = {name: settings[name] for name in RootSettings.__dataclass_fields__ if name in settings and name != "limit"}
-    if isinstance(own.get("search"), str):
-        own["search"] = {KIND: own["search"]}
+    for name in ("search", "ensemble"):
+        if isinstance(own.get(name), str):
+            own[name] = {KIND: own[name]}
     root = builder.record(RootSettings, own, "")
     builder.problems.extend(root.problems() if root else ())
     return replace(root, limit=limit) if root and limit else None

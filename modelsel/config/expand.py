@@ -13,6 +13,7 @@ say the same are one, and that is said.
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,13 +21,14 @@ import numpy as np
 from modelsel.config.build import LEARNER, Builder, invalid
 from modelsel.config.grammar import SweepError, swept
 from modelsel.config.merge import KIND, merge, nested
-from modelsel.config.options import Options
+from modelsel.config.options import Choosing, Either, Options
 from modelsel.config.schema import kinds
-from modelsel.config.settings import GRID, RANDOM, SearchSettings
+from modelsel.config.settings import GRID, RANDOM, TPE, SearchSettings
 from modelsel.config.suggest import near
 from modelsel.core.errors import Problem
 from modelsel.core.fingerprint import digest, generator
 from modelsel.core.types import Candidate
+from modelsel.learner.greedy_ensemble import ALONE
 from modelsel.learner.transformed_target import TransformedTarget
 
 SPACE, SWEEP, DRAW, MEASURE_READS = "space", "sweep", "draw", "measure_reads"
@@ -36,13 +38,58 @@ MOST = 2_000_000
 ALL_COMBINATIONS = SearchSettings()
 
 
+@dataclass(frozen=True, eq=False)
+class AdaptiveEntry:
+    """An entry whose candidates are not listed: each trial is asked for by what earlier ones scored, a batch at a time."""
+
+    name: str
+    options: Options
+    trials: int
+    batch: int
+    seed: int
+
+    def candidate(self, ask: Choosing, trial: int) -> Candidate:
+        """The candidate that an asker chooses, at a trial that is counted from 1."""
+        learner, preparers = self.options.suggest(ask, "")
+        return Candidate(learner, preparers, self.name, family(learner), trial)
+
+    def seed_of(self, trial: int) -> int:
+        """The seed of a trial."""
+        return int(generator(self.seed, "search", digest(self.name), f"trial {trial}").integers(2**31 - 1))
+
+    @cached_property
+    def corners(self) -> tuple[Candidate, ...]:
+        """A few candidates in which every value, and every end of an interval, stands: what can be said before any trial."""
+        made = (Candidate(learner, preparers, self.name, family(learner)) for learner, preparers in self.options.corners())
+        return tuple({each.id: each for each in made}.values())
+
+    @cached_property
+    def stand_ins(self) -> tuple[Candidate, ...]:
+        """As many candidates as there are trials, drawn at random: what a plan counts in their place."""
+        rng = generator(self.seed, "search", digest(self.name))
+        drawn = (self.options.draw(rng) for _ in range(self.trials))
+        made = (Candidate(learner, preparers, self.name, "", trial) for trial, (learner, preparers) in enumerate(drawn, 1))
+        return tuple({each.id: each for each in made}.values())
+
+    @cached_property
+    def specification(self) -> dict[str, Any]:
+        """All that the trials depend on but the scores, as plain data."""
+        ids = sorted(each.id for each in self.corners)
+        own = {"entry": self.name, "trials": self.trials, "batch": self.batch, "seed": self.seed}
+        return {**own, "choices": self.options.outline(), "corners": ids}
+
+
 @dataclass(frozen=True)
 class Space:
-    """The candidates of a study in declared order, each once; `declared` counts them with their repeats."""
+    """The candidates of a study in declared order, each once; `declared` counts them with their repeats.
+
+    Those of `adaptive` entries are not among them: they are asked for while the study runs.
+    """
 
     name: str
     candidates: tuple[Candidate, ...]
     declared: int
+    adaptive: tuple[AdaptiveEntry, ...] = ()
 
     @property
     def merged(self) -> int:
@@ -65,14 +112,18 @@ def expand(
     entries = _read(read_entries(wanted, builder), measure, builder, where)
     found: dict[tuple[Any, Any], Candidate] = {}
     declared = 0
+    adaptive: list[AdaptiveEntry] = []
     for entry, text in entries.items():
+        if search.kind == TPE and (asked := _adaptive(entry, text, builder, (seed, search), where)) is not None:
+            adaptive.append(asked)
+            continue
         for trial, (learner, preparers) in _pairs(entry, text, builder, (seed, search), where):
             declared += 1
             if (learner, preparers) not in found:
                 found[learner, preparers] = Candidate(learner, preparers, entry, family(learner), trial)
     candidates = tuple(found.values())
-    builder.problems.extend(_invalid(candidates))
-    return Space(name_of(wanted), candidates, declared)
+    builder.problems.extend(_invalid((*candidates, *(corner for each in adaptive for corner in each.corners))))
+    return Space(name_of(wanted), candidates, declared, tuple(adaptive))
 
 
 def read_entries(wanted: object, builder: Builder) -> dict[str, Any]:
@@ -190,6 +241,32 @@ def _pairs(
         yield from ((0, pair) for options in sets for pair in options.all())
 
 
+def _adaptive(
+    entry: str, text: Any, builder: Builder, searched: tuple[int, SearchSettings], where: str
+) -> AdaptiveEntry | None:
+    """Return an entry whose trials are asked for; None where all combinations are listed, being no more than the trials."""
+    (seed, search), place = searched, f"{where}.{entry}" if where == SPACE else where
+    text = {} if text is None else {LEARNER: text} if isinstance(text, str) else text
+    if not isinstance(text, Mapping) or text.get(DRAW) is not None:
+        return None
+    sets = _options(entry, text, builder, place)
+    listed = all(options.finite for options in sets)
+    if builder.problems or (listed and sum(options.count() for options in sets) <= search.trials):
+        return None
+    own = seed if search.seed is None else search.seed
+    found = AdaptiveEntry(entry, sets[0] if len(sets) == 1 else Either(tuple(sets)), search.trials, search.batch, own)
+    try:
+        families = any(each.family for each in found.corners)
+    except AttributeError:
+        _say(builder, "MSEL-224", "a distribution without quantiles (ppf) can only be drawn from", place,
+             "set search.kind=random, or name a distribution of SciPy")  # fmt: skip
+        return None
+    if families:
+        _say(builder, "MSEL-224", "alpha: path stands for candidates that a fit names", place, "name the strengths")
+        return None
+    return found
+
+
 def _trials(sets: Sequence[Options], search: SearchSettings, rng: np.random.Generator) -> Iterator[tuple[int, Any]]:
     """Draw as many trials as are wanted; the first of them are the same however many follow.
 
@@ -267,9 +344,23 @@ def _invalid(candidates: Sequence[Candidate]) -> Iterator[Problem]:
     for candidate in candidates:
         for problem in invalid(candidate.learner):
             reasons[problem.what, candidate.entry] = reasons.get((problem.what, candidate.entry), 0) + 1
+    for entry, reason in _ensembles(candidates):
+        reasons[reason, entry] = 1
     for (reason, entry), count in reasons.items():
         plural = f" ({count} candidates)" if count > 1 else ""
         yield Problem("MSEL-207", f"{reason}{plural}", f"{SPACE}.{entry}", "take these combinations out of the sweep")
+
+
+def _ensembles(candidates: Sequence[Candidate]) -> Iterator[tuple[str, str]]:
+    """Yield the entries of ensembles that cannot be had, with the reason."""
+    others = sum(not candidate.of_others for candidate in candidates)
+    for candidate in candidates:
+        if not candidate.of_others:
+            continue
+        if candidate.preparers:
+            yield candidate.entry, "steps before an ensemble do nothing: its members have their own"
+        if others < 2 and not any(one.family for one in candidates):
+            yield candidate.entry, f"{ALONE}: {'one' if others else 'none'} is there"
 
 
 def _say(builder: Builder, code: str, what: str, where: str, fix: str) -> None:

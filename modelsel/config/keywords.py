@@ -22,7 +22,8 @@ from modelsel.foreign import objects
 from modelsel.foreign.written import AsGiven, NotPlainError, space
 
 SCHEME = "scheme"
-MERGED = (*COMPOSED, OUTER, "limit", "explain", "search")  # settings that refine what stands there; the others take its place
+# settings that refine what stands there; the others take its place
+MERGED = (*COMPOSED, OUTER, "limit", "explain", "search", "ensemble")
 
 
 @dataclass(frozen=True)

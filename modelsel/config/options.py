@@ -1,18 +1,31 @@
 """Options of a configuration as a tree: values, intervals, alternatives, and parts whose fields are chosen independently.
 
-`all` lists every combination in declared order (the first field varies slowest); `draw` takes one at random. A part below
-is built once for all the combinations that share it, so that a large space costs one constructor call per candidate.
+`all` lists every combination in declared order (the first field varies slowest); `draw` takes one at random, `suggest` the one
+that somebody asks for, choice by choice; `corners` are a few in which every value and every end of an interval stands. A part
+below is built once for all the combinations that share it, so that a large space costs one constructor call per candidate.
 """
 
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain, product
+from itertools import chain, pairwise, product
 from typing import Any, Protocol
 
 import numpy as np
 
 from modelsel.foreign import objects
+
+
+class Choosing(Protocol):
+    """Somebody who makes choices by name, each within what is declared."""
+
+    def place(self, name: str, count: int, ordered: bool) -> int:
+        """Choose among places from 0; `ordered`: neighbours are alike."""
+        ...
+
+    def number(self, name: str, low: float, high: float, logarithmic: bool, whole: bool) -> float:
+        """Choose a number between two ends, both included where it is whole."""
+        ...
 
 
 class Options(Protocol):
@@ -28,6 +41,14 @@ class Options(Protocol):
     def all(self) -> Iterator[Any]: ...
 
     def draw(self, rng: np.random.Generator) -> Any: ...
+
+    def suggest(self, ask: Choosing, name: str) -> Any: ...
+
+    def corners(self) -> Iterator[Any]: ...
+
+    def outline(self) -> Any:
+        """Return what there is to choose, as plain data; the values are told by the corners."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -45,6 +66,16 @@ class ListedValues:
 
     def draw(self, rng: np.random.Generator) -> Any:
         return self.values[int(rng.integers(len(self.values)))]
+
+    def suggest(self, ask: Choosing, name: str) -> Any:
+        """Choose a value; one alone is no choice."""
+        return self.values[ask.place(name, len(self.values), _rising(self.values)) if len(self.values) > 1 else 0]
+
+    def corners(self) -> Iterator[Any]:
+        return iter(self.values)
+
+    def outline(self) -> Any:
+        return len(self.values)
 
 
 @dataclass(frozen=True)
@@ -72,6 +103,17 @@ class Interval:
             return int(rng.integers(math.ceil(self.low), math.floor(self.high), endpoint=True))
         return float(rng.uniform(self.low, self.high))
 
+    def suggest(self, ask: Choosing, name: str) -> Any:
+        if self.whole:
+            return int(ask.number(name, math.ceil(self.low), math.floor(self.high), self.logarithmic, True))
+        return float(ask.number(name, self.low, self.high, self.logarithmic, False))
+
+    def corners(self) -> Iterator[Any]:
+        return iter((math.ceil(self.low), math.floor(self.high)) if self.whole else (self.low, self.high))
+
+    def outline(self) -> Any:
+        return [self.low, self.high, self.logarithmic, self.whole]
+
 
 @dataclass(frozen=True)
 class Drawn:
@@ -88,8 +130,18 @@ class Drawn:
 
     def draw(self, rng: np.random.Generator) -> Any:
         """Draw a value: it depends on the generator alone."""
-        found = objects.read(self.name).rvs(random_state=np.random.RandomState(int(rng.integers(2**32))))
-        return objects.written(found.item() if isinstance(found, np.generic | np.ndarray) and np.ndim(found) == 0 else found)
+        return _plain(objects.read(self.name).rvs(random_state=np.random.RandomState(int(rng.integers(2**32)))))
+
+    def suggest(self, ask: Choosing, name: str) -> Any:
+        """Choose a quantile of it. AttributeError for a distribution that knows none (`ppf`)."""
+        return _plain(objects.read(self.name).ppf(ask.number(name, 0.0, 1.0, False, False)))
+
+    def corners(self) -> Iterator[Any]:
+        """The median, since its ends may be infinite. AttributeError for a distribution that knows no quantiles (`ppf`)."""
+        yield _plain(objects.read(self.name).ppf(0.5))
+
+    def outline(self) -> Any:
+        return self.name
 
 
 @dataclass(frozen=True)
@@ -119,6 +171,17 @@ class Either:
     def draw(self, rng: np.random.Generator) -> Any:
         return self.sets[int(rng.integers(len(self.sets)))].draw(rng)
 
+    def suggest(self, ask: Choosing, name: str) -> Any:
+        """Choose one of the sets, then what stands in it."""
+        place = ask.place(f"{name}?", len(self.sets), False) if len(self.sets) > 1 else 0
+        return self.sets[place].suggest(ask, f"{name}?{place}")
+
+    def corners(self) -> Iterator[Any]:
+        return chain.from_iterable(options.corners() for options in self.sets)
+
+    def outline(self) -> Any:
+        return {"either": [options.outline() for options in self.sets]}
+
 
 @dataclass(frozen=True)
 class Combined:
@@ -142,6 +205,32 @@ class Combined:
 
     def draw(self, rng: np.random.Generator) -> Any:
         return self.make(**self.fixed, **{name: options.draw(rng) for name, options in self.fields.items()})
+
+    def suggest(self, ask: Choosing, name: str) -> Any:
+        chosen = {field: options.suggest(ask, f"{name}.{field}") for field, options in self.fields.items()}
+        return self.make(**self.fixed, **chosen)
+
+    def corners(self) -> Iterator[Any]:
+        """Each field's corners with the first corners of the others."""
+        each = {name: list(options.corners()) for name, options in self.fields.items()}
+        first = {name: values[0] for name, values in each.items()}
+        yield self.make(**self.fixed, **first)
+        for name, values in each.items():
+            yield from (self.make(**self.fixed, **{**first, name: value}) for value in values[1:])
+
+    def outline(self) -> Any:
+        return {name: options.outline() for name, options in self.fields.items()}
+
+
+def _rising(values: tuple[Any, ...]) -> bool:
+    """Say whether values are numbers, each above the one before."""
+    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+    return numbers and all(one < other for one, other in pairwise(values))
+
+
+def _plain(found: Any) -> Any:
+    """What a distribution gave, as plain data."""
+    return objects.written(found.item() if isinstance(found, np.generic | np.ndarray) and np.ndim(found) == 0 else found)
 
 
 def only(value: object) -> ListedValues:

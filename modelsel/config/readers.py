@@ -14,7 +14,7 @@ from modelsel.config.folders import TWIN, Folders
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.types import CLASS_TASKS, ClassTask, Feature, NumberTask, Task, TaskKind
 
-AROUND = ("calibrated", "decided", "transformed_target", "object", "estimator")  # what stands around another learner
+AROUND = ("calibrated", "decided", "transformed_target", "object", "estimator", "greedy_ensemble")  # what is made of others
 ROWS = 8
 
 

@@ -4,7 +4,7 @@ Declared like parts (`core.spec`), so that the same checks and the same "did you
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from importlib.util import find_spec
@@ -50,7 +50,7 @@ def _is_id(name: str) -> bool:
     return re.fullmatch(r"[0-9a-f]{4,}", name) is not None
 
 
-GRID, RANDOM = "grid", "random"
+GRID, RANDOM, TPE = "grid", "random", "tpe"
 
 
 @dataclass(frozen=True)
@@ -59,13 +59,21 @@ class SearchSettings:
 
     nested: ClassVar[bool] = True
     kind: str = one_of(
-        "auto", GRID, RANDOM, help="auto: all combinations, but for entries with a distribution, which are drawn"
-    )
+        "auto", GRID, RANDOM, TPE,
+        help="auto: all combinations, but for entries with a distribution, which are drawn; tpe: asked for by what came before",
+    )  # fmt: skip
     trials: int = whole(60, least=1, help="of each entry that is drawn from; fewer where it has fewer combinations")
     seed: int | None = whole(None, least=0, help="of the draws; null: the study's")
+    batch: int = whole(8, least=1, help="of tpe: trials of an entry that are asked for before any of them is told")
     seconds: float | None = number(
         None, above=0, help="after which no further trial is begun; those that were are finished, and the others skipped"
     )
+
+    def missing(self) -> Iterator[Problem]:
+        """Yield a problem where the package that searches is not here."""
+        if self.kind == TPE and find_spec("optuna") is None:
+            what = "search=tpe needs a package that is not installed"
+            yield Problem("MSEL-215", what, "search.kind", "pip install 'modelsel[optuna]', or set search.kind=random")
 
     def by_the_clock(self) -> Iterator[Problem]:
         """Yield a problem where the search is no study and should end after some seconds."""
@@ -73,12 +81,28 @@ class SearchSettings:
             what = "a search that is no study is not ended by the clock"
             yield Problem("MSEL-208", what, "search.seconds", "give search.trials, or record=True")
 
-    def problems(self, candidates: Sequence[Candidate], outer: bool, raced: bool) -> Iterator[Problem]:
+    def by_scores(self, adapts: bool) -> Iterator[Problem]:
+        """Yield a problem where a search lists its candidates before the first fit, and cannot ask for them by their scores."""
+        yield from self.missing()
+        if adapts:
+            what = "SelectionCV lists its candidates before the first fit, and search=tpe asks for them by their scores"
+            yield Problem("MSEL-208", what, "search.kind", "call modelsel.run(frame, target=..., space=..., search='tpe')")
+
+    def adapting(self, raced: bool, deadline: bool) -> Iterator[Problem]:
+        """Yield what a search that goes by the scores cannot stand beside."""
+        if raced:
+            what = "a race drops candidates, and the search would be told of them by part of their folds"
+            yield Problem("MSEL-226", what, "search.kind", "leave the race out, or set search.kind=random")
+        if deadline:
+            what = "a deadline would cut trials short that the search goes on from"
+            yield Problem("MSEL-214", what, "deadline", "set search.seconds in its place")
+
+    def problems(self, candidates: Sequence[Candidate], outer: bool, raced: bool, adapts: bool = False) -> Iterator[Problem]:
         """Yield reasons why a search cannot end after some seconds."""
         where = "search.seconds"
         if self.seconds is None:
             return
-        if not any(candidate.trial for candidate in candidates):
+        if not adapts and not any(candidate.trial for candidate in candidates):
             yield Problem(
                 "MSEL-224", "no entry is drawn from, and a grid is not begun in part", where, "set search.kind=random"
             )
@@ -89,6 +113,35 @@ class SearchSettings:
             yield Problem("MSEL-214", what, where, "set search.trials in its place, or leave outer and corrected=nested out")
         if raced:
             yield Problem("MSEL-226", "a race drops candidates that trials of later would meet", where, "leave it out, or race")
+
+
+OFF, GREEDY = "off", "greedy"
+
+
+@dataclass(frozen=True)
+class EnsembleSettings:
+    """One more candidate, made of the others: short for an entry `ensemble: {learner: greedy_ensemble}` of the space."""
+
+    nested: ClassVar[bool] = True
+    kind: str = one_of(
+        "auto", OFF, GREEDY, help="auto: where the space has one; greedy: picked by the others' out-of-fold answers, no fits"
+    )
+    size: int = whole(10, least=1, most=1000, help="picks, with replacement; of greedy")
+
+    def among(self, entries: Mapping[str, Any]) -> dict[str, Any]:
+        """The entries of a space with the ensemble that was asked for, in the place of one that is there; or without one."""
+        others = {name: text for name, text in entries.items() if not _is_ensemble(text)}
+        if self.kind == OFF:
+            return others
+        if self.kind != GREEDY:
+            return dict(entries)
+        name = next((name for name in entries if name not in others), "ensemble")
+        return {**others, name if name not in others else "greedy_ensemble": {"learner": "greedy_ensemble", "size": self.size}}
+
+
+def _is_ensemble(entry: object) -> bool:
+    learner = entry.get("learner") if isinstance(entry, Mapping) else entry
+    return (learner.get("kind") if isinstance(learner, Mapping) else learner) == "greedy_ensemble"
 
 
 EMBEDDED = "runs/mlflow.db, or MLFLOW_TRACKING_URI"
@@ -154,6 +207,7 @@ class RootSettings:
     slices: tuple[str, ...] = plain((), help="columns whose levels are always shown with their error rates")
     curve: bool = plain(False, help="learning curve of the winner and up to three runners-up: fits on shares of the rows")
     search: SearchSettings = field(default_factory=SearchSettings)
+    ensemble: EnsembleSettings = field(default_factory=EnsembleSettings)
     explain: ExplainSettings = field(default_factory=ExplainSettings)
     limit: LimitSettings = field(default_factory=LimitSettings)
 
@@ -165,6 +219,7 @@ class RootSettings:
         return (
             *(Problem("MSEL-201", f"unknown show {name!r}", "show", near(name, known)) for name in unknown),
             *(Problem("MSEL-205", f"{word!r} is no answer", "final_test", "give auto, true or false") for word in strange),
+            *self.search.missing(),
         )
 
 

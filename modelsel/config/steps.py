@@ -5,9 +5,10 @@
                {kind: transform, columns: numeric, transformer: PCA, params: {n_components: 3}},
                {kind: transform, columns: nominal, transformer: OneHotEncoder}]
 
-In this order: numeric, ordered, nominal, all; so candidates that share the first steps share their fits.
+In this order: names, patterns, numeric, ordered, nominal, all; so candidates that share the first steps share their fits. A
+column that is named belongs to no pattern and no kind, and what nobody names stays as it is.
 
-Of an estimator of another library they may also name columns, patterns, texts and the rest, and are then its branches:
+An estimator of another library takes them as its own branches where columns, patterns, texts or the rest are named:
 
     steps: {age: [StandardScaler], "amount_*": [SimpleImputer], text: [{kind: TfidfVectorizer, min_df: 2}], rest: drop}
     steps: [[age, [{transformer: StandardScaler, params: {}}]], ...]
@@ -19,11 +20,12 @@ from typing import Any
 
 from modelsel.config.merge import KIND
 from modelsel.config.options import Swept
-from modelsel.config.suggest import near
 
 STEPS, PREPARER, TRANSFORM = "steps", "preparer", "transform"
+TEXT, REST, PASSTHROUGH = "text", "rest", "passthrough"
 ALL = "all"
 REPLACED = ("encoding", "missing", "scale")  # what a learner's file says of columns
+NEUTRAL = ("auto", "none")  # of these: nothing is said
 COLUMNS = ("numeric", "ordered", "nominal", ALL)
 
 
@@ -52,10 +54,11 @@ def written(
     rest = {key: value for key, value in values.items() if key != STEPS}
     others = {key: value for key, value in over.items() if key != STEPS}
     said = _choices(values.get(STEPS), over.get(STEPS))
-    if any(key not in COLUMNS for one in said for key in one):
-        return _in_branches(said, rest, others, by_columns)
+    named = any(key not in COLUMNS for one in said for key in one)
+    if named and by_columns:
+        return _in_branches(said, rest, others)
     before = _listed(values.get(PREPARER))
-    choices = [[*before, *_expanded(one)] for one in said]
+    choices = [[*before, *(_by_name(one) if named else _expanded(one))] for one in said]
     if len(choices) == 1:
         return {**rest, PREPARER: choices[0]}, others
     return rest, {**others, PREPARER: Swept(tuple(choices))}
@@ -67,13 +70,10 @@ def _is_read(said: object) -> bool:
 
 
 def _in_branches(
-    said: Sequence[Mapping[str, Any]], rest: Mapping[str, Any], others: Mapping[str, Any], by_columns: bool
+    said: Sequence[Mapping[str, Any]], rest: Mapping[str, Any], others: Mapping[str, Any]
 ) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """The same with branches, which some learners take."""
     strange = next(key for one in said for key in one if key not in COLUMNS)
-    if not by_columns:
-        fix = "steps by name, pattern, text and rest are for estimators of other libraries"
-        raise WrongStepsError(f"unknown kind of columns {strange!r}", f"{near(str(strange), COLUMNS)}; {fix}")
     if mixed := [key for one in said for key in one if key == ALL]:
         raise WrongStepsError(f"{mixed[0]!r} beside {strange!r}", "a column belongs to one branch: name the others by `rest`")
     branches = [[_branch(str(columns), steps) for columns, steps in one.items()] for one in said]
@@ -81,6 +81,30 @@ def _in_branches(
     if len(branches) == 1:
         return {**rest, STEPS: branches[0]}, others
     return rest, {**others, STEPS: Swept(tuple(branches))}
+
+
+def _by_name(said: Mapping[str, object]) -> list[dict[str, Any]]:
+    """Steps before a learner of modelsel's own; each knows whose columns are not its own (`apart`)."""
+    if TEXT in said:
+        raise WrongStepsError("steps for text", "texts are read by estimators of other libraries alone")
+    if ALL in said:
+        raise WrongStepsError(f"{ALL!r} beside columns by name", "a column belongs to one of them: name its kind")
+    if said.get(REST, PASSTHROUGH) not in (PASSTHROUGH, [PASSTHROUGH]):
+        fix = "what nobody names stays as it is: say rest: passthrough, or leave columns out by preparer=select_named"
+        raise WrongStepsError("steps for the rest before a learner of modelsel's own", fix)
+    keys = sorted((str(key) for key in said if key != REST), key=_closeness)
+    found = []
+    for place, key in enumerate(keys):
+        apart = [other for other in keys[:place] if _closeness(other) <= _closeness(key) and other not in COLUMNS]
+        found += [{**_step(key, step), **({"apart": apart} if apart else {})} for step in _listed(said[key])]
+    return found
+
+
+def _closeness(columns: str) -> int:
+    """Names, before patterns, before kinds in their order."""
+    if columns in COLUMNS:
+        return 2 + COLUMNS.index(columns)
+    return int(any(letter in columns for letter in "*?["))
 
 
 def _branch(columns: str, steps: Any) -> list[Any]:

@@ -377,6 +377,11 @@ class Candidate:
         """The preparation steps, also where the learner fits them itself (inside inner folds)."""
         return self.preparers or getattr(self.learner, "prepared_by", ())
 
+    @property
+    def of_others(self) -> bool:
+        """Say whether it is made of the answers of other candidates (an ensemble): no fit of its own answers for it."""
+        return bool(getattr(self.learner, "of_others", False))
+
     @cached_property
     def spec(self) -> dict[str, Any]:
         return {**resolved(self.learner), "preparer": [resolved(step) for step in self.steps]}

@@ -178,7 +178,7 @@ def _released(exam: ExamSession) -> Iterator[BoardLine]:
         stays = str(answer.symbol or "").endswith("stays")
         yield BoardLine(
             number=number, asker=handed.asker, at=handed.at, answer=handed.digest, score=None if stays else answer.score,
-            interval=None if stays else _limits(answer.interval), look=None if look is None else look.facts.look,
+            interval=None if stays else limits(answer.interval), look=None if look is None else look.facts.look,
             said=str(answer.symbol) if answer.states("symbol") else "on record",
         )  # fmt: skip
 
@@ -187,13 +187,14 @@ def _final(exam: ExamSession, answer: Reveal) -> list[BoardLine]:
     """Fill the board's lines with the scores of the closing look."""
     shown = {one.name: one for one in answer.answers}
     return [
-        replace(line, score=shown[line.answer].score, interval=_limits(shown[line.answer].interval),
+        replace(line, score=shown[line.answer].score, interval=limits(shown[line.answer].interval),
                 errors=shown[line.answer].errors, said="closed")
         for line in _released(exam) if line.answer in shown
     ]  # fmt: skip
 
 
-def _limits(interval: Sequence[float] | None) -> Interval | None:
+def limits(interval: Sequence[float] | None) -> Interval | None:
+    """The ends of an interval as two numbers."""
     return (interval[0], interval[1]) if interval else None
 
 
@@ -213,6 +214,9 @@ def close(exam: ExamSession) -> ExamClose:
 
     Closing again shows what was shown.
     """
+    if exam.terms.loop is not None:
+        fix = "close it as such (modelsel gate close)"
+        raise ConfigurationError(Problem("MSEL-932", "this is a gate, and no exam", exam.terms.name, fix))
     handed = exam.handed()
     if not handed:
         fix = "leave it open, or remove its folder"
@@ -220,7 +224,7 @@ def close(exam: ExamSession) -> ExamClose:
     answers = {answer.digest: _to_close(exam, answer) for answer in reversed(handed)}
     shown = exam.gate.close(exam.store.sealing(), [*reversed(answers.values())], exam.terms.policy.verdicts)
     return ExamClose(
-        [ClosedAnswer(one.name, one.score, one.errors, _limits(one.interval)) for one in shown.answers],
+        [ClosedAnswer(one.name, one.score, one.errors, limits(one.interval)) for one in shown.answers],
         [PairedVerdict(**one.written()) for one in shown.verdicts], shown.price, board(exam),
     )  # fmt: skip
 

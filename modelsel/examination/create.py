@@ -5,9 +5,12 @@ their order.
 """
 
 import hashlib
+import os
 import secrets
 import shutil
 from collections.abc import Mapping
+from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +20,8 @@ import pandas as pd
 from modelsel.config.compose import Config
 from modelsel.core.errors import ConfigurationError, Problem, RefusedError, StoreError
 from modelsel.core.spec import kind_of, resolved
-from modelsel.core.types import Finding, Integers, Task, positions
-from modelsel.examination.store import SIDES, Store, commit, create_store, public_of, reorder
+from modelsel.core.types import Booleans, Finding, Integers, Task, positions
+from modelsel.examination.store import SIDES, Store, commit, create_store, join, judged_digest, public_of, reorder
 from modelsel.examination.terms import (
     FILE,
     FORMAT,
@@ -27,8 +30,10 @@ from modelsel.examination.terms import (
     ColumnNames,
     Commitments,
     GivenFile,
+    LoopTerms,
     Terms,
     Wanted,
+    WantedLoop,
     problems,
     write_terms,
 )
@@ -53,14 +58,22 @@ def create(config: Config, folder: Path, wanted: Wanted, home: Home | None = Non
     tokens = {side: np.array(sorted(f"r{secrets.token_hex(8)}" for _ in range(len(rows)))) for side, rows in sides.items()}
     mixed = {side: reorder(task, rows[np.argsort(np.array([secrets.randbits(62) for _ in rows], np.int64))])
              for side, rows in sides.items()}  # fmt: skip
-    terms = _facts(config, wanted, mixed, home, task)
+    judges = None if wanted.loop is None else _judges(mixed["development"], config, wanted.loop)
+    terms = _facts(config, wanted, mixed, home, task, judges)
+    salt = secrets.token_hex(32)
     there = folder.exists()
     try:
-        store = create_store(home, folder, terms.id, mixed, tokens)
+        store = create_store(home, folder, terms.id, mixed, tokens, judges)
         committed = Commitments(labels=commit(store, mixed["questions"].target, tokens["questions"]))
         folder.mkdir(parents=True, exist_ok=True)
+        if wanted.loop is not None and judges is not None:
+            terms, committed = (
+                _as_gate(terms, wanted.loop, config, folder),
+                committed.but(judged=judged_digest(mixed["development"], judges, salt)),
+            )
+            mixed, tokens = _given(mixed, tokens, judges)
         files = {side: _write(folder, side, mixed[side], tokens[side], terms.columns, wanted.parquet) for side in SIDES}
-        store.write_ledger(wanted.ledger)
+        store.write_private(wanted.ledger, salt)
         return store, _seal(store, terms.but(commitments=committed, files=files), wanted, folder)
     except BaseException:  # half an exam is none: neither its files stay nor its labels
         shutil.rmtree(home.folder / "exams" / terms.id, ignore_errors=True)
@@ -81,6 +94,56 @@ def _sides(task: Task, config: Config, everything: bool) -> dict[str, Integers]:
     if not len(partition.test):
         raise ConfigurationError(Problem("MSEL-910", "no row is asked", "split", "use --all, or a split that seals rows"))
     return {"development": partition.development, "questions": partition.test}
+
+
+# A gate: some development rows judge. They are given out among the questions, and nobody can tell which they are.
+
+
+def _judges(development: Task, config: Config, loop: WantedLoop) -> Booleans:
+    """The development rows that judge proposals, taken as the split takes the sealed ones: by class, group or time."""
+    split = replace(config.split, test=loop.judged) if hasattr(config.split, "test") else config.split
+    reasons = [*split.problems(development)]
+    fix = "choose another split, or a larger table"
+    ConfigurationError.raise_if(Problem("MSEL-910", f"of the development rows: {one}", "split", fix) for one in reasons)
+    judges = np.zeros(len(development), bool)
+    judges[split.partition(development).test] = True
+    if not judges.any() or judges.all():
+        what = "no development row is left to judge, or to learn from"
+        raise ConfigurationError(Problem("MSEL-910", what, "--judged", fix))
+    return judges
+
+
+def _as_gate(terms: Terms, loop: WantedLoop, config: Config, folder: Path) -> Terms:
+    """The terms with those of a gate: what keeps a proposal, and what must not change."""
+    pinned = tuple(
+        GivenFile(name=os.path.relpath(path, folder), sha256=hashlib.sha256(path.read_bytes()).hexdigest())
+        for path in loop.pinned
+    )
+    return terms.but(loop=LoopTerms(errors=loop.errors, vetoes=loop.vetoes, seed=int(getattr(config.split, "seed", 0)),
+                                    scorer=scorer_digest(config.measure), pinned=pinned))  # fmt: skip
+
+
+def scorer_digest(measure: object) -> str:
+    """The digest of the code that judges: this package's rule, and the measure's file."""
+    state = hashlib.sha256()
+    for module in ("modelsel.statistics.improvement", type(measure).__module__):
+        spec = find_spec(module)
+        assert spec is not None
+        assert spec.origin is not None
+        state.update(Path(spec.origin).read_bytes())
+    return state.hexdigest()
+
+
+def _given(sides: Mapping[str, Task], tokens: Mapping[str, Any], judges: Booleans) -> tuple[dict[str, Task], dict[str, Any]]:
+    """The rows as they are given out: those to learn from, and the questions with those that judge among them."""
+    learn, judge = np.flatnonzero(~judges), np.flatnonzero(judges)
+    asked = join(sides["questions"], sides["development"].take(judge))
+    named = np.concatenate([tokens["questions"], tokens["development"][judge]])
+    order = np.argsort(named)
+    return (
+        {"development": sides["development"].take(learn), "questions": reorder(asked, order)},
+        {"development": tokens["development"][learn], "questions": named[order]},
+    )
 
 
 def _seal(store: Store, terms: Terms, wanted: Wanted, folder: Path) -> tuple[Finding, ...]:
@@ -107,7 +170,7 @@ def _seal(store: Store, terms: Terms, wanted: Wanted, folder: Path) -> tuple[Fin
     return found
 
 
-def _facts(config: Config, wanted: Wanted, sides: Mapping[str, Task], home: Home, task: Task) -> Terms:
+def _facts(config: Config, wanted: Wanted, sides: Mapping[str, Task], home: Home, task: Task, judges: Booleans | None) -> Terms:
     """Gather the exam's public terms, but for what follows from its files and rows."""
     columns = {"token": "token", "target": config.dataset.target or "target", "weight": None, "group": None}
     features = [feature.name for feature in task.features]
@@ -116,13 +179,13 @@ def _facts(config: Config, wanted: Wanted, sides: Mapping[str, Task], home: Home
         taken_names = {*features, columns["target"]}
         columns[role] = next(name for name in (usual, f"row_{usual}", f"exam_{usual}", secrets.token_hex(4))
                              if name not in taken_names) if given else None  # fmt: skip
-    delta = wanted.delta
+    delta, judging = wanted.delta, {} if judges is None else {"judged": int(judges.sum())}
     return Terms.read({
         "format": FORMAT, "id": secrets.token_hex(8), "name": wanted.name or task.name or "exam",
         "examiner": home.signer().public, "key": public_of(home.secret("exam.key")),
         "columns": columns, "classes": list(task.class_names),
         "features": [{"name": f.name, "kind": f.kind, "levels": list(f.levels)} for f in task.features],
-        "rows": {side: len(rows) for side, rows in sides.items()}, "measure": resolved(config.measure),
+        "rows": {side: len(rows) for side, rows in sides.items()} | judging, "measure": resolved(config.measure),
         "policy": {"release": wanted.release, "resolution": wanted.resolution, "delta": delta,
                    "intervals": delta * (1 - VERDICTS), "verdicts": delta * VERDICTS, "target": wanted.target,
                    "budget": wanted.budget},

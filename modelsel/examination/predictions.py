@@ -69,22 +69,28 @@ def _bounded(path: Path, most: int) -> None:
 def check_answer(columns: Columns, terms: Terms, tokens: Any, development: Any) -> Answer:
     """Predictions by token as outputs; DataError (3) that names missing, extra, repeated and unknown rows and odd cells.
 
-    Whoever predicts one development row predicts all of them.
+    Whoever predicts one development row predicts all of them. Of a gate, `development` are the rows that judge, which nobody
+    can tell from the others.
     """
     wanted = terms.token
     if wanted not in columns:
         fix = f"give each prediction the {wanted} of its row, as the questions have it, in a column (an index is not read)"
         raise DataError(Problem("MSEL-921", f"there is no column '{wanted}'; {_has(columns)}", "predictions", fix))
     text = columns[wanted].as_text()
-    both = terms.release == THRESHOLDOUT or not set(development.tolist()).isdisjoint(word.strip() for word in text.texts)
-    place = _places(text, np.concatenate([tokens, development]) if both else tokens, terms, ASKED[both])
+    needed = terms.release == THRESHOLDOUT or terms.loop is not None
+    both = needed or not set(development.tolist()).isdisjoint(word.strip() for word in text.texts)
+    asked = ASKED[both and terms.loop is None]
+    place = _places(text, np.concatenate([tokens, development]) if both else tokens, terms, asked)
     cells = {name: _taken(column, place) for name, column in columns.items()}
     predicted, scores = _read(cells, terms)
     outputs, known = (
         Outputs(predicted[None, part], None if scores is None else scores[None, part])
         for part in (slice(len(tokens)), slice(len(tokens), None))
     )
-    return Answer(_digest(terms, tokens, outputs), outputs, known if both else None)
+    name = _digest(terms, tokens, outputs)
+    if terms.loop is not None:  # a proposal is what it says of all rows
+        name = hashlib.sha256(f"{name} {_digest(terms, development, known)}".encode()).hexdigest()
+    return Answer(name, outputs, known if both else None)
 
 
 def _digest(terms: Terms, tokens: Any, outputs: Outputs) -> str:

@@ -20,6 +20,7 @@ from modelsel.guard.history.statements import declared_units
 from modelsel.guard.reporting.audit import StandingLook, looks, notes
 from modelsel.guard.requests import LookRequest, OutOfFold, RecordedLook, SelectionSummary, Sitting
 from modelsel.ledger.home import Home
+from modelsel.record.mlflow.own_runs import tag_open_run
 
 NAME = re.compile(r"\w([\w .@+-]{0,62}[\w.@+-])?")  # no space at its end: two names would look like one
 CLOSED, CLOSING = "closed", "closing"
@@ -109,6 +110,9 @@ class ExamSession:
         fit, RefusedError (4) where the budget is used up or the exam closed; StoreError (6), LedgerError (5) as looks do.
         """
         ConfigurationError.raise_if(_problems(asker, forecast))
+        if self.terms.loop is not None:
+            fix = "propose it (modelsel gate propose)"
+            raise RefusedError(Problem("MSEL-930", "a gate shows no score before it is closed", self.terms.name, fix))
         answer = check_answer(
             read_answer(predictions, largest_answer(self.terms)),
             self.terms,
@@ -198,6 +202,9 @@ class ExamSession:
     def _shown(self, result: TestResult, answer: Answer, asker: str) -> Shown:
         """Gather the answer of a look from the ledger, as its asker may see it. Another exam may have made it."""
         made = [look for look in reversed(self.history()) if look.facts.look == result.look]
+        if not result.replay:
+            about = {"testset": self.terms.testset, "look": str(result.look), "metric": self.terms.measure["kind"]}
+            tag_open_run({f"modelsel.{name}": said for name, said in about.items()})
         look = next((look for look in made if is_answer(look, self.terms.id)), made[0])
         symbol = str(look.answer.symbol)
         return Shown(

@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from modelsel.core.errors import ConfigurationError, LedgerError, Problem, StoreError
 from modelsel.core.fingerprint import canonical
-from modelsel.core.types import ClassTask, Codes, Floats, Outputs, Sealed, Task, sealed_unread
+from modelsel.core.types import Booleans, ClassTask, Codes, Floats, Outputs, Sealed, Task, sealed_unread
 from modelsel.examination.terms import FILE, Terms, read_terms
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.home import Home, write_whole
@@ -59,13 +59,19 @@ class Store:
         return read_terms(self.folder)
 
     @cached_property
-    def ledger(self) -> str:
-        """Where looks are written down, which askers need not know: the ledger's address, or the place that names it."""
-        return str(json.loads((self.folder / PRIVATE).read_text("utf-8"))["ledger"])
+    def _private(self) -> dict[str, str]:
+        """What askers need not know."""
+        stated: dict[str, str] = json.loads((self.folder / PRIVATE).read_text("utf-8"))
+        return stated
 
-    def write_ledger(self, ledger: str) -> None:
-        """Keep where looks are written down."""
-        write_whole(self.folder / PRIVATE, json.dumps({"ledger": ledger}).encode())
+    @property
+    def ledger(self) -> str:
+        """Where looks are written down: the ledger's address, or the place that names it."""
+        return str(self._private["ledger"])
+
+    def write_private(self, ledger: str, salt: str) -> None:
+        """Keep where looks are written down, and the salt of what is committed to."""
+        write_whole(self.folder / PRIVATE, json.dumps({"ledger": ledger, "salt": salt}).encode())
 
     @cached_property
     def _arrays(self) -> dict[str, Any]:
@@ -81,6 +87,20 @@ class Store:
         target = self._arrays["development.target"].astype(np.int32)
         weights = self._arrays.get("development.weights")
         return ClassTask(**self._of("development"), classes=self.terms.classes, target=target, weights=weights)
+
+    @cached_property
+    def judges(self) -> Booleans:
+        """Of a gate, which development rows judge proposals."""
+        return np.asarray(self._arrays["development.judges"], bool)
+
+    @cached_property
+    def judged(self) -> Task:
+        """The development rows that judge. LedgerError where they, or their labels, are not those that were committed to."""
+        if judged_digest(self.development, self.judges, self._private["salt"]) != self.terms.commitments.judged:
+            fix = "restore the owner's store from a backup"
+            what = "the rows that judge, or their labels, are not those that were committed to"
+            raise LedgerError(Problem("MSEL-916", what, str(self.folder), fix))
+        return self.development.take(np.flatnonzero(self.judges))
 
     @cached_property
     def sealed(self) -> Sealed:
@@ -141,7 +161,10 @@ class Store:
             raise LedgerError(Problem("MSEL-907", "the predictions of an answer are gone", str(path), fix)) from error
 
 
-def create_store(home: Home, public: Path, exam: str, sides: Mapping[str, Task], tokens: Mapping[str, object]) -> Store:
+def create_store(
+    home: Home, public: Path, exam: str, sides: Mapping[str, Task], tokens: Mapping[str, object],
+    judges: Booleans | None = None,
+) -> Store:  # fmt: skip
     """A new store with the rows of both sides and the encrypted labels; the terms are written when they are complete."""
     store = Store(home.folder / "exams" / exam, public, home)
     store.folder.mkdir(mode=0o700, parents=True)
@@ -149,8 +172,20 @@ def create_store(home: Home, public: Path, exam: str, sides: Mapping[str, Task],
               if getattr(task, name) is not None}  # fmt: skip
     arrays |= {f"{side}.tokens": tokens[side] for side in SIDES}
     arrays["development.target"] = sides["development"].target
+    if judges is not None:
+        arrays["development.judges"] = judges
     write_whole(store.folder / "rows.npz", pack_arrays(arrays))
     return store
+
+
+def judged_digest(development: Task, judges: Booleans, salt: str) -> str:
+    """The commitment to the rows that judge, their labels and their weights."""
+    rows = np.flatnonzero(judges)
+    parts = [rows, development.values[rows], development.target[rows], development.row_weights[rows]]
+    state = hashlib.sha256(bytes.fromhex(salt))
+    for part in parts:
+        state.update(np.ascontiguousarray(part, np.float64).tobytes())
+    return state.hexdigest()
 
 
 def commit(store: Store, target: Codes, tokens: Any) -> str:
@@ -185,6 +220,15 @@ def pack_arrays(arrays: Mapping[str, Any]) -> bytes:
 def reorder(task: Task, order: Any) -> Task:
     """Rows of a task in another order, numbered by it."""
     return replace(task.take(order), rows=np.arange(len(order)))
+
+
+def join(first: Task, second: Task) -> Task:
+    """The rows of two tasks of one schema, one after the other."""
+    parts: dict[str, Any] = {
+        name: np.concatenate([getattr(first, name), getattr(second, name)])
+        for name in (*PER_ROW, "target") if getattr(first, name) is not None
+    }  # fmt: skip
+    return replace(first, **parts)
 
 
 # Bytes encrypted to an examiner's key: X25519 with a key of its own for each message, HKDF-SHA256, ChaCha20-Poly1305.

@@ -48,10 +48,11 @@ class FeatureTerms(Facts):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SideRows(Facts):
-    """Numbers of rows."""
+    """Numbers of rows; of a gate's development rows the `judged` ones are given out without labels, among the questions."""
 
     development: int
     questions: int
+    judged: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -85,9 +86,27 @@ class GivenFile(Facts):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Commitments(Facts):
-    """What the examiner cannot change later: the digest of the labels with their salt."""
+    """What the examiner cannot change later: the digest of the labels with their salt; of a gate's judged rows the same."""
 
     labels: str
+    judged: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LoopTerms(Facts):
+    """The terms of a gate: when a proposal is kept, and what must not change meanwhile.
+
+    `errors`: how many standard errors better than the best so far; `vetoes`: how often sealed rows may say no; `scorer`: the
+    digest of the code that judges; `pinned`: files of the evaluation, named from the gate's folder, and their digests.
+    """
+
+    NESTED: ClassVar = {"pinned": many(GivenFile.read)}
+
+    errors: float
+    vetoes: int
+    seed: int
+    scorer: str
+    pinned: tuple[GivenFile, ...] = ()
 
 
 def _files(stated: Mapping[str, Any]) -> dict[str, GivenFile]:
@@ -102,6 +121,7 @@ class Terms(Facts):
     NESTED: ClassVar = {
         "columns": ColumnNames.read, "classes": tuple, "features": many(FeatureTerms.read), "rows": SideRows.read,
         "policy": ExamPolicy.read, "per_asker": AskerLimits.read, "files": _files, "commitments": Commitments.read,
+        "loop": LoopTerms.read,
     }  # fmt: skip
 
     id: str
@@ -124,6 +144,7 @@ class Terms(Facts):
     key: str  # public, to which the labels are encrypted
     unit: str | None = None
     split: str | None = None
+    loop: LoopTerms | None = None
 
     @property
     def release(self) -> str:
@@ -200,6 +221,16 @@ def read_terms(folder: Path) -> Terms:
 
 
 @dataclass(frozen=True)
+class WantedLoop:
+    """The terms of a gate that its owner chooses: the share of the development rows that judge, and those of `LoopTerms`."""
+
+    judged: float = 0.3
+    errors: float = 1.0
+    vetoes: int = 0
+    pinned: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True)
 class Wanted:
     """The terms that an examiner chooses. `looks` and `nats` are budgets of each asker (None: no limit)."""
 
@@ -216,6 +247,7 @@ class Wanted:
     parquet: bool = False
     accept_overlap: bool = False
     ledger: str = "user"  # or the address of a team's (PostgreSQL); labels stay in the examiner's store all the same
+    loop: WantedLoop | None = None  # a gate
 
 
 def problems(wanted: Wanted, folder: Path, config: Config) -> Iterator[Problem]:
@@ -232,11 +264,33 @@ def problems(wanted: Wanted, folder: Path, config: Config) -> Iterator[Problem]:
     yield from _steps(wanted)
     if wanted.release == "thresholdout" and wanted.everything:
         yield Problem("MSEL-914", "thresholdout needs development rows", "--all", "leave it out")
+    if wanted.loop is not None:
+        yield from _of_loop(wanted.loop, config)
     name = resolved(config.measure)["kind"]
     if wanted.release in ("ladder", "better", "passfail", "thresholdout") and name != "error":
         yield Problem(
             "MSEL-914", f"{wanted.release} shows error rates, and the measure is {name}", "measure", "use measure=error"
         )
+
+
+def _of_loop(loop: WantedLoop, config: Config) -> Iterator[Problem]:
+    """Yield problems of a gate's terms."""
+    if not 0 < loop.judged < 1:
+        yield Problem("MSEL-914", f"a share of {loop.judged:g}", "--judged", "give one between 0 and 1, as 0.3")
+    if not 0 <= loop.errors <= 5:
+        yield Problem("MSEL-914", f"{loop.errors:g} standard errors", "--errors", "give a number from 0 to 5; 1 is usual")
+    if not 0 <= loop.vetoes <= 20:
+        yield Problem("MSEL-914", f"{loop.vetoes} vetoes", "--vetoes", "give a number from 0 to 20: each costs ln 2 nats")
+    if not config.measure.over_rows:
+        fix = "use error, brier or log_loss"
+        yield Problem(
+            "MSEL-914", f"{resolved(config.measure)['kind']} is no mean over rows: pairs of rows judge", "measure", fix
+        )
+    if loop.vetoes and resolved(config.measure)["kind"] != "error":
+        yield Problem("MSEL-914", "a veto compares error counts", "--vetoes", "use measure=error, or no vetoes")
+    for path in loop.pinned:
+        if not path.is_file():
+            yield Problem("MSEL-914", f"there is no file {str(path)!r}", "--pin", "name the files that evaluate a proposal")
 
 
 def _numbers(wanted: Wanted) -> Iterator[Problem]:

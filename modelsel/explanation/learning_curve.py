@@ -32,6 +32,8 @@ def runners(selection: Selection) -> list[Candidate]:
     """The winner, and the best of up to three other entries of the space."""
     best: dict[str, Candidate] = {}
     for at in [selection.winner, *rank(selection.board)]:
+        if selection.candidates[at].of_others:  # it has no fit whose rows could be fewer
+            continue
         best.setdefault(selection.candidates[at].entry, selection.candidates[at])
     return list(best.values())[: 1 + RUNNERS_UP]
 

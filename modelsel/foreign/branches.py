@@ -5,7 +5,8 @@
 A branch is named by columns, by patterns, by a kind, or is what is left (`rest`). Every column belongs to one branch, that
 which names it most closely: by name, by pattern, by kind, as the rest; of two alike the first. It is what scikit-learn's
 ColumnTransformer makes of the same branches, sparse where that is (`sparse_threshold`), bit for bit. Texts with a gap read
-as empty, because text transformers take no gaps.
+as empty, because text transformers take no gaps. skrub's transformers of one column are handed a series of pandas, and what
+they make goes on as a matrix.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -99,6 +100,22 @@ def _as_rest(columns: str, _: Feature) -> bool:
     return columns == REST
 
 
+def is_named(name: str, columns: Iterable[str]) -> bool:
+    """Say whether names and patterns, with commas between them, name a column.
+
+    >>> is_named("amount_1", ["age, income", "amount_*"]), is_named("town", ["age, income", "amount_*"])
+    (True, False)
+    """
+    return any(name == said or any(fnmatchcase(name, one) for one in _listed(said)) for said in columns)
+
+
+def strangers(columns: str, known: Sequence[str], words: Sequence[str]) -> Iterator[str]:
+    """Names and patterns that name no column; what comes nearest is among the columns and some other words."""
+    for one in () if columns in known else _listed(columns):
+        if not any(fnmatchcase(name, one) for name in known):
+            yield f"steps name a column {one!r} that is not there{near(one, (*known, *words))}"
+
+
 def _listed(columns: str) -> list[str]:
     return [one.strip() for one in columns.split(",")]
 
@@ -120,9 +137,7 @@ def misfits(branches: Sequence[BranchSpec], features: Sequence[Feature]) -> Iter
     for branch, own in zip(branches, places, strict=True):
         if branch.columns in (*KINDS, REST) or branch.columns in known:
             continue
-        for one in _listed(branch.columns):
-            if not any(fnmatchcase(name, one) for name in known):
-                yield f"steps name a column {one!r} that is not there{near(one, (*known, *KINDS, REST))}"
+        yield from strangers(branch.columns, known, (*KINDS, REST))
         if not own and all(any(fnmatchcase(name, one) for name in known) for one in _listed(branch.columns)):
             yield f"steps of {branch.columns!r} are left without a column: branches that stand before it have them all"
     taken = {place for own in places for place in own}
@@ -178,11 +193,15 @@ def texts(feature: Feature, codes: Floats, absent: Any = np.nan) -> NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Branch:
-    """Fitted transformers, one after the other, for the columns at some places; `single`: a column as a row of texts."""
+    """Fitted transformers, one after the other, for the columns at some places.
+
+    `single`: a column as a row of texts; `framed`: as a series of pandas.
+    """
 
     places: tuple[int, ...]
     single: bool
     chain: tuple[Any, ...]
+    framed: bool = False
 
     def given(self, features: Sequence[Feature], values: Floats) -> Any:
         """What the first of them is handed."""
@@ -190,15 +209,18 @@ class Branch:
             found = block(features, self.places, values)
             return np.asfortranarray(found) if found.dtype != object else found  # as frames are: sums round alike
         (place,) = self.places
-        if features[place].kind != "nominal":
-            return np.ascontiguousarray(values[:, place])
-        return texts(features[place], values[:, place], absent="" if features[place].text else np.nan)
+        feature, column = features[place], values[:, place]
+        if feature.kind != "nominal":
+            own: NDArray[Any] = np.ascontiguousarray(column)
+        else:
+            own = texts(feature, column, absent="" if feature.text else None if self.framed else np.nan)
+        return as_series(feature.name, own) if self.framed else own
 
     def apply(self, features: Sequence[Feature], values: Floats) -> Matrix:
         """The branch's part of the matrix."""
         out = self.given(features, values)
         for transformer in self.chain:
-            out = transformer.transform(out)
+            out = unframed(transformer.transform(out))
         return as_matrix(out)
 
 
@@ -263,7 +285,8 @@ def fit_branch(
     """Fit the columns of a branch, together or, where a text transformer begins it, one by one."""
     steps = list(zip(branch.given, rng.integers(2**31 - 1, size=len(branch.given)).tolist(), strict=True))
     found = [
-        _fitted(Branch(own, single, ()), steps, rows, plugins, shared) for own, single in _divided(branch, places, plugins)
+        _fitted(Branch(own, single, (), single and _reads_a_series(branch.given[0], plugins)), steps, rows, plugins, shared)
+        for own, single in _divided(branch, places, plugins)
     ]
     return [(one, as_matrix(out)) for one, out in found]
 
@@ -278,11 +301,17 @@ def _divided(branch: BranchSpec, places: tuple[int, ...], plugins: tuple[str, ..
 
 
 def takes_one_column(step: Step, plugins: tuple[str, ...] = ()) -> bool:
-    """Say whether a transformer takes one column of texts: TfidfVectorizer and its like."""
+    """Say whether a transformer takes one column: TfidfVectorizer and its like, and several of skrub's."""
+    if _reads_a_series(step, plugins):
+        return True
     from sklearn.utils import get_tags
 
     tags = get_tags(transformers.made(step.transformer, step.params, 0, plugins, cross_fitted=True))
     return bool(not tags.input_tags.two_d_array and tags.input_tags.string)
+
+
+def _reads_a_series(step: Step, plugins: tuple[str, ...]) -> bool:
+    return transformers.reads_a_series(transformers.transformer_of(step.transformer, plugins, cross_fitted=True))
 
 
 def _fitted(
@@ -314,8 +343,8 @@ def _fit_transform(step: Step, seed: int, given: Any, target: NDArray[Any], plug
     """Both by one call where the transformer has one."""
     made = transformers.made(step.transformer, step.params, seed, plugins, cross_fitted=True)
     if hasattr(made, "fit_transform"):
-        return made, read_only(made.fit_transform(given, target))
-    return made, read_only(made.fit(given, target).transform(given))
+        return made, read_only(unframed(made.fit_transform(given, target)))
+    return made, read_only(unframed(made.fit(given, target).transform(given)))
 
 
 def read_only(out: Any) -> Any:
@@ -329,6 +358,18 @@ def read_only(out: Any) -> Any:
 def own_copy(out: Any) -> Any:
     """A sparse matrix as a copy, since libraries sort its indices in place; any other as it is."""
     return out.copy() if hasattr(out, "nnz") else out
+
+
+def as_series(name: str, column: NDArray[Any]) -> Any:
+    """One column as pandas has it."""
+    import pandas as pd
+
+    return pd.Series(column, name=name, dtype="str" if column.dtype == object else None)
+
+
+def unframed(out: Any) -> Any:
+    """What a transformer made, as an array where it is a frame or a series."""
+    return out.to_numpy() if hasattr(out, "iloc") else out
 
 
 def as_matrix(out: Any) -> Matrix:

@@ -33,11 +33,16 @@ def transformer_of(name: str, plugins: tuple[str, ...] = (), cross_fitted: bool 
         raise NotAllowedError(f"{name} draws rows, and a step changes columns only")
     if not hasattr(kind, "transform"):
         raise NotAllowedError(f"{name} is no transformer")
-    if getattr(kind, "__single_column_transformer__", False):
-        raise NotAllowedError(f"{name} takes one column of a data frame, and a step hands over arrays")
+    if reads_a_series(kind) and not cross_fitted:
+        raise NotAllowedError(f"{name} takes one column of a data frame: name the columns, as steps by columns of an estimator")
     if kind.__name__ in REFUSED and not (cross_fitted and kind.__name__ in CROSS_FITTED):
         raise NotAllowedError(f"{kind.__name__} as a step {REFUSED[kind.__name__]}")
     return kind
+
+
+def reads_a_series(kind: Any) -> bool:
+    """Say whether a transformer takes one column of a data frame, as several of skrub's do."""
+    return bool(getattr(kind, "__single_column_transformer__", False))
 
 
 def problems(

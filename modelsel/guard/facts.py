@@ -271,6 +271,7 @@ class Seal(Entry):
     space: int | None = None
     seed: int | None = None
     terms: SealTerms
+    searched: str | None = None  # the digest of a search that names its candidates when it is over
     commitment: str | None = None
     weights: str | None = None
     rows: str | None = None
@@ -297,7 +298,10 @@ class PolicyChange(Entry):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Note(Entry):
-    """A finding that was noticed (`code`), a look that was refused, rows that were opened (`contact`), or a step of an exam."""
+    """A finding that was noticed (`code`), a look that was refused, rows that were opened (`contact`), or a step of an exam.
+
+    A step of a gate is a proposal: its verdict, how much better it was than which other one, and that gain's standard error.
+    """
 
     NESTED: ClassVar = {"flags": findings}
 
@@ -313,6 +317,11 @@ class Note(Entry):
     terms: str | None = None
     asker: str
     handed: str
+    verdict: str
+    asked: bool = False  # a veto of the sealed rows
+    gain: float | None = None
+    se: float | None = None
+    beside: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -360,6 +369,9 @@ class RecordedSelection(Entry):
     predictions: str | None = None
     development: str | None = None
     table: str | None = None
+    searched: str | None = None
+    candidates: str | None = None  # that a search has asked for, as a stored set,
+    named: str | None = None  # and as one digest
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -54,7 +54,7 @@ class LookPreparation:
 
     def under(self, sealing: TestSetDeclaration) -> RowFingerprints:
         """Fingerprint both sides under the home's own key."""
-        return self.subject(sealing, self.session.home.own())
+        return self.subject(sealing, self.session.own)
 
     def elsewhere(self, sealing: TestSetDeclaration) -> tuple[tuple[RowFingerprints, IdentityKey], ...]:
         """Fingerprint both sides under every other key at hand."""

@@ -22,6 +22,7 @@ from modelsel.statistics.certificate import interval
 from modelsel.statistics.units.intervals import UnitLosses
 
 FIRST, BETTER = "the first", "better"
+WORSE, NOT_WORSE = "worse", "not worse"  # what a veto of a gate says
 COUNTED = ("error", "within")  # measures that are a share of rows: those that are wrong, or off by more than a tolerance
 CAPPED = "capped"  # an error of numbers that counts at most so much, beside the share of rows that are off
 FAILED = 1e-6  # probability set aside for "the look failed", in every channel
@@ -245,6 +246,26 @@ class Better(ReleaseMechanism):
         if not self.rounds:
             return worst_of(0.0)
         return worst_of(max(prices.coin(self.rounds, self.updates, improved) for improved in (True, False)))
+
+
+@dataclass(frozen=True)
+class Veto(Better):
+    """Release only whether an answer is worse than `best` by more than a margin of rows that was fixed before.
+
+    The margin is in rows; a veto is one bit, at ln 2.
+    """
+
+    margin: int = 0
+
+    def release(self, truth: LabelSummary) -> Released:
+        """Release whether there are more errors than those of the best and the margin."""
+        price = with_failure(prices.PASS_OR_FAIL)
+        worse = self.errors is not None and truth.errors > self.errors + self.margin
+        return Released(WORSE if worse else NOT_WORSE, None, None, price)
+
+    @property
+    def worst(self) -> float:
+        return worst_of(prices.PASS_OR_FAIL)
 
 
 @dataclass(frozen=True)

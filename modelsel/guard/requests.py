@@ -14,6 +14,9 @@ class TestSetDeclaration:
 
     `development` are the rows that choose (they count as selection rows), `candidates` the ids of the whole declared
     space, `config` the resolved configuration, from which audits show what changed between two looks.
+
+    A search that goes by the scores names its candidates only when it is over: before, `most` says how many it may ask for, and
+    `searched` is the digest of all that they depend on but the development rows; `asked` are the ids, declared ones among them.
     """
 
     sealed: Sealed
@@ -25,6 +28,9 @@ class TestSetDeclaration:
     config: Mapping[str, Any] = field(default_factory=dict)
     candidates: tuple[str, ...] = ()
     seed: int = 0
+    most: int = 0
+    searched: str = ""
+    asked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

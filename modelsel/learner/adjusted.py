@@ -60,6 +60,8 @@ class AdjustedLearner(BaseLearner):
         """Reasons of the base and its steps; an open family, whose members would be other ones in each fold; outer folds."""
         if getattr(self.base, "is_family", False):
             yield f"a {self.adjustment} needs strengths that are the same in all inner folds: name them in place of alpha: path"
+        if getattr(self.base, "of_others", False):
+            yield f"a {self.adjustment} behind an ensemble learns nothing: write it among its members' settings"
         for one in (*self.prepared_by, self.base):
             yield from one.problems(task)
         if self.crossing is not None or getattr(self, self.adjustment).fold_scores == crossed.OUTER:

@@ -11,18 +11,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from modelsel.core.spec import FieldLimits, one_of, plain, resolved
+from modelsel.core.spec import FieldLimits, make, one_of, optional_part, optional_whole, plain, resolved
 from modelsel.core.types import BOTH_TASKS, PROBABILITIES, Description, Feature, Integers, Table, Task, TaskKind
 from modelsel.foreign.allowed import NotAllowedError, class_of, home_of
 from modelsel.foreign.answers import decides, scores_of
 from modelsel.foreign.branches import BranchSpec, sources
 from modelsel.foreign.branches import problems as branch_problems
+from modelsel.foreign.early_stopping import conflicts
 from modelsel.foreign.libraries import Origin, fits_in_threads, kinds_read, takes_nan, takes_weights
 from modelsel.foreign.native import most_levels, takes_categories
 from modelsel.foreign.parameters import Params, settled, unknown, unsaid
 from modelsel.learner.base import BaseLearner
 from modelsel.learner.fitted_estimator import EstimatorModel, EstimatorPath, restored
 from modelsel.learner.step_columns import trouble
+from modelsel.learner.validation import Holding
 from modelsel.sharing.adapter import Adapter, find
 
 
@@ -46,6 +48,11 @@ class Estimator(BaseLearner):
             "limits": FieldLimits(help="steps by columns, in the place of encoding, missing and scale"),
         },
     )
+    early_stopping: int | None = optional_whole(
+        least=1, help="of boosting: rounds without a gain on rows held back of the analysis part, as the scheme divides rows"
+    )
+    validation: Any = optional_part("scheme", help="divides the analysis part for early_stopping; a study puts its own here")
+    validation_seed: int | None = optional_whole(least=0, help="seed of a scheme that has none of its own; a study's")
     plugins: tuple[str, ...] = field(
         default=(), metadata={"identity": False, "limits": FieldLimits(help="packages allowed beside the list")}
     )
@@ -56,6 +63,9 @@ class Estimator(BaseLearner):
         """Parameters and steps as values that can be hashed, and no more plug-ins than they need."""
         object.__setattr__(self, "params", Params(self.params))
         object.__setattr__(self, "steps", tuple(map(BranchSpec.of, self.steps)) if self.steps else None)
+        if isinstance(self.validation, Mapping):  # as a record writes it
+            said = dict(self.validation)
+            object.__setattr__(self, "validation", make("scheme", str(said.pop("kind")), **said))
         packages = {self.package, *(step.transformer.partition(".")[0] for spec in self.steps or () for step in spec.steps)}
         object.__setattr__(self, "plugins", tuple(sorted(packages & set(self.plugins))))
 
@@ -106,7 +116,15 @@ class Estimator(BaseLearner):
     def adapter(self) -> Adapter | None:
         """The adapter that shares this candidate's fit with others; None where its conditions do not hold."""
         adapter = find(self.cls)
-        return adapter if adapter and adapter.shares(self.params) else None
+        return adapter if adapter and self.early_stopping is None and adapter.shares(self.params) else None
+
+    @property
+    def holding(self) -> Holding | None:
+        """What holds validation rows back; None where the fit does not stop early."""
+        if self.early_stopping is None or self.validation is None:
+            return None
+        own = getattr(self.validation, "seed", None)
+        return Holding(self.validation, int(self.validation_seed or 0 if own is None else own))
 
     @property
     def scores_are(self) -> str:
@@ -160,6 +178,7 @@ class Estimator(BaseLearner):
         if not kinds_read(made):
             yield f"{self.estimator} is no scikit-learn classifier or regressor"
             return
+        yield from self._unstopped(kind, task)
         if self.steps:
             yield from self._unfit_steps(made, task)
             return
@@ -171,6 +190,19 @@ class Estimator(BaseLearner):
             yield "encoding=target codes classes, and this is a regressor: use encoding=one_hot or ordinal"
         if isinstance(task, Task):
             yield from self._unfit_for(kind, made, task)
+
+    def _unstopped(self, kind: Any, task: Table | None) -> Iterable[str]:
+        """Yield why the fit cannot stop early."""
+        if self.early_stopping is None:
+            if self.validation is not None:
+                yield "validation divides rows for early_stopping, which is not set: set it, or leave validation out"
+            return
+        wrong = list(conflicts(kind, self.params))
+        yield from wrong
+        if not wrong and self.holding is None:
+            yield "early_stopping holds rows back as a study's scheme divides them, and there is none here: say validation"
+        elif not wrong and self.holding is not None and isinstance(task, Task):
+            yield from self.holding.problems(task)
 
     def _unfit_steps(self, made: object, task: Table | None) -> Iterable[str]:
         """Yield why the steps cannot be used, by themselves or on this task."""
@@ -195,7 +227,7 @@ class Estimator(BaseLearner):
         yield from self._unweighted(made, task)
 
     def refusal(self, task: Task, rows: Integers) -> str | None:
-        return None
+        return None if self.holding is None else self.holding.objection(task, rows)
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> EstimatorPath:
         return EstimatorPath(self, task, rows, int(rng.integers(2**31 - 1)))

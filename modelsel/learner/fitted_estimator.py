@@ -25,6 +25,7 @@ from modelsel.core.types import (
     positions,
 )
 from modelsel.foreign.answers import decides, decisions, scores_of
+from modelsel.foreign.early_stopping import ValidationRows, fitted_to_stop, made_to_stop, rounds_kept
 from modelsel.foreign.libraries import takes_nan
 from modelsel.foreign.native import as_wanted, fitted_with, made_with
 from modelsel.foreign.parameters import settled
@@ -56,6 +57,7 @@ class Answering:
     labels: NDArray[Any] | None = (
         None  # of the classes, where the estimator was fitted on labels; else on their positions in `own`
     )
+    rounds: int | None = None  # that it kept, where it stopped early
 
     def outputs(self, values: Sequence[object], table: Table, rows: Integers, scores: bool) -> Outputs:
         """Return the answers of a fit with each value of the path parameter (None where there is none) for some rows."""
@@ -92,6 +94,8 @@ class Answering:
 
     def size(self, value: object) -> float:
         """Measured complexity in the learner's unit."""
+        if self.rounds is not None:
+            return float(self.rounds)
         if self.adapter is not None:
             return self.adapter.size(self.estimator, value)
         return float(getattr(self.estimator, "n_features_in_", len(self.columns.features)))
@@ -250,16 +254,22 @@ class EstimatorPath:
         return array_digest(task.values[rows], task.target[rows], task.row_weights[rows])
 
     @cached_property
+    def _divided(self) -> tuple[Integers, Integers | None]:
+        """The analysis rows that are fitted on, and those that say when to stop; None where all are fitted on."""
+        holding = self.learner.holding
+        return (self.rows, None) if holding is None else holding.divided(self.task, np.asarray(self.rows))
+
+    @cached_property
     def _columns(self) -> tuple[Columns, Any]:
-        """The encoding of rows as a matrix, and the matrix of the analysis rows."""
-        learner = self.learner
+        """The encoding of rows as a matrix, and the matrix of the rows that are fitted on."""
+        learner, (rows, _) = self.learner, self._divided
         if learner.steps:
-            return BranchColumns.of(self.task, self.rows, learner.steps, self.seed, learner.plugins)
+            return BranchColumns.of(self.task, rows, learner.steps, self.seed, learner.plugins)
         missing = _missing(learner)
         if learner.coded == "target":
-            return TargetColumns.of(self.task, self.rows, missing, learner.scale, self.seed)
-        columns = ColumnEncoding.of(self.task, self.rows, learner.coded, missing, learner.scale)
-        return columns, columns.matrix(self.task, self.rows)
+            return TargetColumns.of(self.task, rows, missing, learner.scale, self.seed)
+        columns = ColumnEncoding.of(self.task, rows, learner.coded, missing, learner.scale)
+        return columns, columns.matrix(self.task, rows)
 
     def _value(self, learner: Any) -> Any:
         adapter = self.learner.adapter
@@ -284,14 +294,26 @@ class EstimatorPath:
         return found
 
     def _fitted_now(self, learner: Any) -> Answering:
-        """Fit the estimator on the matrix of the analysis rows."""
-        task, rows, kind, (columns, matrix) = self.task, self.rows, learner.cls, self._columns
+        """Fit the estimator on the matrix of the analysis rows, or of those that are not held back to stop it."""
+        task, kind, (columns, matrix), (rows, held) = self.task, learner.cls, self._columns, self._divided
         nominal = columns.nominal if learner.coded == "native" and not learner.steps else ()
         classes, target = _coded(task, rows)
-        made = kind(**settled(kind, {**learner.params, **made_with(kind, nominal, matrix.shape[1])}, self.seed))
+        told, more = made_with(kind, nominal, matrix.shape[1]), fitted_with(kind, nominal)
+        if held is not None:
+            X = as_wanted(kind, columns.matrix(task, held), nominal)
+            validation = ValidationRows(X, _target(task, held, classes), None if task.weights is None else task.weights[held])
+            told |= made_to_stop(kind, learner.early_stopping)
+            more |= fitted_to_stop(kind, learner.early_stopping, validation, nominal)
+        made = kind(**settled(kind, {**learner.params, **told}, self.seed))
         weights = {} if task.weights is None else {"sample_weight": task.weights[rows]}
-        made.fit(as_wanted(kind, matrix, nominal), target, **weights, **fitted_with(kind, nominal))
-        return Answering(made, learner.adapter, columns, nominal, classes, task.class_count)
+        made.fit(as_wanted(kind, matrix, nominal), target, **weights, **more)
+        rounds = None if held is None else rounds_kept(made)
+        return Answering(made, learner.adapter, columns, nominal, classes, task.class_count, rounds=rounds)
+
+
+def _target(task: Task, rows: Integers, classes: Integers) -> NDArray[Any]:
+    """Numbers; or the place of each row's class among those that are fitted on, which all have."""
+    return task.target[rows] if isinstance(task, NumberTask) else np.searchsorted(classes, task.target[rows])
 
 
 def _coded(task: Task, rows: Integers) -> tuple[Integers, NDArray[Any]]:
@@ -378,7 +400,8 @@ def _answering(learner: Any, facts: Mapping[str, Any], arrays: Mapping[str, NDAr
         raise ValueError("estimator: what is stored predicts nothing")
     nominal = tuple(int(column) for column in facts["nominal"])
     read = _read(facts["columns"], columns, learner.plugins)
-    return Answering(estimator, None, read, nominal, own.astype(np.int64), classes)
+    rounds = None if facts.get("rounds") is None else int(facts["rounds"])
+    return Answering(estimator, None, read, nominal, own.astype(np.int64), classes, rounds=rounds)
 
 
 def _minor(version: str) -> list[str]:
@@ -399,6 +422,7 @@ def stored(answering: Any, plugins: tuple[str, ...]) -> tuple[dict[str, Any], di
     except NotStoredError as error:
         return {"unstored": str(error)}, {}
     more = {"stored": name, "columns": facts, "nominal": list(answering.nominal), "classes": answering.classes}
+    more |= {} if answering.rounds is None else {"rounds": answering.rounds}
     own = {f"{COLUMNS}{key}": array for key, array in arrays.items()}
     return more, {**own, f"{FILE}{name}": np.frombuffer(data, np.uint8), "own": answering.own}
 

@@ -24,7 +24,7 @@ from modelsel.learner.forests.number_model import NumberForestModel
 from modelsel.learner.forests.number_model import restore as restore_numbers
 from modelsel.learner.forests.path import ForestPath
 from modelsel.learner.trees.leaf import Leaf
-from modelsel.learner.trees.number_model import OF_NUMBERS, READS_CLASSES
+from modelsel.learner.trees.number_model import READS_CLASSES, SQUARED
 from modelsel.tree.growing.growth import same
 
 FEATURES = ("sqrt", "log2", "all")
@@ -94,8 +94,9 @@ class Forest(BaseLearner):
     def _problems_with_numbers(self) -> Iterable[str]:
         """Yield the settings that speak of classes, which a target that is a number has not."""
         yield from self._problems_with_draws()
-        if kind_of(self.criterion) not in OF_NUMBERS:
-            yield f"criterion={kind_of(self.criterion)} {READS_CLASSES}: use criterion=variance"
+        if kind_of(self.criterion) not in SQUARED:
+            reason = READS_CLASSES if "numbers" not in self.criterion.reads else "is for single trees of numbers"
+            yield f"criterion={kind_of(self.criterion)} {reason}: use criterion=variance"
         if "numbers" not in self.pruner.reads:
             yield f"pruner={kind_of(self.pruner)} {READS_CLASSES}: use unpruned or cost_complexity"
         if getattr(self.pruner, "impurity", "") == "entropy":

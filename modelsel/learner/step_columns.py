@@ -126,7 +126,9 @@ def written(columns: BranchColumns) -> tuple[dict[str, Any], dict[str, NDArray[A
     each = columns.branches.each
     facts = {
         "features": [asdict(feature) for feature in columns.features],
-        "branches": [{"places": list(one.places), "single": one.single} for one in each],
+        "branches": [
+            {"places": list(one.places), "single": one.single, **({"framed": True} if one.framed else {})} for one in each
+        ],
         "sparse": columns.branches.sparse,
     }
     return facts, {"steps": np.frombuffer(skops([list(one.chain) for one in each]), np.uint8)}
@@ -137,7 +139,7 @@ def read(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], plugins: 
     chains = unskopsed(np.asarray(arrays["steps"], np.uint8).tobytes(), plugins)
     features = tuple(Feature(**{**one, "levels": tuple(one["levels"])}) for one in facts["features"])
     each = [
-        Branch(tuple(int(place) for place in one["places"]), bool(one["single"]), tuple(chain))
+        Branch(tuple(int(place) for place in one["places"]), bool(one["single"]), tuple(chain), bool(one.get("framed")))
         for one, chain in zip(facts["branches"], chains, strict=True)
     ]
     for one in each:

@@ -106,6 +106,8 @@ class TransformedTarget(BaseLearner):
         yield from self.base.problems(task)
         if "numbers" not in getattr(self.base, "reads", ()):
             yield f"target.transform is about numbers, and {kind_of(self.base)} predicts classes"
+        if getattr(self.base, "of_others", False):
+            yield "target.transform behind an ensemble does nothing: write it among its members' settings"
         if getattr(self.base, "reads_source", False):
             yield "target.transform does not reach into an object: hand over TransformedTargetRegressor(...) in its place"
         if isinstance(task, NumberTask):

@@ -16,7 +16,7 @@ from modelsel.core.types import BOTH_TASKS, AnyTask, ClassTask, Description, Flo
 from modelsel.learner.base import BaseLearner
 from modelsel.learner.trees.leaf import Leaf
 from modelsel.learner.trees.model import TreeModel, restore
-from modelsel.learner.trees.number_model import OF_NUMBERS, READS_CLASSES, NumberTreeModel, restore_numbers
+from modelsel.learner.trees.number_model import READS_CLASSES, SQUARED, NumberTreeModel, restore_numbers
 from modelsel.learner.trees.number_path import NumberTreePath
 from modelsel.learner.trees.path import TreePath, held_back
 from modelsel.tree.growing.columns import columns
@@ -30,6 +30,7 @@ from modelsel.tree.structure.evidence import PruningData
 BY_SURROGATES = ("surrogate", BY_COUNT)
 # A training row goes where it would go when predicted.
 CERTAIN = ("node_mode", "branch", *BY_SURROGATES)
+POISSON = "poisson"
 ABOUT_CLASSES = ("min_leaf_rule", "purity", "significance", "costs")
 SURROGATES_NEED_TWO = "surrogates mimic tests of two branches; use splits.nominal=equality or subset, or another missing policy"
 
@@ -138,6 +139,7 @@ class Tree(BaseLearner):
         """Yield what is wrong with the settings, together or for this task."""
         if isinstance(task, NumberTask):
             yield from self._problems_with_numbers()
+            yield from self.criterion.problems(task)
             return
         if isinstance(task, ClassTask) and "classes" not in self.criterion.reads:
             yield f"criterion={kind_of(self.criterion)} reads numbers, and this target has classes: use gini or entropy"
@@ -157,8 +159,8 @@ class Tree(BaseLearner):
 
     def _problems_with_numbers(self) -> Iterable[str]:
         """Yield the settings that speak of classes, which a target that is a number has not."""
-        if kind_of(self.criterion) not in OF_NUMBERS:
-            yield f"criterion={kind_of(self.criterion)} {READS_CLASSES}: use criterion=variance"
+        if kind_of(self.criterion) not in (*SQUARED, POISSON):
+            yield f"criterion={kind_of(self.criterion)} {READS_CLASSES}: use criterion=variance or poisson"
         if "numbers" not in self.pruner.reads:
             yield f"pruner={kind_of(self.pruner)} {READS_CLASSES}: use unpruned, cost_complexity or reduced_error"
         if not self.hard:
@@ -236,7 +238,7 @@ class Tree(BaseLearner):
     def _number_path(self, task: NumberTask, rows: Integers, rng: np.random.Generator, growth: GrowthParams) -> NumberTreePath:
         """The same of a target that is a number."""
         growing, pruning = held_back(task, rows, self.pruner.fit_key().get("share"), rng)
-        tree = grow_numbers(task, growing, growth)
+        tree = grow_numbers(task, growing, growth, kind_of(self.criterion) == POISSON)
         weight, numbers = None, None
         if pruning is not None:
             sent = route(tree, task, pruning)

@@ -4,7 +4,7 @@ What an anchor saw cannot be unseen by deleting or rewriting the ledger. The thi
 """
 
 import json
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 from modelsel.core.system.disk import locked
 from modelsel.ledger.home import Home, write_whole
 
+NAME = "modelsel.lock"
 HEADER = "looks at sealed test rows, as modelsel's ledger counts them; keep this file in git"
 
 
@@ -28,8 +29,12 @@ class StateAnchor:
             state.setdefault("facts", {}).setdefault(facts["testset"], []).append(dict(facts))
 
     def recall(self, testset: str) -> Iterable[Mapping[str, str]]:
-        found: list[dict[str, str]] = self.home.state().get("facts", {}).get(testset, [])
-        return found
+        return self.remembering()(testset)
+
+    def remembering(self) -> Callable[[str], Iterable[Mapping[str, str]]]:
+        """What `recall` would say now, of any test set: the state is read once."""
+        known: dict[str, list[dict[str, str]]] = self.home.state().get("facts", {})
+        return lambda testset: known.get(testset, [])
 
     def testsets(self, key: str, others: Container[str]) -> list[str]:
         """Test sets that were ever looked at under a key, but for looks in some other ledgers."""
@@ -47,7 +52,7 @@ class LockFile:
 
     @property
     def path(self) -> Path:
-        return self.folder / "modelsel.lock"
+        return self.folder / NAME
 
     def witness(self, facts: Mapping[str, str]) -> None:
         """Write a look into the lock file, unless a later one of these rows stands there."""
@@ -69,7 +74,7 @@ class LockFile:
             yield {}
             return
         with self._alone():
-            known = self._read()
+            known = self.known()
             yield known
             write_whole(self.path, (json.dumps({"modelsel": HEADER, **known}, indent=1, sort_keys=True) + "\n").encode())
 
@@ -82,27 +87,39 @@ class LockFile:
             yield
 
     def recall(self, testset: str) -> Iterable[Mapping[str, str]]:
-        facts = self._read().get("testsets", {}).get(testset)
-        return [{"testset": testset, **facts}] if facts else []
+        return self.remembering()(testset)
+
+    def remembering(self) -> Callable[[str], Iterable[Mapping[str, str]]]:
+        """What `recall` would say now, of any test set: the file is read once."""
+        known: dict[str, dict[str, str]] = self.known().get("testsets", {})
+        return lambda testset: [{"testset": testset, **known[testset]}] if known.get(testset) else []
 
     def testsets(self, key: str, others: Container[str]) -> list[str]:
         """Test sets of the file that were looked at under a key, but for looks in some other ledgers."""
-        return [testset for testset, facts in self._read().get("testsets", {}).items() if _ours(facts, key, others)]
+        return [testset for testset, facts in self.known().get("testsets", {}).items() if _ours(facts, key, others)]
 
     def keys(self) -> set[str]:
         """The keys under which the looks in this file were made."""
-        return {str(facts["key"]) for facts in self._read().get("testsets", {}).values() if "key" in facts}
+        return {str(facts["key"]) for facts in self.known().get("testsets", {}).values() if "key" in facts}
 
-    def _read(self) -> dict[str, Any]:
+    def known(self) -> dict[str, Any]:
         """Read the file's facts; a merge conflict counts as unreadable and raises OSError."""
         try:
-            known: dict[str, Any] = json.loads(self.path.read_text("utf-8"))
+            return self.parsed(self.path.read_text("utf-8"), str(self.path))
         except FileNotFoundError:
             return {}
+        except UnicodeDecodeError as error:
+            raise OSError(f"{self.path} is no text") from error
+
+    @staticmethod
+    def parsed(text: str, place: str) -> dict[str, Any]:
+        """The facts of a lock file's text. Raises OSError where it is none."""
+        try:
+            known: dict[str, Any] = json.loads(text)
         except ValueError as error:
-            raise OSError(f"{self.path} cannot be read: settle its merge conflict, keeping the larger look counts") from error
+            raise OSError(f"{place} cannot be read: settle its merge conflict, keeping the larger look counts") from error
         if not _whole(known):
-            raise OSError(f"{self.path} was edited: a line is missing or is no fact of a look; take it as it was from git")
+            raise OSError(f"{place} was edited: a line is missing or is no fact of a look; take it as it was from git")
         return known
 
 

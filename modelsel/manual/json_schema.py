@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from modelsel.examination.board import BoardLine, ExamClose, ExamStatus
+from modelsel.examination.proposals import GateClose, GateStatus, Proposal
 from modelsel.examination.sit import Shown
+from modelsel.guard.reporting.lint import LintReport
 from modelsel.manual.editor import DRAFT
 from modelsel.manual.shapes import (
     AuditShape,
@@ -18,6 +20,7 @@ from modelsel.manual.shapes import (
     ExplanationShape,
     StudyShape,
 )
+from modelsel.reporting.dossier import Dossier
 
 PLAIN: Mapping[Any, Mapping[str, Any]] = {
     str: {"type": "string"}, bool: {"type": "boolean"}, int: {"type": "integer"}, float: {"type": "number"},
@@ -28,6 +31,11 @@ OUTPUTS: Mapping[str, tuple[str, Any]] = {
     "details": ("details.json", DetailsShape),
     "explanation": ("explanation.json", ExplanationShape),
     "audit": ("modelsel audit --json", AuditShape),
+    "lint": ("modelsel lint --json", LintReport),
+    "dossier": ("modelsel dossier --to json", Dossier),
+    "gate_propose": ("modelsel gate propose --json", Proposal),
+    "gate_status": ("modelsel gate status --json", GateStatus),
+    "gate_close": ("modelsel gate close --json", GateClose),
     "exam_answer": ("modelsel exam answer --json", Shown),
     "exam_status": ("modelsel exam status --json", ExamStatus),
     "exam_board": ("modelsel exam board --json", list[BoardLine]),

@@ -151,6 +151,43 @@ class NestedShape(TypedDict):
     agreement: float
 
 
+class MemberShape(TypedDict):
+    """A candidate of an ensemble, and how often it was picked."""
+
+    id: str
+    entry: str
+    times: int
+
+
+class EnsembleShape(TypedDict):
+    """An ensemble that was picked from the other candidates, whoever won."""
+
+    id: str
+    entry: str
+    members: list[MemberShape]
+    corrected: CorrectedShape | None
+
+
+class TrialShape(TypedDict):
+    """A trial of a search by the scores."""
+
+    entry: str
+    trial: int
+    seed: int
+    id: str
+    score: Number | None
+
+
+class SearchShape(TypedDict):
+    """A search by the scores: its trials in the order in which they were asked for."""
+
+    kind: str
+    sampler: str
+    batch: int
+    most: int
+    trials: list[TrialShape]
+
+
 class ClosedShape(TypedDict):
     """The reason that the test was left closed, and the command that opens it."""
 
@@ -180,6 +217,9 @@ class StudyShape(TypedDict):
     findings: list[Finding]
     floor: NotRequired[list[FloorShape]]
     nested: NotRequired[NestedShape]
+    ensembles: NotRequired[list[EnsembleShape]]
+    search: NotRequired[SearchShape]
+    rounds: NotRequired[Mapping[str, list[int | None]]]
     grave: NotRequired[list[str]]
     closed: NotRequired[ClosedShape]
 

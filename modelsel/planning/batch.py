@@ -3,7 +3,8 @@
 Two candidates share a batch when their preparation steps and the growing specification of their learners are equal: they
 differ in path parameters only. A learner that reads feature subsets off its fit (`reads_subsets`, naive Bayes) also shares
 it among candidates that differ in the selections (`selects`) which end their preparation. A learner may say what is so dear
-after the fit that it is worth a cell of its own (`apart`: widths found by search): it fits again, from the same generator.
+after the fit that it is worth a cell of its own (`apart`: widths found by search): it fits again, from the same generator. A
+candidate that is made of the answers of others has no batch.
 """
 
 import json
@@ -42,6 +43,8 @@ def batches(candidates: Sequence[Candidate]) -> tuple[Batch, ...]:
     steps: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     by_text: dict[str, str] = {}
     for position, candidate in enumerate(candidates):
+        if candidate.of_others:
+            continue
         before = preparation(candidate)
         if before not in steps:
             steps[before] = [resolved(step) for step in before]

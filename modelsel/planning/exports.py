@@ -11,6 +11,7 @@ from modelsel.core.types import Candidate
 from modelsel.foreign.libraries import CONVERTED, OF_CATEGORIES
 from modelsel.learner.estimator import Estimator
 from modelsel.learner.forest import Forest
+from modelsel.learner.m5p import M5p
 from modelsel.learner.tree import Tree
 
 FORMATS = ("sql", "onnx", "rules", "dot")  # json takes every model
@@ -30,6 +31,8 @@ def formats(candidate: Candidate, numbers: bool = False) -> tuple[str, ...]:
         return ("onnx",) if _converted(candidate) else ()
     if isinstance(learner, Forest):
         return () if candidate.preparers else ("onnx",)
+    if isinstance(learner, M5p):
+        return ("rules", "dot") if candidate.preparers else ("sql", "rules", "dot")
     if not isinstance(learner, Tree):
         return ()
     hard = kind_of(learner.softener) == "hard" and not candidate.preparers

@@ -147,6 +147,7 @@ def lines(
         f"batches      {len(plan.batches):,} (candidates that one fit answers)",
         f"cells        {len(plan.cells):,} (batches × {plan.folds} folds)",
         f"fits         {plan.needed:,} instead of {plan.naive:,}: {plan.naive / plan.needed:,.1f} × fewer",
+        *_ensembles(plan),
         *((f"inner fits   {plan.inner:,} of them, on inner folds (calibrators, thresholds)",) if plan.inner else ()),
         *(_estimated(estimate) if estimate else ()),
         *(_nested(outer, plan, estimate) if outer else ()),
@@ -276,9 +277,31 @@ def _sizes(candidates: Sequence[Candidate]) -> Iterator[str]:
         yield f"sizes        ties and rule=one_standard_error compare within a unit: {told}"
 
 
+def simpler(rule: object, task: Task, measure: BaseMeasure) -> Iterator[str]:
+    """Say what one standard error would give up, as far as it is known before a fit: of an error rate its size, of others none.
+
+    Half of the error of the most frequent class stands for the winner's.
+    """
+    if kind_of(rule) != "best":
+        return
+    share = base_error(task) / 2
+    width = f", of an error of {share:.3f} about {sqrt(share * (1 - share) / len(task)):.3f}" if measure.zero_one else ""
+    told = f"would take the smallest within one standard error of the best{width}, in its unit"
+    yield f"simpler      rule=one_standard_error {told}; where that is another, the report says what it saves and costs"
+
+
+def _ensembles(plan: Plan) -> Iterator[str]:
+    """Say what each ensemble is picked from; its members are fitted again where it wins."""
+    for one in plan.candidates:
+        if not one.of_others:
+            continue
+        picked = f"up to {one.learner.size} picks from the {one.learner.library} best by their out-of-fold answers"
+        yield f"ensemble     {one.entry}: {picked}; no fits before the last, which fits its members"
+
+
 def _estimated(estimate: Estimate) -> list[str]:
     """Write estimated time and memory."""
-    over = f", and this machine has {memory() / 2**20:,.0f} in all: fewer rows, or fewer workers (pool.workers)"
+    over = f", and this machine has {memory() / 2**20:,.0f} in all: fewer rows, or fewer workers (pool.n_jobs)"
     return [
         f"time         about {_duration(estimate.seconds)} with {estimate.workers} worker{'s' * (estimate.workers > 1)}",
         f"memory       about {estimate.memory / 2**20:,.0f} MiB beyond the data{over if estimate.memory > memory() else ''}",

@@ -1,8 +1,9 @@
 """A transformer of scikit-learn (or of another allowed package) as a step: fitted on analysis rows, applied to any.
 
-`columns` says which features it reads: those of a kind, or all. What it makes of them is named after that (`numeric/age`), so
-that the next step for these columns reads what this one made and leaves the others alone. Numbers come out as numbers, texts
-as names with the levels of the analysis rows. No features of that kind: the table stays as it is.
+`columns` says which features it reads: those of a kind, all, or names and patterns with commas between them, but for what
+`apart` names. What it makes of them is named after that (`numeric/age`), so that the next step for these columns reads what
+this one made and leaves the others alone. Numbers come out as numbers, texts as names with the levels of the analysis rows. No
+features of that kind: the table stays as it is.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,17 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.core.spec import FieldLimits, one_of, plain
+from modelsel.core.spec import FieldLimits, plain
 from modelsel.core.types import AnyTable, Description, Feature, Floats, Integers, Table, Task
 from modelsel.foreign import transformers
 from modelsel.foreign.allowed import home_of
-from modelsel.foreign.branches import block
+from modelsel.foreign.branches import block, is_named, strangers
 from modelsel.foreign.libraries import takes_weights
 from modelsel.foreign.parameters import Params
 from modelsel.foreign.stored import INSTALL, NotStoredError, has_skops, skops, unskopsed
 from modelsel.preparer.base import BasePreparer, FittedPreparer
 
 ALL = "all"
+KINDS = ("numeric", "ordered", "nominal", ALL)
 
 
 @dataclass(frozen=True)
@@ -29,14 +31,19 @@ class Transform(BasePreparer):
     """Every parameter is a growing parameter. Weights of rows go to transformers that take them."""
 
     transformer: str = plain("StandardScaler", help="a transformer of scikit-learn by its name, or a dotted name")
-    columns: str = one_of("numeric", "ordered", "nominal", ALL, help="the features that it reads")
+    columns: str = plain("numeric", help="the features that it reads: numeric, ordered, nominal, all, or names and patterns")
     params: Mapping[str, Any] = plain(Params({}), help="keyword arguments of the transformer: plain values")
+    apart: tuple[str, ...] | None = field(
+        default=None,
+        metadata={"optional": True, "limits": FieldLimits(help="names and patterns of features that are not its own")},
+    )
     plugins: tuple[str, ...] = field(
         default=(), metadata={"identity": False, "limits": FieldLimits(help="packages allowed beside the list")}
     )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "params", Params(self.params))
+        object.__setattr__(self, "apart", tuple(self.apart) if self.apart else None)
         object.__setattr__(self, "plugins", tuple(sorted({self.transformer.partition(".")[0]} & set(self.plugins))))
 
     @property
@@ -49,35 +56,43 @@ class Transform(BasePreparer):
         if not has_skops():
             yield f"a fitted {self.transformer} is stored by skops, which is not installed: {INSTALL}"
         yield from transformers.problems(self.transformer, self.params, self.plugins)
+        if task is not None and self.columns not in KINDS:
+            yield from strangers(self.columns, [feature.name for feature in task.features], KINDS)
+        own = () if task is None else [task.features[place] for place in read(task.features, self.columns, self.apart or ())]
+        if texts := [feature.name for feature in own if feature.text]:
+            yield f"steps for {self.columns} would read {texts[0]!r} as levels, and it is a text: leave it out (ignore)"
+        if len({feature.kind == "nominal" for feature in own}) > 1 and self.columns not in KINDS:
+            yield f"steps for {self.columns} read numbers or names and not both: part them"
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "Transform._Fit":
         return Transform._Fit(self.fit(task, rows, rng))
 
     def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "Transformed":
         """Fit the transformer on its columns of the analysis rows, and describe the features that it makes."""
-        places = read(task.features, self.columns)
+        apart = self.apart or ()
+        places = read(task.features, self.columns, apart)
         if not places:
-            return Transformed(self.columns, None, (), self.plugins)
+            return Transformed(self.columns, None, (), self.plugins, apart)
         made = transformers.made(self.transformer, self.params, int(rng.integers(2**31 - 1)), self.plugins)
         given = handed(task.features, places, task.values[rows])
         weights = {} if task.weights is None or not takes_weights(made) else {"sample_weight": task.weights[rows]}
         out = _dense(made.fit(given, task.target[rows], **weights).transform(given))
         names = _names(made, [task.features[place].name for place in places], out.shape[1], self.columns)
         features = tuple(_feature(name, column) for name, column in zip(names, out.T, strict=True))
-        return Transformed(self.columns, made, features, self.plugins)
+        return Transformed(self.columns, made, features, self.plugins, apart)
 
     @staticmethod
     def restore(description: Description) -> "Transformed":
         """Rebuild the step; the transformer is read only if all its types are allowed."""
         facts = description.facts
-        plugins = tuple(map(str, facts["plugins"]))
+        plugins, apart = tuple(map(str, facts["plugins"])), tuple(map(str, facts.get("apart", ())))
         features = tuple(Feature(f["name"], f["kind"], tuple(f["levels"])) for f in facts["features"])
         if not features:
-            return Transformed(str(facts["columns"]), None, (), plugins)
+            return Transformed(str(facts["columns"]), None, (), plugins, apart)
         made = unskopsed(np.asarray(description.arrays["transformer"], np.uint8).tobytes(), plugins)
         if not hasattr(made, "transform"):
             raise ValueError("transform: what is stored is no transformer")
-        return Transformed(str(facts["columns"]), made, features, plugins)
+        return Transformed(str(facts["columns"]), made, features, plugins, apart)
 
     @dataclass(frozen=True, eq=False)
     class _Fit:
@@ -97,10 +112,11 @@ class Transformed(FittedPreparer):
     transformer: Any
     features: tuple[Feature, ...]
     plugins: tuple[str, ...]
+    apart: tuple[str, ...] = ()
 
     def apply(self, table: AnyTable) -> AnyTable:
         """Replace the columns that it reads by those that it makes, which stand last."""
-        places = read(table.features, self.reads)
+        places = read(table.features, self.reads, self.apart)
         if self.transformer is None or not places:
             return table
         kept = [place for place in range(len(table.features)) if place not in places]
@@ -113,7 +129,8 @@ class Transformed(FittedPreparer):
     def describe(self) -> Description:
         """Describe the step; a transformer that cannot be stored is an error."""
         features = [{"name": f.name, "kind": f.kind, "levels": list(f.levels)} for f in self.features]
-        facts = {"columns": self.reads, "features": features, "plugins": list(self.plugins)}
+        facts: dict[str, Any] = {"columns": self.reads, "features": features, "plugins": list(self.plugins)}
+        facts |= {"apart": list(self.apart)} if self.apart else {}
         if self.transformer is None:
             return Description("transform", facts)
         try:
@@ -123,19 +140,27 @@ class Transformed(FittedPreparer):
         return Description("transform", facts, {"transformer": np.frombuffer(data, np.uint8)})
 
 
-def read(features: Sequence[Feature], columns: str) -> list[int]:
-    """List the features that a step reads: those an earlier step made for these columns, else those of the kind, else all."""
+def read(features: Sequence[Feature], columns: str, apart: Sequence[str] = ()) -> list[int]:
+    """List the features that a step reads: those an earlier step made for these columns, else those of the kind or name.
+
+    >>> rows = [Feature("age", "numeric"), Feature("amount_1", "numeric"), Feature("amount_2", "numeric")]
+    >>> read(rows, "numeric"), read(rows, "amount_*", ["amount_2"]), read(rows, "numeric", ["amount_2", "amount_*"])
+    ([0, 1, 2], [1], [0])
+    """
     if columns == ALL:
         return list(range(len(features)))
     made = [place for place, feature in enumerate(features) if feature.name.startswith(f"{columns}/")]
-    others = ("numeric/", "ordered/", "nominal/")
-    return made or [p for p, one in enumerate(features) if one.kind == columns and not one.name.startswith(others)]
+    others = ("numeric/", "ordered/", "nominal/", *(f"{other}/" for other in apart))
+    free = [p for p, one in enumerate(features) if not one.name.startswith(others) and not is_named(one.name, apart)]
+    if columns in KINDS:
+        return made or [place for place in free if features[place].kind == columns]
+    return made or [place for place in free if is_named(features[place].name, [columns])]
 
 
 def handed(features: Sequence[Feature], places: Sequence[int], values: Floats) -> Any:
     """The columns as the transformer wants them: numbers, or names as texts with NaN where missing."""
     if len({features[place].kind == "nominal" for place in places}) > 1:
-        raise ValueError("a step for all columns reads numbers: give the nominal features a step of their own before it")
+        raise ValueError("a step reads numbers or names, and not both: give the nominal features a step of their own before it")
     return block(features, places, values)
 
 

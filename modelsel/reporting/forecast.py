@@ -14,7 +14,7 @@ from modelsel.planning import exports
 from modelsel.planning.alike import counted_once, told_apart
 from modelsel.planning.make import make
 from modelsel.planning.probe import estimate
-from modelsel.planning.show import Nesting, lines, warnings
+from modelsel.planning.show import Nesting, lines, simpler, warnings
 from modelsel.runner.execution.executors import Pool
 from modelsel.runner.study_data import StudyData, prepare
 
@@ -77,10 +77,12 @@ def forecast(config: Config) -> Forecast:
     material = prepare(config)
     config = material.config
     candidates = told_apart(config.candidates, material.development.features, config.reads_scores)
+    said_once = counted_once(len(config.candidates), len(candidates))
+    candidates = (*candidates, *(one for entry in config.adaptive for one in entry.stand_ins))
     plan = make(candidates, material.development, material.resampling)
     workers = Pool(config.pool.kind, config.pool.n_jobs).jobs
     folder = compiler.base() / "probes"
-    cost = estimate(plan, material.development, material.resampling, config.measure.needs_scores, workers, folder=folder)
+    cost = estimate(plan, material.development, material.resampling, config.reads_scores, workers, folder=folder)
     outer = config.outer and Nesting.of(
         config.outer.instantiate(material.development, config.seed),
         plan.rows,
@@ -96,10 +98,12 @@ def forecast(config: Config) -> Forecast:
     )  # fmt: skip
     said = (
         *shown,
+        *_searches(config),
         *((DEFAULT_MEASURE,) if config.chooses_by_default else ()),
+        *simpler(config.rule, material.development, config.measure),
         *explaining(config.explain, config.curve, plan.folds, candidates),
         exports.line(candidates, numbers=material.development.kind == "numbers"),
-        *filter(None, [counted_once(len(config.candidates), len(candidates)), _scheme(material, config)]),
+        *filter(None, [said_once, _scheme(material, config)]),
         *map(told, found),
         *read_up((*found, *warned)),
     )
@@ -108,6 +112,23 @@ def forecast(config: Config) -> Forecast:
         fits=plan.needed, naive_fits=plan.naive, seconds=cost.seconds, memory=cost.memory,
         findings=(*found, *warned),
     )  # fmt: skip
+
+
+def _searches(config: Config) -> tuple[str, ...]:
+    """Say of entries that are searched by their scores what is fixed beforehand, and what is asked for later."""
+    if not config.adaptive:
+        return ()
+    names, batch = ", ".join(f"{entry.name} ({entry.trials:,})" for entry in config.adaptive), config.search.batch
+    fixed = f"fixed: the space, {config.to_ask:,} trials at most, {batch} of an entry at a time, folds, seeds"
+    later = "asked for later, by scores of what came before: the values; the counts above are of random ones in their place"
+    return (f"search       tpe in {names}; {fixed}", f"             {later}", *_uncorrected(config))
+
+
+def _uncorrected(config: Config) -> tuple[str, ...]:
+    """Say that the winner's score will not be corrected where nothing repeats the search."""
+    if config.outer is not None:
+        return ()
+    return ("             the winner's score is not corrected for having been chosen: corrected=nested repeats the search",)
 
 
 def read_up(found: Sequence[Finding]) -> tuple[str, ...]:

@@ -84,6 +84,7 @@ def context(view: View) -> dict[str, Any]:
         "nested": outcome.extra.get("nested"),
         "winner_settings": words.settings(view.varied.get(outcome.winner["id"], {})),
         "simpler": verdict.simpler(view.recorded, view.folder.candidates(), view.higher),
+        "ensembles": verdict.ensembles(outcome),
         "called": view.called,
         "fits": verdict.fits(outcome.fits),
         "look": verdict.look(outcome.test) if outcome.test and not outcome.test.refused else "",

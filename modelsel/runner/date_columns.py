@@ -21,7 +21,7 @@ def load(config: Config) -> tuple[Loaded, Config]:
     Raises ConfigurationError or DataError with all problems.
     """
     loaded = config.dataset.load()
-    if config.candidates and all(map(in_parts, config.candidates)):
+    if config.foreseen and all(map(in_parts, config.foreseen)):
         left = tuple(finding for finding in loaded.findings if finding.code != AS_MOMENTS)
         return replace(loaded, findings=left), config
     column = _lone_date(config, loaded.task)
@@ -42,6 +42,6 @@ def _lone_date(config: Config, task: Task) -> str | None:
     if not divided or task.times is not None or not isinstance(config.dataset, TableSettings):
         return None
     found = [feature.name for feature in task.features if feature.dates]
-    if len(found) != 1 or found[0] in config.dataset.features or any(map(in_parts, config.candidates)):
+    if len(found) != 1 or found[0] in config.dataset.features or any(map(in_parts, config.foreseen)):
         return None
     return found[0]

@@ -41,7 +41,15 @@ def resolve(
     for candidate in candidates:
         for member in _members(candidate, task, seed, paths, journal) if is_family(candidate) else (candidate,):
             distinct.setdefault(member.id, member)
-    return told_apart(tuple(distinct.values()), task.features, scores)
+    return knowing_others(told_apart(tuple(distinct.values()), task.features, scores))
+
+
+def knowing_others(candidates: Members) -> Members:
+    """The candidates, of which an ensemble knows the others: which they are is part of what it is."""
+    if not any(one.of_others for one in candidates):
+        return candidates
+    others = digest([candidate.id for candidate in candidates if not candidate.of_others])
+    return tuple(replace(one, learner=replace(one.learner, among=others)) if one.of_others else one for one in candidates)
 
 
 def is_family(candidate: Candidate) -> bool:

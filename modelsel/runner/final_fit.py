@@ -3,7 +3,7 @@
 Its generator is derived as in a cell, from seed, rows and growing specification: fitting it again gives the same model.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,6 +27,8 @@ from modelsel.core.types import (
     positions,
 )
 from modelsel.learner.base import FittedModel
+from modelsel.learner.greedy_ensemble import EnsembleModel, Member
+from modelsel.learner.inner import FittedSteps
 from modelsel.planning.batch import fit_digest
 from modelsel.preparer.base import FittedPreparer
 from modelsel.runner.evaluation.preprocessing import prepare, rows_digest
@@ -77,12 +79,29 @@ def fit(candidate: Candidate, task: Task, seed: int, rows: Integers | None = Non
 
     Of training sets side by side (a column of folds each) the first one is what there is to learn from.
     """
+    if chosen := getattr(candidate.learner, "chosen", ()):
+        return _mean(candidate, chosen, task, seed, rows)
     rows = _learnt_from(task) if rows is None else rows
     steps, ready = prepare(candidate.preparers, task, rows, seed)
     rng = generator(seed, rows_digest(task, rows), fit_digest(candidate)) if _draws(candidate.learner) else _nothing_drawn()
     kinds = [kind_of(step) for step in candidate.preparers]
     model = candidate.learner.fit(ready, rows, rng)
     return Final(task.features, task.class_names, tuple(zip(kinds, steps, strict=True)), kind_of(candidate.learner), model)
+
+
+def _mean(
+    ensemble: Candidate, chosen: Sequence[tuple[Candidate, int]], task: Task, seed: int, rows: Integers | None
+) -> Final:  # fmt: skip
+    """The mean of an ensemble's members, each fitted as it would be alone."""
+    fitted = [fit(member, task, seed, rows) for member, _ in chosen]
+    members = tuple(
+        Member(one.kind, one.model, FittedSteps(tuple(kind for kind, _ in one.steps), tuple(step for _, step in one.steps)))
+        for one in fitted
+    )
+    times = tuple(count for _, count in chosen)
+    return Final(
+        task.features, task.class_names, (), kind_of(ensemble.learner), EnsembleModel(members, times, not task.class_names)
+    )
 
 
 def fit_and_answer(

@@ -16,6 +16,7 @@ from modelsel.core.system.machine import give_back
 from modelsel.core.types import Resampling, Task
 from modelsel.measure.base import BaseMeasure
 from modelsel.planning.make import Plan
+from modelsel.runner.aggregation.ensembles import form_ensembles
 from modelsel.runner.aggregation.racing import Race, Racing
 from modelsel.runner.aggregation.results import Results, SeOf, gather
 from modelsel.runner.aggregation.run_index import RunIndex
@@ -82,6 +83,7 @@ def run(
     except DeadlineExceeded:
         progress.say(f"stopped after {deadline:g} s: candidates with unfinished folds are skipped")
     give_back()
+    form_ensembles(books)
     return gather(books[0], books[-1], se_of)
 
 

@@ -90,15 +90,15 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
     for finding in loaded.findings:
         if say and finding.code != EXPECTED:
             say(f"{finding.message}; {finding.do}")
-    task, findings = with_source(loaded.task, config.candidates, config.scheme), loaded.findings
+    task, findings = with_source(loaded.task, config.foreseen, config.scheme), loaded.findings
     _refuse(("split", config.split.problems(task)), *_misread(config, task))
     partition = config.split.partition(task)
-    findings = (*findings, *dropped(task, partition), *not_portable(config.candidates, config.scheme))
+    findings = (*findings, *dropped(task, partition), *not_portable(config.foreseen, config.scheme))
     development, test = task.take(partition.development), task.take(partition.test)
     del task, loaded  # of a large table one copy is enough
     give_back()
     outer = () if config.outer is None else config.outer.problems(development)
-    _refuse(("scheme", _scheme(config, development)), ("outer", outer), *_invalid(config.candidates, development))
+    _refuse(("scheme", _scheme(config, development)), ("outer", outer), *_invalid(config.foreseen, development))
     resampling = config.scheme.instantiate(development, config.seed)
     _refuse(
         ("outer.interval", _no_bates(config, development)),
@@ -107,12 +107,12 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
         ("rule", _other_units(config)),
         ("slices", _no_columns(config, development)),
         ("guard.beside", nothing_beside(config, development)),
-        ("explain.sets", refusal(development, resampling) if config.explain.sets else ()),
+        ("explain.sets", _no_sets(config, development, resampling) if config.explain.sets else ()),
     )
     bounds = getattr(config.rule, "bounds", ())
     _refuse(("rule", unbounded(config.measure, bounds, development, resampling)))
     judges = (config.measure, *named(config.measure, bounds).values())
-    _refuse(*((f"space.{entry}", [reason]) for entry, reason in unanswerable(judges, config.candidates)))
+    _refuse(*((f"space.{entry}", [reason]) for entry, reason in unanswerable(judges, config.foreseen)))
     return StudyData(development, seal(test), resampling, findings, with_tolerance(config, development))
 
 
@@ -150,7 +150,7 @@ def _scheme(config: Config, task: Task) -> Iterator[str]:
     """Yield reasons why a scheme cannot be used on these rows, or for these candidates."""
     yield from config.scheme.problems(task)
     if (misfits := getattr(config.scheme, "misfits", None)) is not None:
-        yield from misfits(config.candidates)
+        yield from misfits(config.foreseen)
 
 
 IS: dict[TaskKind, str] = {"classes": "the target is a class", "numbers": "the target is a number"}
@@ -163,7 +163,7 @@ def _misread(config: Config, task: Task) -> Iterator[tuple[str, list[str]]]:
     what = IS[task.kind]
     if task.kind not in getattr(config.measure, "reads", CLASS_TASKS):
         yield "measure", [f"{kind_of(config.measure)} does not judge it: {what}; {judges(task.kind)}"]
-    yield from _unread(config.candidates, task)
+    yield from _unread(config.foreseen, task)
     if isinstance(task, NumberTask):
         for asked, where in (
             (config.exam, "exam"),
@@ -230,6 +230,14 @@ def refuse(candidates: Sequence[Candidate], task: Task, readers: Sequence[Candid
     _refuse(*_unread(readers, task), *_invalid(candidates, task))
 
 
+def _no_sets(config: Config, task: Task, resampling: Resampling) -> Iterator[str]:
+    """Yield reasons against prediction sets and intervals, which ask the models of the folds."""
+    yield from refusal(task, resampling)
+    if any(one.of_others for one in config.candidates):
+        what = "an ensemble's members were picked by the rows that its models would be judged on"
+        yield f"{what}: set ensemble.kind=off, or leave explain.sets out"
+
+
 def _no_columns(config: Config, task: Task) -> Iterator[str]:
     """Declared slices that are no columns of the table."""
     names = [feature.name for feature in task.features]
@@ -241,9 +249,7 @@ def _no_columns(config: Config, task: Task) -> Iterator[str]:
 def _other_units(config: Config) -> Iterator[str]:
     """Candidates whose complexity is not in the unit that the rule compares, known before a fit."""
     wanted = getattr(config.rule, "needs_unit", None)
-    others = {
-        candidate.entry: str(candidate.learner.unit) for candidate in config.candidates if candidate.learner.unit != wanted
-    }
+    others = {candidate.entry: str(candidate.learner.unit) for candidate in config.foreseen if candidate.learner.unit != wanted}
     if wanted and others:
         said = ", ".join(f"{entry} counts {unit}" for entry, unit in others.items())
         yield f"the rule compares complexities in {wanted}, and {said}: use rule.across=unit, or learners that give {wanted}"

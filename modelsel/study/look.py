@@ -43,6 +43,7 @@ def seal(
         sealed=material.sealed, development=material.development, measure=asked, study=config.name,
         folder=str(folder.path), spec_id=config.spec_id, config=config.resolved,
         candidates=tuple(candidate.id for candidate in candidates), seed=config.seed,
+        most=config.to_ask, searched=config.searched,
     )  # fmt: skip
     if config.published and not len(material.sealed):
         return None, sealing

@@ -97,7 +97,8 @@ def _performed(
     tracker = Tracker(config.tracking, folder)
     with journal_of(config, folder) as journal:
         candidates = resolve(config.candidates, material.development, config.seed, journal, config.reads_scores)
-    plan = make(candidates, material.development, material.resampling)
+    foreseen = (*candidates, *(corner for entry in config.adaptive for corner in entry.corners))
+    plan = make(foreseen if config.adaptive else candidates, material.development, material.resampling)
     alone = told_apart(config.candidates, material.development.features, config.reads_scores)
     if said := counted_once(len(config.candidates), len(alone)):
         progress.say(said)
@@ -106,7 +107,10 @@ def _performed(
     gate, sealing = seal(config, material, candidates, folder, tracker)
     give_back()
     with clock.stage("select"), progress:
-        results, selection, extra = select(config, material, plan, folder, progress)
+        results, selection, extra = select(config, material, candidates, plan, folder, progress)
+    plan, candidates = results.book.work.plan, results.candidates
+    if config.adaptive:
+        sealing = replace(sealing, asked=tuple(candidate.id for candidate in candidates))
     with clock.stage("final"):
         final = fit_winner(config, material, candidates, selection, sealing if gate else None)
     with clock.stage("explain"):  # before the look: nothing of it reaches the reasons
@@ -152,4 +156,4 @@ def _performed(
 
 
 def _declared(config: Config, candidates: Sequence[Candidate]) -> int:
-    return declared(config.declared, sum(map(is_family, config.candidates)), candidates)
+    return declared(config.declared, sum(map(is_family, config.candidates)), candidates) + config.to_ask

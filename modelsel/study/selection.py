@@ -1,23 +1,23 @@
 """Compute the cells of a study and choose: results, selection, and the nested estimate where it is asked for."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from modelsel.comparison.bbc import pickable
 from modelsel.comparison.correcting import near_floor, needs_nested, with_caution, with_nested
-from modelsel.comparison.nested import NestedResult, RunPlan, SelectionProcedure, score_selection, score_selection_by_bates
+from modelsel.comparison.nested import NestedResult, SelectionProcedure, score_selection, score_selection_by_bates
 from modelsel.comparison.score_measures import with_score_measures
 from modelsel.comparison.selection import choose
 from modelsel.config.compose import BATES, Config
 from modelsel.config.settings import ALL
 from modelsel.core.selection import Selection
 from modelsel.core.surroundings import Progress
-from modelsel.core.types import Resampling, Task
+from modelsel.core.types import Candidate, Resampling, Task
 from modelsel.measure.base import BaseMeasure
 from modelsel.measure.beside import accompanying, named, unasked
 from modelsel.measure.within import Within
-from modelsel.planning.make import Plan
+from modelsel.planning.make import Plan, make
 from modelsel.record.folder import RunFolder
 from modelsel.runner.aggregation.racing import Race
 from modelsel.runner.aggregation.results import Results
@@ -28,13 +28,17 @@ from modelsel.runner.progress import QUIET
 from modelsel.runner.run import run as run_plan
 from modelsel.runner.study_data import StudyData
 from modelsel.study.jobs import journal_of
+from modelsel.study.search import AdaptiveSearch, Rounds
 from modelsel.study.winner import answered_outside
 
 
 def select(
-    config: Config, material: StudyData, plan: Plan, folder: RunFolder, progress: Progress
+    config: Config, material: StudyData, candidates: Sequence[Candidate], plan: Plan, folder: RunFolder, progress: Progress
 ) -> tuple[Results, Selection, dict[str, Any]]:
-    """All cells of the plan and what is chosen by them; floor and, where it is asked for, the nested estimate beside."""
+    """All cells of the plan and what is chosen by them; floor and, where it is asked for, the nested estimate beside.
+
+    Where entries are searched by their scores, the plan grows from the listed `candidates` by those that are asked for.
+    """
     task, limits = material.development, CellLimits(config.limit.seconds, config.limit.bytes)
     bounded = named(config.measure, getattr(config.rule, "bounds", ()))
     with journal_of(config, folder) as journal:
@@ -48,16 +52,22 @@ def select(
 
         race = Race(config.rule) if config.race.on else None
         shown = {**_beside(config, task, material.resampling), **bounded}
+        extra: dict[str, Any] = {}
+        if config.adaptive:
+            plan, extra = _grown(config, material, candidates, partial(compute, beside=shown), progress)
+            compute = partial(compute, tell=QUIET)
         results = compute(plan, task, material.resampling, deadline=config.deadline, beside=shown, race=race,
-                          seconds=config.search.seconds)  # fmt: skip
+                          seconds=None if config.adaptive else config.search.seconds)  # fmt: skip
         if race and config.race.corrected and (able := pickable(results, material.resampling, config.seed)):
             results = compute(plan, task, material.resampling, beside=shown, race=Race(config.rule, able))
-        selection = choose(results, config.rule, material.resampling, config.seed, config.race.corrected)
+        adapted = bool(config.adaptive)
+        selection = choose(results, config.rule, material.resampling, config.seed, config.race.corrected, adapted)
         guessed = floor(results)
         if config.deadline is None:
             again = partial(compute, task=task, resampling=material.resampling, tell=QUIET)
             selection = with_score_measures(selection, results, lambda plan, beside: again(plan, beside=beside))
-        extra: dict[str, Any] = {"floor": [line.to_dict() for line in guessed]}
+        made = {"ensembles": own} if (own := _ensembles(selection)) else {}
+        extra = {"floor": [line.to_dict() for line in guessed], **_rounds(results), **made, **extra}
         near = near_floor(selection, [line.cv["mean"] for line in guessed if line.cv])
         if config.outer is None or not needs_nested(config.corrected, selection, near):
             return results, with_caution(selection, near), extra
@@ -65,19 +75,57 @@ def select(
         return results, with_nested(selection, nested, config.corrected), {**extra, "nested": nested.to_dict()}
 
 
+def _grown(
+    config: Config, material: StudyData, listed: Sequence[Candidate], compute: Callable[..., Results], progress: Progress
+) -> tuple[Plan, dict[str, Any]]:
+    """Search the entries that are searched by their scores; return the plan of all candidates, and the trials as facts."""
+    task, folds, higher = material.development, material.resampling, config.measure.higher_is_better
+    many = len(listed) + config.to_ask
+    rounds = Rounds(progress, len(folds.folds), many, higher)
+    search = AdaptiveSearch(config.adaptive, config.search.seconds, progress)
+    found = search.run(listed, task, folds, partial(compute, tell=rounds), higher)
+    return make(found.candidates, task, folds), {"search": found.facts(config.adaptive)}
+
+
+def _rounds(results: Results) -> dict[str, Any]:
+    """By candidate, the rounds at which boosting stopped early on each fold; empty where nobody stops early."""
+    sizes = results.book.scores.columns["complexity"]
+    stops = [at for at, one in enumerate(results.candidates) if getattr(one.learner, "early_stopping", None) is not None]
+    found = {results.candidates[at].id: [None if size != size else int(size) for size in sizes[at]] for at in stops}
+    return {"rounds": found} if found else {}
+
+
 def _beside(config: Config, task: Task, resampling: Resampling) -> Mapping[str, BaseMeasure]:
     """The measures that every candidate gets beside the one that chooses."""
     counted = accompanying(config.measure, task, resampling, scores=False)
     if "within" in counted and config.guard.tolerance is not None:  # what a look at the sealed rows will count
         counted["within"] = Within(config.guard.tolerance)
-    if config.measures != ALL:
+    if config.measures != ALL and not any(one.of_others for one in config.candidates):
         return unasked(counted, task)
-    return {**counted, **accompanying(config.measure, task, resampling, scores=True)}
+    every = {**counted, **accompanying(config.measure, task, resampling, scores=True)}
+    return every if config.measures == ALL else unasked(every, task)
 
 
-def _nested(config: Config, task: Task, compute: RunPlan, journal: Journal) -> NestedResult:
+def _ensembles(selection: Selection) -> list[dict[str, Any]]:
+    """The ensembles that were picked: their members, how often each was, and what the picking is worth."""
+    return [
+        {
+            "id": one.id, "entry": one.entry, "corrected": selection.alone.get(one.id),
+            "members": [{"id": member.id, "entry": member.entry, "times": times} for member, times in one.learner.chosen],
+        }
+        for one in selection.candidates
+        if getattr(one.learner, "chosen", ())
+    ]  # fmt: skip
+
+
+def _nested(config: Config, task: Task, compute: Callable[..., Results], journal: Journal) -> NestedResult:
     """The whole selection anew inside each outer fold."""
     answered = partial(answered_outside, config)
+
+    def search(listed: Sequence[Candidate], task: Task, resampling: Resampling) -> Sequence[Candidate]:
+        quiet, higher = partial(compute, tell=QUIET), config.measure.higher_is_better
+        return AdaptiveSearch(config.adaptive).run(listed, task, resampling, quiet, higher).candidates
+
     selecting = SelectionProcedure(
         config.candidates,
         config.scheme,
@@ -88,6 +136,7 @@ def _nested(config: Config, task: Task, compute: RunPlan, journal: Journal) -> N
         journal,
         config.reads_scores,
         answered,
+        search if config.adaptive else None,
     )
     score = score_selection_by_bates if config.interval == BATES else score_selection
     return score(selecting, task, config.outer.instantiate(task, config.seed))

@@ -43,7 +43,7 @@ def fit_winner(
     """The winner fitted on all development rows, and its answers for the sealed rows: a job of the pool like any other."""
     tables: list[Table] = [sealing.sealed] if sealing and len(sealing.sealed) else []
     learnt = [material.development] if is_defined(material.resampling.scheme, kind_of(config.measure)) else []
-    winner, scores = candidates[selection.winner], config.measure.needs_scores
+    winner, scores = selection.candidates[selection.winner], config.measure.needs_scores
     asked = (*tables, *learnt)
     done = run_apart(config, fit_and_answer, candidates, winner, material.development, config.seed, scores, *asked)
     if isinstance(done, Failure):
@@ -56,7 +56,7 @@ def answered_outside(
     config: Config, candidate: Candidate, task: Task, seed: int, scores: bool, *tables: Table
 ) -> tuple[Outputs, ...]:
     """Ask the winner of an outer fold about tables, a job of the pool; raises NoCandidateError where it cannot."""
-    done = run_apart(config, answers, config.candidates, candidate, task, seed, scores, *tables)
+    done = run_apart(config, answers, config.foreseen, candidate, task, seed, scores, *tables)
     if isinstance(done, Failure):
         what = f"the winner of an outer fold, {candidate.id}, could not be fitted: {done.status}, {done.reason}"
         raise NoCandidateError(Problem("MSEL-706", what, "outer", "mend it, or leave it out of the space"))

@@ -149,7 +149,8 @@ def compact(cut: PrunedView) -> PrunedView:
         moved = replace(moved, tree=later(moved.tree, tree.finder))
     else:
         moved = regrown(tree, kept, parent, tree.counts[kept])
-    return replace(moved, prediction=cut.prediction[kept], counts=cut.counts[kept])
+    models = None if cut.models is None else cut.models.take(kept)
+    return replace(moved, prediction=cut.prediction[kept], counts=cut.counts[kept], models=models)
 
 
 # A tree with its nodes in other places: what subtree raising leaves behind.

@@ -359,4 +359,4 @@ def _side(tree: DecisionTree, each: int, values: Floats, rows: Integers) -> Inte
         return np.where(np.isnan(value), -1, np.where((value <= found.threshold[each]) != found.flipped[each], 0, 1))
     sides = np.append(found.sides[each], np.int8(-1)).astype(np.int64)
     level = np.where(value < len(sides) - 1, value, len(sides) - 1)
-    return sides[np.where(np.isnan(level), len(sides) - 1, level).astype(np.int64)]
+    return sides[level.astype(np.int64)]

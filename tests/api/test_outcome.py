@@ -20,10 +20,11 @@ APART = (
     "sklearn",
     "object",
     "transformed_target",
+    "greedy_ensemble",
     "mean",
     "median",
     "linear_regression",
-)  # of numbers, or made in Python alone
+)  # of numbers, made in Python alone, or of others
 LEARNERS = [name for name in Folders.of().options("learner") if name not in APART and not name.endswith("_regression")]
 
 

@@ -147,6 +147,8 @@ ANSWERED: dict[str, tuple[Any, Any, str]] = {
     "a label that is nullable": (FRAME.assign(y=pd.array([None, *(Y[1:] == "yes")], dtype="boolean")), "y", "missing label"),
     "lists of texts": (FRAME.assign(tags=[["a", "b"]] * ROWS), "y", "MSEL-365.*list.*column 'tags'"),
     "a column by itself": (FRAME["x"], Y, r"a Series is no table.*pandas\.DataFrame\(data\)"),
+    "whole numbers of more than 64 bits": (FRAME.assign(z=[2**70] * ROWS), "y", r"MSEL-383.*column 'z'.*astype\(float\)"),
+    "floats of more than 64 bits": (FRAME.assign(z=X.astype(np.longdouble)), "y", r"MSEL-383.*column 'z'.*astype\(float\)"),
     "complex numbers": (FRAME.assign(z=X * 1j), "y", "MSEL-383.*column 'z'"),
     "lengths of time": (FRAME.assign(z=pd.Timedelta("1D")), "y", "MSEL-365.*duration.*column 'z'"),
 }  # fmt: skip
@@ -158,6 +160,13 @@ def test_what_cannot_be_meant_is_answered_with_what_to_do(name: str) -> None:
     with pytest.raises((ConfigurationError, DataError), match=rf"(?s){said}") as raised:
         read(data, target=target)
     assert "; " in str(raised.value)
+
+
+def test_two_columns_of_one_name_are_told_by_estimators_too() -> None:
+    twice = pd.DataFrame({"x": X, "z": X}).set_axis(["x", "x"], axis=1)
+    for estimator in (modelsel.classifier("cart"), modelsel.SelectionCV({"tree": "cart"})):
+        with pytest.raises(ConfigurationError, match="MSEL-381: several columns are called 'x'"):
+            estimator.fit(twice, Y)
 
 
 def test_a_quantity_is_read_as_numbers_and_a_sparse_matrix_as_its_columns() -> None:

@@ -9,6 +9,7 @@ import pytest
 from modelsel.config.schema import kinds
 from modelsel.tree.growing.growth import MISSING, NOMINAL
 from modelsel.tree.pruning import StoppingLimits
+from tests.extras import needs
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*.md") if "```pycon" in path.read_text("utf-8"))
@@ -26,7 +27,10 @@ def examples(page: str) -> str:
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
 def test_every_example_of_a_page_runs_as_it_stands(path: Path) -> None:
-    test = doctest.DocTestParser().get_doctest(examples(path.read_text("utf-8")), {}, path.name, str(path), 0)
+    text = examples(path.read_text("utf-8"))
+    if "import optuna" in text:
+        needs("optuna")
+    test = doctest.DocTestParser().get_doctest(text, {}, path.name, str(path), 0)
     assert test.examples
     said: list[str] = []
     doctest.DocTestRunner(verbose=False).run(test, out=said.append)

@@ -52,6 +52,8 @@ def test_other_words_stay_as_they_are(words: list[str]) -> None:
     [
         (["wine.cvs", "target"], r"MSEL-251: there is no file 'wine.cvs', wine.cvs; did you mean 'wine.csv'\?"),
         (["wine.xlsx", "target"], r"MSEL-251: no reader for the suffix '.xlsx'"),
+        (["wine", "target"], "MSEL-251: no reader for the suffix '', wine; name a file that ends in one of: .csv"),
+        ([".", "target"], r"MSEL-251: a folder is no table, \.; name a file"),
         (["target", "wine.csv"], "MSEL-251: the target stands before its file, target wine.csv; write wine.csv target"),
     ],
 )
@@ -59,7 +61,7 @@ def test_a_misspelt_file_and_words_in_the_wrong_order_are_answered_with_what_was
     words: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("wine.csv", "wine.xlsx"):
+    for name in ("wine.csv", "wine.xlsx", "wine"):
         (tmp_path / name).touch()
     with pytest.raises(ConfigurationError, match=said):
         as_overrides(words)

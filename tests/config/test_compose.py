@@ -1,13 +1,16 @@
 """Overrides to a study."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from modelsel.config.compose import Config, compose
+from modelsel.config.build import Builder
+from modelsel.config.compose import Config, _around, compose
+from modelsel.config.folders import Folders
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.fingerprint import digest
 from modelsel.core.spec import flat, resolved
@@ -141,6 +144,8 @@ def test_declared_order_and_repeats_are_kept_apart() -> None:
         (["~space"], "MSEL-220: None is no name of a space"),
         (["seed"], "MSEL-245: cannot be read"),
         (["scheme.folds=[1,"], "MSEL-245: cannot be read"),
+        (["space=cart", "space.cart.max_depth=choice(null, 3"], "write no limit as none: choice(none, 3, 5)"),
+        (["pool=threads", "limit.seconds=5"], "MSEL-208: pool=threads cannot hold a limit"),
         (["space=[cart,{kind: knn"], "close the bracket: 'space=[cart,{kind: knn}]'"),
         (["scheme=kfold5"], "MSEL-201: unknown scheme 'kfold5', scheme=kfold5; write scheme=kfold scheme.folds=5"),
         (["kfold5"], "'kfold5'; write scheme=kfold scheme.folds=5"),
@@ -264,3 +269,23 @@ def test_whatever_a_file_holds_there_is_a_study_or_a_list_of_problems(tmp_path_f
         assert isinstance(compose([*SMALL[:1], f"{group}=mine"], str(folder)), Config)
     except ConfigurationError as error:
         assert error.problems  # noqa: PT017
+
+
+def test_the_choice_is_repeated_around_its_own_folds_where_no_others_are_named() -> None:
+    builder, scheme, outer = Builder(Folders.of()), SimpleNamespace(folds=5), object()
+
+    def around(said: object, own: object, corrected: str) -> object:
+        return _around(said, own, SimpleNamespace(corrected=corrected), builder)  # type: ignore[arg-type]
+
+    assert around(None, scheme, "auto") is scheme
+    assert around(outer, scheme, "auto") is outer
+    assert [around(None, scheme, "bbc"), around(None, None, "auto")] == [None, None]
+    assert builder.problems == []
+    assert around(None, SimpleNamespace(folds=1), "nested") is None
+    assert [problem.code for problem in builder.problems] == ["MSEL-218"]
+
+
+def test_a_folder_whose_name_is_no_word_and_hydras_are_no_groups(tmp_path: Path) -> None:
+    for name in ("criterion", "hydra", "my notes", ".git"):
+        (tmp_path / name).mkdir()
+    assert Folders((tmp_path,)).groups() == ("criterion",)

@@ -189,6 +189,22 @@ def test_every_space_of_the_package_expands(name: str) -> None:
     assert len(set(ids(found.candidates))) == len(found.candidates)
 
 
+def test_a_file_of_a_space_may_begin_from_others_and_numbers_have_theirs(tmp_path: Any) -> None:
+    (tmp_path / "space").mkdir()
+    more = "defaults: [trees, majority]\nmine: {learner: knn}\ncart: {learner: cart}\n"
+    (tmp_path / "space" / "own.yaml").write_text(more)
+    (tmp_path / "space" / "majority.yaml").write_text("majority:\n")
+    builder = Builder(Folders.of(tmp_path))
+    both = expand("own", builder)
+    named = expand(
+        {**(FOLDERS.read("space", "trees") or {}), "majority": None, "mine": "knn", "cart": {"learner": "cart"}}, builder
+    )
+    assert not builder.problems
+    assert ids(both.candidates) == ids(named.candidates)
+    of_numbers = FOLDERS.for_numbers()
+    assert of_numbers.read("space", "default") == of_numbers.read("space", "quickstart") != FOLDERS.read("space", "quickstart")
+
+
 def test_a_large_space_is_listed_without_building_parts_again() -> None:
     sweep = {"min_leaf": "range(1, 101)", "max_depth": "range(1, 51)", "leaf.score": ["frequency", "laplace"]}
     found = space({"t": {"learner": "tree", "sweep": sweep}})

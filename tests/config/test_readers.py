@@ -12,7 +12,7 @@ from modelsel.core.errors import ConfigurationError
 SPACES = [
     name for name in Folders.of().options("space") if name in readers("classes").spaces or name in readers("numbers").spaces
 ]
-OTHERS = {"calibrated", "decided", "object", "estimator", "transformed_target"}
+OTHERS = {"calibrated", "decided", "object", "estimator", "transformed_target", "greedy_ensemble"}
 
 
 @pytest.fixture(scope="module")

@@ -3,15 +3,17 @@
 import numpy as np
 import pytest
 from sklearn.compose import make_column_transformer
+from sklearn.decomposition import PCA
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, StandardScaler
 
 from modelsel.config.build import Builder
 from modelsel.config.expand import expand
 from modelsel.config.folders import Folders
 from modelsel.core.types import Candidate, Feature, Task
+from modelsel.preparer.transform import Transform
 from modelsel.runner.evaluation.preprocessing import RANKINGS, prepare
 from modelsel.runner.final_fit import fit
 
@@ -101,11 +103,9 @@ def test_steps_serve_our_own_learners_too(mixed):
 @pytest.mark.parametrize(
     ("learner", "steps", "said"),
     [
-        (
-            "knn",
-            {"numerical": ["StandardScaler"]},
-            "MSEL-219: unknown kind of columns 'numerical', space.x.steps; did you mean 'numeric'",
-        ),
+        ("knn", {"text": ["TfidfVectorizer"]}, "MSEL-219: steps for text"),
+        ("knn", {"age": ["StandardScaler"], "rest": "drop"}, "MSEL-219: steps for the rest before a learner of modelsel's own"),
+        ("knn", {"age": ["StandardScaler"], "all": ["PCA"]}, "MSEL-219: 'all' beside columns by name"),
         (LOGISTIC, ["StandardScaler"], "MSEL-219: steps are no mapping"),
         (LOGISTIC, {"numeric": [["StandardScaler"]]}, "MSEL-219: a step for numeric columns has no name"),
         (LOGISTIC, {"age": ["StandardScaler"], "all": ["PCA"]}, "MSEL-219: 'all' beside 'age'"),
@@ -139,3 +139,111 @@ def test_steps_by_columns_are_the_estimators_own_and_are_swept():
 def test_what_is_no_transformer_is_said(step, said):
     (candidate,) = candidates({"learner": LOGISTIC, "steps": {"numeric": [step]}}, 1)
     assert said in " ".join(candidate.preparers[0].problems())
+
+
+BY_COLUMNS = {"age": ["StandardScaler"], "rest": ["passthrough"]}
+
+
+@pytest.mark.parametrize(("setting", "value"), [("scale", "deviation"), ("missing", "median"), ("encoding", "ordinal")])
+def test_what_is_said_of_columns_beside_steps_by_columns_is_refused_by_name(setting, value):
+    for entry in (
+        {"learner": LOGISTIC, "steps": BY_COLUMNS, setting: value},
+        {"learner": {**LOGISTIC, setting: value}, "steps": BY_COLUMNS},
+        {"learner": LOGISTIC, "steps": BY_COLUMNS, "sweep": {setting: [value]}},
+        {"learner": {**LOGISTIC, setting: value}, "sweep": {"steps.age": [["StandardScaler"], ["MinMaxScaler"]]}},
+    ):
+        assert f"MSEL-219: {setting}" in problems(entry)
+        assert f"{setting}; steps by columns say it all: leave it out, or write it as a step" in problems(entry)
+
+
+def test_what_a_file_says_below_the_steps_is_replaced_and_said():
+    builder = Builder(Folders.of())
+    (one,) = expand({"x": {"learner": "logistic_regression", "steps": BY_COLUMNS}}, builder).candidates
+    assert not builder.problems
+    assert builder.notes == ["space.x: steps by columns stand in the place of scale=deviation, which a learner's file says"]
+    assert one.learner.scale == "none"
+    candidates({"learner": "logistic_regression", "scale": "none", "encoding": "auto", "steps": BY_COLUMNS}, 1)
+
+
+def test_a_file_that_says_both_is_refused(tmp_path):
+    (tmp_path / "learner").mkdir()
+    (tmp_path / "learner" / "mine.yaml").write_text(
+        "kind: logistic_regression\nscale: deviation\nsteps: {age: [StandardScaler], rest: [passthrough]}\n"
+    )
+    builder = Builder(Folders.of(str(tmp_path)))
+    expand({"x": {"learner": "mine"}}, builder)
+    assert [problem.code for problem in builder.problems] == ["MSEL-219"]
+    (tmp_path / "learner" / "mine.yaml").write_text(
+        "kind: logistic_regression\nsteps: {age: [StandardScaler], rest: [passthrough]}\n"
+    )
+    builder = Builder(Folders.of(str(tmp_path)))
+    expand({"x": {"learner": "mine"}}, builder)
+    assert not builder.problems
+    assert len(builder.notes) == 1
+
+
+def test_steps_by_kind_leave_encoding_missing_and_scale_as_they_are():
+    (one,) = candidates({"learner": "logistic_regression", "steps": STEPS}, 1)
+    assert one.learner.scale == "deviation"
+
+
+def by_names(rows: int = 120) -> Task:
+    rng = np.random.default_rng(1)
+    target = rng.integers(0, 2, rows)
+    names = ("age", "amount_1", "amount_2", "size")
+    values = np.column_stack([rng.normal(target[:, None] * np.array([9.0, 1.0, 0.1, 0.01]), [9.0, 1.0, 0.1, 0.01], (rows, 4)),
+                              rng.integers(0, 3, rows)])  # fmt: skip
+    features = (*(Feature(name, "numeric") for name in names), Feature("town", "nominal", ("u", "v", "w")))
+    return Task(name="t", features=features, values=values, rows=np.arange(rows), classes=("x", "y"),
+                target=target.astype(np.int32))  # fmt: skip
+
+
+NAMED = {
+    "numeric": ["MinMaxScaler"], "amount_*": ["StandardScaler", {"kind": "PCA", "n_components": 1}],
+    "amount_2": ["MaxAbsScaler"], "rest": "passthrough",
+}  # fmt: skip
+
+
+def test_columns_by_name_and_pattern_before_our_own_learners_are_what_scikit_learn_makes_of_them():
+    task, rows = by_names(), np.arange(80)
+    (candidate,) = candidates({"learner": "knn", "k": 5, "normalise": "none", "distance": "euclidean", "steps": NAMED}, 1)
+    _, ready = prepare(candidate.preparers, task, rows, 0)
+    made = {feature.name: ready.values[:, place] for place, feature in enumerate(ready.features)}
+    theirs = make_column_transformer(
+        (MaxAbsScaler(), [2]), (make_pipeline(StandardScaler(), PCA(1)), [1]), (MinMaxScaler(), [0, 3])
+    ).fit(task.values[rows])
+    ours = [made["amount_2/amount_2"], made["amount_*/pca0"], made["numeric/age"], made["numeric/size"]]
+    assert np.allclose(np.column_stack(ours), theirs.transform(task.values), atol=1e-12)
+    assert np.array_equal(made["town"], task.values[:, 4]), "what nobody names stays as it is"
+    final = fit(candidate, task, seed=0, rows=rows)
+    for _, step in final.steps:
+        again = Transform.restore(step.describe())
+        assert (again.reads, again.apart, again.features) == (step.reads, step.apart, step.features)
+
+
+def test_steps_by_name_are_shared_and_swept_before_our_own_learners():
+    sweep = {"steps.amount_*": [["StandardScaler"], ["MinMaxScaler"]], "k": [1, 3]}
+    found = candidates({"learner": "knn", "steps": {"age": ["StandardScaler"]}, "sweep": sweep}, 4)
+    assert len({one.preparers[0] for one in found}) == 1
+    assert {one.preparers[1].apart for one in found} == {("age",)}
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        ({"numerical": ["StandardScaler"]}, "steps name a column 'numerical' that is not there; did you mean 'numeric'"),
+        ({"amont_*": ["StandardScaler"]}, "steps name a column 'amont_*' that is not there; did you mean"),
+        ({"age, town": ["StandardScaler"]}, "steps for age, town read numbers or names and not both"),
+    ],
+)
+def test_columns_that_are_not_there_are_told_before_any_fit(steps, said):
+    (candidate,) = candidates({"learner": "knn", "steps": steps}, 1)
+    reasons = [reason for step in candidate.preparers for reason in step.problems(by_names())]
+    assert any(said in reason for reason in reasons), reasons
+
+
+def test_ids_of_steps_by_kind_are_what_they_were():
+    (candidate,) = candidates({"learner": "knn", "steps": {"numeric": ["StandardScaler"]}}, 1)
+    assert candidate.spec["preparer"] == [
+        {"kind": "transform", "transformer": "StandardScaler", "columns": "numeric", "params": {}}
+    ]

@@ -243,6 +243,12 @@ def test_bad_settings_are_found_by_the_header_alone(case: str, tmp_path: Path) -
         part.read()
 
 
+def test_with_a_comma_as_sign_a_point_makes_no_number(tmp_path: Path) -> None:
+    text = "a;b;y\n" + "".join(f"{i},5;{i % 3}.5;{'yn'[i % 2]}\n" for i in range(20))
+    task = load(tmp_path, text, delimiter=";", decimal=",").task
+    assert [feature.kind for feature in task.features] == ["numeric", "nominal"]
+
+
 def test_groups_and_folds_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     task = load(tmp_path, table(("a", N), ("g", ["p", "q"] * 10), ("y", ["no", "yes", "yes", "no"] * 5)), groups="g").task
     assert "2 groups" in "".join(make("scheme", "group_kfold", folds=3).problems(task))

@@ -52,3 +52,9 @@ def test_classes_that_were_asked_for_are_refused_as_before():
     with pytest.raises(DataError) as told:
         load(RNG.normal(size=60), task="classification")
     assert told.value.problems[0].code == "MSEL-323"
+
+
+def test_twenty_numbers_of_which_one_has_a_single_row_are_still_classes() -> None:
+    with pytest.raises(DataError, match="MSEL-326"):
+        load([*range(20), *([1] * 40)])
+    assert isinstance(load([*range(21), *([1] * 39)]), NumberTask)

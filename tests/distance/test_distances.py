@@ -179,6 +179,18 @@ def test_infinite_values_are_left_to_the_loops():
     assert search_module.engines(FittedDistance(*parts), np.array([[1.0, np.inf]])) == ("loops",)
 
 
+@pytest.mark.parametrize(
+    ("features", "rows", "count", "best"),
+    [(3, 20_000, 5, "tree"), (9, 600, 5, "single"), (40, 200, 2, "blas"), (9, 200, 2, "loops")],
+)
+def test_the_engine_is_chosen_by_size_among_those_that_can_search(features, rows, count, best):
+    stored = np.zeros((features, rows))
+    for kind, engine in ((0, best), (1, "loops")):
+        parts = np.full(features, kind, np.int8), np.zeros(features), np.ones(features), np.ones(features)
+        metric = FittedDistance(*parts, np.zeros(features, np.int64), power=2.0)
+        assert search_module.best_engine(metric, stored, count) == engine
+
+
 def test_rounding_forgets_the_last_digits_only():
     values = np.array([0.1 + 0.2, 1e-300, 3e299, np.inf, 0.0])
     assert rounded(values) == pytest.approx(values, rel=2.0**-40)

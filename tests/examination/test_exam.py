@@ -3,6 +3,8 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,7 +13,9 @@ import pytest
 import modelsel
 from modelsel.core.errors import DataError, LedgerError, ModelselError, RefusedError
 from modelsel.examination import board as boards
-from modelsel.examination.sit import ExamSession
+from modelsel.examination.create import _cells
+from modelsel.examination.sit import MOST_ROWS, ExamSession, _problems
+from modelsel.examination.terms import LEAST, no_answer
 from modelsel.statistics.certificate import SpendingState, interval
 from modelsel.statistics.units.intervals import chernoff_limits
 from tests.examination.conftest import errors, guess, questions, table, truth
@@ -148,6 +152,27 @@ def test_at_the_close_every_answer_has_its_own_index(exam: Make) -> None:
     assert not {"discordant", "b", "c"} & vars(done.verdicts[0]).keys()
     with pytest.raises(RefusedError):
         made.answer(guess(made, 2.5), "ann")
+
+
+def test_a_line_of_the_board_is_told_apart_by_its_verdict_and_before_the_close_by_its_interval() -> None:
+    ends: tuple[Any, ...] = ((0.0, 0.2), (0.2, 0.3), (0.21, 0.3), None)
+    above, line, far, bare = (SimpleNamespace(answer=name, interval=one) for name, one in zip("abbb", ends, strict=True))
+    said = {verdict: boards._beside(above, line, {frozenset("ab"): verdict}) for verdict in (boards.TOGETHER, "more errors")}
+    assert said == {boards.TOGETHER: boards.TOGETHER, "more errors": boards.APART}
+    assert boards._beside(above, line, {}) is None
+    assert [boards._beside(above, one, None) for one in (line, far, bare)] == [boards.TOGETHER, boards.APART, None]
+
+
+def test_whole_numbers_have_no_point_as_far_as_floats_count_them() -> None:
+    assert [str(_cells(np.array([1.0, end]), None).dtype) for end in (np.nan, 2.0**53 - 1, 2.0**53, 1.5)] == [
+        "Int64", "Int64", "float64", "float64",
+    ]  # fmt: skip
+
+
+def test_the_ends_of_what_is_allowed_are_allowed() -> None:
+    assert [len([*no_answer(nats)]) for nats in (None, 0.0, LEAST / 2, LEAST)] == [0, 0, 1, 0]
+    forecasts = ((0.0, 1), (1.0, MOST_ROWS), (0.5, 0), (0.5, MOST_ROWS + 1), (-0.1, 9), (1.1, 9))
+    assert [len([*_problems("ann", forecast)]) for forecast in forecasts] == [0, 0, 1, 1, 1, 1]
 
 
 def test_verdicts_tell_a_good_answer_from_a_bad_one(exam: Make) -> None:

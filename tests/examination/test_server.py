@@ -18,11 +18,11 @@ import pandas as pd
 import pytest
 
 import modelsel
-from modelsel.core.errors import ConfigurationError, DataError, Problem, RefusedError
+from modelsel.core.errors import ConfigurationError, DataError, LedgerError, Problem, RefusedError
 from modelsel.examination.server.askers import Askers
 from modelsel.examination.server.connections import OF_ALL, ProxiedConnection, TimedConnection
 from modelsel.examination.server.serve import application, serve
-from modelsel.examination.server.service import ExamService
+from modelsel.examination.server.service import ExamService, error_facts
 from modelsel.examination.sit import ExamSession
 from tests.examination.conftest import errors, guess
 from tests.examination.serving import Serving
@@ -260,6 +260,12 @@ def test_an_error_names_no_file_of_the_server(client: TestClient, service: ExamS
 
 
 @pytest.mark.slow
+def test_what_askers_did_wrong_is_told_in_full_and_of_what_is_wrong_here_only_that_it_is() -> None:
+    kinds = (DataError, RefusedError, ConfigurationError, LedgerError)
+    said = [str(error_facts(kind(Problem("MSEL-931", "these words", "here", "do so")))["error"]) for kind in kinds]
+    assert ["these words" in each for each in said] == [True, True, True, False]
+
+
 def test_an_exam_of_parquet_files_is_served(exam: Make) -> None:
     service = ExamService(exam(release="full", parquet=True).folder)
     taken = modelsel.exam(service.exam.folder)

@@ -16,6 +16,7 @@ from modelsel.core.types import ClassTask, Feature, of_texts
 from modelsel.learner import step_columns
 from modelsel.learner.base import FittedModel
 from modelsel.learner.estimator import Estimator
+from tests.extras import needs
 
 WORDS = np.array(["late", "paid", "again", "thanks", "reminder", "in", "time"])
 LOGISTIC, FOREST = "sklearn.linear_model.LogisticRegression", "sklearn.ensemble.RandomForestClassifier"
@@ -215,3 +216,37 @@ def test_a_rare_word_that_a_part_of_the_rows_does_not_have_is_no_problem(monkeyp
     task, _ = letters()
     learner = Estimator(LOGISTIC, steps=(["text", [step("TfidfVectorizer", min_df=20)]], ["rest", [step("drop")]]))
     assert list(learner.problems(task)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [
+        ("StringEncoder", {"n_components": 3, "random_state": 0}),
+        ("MinHashEncoder", {"n_components": 4}),
+        ("GapEncoder", {"n_components": 2, "random_state": 0}),
+    ],
+)
+def test_skrubs_transformers_of_one_column_make_what_skrub_makes_of_it_and_are_stored(name, params):
+    skrub, skops = needs("skrub"), needs("skops")
+    assert skops
+    task, frame = letters()
+    rows = np.arange(100)
+    steps = [["letter", [step(f"skrub.{name}", **params), step("StandardScaler")]], ["rest", [step("drop")]]]
+    model = fitted(LOGISTIC, {}, steps, task, rows)
+    encoder, scaler = getattr(skrub, name)(**params), StandardScaler()
+    made = encoder.fit_transform(frame.letter[:100].astype("str")).to_numpy()
+    other = LogisticRegression().fit(np.hstack([scaler.fit_transform(made)]), task.target[:100])  # in C order, as there
+    rest = scaler.transform(encoder.transform(frame.letter[100:].astype("str")).to_numpy())
+    shares = np.asarray(other.predict_proba(np.hstack([rest])), np.float64)  # skrub gives single precision
+    assert np.array_equal(model.scores(task.take(np.arange(100, 160))), shares / shares.sum(axis=1, keepdims=True))
+    again = Estimator.restore(model.describe())
+    assert np.array_equal(again.scores(task), model.scores(task))
+
+
+def test_names_with_gaps_go_to_skrub_column_by_column():
+    needs("skrub")
+    task, _ = letters()
+    steps = [["nominal", [step("skrub.MinHashEncoder", n_components=4)]], ["rest", [step("drop")]]]
+    model = fitted(LOGISTIC, {}, steps, task, np.arange(100))
+    assert model.estimator.n_features_in_ == 4  # the town; the letter is a text
+    assert np.isfinite(model.scores(task)).all()

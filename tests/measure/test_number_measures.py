@@ -8,7 +8,7 @@ import pytest
 import sklearn.metrics as sk
 
 from modelsel.core.spec import class_of, kinds_of, make
-from modelsel.core.types import NumberOutputs, NumberTask
+from modelsel.core.types import Fold, NumberOutputs, NumberTask, Resampling
 from modelsel.measure.base import tie_scale
 
 Reference = Callable[[Any, Any, Any], float]
@@ -68,3 +68,21 @@ def test_what_rounding_is_relative_to_goes_with_the_unit(unit: float) -> None:
     rng = np.random.default_rng(0)
     task = NumberTask(name="t", features=(), values=np.zeros((50, 0)), rows=np.arange(50), target=rng.normal(size=50) * unit)
     assert tie_scale(make("measure", "mse"), task) == pytest.approx(np.var(task.target))
+
+
+def test_a_target_that_a_measure_divides_by_nothing_of_is_told_before_any_fit() -> None:
+    rows = np.arange(6)
+    halves = Resampling("kfold", "t", (Fold(0, 0, rows[3:], rows[:3]), Fold(1, 0, rows[:3], rows[3:])))
+    alone = Resampling("kfold", "t", (Fold(0, 0, rows[1:], rows[:1]),))
+
+    def told(measure: str, target: list[float], folds: Resampling) -> list[str]:
+        task = NumberTask(name="t", features=(), values=np.zeros((6, 0)), rows=rows, target=np.array(target))
+        return [said.split(":")[0] for said in make("measure", measure).problems(task, folds)]
+
+    varied, same = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [1.0, 2.0, 0.0, 7.0, 7.0, 7.0]
+    assert told("mape", varied, halves) == told("r2", varied, halves) == []
+    assert told("mape", same, halves) == ["mape divides by the target, which is 0 in 1 rows"]
+    assert told("r2", same, halves) == ["r2 divides by the variance of the target, and all rows of fold 1 have one value"]
+    assert told("r2", varied, alone) == ["r2 is not defined on 1 folds that assess a single row"]
+    perfect, other = (make("measure", "r2").of(np.ones(2), np.array([said]), np.ones(2)) for said in ([1.0, 1.0], [1.0, 2.0]))
+    assert [perfect.tolist(), other.tolist()] == [[1.0], [0.0]]

@@ -25,6 +25,10 @@ BEST = "nothing agrees better than wholly"
 NOTHING = "where nothing came but something changed, what is compared besides differs too: all are examined either way"
 COUNTED = "what it lets by is counted exactly afterwards"
 IMPOSSIBLE = "it stands where nothing is possible, and nought is put in its place"
+EMPTY = "a branch without rows gets none, visited or not"
+UNLIKE = "any text that no other column has says the same"
+INFINITE = "δ of 0 has no finite number of nats, which is a fault besides"
+NOISE = "noise falls to either side alike"
 ZERO = "minus nought was made nought before: no number has just this bit"
 
 EQUIVALENT: tuple[tuple[str, str, str, str], ...] = (
@@ -80,6 +84,10 @@ EQUIVALENT: tuple[tuple[str, str, str, str], ...] = (
     ("modelsel/guard/access/apart.py", "1 if better > worse else 2", "Gt -> GtE", ALIKE),
     ("modelsel/guard/checks/declared_space.py", "other.seq > seal.seq", "Gt -> GtE", ITSELF),
     ("modelsel/guard/reporting/forecast.py", "return (high - low) / 2 > width", "Gt -> GtE", CONTINUOUS),
+    ("modelsel/tree/routing.py", "for each in np.flatnonzero((np.diff(starts) > 0)", "Gt -> GtE", EMPTY),
+    ("modelsel/dataset/profile.py", "if marks[column.mark] > 1 else str(column.mark)", "Gt -> GtE", UNLIKE),
+    ("modelsel/examination/verifier.py", "type(one.delta) is float and 0 < one.delta <= 0.5", "Lt -> LtE", INFINITE),
+    ("modelsel/planning/trial.py", "lean = ((known - known.mean(axis=0))", "Add -> Sub", NOISE),
     ("modelsel/ledger/database/store.py", 'cause = getattr(error, "orig", None) or error', "Or -> And", TEXT),
 )
 

@@ -45,7 +45,7 @@ def test_names_are_encoded_as_skrub_encodes_them_and_the_step_is_read_back(mixed
 @pytest.mark.parametrize(
     ("transformer", "said"),
     [
-        ("MinHashEncoder", "takes one column of a data frame, and a step hands over arrays"),
+        ("MinHashEncoder", "takes one column of a data frame: name the columns, as steps by columns of an estimator"),
         ("TableVectorizer", "holds functions once it is fitted, which cannot be stored"),
     ],
 )

@@ -2,13 +2,17 @@
 
 import json
 from math import comb, factorial, log2, prod
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from modelsel.pruner.mdl import Mdl, class_bits, structure_bits
+from modelsel.core.types import Feature
+from modelsel.pruner.mdl import Mdl, _value_bits, class_bits, structure_bits
 from modelsel.tree.structure.cutting import leaves
 from modelsel.tree.structure.evidence import PruningData
+from modelsel.tree.structure.node import THRESHOLD
 
 
 def test_class_bits_count_the_arrangements_and_the_compositions():
@@ -74,3 +78,10 @@ def test_every_kind_of_test_has_its_price(grow):
         branches = len(cut.tree.children(int(node)))
         value = log2(max(cut.tree.counts[node].sum() - 1, 1)) if branches == 2 else 0
         assert price[node] == pytest.approx(log2(3) + branches + value)
+
+
+@pytest.mark.parametrize(("kind", "rows", "cuts"), [("numeric", 9, 8), ("ordered", 9, 4), ("ordered", 3, 2), ("numeric", 1, 1)])
+def test_a_threshold_is_one_of_the_cuts_between_rows_or_between_ranks(kind: str, rows: int, cuts: int) -> None:
+    feature = Feature("a", kind, ("1", "2", "3", "4", "5") if kind == "ordered" else ())
+    tree: Any = SimpleNamespace(features=(feature,), feature=[0], test=[THRESHOLD], weight=[rows])
+    assert _value_bits(tree, 0) == log2(cuts)

@@ -133,7 +133,7 @@ def served(model: Path) -> Iterator[str]:
 
 
 def _answering(address: str, process: "subprocess.Popen[bytes]") -> str:
-    for _ in range(240):
+    for _ in range(900):  # a busy machine takes its time
         assert process.poll() is None, Path("served.log").read_text()
         try:
             with urlopen(f"{address}/ping", timeout=5):

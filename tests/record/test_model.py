@@ -185,6 +185,14 @@ def test_a_kind_that_is_not_installed_or_private_is_refused(tmp_path):
             model.load(model.save(tmp_path / "model", changed, "0.1.0"))
 
 
+def test_one_class_alone_and_two_features_of_one_name_are_no_model(tmp_path):
+    final, *_ = final_of("majority")
+    twice = (final.features[0], *final.features[:-1])
+    for changed in (replace(final, features=twice), replace(final, classes=final.classes[:1])):
+        with pytest.raises(DataError, match=r"MSEL-620.*one class alone, or two features of one name"):
+            model.load(model.save(tmp_path / "model", changed, "0.1.0"))
+
+
 def test_facts_are_plain_json(tmp_path):
     for kind in LEARNERS:
         saved = model.save(tmp_path / kind, final_of(kind, ("discretise_mdl",))[0], "0.1.0")

@@ -44,6 +44,14 @@ def test_one_data_set_in_the_terminal() -> None:
     compare("comparison_folds.txt", text(of_runs([run(0)])) + "\n")
 
 
+def test_every_pair_has_a_line_above_the_axis() -> None:
+    html = page(of_runs([run(0)]))
+    height = float(re.search(r'viewBox="0 0 940 (\d+)"', html)[1])  # type: ignore[index]
+    spans = [float(y) for y in re.findall(r'class="span" x1="[\d.]+" y1="([\d.]+)"', html)]
+    assert len(spans) == 2 * 6
+    assert max(spans) < height - 40
+
+
 def test_a_learner_that_a_data_set_lacks_is_named() -> None:
     without = {name: mean for name, mean in LEARNERS.items() if name != "knn"}
     document = of_runs([run(0), run(1, without), run(2)])

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from modelsel.reporting import page
-from modelsel.reporting.sections import pareto
+from modelsel.reporting.sections import pareto, strips
 from modelsel.reporting.sections.view import View
 
 
@@ -34,6 +34,12 @@ def test_a_figure_per_unit_and_one_of_times(recorded, finished, monkeypatch: pyt
     assert drawn[1]["svg"].count('class="mark') == len(times)
     assert f"{view.best_of_each[0].label}, 100 µs" in drawn[1]["svg"]
     assert all('class="trend"' in one["svg"] for one in drawn)
+
+
+def test_the_winners_strip_alone_has_its_name_in_bold(recorded, finished) -> None:
+    view = View(recorded(finished))
+    bold = re.findall(r'class="name strong"[^>]*>([^<]*)', strips.section(view)["svg"])
+    assert bold == [view.called(view.winner.id)]
 
 
 def test_they_stand_below_the_leaderboard(recorded, finished) -> None:

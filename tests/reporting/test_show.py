@@ -1,5 +1,6 @@
 """Shows: every module has its two forms, names out of data cannot become markup, long paths stay readable."""
 
+import re
 from typing import Any
 
 import pytest
@@ -56,6 +57,13 @@ def test_a_long_path_shows_its_ends_and_what_is_chosen() -> None:
     assert [line.split()[1] for line in table if line.endswith("best")] == ["223"]
     assert [line.split()[1] for line in table if line.endswith("one_standard_error")] == ["208"]
     assert any("more strengths are not shown" in line for line in table)
+
+
+def test_the_ends_of_a_curve_are_as_far_from_the_axis_as_from_the_edge() -> None:
+    found = re.search(r'class="trend dashed" d="M([\d. ]+)"', overfitting.html(FACTS["overfitting"]))
+    assert found is not None
+    places = [float(place) for place in found[1].split()][::2]
+    assert places[0] - overfitting.LEFT == overfitting.WIDTH - overfitting.RIGHT - places[-1]
 
 
 def test_where_the_second_accuracy_is_largest_is_marked_once() -> None:

@@ -84,6 +84,11 @@ def test_a_verdict_turns_with_the_cells(number: int, gains: dict[str, float], ve
     assert verdicts(cart=grid_of({**GAINS, **gains}))[number] == verdict
 
 
+def test_a_method_that_changes_nothing_is_below_nothing() -> None:
+    unchanged = grid_of({**GAINS, "DR(0)": 0.0})
+    assert ["below 0 on 0 %" in str(each["figures"]) for each in judged({"cart": unchanged}, "magic")][1]
+
+
 def test_laplace_that_hurts_is_seen() -> None:
     area = CART.area.copy()
     area[0, METHODS.index("DR(1)"), 1] -= 0.6

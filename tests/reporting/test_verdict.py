@@ -10,7 +10,7 @@ import pytest
 from modelsel.core.outcome import TestResult
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.text.sweep import SweepJob, table
-from modelsel.reporting.text.verdict import LABEL, WIDTH, alike, brief, cross_validated, released, verdict
+from modelsel.reporting.text.verdict import LABEL, WIDTH, BaselineLine, alike, brief, cross_validated, released, verdict
 
 GOLDEN = Path(__file__).with_name("golden")
 
@@ -90,3 +90,9 @@ def test_a_caution_of_the_correction_stands_below_it(small, said: bool) -> None:
     beside = {"method": "bbc", "mean": 0.49, "low": 0.0, "high": 0.6, **({"caution": "stays optimistic"} if said else {})}
     lines = cross_validated(replace(outcome, winner={**outcome.winner, "corrected": beside}))
     assert ("stays optimistic" in lines) is said
+
+
+def test_a_baseline_has_the_spread_of_its_folds_where_there_is_one() -> None:
+    said = {"id": "a", "learner": "majority", "candidate": False, "reason": ""}
+    found = [BaselineLine.of({**said, "cv": cv}) for cv in ({"mean": 0.4, "se": 0.1}, {"mean": 0.4, "se": None}, None)]
+    assert [str((one.mean, one.se)) for one in found] == ["(0.4, 0.1)", "(0.4, nan)", "(nan, nan)"]

@@ -90,8 +90,9 @@ def test_rows_without_weight_are_judged_by_every_tree() -> None:
     ],
 )
 def test_what_cannot_be_compared_out_of_bag_is_refused(space: dict, said: str) -> None:
-    with pytest.raises(ConfigurationError, match=said):
+    with pytest.raises(ConfigurationError, match=said) as raised:
         modelsel.plan("scheme=out_of_bag", "final_test=false", data=frame(), target="y", space=space)
+    assert len(raised.value.problems) == 1
 
 
 def frame() -> pd.DataFrame:

@@ -1,9 +1,8 @@
-"""Attacks at the gate without fits, in short: 20 runs a case; `benchmarks.simulations.units` has 500."""
+"""Attacks on the formulas of units, in short: `benchmarks.simulations.units` has 500 runs a case, `guard/attacks` the gate."""
 
 import numpy as np
 import pytest
 
-from benchmarks.attacks import guard_units
 from benchmarks.simulations import units as simulation
 from benchmarks.simulations.units import KINDS, missed, undeclared
 
@@ -24,15 +23,3 @@ def test_rows_of_groups_that_are_sent_as_rows_are_missed() -> None:
     """The simulation can fail: this is what the declaration of units is for."""
     rng = np.random.default_rng(0)
     assert sum(undeclared(rng) for _ in range(20)) >= 8
-
-
-def test_units_that_are_left_out_at_the_real_gate_do_not_make_intervals_miss(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard_units, "LOOKS", 2)
-    assert guard_units.missed("left out", 3) <= 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("scenario", guard_units.SCENARIOS)
-def test_no_attack_at_the_real_gate_makes_intervals_miss_but_where_nothing_was_declared(scenario: str) -> None:
-    many = guard_units.missed(scenario, 20)
-    assert many >= 8 if scenario == "undeclared" else many <= 4

@@ -45,10 +45,11 @@ def test_bars_show_the_class_shares(mixed):
 
 def test_a_softened_test_shows_its_ramp(mixed):
     below, above = np.zeros(len(mixed.tree)), np.zeros(len(mixed.tree))
-    below[0], above[0], above[1] = 0.25, 0.75, 2.0
+    below[0], above[0], above[1] = 0.5, 1.5, 2.0
     drawing = ElementTree.fromstring(to_svg(mixed, Widths(below, above)))
     ramps = drawing.findall(".//svg:polyline", NAMESPACE)
-    assert [ramp.find("svg:title", NAMESPACE).text for ramp in ramps] == ["softened from 30 to 31", "softened from 10 to 12"]
+    titles = [ramp.find("svg:title", NAMESPACE).text for ramp in ramps]
+    assert titles == ["softened from 29.75 to 31.75", "softened from 10 to 12"]
     assert ramps[0].get("points") == "6.0,17 20.0,17 39.0,21 39.0,21 96.0,25 110.0,25"
     assert ramps[1].get("points") == "6.0,17 20.0,17 20.0,17 20.0,21 96.0,25 110.0,25"
 

@@ -12,7 +12,7 @@ from modelsel.core.types import Feature, positions
 from modelsel.tree.growing import grow_numbers as growing
 from modelsel.tree.growing.grow_numbers import grow_numbers
 from modelsel.tree.growing.growth import GrowthParams
-from modelsel.tree.growing.whole_target import WholeTarget
+from modelsel.tree.growing.whole_target import WeightedWholes, WholeTarget
 from modelsel.tree.routing import route
 from modelsel.tree.structure.node import LEAF, DecisionTree
 from tests.tree.number_tables import drawn, friedman, number_task
@@ -176,3 +176,9 @@ def test_decimals_are_kept_exactly_and_everything_else_to_a_share_of_the_range()
 def test_sums_stay_within_a_word_at_the_largest_weights() -> None:
     found = WholeTarget.of(np.array([-1e300, 0.123456789012, 1e300]), 2.0**40)
     assert float(np.abs(found.whole).max()) * 2.0**40 <= 2.0**62
+
+
+def test_a_branch_without_weight_is_worth_nothing() -> None:
+    target = WholeTarget(np.zeros(1, np.int64), 0.0, 0.0, 2.0)
+    wholes = WeightedWholes(target, target.whole, True, 1.0, 1.0)
+    assert wholes.goodness(np.array([0.0, 8.0]), np.array([0.0, 2.0])).tolist() == [0.0, 1.0]

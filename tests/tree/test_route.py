@@ -11,7 +11,7 @@ from modelsel.estimator import classifier
 from modelsel.kernels.compiler import load
 from modelsel.tree.growing.grow import grow
 from modelsel.tree.growing.growth import MISSING, NOMINAL, GrowthParams
-from modelsel.tree.routing import route, walk
+from modelsel.tree.routing import RerouteState, route, walk
 from modelsel.tree.structure.node import DecisionTree
 
 pytestmark = pytest.mark.skipif(load("route") is None, reason="only the twin is there")
@@ -106,3 +106,12 @@ def test_infinity_in_any_row_or_column_is_refused_while_rows_go_down(depth: int 
         for call in (fitted.predict, fitted.predict_proba):
             with pytest.raises(ValueError, match="infinity"):
                 call(table)
+
+
+def test_rows_of_which_none_is_known_are_divided_as_those_that_grew_the_tree() -> None:
+    rng = np.random.default_rng(0)
+    task = task_of(drawn(rng, 60, 0.2), rng)
+    tree = grow(task, positions(task), make("criterion", "entropy"), GrowthParams("fractional", "multiway"))
+    blank = replace(task, values=np.full_like(task.values, np.nan))
+    parts = RerouteState(tree, blank, positions(task)).divide(0, np.arange(3), np.ones(3))
+    assert [weights.tolist() for _, weights in parts] == [[share] * 3 for share in tree.share[tree.children(0)]]

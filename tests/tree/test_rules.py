@@ -1,9 +1,10 @@
 """Rules: merged conditions, coverage and confidence, and that they say what the tree does."""
 
+import numpy as np
 import pytest
 
 from modelsel.core.types import Feature
-from modelsel.tree.export.rules import rules_text, to_rules
+from modelsel.tree.export.rules import _rule, rules_text, to_rules
 from modelsel.tree.structure.conditions import Condition
 
 
@@ -30,6 +31,11 @@ def test_coverage_sums_to_one_and_confidence_weighs_to_the_training_accuracy(wea
         assert sum(rule.coverage for rule in rules) == pytest.approx(1)
         right = sum(rule.weight * (rule.confidence or 0) for rule in rules)
         assert right == pytest.approx(sum(cut.tree.counts[r.leaf, r.prediction] for r in rules))
+
+
+def test_where_no_row_has_weight_a_rule_covers_nothing(mixed):
+    rule = _rule(mixed, np.zeros_like(mixed.tree.counts), 3, ())
+    assert (rule.weight, rule.coverage, rule.confidence) == (0.0, 0.0, None)
 
 
 def test_a_row_satisfies_exactly_the_rule_of_its_leaf(mixed):

@@ -1,8 +1,9 @@
-"""`modelsel.test`, `audit` and `check`: sealed rows, looks at them, and what the ledger knows."""
+"""`modelsel.test`, `audit`, `check` and `lint`: sealed rows, looks at them, and what the ledger knows."""
 
 import json
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from modelsel.api.commands.runs import outcome_of, place
@@ -13,6 +14,7 @@ from modelsel.core.spec import kind_of
 if TYPE_CHECKING:  # commands start without them
     from modelsel.api.outcome import Outcome
     from modelsel.api.results.audit import Audit
+    from modelsel.guard.reporting.lint import LintReport
 
 
 def test(run: object, category: str = "", text: str = "") -> "Outcome":  # noqa: PT028  a command's twin, no test
@@ -144,6 +146,45 @@ def check(run: object, fail_on: str = "high") -> "Audit":
         raise LedgerError(Problem("MSEL-812", "the ledger is not whole", str(found["ledger"]["url"]), fix), *problems)
     RefusedError.raise_if(problems)
     return found
+
+
+def lint(*paths: str | Path, ledger: str = "user", against: str | None = None) -> "LintReport":
+    """Hold `modelsel.lock` against the ledger, and against a revision of git.
+
+    Nothing is written, and no ledger is made where there is none. What git knows of the file is told without a ledger.
+
+    Parameters
+    ----------
+    *paths : str or Path
+        Lock files, or folders with one; this folder, without any.
+    ledger : str
+        The address of the ledger; `user` is the one of the home, `project` the one in `runs/`.
+    against : str, optional
+        A revision of git: looks that are new since, and looks that are gone, are findings.
+
+    Returns
+    -------
+    LintReport
+        With `found`, findings at lines of the files, and `intact`.
+
+    Raises
+    ------
+    ConfigurationError
+        Where there is no lock file, or git knows no such revision.
+
+    Examples
+    --------
+    >>> Path("modelsel.lock").write_text('{"testsets": {}}')
+    16
+    >>> modelsel.lint().found
+    ()
+    """
+    from modelsel.guard.reporting.lint import LintReport, lint, lock_files
+
+    reports = [lint(path, ledger, against) for path in lock_files(tuple(map(Path, paths or (".",))))]
+    found = tuple(one for report in reports for one in report.found)
+    files = tuple(path for report in reports for path in report.files)
+    return LintReport(files, found, all(report.intact for report in reports))
 
 
 # After a sweep the sealed test set of each table is opened once, for the job that cross-validation puts first on it.

@@ -1,4 +1,4 @@
-"""`modelsel.report`, `compare` and `sync`: what is on record, shown, compared and handed on."""
+"""`modelsel.report`, `dossier`, `compare` and `sync`: what is on record, shown, compared and handed on."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from modelsel.api.commands.runs import outcome_of, place
 from modelsel.api.results.comparison import Comparison, compare_runs
+from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.record.folder import OUTCOME, ROOT, RunFolder
 
 if TYPE_CHECKING:  # what it needs is imported when it is written
     from modelsel.record.mlflow.sync import Synced
+    from modelsel.reporting.dossier import Dossier
 
 
 def report(run: object = "latest") -> Path:
@@ -40,6 +42,45 @@ def report(run: object = "latest") -> Path:
     'report.html'
     """
     return outcome_of(run).report()
+
+
+def dossier(run: object = "latest", checklist: str = "reforms") -> "Dossier":
+    """Fill a reporting checklist from the record.
+
+    What the record does not say is left to the author; nothing is fitted and no test row is opened.
+
+    Parameters
+    ----------
+    run : str, Path or Outcome
+        A run's folder, `latest`, a study's name (its newest run), an MLflow run id, or an outcome.
+    checklist : str
+        `reforms`, `tripod-ai` or `model-card`.
+
+    Returns
+    -------
+    Dossier
+        Its `items`, and `markdown()` and `html()`.
+
+    Raises
+    ------
+    ConfigurationError
+        Where there is no such run or checklist.
+
+    Examples
+    --------
+    With `outcome` as `modelsel.run` returned it:
+
+    >>> made = modelsel.dossier(outcome, "reforms")
+    >>> len(made.items), made.items[10].number, made.items[10].state
+    (32, '3c', 'ask the author')
+    """
+    from modelsel.reporting.checklists import CHECKLISTS
+    from modelsel.reporting.dossier import dossier as filled
+
+    if checklist not in CHECKLISTS:
+        fix = f"use one of {', '.join(CHECKLISTS)}"
+        raise ConfigurationError(Problem("MSEL-823", f"{checklist!r} is no checklist", "--as", fix))
+    return filled(RunFolder.open(place(run)), CHECKLISTS[checklist])
 
 
 def compare(runs: Iterable[object], rope: float = 0.01) -> Comparison:

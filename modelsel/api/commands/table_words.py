@@ -28,22 +28,20 @@ def as_overrides(words: Sequence[str]) -> list[str]:
 
 
 def _misread(words: Sequence[str]) -> Iterator[Problem]:
-    """Yield a problem for FILE and TARGET in the wrong order, and for a file whose name is no table's."""
+    """Yield a problem for FILE and TARGET in the wrong order, and for what is no table by its name, or is a folder."""
     if not words or "=" in words[0] or words[0].startswith("-") or is_table(words[0]):
         return
     if len(words) > 1 and is_table(words[1]):
         fix = f"write {words[1]} {words[0]}"
         yield Problem("MSEL-251", "the target stands before its file", f"{words[0]} {words[1]}", fix)
-    elif suffix := Path(words[0]).suffix:
-        path = Path(words[0])
+    elif (path := Path(words[0])).exists() and (path.suffix or (len(words) > 1 and "=" not in words[1])):
+        what = "a folder is no table" if path.is_dir() else f"no reader for the suffix {path.suffix!r}"
+        yield Problem("MSEL-251", what, words[0], f"name a file that ends in one of: {', '.join(READERS)}")
+    elif path.suffix:
         beside = path.parent.iterdir() if path.parent.is_dir() else ()
         near = get_close_matches(path.name, sorted(one.name for one in beside if is_table(one.name)), 1)
-        if path.is_file():
-            what, fix = f"no reader for the suffix {suffix!r}", f"a table ends in one of: {', '.join(READERS)}"
-        else:
-            what = f"there is no file {words[0]!r}"
-            fix = f"did you mean {str(path.with_name(near[0]))!r}?" if near else "check the path"
-        yield Problem("MSEL-251", what, words[0], fix)
+        fix = f"did you mean {str(path.with_name(near[0]))!r}?" if near else "check the path"
+        yield Problem("MSEL-251", f"there is no file {words[0]!r}", words[0], fix)
 
 
 def is_table(word: str) -> bool:

@@ -13,6 +13,7 @@ COMMANDS = {
     "audit": "what touched the test rows, what it cost, whether the ledger is whole",
     "report": "write report.html again from the record",
     "compare": "paired comparison of learners over data sets",
+    "dossier": "a checklist filled from the record: reforms, tripod-ai, model-card",
     "predict": "predictions of a study's final model on new rows",
     "export": "the final model for other systems: sql, rules, json, dot",
     "sync": "replay the record into MLflow",
@@ -24,6 +25,8 @@ COMMANDS = {
     "certify": "a certificate of a run's test or of an exam, for others to check",
     "verify": "recompute what a certificate says (exit 0, or 5)",
     "exam": "a sealed test set for predictions from anywhere: create, answer, board, close, serve",
+    "gate": "keep or discard for the proposals of a loop: create, propose, status, close",
+    "lint": "hold modelsel.lock against the ledger and git; SARIF, annotations",
     "watch": "see what other code does with sealed rows: install, status, uninstall",
 }
 

@@ -234,13 +234,13 @@ class Plots:
         >>> outcome.plot.tree()
         <picture: the final tree>
         """
-        from modelsel.reporting.sections.final import tree
+        from modelsel.reporting.sections.final import tree, widths
         from modelsel.tree.export.draw import to_svg, top
 
         model = tree(self._folder)
         if model is None:
             raise _nothing("the winner is no tree", "plot.leaderboard() and plot.curve() are of every winner")
-        return Picture("the final tree", to_svg(top(model.cut, 500), model.widths))
+        return Picture("the final tree", to_svg(top(model.cut, 500), widths(model)))
 
     def roc(self) -> Picture:
         """Draw ROC curves of the winner's out-of-fold scores.

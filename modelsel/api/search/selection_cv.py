@@ -543,12 +543,13 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if not self.record:
             builder.problems.extend(search.by_the_clock())
         space = expand(entries, builder, self.seed, search=search, measure=scorings.chooses.measure)
+        builder.problems.extend(search.by_scores(bool(space.adaptive)))
         if self.scoring is None and self.measure is None and not builder.problems and judge_themselves(space.candidates):
             scorings = scorings_of(own_score, None, self.refit, builder, task.kind)
         builder.problems.extend(_misjudging(scorings, task))
         ConfigurationError.raise_if(builder.problems)
         reads = any(one.measure.needs_scores for one in scorings.each.values())
-        return scorings, rule, resolve(space.candidates, task, self.seed, scores=reads)
+        return scorings, rule, resolve(_one_by_one(space.candidates), task, self.seed, scores=reads)
 
     def _resampling(self, task: Task, groups: Any) -> Resampling:
         """Make the folds of a scikit-learn splitter, or of a scheme by name."""
@@ -663,7 +664,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         settings = {
             "space": entries, "rule": self.rule, "seed": self.seed, "scheme": scheme,
             "search": _named(self.search) or {}, "measure": measure_of(self.scoring, self.measure, task.kind), "task": of_kind,
-            "pool": {"kind": "auto", "n_jobs": self.n_jobs or 1},
+            "pool": {"kind": "auto", "n_jobs": self.n_jobs or 1}, "ensemble": {"kind": "off"},
             **({} if self.record is True else self.record),
         }  # fmt: skip
         self.outcome_, found = recorded.studied(task, resampling, candidates, self._labels, measure, settings)
@@ -763,6 +764,15 @@ def _wants_numbers(estimator: Any) -> bool:
 # Folds of a scikit-learn splitter as a resampling.
 
 GIVEN = "given"  # the scheme's name of folds that a splitter made
+
+
+def _one_by_one(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """The candidates that have a fit of their own; an ensemble is left to studies, which is said."""
+    left = {candidate.entry: None for candidate in candidates if candidate.of_others}
+    if left:
+        what = f"SelectionCV leaves the ensemble {', '.join(left)} out: it is picked from finished candidates"
+        warn(f"{what}; modelsel.run(...) has it", UserWarning, stacklevel=4)
+    return tuple(candidate for candidate in candidates if not candidate.of_others)
 
 
 def given(task: Task, splits: Sequence[tuple[Any, Any]]) -> Resampling:

@@ -24,9 +24,7 @@ def cells(data: Any) -> Iterator[tuple[str, Any]]:
         yield from _of_array(data)
         return
     table = pa.Table.from_batches([data]) if isinstance(data, pa.RecordBatch) else data
-    if twice := repeated(_names(table)):
-        what, fix = f"several columns are called {', '.join(map(repr, twice))}", "give each column a name of its own"
-        raise ConfigurationError(Problem("MSEL-381", what, "data", fix))
+    demand_unique(table)
     try:
         frame = nw.from_native(table)
     except Exception as error:
@@ -39,6 +37,13 @@ def cells(data: Any) -> Iterator[tuple[str, Any]]:
         raise ConfigurationError(Problem("MSEL-381", "the table has no columns", "data", "give features and a target"))
     for name, column in zip(frame.columns, frame.iter_columns(), strict=True):
         yield str(name), column
+
+
+def demand_unique(table: object) -> None:
+    """Raise ConfigurationError for a table in which several columns have one name."""
+    if twice := repeated(_names(table)):
+        what, fix = f"several columns are called {', '.join(map(repr, twice))}", "give each column a name of its own"
+        raise ConfigurationError(Problem("MSEL-381", what, "data", fix))
 
 
 def repeated(names: Sequence[str]) -> list[str]:

@@ -200,6 +200,10 @@ def rows_said(rows: Sequence[int] | NDArray[Any]) -> str:
 
 
 def examples(texts: Sequence[str]) -> str:
-    """Some texts as messages quote them."""
+    """Some texts as messages quote them.
+
+    >>> examples(["a", "b", "c"]), examples(["a", "b", "c", "d"])
+    ("'a', 'b', 'c'", "'a', 'b', 'c', ...")
+    """
     more = ", ..." if len(texts) > NAMED else ""
     return ", ".join(repr(text) for text in texts[:NAMED]) + more

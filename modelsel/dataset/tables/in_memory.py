@@ -7,18 +7,20 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
+from narwhals.exceptions import DuplicateError
 
 from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.types import Task
 from modelsel.dataset.columns import arrow
 from modelsel.dataset.columns.cells import cells as cells_of
-from modelsel.dataset.columns.cells import kinds, to_arrow, type_of
+from modelsel.dataset.columns.cells import demand_unique, kinds, to_arrow, type_of
 from modelsel.dataset.columns.column import RawColumn
 from modelsel.dataset.tables.source import is_sparse, of_sparse
 from modelsel.dataset.tables.untyped import UntypedTable
 
 ROLES = ("target", "weights", "groups", "unit", "id")
 OF_A_TASK = "(of the task)"  # in the place of a target's name
+NUMBERS = {"int", "longdouble"}  # that no column holds: beyond 64 bits
 Cells = Mapping[str, Any]  # column name to an Arrow array, or to whatever Arrow can make one of
 
 
@@ -73,14 +75,18 @@ def columns(data: object) -> dict[str, RawColumn]:
 
 
 def is_frame(data: object) -> bool:
-    """Return whether narwhals takes it for a table: pandas, Polars, Arrow, ...
+    """Return whether narwhals takes it for a table: pandas, Polars, Arrow, ...; ConfigurationError for columns of one name.
 
     >>> is_frame([[1.0]])
     False
     """
     if isinstance(data, np.ndarray | list | tuple):
         return False  # narwhals looks through all libraries that it knows before it says so
-    return isinstance(nw.from_native(data, eager_only=True, pass_through=True), nw.DataFrame)
+    try:
+        return isinstance(nw.from_native(data, eager_only=True, pass_through=True), nw.DataFrame)
+    except DuplicateError:
+        demand_unique(data)
+        raise
 
 
 def _index_names(data: object) -> list[str]:
@@ -173,7 +179,8 @@ def _array(name: str, data: object, problems: list[Problem]) -> pa.ChunkedArray 
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         found = kinds(data)
         what = f"cells of several types ({', '.join(found)})" if len(found) > 1 else f"cells that no table holds ({error})"
-        problems.append(Problem("MSEL-383", what, f"column '{name}'", f"make them one type: frame[{name!r}].astype(str)"))
+        kind = "float" if set(found) <= NUMBERS else "str"
+        problems.append(Problem("MSEL-383", what, f"column '{name}'", f"make them one type: frame[{name!r}].astype({kind})"))
         return None
 
 

@@ -16,6 +16,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 
 from modelsel.core.errors import ConfigurationError, ModelselError, Problem
 from modelsel.examination.board import PublicLine
+from modelsel.examination.proposals import GateClose, GateStatus, Proposal
 from modelsel.examination.server.askers import Asker
 from modelsel.examination.server.service import AskerBudget, ExamService, error_facts
 from modelsel.examination.server.web import bearer, forecast_of, in_turn
@@ -69,6 +70,11 @@ MOST = 2000  # rows that one call returns
 HOW = (
     "A sealed test set. Read the terms, learn from the development rows, predict the questions and hand in one class per "
     "token. Every answer costs nats that widen everybody's later intervals: decide on the development rows, ask rarely."
+)
+
+HOW_TO_PROPOSE = (
+    "A gate for a loop. Learn from the development rows, predict every question, and propose the predictions: keep or discard. "
+    "Go on from what is kept. `close` ends the loop for everybody with one final number: call it once, at the end."
 )
 
 
@@ -125,6 +131,25 @@ class Tools:
         """Answers as they were shown, best first."""
         return self._service.board()
 
+    async def propose(self, predictions: dict[str, str], context: Context, veto: bool = False) -> Proposal:
+        """Propose a class for every token of the questions: keep or discard.
+
+        With `veto` the sealed rows are asked, where it would be kept, whether it is clearly worse there: few times.
+        """
+        with refusals():
+            asker = self._asker(context)
+            return await in_turn(partial(self._service.propose, asker, _csv(self._service, predictions), veto))
+
+    def status(self) -> GateStatus:
+        """Show how many proposals there were, which is the best, and what was found."""
+        return self._service.gate_status()
+
+    async def close(self, context: Context) -> GateClose:
+        """End the loop, for everybody and for good: the score of the best proposal on the sealed rows, with its interval."""
+        with refusals():
+            self._asker(context)
+            return await in_turn(self._service.close)
+
     def _asker(self, context: Context) -> Asker:
         headers = context.headers
         token = bearer(headers.get("authorization")) if headers is not None else os.environ.get(TOKEN)
@@ -133,8 +158,10 @@ class Tools:
 
 def agents(service: ExamService) -> MCPServer:
     """The server; over HTTP the token is the bearer's, over stdio that of `MODELSEL_EXAM_TOKEN`."""
-    server, tools = MCPServer(f"exam {service.exam.terms.name}", instructions=HOW), Tools(service)
-    for tool in (tools.terms, tools.development, tools.questions, tools.hand_in, tools.budget, tools.board):
+    kind, how = ("exam", HOW) if service.loop is None else ("gate", HOW_TO_PROPOSE)
+    server, tools = MCPServer(f"{kind} {service.exam.terms.name}", instructions=how), Tools(service)
+    own = (tools.propose, tools.status, tools.close) if service.loop is not None else (tools.hand_in, tools.budget, tools.board)
+    for tool in (tools.terms, tools.development, tools.questions, *own):
         server.add_tool(tool)
     return server
 

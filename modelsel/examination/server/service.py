@@ -5,6 +5,7 @@ The service is the only one that has the exam: answers one at a time, and of oth
 
 import tempfile
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TypeVar
@@ -12,6 +13,7 @@ from typing import TypeVar
 from modelsel.core.errors import REFUSED, DataError, ModelselError, Problem, RefusedError
 from modelsel.dataset.files import packing
 from modelsel.examination.board import AskerUse, ExamStatus, NextInterval, PublicLine, PublicState, board, status
+from modelsel.examination.proposals import GateClose, GateStatus, LoopSession, Proposal
 from modelsel.examination.server.askers import Asker, Askers, Rates
 from modelsel.examination.sit import ExamSession, Shown
 from modelsel.examination.terms import Terms
@@ -56,6 +58,7 @@ class ExamService:
         """Open the exam in a folder, with its askers and rates; None: the home of the environment."""
         self.exam = ExamSession(folder, home)
         self._read = ExamSession(folder, home)  # nobody who reads waits for those who hand in
+        self.loop = None if self.exam.terms.loop is None else LoopSession(folder, home)  # a gate
         self.askers = Askers(self.exam.store.folder)
         self._turn, self._reading = threading.Lock(), threading.Lock()
         self._answers, self._calls, self._failures, self._strangers = Rates(rate), Rates(calls), Rates(30), Rates(calls)
@@ -89,6 +92,29 @@ class ExamService:
 
     def answer(self, asker: Asker, data: bytes, forecast: tuple[float, float] | None = None) -> Shown:
         """Hand in the bytes of a CSV or Parquet file. Raises as `Exam.answer` does, and TooOftenError."""
+        return self._handed(asker, data, lambda path: self.exam.answer(path, asker.name, forecast, asker.objection))
+
+    def propose(self, asker: Asker, data: bytes, veto: bool = False) -> Proposal:
+        """Propose the bytes of a CSV or Parquet file to a gate. Raises as `LoopSession.propose` does, and TooOftenError."""
+        return self._handed(asker, data, lambda path: self._gate.propose(path, asker.name, (), veto))
+
+    def gate_status(self) -> GateStatus:
+        """The state of a gate."""
+        with self._turn:
+            return self._gate.status()
+
+    def close(self) -> GateClose:
+        """End a gate."""
+        with self._turn:
+            return self._gate.close()
+
+    @property
+    def _gate(self) -> LoopSession:
+        assert self.loop is not None  # its tools are offered for gates alone
+        return self.loop
+
+    def _handed(self, asker: Asker, data: bytes, hand_in: Callable[[Path], T]) -> T:
+        """Hand in a file of an asker, in turn."""
         _wait(self._answers.take(asker.name))
         if len(data) > self.largest:
             fix = "hand in a line for each row: its token, and what is predicted"
@@ -102,12 +128,11 @@ class ExamService:
             path.write_bytes(data)
             try:
                 with self._turn:
-                    shown = self.exam.answer(path, asker.name, forecast, asker.objection)
+                    return hand_in(path)
             except DataError as error:  # where the server has put the file is nobody's business
                 raise DataError(
                     *(replace(one, where=one.where.replace(folder, "").lstrip("/")) for one in error.problems)
                 ) from None
-        return shown
 
     def budget(self, asker: Asker) -> AskerBudget:
         """Return what an asker has used, what is left, and how wide the interval of one more answer is."""

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import asdict
 from functools import partial
 from html import escape
-from typing import Any
+from typing import Any, TypeVar
 
 from anyio import CapacityLimiter, to_thread
 from starlette.concurrency import run_in_threadpool
@@ -20,7 +20,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from modelsel.core.errors import ConfigurationError, DataError, ModelselError, Problem
 from modelsel.examination.board import PublicLine, PublicState
 from modelsel.examination.server.service import ExamService, TooOftenError, UnknownTokenError, error_facts
-from modelsel.examination.sit import Shown
 from modelsel.examination.terms import Terms
 
 SAFE = {
@@ -34,7 +33,10 @@ Handler = Callable[[Request], Awaitable[Response]]
 TURN = CapacityLimiter(1)
 
 
-async def in_turn(work: Callable[[], Shown]) -> Shown:
+T = TypeVar("T")
+
+
+async def in_turn(work: Callable[[], T]) -> T:
     """Do what one asker wants, those before him first; who waits here takes no thread from those who read."""
     return await to_thread.run_sync(work, limiter=TURN)
 

@@ -14,7 +14,7 @@ from filelock import FileLock, Timeout
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Finding, weights_of
 from modelsel.guard.bounded_losses import BoundedLossRelease, SealedSide, plan_release, resume_release
-from modelsel.guard.checks.declared_space import judge_declaration
+from modelsel.guard.checks.declared_space import declared_ids, judge_declaration
 from modelsel.guard.checks.independence import EarlierStatements, Independence
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
@@ -30,7 +30,15 @@ from modelsel.guard.matching.other_ledgers import NOTHING, OtherLedgers, join_hi
 from modelsel.guard.matching.overlap import DESIGN, RowSetIndex
 from modelsel.guard.policy.base import CORRECTED
 from modelsel.guard.policy.decision import Question, judge
-from modelsel.guard.release import LadderRelease, LookTerms, ReleaseMechanism, ScoreGridRelease, bounds_of, count_channel
+from modelsel.guard.release import (
+    LadderRelease,
+    LookTerms,
+    ReleaseMechanism,
+    ScoreGridRelease,
+    Veto,
+    bounds_of,
+    count_channel,
+)
 from modelsel.ledger.database.store import WriteTransaction
 from modelsel.ledger.entry import LedgerEntry, heads
 from modelsel.ledger.home import Home, IdentityKey
@@ -167,7 +175,6 @@ def position_of(
     history = before if ask.subject.digest in before.seals else whole  # a stranger may state that he saw nothing
     kin = related_sets(ask.subject, memory_of(writing, history, ask.key, ask.elsewhere), ask.elsewhere)
     found = tuple(one for one in kin if one.role != DESIGN)
-    seal = Seal.of(history.seals[ask.subject.digest])
     commits = history.commits_on([ask.subject.digest])
     spec_id = ask.request.sealing.spec_id
     used = {look.entry.brief.commit for look in history.looks}
@@ -187,7 +194,8 @@ def position_of(
         designs=tuple(dict.fromkeys(one.testset for one in kin if one.role == DESIGN)),
     )
     position = replace(position, independence=_independent(writing, ask, position))
-    ids = RowSet.unpack(writing.rowset(seal.candidates)).arrays["ids"] if seal.candidates else None
+    related = {ask.subject.digest, *(relation.testset for relation in found if relation.role == "test")}
+    ids = declared_ids(history, history.seals[ask.subject.digest], related, writing.rowset)
     return replace(position, declared=judge_declaration(ask, history, found, ids, bool(position.rows.all())))
 
 
@@ -246,6 +254,9 @@ def _channel(ask: PreparedLook, terms: LookTerms, looks: Sequence[PastLook], n: 
     """Choose how the answer is released: an error count by its terms, another measure on a grid of scores."""
     if ask.counted:
         past = [one for one in looks if one.status == "revealed"]
+        against = ask.request.sealing.config.get("against")
+        if terms.release == "better" and against:  # a gate asks whether a proposal is worse than the one that it would replace
+            return Veto(n, n, best=str(against), margin=int(ask.request.sealing.config["margin"]))
         if terms.release == "better":  # its best answer is kept by this exam; that of another one is not at hand
             exam = ask.request.sealing.config.get("exam")
             past = [one for one in past if one.config.get("exam") == exam]

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from modelsel.core.fingerprint import digest
 from modelsel.core.types import Table
 from modelsel.guard.access.authorize import memory_of
 from modelsel.guard.access.integrity import mark
@@ -33,7 +34,7 @@ def select(
     """Record a study's choice and the rows it was made on, unless it stands there already."""
     facts = {"testset": subject.digest, "train": subject.train, "spec_id": sealing.spec_id, "study": sealing.study,
              "folder": sealing.folder, "key_id": session.key.id, **_measured(terms_of(session.policy, sealing)),
-             **asdict(selected), **({"predictions": predictions} if predictions else {})}  # fmt: skip
+             **asdict(selected), **({"predictions": predictions} if predictions else {}), **_asked(sealing)}  # fmt: skip
 
     def step(writing: WriteTransaction) -> None:
         known = History.of(writing.entries()).selections
@@ -82,9 +83,14 @@ def record_predictions(session: LedgerSession, table: Table, folder: str) -> Non
     """Put on record that rows were predicted: here, and in the home."""
     record_prediction(session.ledger, table, session.key, folder)
     if session.apart:
-        record_prediction(session.memory, table, session.home.own(), folder)
+        record_prediction(session.memory, table, session.own, folder)
         mark(session.home, session.memory, session.memory.url)
     session.remember_how_far()
+
+
+def _asked(sealing: TestSetDeclaration) -> dict[str, str]:
+    """The search that has named its candidates, and all of them by one digest: other ones are another entry."""
+    return {"searched": sealing.searched, "named": digest(sorted(sealing.asked))} if sealing.asked else {}
 
 
 def _measured(terms: SealTerms) -> dict[str, str]:

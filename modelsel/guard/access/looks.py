@@ -59,7 +59,7 @@ def _copy(
 ) -> None:
     entries = home.entries() if session.memory is session.ledger else session.ledger.entries()
     mine = [entry for entry in entries if entry.replica == session.ledger.replica]
-    copy_all(home, mine, subject, session.key, under, session.home.own(), sealing)
+    copy_all(home, mine, subject, session.key, under, session.own, sealing)
 
 
 def asked_now(session: LedgerSession, ask: PreparedLook, home: Sequence[LedgerEntry]) -> PreparedLook:

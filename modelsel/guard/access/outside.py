@@ -133,4 +133,4 @@ def _witnessed(session: LedgerSession, intent: LedgerEntry) -> dict[str, str]:
     last, facts = session.memory.entries().last(session.memory.replica), Look.of(intent)
     assert last is not None  # the intent is there
     return {"ledger": session.memory.id, "testset": facts.testset, "look": str(facts.look), "spent": f"{facts.spent:.6f}",
-            "n": str(facts.n), "head": last.place, "policy": OUTSIDE, "key": session.home.own().id}  # fmt: skip
+            "n": str(facts.n), "head": last.place, "policy": OUTSIDE, "key": session.own.id}  # fmt: skip

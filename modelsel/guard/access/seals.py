@@ -82,18 +82,18 @@ def _says_more(history: History, sealing: TestSetDeclaration, subject: RowFinger
 
 
 def _space(session: LedgerSession, sealing: TestSetDeclaration) -> int | None:
-    """Count the declared candidates, as the policy says how."""
-    declared = session.policy.declared_space
+    """Count the declared candidates, and those that a search may ask for at most, as the policy says how."""
+    declared, many = session.policy.declared_space, len(set(sealing.candidates)) + sealing.most
     if declared == "auto":
-        return len(set(sealing.candidates)) or None
-    return None if declared is None else declared_space(declared, len(set(sealing.candidates)))
+        return many or None
+    return None if declared is None else declared_space(declared, many)
 
 
 def recall(session: LedgerSession, subject: RowFingerprints) -> list[Finding]:
     """Looks that anchors saw and no ledger at hand knows; they are written into this one at their highest price."""
     found: list[Finding] = []
     for testset, n in _kin(session, subject).items():
-        seen, unasked = session.witnesses.asked(testset)
+        seen, unasked = session.witnesses.asked([testset])
         found += [*unasked, *recover_looks(session.ledger, testset, n, seen, session.elsewhere())]
     return list(dict.fromkeys(found))
 

@@ -1,6 +1,6 @@
 """The ledgers, keys and anchors that a gate keeps open; what is written into them is in `recording`."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -68,18 +68,19 @@ class AnchorSet:
                 found.append(ledger_findings.anchor_unreached_not_told(anchor.name, error))
         return found
 
-    def asked(self, testset: str) -> tuple[Seen, list[Finding]]:
-        """Ask each anchor what it remembers of a test set; report those that cannot be asked or that name other keys."""
-        seen: Seen = []
+    def asked(self, testsets: Sequence[str]) -> tuple[Seen, list[Finding]]:
+        """Ask each anchor what it remembers of test sets; report those that cannot be asked or that name other keys."""
+        seen: dict[str, Seen] = {testset: [] for testset in testsets}
         found: list[Finding] = []
         for anchor in self.anchors:
             try:
-                seen += [(anchor.name, facts) for facts in anchor.recall(testset)]
+                for testset, known in _recalled(anchor, testsets):
+                    seen[testset] += [(anchor.name, facts) for facts in known]
                 if isinstance(anchor, LockFile) and anchor.keys() - {self.key_id}:
                     found.append(ledger_findings.key_gap_in_anchor(anchor.path))
             except OSError as error:
                 found.append(ledger_findings.anchor_unreached_not_asked(anchor.name, error))
-        return seen, found
+        return [one for known in seen.values() for one in known], found
 
     def testsets(self, others: Collection[str]) -> list[str]:
         """The test sets of our own anchors under this key, but for those of the ledgers named."""
@@ -88,6 +89,12 @@ class AnchorSet:
             with suppress(OSError):  # said by `asked`
                 found += anchor.testsets(self.key_id, others) if isinstance(anchor, StateAnchor | LockFile) else []
         return list(dict.fromkeys(found))
+
+
+def _recalled(anchor: Anchor, testsets: Sequence[str]) -> Iterator[tuple[str, Iterable[Mapping[str, str]]]]:
+    """What an anchor knows of each test set; our own are files, and read once."""
+    recall = anchor.remembering() if isinstance(anchor, StateAnchor | LockFile) else anchor.recall
+    return ((testset, recall(testset)) for testset in testsets)
 
 
 # The home's registry of ledgers, and those of them that hold looks of others: they are asked whichever ledger is in use.
@@ -158,6 +165,11 @@ class LedgerSession:
         return self.home.key(self.policy.project or self.policy.identity.key)
 
     @cached_property
+    def own(self) -> IdentityKey:
+        """The key under which the home remembers every contact."""
+        return self.home.own()
+
+    @cached_property
     def witnesses(self) -> AnchorSet:
         return AnchorSet(self.anchors, self.key.id)
 
@@ -183,7 +195,7 @@ class LedgerSession:
     @property
     def apart(self) -> bool:
         """Say whether the study writes into another ledger than the home's, or under another key."""
-        return self.memory is not self.ledger or self.key != self.home.own()
+        return self.memory is not self.ledger or self.key != self.own
 
     @property
     def store(self) -> str:

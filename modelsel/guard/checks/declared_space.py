@@ -9,10 +9,14 @@ another function, and as many of them can be made as one likes. A model is one o
 
 and only on exactly the rows that were sealed with H, by the measure that was sealed. Of several spaces over the same rows the
 first one counts; half of δ is there once.
+
+A search that goes by the scores cannot list H when rows are sealed. Its seal states |H|, the most that it may ask for, and what
+it will do; the ids are put on record with its choice. They count where that was before the first answer, in the order in which
+they came, and as long as there are no more than |H| in all: whoever searches again with other outcomes gets no more members.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,9 +36,10 @@ from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.rows.identity import Hashes
+from modelsel.ledger.rows.row_set import RowSet
 
 RECORD, RECIPE = "by record", "by recipe"
-OF_A_SPACE = ("testset", "candidates", "commitment", "seed", "space")
+OF_A_SPACE = ("testset", "candidates", "commitment", "seed", "space", "searched")
 STRANGER = "it is not one of them"
 
 
@@ -59,6 +64,28 @@ def commitment(sealing: TestSetDeclaration, weights: Floats | None, key: Identit
     tested = array_digest(theirs.values, theirs.ids, theirs.groups, theirs.times, *apart)
     facts = [mine.fingerprint, array_digest(mine.ids), theirs.schema_fingerprint, tested, slow(weights, key), versions()]
     return hashlib.blake2b(canonical(facts).encode(), digest_size=16, key=key.secret, person=b"modelsel.decl.1").hexdigest()
+
+
+def declared_ids(history: History, seal: LedgerEntry, related: set[str], load: Callable[[str], bytes]) -> Hashes | None:
+    """Return the ids of a seal's space, with those that its search had asked for before any answer; None without any."""
+    stated = Seal.of(seal)
+    sets = [stated.candidates] if stated.candidates else []
+    looks = history.looks_at(related) if stated.searched else []
+    for entry in history.selections if stated.searched else ():
+        own = RecordedSelection.of(entry)
+        mine = (own.testset, own.train, own.spec_id, own.searched) == (
+            stated.testset, stated.train, stated.spec_id, stated.searched,
+        )  # fmt: skip
+        if mine and own.candidates and entry.replica == seal.replica and all(knows(look, entry) for look in looks):
+            sets.append(own.candidates)
+    found: Hashes | None = None
+    for each in dict.fromkeys(sets):
+        ids = RowSet.unpack(load(each)).arrays["ids"]
+        both = ids if found is None else np.union1d(found, ids)
+        if len(both) > (stated.space or 0):
+            break
+        found = both
+    return found
 
 
 def judge_declaration(

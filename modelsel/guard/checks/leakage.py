@@ -23,6 +23,7 @@ SURE = 1e-6  # p below which copies are suspected: with the largest samples an e
 ABSENT = -1e6  # in the place of what is missing or infinite: far from the rest
 MANY = 1 << 25  # differences from which loading SciPy pays
 TOGETHER = 256  # columns at a time: what stays near
+AT_ONCE = 32  # rows at a time, likewise
 PROPOSED = 4  # rows measured per question: more than can be told apart by roundings
 AGREEMENT = 5.0  # standard errors by which labels agree within a suspected group
 
@@ -91,13 +92,11 @@ def _nearest(rows: Floats, pool: Floats, features: tuple[Feature, ...], own: boo
     Sums of all pairs at once, in another order of additions, propose a few of the pool; these are measured.
     """
     numeric = np.array([feature.kind == "numeric" for feature in features])
-    if rows.size * len(pool) < MANY:
-        away = np.array([_measured(row, pool, numeric) for row in rows])
-        closest: Floats = _others(away, own).min(axis=1)
-        return closest
+    sums = _sums if rows.size * len(pool) >= MANY else _sums_by_column
     few = min(PROPOSED, len(pool) - own)
-    near = np.argpartition(_others(_sums(rows, pool, numeric), own), few - 1, axis=1)[:, :few]
-    return np.array([_measured(row, pool[some], numeric).min() for row, some in zip(rows, near, strict=True)])
+    near = np.argpartition(_others(sums(rows, pool, numeric), own), few - 1, axis=1)[:, :few]
+    closest: Floats = _measured(rows[:, None], pool[near], numeric).min(axis=1)
+    return closest
 
 
 def _others(away: Floats, own: bool) -> Floats:
@@ -107,9 +106,23 @@ def _others(away: Floats, own: bool) -> Floats:
     return away
 
 
-def _measured(row: Floats, pool: Floats, numeric: Booleans) -> Floats:
+def _measured(rows: Floats, others: Floats, numeric: Booleans) -> Floats:
     """Mean over columns of the difference, at most 1; of levels 0 or 1."""
-    away: Floats = np.where(numeric, np.minimum(np.abs(pool - row), 1.0), pool != row).mean(axis=1)
+    away: Floats = np.where(numeric, np.minimum(np.abs(others - rows), 1.0), others != rows).mean(axis=-1)
+    return away
+
+
+def _sums_by_column(rows: Floats, pool: Floats, numeric: Booleans) -> Floats:
+    """Sums of differences, rows × pool, some rows at a time and column after column: where loading SciPy does not pay."""
+    away, columns = np.zeros((len(rows), len(pool))), np.ascontiguousarray(pool.T)
+    for first in range(0, len(rows), AT_ONCE):
+        some = away[first : first + AT_ONCE]
+        apart = np.empty_like(some)
+        for ours, theirs, number in zip(rows[first : first + AT_ONCE].T, columns, numeric, strict=True):
+            if number:
+                np.subtract(theirs, ours[:, None], out=apart)
+                np.minimum(np.abs(apart, out=apart), 1.0, out=apart)
+            some += apart if number else theirs != ours[:, None]
     return away
 
 

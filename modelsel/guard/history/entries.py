@@ -81,6 +81,7 @@ def seal_facts(
         "names": list(subject.names), "space": space, "seed": sealing.seed,
         "study": sealing.study, "folder": sealing.folder, "spec_id": sealing.spec_id,
         "terms": terms.but(noise=secrets.randbits(62)).written(), **seal_of(sealing, subject),
+        **({"searched": sealing.searched} if sealing.searched else {}),
     }  # fmt: skip
 
 

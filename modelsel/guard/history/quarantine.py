@@ -125,9 +125,9 @@ NOTES: Mapping[str, Mapping[str, Check]] = {  # by a fact that notes of a kind s
 }
 FACTS: Mapping[str, Mapping[str, Check]] = {
     "seal": {**SAME, **STORED, "n": _count, "rows_in_all": _or_none(_some), "key_id": _text, "terms": _terms, "names": _list,
-             "source": _text, **dict.fromkeys(("independent", "assignment", "units"), _or_none(_text)),
+             "source": _text, **dict.fromkeys(("independent", "assignment", "units", "searched"), _or_none(_text)),
              "sizes": _or_none(_sizes)},
-    "selection": {**SAME, **STORED, "key_id": _text, "tried": _count},
+    "selection": {**SAME, **STORED, "key_id": _text, "tried": _count, "searched": _or_none(_text)},
     "commit": {**SAME, "look": _count, "spent": _number},
     "intent": {**SAME, "id": _text, "metric": _text, "predictions": _text, "n": _count, "look": _count, "spent": _number,
                "worst": _number, "flags": _flags, "certified": _truth, "release": _text,

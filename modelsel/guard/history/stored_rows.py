@@ -47,8 +47,11 @@ def _keep_units(
 def keep_chosen(
     writing: WriteTransaction, store: str, key: IdentityKey, sealing: TestSetDeclaration, subject: RowFingerprints
 ) -> dict[str, str | None]:
-    """Digests of the rows that chose, and of their table where no seal keeps it."""
+    """Digests of the rows that chose, of the candidates that a search asked for, and of the table where no seal keeps it."""
     kept = {"development": keep(writing, store, key, subject, "development")}
+    if sealing.asked:
+        space = space_set(sealing.asked)
+        kept["candidates"] = writing.keep(space.pack(), key.id, len(space), "space")
     if len(sealing.sealed) or store == "digest_only":
         return kept
     n = len(subject.development.bound)

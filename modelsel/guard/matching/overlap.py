@@ -165,9 +165,10 @@ def _test(testset: str, stated: Brief, subject: RowFingerprints, memory: RowSetI
     """Compare with one sealed set: by its rows, and by values of nearly unique columns unless those are of a design."""
     stored = memory.compared(stated.rows, subject)
     rows, otherwise = _by_rows(testset, "test", subject, stored), _otherwise(testset, subject, stored, memory.key)
-    if otherwise is not None and _of_a_design(subject, stated, memory):
-        return rows or replace(otherwise, role=DESIGN)
-    return _stronger(rows, otherwise)
+    found = _stronger(rows, otherwise)
+    if otherwise is None or found is rows or not _of_a_design(subject, stated, memory):
+        return found
+    return rows or replace(otherwise, role=DESIGN)
 
 
 def _of_a_design(subject: RowFingerprints, stated: Brief, memory: RowSetIndex) -> bool:

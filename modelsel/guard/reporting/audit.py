@@ -27,12 +27,14 @@ from modelsel.guard.matching.other_ledgers import without_copies
 from modelsel.guard.release import CAPPED
 from modelsel.guard.reporting.forecast import budget, next_look
 from modelsel.guard.requests import TestSetDeclaration
+from modelsel.ledger.database.store import Ledger
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.rows.row_set import RowSet
 from modelsel.ledger.trust import TrustedEntries
 
+AT_ONCE = 500  # row sets that are held in memory at a time
 FORESEEN = 20  # test sets of which an audit tells what further looks would give
-SETS = ("rows", "development", "table", "candidates")
+SETS = ("rows", "development", "table")  # of a seal or a selection; a seal may name its candidates, too
 
 
 def audit(
@@ -46,7 +48,7 @@ def audit(
 
     Without a sealing (a gate asks as it looks) anchors are asked, about test sets `known` from elsewhere too, and stored row
     sets are read. What further looks would give is told of FORESEEN test sets at most: of more, for a study that is named.
-    `sets=False`: whether the ledger is whole, and no test set is told of.
+    `sets=False`: whether the ledger is whole, as far as a look would check it, and no test set is told of.
     A ledger that does not hold is told, not raised: `ledger.intact` is false and the flags say where.
     """
     if not gate.remembers or (sealing and gate.forgotten):
@@ -54,7 +56,7 @@ def audit(
         return {"ledger": {"url": gate.place, "entries": 0, "intact": None, "head": None}, "test_sets": [],
                 "flags": [_flag(one) for one in said or [look_findings.not_remembered_in_audit()]],
                 "state": "not remembered"}  # fmt: skip
-    if sealing is None:
+    if sealing is None and sets:
         gate.session.ledger.examine()
     history = _counted_once(gate.session.ledger.entries())
     mine = [gate.subject(sealing).digest] if sealing and len(sealing.sealed) else []
@@ -85,7 +87,11 @@ def _apart(history: History, wanted: Sequence[str]) -> Iterator[Finding]:
 
 def _stored(entries: list[LedgerEntry]) -> tuple[str, ...]:
     """The digests of all row sets that entries name."""
-    kept = (entry.facts.get(name) for entry in entries if entry.kind in ("seal", "selection") for name in SETS)
+    named = (entry for entry in entries if entry.kind in ("seal", "selection"))
+    kept = (
+        digest for entry in named
+        for digest in (*(getattr(entry.brief, name) for name in SETS), entry.kind == "seal" and entry.facts.get("candidates"))
+    )  # fmt: skip
     return tuple(dict.fromkeys(digest for digest in kept if digest))
 
 
@@ -101,13 +107,11 @@ class Witnessed:
     @classmethod
     def of(cls, gate: Gate, asked: Sequence[str]) -> "Witnessed":
         """Ask about some test sets."""
-        answers = [gate.session.witnesses.asked(testset) for testset in asked]
-        seen = tuple(one for found, _ in answers for one in found)
-        unasked = tuple(dict.fromkeys(finding for _, found in answers for finding in found))
+        seen, unasked = gate.session.witnesses.asked(asked) if asked else ([], [])
         try:
-            return cls(gate.session.home.state(), seen, unasked)
+            return cls(gate.session.home.state(), tuple(seen), tuple(unasked))
         except ModelselError as error:
-            return cls({}, seen, unasked, (ledger_findings.ledger_rolled_back(str(error)),))
+            return cls({}, tuple(seen), tuple(unasked), (ledger_findings.ledger_rolled_back(str(error)),))
 
 
 def _ledger(
@@ -115,11 +119,7 @@ def _ledger(
 ) -> tuple[dict[str, Any], list[Finding]]:
     """Describe the ledger, and report what is damaged, missing or contradicted."""
     breaks = [ledger_findings.ledger_tampered(str(one)) for one in damage(gate.session.home, gate.session.ledger, entries)]
-    for digest in stored:
-        try:
-            gate.session.ledger.rowset(digest)
-        except LedgerError as error:
-            breaks.append(ledger_findings.ledger_tampered(error.problems[0].what))
+    breaks += _unreadable(gate.session.ledger, stored)
     forged = [ledger_findings.entry_quarantined_forged_row_set(digest) for digest in
               gate.session.ledger.forged_rowsets()]  # fmt: skip
     missing = [*witnessed.damaged, *losses(witnessed.remembered, gate.session.ledger, gate.session.url, entries)]
@@ -138,11 +138,23 @@ def _ledger(
     return ledger, [*breaks, *missing, *others]
 
 
+def _unreadable(ledger: Ledger, stored: Sequence[str]) -> Iterator[Finding]:
+    """Report row sets that are gone or were changed: many are read at once, what is not as it was named by itself."""
+    for start in range(0, len(stored), AT_ONCE):
+        some = stored[start : start + AT_ONCE]
+        whole = ledger.rowsets(some).keys()
+        for digest in (digest for digest in some if digest not in whole):
+            try:
+                ledger.rowset(digest)
+            except LedgerError as error:
+                yield ledger_findings.ledger_tampered(error.problems[0].what)
+
+
 def _of_labels(entries: list[LedgerEntry]) -> dict[str, int]:
     """Row sets that were freed of what depended on labels, and entries of that time that hold digests of labels for good."""
     freed = sum(len(entry.facts.get("stripped", ())) for entry in entries if entry.kind == "note")
-    digests = sum(bool(entry.facts.get("order") or entry.facts.get("labels")) for entry in entries)
-    return {"freed_of_labels": freed, "digests_of_labels": digests}
+    told = (entry.facts for entry in entries if '"labels":' in entry.body or '"order":' in entry.body)
+    return {"freed_of_labels": freed, "digests_of_labels": sum(bool(one.get("order") or one.get("labels")) for one in told)}
 
 
 def _counted_once(entries: TrustedEntries) -> History:
@@ -153,8 +165,10 @@ def _counted_once(entries: TrustedEntries) -> History:
 def _touched(history: History, study: str | None) -> list[str]:
     """Test sets in the order in which they were sealed."""
     every = [*history.seals, *(look.testset for look in history.looks)]
+    if study is None:
+        return [testset for testset in dict.fromkeys(every) if testset]
     facts = [entry.facts for entry in history.entries]
-    mine = {f["testset"] for f in facts if study in (None, f.get("study"), f.get("folder")) and "testset" in f}
+    mine = {f["testset"] for f in facts if study in (f.get("study"), f.get("folder")) and "testset" in f}
     return [testset for testset in dict.fromkeys(every) if testset in mine]
 
 

@@ -11,6 +11,7 @@ looked at cut by cut.
 import numpy as np
 
 from modelsel.kernels.compiler import kernel
+from modelsel.kernels.growth.sorted_columns import differ
 from modelsel.kernels.layout import CODE, CUTS, ENTROPY, INFORMATION, NOTHING, TIE, VALUE
 from modelsel.kernels.splits.split_competition import information
 
@@ -122,7 +123,6 @@ def entropy_reach(bounds, total, blocks, block, n, table, steps, reach):
 
 
 SHORT = 64  # rows up to which a column is looked at cut by cut
-STRETCH = 256  # rows looked at together for a first difference
 
 
 @kernel(_nrt=False)
@@ -176,18 +176,6 @@ def _cuts(entries, least):
     for i in range(max(least, 1), len(entries) - max(least, 1) + 1):
         cuts += np.int64(entries[np.uint64(i)]) & 1
     return cuts
-
-
-@kernel(_nrt=False)
-def _differ(entries):
-    """Say whether any two values differ (a stretch at a time: most columns differ early)."""
-    differ = np.uint32(0)
-    for first in range(1, len(entries), STRETCH):
-        for i in range(first, min(first + STRETCH, len(entries))):
-            differ |= entries[np.uint64(i)]
-        if differ & np.uint32(1):
-            return True
-    return False
 
 
 @kernel(inline="always", _nrt=False)
@@ -254,7 +242,7 @@ def search(entries, begin, end, here, below, total, left, bounds, reach, words, 
     for f in range(len(entries)):
         below[f], found[f, CODE], found[f, CUTS] = 0, NOTHING, NOTHING
         column = entries[f, begin:end]
-        if not here[f] or not _differ(column):
+        if not here[f] or not differ(column):
             continue
         below[f], found[f, CUTS] = 1, _cuts(column, least) if rules.penalty else 1
         best, at = _best(column, total, left, bounds, reach, words, rules, table, steps, shares, least, tie, whole + bar * unit)

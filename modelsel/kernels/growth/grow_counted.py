@@ -1,7 +1,7 @@
 """Grow a tree where every feature is a threshold feature without missing values and every row weighs one.
 
-The same tree as `grow`, by less: an entry takes four bytes, nothing is looked up by value, and a node's stretch of every
-sorted column is parted in place (the first child's rows in order, then the second's). Where values are few, a node with many
+The same tree as `grow`, by less: an entry (row | class | new, `kernels/growth/sorted_columns`) takes four bytes, nothing is
+looked up by value, and a node's stretch of every sorted column is parted in place. Where values are few, a node with many
 rows has a table of class counts instead (`kernels/growth/binned`), and columns are sorted where rows are fewer than cells.
 """
 
@@ -11,16 +11,14 @@ from modelsel.kernels import types
 from modelsel.kernels.compiler import kernel
 from modelsel.kernels.growth import binned
 from modelsel.kernels.growth.counted import search
+from modelsel.kernels.growth.sorted_columns import inverses, missing_to, pack, part_all, with_ties
 from modelsel.kernels.layout import (
-    BRANCH,
     BRANCHES,
     CODE,
     DEPTH,
-    DIVIDED,
     END,
     FEATURE,
     FIRST,
-    FRACTIONAL,
     LEFT,
     MIMIC,
     MISSING_TO,
@@ -38,24 +36,12 @@ WORTH = 10  # tables pay where the root has more than so many times the rows tha
 
 
 @kernel()
-def _pack(order, y, rows, class_bits):
-    """Entries row | class | new of the chosen rows, per sorted column."""
-    entries, mark = np.empty((order.shape[0], len(rows)), np.uint32), np.full(order.shape[1], OUT, np.uint32)
+def _words(y, rows, class_bits):
+    """Entries of the chosen rows but for `new`, per row of the task."""
+    words = np.full(len(y), OUT, np.uint32)
     for i in range(len(rows)):
-        mark[rows[i]] = ((i << class_bits) | y[rows[i]]) << 1
-    for f in range(order.shape[0]):
-        at, new = 0, np.uint32(0)
-        sorted_rows, own = order[f], entries[f]
-        for i in range(order.shape[1]):
-            row = np.int64(sorted_rows[i])
-            begins = row >> 63
-            new |= np.uint32(begins & 1)
-            entry = mark[np.uint64(row ^ begins)]
-            if entry != OUT:
-                own[at] = entry | new
-                at += 1
-                new = np.uint32(0)
-    return entries
+        words[rows[i]] = ((i << class_bits) | y[rows[i]]) << 1
+    return words
 
 
 @kernel()
@@ -65,15 +51,6 @@ def _steps(table):
     for i in range(len(table) - 1):
         steps[i] = table[i + 1] - table[i]
     return steps
-
-
-@kernel()
-def _shares(n):
-    """1/i for i = 0 … n, the first of them 0."""
-    shares = np.zeros(n + 1)
-    for i in range(1, n + 1):
-        shares[i] = 1.0 / i
-    return shares
 
 
 @kernel(_nrt=False)
@@ -88,58 +65,6 @@ def _divide(column, at, class_bits, side, left, right):
             right[np.uint64((entry >> 1) & mask)] += 1.0
         else:
             left[np.uint64((entry >> 1) & mask)] += 1.0
-
-
-@kernel(_nrt=False)
-def _part(column, side, at, shift, spare):
-    """One sorted column, in order: rows of side 0 first. A row that loses those before it inherits their `new`."""
-    zero, one, new_zero, new_one = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
-    for i in range(len(column)):
-        entry = np.int64(column[i])
-        later = np.int64(side[np.uint64(entry >> shift)])
-        new_zero |= entry & 1
-        new_one |= entry & 1
-        column[np.uint64(zero)] = entry | new_zero
-        spare[np.uint64(one)] = entry | new_one
-        one += later
-        zero += 1 - later
-        new_zero &= later
-        new_one &= 1 - later
-    for i in range(one):
-        column[np.uint64(at + i)] = spare[np.uint64(i)]
-
-
-@kernel(_nrt=False)
-def _keep(column, side, wanted, shift):
-    """One sorted column, in order: rows of the wanted side alone."""
-    at, new = np.int64(0), np.int64(0)
-    for i in range(len(column)):
-        entry = np.int64(column[i])
-        other = np.int64(side[np.uint64(entry >> shift)] ^ wanted)
-        new |= entry & 1
-        column[np.uint64(at)] = entry | new
-        at += 1 - other
-        new &= other
-
-
-@kernel(_nrt=False)
-def _part_all(entries, start, end, f, below, side, at, shift, spare, zero, one):
-    """Divide all sorted columns of a node but those in order already; a column is dropped where no branch needs it."""
-    for g in range(len(entries)):
-        if below[g] and zero and one and g != f:
-            _part(entries[g, start:end], side, at, shift, spare)
-        elif below[g] and zero != one and not (zero and g == f):  # the chosen column is in order as it stands
-            _keep(entries[g, start:end], side, np.uint8(one), shift)
-
-
-@kernel()
-def _missing_to(rules, at, left, right):
-    """Return the branch of a later row with a missing value: by policy, the node's median or its larger side."""
-    if rules.missing == FRACTIONAL:
-        return DIVIDED
-    if rules.missing == BRANCH:
-        return 1 if right > left else 0
-    return 0 if (left + right - 1) // 2 < at else 1
 
 
 @kernel(_nrt=False)
@@ -182,7 +107,7 @@ def _hand_down(members, rows, y, codes, first_value, levels, class_bits, start, 
 def grow(order, codes, levels, y, rows, root, units, rules, limits, stop):
     """Records as of `grow.grow`; no records when it was stopped."""
     features, n, classes, shift = len(order), len(rows), len(root), rules.class_bits + 1
-    steps, shares = _steps(units), _shares(n)
+    steps, shares = _steps(units), inverses(n)
     nodes, value, counts = np.zeros((64, RECORD), np.int64), np.zeros((64, 1)), np.zeros((64, classes))
     nodes[0, PARENT], nodes[0, END] = -1, n
     for c in range(classes):
@@ -196,15 +121,17 @@ def grow(order, codes, levels, y, rows, root, units, rules, limits, stop):
     cells = first_value[features] * classes
     each = cells // features
     enough = max(each // 2, 1)
-    stack, top, made = np.zeros((64, 2), np.int64), 1, 1
+    stack, top, made, ties = np.zeros((64, 2), np.int64), 1, 1, np.ones(features, np.uint8)
     if n > WORTH * each:
         entries, members, mine = np.empty((features, n), np.uint32), np.arange(n, dtype=np.uint32), np.empty(n, np.uint32)
         tables, sums = np.zeros((8, cells), np.int32), np.zeros((3, first_value[features]))
         binned.count(members, rows, y, codes, first_value, offered[0], root, mine, spare, tables[0])
         stack[0, 1] = 1
     else:
-        entries, members, mine = _pack(order, y, rows, rules.class_bits), np.empty(0, np.uint32), np.empty(0, np.uint32)
+        entries, members, mine = np.empty((features, n), np.uint32), np.empty(0, np.uint32), np.empty(0, np.uint32)
         tables, sums = np.zeros((1, 1), np.int32), np.zeros((3, 1))
+        pack(order, _words(y, rows, rules.class_bits), OUT, entries)
+        ties = with_ties(entries)
     if not splittable(root, 0, rules, limits):
         top = 0
     while top > 0:
@@ -242,7 +169,7 @@ def grow(order, codes, levels, y, rows, root, units, rules, limits, stop):
         record = nodes[node]
         record[TEST], record[FEATURE], record[FIRST], record[BRANCHES] = THRESHOLD, f, first, 2
         record[LEFT], record[RIGHT], value[node, 0] = low, high, best
-        record[MISSING_TO] = _missing_to(rules, at, at, end - middle)
+        record[MISSING_TO] = missing_to(rules.missing, at, at, end - middle)
         for b in range(2):
             nodes[first + b, PARENT], nodes[first + b, DEPTH] = node, depth + 1
         zero = splittable(counts[first], depth + 1, rules, limits)
@@ -257,7 +184,7 @@ def grow(order, codes, levels, y, rows, root, units, rules, limits, stop):
             _hand_down(members, rows, y, codes, first_value, levels, rules.class_bits, start, middle, end, zero, one, enough,
                        counts[first:made], below, mine, spare, tally, tables[top], part, entries)  # fmt: skip
         else:
-            _part_all(entries, start, end, f, below, side, at, shift, spare, zero, one)
+            part_all(entries, start, end, f, below, ties, side, at, shift, spare, zero, one)
             if not zero:
                 middle, end = start, start + end - middle
         nodes[first, START], nodes[first, END] = start, middle

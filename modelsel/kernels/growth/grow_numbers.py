@@ -1,4 +1,4 @@
-"""Grow a whole tree by squared error: nominal features, missing values by every policy, weights of any kind.
+"""Grow a whole tree by squared error or Poisson deviance: nominal features, missing values by any policy, any weights.
 
 As `grow`, whose stretches of sorted columns and stable partitions these are: an entry is code | number in the node, and what is
 added up are whole numbers (`kernels/growth/numbers`).
@@ -23,6 +23,7 @@ from modelsel.kernels.layout import (
     END,
     FEATURE,
     FIRST,
+    GENERAL,
     INFORMATION,
     LEFT,
     LEVELS,
@@ -56,18 +57,18 @@ def _splittable(moments, depth, rules, limits):
 
 
 @kernel(_nrt=False)
-def _search(order, slot, codes, mine, start, end, u, weight, levels, rest, size, rules, needed, steps, sums, sizes, keys, seen,
-            names, inside, here, below, found):  # fmt: skip
+def _search(order, slot, codes, mine, start, end, u, weight, levels, rest, size, about, rules, needed, steps, sums, sizes, keys,
+            seen, names, inside, here, below, found):  # fmt: skip
     """The feature of the best test (−1: none); those that are constant are not offered below."""
     chosen, best = -1, -np.inf
     for f in range(len(slot)):
         below[f] = 0
         if here[f]:
             if slot[f] < 0:
-                best_levels(codes[f], mine, u, weight, levels[f], rest, size, rules, needed, steps, sums, sizes, keys, seen,
-                            names, inside[f], found[f])  # fmt: skip
+                best_levels(codes[f], mine, u, weight, levels[f], rest, size, about, rules, needed, steps, sums, sizes, keys,
+                            seen, names, inside[f], found[f])  # fmt: skip
             else:
-                best_cut(order[slot[f], start:end], u, weight, levels[f], rest, size, rules, needed, steps, found[f])
+                best_cut(order[slot[f], start:end], u, weight, levels[f], rest, size, about, rules, needed, steps, found[f])
             below[f] = found[f, CUTS] >= 0
             if found[f, CODE] >= 0 and found[f, VALUE] > best:
                 chosen, best = f, found[f, VALUE]
@@ -150,9 +151,10 @@ def grow(order, rows, weight, slot, codes, levels, whole, steps, parts, rules, l
         here, below = offered[depth], offered[depth + 1]
         u, zeros = roomier(u, size), zeros if size <= len(zeros) else np.zeros(2 * size, np.int32)
         mine, own_weight, own_u = rows[start:end], weight[start:end], u[:size]
-        rest, total = centre(mine, own_weight, whole, steps, parts, own_u)
-        f = _search(order, slot, codes, mine, start, end, own_u, own_weight, levels, rest, total, rules, needed, steps, sums,
-                    sizes, keys, seen, names, inside, here, below, found)  # fmt: skip
+        rest, total, mean = centre(mine, own_weight, whole, steps, parts, own_u)
+        about = np.nan if rules.formula == GENERAL else mean + limits.exponent * parts
+        f = _search(order, slot, codes, mine, start, end, own_u, own_weight, levels, rest, total, about, rules, needed, steps,
+                    sums, sizes, keys, seen, names, inside, here, below, found)  # fmt: skip
         if f < 0:
             continue
         best_of, code, side = found[f], int(found[f, CODE]), int(found[f, SIDE])

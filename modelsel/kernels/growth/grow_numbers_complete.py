@@ -1,30 +1,32 @@
 """Grow a tree by squared error where every feature is a threshold feature without missing values and every row weighs one.
 
-An entry of a sorted column packs q | row | new: the whole number that stands for the row's target, the row's place among the
-fitted ones, and whether its value differs from the one before. With m the whole mean of a node, a cut is worth
+An entry of a sorted column packs row | q | new: the row's place among the fitted ones, the whole number q that stands for its
+target (less the smallest), and whether its value differs from the one before (`kernels/growth/sorted_columns`). With m the
+whole mean of a node, a cut is worth
 
     a² / n_l + b² / n_r,   a = Σ_left (q − m),   b = Σ_right (q − m)
 
 Sums are whole numbers, so that cuts which part the rows alike, or the other way round, are worth the same to the last bit; the
-first of the best wins. A node's stretch of every sorted column is parted in place, as in `grow_counted`.
+first of the best wins. Nodes of few rows need no sorted columns (`kernels/growth/few_rows`).
 """
+
+import math
 
 import numpy as np
 
 from modelsel.kernels import types
 from modelsel.kernels.compiler import kernel
+from modelsel.kernels.growth.few_rows import CODES, FEW, by_row, fits, grow_few, room
+from modelsel.kernels.growth.number_sums import LEAST, ROWS, SUMS, TOTAL, add, begin, splittable, squares
+from modelsel.kernels.growth.sorted_columns import differ, inverses, missing_to, pack, part_all, with_ties
 from modelsel.kernels.layout import (
-    BRANCH,
     BRANCHES,
     DEPTH,
-    DIVIDED,
     END,
     FEATURE,
     FIRST,
-    FRACTIONAL,
     LEFT,
     MISSING_TO,
-    PARENT,
     RECORD,
     RIGHT,
     START,
@@ -34,102 +36,28 @@ from modelsel.kernels.layout import (
 from modelsel.kernels.splits.split_competition import longer
 
 OUT = np.int64(-1)
-HALF = 21  # q = u·2^21 + v
-TOTAL, U, UU, UV, VV, LEAST, LARGEST, ROWS = range(8)  # of a node: Σq, Σu, Σu², Σuv, Σv², least and largest q, rows
-SUMS = 8
-STRETCH = 256  # rows looked at together for a first difference
+WORD = 62  # binary digits of an entry without its lowest
+BLOCK = 64  # cuts that are asked together whether one of them may be better
+DEEP = 40  # levels from which the rows bound the nodes
+LONG = 256  # rows from which that pays
+NEARLY = 1.0 - 1e-12  # what rounding may do to a comparison
 
 
 @kernel()
-def _pack(order, whole, rows, shift):
-    """Entries q | row | new of the chosen rows, per sorted column."""
-    entries, place = np.empty((order.shape[0], len(rows)), np.int64), np.full(order.shape[1], OUT)
+def _words(whole, low, rows, size, shift):
+    """Entries of the chosen rows but for `new`, per row of the task."""
+    words = np.full(size, OUT)
     for i in range(len(rows)):
-        place[rows[i]] = i
-    for f in range(order.shape[0]):
-        at, new, sorted_rows, own = 0, np.int64(0), order[f], entries[f]
-        for i in range(order.shape[1]):
-            row = np.int64(sorted_rows[i])
-            begins = row >> 63
-            new |= begins & 1
-            number = place[np.uint64(row ^ begins)]
-            if number >= 0:
-                own[at] = (whole[np.uint64(number)] << shift) | (number << 1) | new
-                at += 1
-                new = np.int64(0)
-    return entries
-
-
-@kernel()
-def _inverses(n):
-    """1/i for i = 0 … n, the first of them 0."""
-    shares = np.zeros(n + 1)
-    for i in range(1, n + 1):
-        shares[i] = 1.0 / i
-    return shares
-
-
-@kernel(_nrt=False)
-def _add(column, shift, sums):
-    """The sums of a stretch of rows."""
-    total, u_total, uu, uv, vv = np.int64(0), np.int64(0), np.int64(0), np.int64(0), np.int64(0)
-    least, largest, low = np.int64(column[0] >> shift), np.int64(column[0] >> shift), np.int64((1 << HALF) - 1)
-    for i in range(len(column)):
-        q = column[np.uint64(i)] >> shift
-        u, v = q >> HALF, q & low
-        total += q
-        u_total += u
-        uu += u * u
-        uv += u * v
-        vv += v * v
-        least = q if q < least else least
-        largest = q if q > largest else largest
-    sums[TOTAL], sums[U], sums[UU], sums[UV], sums[VV] = total, u_total, uu, uv, vv
-    sums[LEAST], sums[LARGEST], sums[ROWS] = least, largest, len(column)
-
-
-@kernel(_nrt=False)
-def _squares(sums):
-    """Σ (q − M)² about the mean M, from whole sums about a whole number near it; 0 where all are equal."""
-    if sums[LEAST] == sums[LARGEST]:
-        return 0.0
-    n, total, u = sums[ROWS], sums[TOTAL], sums[U]
-    m, v = total // n, total - (u << HALF)
-    mu, mv = m >> HALF, m & ((1 << HALF) - 1)
-    uu = sums[UU] - 2 * mu * u + n * mu * mu
-    uv = sums[UV] - mu * v - mv * u + n * mu * mv
-    vv = sums[VV] - 2 * mv * v + n * mv * mv
-    rest = float(total - m * n)
-    about = float(uu) * 2.0 ** (2 * HALF) + float(uv) * 2.0 ** (HALF + 1) + float(vv)
-    return max(about - rest * rest / float(n), 0.0)
-
-
-@kernel(_nrt=False)
-def _splittable(sums, depth, least, enough, most):
-    """A node is worth a search: two numbers, rows for two branches, and within the limits."""
-    return sums[LEAST] < sums[LARGEST] and sums[ROWS] >= max(enough, 2 * least) and depth < most
-
-
-@kernel(_nrt=False)
-def _differ(column):
-    """Say whether any two values differ (a stretch at a time: most columns differ early)."""
-    differ = np.int64(0)
-    for first in range(1, len(column), STRETCH):
-        for i in range(first, min(first + STRETCH, len(column))):
-            differ |= column[np.uint64(i)]
-        if differ & 1:
-            return True
-    return False
+        words[rows[i]] = (np.int64(i) << shift) | ((whole[i] - low) << 1)
+    return words
 
 
 @kernel(inline="always", _nrt=False)
-def _cut(column, mean, rest, inverse, least, shift, best):
-    """What the best cut is worth if it is more than `best`, and the rows left of it (0: none); rest: Σ (q − m)."""
-    n, at, a = len(column), np.int64(0), np.int64(0)
-    for i in range(least - 1):
-        a += (column[np.uint64(i)] >> shift) - mean
-    for i in range(least, n - least + 1):
-        a += (column[np.uint64(i - 1)] >> shift) - mean
+def _cuts(column, first, last, a, mean, mask, rest, inverse, best, at):
+    """Look at the cuts behind rows first … last; a: Σ (q − m) of the rows before."""
+    n = len(column)
+    for i in range(first, last + 1):
+        a += ((column[np.uint64(i - 1)] & mask) >> 1) - mean
         if column[np.uint64(i)] & 1:
             left, right = float(a), float(rest - a)
             value = left * left * inverse[np.uint64(i)] + right * right * inverse[np.uint64(n - i)]
@@ -139,114 +67,63 @@ def _cut(column, mean, rest, inverse, least, shift, best):
 
 
 @kernel(_nrt=False)
-def _search(entries, begin, end, here, below, sums, inverse, least, shift):
+def _room(n, rest, first, last, best):
+    """The least and the largest a of cuts first … last that cannot be better than `best`: where a − R·i/n is that near to 0.
+
+    A cut is worth R²/n + (a − R·i/n)²·n / (i (n − i)), R = `rest`; i (n − i) is least at an end.
+    """
+    size, share = float(n), float(rest) / float(n)
+    beyond = best * NEARLY - float(rest) * share
+    ends = min(float(first) * (size - float(first)), float(last) * (size - float(last)))
+    away = math.sqrt(max(beyond, 0.0) * ends / size) * NEARLY - 1.0
+    return np.int64(np.ceil(share * float(last) - away)), np.int64(np.floor(share * float(first) + away))
+
+
+@kernel(_nrt=False)
+def _cut(column, mean, mask, rest, inverse, least, best):
+    """What the best cut is worth if it is more than `best`, and the rows left of it (0: none)."""
+    n, at, a = len(column), np.int64(0), np.int64(0)
+    for i in range(least - 1):
+        a += ((column[np.uint64(i)] & mask) >> 1) - mean
+    if n < LONG:
+        return _cuts(column, least, n - least, a, mean, mask, rest, inverse, best, at)
+    twice = 2 * mean
+    for first in range(least, n - least + 1, BLOCK):
+        last, before = min(first + BLOCK - 1, n - least), a
+        low, high = _room(n, rest, first, last, best)
+        low, high, double, outside = 2 * low, 2 * high, 2 * a, high - low
+        for i in range(first, last + 1):
+            double += (column[np.uint64(i - 1)] & mask) - twice
+            outside |= (double - low) | (high - double)
+        a = double >> 1
+        if outside < 0:
+            best, at = _cuts(column, first, last, before, mean, mask, rest, inverse, best, at)
+    return best, at
+
+
+@kernel(_nrt=False)
+def _search(entries, begin, end, here, below, ties, mean, mask, rest, inverse, least):
     """The feature of the best cut (−1: none), what it is worth, the rows left of it. Constant ones are not offered below."""
-    mean = sums[TOTAL] // sums[ROWS]
-    rest, best, chosen, at = sums[TOTAL] - mean * sums[ROWS], -1.0, -1, np.int64(0)
+    best, chosen, at = -1.0, -1, np.int64(0)
     for f in range(len(entries)):
         column = entries[f, begin:end]
-        below[f] = here[f] and _differ(column)
+        below[f] = here[f] and (not ties[f] or differ(column))
         if below[f]:
-            best, left = _cut(column, mean, rest, inverse, least, shift, best)
+            best, left = _cut(column, mean, mask, rest, inverse, least, best)
             if left > 0:
                 chosen, at = f, left
     return chosen, best - float(rest) * float(rest) * inverse[end - begin], at
 
 
 @kernel(_nrt=False)
-def _pair(codes, here, rows, one, other):
-    """The feature that parts two rows, the first in which they differ (−1: none); the row that goes left, and the other."""
-    for f in range(len(here)):
-        if here[f]:
-            a, b = codes[f, rows[np.uint64(one)]], codes[f, rows[np.uint64(other)]]
-            if a != b:
-                return (f, one, other) if a < b else (f, other, one)
-    return -1, one, other
-
-
-@kernel(_nrt=False)
-def _write_pair(nodes, value, sums, node, first, f, left, right, codes, rows, whole, policy):
-    """A test that parts two rows, and its two leaves."""
-    record = nodes[node]
-    record[TEST], record[FEATURE], record[FIRST], record[BRANCHES] = THRESHOLD, f, first, 2
-    record[LEFT], record[RIGHT] = codes[f, rows[np.uint64(left)]], codes[f, rows[np.uint64(right)]]
-    record[MISSING_TO] = _missing_to(policy, 1, 1)
-    total = whole[np.uint64(left)] + whole[np.uint64(right)]
-    mean = total >> 1
-    rest, a = total - 2 * mean, whole[np.uint64(left)] - mean
-    b = float(rest - a)
-    value[node, 0] = float(a) * float(a) * 1.0 + b * b * 1.0 - float(rest) * float(rest) * 0.5
-    for k in range(2):
-        child, q = first + k, whole[np.uint64(right if k else left)]
-        nodes[child, PARENT], nodes[child, DEPTH] = node, record[DEPTH] + 1
-        _only(q, sums[child])
-
-
-@kernel(_nrt=False)
-def _only(q, sums):
-    """The sums of a single row."""
-    u, v = q >> HALF, q & np.int64((1 << HALF) - 1)
-    sums[TOTAL], sums[U], sums[UU], sums[UV], sums[VV] = q, u, u * u, u * v, v * v
-    sums[LEAST], sums[LARGEST], sums[ROWS] = q, q, 1
-
-
-@kernel(_nrt=False)
-def _sides(column, at, side, ids):
-    """Mark the rows right of a cut."""
-    for i in range(len(column)):
-        side[np.uint64((column[np.uint64(i)] >> 1) & ids)] = i >= at
-
-
-@kernel(_nrt=False)
-def _part(column, side, at, ids, spare):
-    """One sorted column, in order: rows of side 0 first. A row that loses those before it inherits their `new`."""
-    zero, one, new_zero, new_one = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+def _divide(column, at, shift, mask, low, side, numbers, left, right):
+    """Mark the rows right of a cut, and add up either side."""
     for i in range(len(column)):
         entry = column[np.uint64(i)]
-        later = np.int64(side[np.uint64((entry >> 1) & ids)])
-        new_zero |= entry & 1
-        new_one |= entry & 1
-        column[np.uint64(zero)] = entry | new_zero
-        spare[np.uint64(one)] = entry | new_one
-        one += later
-        zero += 1 - later
-        new_zero &= later
-        new_one &= 1 - later
-    for i in range(one):
-        column[np.uint64(at + i)] = spare[np.uint64(i)]
-
-
-@kernel(_nrt=False)
-def _keep(column, side, wanted, ids):
-    """One sorted column, in order: rows of the wanted side alone."""
-    at, new = np.int64(0), np.int64(0)
-    for i in range(len(column)):
-        entry = column[np.uint64(i)]
-        other = np.int64(side[np.uint64((entry >> 1) & ids)]) ^ wanted
-        new |= entry & 1
-        column[np.uint64(at)] = entry | new
-        at += 1 - other
-        new &= other
-
-
-@kernel(_nrt=False)
-def _part_all(entries, start, end, f, below, side, at, ids, spare, zero, one):
-    """Part all sorted columns of a node but the chosen one, which is in order; only one side where the other is a leaf."""
-    for g in range(len(entries)):
-        if below[g] and zero and one and g != f:
-            _part(entries[g, start:end], side, at, ids, spare)
-        elif below[g] and zero != one and not (zero and g == f):
-            _keep(entries[g, start:end], side, np.int64(one), ids)
-
-
-@kernel(_nrt=False)
-def _missing_to(policy, left, right):
-    """Return the branch of a later row with a missing value: by policy, the node's median or its larger side."""
-    if policy == FRACTIONAL:
-        return DIVIDED
-    if policy == BRANCH:
-        return 1 if right > left else 0
-    return 0 if (left + right - 1) // 2 < left else 1
+        side[np.uint64(entry >> shift)] = i >= at
+        numbers[np.uint64(i)] = ((entry & mask) >> 1) + low
+    add(numbers[:at], left)
+    add(numbers[at : len(column)], right)
 
 
 @kernel(
@@ -259,20 +136,22 @@ def grow(order, codes, whole, rows, rules, limits, stop):
 
     order, codes: of the ranked columns; whole: q of each of the chosen `rows`.
     """
-    features, n, ids = len(order), len(rows), np.int64((1 << rules.id_bits) - 1)
-    shift = rules.id_bits + 1
+    features, n, shift = len(order), len(rows), np.int64(WORD + 1 - rules.id_bits)
+    mask = ((np.int64(1) << (WORD - rules.id_bits)) - 1) << 1
     least, most = max(np.int64(np.ceil(limits.min_leaf - 1e-9)), 1), rules.max_depth
     enough = np.int64(np.ceil(limits.min_split - 1e-9))
-    inverse, entries = _inverses(n), _pack(order, whole, rows, shift)
-    nodes, value, sums = np.zeros((64, RECORD), np.int64), np.zeros((64, 1)), np.zeros((64, SUMS), np.int64)
-    offered, side, spare = np.ones((8, features), np.uint8), np.zeros(n, np.uint8), np.empty(n, np.int64)
-    first_column = np.empty((1, n), np.int64)
-    for i in range(n):
-        first_column[0, i] = whole[i] << shift
-    _add(first_column[0], shift, sums[0])
-    nodes[0, PARENT], nodes[0, END] = -1, n
+    bound = 2 * (n // least) + 1 if most > DEEP else min(2 * (n // least) + 1, np.int64(2) << most)
+    nodes, value, sums = np.empty((bound, RECORD), np.int64), np.empty(bound), np.empty((bound, SUMS), np.int64)
+    add(whole, sums[0])
+    low, inverse, entries = sums[0, LEAST], inverses(n), np.empty((features, n), np.int64)
+    pack(order, _words(whole, low, rows, order.shape[1], shift), OUT, entries)
+    ties, turned, few = with_ties(entries), by_row(codes, rows), codes.shape[1] < CODES
+    offered, side, spare, numbers = np.ones((8, features), np.uint8), np.zeros(n, np.uint8), np.empty(n, np.int64), whole.copy()
+    own, off, work = np.empty(FEW, np.int64), np.empty(FEW), room()
+    begin(nodes, value, 0, -1, 0)
+    nodes[0, END] = n
     stack, top, made = np.zeros((64, 1), np.int64), 1, 1
-    if not _splittable(sums[0], 0, least, enough, most):
+    if not splittable(sums[0], 0, least, enough, most):
         top = 0
     while top > 0:
         if stop[0]:
@@ -283,36 +162,33 @@ def grow(order, codes, whole, rows, rules, limits, stop):
         start, end, depth = nodes[node, START], nodes[node, END], nodes[node, DEPTH]
         offered = longer(offered, depth + 2)
         here, below = offered[depth], offered[depth + 1]
-        f, best, at = _search(entries, start, end, here, below, sums[node], inverse, least, shift)
+        mean = sums[node, TOTAL] // sums[node, ROWS]
+        rest = sums[node, TOTAL] - mean * sums[node, ROWS]
+        f, best, at = _search(entries, start, end, here, below, ties, mean - low, mask, rest, inverse, least)
         if f < 0:
             continue
         first, column, middle = made, entries[f, start:end], start + at
         made += 2
-        nodes, value, sums = longer(nodes, made), longer(value, made), longer(sums, made)
-        _add(column[:at], shift, sums[first])
-        _add(column[at:], shift, sums[first + 1])
+        _divide(column, at, shift, mask, low, side, numbers, sums[first], sums[first + 1])
         record = nodes[node]
         record[TEST], record[FEATURE], record[FIRST], record[BRANCHES] = THRESHOLD, f, first, 2
-        record[LEFT] = codes[f, rows[(column[at - 1] >> 1) & ids]]
-        record[RIGHT] = codes[f, rows[(column[at] >> 1) & ids]]
-        record[MISSING_TO], value[node, 0] = _missing_to(rules.missing, at, end - middle), best
+        record[LEFT], record[RIGHT] = turned[column[at - 1] >> shift, f], turned[column[at] >> shift, f]
+        record[MISSING_TO], value[node] = missing_to(rules.missing, at, at, end - middle), best
         for b in range(2):
-            nodes[first + b, PARENT], nodes[first + b, DEPTH] = node, depth + 1
-        zero = _splittable(sums[first], depth + 1, least, enough, most)
-        one = _splittable(sums[first + 1], depth + 1, least, enough, most)
+            begin(nodes, value, first + b, node, depth + 1)
+        zero = splittable(sums[first], depth + 1, least, enough, most)
+        one = splittable(sums[first + 1], depth + 1, least, enough, most)
         for b in range(2):
-            if (one if b else zero) and sums[first + b, ROWS] == 2:  # needs no sorted columns
-                place = at if b else 0
-                g, left, right = _pair(codes, below, rows, (column[place] >> 1) & ids, (column[place + 1] >> 1) & ids)
-                if g >= 0:
-                    nodes, value, sums = longer(nodes, made + 2), longer(value, made + 2), longer(sums, made + 2)
-                    _write_pair(nodes, value, sums, first + b, made, g, left, right, codes, rows, whole, rules.missing)
-                    made += 2
-        zero, one = zero and sums[first, ROWS] > 2, one and sums[first + 1, ROWS] > 2
+            if few and (one if b else zero) and fits(sums[first + b]):
+                count, place = sums[first + b, ROWS], at if b else 0
+                for i in range(count):
+                    own[i] = column[place + i] >> shift
+                made = grow_few(first + b, own[:count], numbers, turned, whole, inverse, least, enough, most, rules.missing,
+                                nodes, value, sums, made, off, work)  # fmt: skip
+                zero, one = zero and b == 1, one and b == 0
         if not zero and not one:
             continue
-        _sides(column, at, side, ids)
-        _part_all(entries, start, end, f, below, side, at, ids, spare, zero, one)
+        part_all(entries, start, end, f, below, ties, side, at, shift, spare, zero, one)
         if not zero:
             middle, end = start, start + end - middle
         nodes[first, START], nodes[first, END] = start, middle
@@ -323,7 +199,7 @@ def grow(order, codes, whole, rows, rules, limits, stop):
             if one if child else zero:
                 stack[top, 0] = first + child
                 top += 1
-    squares = np.zeros(made)
+    spread = np.zeros(made)
     for node in range(made):
-        squares[node] = _squares(sums[node])
-    return nodes[:made].copy(), value[:made, 0].copy(), sums[:made].copy(), squares
+        spread[node] = squares(sums[node])
+    return nodes[:made], value[:made], sums[:made], spread

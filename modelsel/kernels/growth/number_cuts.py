@@ -1,13 +1,18 @@
-"""The best test of one feature by squared error: a cut of a sorted column, or a test of a nominal feature's levels.
+"""The best test of one feature of a target that is a number: a cut of a sorted column, or a test of a nominal feature's levels.
 
-What a test is worth is Σ_b (Σ_b u)² / w_b over its branches; sums of u are whole numbers, so that the first of the best wins
-whatever the order of rows. Where missing values take no part, sums are taken about the mean of the rows that do.
+By squared error a test is worth Σ_b (Σ_b u)² / w_b over its branches; sums of u are whole numbers, so that the first of the
+best wins whatever the order of rows. Where missing values take no part, sums are taken about the mean of the rows that do.
+
+By Poisson deviance it is worth Σ_b t_b log(t_b / w_b), t_b = Σ_b u + c·w_b: `centre` c is what u was taken about, counted from
+the number 0 (NaN: squared error).
 """
+
+import math
 
 import numpy as np
 
 from modelsel.kernels.compiler import kernel
-from modelsel.kernels.growth.numbers import shift_of
+from modelsel.kernels.growth.numbers import mean_of, shift_of
 from modelsel.kernels.growth.tally import ascend
 from modelsel.kernels.layout import (
     ABSENT,
@@ -30,10 +35,13 @@ from modelsel.kernels.layout import (
 
 
 @kernel(_nrt=False)
-def worth(left, right, n_left, n_right):
-    """What two branches are worth."""
-    a, b = float(left), float(right)
-    return a * a * (1.0 / n_left) + b * b * (1.0 / n_right)
+def worth(own, size, centre):
+    """What a branch is worth."""
+    a = float(own)
+    if centre != centre:
+        return a * a * (1.0 / size)
+    total = a + centre * size
+    return total * math.log(total / size) if total > 0.0 else 0.0
 
 
 @kernel(_nrt=False)
@@ -44,11 +52,11 @@ def _clear(found):
 
 
 @kernel(_nrt=False)
-def _take(found, left, total, n_left, size, needed, code, after, side):
+def _take(found, left, total, n_left, size, centre, needed, code, after, side):
     """Keep a test of two branches if it is admissible and better than the best so far."""
     n_right = size - n_left
     if n_left >= needed and n_right >= needed and n_left > 0.0 and n_right > 0.0:
-        value = worth(left, total - left, n_left, n_right)
+        value = worth(left, n_left, centre) + worth(total - left, n_right, centre)
         if value > found[VALUE]:
             found[VALUE], found[CODE], found[NEXT], found[SIDE] = value, code, after, side
 
@@ -84,7 +92,7 @@ def _sum_about(entries, end, u, weight, shift, ids, total, size, steps, fill, lo
 
 
 @kernel(_nrt=False)
-def best_cut(entries, u, weight, missing, rest, all_weight, rules, needed, steps, found):
+def best_cut(entries, u, weight, missing, rest, all_weight, centre, rules, needed, steps, found):
     """Write the best cut of a sorted column into `found` (CODE < 0: none; CUTS < 0: the column is constant here)."""
     shift, ids, end = rules.id_bits, (np.int64(1) << rules.id_bits) - 1, len(entries)
     _clear(found)
@@ -104,6 +112,7 @@ def best_cut(entries, u, weight, missing, rest, all_weight, rules, needed, steps
     about = not either
     whole, full = total, size
     if about:
+        centre += mean_of(total, size, steps)
         whole = _sum_about(entries, end, u, weight, shift, ids, total, size, steps, fill, lost, lost_weight)
     elif lost_weight > 0.0:
         whole, full = rest, all_weight
@@ -122,14 +131,14 @@ def best_cut(entries, u, weight, missing, rest, all_weight, rules, needed, steps
             continue
         if before >= 0:
             if either and lost_weight > 0.0:
-                _take(found, left + lost, whole, n_left + lost_weight, full, needed, before, code, 0.0)
-                _take(found, left, whole, n_left, full, needed, before, code, 1.0)
+                _take(found, left + lost, whole, n_left + lost_weight, full, centre, needed, before, code, 0.0)
+                _take(found, left, whole, n_left, full, centre, needed, before, code, 1.0)
             else:
-                _take(found, left, whole, n_left, full, needed, before, code, 0.0)
+                _take(found, left, whole, n_left, full, centre, needed, before, code, 0.0)
         left += own - (shift_of(total, size, own_weight, steps) if about else 0)
         n_left += own_weight
         before = code
-    found[INFORMATION] = float(whole) * float(whole) * (1.0 / full)
+    found[INFORMATION] = worth(whole, full, centre)
     if rules.missing == NODE_MODE:
         found[SIDE] = 0.0 if fill <= found[CODE] else 1.0
     elif rules.missing == FRACTIONAL:
@@ -196,7 +205,7 @@ def _mode(sizes, seen):
 
 
 @kernel(_nrt=False)
-def _subset(sums, sizes, pieces, names, keys, total, size, needed, levels, found, inside):
+def _subset(sums, sizes, pieces, names, keys, total, size, centre, needed, levels, found, inside):
     """Levels in the order of their means; the best prefix."""
     for k in range(len(pieces)):
         names[k] = pieces[k]
@@ -206,7 +215,7 @@ def _subset(sums, sizes, pieces, names, keys, total, size, needed, levels, found
     for k in range(len(pieces) - 1):
         left += sums[names[k]]
         n_left += sizes[names[k]]
-        _take(found, left, total, n_left, size, needed, k, 0, 0.0)
+        _take(found, left, total, n_left, size, centre, needed, k, 0, 0.0)
     if found[CODE] < 0:
         return
     for level in range(levels + 1):
@@ -220,19 +229,19 @@ def _subset(sums, sizes, pieces, names, keys, total, size, needed, levels, found
 
 
 @kernel(_nrt=False)
-def _multiway(sums, sizes, pieces, needed, found):
+def _multiway(sums, sizes, pieces, centre, needed, found):
     """A branch per piece."""
     large, value = 0, 0.0
     for level in pieces:
         large += sizes[level] >= needed
-        value += float(sums[level]) * float(sums[level]) * (1.0 / sizes[level])
+        value += worth(sums[level], sizes[level], centre)
     if large >= 2:
         found[CODE], found[VALUE] = 0.0, value
 
 
 @kernel(_nrt=False)
-def best_levels(codes, rows, u, weight, levels, rest, all_weight, rules, needed, steps, sums, sizes, keys, seen, names, inside,
-                found):  # fmt: skip
+def best_levels(codes, rows, u, weight, levels, rest, all_weight, centre, rules, needed, steps, sums, sizes, keys, seen, names,
+                inside, found):  # fmt: skip
     """Write the best test of a nominal feature into `found`, and the levels of its first branch into `inside`."""
     _clear(found)
     present = _count(codes, rows, u, weight, levels, sums, sizes, seen)
@@ -252,27 +261,28 @@ def best_levels(codes, rows, u, weight, levels, rest, all_weight, rules, needed,
         total += sums[level]
         size += sizes[level]
     if rules.missing != BRANCH:
-        whole = np.int64(0)
+        whole, about = np.int64(0), mean_of(total, size, steps)
         for level in seen[:present]:
             sums[level] -= shift_of(total, size, sizes[level], steps)
             whole += sums[level]
         total = whole
+        centre += about
     elif joins:
         total, size = rest, all_weight
     if pieces > present:
         seen[present] = levels
-    found[INFORMATION] = float(total) * float(total) * (1.0 / size)
+    found[INFORMATION] = worth(total, size, centre)
     if rules.nominal == MULTIWAY:
-        _multiway(sums, sizes, seen[:pieces], needed, found)
+        _multiway(sums, sizes, seen[:pieces], centre, needed, found)
     elif rules.nominal == EQUALITY:
         for level in seen[:present]:
             if joins:
-                _take(found, sums[level] + lost, total, sizes[level] + lost_weight, size, needed, level, 0, 0.0)
-                _take(found, sums[level], total, sizes[level], size, needed, level, 0, 1.0)
+                _take(found, sums[level] + lost, total, sizes[level] + lost_weight, size, centre, needed, level, 0, 0.0)
+                _take(found, sums[level], total, sizes[level], size, centre, needed, level, 0, 1.0)
             else:
-                _take(found, sums[level], total, sizes[level], size, needed, level, 0, 0.0)
+                _take(found, sums[level], total, sizes[level], size, centre, needed, level, 0, 0.0)
     else:
-        _subset(sums, sizes, seen[:pieces], names, keys, total, size, needed, levels, found, inside)
+        _subset(sums, sizes, seen[:pieces], names, keys, total, size, centre, needed, levels, found, inside)
     found[SIDE] = _side(rules, fill, inside, found, levels)
 
 

@@ -36,8 +36,14 @@ def shift_of(total, size, weight, steps):
 
 
 @kernel(_nrt=False)
+def mean_of(total, size, steps):
+    """The mean m that sums are taken about."""
+    return float(total // np.int64(size)) if steps == 0.0 else float(total) / size
+
+
+@kernel(_nrt=False)
 def centre(rows, weight, whole, steps, parts, u):
-    """u of the rows of a node; returns Σ u and Σ w."""
+    """u of the rows of a node; returns Σ u, Σ w and the mean that u is about."""
     total, size, rest = np.int64(0), 0.0, np.int64(0)
     for i in range(len(rows)):
         u[i] = weighted(whole[np.uint64(rows[i])], weight[i], steps, parts)
@@ -46,7 +52,7 @@ def centre(rows, weight, whole, steps, parts, u):
     for i in range(len(rows)):
         u[i] -= shift_of(total, size, weight[i], steps)
         rest += u[i]
-    return rest, size
+    return rest, size, mean_of(total, size, steps)
 
 
 @kernel(_nrt=False)

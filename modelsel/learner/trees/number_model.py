@@ -1,4 +1,4 @@
-"""A fitted tree of numbers: each leaf answers the mean of its rows."""
+"""A fitted tree of numbers: each leaf answers the mean of its rows, or of a model tree what its linear model says."""
 
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -13,10 +13,12 @@ from modelsel.learner.trees.restoring import demand, restored_tree, structure
 from modelsel.tree.export.rules import row_paths
 from modelsel.tree.routing import Routed, route
 from modelsel.tree.structure.node import LEAF, NodeNumbers, PrunedView
+from modelsel.tree.structure.node_models import NodeModels, Term
 
 READS_CLASSES = "reads classes, and this target is a number"
-OF_NUMBERS = ("variance", "gini")  # the Gini index of numbers is their variance
+SQUARED = ("variance", "gini")  # the Gini index of numbers is their variance
 NUMBERS = ("prediction", "counts", "mean", "squares")
+MODELS = ("intercept", "coefficients", "model_squares", "term_feature", "term_fill", "term_levels")
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,3 +89,56 @@ def restore_numbers(description: Description) -> NumberTreeModel:
     )
     tree = replace(tree, numbers=NodeNumbers(mean, squares))
     return NumberTreeModel(PrunedView(tree, tree.test == LEAF, prediction, counts))
+
+
+@dataclass(frozen=True, eq=False)
+class ModelTree(NumberTreeModel):
+    """`cut.models` say what each leaf answers."""
+
+    def predict(self, table: Table) -> Floats:
+        assert self.cut.models is not None
+        return self.cut.models.answers(self._route(table).leaf, self.cut.models.values(np.asarray(table.values)))
+
+    def describe(self) -> Description:
+        """Describe the model: the tree, then its models; the marks of indicators one after the other."""
+        own, models = super().describe(), self.cut.models
+        assert models is not None
+        marks = [term.levels for term in models.terms if term.levels is not None]
+        arrays: dict[str, NDArray[Any]] = {
+            "intercept": models.intercept, "coefficients": models.coefficients, "model_squares": models.squares,
+            "term_feature": np.array([term.feature for term in models.terms], np.int64),
+            "term_fill": np.array([term.fill for term in models.terms], np.float64),
+            "term_levels": np.concatenate([np.zeros(0, bool), *marks]),
+        }  # fmt: skip
+        return Description("m5p", own.facts, {**own.arrays, **arrays})
+
+
+def restore_models(description: Description) -> ModelTree:
+    """Read a model tree back; ValueError names the first thing that is not whole."""
+    cut, arrays = restore_numbers(description).cut, description.arrays
+    demand(set(MODELS) <= set(arrays), "arrays of models are missing")
+    terms = _terms(description, cut)
+    shapes = {"intercept": (len(cut.tree),), "model_squares": (len(cut.tree),), "coefficients": (len(cut.tree), len(terms))}
+    for name, shape in shapes.items():
+        demand(arrays[name].shape == shape, f"{name} has shape {arrays[name].shape}, not {shape}")
+        demand(np.isfinite(arrays[name]), f"{name} are finite")
+    intercept, coefficients, squares = (
+        np.ascontiguousarray(arrays[name], np.float64) for name in ("intercept", "coefficients", "model_squares")
+    )
+    demand(squares >= 0, "squares of models are at least 0")
+    return ModelTree(replace(cut, models=NodeModels(terms, intercept, coefficients, squares)))
+
+
+def _terms(description: Description, cut: PrunedView) -> tuple[Term, ...]:
+    """The terms of the models: of a nominal feature marks of its levels, else its number."""
+    features, arrays = cut.tree.features, description.arrays
+    of, fill, marks = arrays["term_feature"], arrays["term_fill"], arrays["term_levels"].astype(bool)
+    demand(np.issubdtype(of.dtype, np.integer) and of.shape == fill.shape, "terms name features, and have what fills gaps")
+    demand((of >= 0) & (of < len(features)) & np.isfinite(fill), "a term reads a feature that is not there")
+    ends = np.cumsum([0, *(len(features[each].levels) * (features[each].kind == "nominal") for each in of.tolist())])
+    demand(len(marks) == ends[-1], "marks of terms do not fit their features")
+    own = [
+        marks[low:high] if features[each].kind == "nominal" else None for each, low, high in zip(of.tolist(), ends, ends[1:])
+    ]
+    ranks = [len(features[each].levels) if features[each].kind == "ordered" else 0 for each in of.tolist()]
+    return tuple(Term(*each) for each in zip(of.tolist(), fill.tolist(), own, ranks, strict=True))

@@ -62,6 +62,16 @@ def prepare_engine(engine: Engine, schema: MetaData, owner: str) -> Engine:
     return engine
 
 
+def sqlite_file(url: str) -> Path | None:
+    """The file of an address; None for a server.
+
+    >>> sqlite_file("sqlite:////tmp/ledger.db"), sqlite_file("postgresql://db.example.org/modelsel")
+    (PosixPath('/tmp/ledger.db'), None)
+    """
+    parsed = _parsed(url)
+    return _file(parsed) if parsed.get_backend_name() == "sqlite" else None
+
+
 def same_file(url: str, path: Path) -> bool:
     """Say whether an address names this very file, by whatever path."""
     parsed = _parsed(url)

@@ -9,7 +9,7 @@ look does first: then all bytes are read and compared with those that were judge
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, func, select, text
+from sqlalchemy import Connection, func, select
 
 from modelsel.ledger.database.judged import FEWEST, FURTHER, JudgedEntries, LedgerBytes, Row
 from modelsel.ledger.database.schema import ABOUT, ENTRIES, FIELDS, SIGNATURES
@@ -22,7 +22,7 @@ COLUMNS = tuple(ENTRIES.c[name] for name in FIELDS)
 SIGNED = tuple(SIGNATURES.c[name] for name in ("hash", "signer", "signature"))
 TERMS = ("owner", "migrated")  # what of a ledger as a whole decides which entries are believed
 MANY = 1000  # new entries from which all are examined at once
-LAST = text("SELECT (SELECT max(rowid) FROM entries), (SELECT max(rowid) FROM signatures)")
+LAST = "SELECT (SELECT max(rowid) FROM entries), (SELECT max(rowid) FROM signatures)"  # of SQLite
 
 
 class Reading:
@@ -40,7 +40,7 @@ class Reading:
 
     def now(self, connection: Connection, ledger: str, anew: bool = False) -> TrustedEntries:
         """The entries that stand there now, judged; `ledger` is its id."""
-        last = connection.execute(LAST).one() if connection.dialect.name == "sqlite" else ()
+        last = connection.exec_driver_sql(LAST).one() if connection.dialect.name == "sqlite" else ()
         if not anew and last and last == self._last:
             return self._read
         state = (_tops(connection), int(connection.execute(select(func.count()).select_from(SIGNATURES)).scalar() or 0))

@@ -262,7 +262,7 @@ class Ledger:
         if self._engine.dialect.name != "sqlite":
             return 0
         with self._engine.connect() as connection:
-            return sum(int(number or 0) for number in connection.execute(LAST).one())
+            return sum(int(number or 0) for number in connection.exec_driver_sql(LAST).one())
 
     def _arrived(self, token: str, give_up: float) -> bool:
         """Say whether the transaction is in the ledger; the server is asked until it answers."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.learner.forests.model import ForestModel
 from modelsel.learner.trees.model import TreeModel
-from modelsel.learner.trees.number_model import NumberTreeModel
+from modelsel.learner.trees.number_model import ModelTree, NumberTreeModel
 from modelsel.record.model import Predictor
 from modelsel.tree.structure.node import DIVIDED
 
@@ -22,6 +22,9 @@ def one_path(predictor: Predictor, to: str) -> TreeModel:
     Raises ConfigurationError with every reason why `--to` cannot express it.
     """
     fix = "take --to sql, or a tree with missing=node_mode"
+    if isinstance(predictor.model, ModelTree):
+        what = "its leaves are linear models, and the leaves of a tree in ONNX say one number"
+        raise ConfigurationError(Problem("MSEL-255", what, f"--to {to}", "take --to sql, rules, dot or json"))
     if isinstance(predictor.model, NumberTreeModel):
         raise ConfigurationError(Problem("MSEL-255", "it predicts numbers", f"--to {to}", "take --to sql, rules, dot or json"))
     _refuse(to, [*_reasons(predictor), *_holes(predictor)], fix)

@@ -2,7 +2,8 @@
 
 A missing value (NULL) goes where the tree sends it: down one branch, where the first surrogate that is known says, or down
 every branch with its share of the row; a tree of numbers then answers the mean of its leaves. A level that training had not
-declared goes with the majority. A tree that softens its splits or prepares its features has no such expression and is refused.
+declared goes with the majority. A leaf of a model tree is a sum of products. A tree that softens its splits or prepares its
+features has no such expression and is refused.
 
 A tree deeper than DEEPEST is written flat, a WHEN per leaf with the conditions of its path: parsers keep nested expressions on
 a stack, which in SQLite overflows from 23 nested CASE on.
@@ -20,6 +21,7 @@ from modelsel.record.export.one_path import hard_tree
 from modelsel.record.model import Predictor
 from modelsel.tree.structure.cutting import reached
 from modelsel.tree.structure.node import BY_SURROGATES, DIVIDED, EQUALITY, MULTIWAY, SUBSET, THRESHOLD, DecisionTree
+from modelsel.tree.structure.node_models import NodeModels, Term
 
 AnyTree = TreeModel | NumberTreeModel
 DEEPEST = 10  # tests on a path of nested CASE
@@ -61,12 +63,35 @@ def _number(value: float) -> str:
 def _prediction(model: AnyTree) -> str:
     """What its leaf answers for a row that goes down one path; else the best class, or the mean, of its leaves."""
     divided, numbers = _divided(model), isinstance(model, NumberTreeModel)
-    leaves = [_number(one) if numbers else text(model.cut.tree.classes[one]) for one in model.cut.prediction]
+    if model.cut.models is not None:
+        leaves = [_model(model.cut.models, node, model.cut.tree.features) for node in range(len(model.cut.tree))]
+    else:
+        leaves = [_number(one) if numbers else text(model.cut.tree.classes[one]) for one in model.cut.prediction]
     whole = _whole(model, leaves, ["NULL" if one else "" for one in divided])
     if not divided.any():
         return whole
     parted = _mean(model, model.cut.prediction, divided) if isinstance(model, NumberTreeModel) else _best(model, divided)
     return f"COALESCE({whole},\n{parted})"
+
+
+def _model(models: NodeModels, node: int, features: tuple[Feature, ...]) -> str:
+    """The linear model of a node, added up from left to right as the model does."""
+    factors = models.coefficients[node]
+    terms = (f" + {_number(factors[place])} * {_value(models.terms[place], features)}" for place in np.flatnonzero(factors))
+    return f"({_number(models.intercept[node])}{''.join(terms)})"
+
+
+def _value(term: Term, features: tuple[Feature, ...]) -> str:
+    """The value of a term; what is missing, or was not declared, counts as its `fill`."""
+    feature, fill = features[term.feature], _number(term.fill)
+    column = name(feature.name)
+    if term.levels is not None:
+        marked = [level for level, mark in zip(feature.levels, term.levels, strict=True) if mark == (term.fill == 0.0)]
+        return f"CASE WHEN {_in(column, marked)} THEN {1 - int(term.fill)} ELSE {int(term.fill)} END"
+    if feature.kind == "numeric":
+        return f"COALESCE({column}, {fill})"
+    ranks = " ".join(f"WHEN {text(level)} THEN {rank}" for rank, level in enumerate(feature.levels))
+    return f"CASE {column} {ranks} ELSE {fill} END"
 
 
 def _divided(model: AnyTree) -> Booleans:

@@ -7,12 +7,15 @@ from collections.abc import Callable
 
 from modelsel.core.errors import DataError
 from modelsel.learner.trees.model import TreeModel
+from modelsel.learner.trees.number_model import NumberTreeModel
 from modelsel.record.folder import RunFolder
 from modelsel.record.model import Predictor, describe, load
 from modelsel.reporting.sections.view import View
 from modelsel.tree.export.draw import to_html
 from modelsel.tree.export.rules import rules_text
+from modelsel.tree.softening import Widths
 
+TREES = ("tree", "m5p")  # learners whose models are trees
 RULES = 500  # on the page; `modelsel export RUN --to rules` has all
 
 
@@ -27,7 +30,7 @@ def section(view: View) -> dict[str, str]:
         return {**empty, "damage": str(error)}
     if model is None:
         return empty
-    return {**empty, "drawing": to_html(model.cut, widths=model.widths), "rules": rules_text(model.cut, RULES)}
+    return {**empty, "drawing": to_html(model.cut, widths=widths(model)), "rules": rules_text(model.cut, RULES)}
 
 
 def _rows(view: View) -> str:
@@ -38,14 +41,19 @@ def _rows(view: View) -> str:
     return f"all {view.outcome.task['development_rows']:,} development rows"
 
 
-def tree(folder: RunFolder, restored: Callable[[], Predictor] | None = None) -> TreeModel | None:
+def widths(model: TreeModel | NumberTreeModel) -> Widths | None:
+    """The ramps of a softened tree."""
+    return model.widths if isinstance(model, TreeModel) else None
+
+
+def tree(folder: RunFolder, restored: Callable[[], Predictor] | None = None) -> TreeModel | NumberTreeModel | None:
     """The tree of a model folder, or as it was `restored` before; what else it may hold is not read.
 
     Raises DataError where the folder is damaged.
     """
     learner = describe(folder.model).get("learner")
-    is_tree = isinstance(learner, dict) and learner.get("kind") == "tree"
+    is_tree = isinstance(learner, dict) and learner.get("kind") in TREES
     if not is_tree:
         return None
     model = (restored() if restored else load(folder.model)).model
-    return model if isinstance(model, TreeModel) else None
+    return model if isinstance(model, TreeModel | NumberTreeModel) else None

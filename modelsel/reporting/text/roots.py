@@ -31,6 +31,8 @@ def outcome_as_read(outcome: StudySummary) -> StudySummary:
         extra["floor"] = [{**line, "cv": _score(line["cv"])} for line in floor]
     if nested := extra.get("nested"):
         extra["nested"] = {**(_interval(nested) or {}), "scores": [root(one) for one in nested["scores"]]}
+    if made := extra.get("ensembles"):
+        extra["ensembles"] = [{**one, "corrected": _interval(one["corrected"])} for one in made]
     winner = {**outcome.winner, "cv": _score(outcome.winner["cv"]), "corrected": _interval(outcome.winner.get("corrected"))}
     return replace(outcome, measure=ROOTED, winner=winner, extra=extra)
 

@@ -49,6 +49,7 @@ def verdict(folder: RunFolder, here: Path | None = None) -> str:
     lines = [
         ("", [headline(outcome)]),
         ("winner", [*winner(outcome, rows), *filter(None, [simpler(recorded, folder.candidates(), higher)])]),
+        ("ensemble", ensembles(outcome)),
         ("cross-validated", cross_validated(outcome)),
         ("floor", list(filter(None, [sentence(outcome, higher)]))),
         ("test", test(outcome, details.get("audit", {}), folder)),
@@ -102,8 +103,13 @@ def _worth(outcome: StudySummary) -> list[tuple[str, str]]:
     corrected, plain = outcome.winner.get("corrected"), cross_validated(outcome)[0]
     if not corrected:
         return [("cross-validated", plain)]
-    words = f"{score(corrected['mean'])} {interval((corrected['low'], corrected['high']))}"
+    words = f"{score(corrected['mean'])} {interval((corrected['low'], corrected['high']))}{_doubted(corrected)}"
     return [("corrected score", f"{words}, for having picked the best; cross-validated {plain}")]
+
+
+def _doubted(corrected: Mapping[str, Any]) -> str:
+    """Mark an interval that holds less often than it says; `-v` and the page say why."""
+    return " (holds less than 95 %)" if "holds less often" in str(corrected.get("caution")) else ""
 
 
 def _shortened(text: str, label: str) -> str:
@@ -134,6 +140,18 @@ def winner(outcome: StudySummary, table: Sequence[Row]) -> list[str]:
     equal = alike(outcome)
     first = f"{won.get('entry') or won['learner']} {won['id'][:8]}: {f'{telling}; ' if telling else ''}{size}"
     return list(filter(None, (first, equal, next_best(outcome, table))))
+
+
+def ensembles(outcome: StudySummary) -> list[str]:
+    """Say of each ensemble what it is the mean of, and what picking it is worth."""
+    said = []
+    for one in outcome.extra.get("ensembles", ()):
+        parts = sorted(one["members"], key=lambda member: -member["times"])
+        told = ", ".join(f"{part['times']} × {part['entry']} {part['id'][:8]}" for part in parts)
+        own = one["corrected"]
+        worth = f"; {score(own['mean'])} {interval((own['low'], own['high']))}, picked anew in each resample" if own else ""
+        said.append(f"{one['entry']} {one['id'][:8]} is the mean of {told}{worth}")
+    return said
 
 
 def simpler(recorded: StudySummary, table: Sequence[Row], higher_is_better: bool) -> str:

@@ -96,7 +96,7 @@ def gather(book: RunIndex, rows: RunIndex, se_of: SeOf | None = None) -> Results
     if work.measure.over_rows:
         losses, row_errors = _losses(rows.work, kept, rows.scores.eligible, rows.records(kept))
     se = row_errors if over == "rows" and row_errors is not None else fold_errors(scores.score, work.resampling)
-    candidates = work.plan.candidates
+    candidates = tuple(book.formed.get(at, candidate) for at, candidate in enumerate(work.plan.candidates))
     board = Scoreboard(
         ids=tuple(candidate.id for candidate in candidates),
         folds=scores.score,

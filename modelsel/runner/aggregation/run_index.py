@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.errors import Problem, StoreError
-from modelsel.core.types import Fold, Integers, rounded
+from modelsel.core.types import Candidate, Fold, Integers, rounded
 from modelsel.planning.make import Cell
 from modelsel.runner.aggregation.score_matrix import ScoreMatrix
 from modelsel.runner.evaluation.cell_result import OK, CellResult, numbers
@@ -46,6 +46,10 @@ class RunIndex:
         self.reused = 0  # cells that were answered without computing anything
         self.asked = 0  # cells that were looked up
         self.why: Counter[str] = Counter()  # reason -> cells that have to be computed
+        self.of_others = tuple(at for at, candidate in enumerate(work.plan.candidates) if candidate.of_others)
+        self.scores.of_others = self.of_others
+        self.formed: dict[int, Candidate] = {}  # ensembles with their members
+        self._made: list[tuple[Fold, int, CellResult]] = []  # and what they say
         self._retry = retry_failed
         self._ids = numbers(work.plan.candidates)
 
@@ -66,6 +70,13 @@ class RunIndex:
         self.journal.note(self.work.key(done.job.cell), done.place)
         self.parts[done.job.cell].append(IndexedResult(done.place, np.arange(len(members)), members))
         self.scores.add(done.job.cell.fold, members, done.result)
+
+    def form(self, position: int, ensemble: Candidate, said: Sequence[CellResult]) -> None:
+        """Enter an ensemble, and what it says on each fold."""
+        self.formed[position] = ensemble
+        for fold, result in zip(self.work.resampling.folds, said, strict=True):
+            self._made.append((fold, position, result))
+            self.scores.add(fold.index, np.array([position]), self.work.scored(fold.index, result))
 
     def recovered(self, job: CellJob) -> CompletedJob | None:
         """Return the completed job if its record was written before the worker died, else None."""
@@ -89,6 +100,7 @@ class RunIndex:
                         raise StoreError(Problem("MSEL-602", "a record of this run can no longer be read", part.place.path,
                                                  "check the disk, then run the same command again"))  # fmt: skip
                     yield self.work.resampling.folds[cell.fold], part.members[take], result.take(part.rows[take])
+        yield from ((fold, np.array([position]), result) for fold, position, result in self._made if wanted[position])
 
     def afresh(self, which: Sequence[int]) -> Iterator[tuple[Fold, Integers, CellResult]]:
         """The results of candidates that the book is not about, computed here and now."""

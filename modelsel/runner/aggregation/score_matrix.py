@@ -53,6 +53,7 @@ class ScoreMatrix:
         self.score = self.columns["score"]
         self.dropped: dict[int, str] = {}  # candidates that left a race, and when
         self.not_begun: dict[int, str] = {}  # candidates that nobody asked for, and why
+        self.of_others: tuple[int, ...] = ()  # candidates that no cell computes
         self._reasons: dict[tuple[int, int], str] = {}
         self._tracebacks: dict[int, str] = {}  # first failure per fold
         self._warned: dict[str, tuple[set[int], set[int]]] = {}  # folds and candidates of each warning
@@ -88,7 +89,7 @@ class ScoreMatrix:
 
     def hopeless(self, fold: int) -> bool:
         """True when all candidates have answered on a fold, and every one of them failed."""
-        status = self.status[:, fold]
+        status = np.delete(self.status[:, fold], self.of_others)
         return bool((status > OK).all() and (status != CODE["skipped"]).any())
 
     def best(self, higher_is_better: bool) -> float | None:

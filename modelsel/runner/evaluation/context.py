@@ -41,8 +41,9 @@ class RunContext:
 
     @cached_property
     def needs_scores(self) -> bool:
-        """Say whether any measure reads class scores, so that every candidate is asked for them."""
-        return any(measure.needs_scores for measure in (self.measure, *self.beside.values()))
+        """Say whether any measure reads class scores, or an ensemble: then every candidate is asked for them."""
+        read = any(measure.needs_scores for measure in (self.measure, *self.beside.values()))
+        return read or (bool(self.task.class_count) and any(one.of_others for one in self.plan.candidates))
 
     @cached_property
     def scale(self) -> float:

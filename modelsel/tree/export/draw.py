@@ -1,5 +1,7 @@
 """A tree as a drawing for the report: root at the left, class shares in the nodes, the test along the branch.
 
+In a tree of numbers a bar tells where a node's number lies between the least and the largest; a model stands beside its leaf.
+
 The SVG is whole without a script. With one, subtrees fold (click, or Enter on a focused node) and the view zooms. A tree of
 more than 24 leaves opens with its lightest subtrees folded, and a wide one at three quarters of its size. Ink is the page's
 own colour, so that light and dark need no word here; nothing is fetched.
@@ -16,13 +18,14 @@ from importlib.resources import files
 import numpy as np
 
 from modelsel.core.types import Floats
-from modelsel.tree.export.rules import amount, own_counts
+from modelsel.tree.export.rules import amount, model_words, number_words, off, own_counts
 from modelsel.tree.softening import Widths
 from modelsel.tree.structure.conditions import branch_words
 from modelsel.tree.structure.cutting import reached
 from modelsel.tree.structure.node import PrunedView
 
 ROW, BOX, HEIGHT, AFTER = 40, 116, 30, 76  # pixels: a leaf's line, a node, and what a folded one says behind it
+MODEL = 60  # letters of a leaf's model beside its box; its title has the whole
 BEND, LETTER = 38, 7.5  # pixels: from a node to where the label of its branch starts, and a letter of it
 LETTERS, LEAST, NAME = 25, 9, 6  # of a label at most and at least, and of the feature's name in it; its title has the whole
 OKABE_ITO = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8ab00", "#8a8a8a")  # told apart by all
@@ -50,11 +53,11 @@ def to_html(cut: PrunedView, caption: str = "", widths: Widths | None = None, mo
 def to_svg(cut: PrunedView, widths: Widths | None = None) -> str:
     """The drawing alone, everything unfolded; with `widths` each softened test shows its ramp under the node."""
     layout = _Layout(cut, widths or Widths.none(cut.tree))
-    width, height = layout.depth * layout.step + BOX + AFTER, layout.leaves * ROW
+    width, height = layout.depth * layout.step + BOX + layout.after, layout.leaves * ROW
     nodes = "".join(_node(layout, int(node)) for node in layout.nodes)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-1 0 {width} {height}" width="{width}" height="{height}" '
-        f'data-row="{ROW}" data-step="{layout.step}" data-box="{BOX}" data-after="{AFTER}" role="img" '
+        f'data-row="{ROW}" data-step="{layout.step}" data-box="{BOX}" data-after="{layout.after}" role="img" '
         f'aria-label="decision tree, {layout.leaves} leaves" font-family="system-ui, sans-serif" font-size="13">{nodes}</svg>'
     )
 
@@ -130,6 +133,12 @@ class _Layout:
         """From a level to the next."""
         return BOX + BEND + self.room + 4
 
+    @property
+    def after(self) -> int:
+        """What a leaf's model needs behind it, or a folded node's words."""
+        models = self.cut.models
+        return AFTER if models is None or not models.coefficients[self.nodes].any() else round(6 * MODEL)
+
     @cached_property
     def leaves_below(self) -> dict[int, int]:
         """Count the leaves below each node."""
@@ -155,7 +164,7 @@ def _node(layout: _Layout, node: int) -> str:
     cut, tree = layout.cut, layout.cut.tree
     is_leaf, parent = bool(cut.leaf[node]), int(tree.parent[node])
     role = "leaf" if is_leaf else 'inner" tabindex="0" role="button" aria-expanded="true'
-    name = tree.classes[cut.prediction[node]]
+    name = tree.classes[cut.prediction[node]] if tree.numbers is None else f"{cut.prediction[node]:.4g}"
     counts = layout.counts[node]
     weight = float(counts.sum())
     more = "" if is_leaf else f'<text class="more" x="{BOX + 6}" y="4">+ {layout.leaves_below[node]} leaves</text>'
@@ -166,7 +175,8 @@ def _node(layout: _Layout, node: int) -> str:
         f'<rect class="box" y="{-HEIGHT / 2:g}" width="{BOX}" height="{HEIGHT}" rx="4"/>'
         f'<text x="6" y="-1">{_short(name, 10)}</text>'
         f'<text class="amount" x="{BOX - 6}" y="-1" text-anchor="end">{amount(weight)}</text>'
-        f"{_shares(counts)}{'' if is_leaf else _ramp(layout, node)}{more}<title>{escape(_told(cut, node, counts))}</title></g>"
+        f"{_shares(counts) if tree.numbers is None else _among(layout, node)}"
+        f"{_model(layout, node) if is_leaf else _ramp(layout, node)}{more}<title>{escape(_told(cut, node, counts))}</title></g>"
     )
 
 
@@ -215,19 +225,44 @@ def _shares(counts: Floats) -> str:
     return bars
 
 
+def _among(layout: _Layout, node: int) -> str:
+    """A bar for a number: from the least that a node answers to the largest."""
+    said = layout.cut.prediction[layout.nodes]
+    low, high = float(said.min()), float(said.max())
+    share = (float(layout.cut.prediction[node]) - low) / (high - low) if high > low else 1.0
+    return f'<rect x="6" y="5" width="{max((BOX - 12) * share, 1.0):.2f}" height="6" fill="{_colour(0)}"/>'
+
+
+def _model(layout: _Layout, node: int) -> str:
+    """The model of a leaf beside its box, cut to some letters."""
+    models = layout.cut.models
+    if models is None or not models.coefficients[node].any():
+        return ""
+    words = model_words(models, node, layout.cut.tree.features, 3)
+    return f'<text class="amount" x="{BOX + 6}" y="4">{_short(words, MODEL)}</text>'
+
+
 def _told(cut: PrunedView, node: int, counts: Floats) -> str:
-    """Class, then the weight of each class that is there."""
+    """Class, then the weight of each class that is there; of numbers what the node answers, and how far off it is."""
+    if cut.tree.numbers is not None:
+        said, wrong = number_words(cut, node) if cut.leaf[node] else f"{cut.prediction[node]:.6g}", off(cut, node)
+        told = f", off by {wrong:.3g}" if wrong is not None and cut.leaf[node] else ""
+        return f"{said}\n{amount(float(counts.sum()))} rows{told}"
     classes = cut.tree.classes
     parts = [f"{name}: {amount(weight)}" for name, weight in zip(classes, counts.tolist(), strict=True) if weight > 0]
     return f"{classes[cut.prediction[node]]}\n" + ("\n".join(parts) or "no training rows")
 
 
 def _key(cut: PrunedView) -> str:
-    """Write the key of class colours."""
-    return "".join(
-        f'<span class="tree-key"><i style="background:{_colour(index)}"></i>{escape(name)}</span>'
-        for index, name in enumerate(cut.tree.classes)
-        if cut.counts[0, index] > 0
+    """Write the key of class colours; of numbers there is none."""
+    return (
+        ""
+        if cut.tree.numbers is not None
+        else "".join(
+            f'<span class="tree-key"><i style="background:{_colour(index)}"></i>{escape(name)}</span>'
+            for index, name in enumerate(cut.tree.classes)
+            if cut.counts[0, index] > 0
+        )
     )
 
 

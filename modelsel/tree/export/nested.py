@@ -1,12 +1,13 @@
 """A tree for other programs: plain data (and back again) and Graphviz."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from modelsel.core.types import Booleans, Feature, Floats
-from modelsel.tree.export.rules import own_counts
+from modelsel.tree.export.rules import number_words, own_counts
 from modelsel.tree.softening import Widths
 from modelsel.tree.structure.conditions import branch_words
 from modelsel.tree.structure.cutting import reached
@@ -21,6 +22,7 @@ from modelsel.tree.structure.node import (
     NodeNumbers,
     PrunedView,
 )
+from modelsel.tree.structure.node_models import NodeModels, Term
 
 
 def to_dict(cut: PrunedView, widths: Widths | None = None) -> dict[str, Any]:
@@ -29,12 +31,16 @@ def to_dict(cut: PrunedView, widths: Widths | None = None) -> dict[str, Any]:
     A tree of numbers has no classes, one weight per node, a number as `prediction`, and in `squared_error` the mean one of the
     node's training rows. `weights` are the training weights that reached the node; `scores` stands beside them where class
     scores come from other rows (those held back by reduced-error pruning); `softened` stands in a test whose threshold is a
-    ramp: from where to where, half each way at the threshold.
+    ramp: from where to where, half each way at the threshold; `missing` is the child that takes a missing value, where that is
+    not the one with most training weight. A model tree has `terms`, and at its leaves the `model` that
+    answers in place of `prediction`: an intercept, a coefficient per term, and the mean squared error on their rows.
     """
     number = _renumbered(reached(cut))
+    models = {} if cut.models is None else {"terms": [_term(term, cut.tree.features) for term in cut.models.terms]}
     return {
         "classes": list(cut.tree.classes),
         "features": [{"name": f.name, "kind": f.kind, "levels": list(f.levels)} for f in cut.tree.features],
+        **models,
         "nodes": [_node(cut, node, number, widths) for node in number],
     }
 
@@ -64,9 +70,12 @@ def from_dict(data: Mapping[str, Any]) -> PrunedView:
         numbers=numbers,
         subset={i: _marked(test, features, position) for i, test in enumerate(tests) if test and test["kind"] == "subset"},
     )
+    told = [-1 if test is None else test.get("missing", -1) for test in tests]
+    tree = replace(tree, missing_to=np.where(np.array(told) < 0, tree.majority, told).astype(np.int32))
     prediction = np.array([node["prediction"] for node in nodes], np.int32 if classes else np.float64)
     scores = np.array([node.get("scores", node["weights"]) for node in nodes], np.float64)
-    return PrunedView(tree, kinds == LEAF, prediction, scores)
+    models = _models(data["terms"], nodes, features, counts[:, 0]) if "terms" in data else None
+    return PrunedView(tree, kinds == LEAF, prediction, scores, models)
 
 
 def _numbers(nodes: list[dict[str, Any]], weight: Floats) -> NodeNumbers:
@@ -75,12 +84,41 @@ def _numbers(nodes: list[dict[str, Any]], weight: Floats) -> NodeNumbers:
     return NodeNumbers(mean, np.array([node.get("squared_error", 0.0) for node in nodes], np.float64) * weight)
 
 
+def _term(term: Term, features: tuple[Feature, ...]) -> dict[str, Any]:
+    """Write a term as plain data: `levels` are those that count as 1, and a missing value counts as `missing`."""
+    feature = features[term.feature]
+    named = None if term.levels is None else [feature.levels[level] for level in np.flatnonzero(term.levels)]
+    return {"feature": feature.name, "levels": named, "missing": term.fill}
+
+
+def _models(
+    terms: list[dict[str, Any]], nodes: list[dict[str, Any]], features: tuple[Feature, ...], weight: Floats
+) -> NodeModels:
+    """Read the models of the leaves; 0 at other nodes."""
+    places = {feature.name: place for place, feature in enumerate(features)}
+    read = []
+    for one in terms:
+        feature = features[places[one["feature"]]]
+        marks = None if one["levels"] is None else np.array([level in one["levels"] for level in feature.levels])
+        ranks = len(feature.levels) if feature.kind == "ordered" else 0
+        read.append(Term(places[one["feature"]], float(one["missing"]), marks, ranks))
+    none = {"intercept": 0.0, "coefficients": [0.0] * len(read), "squared_error": 0.0}
+    told = [node.get("model", none) for node in nodes]
+    if any(len(one["coefficients"]) != len(read) for one in told):
+        raise ValueError("the models of the tree do not fit its terms")
+    coefficients = np.array([one["coefficients"] for one in told], np.float64).reshape(len(nodes), len(read))
+    intercept, squares = (np.array([one[name] for one in told], np.float64) for name in ("intercept", "squared_error"))
+    return NodeModels(tuple(read), intercept, coefficients, squares * weight)
+
+
 def to_dot(cut: PrunedView) -> str:
     """Graphviz: class and weights (of the rows that class scores come from) in the nodes, the test along the branch."""
     tree, number, counts = cut.tree, _renumbered(reached(cut)), own_counts(cut)
     lines = ["digraph tree {", '  node [shape=box, style=rounded, fontname="sans-serif"];', '  edge [fontname="sans-serif"];']
     for node, name in number.items():
         said = tree.classes[cut.prediction[node]] if tree.numbers is None else f"{cut.prediction[node]:.6g}"
+        if cut.models is not None and cut.leaf[node]:
+            said = number_words(cut, node)
         label = f"{said}\\n{_weights_words(counts[node])}"
         lines.append(f'  n{name} [label="{_escaped(label)}"{", style=bold" if cut.leaf[node] else ""}];')
         if not cut.leaf[node]:
@@ -110,6 +148,12 @@ def _node(cut: PrunedView, node: int, number: Mapping[int, int], widths: Widths 
     }
     if tree.numbers is not None:
         record["squared_error"] = float(tree.numbers.squares[node] / max(tree.weight[node], 1e-300))
+    if cut.models is not None and is_leaf:
+        record["model"] = {
+            "intercept": float(cut.models.intercept[node]),
+            "coefficients": cut.models.coefficients[node].tolist(),
+            "squared_error": float(cut.models.squares[node] / max(tree.weight[node], 1e-300)),
+        }
     if not np.array_equal(tree.counts[node], cut.counts[node]):
         record["scores"] = cut.counts[node].tolist()
     if not is_leaf and np.isfinite(tree.goodness[node]):
@@ -132,6 +176,9 @@ def _test(tree: DecisionTree, node: int, widths: Widths | None) -> dict[str, Any
         "level": feature.levels[int(tree.threshold[node])] if kind == EQUALITY else None,
         "levels": levels,
     }
+    assert tree.missing_to is not None
+    if (to := int(tree.missing_to[node])) >= 0 and to != tree.majority[node]:
+        test["missing"] = to
     if widths is not None and widths.below[node] + widths.above[node] > 0:
         threshold = float(tree.threshold[node])
         test["softened"] = [threshold - float(widths.below[node]), threshold + float(widths.above[node])]

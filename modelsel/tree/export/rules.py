@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from modelsel.core.types import Floats
+from modelsel.core.types import Feature, Floats
 from modelsel.tree.routing import Routed
 from modelsel.tree.structure.conditions import Condition, branch_words, path_conditions, paths
 from modelsel.tree.structure.cutting import reached
 from modelsel.tree.structure.node import PrunedView
+from modelsel.tree.structure.node_models import NodeModels
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def _words(cut: PrunedView, rule: TreeRule) -> str:
     if tree.numbers is not None:
         covers = f"covers {rule.weight:.6g} ({rule.coverage:.1%})".replace("%", " %")
         wrong = "" if rule.off is None else f", off by {rule.off:.3g}"
-        return f"if {reasons or 'anything'} then {rule.prediction:.6g}   [{covers}{wrong}]"
+        return f"if {reasons or 'anything'} then {number_words(cut, rule.leaf)}   [{covers}{wrong}]"
     right = "no training rows" if rule.confidence is None else f"right {rule.confidence:.1%}".replace("%", " %")
     covers = f"covers {rule.weight:.6g} ({rule.coverage:.1%}), ".replace("%", " %") if rule.confidence is not None else ""
     return f"if {reasons or 'anything'} then {tree.classes[int(rule.prediction)]}   [{covers}{right}]"
@@ -116,12 +117,12 @@ def own_counts(cut: PrunedView) -> Floats:
 def leaf_words(cut: PrunedView, counts: Floats, node: int) -> str:
     """`yes (9/2)`: class, weight of the rows that its scores come from, weight of those in other classes.
 
-    Of numbers `12.5 (9, off by 1.2)`: mean, weight, root mean squared error.
+    Of numbers `12.5 (9, off by 1.2)`: mean (or model), weight, root mean squared error.
     """
     if cut.tree.numbers is not None:
         wrong = off(cut, node)
         told = "" if wrong is None else f", off by {wrong:.3g}"
-        return f"{cut.prediction[node]:.6g} ({amount(float(counts[node].sum()))}{told})"
+        return f"{number_words(cut, node)} ({amount(float(counts[node].sum()))}{told})"
     prediction = int(cut.prediction[node])
     weight = float(counts[node].sum())
     wrong = weight - float(counts[node, prediction])
@@ -129,9 +130,44 @@ def leaf_words(cut: PrunedView, counts: Floats, node: int) -> str:
     return f"{cut.tree.classes[prediction]} ({amount(weight)}{errors})"
 
 
+def number_words(cut: PrunedView, node: int) -> str:
+    """What a node of a tree of numbers answers: a number, or a model."""
+    return f"{cut.prediction[node]:.6g}" if cut.models is None else model_words(cut.models, node, cut.tree.features)
+
+
+def model_words(models: NodeModels, node: int, features: tuple[Feature, ...], digits: int = 6) -> str:
+    """The model of a node: `40.5 - 3.1 wt + 2 [am = manual] + [sky: sunny 3; dull, rainy 1.2]`, levels without a figure 0.
+
+    >>> sky, age = Feature("sky", "nominal", ("sunny", "dull", "rainy")), Feature("age", "numeric")
+    >>> terms = Term(1, 17.5), Term(0, 0.0, np.array([True, False, True])), Term(0, 0.0, np.array([True, False, False]))
+    >>> model_words(NodeModels(terms, np.array([40.5]), np.array([[-3.0, 2.0, 1.0]]), np.zeros(1)), 0, (sky, age))
+    '40.5 - 3 age + [sky: sunny 3; rainy 2]'
+    """
+    said, offsets = f"{models.intercept[node]:.{digits}g}", dict[int, Floats]()
+    for term, factor in zip(models.terms, models.coefficients[node].tolist(), strict=True):
+        if factor and term.levels is None:
+            said += f" {'-' if factor < 0 else '+'} {abs(factor):.{digits}g} {features[term.feature].name}"
+        elif factor and term.levels is not None:
+            offsets[term.feature] = offsets.get(term.feature, np.zeros(len(term.levels))) + factor * term.levels
+    return said + "".join(_levels_words(features[place], own, digits) for place, own in offsets.items())
+
+
+def _levels_words(feature: Feature, offsets: Floats, digits: int) -> str:
+    """What the levels of a feature add."""
+    told = {float(one): np.flatnonzero(offsets == one) for one in -np.unique(-offsets) if one}
+    if len(told) == 1:
+        ((factor, levels),) = told.items()
+        marked = Condition(0, levels=frozenset(levels.tolist())).words(feature)
+        return f" {'-' if factor < 0 else '+'} {abs(factor):.{digits}g} [{marked}]"
+    each = (f"{', '.join(feature.levels[level] for level in own)} {one:.{digits}g}" for one, own in told.items())
+    return f" + [{feature.name}: {'; '.join(each)}]"
+
+
 def off(cut: PrunedView, node: int) -> float | None:
     """Root mean squared error of a node's training rows; None where it answers the mean of other rows, or has no rows."""
     numbers, weight = cut.tree.numbers, float(cut.tree.weight[node])
+    if cut.models is not None and weight > 0:
+        return float(np.sqrt(cut.models.squares[node] / weight))
     if numbers is None or weight <= 0 or cut.prediction[node] != numbers.mean[node]:
         return None
     return float(np.sqrt(numbers.squares[node] / weight))

@@ -1,4 +1,4 @@
-"""Grow a tree by squared error on some rows of a task of numbers: by a compiled kernel, or by the NumPy grower.
+"""Grow a tree by squared error or Poisson deviance on rows of a task of numbers: by a compiled kernel, or by the NumPy grower.
 
 Growers of classes are shared as far as they go: rows have one class, so that a table of class weights is a weight.
 """
@@ -11,7 +11,7 @@ import numpy as np
 from modelsel.core.types import ClassTask, Floats, Integers, NumberTask
 from modelsel.kernels import stop
 from modelsel.kernels.compiler import load, wanted
-from modelsel.kernels.layout import GENERAL, GrowthLimits, GrowthRules
+from modelsel.kernels.layout import ENTROPY, GENERAL, GrowthLimits, GrowthRules
 from modelsel.tree.growing.assemble import GrowerOutput, assemble
 from modelsel.tree.growing.columns import RankedColumns, columns
 from modelsel.tree.growing.grow import bits_for, check_word
@@ -24,12 +24,12 @@ from modelsel.tree.structure.node import DecisionTree, NodeNumbers
 NO_MIMICS = np.zeros((0, 6), np.int64), np.zeros(0), np.zeros(0, np.int64)
 
 
-def grow_numbers(task: NumberTask, rows: Integers, growth: GrowthParams) -> DecisionTree:
+def grow_numbers(task: NumberTask, rows: Integers, growth: GrowthParams, poisson: bool = False) -> DecisionTree:
     """The fully grown tree on `rows` (repeats allowed). Raises `stop.Stopped` when the stop flag is set meanwhile."""
     ranked = columns(task)
     chosen, wholes = _whole(task, WeightedRows.of(_one_class(task), rows), growth, ranked)
     late = growth.missing == "surrogate" and ranked.known and chosen.unit and wanted()
-    tree = _grown(chosen, wholes, ranked, replace(growth, missing="node_mode") if late else growth)
+    tree = _grown(chosen, wholes, ranked, replace(growth, missing="node_mode") if late else growth, poisson)
     return later(by_surrogates(tree), Finder(chosen, ranked, bits_for(len(chosen.rows)))) if late else tree
 
 
@@ -51,15 +51,17 @@ def _whole(
     return replace(chosen, weight=wholes.rounded(chosen.weight)), wholes
 
 
-def _grown(chosen: WeightedRows, wholes: WeightedWholes, ranked: RankedColumns, growth: GrowthParams) -> DecisionTree:
+def _grown(
+    chosen: WeightedRows, wholes: WeightedWholes, ranked: RankedColumns, growth: GrowthParams, poisson: bool
+) -> DecisionTree:
     """Grow by the kernel that is enough."""
     output = None
-    if ranked.known and chosen.unit and (kernel := load("grow_numbers_complete")):
+    if ranked.known and chosen.unit and not poisson and (kernel := load("grow_numbers_complete")):
         output = _complete(kernel, chosen, wholes, ranked, growth)
     elif kernel := load("grow_numbers"):
-        output = _general(kernel, chosen, wholes, ranked, growth)
+        output = _general(kernel, chosen, wholes, ranked, growth, poisson)
     if output is None:
-        output = _numpy(chosen, wholes, ranked, growth)
+        output = _numpy(chosen, wholes, ranked, growth, poisson)
     if len(output.nodes) == 0:
         raise stop.Stopped
     tree = assemble(output, chosen.task, ranked, chosen.rows if growth.threshold == "observed" else None)
@@ -89,14 +91,16 @@ def _complete(
 
 
 def _general(
-    kernel: ModuleType, chosen: WeightedRows, wholes: WeightedWholes, ranked: RankedColumns, growth: GrowthParams
+    kernel: ModuleType, chosen: WeightedRows, wholes: WeightedWholes, ranked: RankedColumns, growth: GrowthParams, poisson: bool
 ) -> GrowerOutput:
     """Grow by the general kernel."""
 
     from modelsel.kernels.growth import surrogates
     from modelsel.kernels.splits import presort
 
-    task, rules = chosen.task, _rules(chosen, growth)
+    task, rules, limits = chosen.task, _rules(chosen, growth), _limits(chosen, growth)
+    if poisson:
+        rules, limits = rules._replace(formula=ENTROPY), limits._replace(exponent=wholes.target.zero)
     check_word(ranked, rules.id_bits)
     entries = presort.pack(
         ranked.order, ranked.codes, ranked.sorted_features, ranked.levels, task.target, chosen.number, len(chosen.rows),
@@ -105,29 +109,31 @@ def _general(
     steps = 0.0 if wholes.integral else wholes.steps
     nodes, worth, moments, *records = kernel.grow(
         entries, chosen.rows.astype(np.int32), chosen.weight.copy(), ranked.slot, ranked.codes, ranked.levels,
-        wholes.whole, steps, wholes.parts, rules, _limits(chosen, growth), surrogates.mimics, stop.FLAG,
+        wholes.whole, steps, wholes.parts, rules, limits, surrogates.mimics, stop.FLAG,
     )  # fmt: skip
     weight, mean, squares = moments.T
-    own = _output(nodes, worth, weight, mean, squares, wholes)
+    own = _output(nodes, worth, weight, mean, squares, wholes, poisson)
     return GrowerOutput(nodes, own.goodness, own.counts, *records)
 
 
 def _output(
-    nodes: Integers, worth: Floats, weight: Floats, mean: Floats, squares: Floats, wholes: WeightedWholes
+    nodes: Integers, worth: Floats, weight: Floats, mean: Floats, squares: Floats, wholes: WeightedWholes, poisson: bool = False
 ) -> GrowerOutput:
     """Records without marks and surrogates, numbers in the target's unit; `counts` are weight, mean, squares."""
     counts = np.stack([weight, wholes.target.value(mean), squares / np.square(wholes.target.scale)], axis=1)
-    return GrowerOutput(nodes, wholes.goodness(worth, weight), counts, np.zeros(0, np.uint8), *NO_MIMICS)
+    return GrowerOutput(nodes, wholes.goodness(worth, weight, poisson), counts, np.zeros(0, np.uint8), *NO_MIMICS)
 
 
-def _numpy(chosen: WeightedRows, wholes: WeightedWholes, ranked: RankedColumns, growth: GrowthParams) -> GrowerOutput:
+def _numpy(
+    chosen: WeightedRows, wholes: WeightedWholes, ranked: RankedColumns, growth: GrowthParams, poisson: bool
+) -> GrowerOutput:
     """Grow in NumPy what no kernel does."""
     from modelsel.tree.growing.numpy_numbers import NumberGrower
 
-    grower = NumberGrower(chosen, ranked, BaseCriterion(), growth, None, wholes=wholes)
+    grower = NumberGrower(chosen, ranked, BaseCriterion(), growth, None, wholes=wholes, poisson=poisson)
     found = grower.grown()
     mean, squares = np.array(grower.moments).T
-    own = _output(found.nodes, found.goodness, found.counts[:, 0], mean, squares, wholes)
+    own = _output(found.nodes, found.goodness, found.counts[:, 0], mean, squares, wholes, poisson)
     return found._replace(goodness=own.goodness, counts=own.counts)
 
 

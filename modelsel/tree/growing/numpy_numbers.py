@@ -1,4 +1,4 @@
-"""Grow a tree by squared error in NumPy: the same answers as the compiled growers by another way.
+"""Grow a tree by squared error or Poisson deviance in NumPy: the same answers as the compiled growers by another way.
 
 At a node of weight W a row counts u = v − m·w, v its weighted whole number and m the node's mean; what a test is worth is
 
@@ -19,19 +19,29 @@ from modelsel.tree.growing.numpy_tests import SLACK, NodeColumn, Test, stand_ins
 from modelsel.tree.growing.whole_target import WeightedWholes
 
 
+def branch_worth(sums: Integers, weight: Floats, centre: float) -> Floats:
+    """What branches are worth: by squared error, or where `centre` (what u is about, counted from 0) is no NaN, by deviance."""
+    own: Floats = sums.astype(np.float64)
+    if np.isnan(centre):
+        return np.asarray(np.square(own) * (1.0 / weight))
+    total = np.maximum(own + centre * weight, 0.0)
+    return np.asarray(total * np.log(np.where(total > 0, total / weight, 1.0)))
+
+
 @dataclass(frozen=True, eq=False)
 class Branches:
     """Sums of u and of weights of the branches of some tests (tests × 2), and what the tests are."""
 
     sums: Integers
     weight: Floats
+    centre: float
 
     def best(self, needed: float) -> tuple[int, float] | None:
         """The first of the best admissible tests, and what it is worth."""
         fit = np.flatnonzero(self.weight.min(axis=1) >= needed)
         if len(fit) == 0:
             return None
-        worth = np.square(self.sums[fit].astype(np.float64)) * (1.0 / self.weight[fit])
+        worth = branch_worth(self.sums[fit], self.weight[fit], self.centre)
         value = worth[:, 0] + worth[:, 1]
         first = int(np.argmax(value))
         return int(fit[first]), float(value[first])
@@ -47,6 +57,7 @@ class Totals:
     lost_sum: int
     lost_weight: float
     rest: float  # what a test of one branch would be worth: the mean is a whole number
+    centre: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +65,7 @@ class NumberGrower(Grower):
     """One growing by squared error; `chosen.task` has one class, so that tables of classes are weights."""
 
     wholes: WeightedWholes = field(kw_only=True)
+    poisson: bool = False
     moments: list[tuple[float, float]] = field(default_factory=list)  # mean and Σ w (q − mean)² per node, as they are made
 
     def _worth_a_look(self, node: Node) -> bool:
@@ -65,9 +77,11 @@ class NumberGrower(Grower):
     def contenders(self, node: Node) -> list[tuple[int, Test, float]]:
         """Features in order, each with its best test and what it is worth."""
         u, found = self.wholes.centred(node.rows, node.weight), []
+        v, size = int(self.wholes.weighted(node.rows, node.weight).sum()), float(node.weight.sum())
+        centre = self.wholes.mean(v, size) + self.wholes.target.zero * self.wholes.parts if self.poisson else np.nan
         for feature in sorted(node.features):
             column, kind = self._column(node, feature), self._kind(feature)
-            test = self._best(column, kind, u)
+            test = self._best(column, kind, u, centre)
             if test is not None:
                 found.append((feature, test, test.value - test.information))
         return found
@@ -88,16 +102,16 @@ class NumberGrower(Grower):
         self.moments.append(self.wholes.moments(rows, weight))
         return super()._counts(rows, weight)
 
-    def _best(self, column: NodeColumn, kind: int, u: Integers) -> Test | None:
+    def _best(self, column: NodeColumn, kind: int, u: Integers, centre: float) -> Test | None:
         """The best test of a feature; what stands in for a missing value has been filled in."""
         if not column.known.any():
             return None
-        totals = self._totals(column, kind, u)
+        totals = self._totals(column, kind, u, centre)
         search = {THRESHOLD: self._cut, EQUALITY: self._level, MULTIWAY: self._levels, SUBSET: self._set}[kind]
         test = search(totals)
         return None if test is None else with_side(replace(test, information=totals.rest), column, kind, self.growth)
 
-    def _totals(self, column: NodeColumn, kind: int, u: Integers) -> Totals:
+    def _totals(self, column: NodeColumn, kind: int, u: Integers, centre: float) -> Totals:
         """Sums per code; where missing values take no part, about the mean of those that do."""
         codes = column.codes.astype(np.int64)
         fill = stand_ins(column, kind, self.growth)
@@ -111,9 +125,11 @@ class NumberGrower(Grower):
         if self.growth.missing == "branch":
             rest, size = float(sums.sum() + lost_sum), float(weight.sum()) + lost_weight
         else:
+            centre += self.wholes.mean(int(sums.sum()), float(weight.sum()))
             sums = self.wholes.about_their_mean(sums, weight)
             rest, size = float(sums.sum()), float(weight.sum())
-        return Totals(sums, weight, np.flatnonzero(weight > 0), lost_sum, lost_weight, rest * rest * (1.0 / size))
+        alone = float(branch_worth(np.array([rest]), np.array([size]), centre)[0])
+        return Totals(sums, weight, np.flatnonzero(weight > 0), lost_sum, lost_weight, alone, centre)
 
     def _either(self, sums: Integers, weight: Floats, totals: Totals) -> Branches:
         """Tests of two branches from the sums of the first, each with the missing values left and with them right."""
@@ -124,7 +140,7 @@ class NumberGrower(Grower):
             for side in range(2):
                 sides[side::2, side] += totals.lost_sum
                 weights[side::2, side] += totals.lost_weight
-        return Branches(sides, weights)
+        return Branches(sides, weights, totals.centre)
 
     def _joins(self, totals: Totals) -> bool:
         return self.growth.missing == "branch" and totals.lost_weight > 0
@@ -166,7 +182,7 @@ class NumberGrower(Grower):
         if (weight >= self._needed).sum() < 2:
             return None
         worth = 0.0
-        for part in (np.square(sums.astype(np.float64)) * (1.0 / weight)).tolist():
+        for part in branch_worth(sums, weight, totals.centre).tolist():
             worth += part
         return Test(MULTIWAY, worth, 0.0, to=len(totals.sums) if joins else DIVIDED)
 
@@ -180,7 +196,9 @@ class NumberGrower(Grower):
             return None
         order = np.argsort(sums.astype(np.float64) / weight, kind="stable")
         left, own = np.cumsum(sums[order])[:-1], np.cumsum(weight[order])[:-1]
-        tests = Branches(np.stack([left, sums.sum() - left], axis=1), np.stack([own, weight.sum() - own], axis=1))
+        tests = Branches(
+            np.stack([left, sums.sum() - left], axis=1), np.stack([own, weight.sum() - own], axis=1), totals.centre
+        )
         found = tests.best(self._needed)
         if found is None:
             return None

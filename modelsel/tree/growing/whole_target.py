@@ -46,6 +46,11 @@ class WholeTarget:
                 return found
         return _binary(target, limit)
 
+    @property
+    def zero(self) -> float:
+        """What is added to a whole number so that the target's 0 is 0."""
+        return self.centre + self.base * self.scale
+
     def value(self, mean: Floats) -> Floats:
         """Numbers of the target's unit, from means of whole ones."""
         return np.asarray(self.base + (mean + self.centre) / self.scale)
@@ -120,6 +125,10 @@ class WeightedWholes:
             return v - (total // int(size)) * weight.astype(np.int64)
         return v - np.rint((total / size) * weight).astype(np.int64)
 
+    def mean(self, total: int, size: float) -> float:
+        """The mean m that sums are taken about, in parts of q."""
+        return float(total // int(size)) if self.integral else total / size
+
     def about_their_mean(self, sums: Integers, weight: Floats) -> Integers:
         """Sums of u per code, about the mean of all of them."""
         total, size = int(sums.sum()), float(weight.sum())
@@ -138,9 +147,10 @@ class WeightedWholes:
         mean = float(int(v.sum())) / size / self.parts
         return mean, exact_sum(weight * np.square(own - mean))
 
-    def goodness(self, worth: Floats, weight: Floats) -> Floats:
-        """What tests are worth as decreases of the mean squared error, in squares of the target's unit."""
-        return np.asarray(worth / np.square(self.parts * self.target.scale) / np.where(weight > 0, weight, 1.0))
+    def goodness(self, worth: Floats, weight: Floats, poisson: bool = False) -> Floats:
+        """What tests are worth as decreases of the mean loss, in squares of the target's unit (Poisson: in its unit)."""
+        unit = self.parts * self.target.scale
+        return np.asarray(worth / (unit if poisson else np.square(unit)) / np.where(weight > 0, weight, 1.0))
 
 
 STEPS = 52  # binary digits of all weights together

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from modelsel.core.types import Booleans, Feature, Floats, Integers
 from modelsel.kernels.layout import BY_SURROGATES, DIVIDED, EQUALITY, LEAF, MULTIWAY, SUBSET, THRESHOLD
+from modelsel.tree.structure.node_models import NodeModels
 
 __all__ = [
     "BY_SURROGATES",
@@ -177,10 +178,11 @@ class PrunedView:
     """A tree cut back: the same nodes, those marked `leaf` end a path; what lies beneath is no longer reached.
 
     `counts` give the class scores of a leaf, `prediction` its class: reduced-error pruning sets both from its own rows. In a
-    tree of numbers `prediction` is the number that a leaf answers.
+    tree of numbers `prediction` is the number that a leaf answers; where there are `models`, its model answers.
     """
 
     tree: DecisionTree
     leaf: Booleans
     prediction: NDArray[Any]
     counts: Floats
+    models: NodeModels | None = None

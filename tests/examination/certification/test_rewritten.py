@@ -184,6 +184,8 @@ WAYS: dict[str, Callable[[Record], object]] = {
     "a value of no width": narrow_value,
     "a board with a false interval": board_of_a_false_interval,
     "sealed after the look": sealed_afterwards,
+    "another δ than the seal's": lambda r: r.claim(delta=0.5),
+    "a δ of 0": lambda r: (r.looks[-1].update(delta=0.0), r.statement["claims"][0].update(delta=0.0)),
     "more rows than were sealed": lambda r: r.claim(n=10**6),
     "an asker that is not on record": lambda r: r.statement["claims"][0].update(asker="the jury"),
     "a further statement": lambda r: r.statement["claims"][0].update(p_value=1e-9),

@@ -217,6 +217,8 @@ def audited(study: Study) -> set[str]:
 FINDINGS, ATTEMPTS, TRACES = "guard/findings/test_findings.py", "guard/attacks/test_attempts.py", "flow/test_traces.py"
 FORGETTING = "guard/attacks/test_forgetting.py"
 WHOLE = "guard/attacks/test_parallel.py::test_an_entry_written_after_the_ledger_was_read_was_not_cut_off"
+GATE = "examination/test_gate.py"
+LINT = "guard/reporting/test_lint.py"
 CASES: Mapping[str, Case] = {
     "G001": Case(first, changed), "G002": Case(again, first), "G003": Case(unguarded, first), "G004": Case(forgets, unguarded),
     "G005": Case(f"{TRACES}::test_a_plan_and_a_published_experiment_leave_no_trace_and_say_so", first),
@@ -229,6 +231,9 @@ CASES: Mapping[str, Case] = {
     "G022": Case(scaled, another_table), "G023": Case(only_digests, lambda home, patch: only_digests(home, patch, 0)),
     "G024": Case(on_the_same_days, scaled),
     "G025": Case(fitted_elsewhere, fitted_on_all), "G026": Case(fitted_on_all, fitted_elsewhere),
+    "G027": Case(f"{GATE}::test_01_a_scorer_that_was_edited_is_a_finding_and_nothing_is_judged", first),
+    "G028": Case(f"{GATE}::test_20_a_loop_that_knew_the_labels_that_judge_is_told_at_the_close", first),
+    "G029": Case(f"{GATE}::test_05_the_rule_of_the_package_that_was_edited_is_a_finding", first),
     "G030": Case(repeated, first),
     "G031": Case(*[f"{FINDINGS}::test_g031_near_copies_are_told_and_independent_rows_are_not"] * 2),
     "G032": Case(*[f"{FINDINGS}::test_g032_groups_on_both_sides_are_told_and_whole_groups_are_not"] * 2),
@@ -247,6 +252,12 @@ CASES: Mapping[str, Case] = {
     "G077": Case(*[f"{FINDINGS}::test_g077_an_anchor_that_is_away_is_told_and_one_that_is_there_is_not"] * 2),
     "G078": Case(f"{FORGETTING}::test_a_ledger_with_looks_of_others_that_cannot_be_reached_takes_the_certificate", changed),
     "G079": Case("guard/attacks/test_forgery.py::test_a_forgery_is_named_stops_nobody_and_hides_nothing", changed),
+    "G080": Case(*[f"{LINT}::test_a_conflict_an_edit_and_other_text_are_g080_at_their_line"] * 2),
+    "G081": Case(*[f"{LINT}::test_without_a_ledger_it_is_g081_and_none_is_made"] * 2),
+    "G082": Case(*[f"{LINT}::test_a_set_of_another_ledger_is_g082_and_one_of_this_ledger_that_lost_it_is_graver"] * 2),
+    "G083": Case(*[f"{LINT}::test_a_file_that_was_put_back_is_g083_at_its_count"] * 2),
+    "G084": Case(*[f"{LINT}::test_git_alone_tells_g084_of_looks_that_a_change_adds"] * 2),
+    "G085": Case(*[f"{LINT}::test_git_alone_tells_g085_of_looks_that_a_change_takes_away"] * 2),
 }  # fmt: skip
 
 

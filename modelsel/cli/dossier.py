@@ -1,0 +1,38 @@
+"""`modelsel dossier RUN --as reforms|tripod-ai|model-card`: a checklist filled from the record."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from modelsel.cli.arguments import RUN_HELP, Arguments
+from modelsel.core.errors import OK, Problem, StoreError
+
+KINDS, FORMATS = ("reforms", "tripod-ai", "model-card"), ("markdown", "html", "json")
+
+
+def main(words: Sequence[str]) -> int:
+    """Run `modelsel dossier`: print a filled checklist, or write it."""
+    parser = Arguments("dossier")
+    parser.add_argument("run", metavar="RUN", nargs="?", default="latest", help=RUN_HELP)
+    parser.add_argument("--as", dest="checklist", default="reforms", metavar="CHECKLIST",
+                        help=f"{', '.join(KINDS)}; default: reforms")  # fmt: skip
+    parser.add_argument("--to", dest="form", choices=FORMATS, default="markdown", help="default: markdown")
+    parser.add_argument("-o", dest="path", metavar="FILE", help="write it there")
+    args = parser.parse_args(words)
+    import modelsel
+
+    made = modelsel.dossier(args.run, args.checklist)
+    if args.form == "json":
+        text = json.dumps(asdict(made), indent=1) + "\n"
+    else:
+        text = made.html() if args.form == "html" else made.markdown()
+    if args.path is None:
+        print(text, end="")
+        return OK
+    try:
+        Path(args.path).write_text(text, "utf-8")
+    except OSError as error:
+        what = f"cannot be written ({error.strerror})"
+        raise StoreError(Problem("MSEL-605", what, args.path, "choose another place")) from error
+    return OK

@@ -1,0 +1,86 @@
+"""Optuna's tree-structured Parzen estimator: asks for the next trial by what the trials before it scored.
+
+Trials are asked for in batches and told in the order in which they were asked, whoever computed them first. Each has a seed of
+its own, so that what is asked for is a function of the space, the seeds and the scores told before; nothing is kept in a
+database: a search that goes on asks the same again. Source: Bergstra et al. (2011); Akiba et al. (2019).
+"""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import version
+from typing import Any
+
+
+@dataclass(frozen=True, eq=False)
+class AskedTrial:
+    """A trial of Optuna's as an asker of choices."""
+
+    trial: Any
+
+    def place(self, name: str, count: int, ordered: bool) -> int:
+        """Choose among places from 0."""
+        if ordered:
+            return int(self.trial.suggest_int(name, 0, count - 1))
+        return int(self.trial.suggest_categorical(name, tuple(range(count))))
+
+    def number(self, name: str, low: float, high: float, logarithmic: bool, whole: bool) -> float:
+        """Choose a number; whole ones below 1 have no logarithm that Optuna takes, and are chosen evenly."""
+        if whole:
+            return int(self.trial.suggest_int(name, int(low), int(high), log=logarithmic and low >= 1))
+        return float(self.trial.suggest_float(name, low, high, log=logarithmic))
+
+
+class Tpe:
+    """One search: `ask` for a trial with a seed, `tell` what it scored, None where it failed."""
+
+    def __init__(self, higher_is_better: bool) -> None:
+        """Nothing has been asked for."""
+        self._higher = higher_is_better
+
+    @cached_property
+    def _study(self) -> Any:
+        import optuna
+
+        with _quiet():
+            return optuna.create_study(direction="maximize" if self._higher else "minimize")
+
+    def ask(self, seed: int) -> AskedTrial:
+        """Ask for a trial, those that are not told yet taken for bad ones, so that a batch spreads."""
+        import optuna
+
+        with _quiet():
+            self._study.sampler = optuna.samplers.TPESampler(seed=seed, constant_liar=True)
+            return AskedTrial(self._study.ask())
+
+    def tell(self, asked: AskedTrial, score: float | None) -> None:
+        """Tell a trial's score."""
+        import optuna
+
+        with _quiet():
+            if score is None:
+                self._study.tell(asked.trial, state=optuna.trial.TrialState.FAIL)
+            else:
+                self._study.tell(asked.trial, score)
+
+
+def sampler() -> str:
+    """The sampler by name and version: another version may ask for other trials."""
+    return f"optuna {version('optuna')} TPESampler"
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Neither what Optuna logs of a study of its own, nor its warnings of experimental features."""
+    import optuna
+
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+            yield
+    finally:
+        optuna.logging.set_verbosity(before)
