@@ -15,7 +15,7 @@ from pathlib import Path
 from modelsel.api.commands.words import COMMANDS
 from modelsel.cli.dispatch import main
 from modelsel.cli.help import EXITS
-from modelsel.config.folders import Folders, shipped
+from modelsel.config.folders import Folders, shipped_folder
 from modelsel.core.spec import GROUPS
 from modelsel.manual import editor, explain, json_schema, settings
 from modelsel.manual.settings import ROOT, SettingEntry
@@ -83,7 +83,7 @@ def _group(group: str) -> Iterator[str]:
         if group in GROUPS and name in settings.kinds_in(group):
             yield from _table(settings.of_kind(group, name))
         else:
-            text = (shipped() / group / f"{name}.yaml").read_text("utf-8")
+            text = (shipped_folder() / group / f"{name}.yaml").read_text("utf-8")
             yield from ("```yaml", *(line for line in text.splitlines() if line[:1] not in ("#", "")), "```")
         yield ""
 

@@ -33,14 +33,14 @@ from modelsel.core.types import (
     positions,
     scores_are,
 )
-from modelsel.dataset.tables.frame import as_pandas, described
+from modelsel.dataset.tables.frame import as_pandas, describe_columns
 from modelsel.dataset.tables.frame import table as frame_table
 from modelsel.dataset.tables.in_memory import is_frame
 from modelsel.dataset.tables.matrix import finite_sum, numeric_features, plain_labels, plain_matrix
 from modelsel.dataset.tables.source import of_columns
 from modelsel.learner.trees.model import TreeModel
 from modelsel.learner.trees.number_model import NumberTreeModel
-from modelsel.record.new_rows import told
+from modelsel.record.new_rows import warn_of_unseen
 from modelsel.runner.final_fit import Final, fit
 from modelsel.tree.export.nested import to_dict
 from modelsel.tree.export.rules import rules_text, to_text
@@ -356,7 +356,7 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         if is_frame(X):
             validate_data(self, X, reset=False, skip_check_array=True)
-            return with_source(told(frame_table(as_pandas(X), self.final_.features)), X, self.final_)
+            return with_source(warn_of_unseen(frame_table(as_pandas(X), self.final_.features)), X, self.final_)
         late = not self.final_.steps and getattr(self.final_.model, "looks_for_infinity", False)
         values = X
         if not (_plain(self, X) and X.shape[1] == self.n_features_in_ and (late or finite_sum(X))):
@@ -639,7 +639,7 @@ def _training(estimator: Any, X: Any, y: Any, numeric: bool = False) -> tuple[Ta
         if not len(X) == len(labels) > 0 or not X.shape[1]:
             raise ValueError(f"Found {X.shape[0]} sample(s) of {X.shape[1]} feature(s) and {len(labels)} label(s).")
         frame = as_pandas(X)
-        return frame_table(frame, described(frame)), labels
+        return frame_table(frame, describe_columns(frame)), labels
     if _plain(estimator, X) and plain_labels(y, len(X)) and finite_sum(X):
         values, labels, estimator.n_features_in_ = X, y, X.shape[1]
     else:

@@ -17,10 +17,10 @@ from modelsel.guard.reporting.audit import audit
 from modelsel.guard.requests import LookRequest, TestSetDeclaration
 from modelsel.record.folder import ROOT, RunFolder
 from modelsel.record.mlflow.track import Tracker
-from modelsel.record.refit import answered, ready
+from modelsel.record.refit import ask_model, ready
 from modelsel.reporting import page
 from modelsel.runner.progress import QUIET
-from modelsel.study.look import asked_of_test, named, out_of_fold, selected
+from modelsel.study.look import asked_of_test, out_of_fold, summarise_selection, word_answer
 
 
 def open_test(run: str, category: str = "", text: str = "", root: Path = ROOT, progress: Progress = QUIET) -> StudySummary:
@@ -31,29 +31,29 @@ def open_test(run: str, category: str = "", text: str = "", root: Path = ROOT, p
     """
     folder = RunFolder.open(run, root)
     outcome = folder.outcome()
-    parts, sealing = resealed(folder)
+    parts, sealing = reseal(folder)
     tracker = Tracker(parts.tracking, folder)
     policy = replace(parts.guard, justify=replace(parts.guard.justify, category=category, text=text)) if text else parts.guard
     gate = Gate(policy, folder.root, tracker.anchors)
     model = ready(folder, progress.say, sealing.development)
     assessed = folder.assessed()
-    chosen = selected(
+    chosen = summarise_selection(
         outcome.winner["id"], outcome.winner["cv"]["mean"], assessed, outcome.candidates["distinct"],
         float(outcome.scheme.get("trained", 1.0)), sealing.measure,
     )  # fmt: skip
     scores = sealing.measure.needs_scores
     seen = out_of_fold(assessed, sealing)
-    result = gate.look(LookRequest(sealing, chosen, lambda table: answered(folder, model, table, scores), seen=seen))
+    result = gate.look(LookRequest(sealing, chosen, lambda table: ask_model(folder, model, table, scores), seen=seen))
     with keep_answer(result) as released:
-        released.test = result = named(result, sealing.measure)
-        tested = replace(outcome, test=_kept(outcome.test, result))
+        released.test = result = word_answer(result, sealing.measure)
+        tested = replace(outcome, test=_keep_first_price(outcome.test, result))
         folder.amend(tested, audit(gate, sealing))
         page.write(folder)
         tracker.finish()
     return replace(tested, folder=str(folder.path))
 
 
-def resealed(folder: RunFolder) -> tuple[Any, TestSetDeclaration]:
+def reseal(folder: RunFolder) -> tuple[Any, TestSetDeclaration]:
     """The parts of a recorded study, and its rows read, split and sealed again; they have to be those of the record."""
     outcome, recorded = folder.outcome(), folder.config()
     parts = reopen(recorded, "dataset", "split", "measure", "guard", "tracking")
@@ -70,7 +70,7 @@ def resealed(folder: RunFolder) -> tuple[Any, TestSetDeclaration]:
     )  # fmt: skip
 
 
-def _kept(first: TestResult | None, result: TestResult) -> TestResult:
+def _keep_first_price(first: TestResult | None, result: TestResult) -> TestResult:
     """A replay costs nothing now, and the answer on record what it cost at first."""
     if first is None or first.refused or not result.replay or first.look != result.look:
         return result

@@ -38,7 +38,7 @@ from modelsel.ledger.home import Home
 from modelsel.measure.capped import CappedError
 from modelsel.measure.within import Within
 from modelsel.statistics.certificate import SpendingState
-from modelsel.study.look import named
+from modelsel.study.look import word_answer
 
 SCENARIOS = ("share", "tolerances", "absolute", "squares", "turns", "shrunk")
 ROWS, CHOOSING, LOOKS, DELTA, MOST = 100, 300, 20, 0.05, 41
@@ -136,7 +136,7 @@ class NumberAttack:
         def predict(_: Table) -> NumberOutputs:
             return said
 
-        told = named(self.gate.look(LookRequest(sealing, chosen, predict, seen=self.seen)), measure)
+        told = word_answer(self.gate.look(LookRequest(sealing, chosen, predict, seen=self.seen)), measure)
         beside = told.beside or {"score": None, "interval": None}
         return told.score, told.interval, beside["score"], beside["interval"]
 

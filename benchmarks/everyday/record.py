@@ -25,7 +25,7 @@ def rows() -> Iterator[Row]:
 
     mlflow_store.quieten(os.environ)
     with tempfile.TemporaryDirectory() as place:
-        store = mlflow_store.embedded(Path(place))
+        store = mlflow_store.embedded_store(Path(place))
         mlflow_store.prepare(store)
         counts = {"bulk": [SAMPLE, *[CANDIDATES] * (TURNS + 1)], "client": [SAMPLE] * (TURNS + 1)}
         studies = {writer: iter([study(f"{writer}-{i}", n) for i, n in enumerate(ns)]) for writer, ns in counts.items()}

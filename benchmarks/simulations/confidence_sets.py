@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from modelsel.core.types import Floats
-from modelsel.statistics.confidence_set import differences, every_best, may_be_best, resampled
+from modelsel.statistics.confidence_set import differences, every_best, may_be_best, resample
 
 
 def losses(rng: np.random.Generator, rows: int, rates: Floats) -> Floats:
@@ -34,7 +34,7 @@ def shares(kind: str, rows: int, candidates: int, runs: int) -> Floats:
         rng = np.random.default_rng(run)
         matrix = losses(rng, rows, rate)
         own = differences(matrix, int(matrix.mean(axis=0).argmin()), rng)
-        moved = resampled(own, rng)
+        moved = resample(own, rng)
         first, second = may_be_best(own, moved), every_best(own, moved)
         found[run] = first[best].any(), first[best].mean(), first.mean(), second[best].all(), second.mean()
     return np.asarray(found.mean(axis=0))

@@ -33,15 +33,15 @@ def keep(folder: RunFolder, table: UntypedTable, target: str) -> None:
 
 def target_type(folder: RunFolder) -> str:
     """bool, int, float or str; text for studies on files."""
-    return str(_kept(folder, "target", "str"))
+    return str(_array_beside(folder, "target", "str"))
 
 
 def by_estimator(folder: RunFolder) -> bool:
     """Return whether the study's rows came as estimators read them."""
-    return bool(_kept(folder, "by_estimator", False))
+    return bool(_array_beside(folder, "by_estimator", False))
 
 
-def _kept(folder: RunFolder, name: str, otherwise: Any) -> Any:
+def _array_beside(folder: RunFolder, name: str, otherwise: Any) -> Any:
     """Return an array of the file kept beside the study, or `otherwise` where there is none."""
     path = folder.path / FILE
     if not path.exists():
@@ -50,7 +50,7 @@ def _kept(folder: RunFolder, name: str, otherwise: Any) -> Any:
         return kept.get(name, otherwise)
 
 
-def same(folder: RunFolder, table: UntypedTable) -> None:
+def check_same_table(folder: RunFolder, table: UntypedTable) -> None:
     """Raise DataError that says what changed (rows, columns, cells) where the table is not that of the study."""
     recorded = folder.config()["dataset"].get("content")
     if recorded == table.content:

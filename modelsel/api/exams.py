@@ -130,13 +130,13 @@ def make_exam(
     from modelsel.api.commands.table_words import as_overrides
     from modelsel.config.compose import compose
     from modelsel.dataset.memory import NAME
-    from modelsel.dataset.tables.in_memory import given
+    from modelsel.dataset.tables.in_memory import take_table
     from modelsel.dataset.tables.untyped import hold
     from modelsel.examination.create import create
 
     if isinstance(table, str | Path):
         return create(compose(as_overrides([str(table), target, *settings])), folder, wanted)
-    taken = given(table, target=target)
+    taken = take_table(table, target=target)
     held = hold(taken.table)  # as long as the exam is being made
     dataset = {"kind": NAME, "content": held.content, **taken.roles}
     return create(compose(list(settings), None, {"dataset": dataset}), folder, wanted)
@@ -377,14 +377,14 @@ class RemoteExam(Exam):
             with urlopen(request, timeout=SECONDS) as reply:  # noqa: S310
                 return bytes(reply.read())
         except HTTPError as error:
-            raise _told(error, urlsplit(self.address).netloc) from error
+            raise _local_error(error, urlsplit(self.address).netloc) from error
         except (OSError, HTTPException) as error:
             fix = "check the address, and that `modelsel exam serve` runs there; asking again costs nothing twice"
             why = getattr(error, "reason", None) or error or type(error).__name__
             raise ConfigurationError(Problem("MSEL-821", f"no answer ({why})", self.address, fix)) from error
 
 
-def _told(error: HTTPError, where: str) -> ModelselError:
+def _local_error(error: HTTPError, where: str) -> ModelselError:
     """Turn the server's error message into the error that it would be here."""
     try:
         said = json.loads(error.read())

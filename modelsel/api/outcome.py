@@ -12,7 +12,7 @@ from modelsel.api import content
 from modelsel.api.results import frames
 from modelsel.api.results.exporting import export_model
 from modelsel.api.results.methods import methods
-from modelsel.api.results.model import StudyClassifier, StudyRegressor, fitted
+from modelsel.api.results.model import StudyClassifier, StudyRegressor, fitted_estimator
 from modelsel.api.results.plots import Plots
 from modelsel.api.results.specification import candidate, plugins_of, specification
 from modelsel.api.results.study_candidate import StudyCandidate
@@ -416,7 +416,7 @@ class Outcome(core.StudySummary):
 
     def _estimator(self, final: Any, spec: Mapping[str, Any]) -> StudyClassifier | StudyRegressor:
         missing = self._folder.config()["dataset"].get("missing", ())
-        return fitted(final, spec, self.seed, self.classes, missing, content.by_estimator(self._folder))
+        return fitted_estimator(final, spec, self.seed, self.classes, missing, content.by_estimator(self._folder))
 
     def __str__(self) -> str:
         return verdict(self._folder)

@@ -14,9 +14,9 @@ from modelsel.config.compose import Config, compose, recompose
 from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.surroundings import Progress
 from modelsel.core.system.requirements import requirements
-from modelsel.dataset.files import told
+from modelsel.dataset.files import tell_progress
 from modelsel.dataset.memory import NAME
-from modelsel.dataset.tables.in_memory import OF_A_TASK, MemoryTable, UnreadColumnsError, given
+from modelsel.dataset.tables.in_memory import OF_A_TASK, MemoryTable, UnreadColumnsError, take_table
 from modelsel.dataset.tables.read_table import kind_of_file
 from modelsel.dataset.tables.untyped import UntypedTable, hold
 from modelsel.record.folder import RunFolder
@@ -111,11 +111,11 @@ def run(
     >>> len(outcome.leaderboard)
     1
     """
-    composed, table = _composed(overrides, data, _roles(target, weights, groups, unit, id), config, config_dir, settings)
-    return _done(composed, table, _command(overrides))
+    composed, table = _compose(overrides, data, _roles(target, weights, groups, unit, id), config, config_dir, settings)
+    return _perform(composed, table, _command(overrides))
 
 
-def _done(config: Config, table: UntypedTable | None, command: tuple[str, ...]) -> Outcome:
+def _perform(config: Config, table: UntypedTable | None, command: tuple[str, ...]) -> Outcome:
     """Perform a study and return its outcome; a table in memory is kept beside the record."""
     with requirements():
         from modelsel.study.perform import perform
@@ -159,11 +159,11 @@ def plan(
     >>> modelsel.plan("dataset=play_tennis", space="naive_bayes").cells > 1
     True
     """
-    composed, _table = _composed(overrides, data, _roles(target, weights, groups, unit, id), config, config_dir, settings)
+    composed, _table = _compose(overrides, data, _roles(target, weights, groups, unit, id), config, config_dir, settings)
     shown = progress()
     for note in composed.notes:
         shown.say(note)
-    with told(shown.say):
+    with tell_progress(shown.say):
         return forecast(composed)
 
 
@@ -212,8 +212,8 @@ def open_run(
     folder.outcome()
     if data is None:
         return Outcome.at(folder)
-    table = hold(given(data, **_roles(target, weights, groups, unit, id)).table)
-    content.same(folder, table)
+    table = hold(take_table(data, **_roles(target, weights, groups, unit, id)).table)
+    content.check_same_table(folder, table)
     return Outcome.at(folder, table)
 
 
@@ -221,25 +221,25 @@ def run_on_all(table: UntypedTable, settings: Mapping[str, object]) -> Outcome:
     """A study on a task that is made already; no rows are sealed."""
     held = hold(table)
     dataset = {"kind": NAME, "content": held.content, "target": OF_A_TASK}
-    return _done(compose((), None, {"split": "none", "dataset": dataset, **settings}), held, ("modelsel.SelectionCV",))
+    return _perform(compose((), None, {"split": "none", "dataset": dataset, **settings}), held, ("modelsel.SelectionCV",))
 
 
-def _composed(
+def _compose(
     overrides: Sequence[object], data: object, roles: Mapping[str, object], config: str | Path | None, config_dir: str | None,
     settings: dict[str, Any],
 ) -> tuple[Config, UntypedTable | None]:  # fmt: skip
     """Compose a study from overrides, data and keywords; the second value is the table in memory, if it was one."""
-    words, data = _sorted(overrides, data)
+    words, data = _split_overrides(overrides, data)
     if isinstance(data, str | Path) and "target" not in roles and words and "=" not in words[0]:
         roles = {**roles, "target": words.pop(0)}
     if config is not None:
-        return _again(config, words, data, roles, config_dir, settings)
+        return _run_again(config, words, data, roles, config_dir, settings)
     if data is None:
         return compose(words, config_dir, _with(settings, roles)), None
     if isinstance(data, str | Path):
         return compose(words, config_dir, _with(settings, {"kind": kind_of_file(data), "path": str(data), **roles})), None
     try:
-        taken = given(data, **roles)
+        taken = take_table(data, **roles)
     except UnreadColumnsError as error:
         also = _problems_of(error.rest, words, config_dir, settings) if error.rest else ()
         raise DataError(*error.problems, *also) from None
@@ -269,7 +269,7 @@ def _problems_of(
     return ()
 
 
-def _again(
+def _run_again(
     run: str | Path,
     words: Sequence[str],
     data: object,
@@ -285,12 +285,12 @@ def _again(
     recorded = folder.config()
     if data is None:
         return recompose(recorded, _with(settings, roles), config_dir), None
-    table = hold(given(data, **roles).table)
-    content.same(folder, table)
+    table = hold(take_table(data, **roles).table)
+    content.check_same_table(folder, table)
     return recompose(recorded, settings, config_dir), table
 
 
-def _sorted(overrides: Sequence[Any], data: Any) -> tuple[list[str], Any]:
+def _split_overrides(overrides: Sequence[Any], data: Any) -> tuple[list[str], Any]:
     """Overrides, and the data that may stand before them."""
     first = overrides[0] if overrides and not isinstance(overrides[0], str) else None
     if first is not None and data is not None:

@@ -172,7 +172,7 @@ def uninstall() -> Path | None:
     return place
 
 
-def installed() -> Path | None:
+def installed_hook() -> Path | None:
     """The hook of this environment, where there is one."""
     place = Path(sysconfig.get_path("purelib")) / NAME
     return place if place.exists() else None

@@ -61,7 +61,7 @@ class Calibration:
         return Description(str(spec["kind"]), {"settings": settings}, arrays)
 
 
-def restored(description: Description) -> Calibration:
+def restore_calibration(description: Description) -> Calibration:
     """Read a calibration back; ValueError, KeyError or TypeError when it is not whole."""
     calibrator = class_of("calibrator", description.kind)(**description.facts["settings"])
     learnt = tuple(_numbers(description.arrays[f"learnt{place}"]) for place in range(len(description.arrays)))
@@ -216,12 +216,12 @@ class ClassByClass(BaseCalibrator):
     def fitted(self, scores: Floats, truth: Codes, weights: Floats) -> tuple[Floats, ...]:
         there = weights > 0
         scores, truth, weights = scores[there], truth[there], weights[there]
-        return tuple(self._one(scores[:, one], truth == one, weights) for one in _judged(scores.shape[1]))
+        return tuple(self._one(scores[:, one], truth == one, weights) for one in _classes_with_curves(scores.shape[1]))
 
     def applied(self, learnt: Sequence[Floats], scores: Floats) -> Floats:
         each = [
             self.value(own, scores[:, one]) if len(own) else np.clip(scores[:, one], 0.0, 1.0)
-            for one, own in zip(_judged(scores.shape[1]), learnt, strict=True)
+            for one, own in zip(_classes_with_curves(scores.shape[1]), learnt, strict=True)
         ]
         if len(each) == 1:
             return np.column_stack([1.0 - each[0], each[0]])
@@ -233,7 +233,7 @@ class ClassByClass(BaseCalibrator):
         return self.parameters(score, positive, weights) if 0 < positive.sum() < len(positive) else np.zeros(0)
 
 
-def _judged(classes: int) -> range:
+def _classes_with_curves(classes: int) -> range:
     """The classes that get a curve of their own."""
     return range(1, 2) if classes == 2 else range(classes)
 

@@ -67,19 +67,19 @@ def application(command: str, words: Sequence[str], job: Job, after: After) -> i
     folders = Folders.of(args.config_dir)
     args.overrides = as_overrides(args.overrides)
     if args.cfg or args.info or args.shell_completion:
-        return _shown(args, folders)
-    wanted = typed.read(args.overrides, folders, sweep=True)
+        return _show_configuration(args, folders)
+    wanted = typed.read_overrides(args.overrides, folders, sweep=True)
     if not args.multirun and not _is_sweep(wanted, folders):
         return job(compose(args.overrides, args.config_dir), False).code
     ConfigurationError.raise_if(wanted.problems)
     with _place(command) as place, _hydra(folders, (*wanted.hydra, *place)) as hydra:
         lines = [*wanted.lines, "hydra.mode=MULTIRUN", *place]
-        returned = hydra.multirun(ROOT, partial(_one, job, args.config_dir), lines, with_log_configuration=False)
+        returned = hydra.multirun(ROOT, partial(_run_sweep_job, job, args.config_dir), lines, with_log_configuration=False)
     done = [result.return_value for batch in returned for result in batch]
     return worst([*(one.code for one in done), after(done)])
 
 
-def _one(job: Job, config_dir: str | None, composed: DictConfig) -> SweepScore:
+def _run_sweep_job(job: Job, config_dir: str | None, composed: DictConfig) -> SweepScore:
     """One job of a sweep; it may run in another process."""
     hydra = HydraConfig.get()
     line = " ".join(str(word).lstrip("+") for word in hydra.overrides.task)
@@ -108,13 +108,13 @@ def _is_sweep(wanted: typed.Typed, folders: Folders) -> bool:
     return bool(composed.hydra.mode == RunMode.MULTIRUN) and not (swept and swept <= fixed)
 
 
-def _shown(args: argparse.Namespace, folders: Folders) -> int:
+def _show_configuration(args: argparse.Namespace, folders: Folders) -> int:
     """`--cfg`, `--info` and completion: nothing is run, nothing is written."""
     if args.shell_completion:
         with _hydra(folders, ()) as hydra:
             hydra.shell_completion(ROOT, args.overrides)
         return OK
-    wanted = typed.read(args.overrides, folders)
+    wanted = typed.read_overrides(args.overrides, folders)
     ConfigurationError.raise_if(wanted.problems)
     lines = list(wanted.lines)
     with _hydra(folders, wanted.hydra) as hydra:

@@ -62,10 +62,12 @@ def _internal(error: BaseException) -> Problem:
     lines = str(error).strip().splitlines() or [""]
     *_, last = traceback.extract_tb(error.__traceback__) or [None]
     where = f"{last.filename}:{last.lineno}" if last else ""
-    return Problem("MSEL-001", f"internal error: {type(error).__name__}: {lines[0]}", where, f"traceback in {_written(error)}")
+    return Problem(
+        "MSEL-001", f"internal error: {type(error).__name__}: {lines[0]}", where, f"traceback in {_write_traceback(error)}"
+    )
 
 
-def _written(error: BaseException) -> str:
+def _write_traceback(error: BaseException) -> str:
     """The file that holds the traceback, readable by its owner alone."""
     from modelsel.record.redact import without_secrets
 

@@ -112,21 +112,21 @@ def status(words: Sequence[str]) -> int:
             lines.append(f"  {name}: {used.answers} answers, {used.nats:.2f} nats{left}")
         return "\n".join(lines)
 
-    return _reported("status", words, status, boards.status, text)
+    return _report("status", words, status, boards.status, text)
 
 
 def board(words: Sequence[str]) -> int:
     """List the answers as they were shown; paired verdicts once it is closed."""
     from modelsel.examination import board as boards
 
-    return _reported("board", words, board, boards.board, board_text)
+    return _report("board", words, board, boards.board, board_text)
 
 
 def close(words: Sequence[str]) -> int:
     """End the exam: every score at its own index, and verdicts of pairs."""
     from modelsel.examination import board as boards
 
-    return _reported("close", words, close, boards.close, lambda shown: board_text(shown.board))
+    return _report("close", words, close, boards.close, lambda shown: board_text(shown.board))
 
 
 def audit(words: Sequence[str]) -> int:
@@ -205,7 +205,7 @@ def _beside(said: str) -> str:
     return "cannot be told from the line above" if said == "cannot be told apart" else "the line above has fewer errors"
 
 
-def _reported(
+def _report(
     name: str, words: Sequence[str], command: Callable[..., int], facts: "Callable[[ExamSession], T]", text: Callable[[T], str]
 ) -> int:
     """Run a command that reads an exam and prints it as text or as JSON."""

@@ -19,12 +19,12 @@ def main(words: Sequence[str]) -> int:
 
 def print_plan(config: Config, swept: bool) -> SweepScore:
     """Print the plan of one study."""
-    from modelsel.dataset.files import told
+    from modelsel.dataset.files import tell_progress
     from modelsel.reporting.forecast import forecast
 
     for note in config.notes:
         print(note, file=sys.stderr)
-    with told(partial(print, file=sys.stderr)):
+    with tell_progress(partial(print, file=sys.stderr)):
         found = forecast(config)
     if swept:
         print(f"\n{config.name}")

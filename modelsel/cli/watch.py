@@ -20,6 +20,6 @@ def main(words: Sequence[str]) -> int:
         place = watch.uninstall()
         print(f"{place}: removed" if place else "nothing is installed in this environment")
     else:
-        place = watch.installed()
+        place = watch.installed_hook()
         print(f"{place}: processes of this environment are watched" if place else "this environment is not watched")
     return OK

@@ -267,14 +267,14 @@ def draws(size: int, resamples: int, rng: np.random.Generator) -> Iterator[Float
     block = max(1, CELLS // size)
     done = 0
     while done < resamples:
-        counts = _drawn(size, min(block, resamples - done), rng)
+        counts = _draw_counts(size, min(block, resamples - done), rng)
         left = (counts == 0).any(axis=1)
         counts = counts if left.all() else counts[left]
         done += len(counts)
         yield counts
 
 
-def _drawn(size: int, many: int, rng: np.random.Generator) -> Floats:
+def _draw_counts(size: int, many: int, rng: np.random.Generator) -> Floats:
     """Counts of some resamples; the draws are those of one call, however few are made at a time."""
     counts, piece = np.empty((many, size)), max(1, NEAR // size)
     for start in range(0, many, piece):
@@ -341,7 +341,7 @@ def pickable(results: Results, resampling: Resampling, seed: int) -> frozenset[i
     whole = np.asarray(results.losses.matrix, np.float64).copy()
     column = {int(member): at for at, member in enumerate(results.kept)}
     of_dropped = [column[int(member)] for member in np.flatnonzero(dropped)]
-    whole[:, of_dropped] = _hoped(results, np.flatnonzero(dropped))
+    whole[:, of_dropped] = _least_losses(results, np.flatnonzero(dropped))
     usable = results.board.eligible[results.kept].copy()
     finished = np.flatnonzero(usable)
     usable[of_dropped] = True
@@ -356,7 +356,7 @@ def pickable(results: Results, resampling: Resampling, seed: int) -> frozenset[i
     return frozenset(np.flatnonzero(dropped)[able].tolist())
 
 
-def _hoped(results: Results, members: Integers) -> Floats:
+def _least_losses(results: Results, members: Integers) -> Floats:
     """Compute rows × members: known losses, and each row's least possible loss where its fold was not computed."""
     work = results.book.work
     task, classes = work.task, work.task.class_count

@@ -166,7 +166,7 @@ class _Scores:
         return np.stack([score(np.ascontiguousarray(draws[:, unit] * own)) for score, unit, own in each], axis=1)
 
     def _prepared(self, which: slice) -> list[Scored]:
-        return [_reweighted(self._measure, _cut(fold, which), self._classes) for fold in self._folds]
+        return [_weighted_scorer(self._measure, _cut(fold, which), self._classes) for fold in self._folds]
 
 
 def _different(outputs: Outputs) -> tuple[Integers, Integers]:
@@ -180,7 +180,7 @@ def _different(outputs: Outputs) -> tuple[Integers, Integers]:
 
 def _of_different(measure: object, fold: FoldPredictions, first: Integers, like: Integers, classes: int) -> Scored:
     """Score distinct answers once, and give each candidate the score of its answers."""
-    score = _reweighted(measure, _cut(fold, first), classes)
+    score = _weighted_scorer(measure, _cut(fold, first), classes)
     return lambda weights: score(weights)[:, like]
 
 
@@ -189,7 +189,7 @@ def _cut(fold: FoldPredictions, which: Any) -> FoldPredictions:
     return replace(fold, outputs=Outputs(fold.outputs.predicted[which], scores))
 
 
-def _reweighted(measure: Any, fold: FoldPredictions, classes: int) -> Scored:
+def _weighted_scorer(measure: Any, fold: FoldPredictions, classes: int) -> Scored:
     """Return a function from weights of rows to scores, by the measure's fast way where it has one."""
     if hasattr(measure, "reweighted"):
         prepared = measure.reweighted(fold.truth, fold.outputs, classes)

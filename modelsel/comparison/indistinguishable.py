@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from modelsel.core.selection import Losses
 from modelsel.core.types import Booleans, Floats, Integers, Scoreboard
 from modelsel.runner.aggregation.losses import standard_error
-from modelsel.statistics.confidence_set import differences, every_best, may_be_best, resampled
+from modelsel.statistics.confidence_set import differences, every_best, may_be_best, resample
 from modelsel.statistics.paired import corrected_t, holm, mcnemar, paired_t, unit_t
 
 LEVEL = 0.05
@@ -50,7 +50,7 @@ def confidence_sets(
     if board.higher_is_better:
         found = replace(found, sums=-found.sums, mean=-found.mean)
     found = replace(found, mean=np.where(board.eligible, found.mean, np.nan))
-    moved = resampled(found, rng)
+    moved = resample(found, rng)
     may = may_be_best(found, moved, 1 - LEVEL, more) & (np.arange(len(board.ids)) != winner)
     every = every_best(found, moved, 1 - LEVEL)
     return Sets(_best_first(board, np.flatnonzero(may)), _best_first(board, np.flatnonzero(every)))

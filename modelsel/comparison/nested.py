@@ -16,7 +16,7 @@ from scipy.special import ndtri
 
 from modelsel.comparison.ratio import assessed_per_analysed
 from modelsel.core.errors import NoCandidateError, Problem
-from modelsel.core.sized import sized
+from modelsel.core.sized import mean_size
 from modelsel.core.types import Candidate, Floats, Fold, Integers, Outputs, Resampling, Scoreboard, Task
 from modelsel.measure.base import BaseMeasure
 from modelsel.planning.make import Plan, make
@@ -170,12 +170,12 @@ def score_selection_by_bates(selecting: SelectionProcedure, task: Task, outer: R
     """The same with the interval of Bates, Hastie & Tibshirani; `outer` is a k-fold scheme, `measure` a mean over rows."""
     plainly = score_selection(selecting, task, outer)
     repeats = [[fold for fold in outer.folds if fold.repeat == repeat] for repeat in range(outer.repeats)]
-    found = interval([_held(selecting, task, folds) for folds in repeats])
+    found = interval([_losses_by_fold(selecting, task, folds) for folds in repeats])
     label = f"{BATES_LABEL}; {outer.repeats} × {len(repeats[0])} folds, standard error × {found.inflation:.2f}"
     return replace(plainly, mean=found.mean, low=found.low, high=found.high, label=label, method="bates")
 
 
-def _held(selecting: SelectionProcedure, task: Task, folds: Sequence[Fold]) -> list[OuterFoldLosses]:
+def _losses_by_fold(selecting: SelectionProcedure, task: Task, folds: Sequence[Fold]) -> list[OuterFoldLosses]:
     """Per fold of one repeat, losses inside the other folds and on itself."""
     inside: list[list[Floats]] = [[] for _ in folds]
     outside = []
@@ -228,5 +228,5 @@ def _name(candidate: Candidate, board: Scoreboard, winner: int) -> str:
     """A name that means the same in every fold: members of a family depend on the rows and go by their size."""
     if candidate.of_others:
         return candidate.entry
-    size = sized(round(float(board.complexity[winner])), board.unit[winner])
+    size = mean_size(round(float(board.complexity[winner])), board.unit[winner])
     return f"{candidate.entry} {size}" if candidate.family else f"{candidate.entry} {candidate.id}"

@@ -8,7 +8,7 @@ import numpy as np
 
 from modelsel.comparison.runs import ComparedRun, EntryResult
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.core.types import rounded
+from modelsel.core.types import round_to_scale
 from modelsel.statistics.bayesian import Posterior, bayes_correlated
 from modelsel.statistics.paired import corrected_t, holm
 
@@ -38,7 +38,7 @@ def over_folds(runs: Sequence[ComparedRun], rope: float = 0.01, level: float = 0
         raise ConfigurationError(Problem("MSEL-286", "one holdout has no fold differences to compare", "compare", fix))
     ratio = runs[0].ratio
     names = list(combinations(learners, 2))
-    differences = [rounded(learners[b].folds - learners[a].folds, runs[0].scale) for a, b in names]
+    differences = [round_to_scale(learners[b].folds - learners[a].folds, runs[0].scale) for a, b in names]
     test = corrected_t(np.array(differences), ratio, level)
     return tuple(
         FoldPair(a, b, float(mean), float(low), float(high), float(p), float(adjusted), bayes_correlated(d, ratio, rope))

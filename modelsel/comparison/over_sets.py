@@ -92,7 +92,7 @@ def sentences(of: OverSets, rope: float = 0.01, alpha: float = 0.05) -> tuple[st
         f"{'differ' if of.friedman.f_p <= alpha else 'are not told apart'} at {alpha:g}.",
         f"Nemenyi's critical difference of mean ranks at {alpha:g} is {of.difference:.2f}.",
         *(f"Not told apart by Nemenyi's test: {', '.join(of.learners[i] for i in bar)}." for bar in of.bars),
-        *_told(of, rope, alpha),
+        *_pair_sentences(of, rope, alpha),
         *_too_few(len(of.data), len(of.pairs), alpha),
         *_zeros(of.pairs),
         *(f"Left out: {name}, which has no score on {', '.join(data)}." for name, data in of.left_out.items()),
@@ -105,7 +105,7 @@ _CHOSEN = (
 )
 
 
-def _told(of: OverSets, rope: float, alpha: float) -> Iterator[str]:
+def _pair_sentences(of: OverSets, rope: float, alpha: float) -> Iterator[str]:
     """A sentence per pair that Wilcoxon's test tells apart, and one for all others."""
     pairs, told = of.pairs, [pair for pair in of.pairs if pair.adjusted <= alpha]
     for pair in told:

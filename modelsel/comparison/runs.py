@@ -10,7 +10,7 @@ import numpy as np
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.outcome import StudySummary
 from modelsel.core.spec import class_of
-from modelsel.core.types import Floats, Integers, rounded
+from modelsel.core.types import Floats, Integers, round_to_scale
 from modelsel.record.candidates import Row
 from modelsel.record.folder import RunFolder
 
@@ -171,7 +171,7 @@ def score_choice(folds: Floats, repeat: Integers, higher_is_better: bool = False
     [0.1, 0.4, 0.3]
     """
     cost = -folds if higher_is_better else folds
-    chosen = [rounded(cost[:, _others(fold, repeat)].mean(axis=1), scale).argmin() for fold in range(folds.shape[1])]
+    chosen = [round_to_scale(cost[:, _others(fold, repeat)].mean(axis=1), scale).argmin() for fold in range(folds.shape[1])]
     return np.asarray(folds[chosen, np.arange(folds.shape[1])])
 
 

@@ -16,7 +16,7 @@ from modelsel.comparison.selection import best_of_each
 from modelsel.core.errors import NoCandidateError
 from modelsel.core.selection import Assessed, Selection
 from modelsel.core.types import Floats
-from modelsel.measure.beside import accompanying, unasked
+from modelsel.measure.beside import accompanying, measures_by_default
 from modelsel.planning.make import Plan, make
 from modelsel.runner.aggregation.results import Results
 
@@ -31,7 +31,7 @@ def with_score_measures(selection: Selection, results: Results, run: RunWithScor
     `run(plan, beside)` computes a plan's cells. Where nobody can say class scores, nothing is added.
     """
     work = results.book.work
-    measures = unasked(accompanying(work.measure, work.task, work.resampling, scores=True), work.task)
+    measures = measures_by_default(accompanying(work.measure, work.task, work.resampling, scores=True), work.task)
     missing = {name: measure for name, measure in measures.items() if name not in selection.beside}
     if not missing:
         return selection

@@ -20,7 +20,7 @@ from modelsel.core.spec import kind_of
 from modelsel.core.types import Finding, Floats, Integers, Outputs, Resampling, Scoreboard
 from modelsel.learner.greedy_ensemble import GreedyEnsemble
 from modelsel.measure.base import BaseMeasure
-from modelsel.measure.beside import named
+from modelsel.measure.beside import bounding_measures
 from modelsel.rule.base import BaseRule, among, nearest
 from modelsel.runner.aggregation.ensembles import OutOfFold, able
 from modelsel.runner.aggregation.results import Results
@@ -43,7 +43,7 @@ def choose(
     results = results.including(winner)
     dropped = results.status.count("dropped")
     able = (pickable or not dropped) and not adapted
-    corrected = _corrected(results, rule, winner, bbc_generator(resampling, seed)) if able else None
+    corrected = _correct_score(results, rule, winner, bbc_generator(resampling, seed)) if able else None
     ratio = assessed_per_analysed(resampling)
     assessed = results.assessed([winner, *best_of_each(results, winner)])
     near = _near(results, winner, resampling, seed)
@@ -62,7 +62,7 @@ def choose(
         alone={} if corrected is None else {results.candidates[one].id: own.to_dict() for one, own in corrected.alone.items()},
         findings=(
             *_few_rows(results, winner),
-            *_warned(results),
+            *_warnings(results),
             *(_withheld(dropped) if dropped and not pickable else ()),
             *(_adapted() if adapted else ()),
         ),
@@ -71,7 +71,7 @@ def choose(
     )
 
 
-def _warned(results: Results) -> Iterator[Finding]:
+def _warnings(results: Results) -> Iterator[Finding]:
     """Yield the warnings of learners while they were fitted, each once."""
     folds = results.board.folds.shape[1]
     for one in results.warned[:NAMED]:
@@ -138,13 +138,13 @@ def _adapted() -> Iterator[Finding]:
     yield Finding("NOT_CORRECTED", "medium", what, "corrected=nested repeats the whole search inside outer folds")
 
 
-def _corrected(results: Results, rule: BaseRule, winner: int, rng: np.random.Generator) -> Corrected | None:
+def _correct_score(results: Results, rule: BaseRule, winner: int, rng: np.random.Generator) -> Corrected | None:
     """BBC-CV from the loss matrix, or from the answers where the measure is no mean over rows.
 
     In a very large space the choice is repeated among the candidates whose rows were kept: the best, and the winner.
     """
     task, board, winner = results.book.work.task, part(results.board, results.kept), place(results.kept, winner)
-    bounds = named(results.book.work.measure, getattr(rule, "bounds", ()))
+    bounds = bounding_measures(results.book.work.measure, getattr(rule, "bounds", ()))
     repeated, resamples = _repeated(results)
     if results.losses.matrix is not None and not bounds:
         return bbc(
@@ -156,7 +156,7 @@ def _corrected(results: Results, rule: BaseRule, winner: int, rng: np.random.Gen
     if len(candidates) * len(task) * classes * work.resampling.repeats > LARGEST:
         return None
     return bbc_of_folds(
-        _answered(results, results.kept[candidates]), candidates, board, rule, work.measure, classes,
+        _answers_by_fold(results, results.kept[candidates]), candidates, board, rule, work.measure, classes,
         winner=winner, groups=task.groups, weights=task.weights, rng=rng, beside=bounds, repeated=repeated,
         resamples=resamples if repeated else None,
     )  # fmt: skip
@@ -193,7 +193,7 @@ def _repeated(results: Results) -> tuple[dict[int, RepeatedEnsemble], int]:
     return {position: RepeatedEnsemble(of, own) for position, own in zip(there, learners)}, min(RESAMPLES, resampled(numbers))
 
 
-def _answered(results: Results, candidates: Integers) -> list[FoldPredictions]:
+def _answers_by_fold(results: Results, candidates: Integers) -> list[FoldPredictions]:
     """All answers of the candidates, a table per fold."""
     work = results.book.work
     task, place = work.task, np.full(len(results.candidates), -1)

@@ -11,12 +11,12 @@ from typing import Any
 
 from modelsel.config import steps
 from modelsel.config.folders import Folders
-from modelsel.config.merge import KIND, merge, nested
-from modelsel.config.options import Combined, Drawn, Either, Interval, ListedValues, Options, Swept, only, settled
-from modelsel.config.schema import Slot, class_of, kinds, offered, slots
+from modelsel.config.merge import KIND, merge, nest
+from modelsel.config.options import Combined, Drawn, Either, Interval, ListedValues, Options, Swept, is_settled, only
+from modelsel.config.schema import Slot, class_of, kinds, plugin_kinds, slots
 from modelsel.config.settings import CLASSES
 from modelsel.config.suggest import near
-from modelsel.config.values import WrongError, checked, expected
+from modelsel.config.values import WrongError, check_value, describe_accepted
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.spec import FieldLimits, kind_of, make
 from modelsel.learner.calibrated import Calibrated
@@ -75,7 +75,7 @@ class Builder:
 
     def options(self, group: str, base: object, over: object, where: str) -> Options:
         """Return the options of a part: `base` with everything that `over` sets or sweeps."""
-        chosen, settings = _chosen(over)
+        chosen, settings = _part_alternatives(over)
         sets, used = [], set[str]()
         for name in chosen or (base,):
             spec = merge(base, {KIND: name} if isinstance(name, str) else name)
@@ -126,7 +126,7 @@ class Builder:
     def _with_steps(self, found: Found, settings: Mapping[str, object], where: str) -> tuple[Found, Mapping[str, Any]]:
         """A learner whose `steps:` have become preparation steps."""
         try:
-            values, own = steps.written(found.values, settings, STEPS_SAID in slots(found.cls))
+            values, own = steps.write_steps(found.values, settings, STEPS_SAID in slots(found.cls))
         except steps.WrongStepsError as wrong:
             self._add("MSEL-219", wrong.what, f"{where}.{STEPS_SAID}", wrong.fix)
             return found, settings
@@ -162,13 +162,18 @@ class Builder:
                 self._add("MSEL-203", f"unknown setting {name!r}", place, near(name, fields))
                 continue
             options = self._field(fields[name], values.get(name), over.get(name, {}), place)
-            if settled(options):
+            if is_settled(options):
                 fixed[name] = next(options.all())
             else:
                 open_[name] = options
         for name, slot in fields.items():
             if slot.required and name not in fixed and name not in open_:
-                self._add("MSEL-204", f"{name} is missing", where, f"give {where}.{name}: {slot.limits.help or expected(slot)}")
+                self._add(
+                    "MSEL-204",
+                    f"{name} is missing",
+                    where,
+                    f"give {where}.{name}: {slot.limits.help or describe_accepted(slot)}",
+                )
         return Combined(make, fixed, open_)
 
     def _field(self, slot: Slot, base: object, over: object, where: str) -> Options:
@@ -215,15 +220,15 @@ class Builder:
 
     def _mapping(self, slot: Slot, values: Mapping[str, object], where: str) -> Options:
         """A mapping, some of whose values are swept; no value's type is known, so an interval stands for real numbers."""
-        fields = {str(name): _opened(value) for name, value in values.items()}
+        fields = {str(name): _nested_options(value) for name, value in values.items()}
         for name, options in fields.items():
             for value in options.all() if options.finite else ():
                 self._value(slot, {name: value}, f"{where}.{name}")
-        return Combined(lambda **chosen: checked(slot, chosen), {}, fields)
+        return Combined(lambda **chosen: check_value(slot, chosen), {}, fields)
 
     def _steps(self, group: str, base: object, over: object, where: str) -> Options:
         """One part or a list of parts; settings beneath go to the steps that have them."""
-        chosen, settings = _chosen(over)
+        chosen, settings = _part_alternatives(over)
         sets = []
         for alternative in chosen or (base,):
             steps = [alternative] if isinstance(alternative, str | Mapping) else list(alternative or ())
@@ -241,7 +246,7 @@ class Builder:
     def _value(self, slot: Slot, value: object, where: str) -> Any:
         """Check a plain value; add a problem and return None where it does not fit."""
         try:
-            return checked(slot, value)
+            return check_value(slot, value)
         except WrongError as wrong:
             swept = isinstance(value, list | tuple) and where.startswith("space.")
             more = f"; several values go under sweep: {{{where.split('.', 2)[-1]}: [...]}}" if swept else ""
@@ -262,7 +267,7 @@ class Builder:
     def _no_kind(self, group: str, kind: str, where: str) -> None:
         """Add the problem that a kind is unknown, and say what comes nearest."""
         file = self.folders.find(group, kind)
-        if kind in offered(group):
+        if kind in plugin_kinds(group):
             fix = f"allow it: plugins=[{kind}]"
         elif file is not None:
             fix = f"{file} says no kind of modelsel's: give it `kind`, {near(kind, kinds(group))}"
@@ -301,28 +306,28 @@ def learner(
     """
     settings = tuple((key, value, type(value)) for key, value in (overrides or {}).items())  # True is not 1
     if isinstance(name, str) and all(kind in PLAIN for _, _, kind in settings):
-        pair = _known(name, settings, tuple(plugins), numbers)
+        pair = _cached_learner(name, settings, tuple(plugins), numbers)
     else:
-        pair = _built(name, overrides, tuple(plugins), numbers)
+        pair = _build_learner(name, overrides, tuple(plugins), numbers)
     ConfigurationError.raise_if(invalid(pair[0]))  # each time: a package that it needs may be gone
     return pair
 
 
 @lru_cache(maxsize=256)
-def _known(
+def _cached_learner(
     name: str, settings: tuple[tuple[str, Any, type], ...], plugins: tuple[str, ...], numbers: bool
 ) -> tuple[Any, tuple[Any, ...]]:
     """A learner that is asked for again: parts are frozen, and the package's files are as they were when it was loaded."""
-    return _built(name, {key: value for key, value, _ in settings}, plugins, numbers)
+    return _build_learner(name, {key: value for key, value, _ in settings}, plugins, numbers)
 
 
-def _built(
+def _build_learner(
     name: str | Mapping[str, Any], overrides: Mapping[str, object] | None, plugins: tuple[str, ...], numbers: bool
 ) -> tuple[Any, tuple[Any, ...]]:
     """Build a learner and its preparation steps out of the package's files."""
     folders = Folders.of()
     builder = Builder(folders.for_numbers() if numbers else folders, plugins)
-    spec = merge({KIND: name} if isinstance(name, str) else name, nested(overrides or {}))
+    spec = merge({KIND: name} if isinstance(name, str) else name, nest(overrides or {}))
     built = builder.part(LEARNER, spec, LEARNER)
     ConfigurationError.raise_if(builder.problems)
     pair: tuple[Any, tuple[Any, ...]] = built
@@ -335,7 +340,7 @@ def invalid(learner: Any) -> Iterator[Problem]:
         yield Problem("MSEL-207", reason, kind_of(learner), "change one of them")
 
 
-def _chosen(over: object) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
+def _part_alternatives(over: object) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
     """The alternatives for a part's own name (none: it stays), and the settings beneath it."""
     if isinstance(over, Swept):
         return over.values, {}
@@ -351,12 +356,12 @@ def _sweeps(over: object) -> bool:
     return isinstance(over, Swept) or (isinstance(over, Mapping) and any(_sweeps(value) for value in over.values()))
 
 
-def _opened(value: object) -> Options:
+def _nested_options(value: object) -> Options:
     """The options of a value inside a mapping."""
     if isinstance(value, Swept):
         return value.interval or ListedValues(value.values)
     if isinstance(value, Mapping) and _sweeps(value):
-        return Combined(dict, {}, {str(key): _opened(item) for key, item in value.items()})
+        return Combined(dict, {}, {str(key): _nested_options(item) for key, item in value.items()})
     return only(value)
 
 
@@ -377,10 +382,10 @@ def _maker(group: str, found: Found, measure: object, outer: tuple[object, int])
         return cls
     if issubclass(cls, Calibrated | Decided | TransformedTarget):
         return lambda preparer=(), **settings: (cls(**settings), preparer)
-    return partial(_adjusted, cls, measure, outer)
+    return partial(_move_steps_inside, cls, measure, outer)
 
 
-def _adjusted(
+def _move_steps_inside(
     cls: Any, measure: object, outer: tuple[object, int], preparer: tuple[Any, ...] = (), calibrator: object = None,
     decision: object = None, threshold: object = None, target: Any = None, **settings: Any,
 ) -> tuple[Any, tuple[Any, ...]]:  # fmt: skip

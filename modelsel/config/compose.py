@@ -23,8 +23,8 @@ from modelsel.config.keywords import Keywords
 from modelsel.config.loader import load
 from modelsel.config.merge import KIND, merge
 from modelsel.config.overrides import OUTER, PARTS
-from modelsel.config.published import published
-from modelsel.config.references import hidden, plain_data, resolve
+from modelsel.config.published import published_name
+from modelsel.config.references import hide_environment, plain_data, resolve
 from modelsel.config.settings import (
     ALL,
     AUTO,
@@ -46,7 +46,7 @@ from modelsel.core.fingerprint import digest
 from modelsel.core.spec import resolved as spec_of
 from modelsel.core.types import Candidate, TaskKind
 from modelsel.dataset.files import bare
-from modelsel.measure.beside import named
+from modelsel.measure.beside import bounding_measures
 
 TASK, MEASURE = "task", "measure"
 NUMBERS_MEASURE = {KIND: "mse"}  # what judges numbers where nobody says what does
@@ -115,7 +115,7 @@ class Config:
     @cached_property
     def reads_scores(self) -> bool:
         """Say whether anything that every candidate is judged by reads class scores: else they are no part of what it is."""
-        measures = (self.measure, *named(self.measure, getattr(self.rule, "bounds", ())).values())
+        measures = (self.measure, *bounding_measures(self.measure, getattr(self.rule, "bounds", ())).values())
         everybody = self.measures == ALL or any(one.of_others for one in self.candidates)
         return everybody or any(measure.needs_scores for measure in measures)
 
@@ -154,8 +154,8 @@ def compose(
 ) -> Config:
     """The study that overrides, and settings by keyword (which win), describe; raises ConfigurationError with every problem."""
     folders = Folders.of(config_dir)
-    given = keywords.read(settings or {}, folders, [text.partition("=")[0].lstrip("+~") for text in overrides])
-    wanted = typed.read([*overrides, *given.lines], folders)
+    given = keywords.sort_keywords(settings or {}, folders, [text.partition("=")[0].lstrip("+~") for text in overrides])
+    wanted = typed.read_overrides([*overrides, *given.lines], folders)
     problems = (*wanted.problems, *given.problems)
     try:
         composed = load(folders, list(wanted.lines), wanted.hydra)
@@ -167,12 +167,12 @@ def compose(
 def recompose(recorded: Mapping[str, object], settings: Mapping[str, object], config_dir: str | None = None) -> Config:
     """The study of a recorded config.yaml again, with some settings changed."""
     folders = Folders.of(config_dir)
-    given = keywords.read(settings, folders)
+    given = keywords.sort_keywords(settings, folders)
     named = {key: {KIND: line.partition("=")[2].strip("'")} for line in given.lines for key in (line.partition("=")[0],)}
     resolved = given.over({key: merge(value, named[key]) if key in named else value for key, value in recorded.items()})
     if LEARNER in (given.values or {}):
         resolved.pop(SPACE, None)
-    return _checked(resolved, "", folders, given.problems)
+    return _check(resolved, "", folders, given.problems)
 
 
 def assemble(
@@ -180,15 +180,17 @@ def assemble(
     given: Keywords | None = None,
 ) -> Config:  # fmt: skip
     """A composed configuration to a `Config`. `choices` are the files taken per group, `problems` those found before."""
-    resolved = {key: _named(value, choices.get(key) if key in PARTS else None) for key, value in plain_data(composed).items()}
+    resolved = {
+        key: _with_kind(value, choices.get(key) if key in PARTS else None) for key, value in plain_data(composed).items()
+    }
     wanted = (given or Keywords()).over(resolved)
     unsaid = (MEASURE,) if choices.get(MEASURE) == AUTO and wanted.get(MEASURE) == resolved.get(MEASURE) else ()
     if unsaid and wanted.get(TASK) == REGRESSION:
         wanted = {**wanted, MEASURE: NUMBERS_MEASURE}
-    config = _checked(wanted, str(choices.get("dataset") or ""), folders, problems)
+    config = _check(wanted, str(choices.get("dataset") or ""), folders, problems)
     same = wanted.get("dataset") == resolved.get("dataset")
     notes = (*config.notes, *measure_notes(choices.get(MEASURE)))
-    return replace(config, published=published(choices, folders) if same else "", notes=notes, unsaid=unsaid)
+    return replace(config, published=published_name(choices, folders) if same else "", notes=notes, unsaid=unsaid)
 
 
 def for_task(config: Config, kind: TaskKind) -> Config:
@@ -207,23 +209,23 @@ def for_task(config: Config, kind: TaskKind) -> Config:
         return replace(config, task=task, resolved=settled)
     settled |= {SPACE: config.named} if config.named is not None else {}
     settled |= {MEASURE: NUMBERS_MEASURE} if MEASURE in config.unsaid else {}
-    made = _checked(settled, "", config.folders, ())
+    made = _check(settled, "", config.folders, ())
     return replace(made, space=config.space, notes=config.notes, published=config.published)
 
 
-def _checked(resolved: Mapping[str, object], dataset: str, folders: Folders, problems: Sequence[Problem]) -> Config:
+def _check(resolved: Mapping[str, object], dataset: str, folders: Folders, problems: Sequence[Problem]) -> Config:
     """Settings whose references have not been followed to a `Config`; raises ConfigurationError with every problem."""
     resolved = sitting(resolved)
     folders = folders.for_numbers() if resolved.get(TASK) == REGRESSION else folders
     settings, found = resolve(resolved)
     builder = Builder(folders, problems=[*problems, *found, *unknown(resolved)])
-    config = _built(settings, resolved, dataset, builder)
-    ConfigurationError.raise_if(hidden(builder.problems, resolved))
+    config = _build_parts(settings, resolved, dataset, builder)
+    ConfigurationError.raise_if(hide_environment(builder.problems, resolved))
     assert config is not None
     return config
 
 
-def _built(settings: Mapping[str, Any], resolved: Mapping[str, object], dataset: str, builder: Builder) -> Config | None:
+def _build_parts(settings: Mapping[str, Any], resolved: Mapping[str, object], dataset: str, builder: Builder) -> Config | None:
     """Build all parts of a study; None where a problem was found."""
     root = _root(settings, builder)
     builder.plugins = root.plugins if root else ()
@@ -241,28 +243,29 @@ def _built(settings: Mapping[str, Any], resolved: Mapping[str, object], dataset:
         )
     if parts["pool"] is not None and root is not None:
         builder.problems.extend(parts["pool"].problems(root.limit))
-    builder.problems.extend(_unraced(root, parts))
+    builder.problems.extend(_race_conflicts(root, parts))
     said, outer = outer, _around(outer, parts["scheme"], root, builder)
     if outer is not None and root is not None and root.deadline is not None:
         what = "a deadline would cut the selections inside the outer folds short, each elsewhere"
         builder.problems.append(Problem("MSEL-214", what, "deadline", "leave it out, or outer"))
-    wanted, place = _wanted(settings)
+    wanted, place = _wanted_space(settings)
     searched = root.search if root else SearchSettings()
     wanted, called = _with_ensemble(wanted, root, builder), name_of(wanted)
     space = replace(expand(wanted, builder, root.seed if root else 0, place, searched, parts["measure"]), name=called)
-    builder.problems.extend(_unsearched(root, parts["race"], space, outer is not None))
+    builder.problems.extend(_search_conflicts(root, parts["race"], space, outer is not None))
     if root is None or builder.problems:
         return None
-    name = root.name or f"{_called(parts['dataset'], dataset or settings['dataset']['kind'])}-{space.name}"
+    name = root.name or f"{_dataset_name(parts['dataset'], dataset or settings['dataset']['kind'])}-{space.name}"
     merged = f"{space.merged} of {space.declared} candidates say the same as another one and were merged"
     notes = (*builder.notes, *((merged,) if space.merged else ()))
     own = {key: value for key, value in vars(root).items() if key != "name"}
-    kept = recorded({**resolved, "name": name, SPACE: read_entries(wanted, builder)}, {**parts, OUTER: said})
+    kept = record_content({**resolved, "name": name, SPACE: read_entries(wanted, builder)}, {**parts, OUTER: said})
     if said is not None:
         kept[OUTER][INTERVAL] = interval
     return Config(
         name=name, **own, **parts, outer=outer, interval=interval, candidates=space.candidates, adaptive=space.adaptive,
-        declared=space.declared, resolved=kept, space=space.name, notes=notes, folders=builder.folders, named=_given(settings),
+        declared=space.declared, resolved=kept, space=space.name, notes=notes, folders=builder.folders,
+        named=_space_as_given(settings),
     )  # fmt: skip
 
 
@@ -278,13 +281,13 @@ def _with_seed(scheme: Any, seed: int) -> Any:
     return replace(scheme, seed=seed) if getattr(scheme, "seed", 0) is None else scheme
 
 
-def _unraced(root: RootSettings | None, parts: Mapping[str, Any]) -> tuple[Problem, ...]:
+def _race_conflicts(root: RootSettings | None, parts: Mapping[str, Any]) -> tuple[Problem, ...]:
     """List the settings that a race cannot be run with."""
     race, rule, measure = (parts[name] for name in ("race", "rule", "measure"))
     return race.problems(root, rule, measure) if None not in (root, race, rule, measure) else ()
 
 
-def _unsearched(root: RootSettings | None, race: Any, space: Space, outer: bool) -> Iterator[Problem]:
+def _search_conflicts(root: RootSettings | None, race: Any, space: Space, outer: bool) -> Iterator[Problem]:
     """Yield what settings say of candidates that are not there, or cannot be searched so."""
     foreseen = (*space.candidates, *(corner for entry in space.adaptive for corner in entry.corners))
     if root is not None and foreseen:
@@ -320,13 +323,13 @@ def _around(outer: object, scheme: object, root: RootSettings | None, builder: B
     return None
 
 
-def _called(dataset: Any, choice: str) -> str:
+def _dataset_name(dataset: Any, choice: str) -> str:
     """Return the name that people give a data set: a file's own name, or that of the option."""
     path = getattr(dataset, "path", None)
     return bare(path).stem if path else dataset.which if choice == "named" else choice
 
 
-def recorded(settings: Mapping[str, object], parts: Mapping[str, object]) -> dict[str, Any]:
+def record_content(settings: Mapping[str, object], parts: Mapping[str, object]) -> dict[str, Any]:
     """Return the content of config.yaml: every part with all its settings, references where references were."""
     kept = {key: value for key, value in settings.items() if key != LEARNER}
     for name, part in parts.items():
@@ -365,19 +368,19 @@ def _root(settings: Mapping[str, object], builder: Builder) -> RootSettings | No
     return replace(root, limit=limit) if root and limit else None
 
 
-def _named(value: object, choice: object) -> Any:
+def _with_kind(value: object, choice: object) -> Any:
     """A group's mapping with the kind that its file name gives."""
     if isinstance(value, Mapping) and "kind" not in value and isinstance(choice, str):
         return {"kind": choice, **value}
     return value
 
 
-def _given(settings: Mapping[str, Any]) -> Any:
+def _space_as_given(settings: Mapping[str, Any]) -> Any:
     """Return the space as it was said, names as names; None where a learner was said instead."""
     return None if settings.get(LEARNER) is not None else settings.get(SPACE)
 
 
-def _wanted(settings: Mapping[str, Any]) -> tuple[Any, str]:
+def _wanted_space(settings: Mapping[str, Any]) -> tuple[Any, str]:
     """The space, and the setting that says it: a learner given alone is a space of that one entry."""
     learner = settings.get(LEARNER)
     if learner is None:

@@ -20,7 +20,7 @@ import numpy as np
 
 from modelsel.config.build import LEARNER, Builder, invalid
 from modelsel.config.grammar import SweepError, swept
-from modelsel.config.merge import KIND, merge, nested
+from modelsel.config.merge import KIND, merge, nest
 from modelsel.config.options import Choosing, Either, Options
 from modelsel.config.schema import kinds
 from modelsel.config.settings import GRID, RANDOM, TPE, SearchSettings
@@ -109,7 +109,7 @@ def expand(
     `where` is the setting that the entries stand under, for messages; `measure` is what chooses, where it is known. A candidate
     that was drawn knows at which trial.
     """
-    entries = _read(read_entries(wanted, builder), measure, builder, where)
+    entries = _read_entries(read_entries(wanted, builder), measure, builder, where)
     found: dict[tuple[Any, Any], Candidate] = {}
     declared = 0
     adaptive: list[AdaptiveEntry] = []
@@ -152,7 +152,7 @@ def family(learner: object) -> str:
     return "pruner.alpha: path" if getattr(pruner, "is_family", False) else ""
 
 
-def _read(entries: Mapping[str, Any], measure: Any, builder: Builder, where: str) -> dict[str, Any]:
+def _read_entries(entries: Mapping[str, Any], measure: Any, builder: Builder, where: str) -> dict[str, Any]:
     """The entries, and the mappings of their sweeps, whose `measure_reads` the measure does read: all where none is known."""
     found = {}
     for name, text in entries.items():
@@ -296,8 +296,8 @@ def _in_turn(sets: Sequence[Options]) -> Iterator[Any]:
 def _options(entry: str, text: Mapping[str, object], builder: Builder, where: str) -> list[Options]:
     """One set of options per alternative of the sweep."""
     base = text.get(LEARNER, entry)
-    fixed = nested({key: value for key, value in text.items() if key not in (LEARNER, SWEEP, DRAW)})
-    base = merge({KIND: base} if isinstance(base, str) else nested(base) if isinstance(base, Mapping) else base, fixed)
+    fixed = nest({key: value for key, value in text.items() if key not in (LEARNER, SWEEP, DRAW)})
+    base = merge({KIND: base} if isinstance(base, str) else nest(base) if isinstance(base, Mapping) else base, fixed)
     if builder.kind(LEARNER, base, where) is None:
         return []
     sweep = text.get(SWEEP) or {}
@@ -320,7 +320,7 @@ def _alternative(base: object, sweep: object, builder: Builder, where: str) -> O
             over[str(key)] = swept(value, lambda group=group: builder.folders.options(group))  # type: ignore[misc]
         except SweepError as wrong:
             _say(builder, "MSEL-225", wrong.what, f"{where}.{key}", wrong.fix)
-    return builder.options(LEARNER, base, nested(over), where)
+    return builder.options(LEARNER, base, nest(over), where)
 
 
 def _drawn(options: Options, draw: int, seed: int, *digests: str) -> Iterator[Any]:

@@ -20,7 +20,7 @@ ROOT = "config"
 TWIN = "_regression"  # what a file is called that stands in for another where the target is a number
 
 
-def shipped() -> Path:
+def shipped_folder() -> Path:
     """The package's `conf/`, in a checkout or in an installed wheel."""
     package = Path(__file__).parents[1]
     inside = package / "conf"
@@ -38,13 +38,13 @@ class Folders:
     def of(cls, config_dir: str | Path | None = None) -> "Folders":
         """The package's folder, after a person's own when there is one; ConfigurationError when that is no folder."""
         if config_dir is None:
-            return cls((shipped(),))
+            return cls((shipped_folder(),))
         own = Path(config_dir).absolute()
         if not own.is_dir():
             raise ConfigurationError(
                 Problem("MSEL-210", f"there is no folder {str(config_dir)!r}", "--config-dir", "`modelsel init DIR` makes one")
             )
-        return cls((own, shipped()))
+        return cls((own, shipped_folder()))
 
     def for_numbers(self) -> "Folders":
         """The same folders as a study of numbers sees them."""
@@ -76,18 +76,18 @@ class Folders:
         path = self.find(group, name)
         if path is None:
             return None
-        own = dict(read(path))
+        own = dict(read_yaml(path))
         below = [self.read(group, str(each)) or {} for each in own.pop("defaults", ()) if each != "_self_"]
         return {key: value for each in (*below, own) for key, value in each.items()}
 
 
-def read(path: Path) -> Mapping[str, Any]:
+def read_yaml(path: Path) -> Mapping[str, Any]:
     """The mapping in a YAML file, references (`${...}`) left as they are; ConfigurationError when it is none."""
-    return _read(path, path.stat().st_mtime_ns)
+    return _read_mapping(path, path.stat().st_mtime_ns)
 
 
 @cache
-def _read(path: Path, _changed: int) -> Mapping[str, Any]:
+def _read_mapping(path: Path, _changed: int) -> Mapping[str, Any]:
     """Read a YAML file as a mapping; what it holds otherwise is an error with its line."""
     try:
         data = OmegaConf.to_container(OmegaConf.load(path), resolve=False)

@@ -74,7 +74,7 @@ def _distribution(text: str) -> Interval:
 
 def _read(text: str, names: Names) -> Any:
     """Read a text of the sweep grammar: a plain value, listed values, or an interval."""
-    override = _parsed(text)
+    override = _parse(text)
     if not override.is_sweep_override():
         return override.value()
     if override.is_interval_sweep():
@@ -92,7 +92,7 @@ def _read(text: str, names: Names) -> Any:
     return Swept(values)
 
 
-def _parsed(text: str) -> Override:
+def _parse(text: str) -> Override:
     """Parse a text by Hydra's parser; what it refuses becomes a `SweepError`."""
     try:
         return _parser().parse_override(f"sweep={text}")

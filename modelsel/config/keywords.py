@@ -14,7 +14,7 @@ import numpy as np
 from modelsel.config.build import LEARNER
 from modelsel.config.expand import SPACE
 from modelsel.config.folders import Folders
-from modelsel.config.merge import KIND, merge, nested
+from modelsel.config.merge import KIND, merge, nest
 from modelsel.config.overrides import COMPOSED, OUTER
 from modelsel.config.references import reference
 from modelsel.core.errors import ConfigurationError, Problem
@@ -41,10 +41,10 @@ class Keywords:
         return {**composed, **done}
 
 
-def read(settings: Mapping[str, object], folders: Folders, typed: Collection[str] = ()) -> Keywords:
+def sort_keywords(settings: Mapping[str, object], folders: Folders, typed: Collection[str] = ()) -> Keywords:
     """Sort keyword settings; `typed` are the keys that overrides set, which may not say the opposite."""
     problems: list[Problem] = []
-    given = _undotted({key: _plain(_written(value, key, problems), key, problems) for key, value in settings.items()})
+    given = _undot({key: _plain(_written_space(value, key, problems), key, problems) for key, value in settings.items()})
     keys = {*typed, *given}
     if {SPACE, LEARNER} & set(given) and SPACE in keys and LEARNER in {key.split(".")[0] for key in keys}:
         fix = "learner=NAME is a space of one entry: give one of them"
@@ -76,12 +76,12 @@ def plain(value: Any, where: str, as_given: AsGiven = lambda _: False) -> Any:
     `as_given(estimator)`: an estimator of a space is fitted as it is, also where its plain values would do.
     """
     problems: list[Problem] = []
-    found = _plain(_written(value, where, problems, as_given), where, problems)
+    found = _plain(_written_space(value, where, problems, as_given), where, problems)
     ConfigurationError.raise_if(problems)
     return found
 
 
-def _written(value: Any, where: str, problems: list[Problem], as_given: AsGiven = lambda _: False) -> Any:
+def _written_space(value: Any, where: str, problems: list[Problem], as_given: AsGiven = lambda _: False) -> Any:
     """A space in which estimators with their grids have become entries; a splitter by the name of what it is."""
     if where == SCHEME and callable(getattr(value, "split", None)) and not isinstance(value, str):
         return _splitter(value, problems)
@@ -97,18 +97,18 @@ def _written(value: Any, where: str, problems: list[Problem], as_given: AsGiven 
 def _splitter(value: Any, problems: list[Problem]) -> Any:
     """Name a splitter object that this process holds from now on."""
     try:
-        return {KIND: "splitter", "identity": objects.hold(value), "splitter": objects.shown(value)}
+        return {KIND: "splitter", "identity": objects.hold(value), "splitter": objects.describe_object(value)}
     except objects.NotClonableError as error:
         problems.append(Problem("MSEL-217", str(error), SCHEME, "hand over a splitter whose parameters are plain"))
         return {}
 
 
-def _undotted(settings: Mapping[str, object]) -> dict[str, Any]:
+def _undot(settings: Mapping[str, object]) -> dict[str, Any]:
     """`{"scheme.folds": 5}` as `{"scheme": {"folds": 5}}`; names further down keep their dots (columns have them)."""
     out: dict[str, Any] = {}
     for key in sorted(settings, key=lambda name: name.count(".")):
         first, *rest = key.split(".")
-        out[first] = settings[key] if not rest else merge(_named(out.get(first)), nested({".".join(rest): settings[key]}))
+        out[first] = settings[key] if not rest else merge(_named(out.get(first)), nest({".".join(rest): settings[key]}))
     return out
 
 

@@ -24,8 +24,8 @@ from omegaconf import DictConfig, OmegaConf, flag_override
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError  # type: ignore[import-untyped]
 
-from modelsel.config.folders import ROOT, Folders, shipped
-from modelsel.config.references import unfollowed
+from modelsel.config.folders import ROOT, Folders, shipped_folder
+from modelsel.config.references import unsafe_keys
 from modelsel.core.errors import ConfigurationError, Problem
 
 BROKEN = (HydraException, OmegaConfBaseException, YAMLError, ValueError, TypeError, AttributeError, OSError, RecursionError)
@@ -114,7 +114,7 @@ def _search_path(folders: Folders) -> ConfigSearchPathImpl:
     path.append("hydra", "pkg://hydra.conf")
     if folders.own is not None:
         path.append("own", f"file://{folders.own}")
-    path.append("main", f"file://{shipped()}")
+    path.append("main", f"file://{shipped_folder()}")
     for plugin in Plugins.instance().discover(SearchPathPlugin):
         plugin().manipulate_search_path(path)  # type: ignore[attr-defined]
     path.append("schema", "structured://")
@@ -126,7 +126,7 @@ def _file_problems(loaded: ConfigResult, name: str) -> Iterator[Problem]:
     if name.startswith("hydra/"):
         yield _not_yours(name)
     content: Any = OmegaConf.to_container(loaded.config, resolve=False)
-    yield from unfollowed(content, name)
+    yield from unsafe_keys(content, name)
     node = content.get("hydra") if isinstance(content, Mapping) else None
     if node is None:
         return

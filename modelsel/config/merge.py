@@ -29,7 +29,7 @@ def merge(base: object, over: object) -> Any:
     return {**base, **{key: merge(base.get(key), value) for key, value in over.items()}}
 
 
-def nested(dotted: Mapping[str, object]) -> dict[str, Any]:
+def nest(dotted: Mapping[str, object]) -> dict[str, Any]:
     """Dotted names as nested mappings; a part's own name beside its settings becomes its `kind`.
 
     >>> nested({"pruner": "error_based", "pruner.confidence": 0.1, "leaf": {"score": "laplace"}})
@@ -37,7 +37,7 @@ def nested(dotted: Mapping[str, object]) -> dict[str, Any]:
     """
     out: dict[str, Any] = {}
     for name, value in dotted.items():
-        put(out, str(name).split("."), nested(value) if isinstance(value, Mapping) else value)
+        put(out, str(name).split("."), nest(value) if isinstance(value, Mapping) else value)
     return out
 
 
@@ -50,14 +50,14 @@ def put(tree: dict[str, Any], path: Iterable[str], value: object) -> None:
         tree = tree[name]
     here = tree.get(last)
     if isinstance(value, dict):
-        tree[last] = _joined(here, value) if here is not None else value
+        tree[last] = _join(here, value) if here is not None else value
     elif isinstance(here, dict):
         tree[last] = {KIND: value, **here}
     else:
         tree[last] = value
 
 
-def _joined(here: object, value: dict[str, Any]) -> dict[str, Any]:
+def _join(here: object, value: dict[str, Any]) -> dict[str, Any]:
     """Lay settings over a part that may be given by its name alone."""
     joined = here if isinstance(here, dict) else {KIND: here}
     for key, item in value.items():

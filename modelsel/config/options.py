@@ -130,15 +130,15 @@ class Drawn:
 
     def draw(self, rng: np.random.Generator) -> Any:
         """Draw a value: it depends on the generator alone."""
-        return _plain(objects.read(self.name).rvs(random_state=np.random.RandomState(int(rng.integers(2**32)))))
+        return _plain(objects.read_parameter(self.name).rvs(random_state=np.random.RandomState(int(rng.integers(2**32)))))
 
     def suggest(self, ask: Choosing, name: str) -> Any:
         """Choose a quantile of it. AttributeError for a distribution that knows none (`ppf`)."""
-        return _plain(objects.read(self.name).ppf(ask.number(name, 0.0, 1.0, False, False)))
+        return _plain(objects.read_parameter(self.name).ppf(ask.number(name, 0.0, 1.0, False, False)))
 
     def corners(self) -> Iterator[Any]:
         """The median, since its ends may be infinite. AttributeError for a distribution that knows no quantiles (`ppf`)."""
-        yield _plain(objects.read(self.name).ppf(0.5))
+        yield _plain(objects.read_parameter(self.name).ppf(0.5))
 
     def outline(self) -> Any:
         return self.name
@@ -230,7 +230,9 @@ def _rising(values: tuple[Any, ...]) -> bool:
 
 def _plain(found: Any) -> Any:
     """What a distribution gave, as plain data."""
-    return objects.written(found.item() if isinstance(found, np.generic | np.ndarray) and np.ndim(found) == 0 else found)
+    return objects.write_parameter(
+        found.item() if isinstance(found, np.generic | np.ndarray) and np.ndim(found) == 0 else found
+    )
 
 
 def only(value: object) -> ListedValues:
@@ -238,6 +240,6 @@ def only(value: object) -> ListedValues:
     return ListedValues((value,))
 
 
-def settled(options: Options) -> bool:
+def is_settled(options: Options) -> bool:
     """True when there is nothing to choose."""
     return options.finite and options.count() == 1

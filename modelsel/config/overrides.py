@@ -17,7 +17,7 @@ from modelsel.config.build import LEARNER
 from modelsel.config.expand import SPACE
 from modelsel.config.folders import Folders
 from modelsel.config.references import reference
-from modelsel.config.schema import class_of, kinds, offered, slots
+from modelsel.config.schema import class_of, kinds, plugin_kinds, slots
 from modelsel.config.settings import RootSettings
 from modelsel.config.suggest import near
 from modelsel.core.errors import Problem
@@ -40,12 +40,12 @@ class Typed:
         return tuple(line for line in self.lines if line.lstrip("+~").startswith(("hydra.", "hydra/")))
 
 
-def read(overrides: Iterable[str], folders: Folders, sweep: bool = False) -> Typed:
+def read_overrides(overrides: Iterable[str], folders: Folders, sweep: bool = False) -> Typed:
     """Parse and check all overrides; those with a problem are left out of `lines`. Several values need a `sweep`."""
     good: list[Override] = []
     problems: list[Problem] = []
     for text in overrides:
-        found = _parsed(text, folders)
+        found = _parse_override(text, folders)
         wrong = [found] if isinstance(found, Problem) else list(_problems(found, folders, sweep))
         problems.extend(wrong)
         if not wrong and isinstance(found, Override):
@@ -58,7 +58,7 @@ def read(overrides: Iterable[str], folders: Folders, sweep: bool = False) -> Typ
     return Typed(tuple(lines), tuple(problems))
 
 
-def _parsed(text: str, folders: Folders) -> Override | Problem:
+def _parse_override(text: str, folders: Folders) -> Override | Problem:
     """Parse an override; what Hydra refuses becomes a problem."""
     try:
         return OverridesParser.create().parse_override(text)
@@ -74,18 +74,18 @@ def _remedy(text: str, known: Sequence[str] = ()) -> str:
     if text.startswith("-"):
         return "options stand before overrides; see --help"
     if "=" not in text:
-        if counted := next((fix for fix in (_counted(group, text) for group in PARTS) if fix), ""):
+        if counted := next((fix for fix in (_suggest_folds(group, text) for group in PARTS) if fix), ""):
             return counted
         return f"write {text}=VALUE; a table is named first: FILE TARGET, then overrides (in Python: data=FILE, target=NAME)"
     if "null" in text:
         return "write no limit as none: choice(none, 3, 5)"
     key, _, value = text.partition("=")
-    if missing := _unclosed(value):
+    if missing := _unclosed_brackets(value):
         return f"close the bracket: '{text}{missing}'"
     return f"""quote it: "{key}='{value}'\""""
 
 
-def _unclosed(value: str) -> str:
+def _unclosed_brackets(value: str) -> str:
     """Return the brackets that a value leaves open.
 
     >>> _unclosed("[a,{kind: b"), _unclosed("[a]"), _unclosed("a]")
@@ -100,7 +100,7 @@ def _unclosed(value: str) -> str:
     return "".join(reversed(missing))
 
 
-def _counted(group: str, name: str) -> str:
+def _suggest_folds(group: str, name: str) -> str:
     """Suggest a part and its number of folds for a name such as `kfold5`; empty where it is not one."""
     part, folds = name.rstrip("0123456789").rstrip("_-"), re.sub(r".*\D", "", name)
     known = folds and part in kinds(group) and "folds" in _settings(group)
@@ -141,8 +141,8 @@ def _options(override: Override, folders: Folders) -> Iterator[Problem]:
     known, sweeping = folders.options(group), override.is_sweep_override()
     if override.is_delete():
         yield Problem("MSEL-243", f"a study needs a {group}", override.input_line or group, near("", known))
-    for name in _named(override):
-        if isinstance(name, str) and name not in known and (sweeping or name not in offered(group)):
+    for name in _chosen_names(override):
+        if isinstance(name, str) and name not in known and (sweeping or name not in plugin_kinds(group)):
             yield Problem(
                 "MSEL-201", f"unknown {group} {name!r}", override.input_line or group, _near_option(group, name, known)
             )
@@ -154,10 +154,10 @@ def _options(override: Override, folders: Folders) -> Iterator[Problem]:
 def _near_option(group: str, name: str, known: Sequence[str]) -> str:
     if name in kinds(group):
         return f"it has no file: write conf/{group}/{name}.yaml"
-    return _counted(group, name) or near(name, known)
+    return _suggest_folds(group, name) or near(name, known)
 
 
-def _named(override: Override) -> Iterator[object]:
+def _chosen_names(override: Override) -> Iterator[object]:
     """Return the names that an override chooses, one or several."""
     value: object = override.value()
     if isinstance(value, Glob):

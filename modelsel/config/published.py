@@ -9,16 +9,16 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-from modelsel.config.folders import Folders, shipped
+from modelsel.config.folders import Folders, shipped_folder
 
 EXPERIMENT, OWN = "experiment", ("dataset", "split")
 
 
-def published(choices: Mapping[str, object], folders: Folders) -> str:
+def published_name(choices: Mapping[str, object], folders: Folders) -> str:
     """The name of the published experiment that this is; empty where it is none."""
     name = choices.get(EXPERIMENT)
     path = folders.find(EXPERIMENT, str(name)) if name else None
-    if path is None or path.parent != shipped() / EXPERIMENT or choices.get("split") != "none":
+    if path is None or path.parent != shipped_folder() / EXPERIMENT or choices.get("split") != "none":
         return ""
     content: Any = OmegaConf.to_container(OmegaConf.load(path), resolve=False)
     said = {key: value for line in content.get("defaults", ()) if isinstance(line, Mapping) for key, value in line.items()}

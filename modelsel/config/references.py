@@ -28,7 +28,7 @@ def plain_data(composed: DictConfig) -> dict[str, Any]:
 
 def resolve(data: Mapping[str, object]) -> tuple[dict[str, Any], list[Problem]]:
     """The same data with references followed, and what is wrong with them (then nothing is followed)."""
-    problems = [*unfollowed(data), *_environment(data)]
+    problems = [*unsafe_keys(data), *_environment(data)]
     if problems or next(_texts(data, ""), None) is None:
         return dict(data), problems
     try:
@@ -42,7 +42,7 @@ def resolve(data: Mapping[str, object]) -> tuple[dict[str, Any], list[Problem]]:
     return {str(key): value for key, value in followed.items()}, []
 
 
-def unfollowed(value: object, where: str = "") -> Iterator[Problem]:
+def unsafe_keys(value: object, where: str = "") -> Iterator[Problem]:
     """Keys like `_target_`, by which other tools would be told to call something, and resolvers that are not allowed."""
     for place, key in _keys(value, where):
         if key.startswith("_"):
@@ -54,7 +54,7 @@ def unfollowed(value: object, where: str = "") -> Iterator[Problem]:
                 yield Problem("MSEL-233", f"the resolver {name!r} is not followed", place, f"allowed: {', '.join(RESOLVERS)}")
 
 
-def hidden(problems: Iterable[Problem], data: Mapping[str, object]) -> list[Problem]:
+def hide_environment(problems: Iterable[Problem], data: Mapping[str, object]) -> list[Problem]:
     """The problems with values of the environment replaced by the references that they came from."""
     names = {name for _, text in _texts(data, "") for name in _VARIABLE.findall(text)}
     values = {value: f"${{oc.env:{name}}}" for name in sorted(names) if (value := os.environ.get(name))}

@@ -64,7 +64,7 @@ def kinds(group: str) -> tuple[str, ...]:
     return spec.kinds_of(group)
 
 
-def offered(group: str) -> tuple[str, ...]:
+def plugin_kinds(group: str) -> tuple[str, ...]:
     """Kinds that installed plugins offer (each needs `plugins=[name]`)."""
     return tuple(sorted(entry.name for entry in importlib.metadata.entry_points(group=f"modelsel.{group}")))
 

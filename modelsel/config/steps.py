@@ -37,7 +37,7 @@ class WrongStepsError(Exception):
         self.what, self.fix = what, fix
 
 
-def written(
+def write_steps(
     values: Mapping[str, object], over: Mapping[str, object], by_columns: bool = False
 ) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """A learner's values and what is set or swept over them, with preparation steps in the place of `steps`.
@@ -57,7 +57,7 @@ def written(
     named = any(key not in COLUMNS for one in said for key in one)
     if named and by_columns:
         return _in_branches(said, rest, others)
-    before = _listed(values.get(PREPARER))
+    before = _as_list(values.get(PREPARER))
     choices = [[*before, *(_by_name(one) if named else _expanded(one))] for one in said]
     if len(choices) == 1:
         return {**rest, PREPARER: choices[0]}, others
@@ -96,7 +96,7 @@ def _by_name(said: Mapping[str, object]) -> list[dict[str, Any]]:
     found = []
     for place, key in enumerate(keys):
         apart = [other for other in keys[:place] if _closeness(other) <= _closeness(key) and other not in COLUMNS]
-        found += [{**_step(key, step), **({"apart": apart} if apart else {})} for step in _listed(said[key])]
+        found += [{**_step(key, step), **({"apart": apart} if apart else {})} for step in _as_list(said[key])]
     return found
 
 
@@ -109,7 +109,7 @@ def _closeness(columns: str) -> int:
 
 def _branch(columns: str, steps: Any) -> list[Any]:
     """Turn the steps of some columns into plain data."""
-    each = [_step(columns, step) for step in _listed(steps)] or [_step(columns, "passthrough")]
+    each = [_step(columns, step) for step in _as_list(steps)] or [_step(columns, "passthrough")]
     return [columns, [{"transformer": step["transformer"], "params": step["params"]} for step in each]]
 
 
@@ -132,7 +132,7 @@ def _mapping(said: object) -> Mapping[str, Any]:
 
 
 def _expanded(said: Mapping[str, object]) -> list[dict[str, Any]]:
-    return [_step(columns, step) for columns in COLUMNS for step in _listed(said.get(columns))]
+    return [_step(columns, step) for columns in COLUMNS for step in _as_list(said.get(columns))]
 
 
 def _step(columns: str, step: object) -> dict[str, Any]:
@@ -147,6 +147,6 @@ def _step(columns: str, step: object) -> dict[str, Any]:
     return {KIND: TRANSFORM, "columns": columns, "transformer": step[KIND], "params": params}
 
 
-def _listed(said: Any) -> Sequence[Any]:
+def _as_list(said: Any) -> Sequence[Any]:
     """One or several as a list."""
     return [] if said is None else [said] if isinstance(said, str | Mapping) else list(said)

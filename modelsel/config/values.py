@@ -1,6 +1,6 @@
 """A plain value against a field: the type that is declared, its limits, its words.
 
-`checked` returns the value as the field wants it (a list becomes a tuple, `3` a `3.0` where a real number is due) or raises
+`check_value` returns the value as the field wants it (a list becomes a tuple, `3` a `3.0` where a real number is due) or raises
 `WrongError`, which says what is wrong and how to mend it.
 """
 
@@ -28,7 +28,7 @@ class WrongError(Exception):
         self.what, self.fix = what, fix
 
 
-def checked(slot: Slot, value: object) -> Any:
+def check_value(slot: Slot, value: object) -> Any:
     """The value as the field wants it; raises WrongError."""
     if value is None or (value in NOTHING and slot.optional and value not in slot.words):
         return _absent(slot)
@@ -44,12 +44,14 @@ def checked(slot: Slot, value: object) -> Any:
 
 def _absent(slot: Slot) -> None:
     if not slot.optional:
-        raise WrongError("a value is missing", f"give {expected(slot)}")
+        raise WrongError("a value is missing", f"give {describe_accepted(slot)}")
 
 
 def _word(slot: Slot, value: object) -> Any:
     if isinstance(value, bool):
-        raise WrongError(f"{_shown(value)} is no name", "YAML reads off, on, yes, no as truth values: put the name in quotes")
+        raise WrongError(
+            f"{_show_value(value)} is no name", "YAML reads off, on, yes, no as truth values: put the name in quotes"
+        )
     raise WrongError(f"{value!r} is not allowed", near(str(value), slot.words))
 
 
@@ -61,12 +63,12 @@ def _first_fit(slot: Slot, value: object) -> Any:
         except (TypeError, ValueError):
             continue
     if isinstance(value, bool) and not _takes(slot, bool):
-        raise WrongError(f"{_shown(value)} is no {'name' if _takes(slot, str) else 'number'}",
+        raise WrongError(f"{_show_value(value)} is no {'name' if _takes(slot, str) else 'number'}",
                     "YAML reads off, on, yes, no as truth values: put a name in quotes")  # fmt: skip
-    fix = f"give {expected(slot)}"
+    fix = f"give {describe_accepted(slot)}"
     if isinstance(value, str) and slot.words:
         fix = f"{fix}; {near(value, slot.words)}"
-    raise WrongError(f"found {_shown(value)}", fix)
+    raise WrongError(f"found {_show_value(value)}", fix)
 
 
 def _eagerness(hint: object) -> int:
@@ -157,10 +159,10 @@ def _mapping(hint: object, value: object) -> Any:
 def _within(slot: Slot, value: float) -> None:
     least, most, above = slot.limits.least, slot.limits.most, slot.limits.above
     if (least is not None and value < least) or (most is not None and value > most) or (above is not None and value <= above):
-        raise WrongError(f"{value:g} is out of range", f"give {expected(slot)}")
+        raise WrongError(f"{value:g} is out of range", f"give {describe_accepted(slot)}")
 
 
-def expected(slot: Slot) -> str:
+def describe_accepted(slot: Slot) -> str:
     """Describe the values that a field accepts.
 
     >>> from modelsel.core.spec import FieldLimits
@@ -193,7 +195,7 @@ def _takes(slot: Slot, *hints: object) -> bool:
     return any((get_origin(hint) or hint) in hints for hint in slot.hints)
 
 
-def _shown(value: object) -> str:
+def _show_value(value: object) -> str:
     """Write a found value for a message, without its contents where it is a collection."""
     if isinstance(value, bool):
         return f"the truth value {str(value).lower()}"

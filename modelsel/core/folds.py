@@ -17,7 +17,7 @@ Made = TypeVar("Made")
 HELD = 2  # folds that a worker keeps unpacked
 
 
-def packed(repeats: Sequence[int], pairs: Sequence[Pair]) -> list[Any]:
+def pack_folds(repeats: Sequence[int], pairs: Sequence[Pair]) -> list[Any]:
     """Per fold either (labels, its label) or its two arrays of positions; labels are shared by the folds of a repeat."""
     out: list[Any] = [()] * len(repeats)
     for repeat in dict.fromkeys(repeats):

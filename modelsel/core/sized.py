@@ -1,7 +1,7 @@
 """A measured complexity as people read it: `1 leaf`, `about 358 neighbourhoods`."""
 
 
-def sized(value: float, unit: str) -> str:
+def mean_size(value: float, unit: str) -> str:
     """A mean complexity over folds, in its unit.
 
     >>> sized(1.0, "leaves"), sized(12.0, "leaves"), sized(358.2, "neighbourhoods"), sized(7.25, "rules")

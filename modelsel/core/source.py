@@ -33,12 +33,12 @@ class Source:
         >>> Source(["first text", "second text"]).take(np.array([1, 0]))
         ['second text', 'first text']
         """
-        return taken(self.data, rows)
+        return take_rows(self.data, rows)
 
     def labels(self, rows: NDArray[np.int64], codes: NDArray[Any]) -> Any:
         """The labels of some rows, whose classes are `codes`; where the target is a number, `codes` are the numbers."""
         if self.target is not None:
-            return taken(self.target, rows)
+            return take_rows(self.target, rows)
         return codes if self.classes is None else self.classes[codes]
 
     @property
@@ -48,7 +48,7 @@ class Source:
         return None if found is None or callable(found) else tuple(getattr(self.data, "column_names", found))
 
 
-def taken(data: Any, rows: NDArray[np.int64]) -> Any:
+def take_rows(data: Any, rows: NDArray[np.int64]) -> Any:
     """Some rows of anything that has rows, of the type that it is of."""
     if hasattr(data, "iloc"):  # pandas
         return data.iloc[rows]

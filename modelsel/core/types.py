@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.fingerprint import array_digest, digest, short
-from modelsel.core.folds import Unpacked, packed
+from modelsel.core.folds import Unpacked, pack_folds
 from modelsel.core.moment import moment
 from modelsel.core.source import Source
 from modelsel.core.spec import flat, resolved
@@ -168,7 +168,7 @@ class Task(Table):
         """The task of some of its rows, in the order given (features, classes and levels stay); of all, itself."""
         if len(rows) == len(self) and rows.dtype != np.bool_ and np.array_equal(rows, np.arange(len(rows))):
             return self
-        cut: dict[str, Any] = {name: _cut(array, rows) for name, array in vars(self).items() if _per_row(name)}
+        cut: dict[str, Any] = {name: _take_rows(array, rows) for name, array in vars(self).items() if _per_row(name)}
         return replace(self, **cut)
 
     @property
@@ -343,7 +343,7 @@ class Resampling:
     def __reduce__(self) -> tuple[Any, ...]:
         """Folds travel as labels: see `core.folds`."""
         names = [(fold.index, fold.repeat) for fold in self.folds]
-        contents = packed([repeat for _, repeat in names], [(fold.analysis, fold.assessment) for fold in self.folds])
+        contents = pack_folds([repeat for _, repeat in names], [(fold.analysis, fold.assessment) for fold in self.folds])
         return _with_unpacked, (self.scheme, self.task_fingerprint, names, contents)
 
     @cached_property
@@ -455,10 +455,10 @@ class Scoreboard:
 
     def rounded(self, values: Any) -> Any:
         """Scores, or differences of scores, rounded to 1e-12 of the scale."""
-        return rounded(values, self.scale)
+        return round_to_scale(values, self.scale)
 
 
-def rounded(values: Any, scale: float = 1.0) -> Any:
+def round_to_scale(values: Any, scale: float = 1.0) -> Any:
     """Numbers rounded to 1e-12 of a scale, so that what differs by the order of sums alone is equal.
 
     >>> float(rounded(0.1 + 0.2)), bool(rounded(3e-9 + 1e-9, 1e-9) == rounded(4e-9, 1e-9))
@@ -496,7 +496,7 @@ def _per_row(name: str) -> bool:
     return name not in _NOT_PER_ROW and not name.startswith("_") and "fingerprint" not in name
 
 
-def _cut(array: NDArray[Any] | None, rows: Integers) -> NDArray[Any] | None:
+def _take_rows(array: NDArray[Any] | None, rows: Integers) -> NDArray[Any] | None:
     """Some rows; of a matrix column by column, as it stands in memory, without another copy of it."""
     if array is None or array.ndim == 1:
         return None if array is None else array[rows]

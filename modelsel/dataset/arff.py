@@ -17,7 +17,7 @@ from modelsel.core.errors import DataError, Problem
 from modelsel.core.spec import plain
 from modelsel.dataset.columns.column import RawColumn, text_column
 from modelsel.dataset.columns.numbers import numbers
-from modelsel.dataset.files import File, Raw, decoded, read_bytes
+from modelsel.dataset.files import File, Raw, decode_text, read_bytes
 
 # The declarations of an ARFF file: `@relation`, `@attribute name type`, up to `@data`.
 
@@ -153,7 +153,7 @@ class Arff(File):
 
     def _open(self, path: Path) -> tuple[Header, list[str]]:
         """Read a file's header and its lines."""
-        text = decoded(read_bytes(path), self.encoding, path)
+        text = decode_text(read_bytes(path), self.encoding, path)
         if "\0" in text:
             line = text.count("\n", 0, text.index("\0")) + 1
             raise DataError(Problem("MSEL-313", f"NUL byte in line {line}", str(path), "the file is damaged: write it again"))
@@ -189,7 +189,7 @@ def _row(line: str, attributes: Sequence[Attribute]) -> tuple[list[str], float]:
     """The cells of a row, dense or sparse, and its weight (1 unless said)."""
     weight = 1.0
     if line[-1] == "}":
-        line, said = weighted(line)
+        line, said = split_weight(line)
         if said is not None:
             weight = float(numbers([said])[0])
             if not (np.isfinite(weight) and weight > 0):
@@ -345,7 +345,7 @@ def sparse(text: str) -> dict[int, str]:
     return made
 
 
-def weighted(line: str) -> tuple[str, str | None]:
+def split_weight(line: str) -> tuple[str, str | None]:
     """A row and the weight in braces at its end, if any.
 
     >>> weighted("1,yes,{0.5}")

@@ -67,7 +67,7 @@ def columns(rows: int, sets: Iterable[tuple[Integers, Integers]]) -> Integers:
     return np.column_stack(made)
 
 
-def scaled(rows: int, scale: float) -> int:
+def scale_rows(rows: int, scale: float) -> int:
     """Scale a published number of rows, to at least 20.
 
     >>> scaled(12_000, 0.01), scaled(12_000, 1.0)

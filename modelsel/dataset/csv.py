@@ -63,21 +63,21 @@ def begin_as_numbers(form: CsvForm, head: str, missing: Sequence[str]) -> dict[s
     return found
 
 
-def parsed(form: CsvForm, numeric: Mapping[str, bool], missing: Sequence[str]) -> tuple[Columns, list[arrow.InvalidRow]]:
+def parse_columns(form: CsvForm, numeric: Mapping[str, bool], missing: Sequence[str]) -> tuple[Columns, list[arrow.InvalidRow]]:
     """Columns of texts, or of numbers those named, and the rows whose number of fields is not the header's."""
     if numeric:
         try:
-            return _read(form, numeric, missing)
+            return _parse_blocks(form, numeric, missing)
         except (pa.ArrowInvalid, _TextWanted):  # whatever is wrong with the file is found again
             pass
-    return _read(form, {}, missing)
+    return _parse_blocks(form, {}, missing)
 
 
 class _TextWanted(Exception):  # noqa: N818  it is an event, not a mistake
     """A column of numbers holds something that its texts have to say."""
 
 
-def _read(form: CsvForm, numeric: Mapping[str, bool], missing: Sequence[str]) -> tuple[Columns, list[arrow.InvalidRow]]:
+def _parse_blocks(form: CsvForm, numeric: Mapping[str, bool], missing: Sequence[str]) -> tuple[Columns, list[arrow.InvalidRow]]:
     """Parse the file block by block, and keep the rows whose number of fields is wrong."""
     odd: list[arrow.InvalidRow] = []
 
@@ -157,7 +157,7 @@ SPELLED = {"\\t": "\t", "tab": "\t"}  # as people write a tab
 LINES = 50
 
 
-def said(delimiter: str) -> str:
+def delimiter_character(delimiter: str) -> str:
     """Return the one character that a declared delimiter means.
 
     >>> said("tab"), said(";")
@@ -166,7 +166,7 @@ def said(delimiter: str) -> str:
     return SPELLED.get(delimiter, delimiter)
 
 
-def recognised(head: str) -> str:
+def recognise_delimiter(head: str) -> str:
     """The delimiter of a text that begins like this.
 
     >>> recognised("a;b;y\\n1,5;2,5;no\\n"), recognised("a,b\\n1;2,3\\n")
@@ -209,7 +209,7 @@ class Csv(File):
             raise DataError(Problem("MSEL-310", "the file is empty", str(path), "check dataset.path"))
         if any(sign in name for name in names for sign in "\ufffd\0"):
             raise DataError(Problem("MSEL-312", f"the header is not {self.encoding}", str(path), "set dataset.encoding"))
-        return (names[0] or _unnamed(names), *names[1:])
+        return (names[0] or _index_column(names), *names[1:])
 
     def raw(self, path: Path) -> Raw:
         sign, lines = self._checked(path)
@@ -218,7 +218,7 @@ class Csv(File):
         no_rows = Problem("MSEL-311", "a header and no rows", str(path), "the file needs data rows")
         DataError.raise_if([no_rows] if self._is_one_line(path) else [])  # Arrow takes such a file for no table at all
         form = CsvForm(path, self.encoding, names, sign, lines)
-        columns, odd = parsed(form, self._numeric(form), self.missing)
+        columns, odd = parse_columns(form, self._numeric(form), self.missing)
         rows = len(columns[0]) if columns else 0
         DataError.raise_if(_fields(odd, rows, names, path))
         if not rows:
@@ -246,13 +246,17 @@ class Csv(File):
 
     def _odd_signs(self) -> Iterator[Problem]:
         """Yield a problem for a delimiter or decimal sign that is not one character."""
-        for setting, value in (("delimiter", said(self.delimiter)), ("decimal", self.decimal)):
+        for setting, value in (("delimiter", delimiter_character(self.delimiter)), ("decimal", self.decimal)):
             if value != AUTO and len(value) != 1:
                 fix = "give one character, quoted for the shell (dataset.delimiter=tab for a tab), or auto"
                 yield Problem("MSEL-305", f"{value!r} is not one character", f"dataset.{setting}", fix)
 
     def _sign(self, head: str) -> str:
-        return recognised(head[: head.rfind("\n") + 1] or head) if self.delimiter == AUTO else said(self.delimiter)
+        return (
+            recognise_delimiter(head[: head.rfind("\n") + 1] or head)
+            if self.delimiter == AUTO
+            else delimiter_character(self.delimiter)
+        )
 
     def _head(self, path: Path) -> str:
         """The first lines as text."""
@@ -307,7 +311,7 @@ def _quotes(path: Path, encoding: str, delimiter: str) -> Iterator[Problem]:
         yield Problem("MSEL-317", what, str(path), 'close the quote; a quote inside a quoted cell is written ""')
 
 
-def _unnamed(names: list[str]) -> str:
+def _index_column(names: list[str]) -> str:
     """Return pandas' name for a first column without a name: the index that a program has written along."""
     return "Unnamed: 0" if len(names) > 1 and "Unnamed: 0" not in names else ""
 

@@ -26,7 +26,7 @@ from modelsel.core.system.machine import memory
 from modelsel.core.types import Finding, Floats, Task
 from modelsel.dataset.columns.assemble import Loaded, assemble
 from modelsel.dataset.columns.column import RawColumn
-from modelsel.dataset.columns.settings import TableSettings, declared, nearest
+from modelsel.dataset.columns.settings import TableSettings, nearest, read_declaration
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class File(TableSettings):
 
     def _too_large(self, path: Path, names: Sequence[str]) -> Iterator[Problem]:
         """Yield a problem where the numbers of a table alone are more than the memory of this machine."""
-        left_out = {name for name, said in self.features.items() if declared(said)[0] == "ignore"}
+        left_out = {name for name, said in self.features.items() if read_declaration(said)[0] == "ignore"}
         rows, columns = self.rows_of(path), len([name for name in names if name not in left_out])
         need, there = rows * columns * np.dtype(np.float64).itemsize, memory()
         if need > there:
@@ -92,13 +92,13 @@ class File(TableSettings):
         held_out = None
         if self.test_path is not None:
             held_out = len(raw.columns[0])
-            raw = _stacked(raw, self.raw(Path(self.test_path)), self.test_path)
+            raw = _stack(raw, self.raw(Path(self.test_path)), self.test_path)
         waiting, decimal, weights, findings = list(raw.columns), raw.decimal, raw.weights, raw.findings
         del raw  # each column is let go once it is a feature
         loaded = assemble(waiting, self, bare(str(self.path)).stem, decimal, weights)
         _given_back()
         loaded = replace(loaded, findings=(*findings, *loaded.findings))
-        return loaded if held_out is None else _marked(loaded, held_out)
+        return loaded if held_out is None else _mark_held_out(loaded, held_out)
 
     def read(self) -> Task:
         return self.load().task
@@ -118,7 +118,7 @@ def _near_file(path: Path) -> str:
     return nearest(path.name, beside).strip() or f"the path is read from {Path.cwd()}"
 
 
-def _stacked(top: Raw, bottom: Raw, path: str) -> Raw:
+def _stack(top: Raw, bottom: Raw, path: str) -> Raw:
     """Append the second file's rows; its columns are found by name."""
     names, others = [column.name for column in top.columns], {column.name: column for column in bottom.columns}
     lacking = [name for name in names if name not in others]
@@ -136,7 +136,7 @@ def _ones(raw: Raw) -> Floats:
     return np.ones(len(raw.columns[0])) if raw.weights is None else raw.weights
 
 
-def _marked(loaded: Loaded, first: int) -> Loaded:
+def _mark_held_out(loaded: Loaded, first: int) -> Loaded:
     """The rows from the second file are held out."""
     return Loaded(replace(loaded.task, held_out=np.asarray(loaded.task.rows >= first)), loaded.findings)
 
@@ -150,7 +150,7 @@ def _given_back() -> None:
 
 # The bytes of a file, taken out of what they were compressed with, as blocks of UTF-8 text: no file is ever held whole.
 #
-# A compressed file is known by its first bytes, whatever it is called. Long readings are told to whoever listens (`told`).
+# A compressed file is known by its first bytes, whatever it is called. Long readings are told by `tell_progress`.
 
 BLOCK = 1 << 22
 UTF_8 = "utf-8-sig"  # with or without a mark
@@ -165,7 +165,7 @@ _LISTENER: ContextVar[Say] = ContextVar("listener", default=lambda _: None)
 
 
 @contextmanager
-def told(say: Say) -> Iterator[None]:
+def tell_progress(say: Say) -> Iterator[None]:
     """Let files read within the block report how far they are."""
     token = _LISTENER.set(say)
     try:
@@ -184,13 +184,13 @@ def bare(path: str | Path) -> Path:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[BinaryIO]:
+def open_stream(path: Path) -> Iterator[BinaryIO]:
     """The file's contents as a stream. Raises ConfigurationError where it cannot be opened, DataError for a workbook."""
     try:
         raw = path.open("rb")
     except OSError as error:
         raise ConfigurationError(Problem("MSEL-302", f"{path}: {error.strerror}", "dataset.path", "check the file")) from error
-    with raw, _unpacked(raw, path) as stream:
+    with raw, _unpack(raw, path) as stream:
         yield stream
 
 
@@ -219,7 +219,7 @@ def listener() -> Say:
 def blocks(path: Path, say: Say | None = None, many: int | None = None) -> Generator[bytes]:
     """The contents, a block or so many bytes at a time; `say` is told how far the reading is, in bytes of the file on disk."""
     size, began, came = path.stat().st_size if path.is_file() else 0, time.monotonic(), 0
-    with opened(path) as stream:
+    with open_stream(path) as stream:
         try:
             while block := stream.read(many or BLOCK):
                 came += len(block)
@@ -258,7 +258,7 @@ def lines_of(some: Iterable[bytes]) -> int:
     return sum(block.count(b"\n") for block in some)
 
 
-def decoded(data: bytes, encoding: str, path: Path) -> str:
+def decode_text(data: bytes, encoding: str, path: Path) -> str:
     """The text of a file; an undecodable byte is reported with its line and the likely encoding."""
     try:
         return _decoder(encoding).decode(data, final=True)
@@ -310,7 +310,7 @@ def packing(first: bytes) -> str:
     return next((name for mark, name in PACKED.items() if first.startswith(mark)), "")
 
 
-def _unpacked(raw: BinaryIO, path: Path) -> BinaryIO:
+def _unpack(raw: BinaryIO, path: Path) -> BinaryIO:
     """Unpack gzip, bzip2, xz, zstd or a zip archive."""
     first = raw.read(6)
     raw.seek(0)

@@ -11,11 +11,11 @@ from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import number, plain, whole
 from modelsel.core.types import Integers, Task
-from modelsel.dataset.base import columns, scaled
+from modelsel.dataset.base import columns, scale_rows
 from modelsel.dataset.columns.assemble import Loaded, assemble
 from modelsel.dataset.columns.column import text_column
 from modelsel.dataset.columns.settings import TableSettings
-from modelsel.dataset.files import decoded, read_bytes
+from modelsel.dataset.files import decode_text, read_bytes
 
 COLUMNS = ("fLength", "fWidth", "fSize", "fConc", "fConc1", "fAsym", "fM3Long", "fM3Trans", "fAlpha", "fDist", "class")
 FILES = ("magic04.data", "magic04.csv")
@@ -47,7 +47,7 @@ class Magic:
         ConfigurationError.raise_if(self.problems())
         path = self._file()
         assert path is not None
-        lines = [line.split(",") for line in decoded(read_bytes(path), "utf-8", path).split()]
+        lines = [line.split(",") for line in decode_text(read_bytes(path), "utf-8", path).split()]
         rows = lines[1:] if lines[0] == list(COLUMNS) else lines
         if len(rows) != ROWS or any(len(row) != len(COLUMNS) for row in rows):
             what = f"{len(rows)} rows, where MAGIC has {ROWS} of {len(COLUMNS)} fields"
@@ -61,7 +61,7 @@ class Magic:
 
     def _folds(self) -> Integers:
         """Each training set is a random split of its own; the same for every study."""
-        learnt, assessed = scaled(LEARNT, self.scale), scaled(ROWS - LEARNT, self.scale)
+        learnt, assessed = scale_rows(LEARNT, self.scale), scale_rows(ROWS - LEARNT, self.scale)
         drawn = (generator(k, "magic training set").permutation(ROWS) for k in range(self.sets))
         return columns(ROWS, ((rows[:learnt], rows[-assessed:]) for rows in drawn))
 

@@ -14,9 +14,9 @@ from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import number, plain, whole
 from modelsel.core.types import Finding, Integers, Task
-from modelsel.dataset.base import columns, numeric_task, scaled
+from modelsel.dataset.base import columns, numeric_task, scale_rows
 from modelsel.dataset.columns.assemble import Loaded
-from modelsel.dataset.files import decoded, read_bytes
+from modelsel.dataset.files import decode_text, read_bytes
 
 FILE = "MiniBooNE_PID.txt"
 FEATURES = 50
@@ -46,7 +46,7 @@ class Miniboone:
         """Read the file; events without reconstruction are left out, and counted in a finding."""
         ConfigurationError.raise_if(self.problems())
         path = Path(str(self.dir)) / FILE
-        head, _, body = decoded(read_bytes(path), "utf-8", path).partition("\n")
+        head, _, body = decode_text(read_bytes(path), "utf-8", path).partition("\n")
         try:
             signal, background = (int(word) for word in head.split())
             values = np.array(body.split(), np.float64).reshape(signal + background, FEATURES)
@@ -66,7 +66,7 @@ class Miniboone:
         drawn = generator(0, "miniboone training sets").permutation(rows)
         size = rows * LEARNT // USABLE
         sets, rest = np.split(drawn, [size * self.sets])
-        learnt, assessed = scaled(size, self.scale), scaled(len(rest), self.scale)
+        learnt, assessed = scale_rows(size, self.scale), scale_rows(len(rest), self.scale)
         return columns(rows, ((one[:learnt], rest[:assessed]) for one in np.split(sets, self.sets)))
 
     def read(self) -> Task:

@@ -112,7 +112,7 @@ class ResponseCache:
         """Return the file of an answer, fetched and checked when it is not there yet; a file appears whole or not at all."""
         path = self.folder / key
         if not path.is_file():
-            content = _fetched(address, self.seconds)
+            content = _fetch(address, self.seconds)
             check(content)
             _write(path, content)
         return path
@@ -136,7 +136,7 @@ def usual_folder() -> Path:
     return (Path(home).expanduser() if home else Path(platformdirs.user_cache_dir("modelsel", appauthor=False))) / "openml"
 
 
-def _fetched(address: str, seconds: float) -> bytes:
+def _fetch(address: str, seconds: float) -> bytes:
     """The body of an answer. Raises NoAnswerError or NoDataSetError, with the reason."""
     if not address.startswith("https://"):
         raise ValueError(f"the address {address!r} is not of the web")

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as arrow
 
 from modelsel.core.errors import DataError, Problem
-from modelsel.dataset.columns.arrow import column, known
-from modelsel.dataset.columns.settings import declared
+from modelsel.dataset.columns.arrow import can_be_read, column
+from modelsel.dataset.columns.settings import read_declaration
 from modelsel.dataset.files import File, Raw
 
 
@@ -18,14 +18,14 @@ class Parquet(File):
     """A table written by pandas, Arrow, Spark, ... Index columns of pandas are not read."""
 
     def header(self, path: Path) -> tuple[str, ...]:
-        return tuple(_columns(opened(path).schema_arrow))
+        return tuple(_columns(open_parquet(path).schema_arrow))
 
     def rows_of(self, path: Path) -> float:
         """The number of rows as the file's own header has it."""
-        return float(opened(path).metadata.num_rows)
+        return float(open_parquet(path).metadata.num_rows)
 
     def raw(self, path: Path) -> Raw:
-        file = opened(path)
+        file = open_parquet(path)
         names = _columns(file.schema_arrow)
         try:
             table = file.read(columns=names)
@@ -41,12 +41,12 @@ class Parquet(File):
         """Yield a problem for a column of a type that cannot be read and is not ignored."""
         for name, data in zip(table.column_names, table.columns):
             said = self.features.get(name)
-            if not known(data.type) and (said is None or declared(said)[0] != "ignore"):
+            if not can_be_read(data.type) and (said is None or read_declaration(said)[0] != "ignore"):
                 fix = f"declare dataset.features.{name}=ignore, or write it as numbers or texts"
                 yield Problem("MSEL-365", f"type {data.type} cannot be read", f"column '{name}'", fix)
 
 
-def opened(path: Path) -> arrow.ParquetFile:
+def open_parquet(path: Path) -> arrow.ParquetFile:
     """Open a Parquet file: its header is read, its rows are not; DataError for another file."""
     try:
         return arrow.ParquetFile(path)

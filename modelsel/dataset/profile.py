@@ -187,13 +187,13 @@ def _ids(task: Task) -> Iterator[Finding]:
 
 def asked_units(task: Task, sealed: Table) -> Iterator[Finding]:
     """Ask of each column that is called an id, and repeats, whether it says what is independent; labels are not read."""
-    for feature, of, distinct in _repeated(task, sealed):
+    for feature, of, distinct in _repeated_ids(task, sealed):
         asked = f"{feature.name} has {distinct} values in {len(task) + len(sealed)} rows: are rows of one {of} independent?"
         do = f"if not, set dataset.unit={feature.name}; else {_ignore(feature.name)}"
         yield Finding("REPEATED_IDS", "medium", asked, do)
 
 
-def _repeated(task: Task, sealed: Table) -> Iterator[tuple[Feature, str, int]]:
+def _repeated_ids(task: Task, sealed: Table) -> Iterator[tuple[Feature, str, int]]:
     """Yield columns that are called an id and repeat, what they identify, and in how many values; none beside groups."""
     for index, feature in enumerate(task.features if task.groups is None else ()):
         of = _object_of(feature.name)
@@ -212,7 +212,10 @@ def suggested_scheme(task: Task, sealed: Table, reads_times: bool) -> str:
 
     A repeated id asks for groups, a date for time, both for `group_time_split`. Nothing is said of what is declared and read.
     """
-    ids, moments = [feature.name for feature, *_ in _repeated(task, sealed)], [one.name for one in task.features if one.dates]
+    ids, moments = (
+        [feature.name for feature, *_ in _repeated_ids(task, sealed)],
+        [one.name for one in task.features if one.dates],
+    )
     dated = [] if task.times is not None else moments
     unread = task.times is not None and not reads_times
     if not (ids or dated or unread):

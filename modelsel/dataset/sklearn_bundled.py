@@ -86,13 +86,13 @@ def bundle(which: str) -> Any:
     found = find_spec("sklearn")
     path = Path(found.origin if found and found.origin else "").parent / "datasets" / "data" / FILES[which]
     if path.is_file():
-        return read(path, which)
+        return read_bundled(path, which)
     import sklearn.datasets
 
     return getattr(sklearn.datasets, f"load_{which}")()
 
 
-def read(path: Path, which: str) -> Bundle:
+def read_bundled(path: Path, which: str) -> Bundle:
     """The set in a file."""
     with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as file:
         lines = list(csv.reader(file))

@@ -16,7 +16,7 @@ import numpy as np
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import number, one_of, whole
 from modelsel.core.types import Codes, Floats, Task
-from modelsel.dataset.base import BundledDataset, columns, numeric_task, scaled
+from modelsel.dataset.base import BundledDataset, columns, numeric_task, scale_rows
 
 MIXTURES = np.array([[0, 1], [0, 2], [1, 2]])
 AGAINST_REST = {"a": 0, "b": 2}  # A: both outer waves, B: the middle one and the right one
@@ -46,7 +46,7 @@ class Waveform(BundledDataset):
     scale: float = number(1.0, above=0.0, most=1.0, help="share of the rows that is made")
 
     def read(self) -> Task:
-        size, further_rows = scaled(self.rows, self.scale), scaled(self.test_rows, self.scale)
+        size, further_rows = scale_rows(self.rows, self.scale), scale_rows(self.test_rows, self.scale)
         drawn = [self._draw(size, generator(self.seed + k, "waveform")) for k in range(max(self.sets, 1))]
         drawn.append(self._draw(further_rows, generator(self.test_seed, "waveform test")))
         values, target = (np.concatenate(parts) for parts in zip(*drawn, strict=True))

@@ -19,12 +19,12 @@ class Neighbours(NamedTuple):
 
 def plain_search(metric: FittedDistance, stored: Floats, queries: Floats, count: int) -> Neighbours:
     """All distances, sorted by (rounded distance, position)."""
-    return ordered(distances(metric, stored, queries), np.arange(stored.shape[1])[None], count)
+    return nearest_in_order(distances(metric, stored, queries), np.arange(stored.shape[1])[None], count)
 
 
-def ordered(distance: Floats, rows: Integers, count: int) -> Neighbours:
+def nearest_in_order(distance: Floats, rows: Integers, count: int) -> Neighbours:
     """The first `count` of some rows (queries × rows, ascending positions) by rounded distance, then position."""
-    order = np.argsort(rounded(distance), axis=1, kind="stable")[:, :count]
+    order = np.argsort(round_distance(distance), axis=1, kind="stable")[:, :count]
     everywhere = np.broadcast_to(rows, distance.shape)
     return Neighbours(np.take_along_axis(everywhere, order, axis=1), np.take_along_axis(distance, order, axis=1))
 
@@ -45,7 +45,7 @@ def distances(metric: FittedDistance, stored: Floats, queries: Floats) -> Floats
     return _root(total, metric.power)
 
 
-def rounded(distance: Floats) -> Floats:
+def round_distance(distance: Floats) -> Floats:
     """Round to 40 binary digits (Veltkamp 1968), which is 12 decimal ones.
 
     >>> float(rounded(np.array([0.1 + 0.2]))[0]) == float(rounded(np.array([0.3]))[0])

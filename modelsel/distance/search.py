@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from modelsel.core.types import Floats, Integers
 from modelsel.distance.base import NUMBER, FittedDistance
-from modelsel.distance.plain import Neighbours, distances, ordered, plain_search
+from modelsel.distance.plain import Neighbours, distances, nearest_in_order, plain_search
 from modelsel.kernels import compiler, stop
 
 QUERIES, CELLS = 1024, 1 << 20  # at a time, and times stored rows: what is held in memory, and how often the flag is seen
@@ -92,7 +92,7 @@ def blas(metric: FittedDistance, stored: Floats) -> Search:
         own = (queries**2).sum(axis=0)
         rows, farthest = _smallest(np.vstack([queries, np.ones_like(own)]).T @ products, count + SPARE)
         reach = np.sqrt(np.maximum(farthest + own - bound * (own + norms.max()), 0.0))
-        return _confirmed(metric, stored, queries, count, rows, reach)
+        return _confirm(metric, stored, queries, count, rows, reach)
 
     return search
 
@@ -107,7 +107,7 @@ def tree(metric: FittedDistance, stored: Floats) -> Search:
         known = np.nan_to_num(queries)
         distance, rows = map(np.asarray, index.query(known.T, min(count + SPARE, stored.shape[1]), p=metric.power))
         shape = (queries.shape[1], -1)
-        return _confirmed(metric, stored, queries, count, rows.reshape(shape), distance.reshape(shape)[:, -1])
+        return _confirm(metric, stored, queries, count, rows.reshape(shape), distance.reshape(shape)[:, -1])
 
     return search
 
@@ -115,12 +115,10 @@ def tree(metric: FittedDistance, stored: Floats) -> Search:
 ENGINES: dict[str, Callable[[FittedDistance, Floats], Search]] = {"loops": loops, "single": single, "blas": blas, "tree": tree}
 
 
-def _confirmed(
-    metric: FittedDistance, stored: Floats, queries: Floats, count: int, rows: Integers, reach: Floats
-) -> Neighbours:
+def _confirm(metric: FittedDistance, stored: Floats, queries: Floats, count: int, rows: Integers, reach: Floats) -> Neighbours:
     """Measure the candidates again and sort them; rows that were left out are at least at `reach`."""
     rows = np.sort(rows.astype(np.int64), axis=1)
-    found = ordered(distances(metric, stored[:, rows], queries), rows, count)
+    found = nearest_in_order(distances(metric, stored[:, rows], queries), rows, count)
     complete = (found.distance[:, -1] * CLEAR < reach) | (rows.shape[1] == stored.shape[1])
     again = np.flatnonzero(~complete | np.isnan(queries).any(axis=0))
     if len(again):

@@ -162,7 +162,7 @@ def board(exam: ExamSession) -> list[BoardLine]:
     nothing to compare before the close.
     """
     final = next((look.answer for look in exam.history() if is_close(look, exam.terms.id) and look.end), None)
-    lines = [*_released(exam)] if final is None else _final(exam, final)
+    lines = [*_released_answers(exam)] if final is None else _final(exam, final)
     better = -1.0 if exam.terms.make_measure().higher_is_better else 1.0
     lines.sort(key=lambda line: (line.score is None, better * (line.score or 0.0), line.number))
     verdicts = {} if final is None else {frozenset((one.answer, one.beside)): one.says for one in final.verdicts}
@@ -170,7 +170,7 @@ def board(exam: ExamSession) -> list[BoardLine]:
                           for above, line in pairwise(lines))]  # fmt: skip
 
 
-def _released(exam: ExamSession) -> Iterator[BoardLine]:
+def _released_answers(exam: ExamSession) -> Iterator[BoardLine]:
     """Yield a line for each handed-in answer that was released."""
     for number, handed in enumerate(exam.handed(), 1):
         look = handed.look
@@ -189,7 +189,7 @@ def _final(exam: ExamSession, answer: Reveal) -> list[BoardLine]:
     return [
         replace(line, score=shown[line.answer].score, interval=limits(shown[line.answer].interval),
                 errors=shown[line.answer].errors, said="closed")
-        for line in _released(exam) if line.answer in shown
+        for line in _released_answers(exam) if line.answer in shown
     ]  # fmt: skip
 
 

@@ -110,7 +110,7 @@ def certify(place: str, output: Path, whole: bool = False, stamp: str | None = N
     files = {"certificate.json": statement, "signature.json": _json(signature), **members}
     if stamp is not None:
         files["stamp.tsr"] = request_stamp(statement, stamp)
-    return _written(output, files)
+    return _write_archive(output, files)
 
 
 def _of_exam(folder: Path) -> Certified:
@@ -163,7 +163,7 @@ def _members(found: Certified, claims: Sequence[Claim], whole: bool) -> dict[str
     entries, signatures = session.ledger.entries(), session.ledger.signatures()
     sets = {testset for look in found.looks for testset in look.facts.paid_sets}
     intents = {look.id for look in (Look.of(entry) for entry in entries if entry.kind == "intent") if look.testset in sets}
-    shown = [(whole and not _noisy(entry)) or _related(entry, sets, intents, found.exam) for entry in entries]
+    shown = [(whole and not _noisy(entry)) or _is_related(entry, sets, intents, found.exam) for entry in entries]
     _no_noise([entry for entry, one in zip(entries, shown) if one], _open(entries, found.kind == "exam"), found.name)
     lines = [_line(entry, one) for entry, one in zip(entries, shown)]
     ends = {
@@ -175,7 +175,7 @@ def _members(found: Certified, claims: Sequence[Claim], whole: bool) -> dict[str
             **cards(found.kind, found.name, claims)}  # fmt: skip
 
 
-def _related(entry: LedgerEntry, sets: set[str], intents: set[str], exam: str) -> bool:
+def _is_related(entry: LedgerEntry, sets: set[str], intents: set[str], exam: str) -> bool:
     """Say whether an entry of the ledger belongs to the certified test set, or is always shown."""
     if entry.kind in ALWAYS:
         return True
@@ -234,7 +234,7 @@ def _json(value: object) -> bytes:
     return canonical(value).encode()
 
 
-def _written(output: Path, files: Mapping[str, bytes]) -> Path:
+def _write_archive(output: Path, files: Mapping[str, bytes]) -> Path:
     """Write the archive, with the same dates each time."""
     try:
         with zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -338,7 +338,7 @@ def request_stamp(statement: bytes, address: str) -> bytes:
     try:
         with urlopen(Request(address, asked.as_bytes(), headers), timeout=SECONDS) as reply:  # noqa: S310  http alone
             data = bytes(reply.read(1 << 20))
-        if not _granted(data):
+        if not _is_granted(data):
             raise ValueError("the authority refused")
     except (URLError, OSError, ValueError) as error:
         fix = "try again, or another authority"
@@ -346,7 +346,7 @@ def request_stamp(statement: bytes, address: str) -> bytes:
     return data
 
 
-def _granted(reply: bytes) -> bool:
+def _is_granted(reply: bytes) -> bool:
     """Say whether the status of a DER-encoded reply is 0 or 1 (granted).
 
     The rest is not read here: authorities put certificates in an order that strict readers refuse; OpenSSL checks it.

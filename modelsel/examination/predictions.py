@@ -49,15 +49,15 @@ def read_answer(source: object, most: int) -> Columns:
             Problem("MSEL-920", f"there is no file {str(path)!r}", "PREDICTIONS", "give a CSV or Parquet file")
         )
     if kind_of_file(path) == "parquet":
-        _bounded(path, most)
+        _refuse_large(path, most)
     return {column.name: column for column in reader(path).raw(path).columns}
 
 
-def _bounded(path: Path, most: int) -> None:
+def _refuse_large(path: Path, most: int) -> None:
     """Refuse a Parquet file that says of itself that it is larger than an answer may be."""
-    from modelsel.dataset.parquet import opened  # Arrow, which other files do without
+    from modelsel.dataset.parquet import open_parquet  # Arrow, which other files do without
 
-    header = opened(path).metadata
+    header = open_parquet(path).metadata
     size = sum(header.row_group(number).total_byte_size for number in range(header.num_row_groups))
     if header.num_rows > most or size > BYTES * (most + 1) or header.num_columns > COLUMNS:
         what = f"{header.num_rows:,} rows and {header.num_columns:,} columns of {size:,} bytes"
@@ -81,8 +81,8 @@ def check_answer(columns: Columns, terms: Terms, tokens: Any, development: Any) 
     both = needed or not set(development.tolist()).isdisjoint(word.strip() for word in text.texts)
     asked = ASKED[both and terms.loop is None]
     place = _places(text, np.concatenate([tokens, development]) if both else tokens, terms, asked)
-    cells = {name: _taken(column, place) for name, column in columns.items()}
-    predicted, scores = _read(cells, terms)
+    cells = {name: _reorder(column, place) for name, column in columns.items()}
+    predicted, scores = _read_predictions(cells, terms)
     outputs, known = (
         Outputs(predicted[None, part], None if scores is None else scores[None, part])
         for part in (slice(len(tokens)), slice(len(tokens), None))
@@ -140,7 +140,7 @@ def _some(names: Sequence[object]) -> str:
     return ", ".join(repr(str(name)) for name in names[:NAMED]) + more
 
 
-def _taken(column: RawColumn, place: Any) -> RawColumn:
+def _reorder(column: RawColumn, place: Any) -> RawColumn:
     """Reorder a column's rows."""
     if column.numbers is not None:
         return RawColumn(column.name, numbers=column.numbers[place])
@@ -148,7 +148,7 @@ def _taken(column: RawColumn, place: Any) -> RawColumn:
     return RawColumn(column.name, column.texts, column.codes[place])
 
 
-def _read(cells: Columns, terms: Terms) -> tuple[Codes, Floats | None]:
+def _read_predictions(cells: Columns, terms: Terms) -> tuple[Codes, Floats | None]:
     """The class of each row, and class scores where they are given."""
     named = [name if name in cells and name != terms.token else f"{SCORE}{name}" for name in terms.classes]
     present = [name for name in named if name in cells]

@@ -28,10 +28,10 @@ def sit(
     exam = ExamSession(folder)
     path = folder / exam.terms.files["questions"].name
     outputs = predict(read_like(path, features).table)
-    parts = [(exam.store.tokens(), outputs), *_known(exam, assessed, outputs)]
+    parts = [(exam.store.tokens(), outputs), *_known_answers(exam, assessed, outputs)]
     answer = pd.concat([pd.DataFrame(_columns(exam, *part, classes)) for part in parts], ignore_index=True)
     try:
-        return _result(exam.answer(answer, _named(name), forecast))
+        return _result(exam.answer(answer, _asker_name(name), forecast))
     except RefusedError as error:
         policy = exam.terms.policy
         refused = error.problems[0].what
@@ -39,7 +39,7 @@ def sit(
                           policy.release, refused=refused)  # fmt: skip
 
 
-def _known(exam: ExamSession, assessed: Assessed | None, outputs: Outputs) -> Iterator[tuple[Any, Outputs]]:
+def _known_answers(exam: ExamSession, assessed: Assessed | None, outputs: Outputs) -> Iterator[tuple[Any, Outputs]]:
     """Tokens of the development rows with what was said of them out of fold; none where a row, or the scores, are missing."""
     tokens = exam.store.tokens("development")
     if assessed is None or len(assessed.truth) != len(tokens):  # rows of rare classes may have been left out
@@ -67,7 +67,7 @@ def _result(shown: Shown) -> TestResult:
     )  # fmt: skip
 
 
-def _named(name: str) -> str:
+def _asker_name(name: str) -> str:
     """A study's name as one of an asker.
 
     >>> _named("wine/trees, first")

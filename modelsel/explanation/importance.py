@@ -58,7 +58,7 @@ def fold_importance(candidate: Candidate, task: Task, fold: Fold, asked: Importa
         fitted, rows.values, rows.target, scoring=scorer(asked.measure), n_repeats=asked.repeats, random_state=state,
         sample_weight=rows.weights,
     )  # fmt: skip
-    groups = [_shuffled(fitted, rows, asked, group, drawn) for group in asked.groups]
+    groups = [_shuffled_loss(fitted, rows, asked, group, drawn) for group in asked.groups]
     return FoldImportance(
         columns=np.asarray(found.importances, np.float64),
         groups=np.array(groups, np.float64).reshape(len(groups), asked.repeats),
@@ -121,10 +121,10 @@ def _noise(candidate: Candidate, task: Task, fold: Fold, asked: ImportanceReques
     noisy = with_noise(task, rng)
     rows = noisy.take(fold.assessment)
     fitted = FittedEstimator(fit(candidate, noisy, asked.seed, fold.analysis), rows)
-    return _shuffled(fitted, rows, asked, (len(noisy.features) - 1,), rng)
+    return _shuffled_loss(fitted, rows, asked, (len(noisy.features) - 1,), rng)
 
 
-def _shuffled(
+def _shuffled_loss(
     fitted: FittedEstimator, rows: Task, asked: ImportanceRequest, columns: Sequence[int], rng: np.random.Generator
 ) -> Floats:
     """Measure the loss when some columns get the values of other rows, the same for all of them; one number per permutation."""

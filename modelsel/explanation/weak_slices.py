@@ -61,7 +61,7 @@ class RowErrors:
         """All of the rows, and slices of them."""
         whole = self.summed(np.ones(len(self.wrong), bool))
         stated = {} if self.away is None else {"tolerance": self.tolerance, "mae": whole["mae"]}
-        return {"rows": whole["rows"], "wrong": whole["wrong"], **stated, "slices": _corrected(lines)}
+        return {"rows": whole["rows"], "wrong": whole["wrong"], **stated, "slices": _adjust_p_values(lines)}
 
 
 def off_by(away: Floats, tolerance: float | None) -> RowErrors:
@@ -84,7 +84,7 @@ def weak_slices(task: Task, errors: RowErrors, seed: int) -> dict[str, Any]:
     model, rules = find(task, errors.wrong, finding)
     testing = np.flatnonzero(~finding)
     leaf, own = route(model.cut.tree, task, testing).leaf, errors.take(testing)
-    return own.told([{"slice": _words(task, rule), **_counted(own, leaf == rule.leaf, task)} for rule in rules])
+    return own.told([{"slice": _words(task, rule), **_count_slice(own, leaf == rule.leaf, task)} for rule in rules])
 
 
 def declared_slices(task: Task, errors: RowErrors, columns: Sequence[str]) -> dict[str, Any]:
@@ -92,7 +92,7 @@ def declared_slices(task: Task, errors: RowErrors, columns: Sequence[str]) -> di
     lines = []
     for name in columns:
         for words, inside in _levels(task, name):
-            lines.append({"column": name, "slice": words, **_counted(errors, inside, task, both=True)})
+            lines.append({"column": name, "slice": words, **_count_slice(errors, inside, task, both=True)})
     return errors.told(lines)
 
 
@@ -122,7 +122,7 @@ def _words(task: Task, rule: TreeRule) -> str:
     return " and ".join(condition.words(task.features[condition.feature]) for condition in rule.conditions)
 
 
-def _counted(errors: RowErrors, inside: Booleans, task: Task, both: bool = False) -> dict[str, Any]:
+def _count_slice(errors: RowErrors, inside: Booleans, task: Task, both: bool = False) -> dict[str, Any]:
     """Rows, errors, rate, interval and p of a slice among some rows."""
     line = {**errors.summed(inside), "low": None, "high": None, "p": None}
     if line["rows"] and task.groups is None:
@@ -148,7 +148,7 @@ def _choices(many: int, some: Integers | int) -> Floats:
     return np.asarray(gammaln(many + 1.0) - gammaln(np.asarray(some) + 1.0) - gammaln(np.maximum(many - some, 0) + 1.0))
 
 
-def _corrected(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _adjust_p_values(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Add Holm's adjusted p-value to each tested slice."""
     tested = [line for line in lines if line["p"] is not None]
     for line, adjusted in zip(tested, holm([line["p"] for line in tested]), strict=True):

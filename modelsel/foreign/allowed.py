@@ -58,7 +58,7 @@ def class_of(name: str, plugins: tuple[str, ...] = ()) -> Any:
     except (Exception, SystemExit) as error:
         raise NotAllowedError(f"{name}: importing {where} ended with {type(error).__name__}: {error}") from error
     found = getattr(module, last, None)
-    if not inspect.isclass(found) or not _vouched(found.__module__.partition(".")[0], package, plugins):
+    if not inspect.isclass(found) or not _is_vouched_for(found.__module__.partition(".")[0], package, plugins):
         raise NotAllowedError(f"{where} has no class {last!r}{near(last, vars(module))}")
     return found
 
@@ -66,7 +66,7 @@ def class_of(name: str, plugins: tuple[str, ...] = ()) -> Any:
 @cache
 def home_of(package: str, plugins: tuple[str, ...] = ()) -> Origin:
     """Return the library of an allowed package. Raises NotAllowedError: not allowed, absent, or another file of that name."""
-    library = LIBRARIES.get(package) or _offered(package, plugins)
+    library = LIBRARIES.get(package) or _offered_package(package, plugins)
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None:
         raise NotAllowedError(f"{package} is not installed: {library.install}")
@@ -117,7 +117,7 @@ def public_name(kind: Any) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-def _offered(package: str, plugins: tuple[str, ...]) -> Library:
+def _offered_package(package: str, plugins: tuple[str, ...]) -> Library:
     """Return a package that an entry point or the study's plug-ins name; any other is refused."""
     if package not in plugins and not any(package in (one.name, one.value) for one in metadata.entry_points(group=GROUP)):
         allowed = ", ".join(LIBRARIES)
@@ -127,7 +127,7 @@ def _offered(package: str, plugins: tuple[str, ...]) -> Library:
     return Library(package, tuple(metadata.packages_distributions().get(package, ())) or (package,))
 
 
-def _vouched(package: str, named: str, plugins: tuple[str, ...]) -> bool:
+def _is_vouched_for(package: str, named: str, plugins: tuple[str, ...]) -> bool:
     """Say whether a class found under one package's name may come from another package."""
     if package == named:
         return True
@@ -196,7 +196,7 @@ def fatal(package: str, source: str) -> str:
         with suppress(OSError):  # a cache that cannot be written costs an import each time, and nothing else
             _kept(package, source).parent.mkdir(parents=True, exist_ok=True)
             _kept(package, source).touch()
-    return "" if done.stdout.endswith((IMPORTED, RAISED)) else _told(done.returncode)
+    return "" if done.stdout.endswith((IMPORTED, RAISED)) else _describe_end(done.returncode)
 
 
 def _kept(package: str, source: str) -> Path:
@@ -204,7 +204,7 @@ def _kept(package: str, source: str) -> Path:
     return base() / "imports" / name
 
 
-def _told(code: int) -> str:
+def _describe_end(code: int) -> str:
     """Name a process's end.
 
     >>> _told(-11), _told(3)

@@ -24,7 +24,7 @@ def is_sharing() -> bool:
 
 
 @contextmanager
-def asked(rows: str) -> Iterator[None]:
+def asking_about(rows: str) -> Iterator[None]:
     """Say which rows are asked about within the block: a name that is theirs alone."""
     token = _ROWS.set(rows)
     try:

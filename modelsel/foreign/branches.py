@@ -22,7 +22,7 @@ from modelsel.core.fingerprint import digest
 from modelsel.core.types import Feature, Floats
 from modelsel.foreign import transformers
 from modelsel.foreign.allowed import home_of, near
-from modelsel.foreign.parameters import Params, named
+from modelsel.foreign.parameters import Params, named_parameters
 
 KINDS = ("numeric", "ordered", "nominal", "text")
 REST, DROP, PASSTHROUGH = "rest", "drop", "passthrough"
@@ -66,7 +66,7 @@ class BranchSpec:
         return tuple(step for step in self.steps if step.transformer != PASSTHROUGH)
 
 
-def selected(branches: Sequence[BranchSpec], features: Sequence[Feature]) -> tuple[tuple[int, ...], ...]:
+def branch_places(branches: Sequence[BranchSpec], features: Sequence[Feature]) -> tuple[tuple[int, ...], ...]:
     """The places of each branch's features; a feature that nothing names is nobody's.
 
     >>> rows = [Feature("age", "numeric"), Feature("amount_1", "numeric"), Feature("town", "nominal", ("a", "b"))]
@@ -133,7 +133,7 @@ def problems(branches: Sequence[BranchSpec], plugins: tuple[str, ...] = ()) -> I
 
 def misfits(branches: Sequence[BranchSpec], features: Sequence[Feature]) -> Iterator[str]:
     """Columns that are named and not there, and columns that nobody named."""
-    places, known = selected(branches, features), [feature.name for feature in features]
+    places, known = branch_places(branches, features), [feature.name for feature in features]
     for branch, own in zip(branches, places, strict=True):
         if branch.columns in (*KINDS, REST) or branch.columns in known:
             continue
@@ -162,7 +162,7 @@ def draws(branches: Iterable[BranchSpec], plugins: tuple[str, ...] = ()) -> bool
 
 def _draws(step: Step, plugins: tuple[str, ...]) -> bool:
     kind = transformers.transformer_of(step.transformer, plugins, cross_fitted=True)
-    return "random_state" in named(kind) and step.params.get("random_state") is None
+    return "random_state" in named_parameters(kind) and step.params.get("random_state") is None
 
 
 # What transformers are handed: numbers, or names as texts.
@@ -265,7 +265,7 @@ def fit(
     rng = np.random.default_rng(seed)
     each = [
         one
-        for branch, places in zip(branches, selected(branches, rows.features), strict=True)
+        for branch, places in zip(branches, branch_places(branches, rows.features), strict=True)
         for one in fit_branch(branch, places, rows, rng, plugins, shared)
     ]
     return side_by_side(each, len(rows.values))
@@ -285,13 +285,15 @@ def fit_branch(
     """Fit the columns of a branch, together or, where a text transformer begins it, one by one."""
     steps = list(zip(branch.given, rng.integers(2**31 - 1, size=len(branch.given)).tolist(), strict=True))
     found = [
-        _fitted(Branch(own, single, (), single and _reads_a_series(branch.given[0], plugins)), steps, rows, plugins, shared)
-        for own, single in _divided(branch, places, plugins)
+        _fit_branch(Branch(own, single, (), single and _reads_a_series(branch.given[0], plugins)), steps, rows, plugins, shared)
+        for own, single in _divide_columns(branch, places, plugins)
     ]
     return [(one, as_matrix(out)) for one, out in found]
 
 
-def _divided(branch: BranchSpec, places: tuple[int, ...], plugins: tuple[str, ...]) -> list[tuple[tuple[int, ...], bool]]:
+def _divide_columns(
+    branch: BranchSpec, places: tuple[int, ...], plugins: tuple[str, ...]
+) -> list[tuple[tuple[int, ...], bool]]:
     """The columns of a branch together; one by one where its first transformer takes texts in a row."""
     if branch.is_left_out or not places:
         return []
@@ -306,7 +308,7 @@ def takes_one_column(step: Step, plugins: tuple[str, ...] = ()) -> bool:
         return True
     from sklearn.utils import get_tags
 
-    tags = get_tags(transformers.made(step.transformer, step.params, 0, plugins, cross_fitted=True))
+    tags = get_tags(transformers.make_transformer(step.transformer, step.params, 0, plugins, cross_fitted=True))
     return bool(not tags.input_tags.two_d_array and tags.input_tags.string)
 
 
@@ -314,7 +316,7 @@ def _reads_a_series(step: Step, plugins: tuple[str, ...]) -> bool:
     return transformers.reads_a_series(transformers.transformer_of(step.transformer, plugins, cross_fitted=True))
 
 
-def _fitted(
+def _fit_branch(
     empty: Branch, steps: Sequence[tuple[Step, int]], rows: Rows, plugins: tuple[str, ...], shared: Shared
 ) -> tuple[Branch, Any]:
     """Fit the chain of a branch, each step on what the one before it made."""
@@ -341,7 +343,7 @@ def _fit_step(step: Step, seed: int, given: Any, target: NDArray[Any], plugins: 
 
 def _fit_transform(step: Step, seed: int, given: Any, target: NDArray[Any], plugins: tuple[str, ...]) -> Fit:
     """Both by one call where the transformer has one."""
-    made = transformers.made(step.transformer, step.params, seed, plugins, cross_fitted=True)
+    made = transformers.make_transformer(step.transformer, step.params, seed, plugins, cross_fitted=True)
     if hasattr(made, "fit_transform"):
         return made, read_only(unframed(made.fit_transform(given, target)))
     return made, read_only(unframed(made.fit(given, target).transform(given)))

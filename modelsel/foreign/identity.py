@@ -173,7 +173,7 @@ class _Reader:
         file = getattr(value, "__file__", None)
         if file is None or not file.endswith(".py"):
             return str(value.__name__)
-        return _tree(_parsed(Path(file).read_text("utf-8")))
+        return _tree(_parse_source(Path(file).read_text("utf-8")))
 
     def _class(self, value: Any) -> str:
         """A class of a distribution by its name; one's own by what stands in it, and what it is derived from."""
@@ -295,7 +295,7 @@ def origin_of(module: str) -> str:
     top = module.partition(".")[0]
     if top in sys.stdlib_module_names:
         return f"python {sys.version_info.major}.{sys.version_info.minor}" if top != "__main__" else ""
-    if top == "__main__" or not _installed(top):
+    if top == "__main__" or not _is_installed(top):
         return ""
     known = LIBRARIES[top].distributions if top in LIBRARIES else (top,)
     for name in known:  # the list of all packages takes seconds where there are many
@@ -305,7 +305,7 @@ def origin_of(module: str) -> str:
     return f"{names[0]} {metadata.version(names[0])}" if names else ""
 
 
-def _installed(top: str) -> bool:
+def _is_installed(top: str) -> bool:
     """Say whether a package lies where distributions are installed, and is no link to a folder that somebody edits."""
     found = sys.modules.get(top)
     file = getattr(found, "__file__", None) or next(iter(getattr(found, "__path__", ())), None)
@@ -354,11 +354,13 @@ def _node_of(code: types.CodeType) -> ast.AST | None:
     alike = [one for one in _codes(whole) if _place(one) == _place(code)]
     if len(alike) != 1 or _bytecode(alike[0]) != _bytecode(code):
         return None
-    nodes = [one for one in ast.walk(_parsed(text)) if _starts(one) == code.co_firstlineno and _called(one) == code.co_name]
+    nodes = [
+        one for one in ast.walk(_parse_source(text)) if _starts(one) == code.co_firstlineno and _called(one) == code.co_name
+    ]
     return nodes[0] if len(nodes) == 1 else None
 
 
-def _parsed(text: str) -> ast.Module:
+def _parse_source(text: str) -> ast.Module:
     """The syntax tree of a source. CPython makes them one at a time: two threads that do lose count of the depth."""
     with _PARSING:
         return ast.parse(text)
@@ -390,13 +392,13 @@ def _bytecode(code: types.CodeType) -> str:
     """Instructions, names and constants, without places; the docstring is no constant that counts."""
     constants = [_constant(one) for one in code.co_consts]
     if code.co_flags & OPTIMISED == OPTIMISED and constants and isinstance(code.co_consts[0], str):
-        constants[0] = "docstring" if _documented(code) else constants[0]
+        constants[0] = "docstring" if _has_docstring(code) else constants[0]
     said = (code.co_code.hex(), code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars, tuple(constants),
             code.co_argcount, code.co_kwonlyargcount, code.co_flags & ~inspect.CO_NESTED, sys.version_info[:2])  # fmt: skip
     return hashlib.sha256(repr(said).encode()).hexdigest()[:SIZE]
 
 
-def _documented(code: types.CodeType) -> bool:
+def _has_docstring(code: types.CodeType) -> bool:
     """Say whether the first constant is a docstring: no instruction loads it."""
     return all(one.arg != 0 for one in dis.get_instructions(code) if one.opname in ("LOAD_CONST", "RETURN_CONST"))
 

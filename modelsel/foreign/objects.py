@@ -33,13 +33,13 @@ def hold(value: Any) -> str:
     try:
         name = identity(value)
     except NoIdentityError as error:
-        raise NotClonableError(f"{shown(value)}: {error}") from error
+        raise NotClonableError(f"{describe_object(value)}: {error}") from error
     if name not in _HELD:
-        _HELD[name] = copied(value) if hasattr(value, "get_params") and not inspect.isclass(value) else value
+        _HELD[name] = copy_unfitted(value) if hasattr(value, "get_params") and not inspect.isclass(value) else value
     return name
 
 
-def held(name: str) -> Any:
+def held_object(name: str) -> Any:
     """The object of an identity; KeyError where this process has not seen it."""
     return _HELD[name]
 
@@ -49,7 +49,7 @@ def is_held(name: str) -> bool:
     return name in _HELD
 
 
-def copied(value: Any) -> Any:
+def copy_unfitted(value: Any) -> Any:
     """An unfitted copy, as scikit-learn makes it. Raises NotClonableError."""
     from sklearn.base import clone
 
@@ -59,7 +59,7 @@ def copied(value: Any) -> Any:
         raise NotClonableError(f"{type(value).__name__} cannot be cloned: {error}") from error
 
 
-def written(value: Any) -> Any:
+def write_parameter(value: Any) -> Any:
     """A parameter as plain data: itself, or the text that names it.
 
     >>> written(0.5), written([1, 2]), written(len).split(":")[::2]
@@ -67,12 +67,12 @@ def written(value: Any) -> Any:
     """
     if is_plain(value) and not isinstance(value, tuple) and not _is_token(value) and not _inner_tuple(value):
         return value
-    return f"{PREFIX}:{hold(value)}:{shown(value)}"
+    return f"{PREFIX}:{hold(value)}:{describe_object(value)}"
 
 
-def read(value: Any) -> Any:
-    """The parameter that `written` wrote; KeyError for an object that this process has not seen."""
-    return held(str(value).split(":")[1]) if _is_token(value) else value
+def read_parameter(value: Any) -> Any:
+    """The parameter that `write_parameter` wrote; KeyError for an object that this process has not seen."""
+    return held_object(str(value).split(":")[1]) if _is_token(value) else value
 
 
 def is_distribution(value: Any) -> bool:
@@ -85,7 +85,7 @@ def names(params: Mapping[str, Any]) -> Iterator[str]:
     return (str(value).split(":")[1] for value in params.values() if _is_token(value))
 
 
-def shown(value: Any) -> str:
+def describe_object(value: Any) -> str:
     """An object in a few words, the same in every process."""
     text = re.sub(r" at 0x[0-9a-f]+", "", " ".join(repr(value).split()))
     if hasattr(value, "__qualname__"):
@@ -107,17 +107,17 @@ def _inner_tuple(value: Any) -> bool:
 
 
 @cache
-def packed(name: str) -> bytes:
+def pack_object(name: str) -> bytes:
     """An object as bytes, code of a notebook or script included. Raises NotClonableError where it cannot travel."""
     import cloudpickle
 
     try:
-        return bytes(cloudpickle.dumps(held(name)))
+        return bytes(cloudpickle.dumps(held_object(name)))
     except Exception as error:
-        raise NotClonableError(f"{shown(held(name))} cannot be sent to a worker: {error}") from error
+        raise NotClonableError(f"{describe_object(held_object(name))} cannot be sent to a worker: {error}") from error
 
 
-def unpacked(name: str, data: bytes) -> None:
+def unpack_object(name: str, data: bytes) -> None:
     """Hold an object that arrived from the process that started this one."""
     import cloudpickle
 
@@ -125,14 +125,14 @@ def unpacked(name: str, data: bytes) -> None:
         _HELD[name] = cloudpickle.loads(data)
 
 
-def sent(value: Any) -> bytes:
+def send_fitted(value: Any) -> bytes:
     """What is fitted, as bytes for the process that started this one."""
     import cloudpickle
 
     return bytes(cloudpickle.dumps(value))
 
 
-def received(data: bytes) -> Any:
+def receive_fitted(data: bytes) -> Any:
     """What a worker of this process has sent."""
     import cloudpickle
 
@@ -179,7 +179,7 @@ def _asks_for_the_target(part: Any) -> bool:
 # What is told to an estimator beside its user's parameters.
 
 
-def seeded(estimator: Any, seed: int) -> Any:
+def set_seeds(estimator: Any, seed: int) -> Any:
     """The estimator with a number in the place of every `random_state` that is None, at any depth, whatever their order.
 
     >>> from sklearn.tree import DecisionTreeClassifier

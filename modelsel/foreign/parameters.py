@@ -56,7 +56,7 @@ def library_of(kind: object) -> Library:
 
 
 @cache
-def named(kind: Any) -> frozenset[str]:
+def named_parameters(kind: Any) -> frozenset[str]:
     """Parameters that the signature of a class names; those of its bases too, as far as it takes further ones for them."""
     names = set[str]()
     for cls in kind.__mro__[:-1]:
@@ -77,11 +77,11 @@ def takes_more(kind: Any) -> bool:
 
 def unknown(kind: Any, params: Mapping[str, object]) -> Iterator[str]:
     """Parameters that the class does not take. Behind `**kwargs` a name passes, but for one that is nearly a known one."""
-    known = named(kind) | _aliases(kind)
+    known = named_parameters(kind) | _aliases(kind)
     for name in params:
         if name in known:
             continue
-        meant = near(name, named(kind)) or near(name, known)
+        meant = near(name, named_parameters(kind)) or near(name, known)
         if meant or not takes_more(kind) or _aliases(kind):
             yield f"{kind.__name__} has no parameter {name!r}{meant}"
 
@@ -93,7 +93,7 @@ def unsaid(params: Mapping[str, object]) -> Iterator[str]:
             yield f"parameter {name!r} is no plain value (text, number, truth value, null, or a list or mapping of them)"
 
 
-def settled(kind: object, params: Mapping[str, object], seed: int) -> dict[str, Any]:
+def settle_parameters(kind: object, params: Mapping[str, object], seed: int) -> dict[str, Any]:
     """The parameters, and what the library is told beside them: one thread, a seed unless one is given, no chatter."""
     library = library_of(kind)
     told = dict(params)
@@ -121,7 +121,7 @@ def _needs_penalty(kind: Any) -> bool:
 
 
 def _takes(kind: object, name: str) -> bool:
-    return name in named(kind) or (library_of(kind).open_ended and takes_more(kind))
+    return name in named_parameters(kind) or (library_of(kind).open_ended and takes_more(kind))
 
 
 @cache

@@ -74,18 +74,18 @@ class SharedStep(BaseEstimator):  # type: ignore[misc]
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
         """The step fitted, or found so, and what it makes of these rows."""
-        self.fitted_, made = FITS.get(self.key, lambda: _fitted(self.step, X, y, params))
-        return handed(made)
+        self.fitted_, made = FITS.get(self.key, lambda: _fit_step(self.step, X, y, params))
+        return hand_out(made)
 
     def transform(self, X: Any) -> Any:
         """What the fitted step makes of the rows that are asked about."""
         rows = rows_asked()
         if not rows:
             return self.fitted_.transform(X)
-        return handed(OUTPUTS.get((self.key, rows), lambda: frozen(_written_into(self.fitted_.transform, X))))
+        return hand_out(OUTPUTS.get((self.key, rows), lambda: frozen(_written_into(self.fitted_.transform, X))))
 
 
-def _fitted(step: Any, X: Any, y: Any, params: Any) -> Fit:
+def _fit_step(step: Any, X: Any, y: Any, params: Any) -> Fit:
     """A fitted copy of a step and what it makes, by one call where it has one for both."""
     made = clone(step)
     if hasattr(made, "fit_transform"):
@@ -111,7 +111,7 @@ def frozen(made: Any) -> Any:
     return made
 
 
-def handed(made: Any) -> Any:
+def hand_out(made: Any) -> Any:
     """What was made, for one of those who share it: an array as it is, anything else as a copy."""
     return made if isinstance(made, np.ndarray) or not hasattr(made, "copy") else made.copy()
 
@@ -174,7 +174,7 @@ def _shared(step: Any, place: KeyOfRows, free: frozenset[int]) -> Any:
         step.transformer_list = [(name, _shared(inner, place, free)) for name, inner in step.transformer_list]
     elif kind is ColumnTransformer:
         step.transformers = [
-            (name, _shared(inner, place.behind(*_said(columns)), free) if _said(columns) else inner, columns)
+            (name, _shared(inner, place.behind(*_identity_of(columns)), free) if _identity_of(columns) else inner, columns)
             for name, inner, columns in step.transformers
         ]
     elif (own := _after(step, place, free)).key is not None and hasattr(step, "transform"):
@@ -188,11 +188,11 @@ def _after(step: Any, place: KeyOfRows, free: frozenset[int]) -> KeyOfRows:
         return place if step is None or step == "passthrough" else place.behind(str(step))
     if any(id(part) in free for _, part in parts(step)):
         return KeyOfRows(None)
-    said = _said(step, getattr(step, "_sklearn_output_config", None))
+    said = _identity_of(step, getattr(step, "_sklearn_output_config", None))
     return place.behind(*said) if said else KeyOfRows(None)
 
 
-def _said(*values: Any) -> tuple[str, ...]:
+def _identity_of(*values: Any) -> tuple[str, ...]:
     """The identity of some values; empty where they have none."""
     try:
         return (identity(list(values)),)

@@ -38,15 +38,15 @@ def has_skops() -> bool:
     return find_spec("skops") is not None
 
 
-def dumped(made: Any, plugins: tuple[str, ...] = ()) -> tuple[str, bytes]:
+def dump(made: Any, plugins: tuple[str, ...] = ()) -> tuple[str, bytes]:
     """The name of the file, and its bytes. Raises NotStoredError where there is no safe format for it."""
     write = _WRITERS.get(f"{type(made).__module__}.{type(made).__qualname__}")
     return write(made) if write else (SKOPS, skops(made, plugins))
 
 
-def loaded(name: str, data: bytes, plugins: tuple[str, ...] = ()) -> Any:
-    """Read what `dumped` wrote. Raises NotStoredError for types that are not allowed, and what the library raises."""
-    return _READERS[name](data) if name in _READERS else unskopsed(data, plugins)
+def load(name: str, data: bytes, plugins: tuple[str, ...] = ()) -> Any:
+    """Read what `dump` wrote. Raises NotStoredError for types that are not allowed, and what the library raises."""
+    return _READERS[name](data) if name in _READERS else load_skops(data, plugins)
 
 
 def skops(made: Any, plugins: tuple[str, ...] = ()) -> bytes:
@@ -65,7 +65,7 @@ def skops(made: Any, plugins: tuple[str, ...] = ()) -> bytes:
     return data
 
 
-def unskopsed(data: bytes, plugins: tuple[str, ...] = ()) -> Any:
+def load_skops(data: bytes, plugins: tuple[str, ...] = ()) -> Any:
     """Read a skops file. Raises NotStoredError for types that are not allowed."""
     if not has_skops():
         raise NotStoredError(f"the model is stored by skops, which is not installed: {INSTALL}")

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from modelsel.foreign.allowed import NotAllowedError, class_of, near
-from modelsel.foreign.parameters import settled, unknown, unsaid
+from modelsel.foreign.parameters import settle_parameters, unknown, unsaid
 
 UNSEEN: Mapping[str, Mapping[str, Any]] = {  # a level that the analysis rows do not have must not end a fold
     "OneHotEncoder": {"handle_unknown": "ignore"},
@@ -59,15 +59,17 @@ def problems(
     if wrong:
         return
     try:
-        made(name, params, 0, plugins, cross_fitted)
+        make_transformer(name, params, 0, plugins, cross_fitted)
     except Exception as error:
         yield f"{name} cannot be made from plain values: {error}"
 
 
-def made(name: str, params: Mapping[str, object], seed: int, plugins: tuple[str, ...] = (), cross_fitted: bool = False) -> Any:
+def make_transformer(
+    name: str, params: Mapping[str, object], seed: int, plugins: tuple[str, ...] = (), cross_fitted: bool = False
+) -> Any:
     """An unfitted transformer; encoders are told what to do with levels not seen before, unless the parameters say it."""
     kind = transformer_of(name, plugins, cross_fitted)
-    return kind(**settled(kind, {**UNSEEN.get(kind.__name__, {}), **params}, seed))
+    return kind(**settle_parameters(kind, {**UNSEEN.get(kind.__name__, {}), **params}, seed))
 
 
 @cache

@@ -48,7 +48,7 @@ def space(entries: Any, as_given: AsGiven = lambda _: False) -> Any:
     return {name: _entry(value, as_given) for name, value in entries.items()}
 
 
-def spaced(entries: Any) -> Any:
+def as_space(entries: Any) -> Any:
     """An estimator alone, or with its grid, as a space of one entry; anything else is returned as it is.
 
     >>> from sklearn.svm import SVC
@@ -82,7 +82,7 @@ def _entry(value: Any, as_given: AsGiven) -> Any:
             raise NotPlainError("it is wanted as it is")
         learner, sweeps = _recipe(estimator), [_sweep(estimator, _last(estimator), one) for one in grids]
     except NotPlainError:
-        learner, sweeps = _held(estimator), [_held_sweep(estimator, one) for one in grids]
+        learner, sweeps = _hold_object(estimator), [_held_sweep(estimator, one) for one in grids]
     return {"learner": learner, "sweep": sweeps if len(sweeps) > 1 else sweeps[0]}
 
 
@@ -96,7 +96,7 @@ def _is_distribution(said: Any) -> bool:
     return named or (hasattr(said, "rvs") and not inspect.isclass(said))
 
 
-def _drawn(said: Any) -> Any:
+def _write_distribution(said: Any) -> Any:
     """A distribution as the sweep grammar writes it, else as the text that names it. Raises NotPlainError."""
     if isinstance(said, str):
         return said
@@ -110,7 +110,7 @@ def _drawn(said: Any) -> Any:
         if kind == "randint" and all(isinstance(one, int) for one in args):
             return f"integers({args[0]}, {args[1] - 1})"
     try:
-        return f"{objects.PREFIX}:{objects.hold(said)}:{objects.shown(said)}"
+        return f"{objects.PREFIX}:{objects.hold(said)}:{objects.describe_object(said)}"
     except objects.NotClonableError as error:
         raise NotPlainError(str(error)) from error
 
@@ -141,10 +141,10 @@ def _recipe(estimator: Any) -> dict[str, Any]:
 # An object that is named by its identity, and the values of its grid.
 
 
-def _held(estimator: Any) -> dict[str, Any]:
+def _hold_object(estimator: Any) -> dict[str, Any]:
     """Name an object that this process holds from now on. Raises NotPlainError where it cannot be cloned."""
     try:
-        return {"kind": "object", "identity": objects.hold(estimator), "estimator": called(estimator), "params": {}}
+        return {"kind": "object", "identity": objects.hold(estimator), "estimator": describe_value(estimator), "params": {}}
     except objects.NotClonableError as error:
         raise NotPlainError(str(error)) from error
 
@@ -157,14 +157,16 @@ def _held_sweep(estimator: Any, grid: Grid) -> dict[str, list[Any]]:
             raise NotPlainError(f"{type(estimator).__name__} has no parameter {name!r}{near(name, known)}")
     try:
         return {
-            f"params.{name}": _drawn(grid[name]) if _is_distribution(grid[name]) else [*map(objects.written, grid[name])]
+            f"params.{name}": _write_distribution(grid[name])
+            if _is_distribution(grid[name])
+            else [*map(objects.write_parameter, grid[name])]
             for name in sorted(grid)
         }
     except objects.NotClonableError as error:
         raise NotPlainError(str(error)) from error
 
 
-def called(estimator: Any) -> str:
+def describe_value(estimator: Any) -> str:
     """What an object is, in a few words.
 
     >>> from sklearn.pipeline import make_pipeline
@@ -173,7 +175,11 @@ def called(estimator: Any) -> str:
     'Pipeline(passthrough, SVC)'
     """
     name = type(estimator).__name__
-    inner = [step if isinstance(step, str) else called(step) for _, step in getattr(estimator, "steps", ()) if step is not None]
+    inner = [
+        step if isinstance(step, str) else describe_value(step)
+        for _, step in getattr(estimator, "steps", ())
+        if step is not None
+    ]
     return f"{name}({', '.join(inner)})" if inner else name
 
 
@@ -189,12 +195,14 @@ def _sweep(estimator: Any, last: object, grid: Any) -> dict[str, list[Any]]:
     steps: list[Any] = []
     if is_pipeline(estimator):
         try:
-            steps, grid = divided(estimator, grid, _params)
+            steps, grid = divide_grid(estimator, grid, _params)
         except KeyError as error:
             raise NotPlainError(f"of {type(estimator).__name__}: {error} is no parameter of a step, STEP__PARAMETER") from error
     kind = type(last).__name__
     swept = {
-        f"params.{key}": _drawn(values) if _is_distribution(values) else [_plain({key: one}, kind)[key] for one in values]
+        f"params.{key}": _write_distribution(values)
+        if _is_distribution(values)
+        else [_plain({key: one}, kind)[key] for one in values]
         for key, values in grid.items()
     }
     return {"steps.all": steps, **swept} if any(steps) else swept
@@ -214,18 +222,18 @@ def _usual(kind: Any) -> Mapping[str, Any]:
 
 def _plain(params: Mapping[str, object], kind: str) -> dict[str, Any]:
     """Reduce parameters to plain values; others are an error that names them."""
-    plain = {key: _listed(value) for key, value in params.items()}
+    plain = {key: _as_plain_list(value) for key, value in params.items()}
     strange = [f"{key!r} (a {type(value).__name__})" for key, value in plain.items() if not is_plain(value)]
     if strange:
         raise NotPlainError(f"of {kind} cannot be written as plain values: {', '.join(strange)}")
     return plain
 
 
-def _listed(value: object) -> Any:
+def _as_plain_list(value: object) -> Any:
     """NumPy's scalars and arrays, ranges and tuples as what they say."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
-    return [_listed(item) for item in value] if isinstance(value, list | tuple | range) else value
+    return [_as_plain_list(item) for item in value] if isinstance(value, list | tuple | range) else value
 
 
 # A pipeline object with its grid: the lists of steps that it stands for, and what is left for its last estimator.
@@ -239,7 +247,7 @@ def is_pipeline(estimator: object) -> bool:
     return hasattr(estimator, "named_steps") and bool(getattr(estimator, "steps", ()))
 
 
-def divided(pipeline: Any, grid: Grid, said: Said) -> tuple[list[list[dict[str, Any]]], dict[str, Any]]:
+def divide_grid(pipeline: Any, grid: Grid, said: Said) -> tuple[list[list[dict[str, Any]]], dict[str, Any]]:
     """Every list of steps before the last that the grid stands for, and the grid of the last.
 
     `said(step, values)` tells what of a step was given, with these values over it. Raises KeyError for a parameter of no step.
@@ -255,10 +263,10 @@ def divided(pipeline: Any, grid: Grid, said: Said) -> tuple[list[list[dict[str, 
         if name != last and _is_distribution(values):
             raise NotPlainError(f"{key} of a step is drawn")
         (own if name == last else others[name])[parameter] = values
-    return [list(steps) for steps in product(*(_made(step, others[name], said) for name, step in kept.items()))], own
+    return [list(steps) for steps in product(*(_ways_to_make(step, others[name], said) for name, step in kept.items()))], own
 
 
-def _made(step: object, grid: Grid, said: Said) -> list[dict[str, Any]]:
+def _ways_to_make(step: object, grid: Grid, said: Said) -> list[dict[str, Any]]:
     """Every way in which a step is made."""
     chosen = (dict(zip(grid, values, strict=True)) for values in product(*grid.values()))
     return [{"kind": public_name(type(step)), **said(step, values)} for values in chosen]

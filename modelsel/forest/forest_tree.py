@@ -34,7 +34,7 @@ class NodeLists:
         counts = np.zeros((len(nodes), int(classes.max(initial=0)) + 1))
         leaves = np.flatnonzero(nodes[:, TEST] & KIND == LEAF)
         counts[np.repeat(leaves, np.diff(first)), classes] = weights
-        return cls.from_dense(filled(summed(parents(nodes)[0], counts), parents(nodes)[0]))
+        return cls.from_dense(fill_empty(sum_leaves(parents(nodes)[0], counts), parents(nodes)[0]))
 
     @classmethod
     def from_dense(cls, counts: Floats) -> "NodeLists":
@@ -64,14 +64,14 @@ class NodeLists:
         return shares
 
 
-def summed(parent: Codes, counts: Floats) -> Floats:
+def sum_leaves(parent: Codes, counts: Floats) -> Floats:
     """Class weights of all nodes from those of the leaves."""
     for node in range(len(counts) - 1, 0, -1):
         counts[parent[node]] += counts[node]
     return counts
 
 
-def filled(counts: Floats, parent: Codes) -> Floats:
+def fill_empty(counts: Floats, parent: Codes) -> Floats:
     """Nodes to which no row came have the class weights of their nearest ancestor that has some."""
     for node in range(1, len(counts)):
         if not counts[node].any():

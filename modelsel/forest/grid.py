@@ -83,7 +83,7 @@ class TreeVotes:
         return found
 
 
-def marked(words: Words, cut: int, where: Booleans) -> None:
+def mark_nodes(words: Words, cut: int, where: Booleans) -> None:
     """Set the bit of a cut at some nodes, and clear it at the others."""
     bit = np.uint64(1 << (cut % 64))
     words[:, cut // 64] &= ~bit

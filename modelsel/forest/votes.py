@@ -50,7 +50,7 @@ class Coder:
         """The tree, its tests asking for this coder's codes."""
         if self.ranked is not None:
             return tree
-        return Translated(numbered(tree.nodes, tree.thresholds, self.cuts), tree.marks)
+        return Translated(number_cuts(tree.nodes, tree.thresholds, self.cuts), tree.marks)
 
     def codes(self, rows: Integers) -> NDArray[np.int32]:
         """Rows × features; −1 where a value is missing."""
@@ -60,7 +60,7 @@ class Coder:
                 strange = self.table.values[rows, index] >= self.levels[index]  # never declared: not the same as missing
                 codes[strange, index] = self.levels[index]
             return codes
-        return coded(self.table, rows, self.cuts)
+        return code_rows(self.table, rows, self.cuts)
 
 
 class Translated(NamedTuple):
@@ -70,7 +70,7 @@ class Translated(NamedTuple):
     marks: NDArray[np.uint8]
 
 
-def numbered(nodes: NDArray[np.int32], thresholds: Floats, cuts: Sequence[Floats]) -> NDArray[np.int32]:
+def number_cuts(nodes: NDArray[np.int32], thresholds: Floats, cuts: Sequence[Floats]) -> NDArray[np.int32]:
     """Nodes whose thresholds (one per node that is no leaf) are known by their places among the cuts of their features."""
     nodes, inner = nodes.copy(), np.flatnonzero(nodes[:, TEST] != LEAF)
     for index, own_cuts in enumerate(cuts):
@@ -87,7 +87,7 @@ def cuts_of(trees: Sequence[tuple[NDArray[np.int32], Floats]], features: int) ->
     return tuple(np.unique(values[real & (columns == feature)]) for feature in range(features))
 
 
-def coded(table: Table, rows: Integers, cuts: Sequence[Floats]) -> NDArray[np.int32]:
+def code_rows(table: Table, rows: Integers, cuts: Sequence[Floats]) -> NDArray[np.int32]:
     """Per row and feature how many thresholds lie below the value, or its level; −1 where it is missing."""
     codes = np.empty((len(rows), len(table.features)), np.int32)
     for index, feature in enumerate(table.features):

@@ -14,18 +14,18 @@ from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.portraits.portrait import Portrait, draw_portrait
 from modelsel.ledger.portraits.variables import Variables, variables
-from modelsel.ledger.rows.channels import FINE, KEPT, quasi_keys, ranked
+from modelsel.ledger.rows.channels import FINE, KEPT, quasi_keys, rank_hashes
 from modelsel.ledger.rows.hashing import ascending
 from modelsel.ledger.rows.identity import (
     Hashes,
     TokenTable,
-    bound,
+    bound_hashes,
     columns,
     feature_tokens,
     is_among,
     set_digest,
     tally,
-    unbound,
+    unbound_hashes,
 )
 from modelsel.ledger.rows.matching import Sketch, best_naming, hash_tokens, hash_tokens_each, match_names, sketches
 from modelsel.ledger.rows.order import Order
@@ -140,8 +140,8 @@ def _hashes(
     sketched = sketches(cells, key)
     cells = cells.renamed(_names(cells, _room(sketched), sketched, key, known))
     arrays = {
-        "bound": bound(cells, key), "unbound": unbound(cells, key),
-        "ranked": ranked(table, cells.names, key, order, cells),
+        "bound": bound_hashes(cells, key), "unbound": unbound_hashes(cells, key),
+        "ranked": rank_hashes(table, cells.names, key, order, cells),
     }  # fmt: skip
     if table.ids is not None:
         arrays["id"] = hash_tokens(table.ids.view(np.uint64), key)
@@ -188,7 +188,7 @@ def _names(
         ordered = np.sort(rows())
 
         def agreement(names: tuple[str, ...], ordered: Hashes = ordered) -> float:
-            return float(is_among(bound(cells.take(sample).renamed(names), key), ordered).mean())
+            return float(is_among(bound_hashes(cells.take(sample).renamed(names), key), ordered).mean())
 
         names = best_naming(*pairing, agreement)
         if agreement(names) > max(agreed, agreement(cells.names), enough):

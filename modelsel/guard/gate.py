@@ -343,7 +343,7 @@ class Gate:
             self._notice(self._kept(lambda: self._close_unguarded(intent, found, sealing)) or ())
         if self.remembers and self.forgotten:
             self._notice(self._anchored(sealing))
-        self._notice([look_findings.unguarded()])
+        self._notice([look_findings.guard_off()])
         codes = ("G003", "G004") if self.forgotten else ("G003",)
         return unguarded_result(found, self.policy, kind_of(sealing.measure), codes)
 

@@ -10,7 +10,7 @@ from modelsel.core.spec import FieldLimits, kind_of, part, resolved
 from modelsel.core.types import ClassTask, Description, Floats, Integers, Table
 from modelsel.learner import crossed
 from modelsel.learner.base import BaseLearner, FittedModel
-from modelsel.learner.inner import FittedSteps, InnerFits, inner_fits, nested, refusal, unlabelled
+from modelsel.learner.inner import FittedSteps, InnerFits, inner_fits, nest_descriptions, refusal, without_classes
 
 
 @dataclass(frozen=True)
@@ -120,10 +120,10 @@ class AdjustedModel(FittedModel):
         said = self.base.describe()
         own = {"base": Description(self.kind, said.facts, said.arrays), name: adjustment}
         steps = {f"step{place}": one for place, one in enumerate(self.steps.describe())}
-        facts, arrays = nested({**own, **steps})
+        facts, arrays = nest_descriptions({**own, **steps})
         return Description(self.made_by, {**facts, "steps": len(steps)}, arrays)
 
     def with_base(self, task: ClassTask, rows: Integers) -> Self:
         """The base fitted again on the development rows. ValueError where these, or the versions, are others."""
-        ready = self.steps(unlabelled(task))
+        ready = self.steps(without_classes(task))
         return replace(self, base=self.base.refit(task.with_features(ready.features, ready.values), rows))

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from modelsel.calibrator.base import Calibration, restored
+from modelsel.calibrator.base import Calibration, restore_calibration
 from modelsel.core.spec import class_of, kind_of, part
 from modelsel.core.types import (
     DECISIONS,
@@ -73,7 +73,7 @@ class Calibrated(AdjustedLearner):
         base, steps = part_of(description, "base"), steps_of(description)
         model = class_of("learner", base.kind).restore(base)  # type: ignore[attr-defined]
         made = CalibratedRecipe if hasattr(model, "refit") else CalibratedModel
-        return made(base.kind, model, steps, restored(part_of(description, "calibrator")))
+        return made(base.kind, model, steps, restore_calibration(part_of(description, "calibrator")))
 
 
 @dataclass(frozen=True, eq=False)

@@ -53,7 +53,7 @@ class ConstantModel(FittedModel):
         return ConstantModel(self.value)
 
 
-def restored(description: Description) -> ConstantModel:
+def restore_constant(description: Description) -> ConstantModel:
     """The model; ValueError where it is not whole."""
     value = description.facts["value"]
     if not isinstance(value, int | float) or not np.isfinite(value):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.types import Feature, Floats, Integers, Table, Task
-from modelsel.foreign.stored import skops, unskopsed
+from modelsel.foreign.stored import load_skops, skops
 
 ENCODINGS = ("one_hot", "ordinal", "native")
 
@@ -157,7 +157,7 @@ def read(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Fitted
     if "plain" not in facts:
         return _columns(facts, arrays)
     own = {name: {key.removeprefix(f"{name}/"): a for key, a in arrays.items() if key.startswith(f"{name}/")} for name in facts}
-    encoder = unskopsed(np.asarray(arrays["encoder"], np.uint8).tobytes()) if "encoder" in arrays else None
+    encoder = load_skops(np.asarray(arrays["encoder"], np.uint8).tobytes()) if "encoder" in arrays else None
     return TargetColumns(_columns(facts["plain"], own["plain"]), _columns(facts["coded"], own["coded"]), encoder)
 
 

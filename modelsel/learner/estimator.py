@@ -20,9 +20,9 @@ from modelsel.foreign.branches import problems as branch_problems
 from modelsel.foreign.early_stopping import conflicts
 from modelsel.foreign.libraries import Origin, fits_in_threads, kinds_read, takes_nan, takes_weights
 from modelsel.foreign.native import most_levels, takes_categories
-from modelsel.foreign.parameters import Params, settled, unknown, unsaid
+from modelsel.foreign.parameters import Params, settle_parameters, unknown, unsaid
 from modelsel.learner.base import BaseLearner
-from modelsel.learner.fitted_estimator import EstimatorModel, EstimatorPath, restored
+from modelsel.learner.fitted_estimator import EstimatorModel, EstimatorPath, restore_estimator
 from modelsel.learner.step_columns import trouble
 from modelsel.learner.validation import Holding
 from modelsel.sharing.adapter import Adapter, find
@@ -138,7 +138,7 @@ class Estimator(BaseLearner):
 
     @property
     def _made(self) -> Any:
-        return self.cls(**settled(self.cls, self.params, 0))
+        return self.cls(**settle_parameters(self.cls, self.params, 0))
 
     def fit_key(self) -> dict[str, Any]:
         """Return the settings but for the path parameter, which a fit does not depend on."""
@@ -167,7 +167,7 @@ class Estimator(BaseLearner):
         if wrong:
             return
         try:
-            made = kind(**settled(kind, self.params, 0))
+            made = kind(**settle_parameters(kind, self.params, 0))
         except Exception as error:
             yield f"{self.estimator} cannot be made from plain values: {error}"
             return
@@ -244,7 +244,7 @@ class Estimator(BaseLearner):
         problems = list(learner.problems())
         if problems or set(said) - known:
             raise ValueError(f"estimator: not a whole recipe {problems}")
-        return restored(learner, description)
+        return restore_estimator(learner, description)
 
 
 def _named(features: Iterable[Feature]) -> str:

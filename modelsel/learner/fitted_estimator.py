@@ -28,8 +28,8 @@ from modelsel.foreign.answers import decides, decisions, scores_of
 from modelsel.foreign.early_stopping import ValidationRows, fitted_to_stop, made_to_stop, rounds_kept
 from modelsel.foreign.libraries import takes_nan
 from modelsel.foreign.native import as_wanted, fitted_with, made_with
-from modelsel.foreign.parameters import settled
-from modelsel.foreign.stored import FILES, SKOPS, NotStoredError, dumped, loaded
+from modelsel.foreign.parameters import settle_parameters
+from modelsel.foreign.stored import FILES, SKOPS, NotStoredError, dump, load
 from modelsel.learner import encoding as _columns_stored
 from modelsel.learner import step_columns
 from modelsel.learner.base import FittedModel
@@ -200,12 +200,12 @@ class EstimatorModel(FittedModel):
         return own
 
     def describe(self) -> Description:
-        facts, arrays = stored(self.answering, self.learner.plugins)
-        recipe = described(self.learner, self.random_state, self.rows, self.learner.source)
+        facts, arrays = store_estimator(self.answering, self.learner.plugins)
+        recipe = describe_recipe(self.learner, self.random_state, self.rows, self.learner.source)
         return Description(KIND, {**recipe, **facts}, arrays)
 
 
-def described(learner: Any, random_state: int, rows: str, version: str) -> dict[str, Any]:
+def describe_recipe(learner: Any, random_state: int, rows: str, version: str) -> dict[str, Any]:
     """The recipe as facts."""
     settings = {key: value for key, value in resolved(learner).items() if key != "kind"}
     return {
@@ -297,14 +297,14 @@ class EstimatorPath:
         """Fit the estimator on the matrix of the analysis rows, or of those that are not held back to stop it."""
         task, kind, (columns, matrix), (rows, held) = self.task, learner.cls, self._columns, self._divided
         nominal = columns.nominal if learner.coded == "native" and not learner.steps else ()
-        classes, target = _coded(task, rows)
+        classes, target = _code_classes(task, rows)
         told, more = made_with(kind, nominal, matrix.shape[1]), fitted_with(kind, nominal)
         if held is not None:
             X = as_wanted(kind, columns.matrix(task, held), nominal)
             validation = ValidationRows(X, _target(task, held, classes), None if task.weights is None else task.weights[held])
             told |= made_to_stop(kind, learner.early_stopping)
             more |= fitted_to_stop(kind, learner.early_stopping, validation, nominal)
-        made = kind(**settled(kind, {**learner.params, **told}, self.seed))
+        made = kind(**settle_parameters(kind, {**learner.params, **told}, self.seed))
         weights = {} if task.weights is None else {"sample_weight": task.weights[rows]}
         made.fit(as_wanted(kind, matrix, nominal), target, **weights, **more)
         rounds = None if held is None else rounds_kept(made)
@@ -316,7 +316,7 @@ def _target(task: Task, rows: Integers, classes: Integers) -> NDArray[Any]:
     return task.target[rows] if isinstance(task, NumberTask) else np.searchsorted(classes, task.target[rows])
 
 
-def _coded(task: Task, rows: Integers) -> tuple[Integers, NDArray[Any]]:
+def _code_classes(task: Task, rows: Integers) -> tuple[Integers, NDArray[Any]]:
     """The classes that the rows have and the place of each row's among them; of numbers no class, and the numbers."""
     if isinstance(task, NumberTask):
         return np.zeros(0, np.int64), task.target[rows]
@@ -327,7 +327,7 @@ def _coded(task: Task, rows: Integers) -> tuple[Integers, NDArray[Any]]:
 def _missing(learner: Any) -> str:
     if learner.missing != "auto":
         return str(learner.missing)
-    return "keep" if takes_nan(learner.cls(**settled(learner.cls, learner.params, 0))) else "median"
+    return "keep" if takes_nan(learner.cls(**settle_parameters(learner.cls, learner.params, 0))) else "median"
 
 
 # Recipe of an estimator that cannot be stored: all that is needed to fit it again.
@@ -356,7 +356,7 @@ class EstimatorRecipe(FittedModel):
         return path.model(self.learner)
 
     def describe(self) -> Description:
-        facts = described(self.learner, self.random_state, self.rows, self.version)
+        facts = describe_recipe(self.learner, self.random_state, self.rows, self.version)
         return Description(KIND, {**facts, "unstored": self.why})
 
     def predict(self, table: Table) -> NDArray[Any]:
@@ -372,7 +372,7 @@ class EstimatorRecipe(FittedModel):
 # kept as its recipe alone, with the reason.
 
 
-def restored(learner: object, description: Description) -> EstimatorModel | EstimatorRecipe:
+def restore_estimator(learner: object, description: Description) -> EstimatorModel | EstimatorRecipe:
     """The model, or its recipe where only that was kept. Raises ValueError for a description that is not whole."""
     facts = description.facts
     if not isinstance(facts["random_state"], int) or not isinstance(facts["rows"], str):
@@ -395,11 +395,11 @@ def _answering(learner: Any, facts: Mapping[str, Any], arrays: Mapping[str, NDAr
     if name == SKOPS and _minor(str(facts["version"])) != _minor(learner.source):
         raise ValueError(f"it was stored by {facts['version']}, and this is {learner.source}: install that version")
     columns = {key.removeprefix(COLUMNS): array for key, array in arrays.items() if key.startswith(COLUMNS)}
-    estimator = loaded(name, np.asarray(arrays[f"{FILE}{name}"], np.uint8).tobytes(), learner.plugins)
+    estimator = load(name, np.asarray(arrays[f"{FILE}{name}"], np.uint8).tobytes(), learner.plugins)
     if not hasattr(estimator, "predict"):
         raise ValueError("estimator: what is stored predicts nothing")
     nominal = tuple(int(column) for column in facts["nominal"])
-    read = _read(facts["columns"], columns, learner.plugins)
+    read = _read_columns(facts["columns"], columns, learner.plugins)
     rounds = None if facts.get("rounds") is None else int(facts["rounds"])
     return Answering(estimator, None, read, nominal, own.astype(np.int64), classes, rounds=rounds)
 
@@ -414,11 +414,11 @@ def _minor(version: str) -> list[str]:
 COLUMNS, FILE = "columns/", "file:"
 
 
-def stored(answering: Any, plugins: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def store_estimator(answering: Any, plugins: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Facts and arrays of the fitted estimator; the reason alone where it cannot be stored."""
     try:
-        name, data = dumped(answering.estimator, plugins)
-        facts, arrays = _written(answering.columns)
+        name, data = dump(answering.estimator, plugins)
+        facts, arrays = _write_columns(answering.columns)
     except NotStoredError as error:
         return {"unstored": str(error)}, {}
     more = {"stored": name, "columns": facts, "nominal": list(answering.nominal), "classes": answering.classes}
@@ -427,12 +427,12 @@ def stored(answering: Any, plugins: tuple[str, ...]) -> tuple[dict[str, Any], di
     return more, {**own, f"{FILE}{name}": np.frombuffer(data, np.uint8), "own": answering.own}
 
 
-def _written(columns: Columns) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def _write_columns(columns: Columns) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Facts and arrays of fitted columns."""
     return step_columns.written(columns) if isinstance(columns, BranchColumns) else _columns_stored.written(columns)
 
 
-def _read(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], plugins: tuple[str, ...]) -> Columns:
+def _read_columns(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], plugins: tuple[str, ...]) -> Columns:
     if "branches" in facts:
         return step_columns.read(facts, arrays, plugins)
     return _columns_stored.read(facts, arrays)

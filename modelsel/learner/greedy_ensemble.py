@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from modelsel.core.spec import class_of, plain, whole
 from modelsel.core.types import BOTH_TASKS, AnyTask, Candidate, Description, Floats, Integers, Table, Task, TaskKind
 from modelsel.learner.base import BaseLearner, FittedModel
-from modelsel.learner.inner import FittedSteps, nested, part_of, unlabelled
+from modelsel.learner.inner import FittedSteps, nest_descriptions, part_of, without_classes
 
 ALONE = "an ensemble is picked from other candidates of a space and has no fit of its own"
 
@@ -108,7 +108,7 @@ class EnsembleModel(FittedModel):
             said = member.model.describe()
             parts[f"member{place}"] = Description(member.kind, said.facts, said.arrays)
             parts |= {f"member{place}.step{at}": step for at, step in enumerate(member.steps.describe())}
-        facts, arrays = nested(parts)
+        facts, arrays = nest_descriptions(parts)
         steps = [len(member.steps.fitted) for member in self.members]
         own = {"times": list(self.times), "steps": steps, "numbers": self.numbers}
         return Description("greedy_ensemble", {**facts, **own}, arrays)
@@ -138,5 +138,5 @@ def _member(description: Description, place: int, steps: int) -> Member:
 def _fitted_again(member: Member, task: Task, rows: Integers) -> Member:
     if not hasattr(member.model, "refit"):
         return member
-    ready = member.steps(unlabelled(task))
+    ready = member.steps(without_classes(task))
     return replace(member, model=member.model.refit(task.with_features(ready.features, ready.values), rows))

@@ -46,7 +46,7 @@ class PreparedFit:
 
     def scores(self, learners: Sequence[object], table: Table, rows: Integers) -> Floats:
         """Class scores, learners × rows × classes."""
-        found: Floats = self.path.outputs(learners, self.steps(unlabelled(table)), rows, True).scores
+        found: Floats = self.path.outputs(learners, self.steps(without_classes(table)), rows, True).scores
         return found
 
 
@@ -56,7 +56,7 @@ def prepared_fit(learner: Any, steps: Sequence[Any], task: ClassTask, rows: Inte
     for step in steps:
         seen = task.take(rows)
         done.append(step.fit(seen, positions(seen), np.random.default_rng(seed)))
-        ready = done[-1].apply(unlabelled(task))
+        ready = done[-1].apply(without_classes(task))
         task = task.with_features(ready.features, ready.values)
     fitted = FittedSteps(tuple(kind_of(step) for step in steps), tuple(done))
     return PreparedFit(fitted, learner.fit_path(task, rows, np.random.default_rng(seed)))
@@ -118,12 +118,12 @@ def refusal(learner: Any, task: ClassTask, rows: Integers, folds: int, what: str
     return reason
 
 
-def unlabelled(table: Table) -> Table:
+def without_classes(table: Table) -> Table:
     """The rows without classes."""
     return Table(name=table.name, features=table.features, values=table.values, rows=table.rows, source=table.source)
 
 
-def nested(parts: dict[str, Description]) -> tuple[dict[str, Any], dict[str, Any]]:
+def nest_descriptions(parts: dict[str, Description]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Facts and arrays of several descriptions, each under its name."""
     facts = {name: {"kind": part.kind, "facts": dict(part.facts)} for name, part in parts.items()}
     arrays = {f"{name}/{key}": array for name, part in parts.items() for key, array in part.arrays.items()}

@@ -35,7 +35,7 @@ from modelsel.learner.base import BaseLearner
 from modelsel.learner.base_model import PathModel
 from modelsel.learner.chunks import chunks
 from modelsel.learner.class_prior import Prior, as_prior, prior_of, prior_problems
-from modelsel.learner.knn_numbers import NeighbourNumbers, NumberModel, checked, neighbourhoods
+from modelsel.learner.knn_numbers import NeighbourNumbers, NumberModel, check_path, neighbourhoods
 from modelsel.learner.running import closeness, running
 from modelsel.learner.trees.leaf import MEAN, MEDIAN, QUANTILE
 
@@ -83,7 +83,7 @@ class NeighbourVotes:
         return sums
 
 
-def _added(each: Floats) -> Floats:
+def _sum_in_order(each: Floats) -> Floats:
     """Sums over classes, added up in the order in which NumPy adds the numbers of a row."""
     if len(each) < EIGHT:
         return np.asarray(each.sum(axis=0))
@@ -96,7 +96,7 @@ def elect(votes: Floats, farness: Floats, prior: Floats, class_weight: Floats) -
     over = np.where(share > 0, prior / np.where(share > 0, share, 1.0), 0.0)
     prior, over = (each.reshape(-1, *(1,) * (votes.ndim - 1)) for each in (prior, over))
     weighed = votes * over
-    total = _added(weighed)
+    total = _sum_in_order(weighed)
     scores = np.where(total > 0, weighed / np.where(total > 0, total, 1.0), prior)
     tied = scores >= scores.max(axis=0) * (1 - EQUAL)
     far = np.where(tied, farness, np.inf)
@@ -112,7 +112,7 @@ def elect(votes: Floats, farness: Floats, prior: Floats, class_weight: Floats) -
 COUNTED = 1024  # queries whose votes are counted together: what stays near
 
 
-def smoothed(share: Floats, voters: int, added: float) -> Floats:
+def smooth_votes(share: Floats, voters: int, added: float) -> Floats:
     """Laplace's rule for shares of votes (classes × any other axes): (k s_c + l) / (k + l K), l added to each of K classes.
 
     A share of 0 among k neighbours is no proof that a class is impossible, and ruins a log loss. Which is largest, stays so.
@@ -202,7 +202,7 @@ class Knn(BaseLearner):
 
     @staticmethod
     def restore(description: Description) -> "KnnModel | NumberModel":
-        return _restored(description)
+        return _restore(description)
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,7 +252,7 @@ class KnnPath:
             elected[members], shares = elect(ballot.count(vote, ks), farness(ks), odds, self.class_weight)
             for position, member in enumerate(members):
                 added = learners[member].smoothing
-                scores[:, member] = smoothed(shares[:, position], ks[position], added) if added else shares[:, position]
+                scores[:, member] = smooth_votes(shares[:, position], ks[position], added) if added else shares[:, position]
         return elected, scores
 
     def complexity(self, learners: Sequence[Knn]) -> Floats:
@@ -300,7 +300,7 @@ def _groups(learners: Sequence[Knn]) -> dict[tuple[str, Prior], list[int]]:
     return groups
 
 
-def _restored(description: Description) -> KnnModel | NumberModel:
+def _restore(description: Description) -> KnnModel | NumberModel:
     """Check a description and rebuild the model."""
     facts, arrays = description.facts, description.arrays
     features = tuple(Feature(name, kind, tuple(levels)) for name, kind, levels in facts["features"])
@@ -326,7 +326,7 @@ def _of_numbers(description: Description, features: tuple[Feature, ...], stored:
     facts, arrays = description.facts, description.arrays
     metric, k, vote = FittedDistance.restore(facts["metric"], arrays), int(facts["k"]), str(facts["vote"])
     target, weights = (np.asarray(arrays[name], np.float64) for name in ("target", "weights"))
-    path = checked(NeighbourNumbers(metric, features, stored, target, weights), k)
+    path = check_path(NeighbourNumbers(metric, features, stored, target, weights), k)
     _check_tables(metric, stored)
     statistic, q = facts.get("statistic"), facts.get("q")
     learner = Knn(k=k, vote=vote, statistic=statistic, q=q)

@@ -134,7 +134,7 @@ class NumberModel(FittedModel):
         return Description("knn", facts, arrays | path.metric.arrays())
 
 
-def checked(path: NeighbourNumbers, k: int) -> NeighbourNumbers:
+def check_path(path: NeighbourNumbers, k: int) -> NeighbourNumbers:
     """The path as it was described; ValueError where it is not whole."""
     rows = len(path.target)
     if path.stored.ndim != 2 or path.stored.shape != (len(path.features), rows) or len(path.weights) != rows:

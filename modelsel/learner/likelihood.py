@@ -135,7 +135,7 @@ class Counted:
         return total
 
 
-def counted(task: ClassTask, rows: Integers) -> Counted:
+def count_levels(task: ClassTask, rows: Integers) -> Counted:
     """Count levels and take moments of some rows (positions, repeats allowed), weighted."""
     classes, target, weights = len(task.classes), task.target[rows], task.row_weights[rows]
     levels = np.array([len(f.levels) if f.kind != "numeric" else 0 for f in task.features], np.int64)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.types import Description, Integers, NumberTask
-from modelsel.learner.constant import BaseConstant, ConstantModel, restored
+from modelsel.learner.constant import BaseConstant, ConstantModel, restore_constant
 
 
 @dataclass(frozen=True)
@@ -23,4 +23,4 @@ class Mean(BaseConstant):
     @staticmethod
     def restore(description: Description) -> ConstantModel:
         """Rebuild the model; what it says must be finite."""
-        return restored(description)
+        return restore_constant(description)

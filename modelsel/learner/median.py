@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.types import Description, Integers, NumberTask
-from modelsel.learner.constant import BaseConstant, ConstantModel, restored
+from modelsel.learner.constant import BaseConstant, ConstantModel, restore_constant
 from modelsel.statistics.sampling import weighted_median
 
 
@@ -27,4 +27,4 @@ class Median(BaseConstant):
     @staticmethod
     def restore(description: Description) -> ConstantModel:
         """Rebuild the model; what it says must be finite."""
-        return restored(description)
+        return restore_constant(description)

@@ -17,7 +17,7 @@ from modelsel.core.types import ClassTask, Codes, Description, Floats, Integers,
 from modelsel.learner.base import BaseLearner
 from modelsel.learner.base_model import PathModel
 from modelsel.learner.class_prior import Prior, as_prior, prior_of, prior_problems
-from modelsel.learner.likelihood import Counted, Densities, Smoothing, counted, densities
+from modelsel.learner.likelihood import Counted, Densities, Smoothing, count_levels, densities
 from modelsel.learner.training import training_error
 
 CELLS = 1 << 15  # numbers that a block of rows has under all smoothings and classes
@@ -68,7 +68,7 @@ class NaiveBayes(BaseLearner):
         return None
 
     def fit_path(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> "NaiveBayesPath":
-        counts = counted(task, rows)
+        counts = count_levels(task, rows)
         kernels = densities(task, rows, counts.deviation) if self.numeric == "kernel" else None
         return NaiveBayesPath(counts, np.arange(len(task.features)), kernels, (task, rows))
 
@@ -77,7 +77,7 @@ class NaiveBayes(BaseLearner):
 
     @staticmethod
     def restore(description: Description) -> "NaiveBayesModel":
-        return _restored(description)
+        return _restore(description)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +107,7 @@ class NaiveBayesPath:
                 posterior = _posterior(likelihood[which], prior_of(prior, self.counted.class_weight))
                 predicted[members, block] = _first_of_best(posterior)
                 if shares is not None:
-                    shares[members, block] = np.swapaxes(_normalised(posterior), 1, 2)
+                    shares[members, block] = np.swapaxes(_normalise(posterior), 1, 2)
         return Outputs(predicted, shares)
 
     def _blocks(self, smoothings: int, rows: int) -> Iterable[slice]:
@@ -189,13 +189,13 @@ def _first_of_best(posterior: Floats) -> Codes:
     return first
 
 
-def _normalised(posterior: Floats) -> Floats:
+def _normalise(posterior: Floats) -> Floats:
     shares = np.exp(posterior - posterior.max(axis=1, keepdims=True))
     normalised: Floats = shares / shares.sum(axis=1, keepdims=True)
     return normalised
 
 
-def _restored(description: Description) -> NaiveBayesModel:
+def _restore(description: Description) -> NaiveBayesModel:
     """Check a description and rebuild the model."""
     facts, arrays = description.facts, description.arrays
     counts, kernels = Counted(*(np.asarray(arrays[field.name]) for field in fields(Counted))), None

@@ -31,7 +31,7 @@ from modelsel.core.types import (
 from modelsel.foreign import objects, shared_steps
 from modelsel.foreign.allowed import near
 from modelsel.foreign.answers import decides, scores_of
-from modelsel.foreign.asking import asked, is_sharing
+from modelsel.foreign.asking import asking_about, is_sharing
 from modelsel.foreign.identity import identity, sources
 from modelsel.foreign.libraries import is_pairwise, kinds_read
 from modelsel.foreign.parameters import Params
@@ -72,7 +72,7 @@ class Object(BaseLearner):
     def __reduce__(self) -> Any:
         """The object travels with its candidate to our own workers, as the same bytes for all that are made of it."""
         known = [name for name in (self.identity, *objects.names(self.params)) if objects.is_held(name)]
-        return _arrived, (self.identity, self.estimator, dict(self.params), {name: objects.packed(name) for name in known})
+        return _arrived, (self.identity, self.estimator, dict(self.params), {name: objects.pack_object(name) for name in known})
 
     def specification(self) -> dict[str, Any]:
         """The settings as plain data; 1.0 is written as a text, since ids do not tell it from 1."""
@@ -83,9 +83,9 @@ class Object(BaseLearner):
 
     def fresh(self) -> Any:
         """The object's clone with this candidate's parameters. KeyError where it is not here, ValueError for a parameter."""
-        made = objects.copied(objects.held(self.identity))
-        given = {name: objects.read(value) for name, value in self.params.items()}
-        given = {name: objects.copied(one) if _is_object(one) else one for name, one in given.items()}
+        made = objects.copy_unfitted(objects.held_object(self.identity))
+        given = {name: objects.read_parameter(value) for name, value in self.params.items()}
+        given = {name: objects.copy_unfitted(one) if _is_object(one) else one for name, one in given.items()}
         return made.set_params(**given) if given else made
 
     @cached_property
@@ -126,7 +126,7 @@ class Object(BaseLearner):
     def source(self) -> str:
         """The distributions, with their versions, that the object's code comes from."""
         known = (self.identity, *objects.names(self.params))
-        return ", ".join(sorted({each for name in known for each in sources(objects.held(name))}))
+        return ", ".join(sorted({each for name in known for each in sources(objects.held_object(name))}))
 
     @property
     def unit(self) -> str:  # type: ignore[override]  # as its class has it
@@ -200,12 +200,12 @@ class Object(BaseLearner):
 
 def _arrived(name: str, estimator: str, params: Mapping[str, Any], data: Mapping[str, bytes]) -> Object:
     for each, packed in data.items():
-        objects.unpacked(each, packed)
+        objects.unpack_object(each, packed)
     return Object(name, estimator, params)
 
 
 def _model_arrived(learner: Object, answering: bytes, random_state: int, rows: str) -> "ObjectModel":
-    return ObjectModel(learner, objects.received(answering), random_state, rows)
+    return ObjectModel(learner, objects.receive_fitted(answering), random_state, rows)
 
 
 def _has(made: Any, method: str) -> bool:
@@ -260,7 +260,7 @@ class SharedAnswering(Answering):
         if not is_sharing() or table.source is None:
             return super().outputs(values, table, rows, scores)
         try:
-            with asked(digest([table.source.token, array_digest(table.rows[rows])])):
+            with asking_about(digest([table.source.token, array_digest(table.rows[rows])])):
                 return super().outputs(values, table, rows, scores)
         except ValueError as error:
             if "read-only" not in str(error):
@@ -309,7 +309,7 @@ class ObjectPath(EstimatorPath):
         """A clone with seeds in it."""
         fresh = learner.fresh()
         free = shared_steps.drawing(fresh) if shares else frozenset()
-        made = objects.seeded(fresh, self.seed)
+        made = objects.set_seeds(fresh, self.seed)
         if not shares:
             return made
         assert self.task.source is not None
@@ -343,7 +343,7 @@ class ObjectModel(EstimatorModel):
 
     def __reduce__(self) -> Any:
         """It comes back from our own worker with the code of a script or notebook that it is made of."""
-        return _model_arrived, (self.learner, objects.sent(self.answering), self.random_state, self.rows)
+        return _model_arrived, (self.learner, objects.send_fitted(self.answering), self.random_state, self.rows)
 
     def describe(self) -> Description:
         """How it was fitted: what it is made of cannot be written down."""
@@ -367,7 +367,7 @@ class ObjectRecipe(FittedModel):
         if reason := next(iter(self.learner.problems()), None):
             raise ValueError(reason)
         for name in (self.learner.identity, *objects.names(self.learner.params)):
-            if identity(objects.held(name)) != name:
+            if identity(objects.held_object(name)) != name:
                 raise ValueError(f"{self.learner.estimator} has changed since the study, or what its code reads has")
         path = ObjectPath(self.learner, task, rows, self.random_state)
         if path.digest != self.rows:

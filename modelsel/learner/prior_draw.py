@@ -79,23 +79,23 @@ class PriorDrawModel(FittedModel):
 
     def _draw(self, table: Table, rows: Integers) -> Codes:
         """Draw a class for each row from a hash of its values."""
-        uniform = _hashed(table.values, rows, self.key) / 2.0**64
+        uniform = _hash_rows(table.values, rows, self.key) / 2.0**64
         limits = np.cumsum(self.shares)
         drawn: Codes = np.minimum(np.searchsorted(limits, uniform, "right"), np.flatnonzero(self.shares)[-1]).astype(np.int32)
         return drawn
 
 
-def _hashed(values: Floats, rows: Integers, key: int) -> NDArray[np.uint64]:
+def _hash_rows(values: Floats, rows: Integers, key: int) -> NDArray[np.uint64]:
     """A 64-bit hash of some rows (the mixing of SplitMix64; Steele, Lea and Flood 2014), read column by column."""
     state = np.full(len(rows), key, np.uint64)
     for whole in values.T:
         column = whole[rows] + 0.0  # −0.0 becomes 0.0
         bits = np.where(np.isnan(column), 1.0e308, column).view(np.uint64)
-        state = _mixed(state ^ bits)
-    return _mixed(state)
+        state = _mix(state ^ bits)
+    return _mix(state)
 
 
-def _mixed(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Mix bits by the steps of SplitMix64."""
     state = state + np.uint64(0x9E3779B97F4A7C15)
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -92,7 +92,7 @@ class Sklearn(BaseLearner):
         return None
 
     def fit_path(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> "SklearnPath":
-        return _fitted(self, task, rows, int(rng.integers(2**31 - 1)))
+        return _fit(self, task, rows, int(rng.integers(2**31 - 1)))
 
     def fit(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> "SklearnModel":
         return self.fit_path(task, rows, rng).model(self)
@@ -197,7 +197,7 @@ class SklearnRecipe(FittedModel):
             raise ValueError("these are not the rows that the model was fitted on")
         if _version() != self.version:
             raise ValueError(f"the model was fitted with scikit-learn {self.version}, this is {_version()}")
-        return _fitted(self.learner, task, rows, self.random_state).model(self.learner)
+        return _fit(self.learner, task, rows, self.random_state).model(self.learner)
 
     def describe(self) -> Description:
         learner = {key: value for key, value in resolved(self.learner).items() if key != "kind"}
@@ -216,7 +216,7 @@ def rows_digest(task: ClassTask, rows: Integers) -> str:
     return array_digest(task.values[rows], task.target[rows], task.row_weights[rows])
 
 
-def _fitted(learner: Sklearn, task: ClassTask, rows: Integers, random_state: int) -> SklearnPath:
+def _fit(learner: Sklearn, task: ClassTask, rows: Integers, random_state: int) -> SklearnPath:
     """Fit the estimator on the encoded analysis rows."""
     kind = _classifiers()[learner.estimator]
     drawn = {"random_state": random_state} if "random_state" in _parameters(kind) else {}

@@ -18,7 +18,7 @@ from modelsel.core.types import Feature, Integers, Table, Task, positions, witho
 from modelsel.foreign import branches as foreign
 from modelsel.foreign.branches import Branch, BranchSpec, Fit, FittedBranches, Rows
 from modelsel.foreign.libraries import takes_nan, takes_sparse
-from modelsel.foreign.stored import skops, unskopsed
+from modelsel.foreign.stored import load_skops, skops
 
 TRIED = 2_000  # rows on which steps are tried before a study
 STEPS: LRUCache[Fit] = LRUCache(16)
@@ -73,15 +73,15 @@ def trouble(task: Task, specs: Sequence[BranchSpec], plugins: tuple[str, ...], m
         return found
     wants = (takes_nan(made), takes_sparse(made))
     key = (task.fingerprint, digest([resolved(spec) for spec in specs]), plugins, wants)
-    return TRIALS.get(key, lambda: tuple(_tried(task, specs, plugins, wants)))
+    return TRIALS.get(key, lambda: tuple(_try_branches(task, specs, plugins, wants)))
 
 
-def _tried(task: Task, specs: Sequence[BranchSpec], plugins: tuple[str, ...], wants: tuple[bool, bool]) -> Iterator[str]:
+def _try_branches(task: Task, specs: Sequence[BranchSpec], plugins: tuple[str, ...], wants: tuple[bool, bool]) -> Iterator[str]:
     """Fit each branch on some rows; on all where that fails, since a rare word may need them."""
     some, everyone = np.linspace(0, len(task) - 1, min(TRIED, len(task))).astype(np.int64), positions(task)
     fitted: list[tuple[Branch, Any]] = []
     whole = True
-    for spec, places in zip(specs, foreign.selected(specs, task.features), strict=True):
+    for spec, places in zip(specs, foreign.branch_places(specs, task.features), strict=True):
         try:
             fitted += _fit(task, some, spec, places, plugins)
         except Exception:
@@ -136,7 +136,7 @@ def written(columns: BranchColumns) -> tuple[dict[str, Any], dict[str, NDArray[A
 
 def read(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], plugins: tuple[str, ...]) -> BranchColumns:
     """The columns again. Raises ValueError for what is not whole."""
-    chains = unskopsed(np.asarray(arrays["steps"], np.uint8).tobytes(), plugins)
+    chains = load_skops(np.asarray(arrays["steps"], np.uint8).tobytes(), plugins)
     features = tuple(Feature(**{**one, "levels": tuple(one["levels"])}) for one in facts["features"])
     each = [
         Branch(tuple(int(place) for place in one["places"]), bool(one["single"]), tuple(chain), bool(one.get("framed")))

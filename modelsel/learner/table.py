@@ -35,7 +35,7 @@ from modelsel.core.types import (
 from modelsel.core.types import Table as Rows
 from modelsel.learner.base import BaseLearner, FittedModel, training_error
 from modelsel.learner.base_model import PathModel
-from modelsel.statistics.information import joint_counts, smoothed, symmetric_uncertainty
+from modelsel.statistics.information import joint_counts, smooth, symmetric_uncertainty
 
 AT_ONCE = 1 << 20  # numbers that are counted at a time
 NOTHING = 1e-300  # weight of a row where no row has any
@@ -72,18 +72,18 @@ class Table(BaseLearner):
         codes = np.reshape([_codes(*pair) for pair in zip(values.T, distinct)], (len(distinct), len(rows))).T
         if isinstance(task, NumberTask):
             ranked = _ranked_by_variance(codes, target, weights)
-            table = _grown(codes[:, ranked], ranked, [distinct[f] for f in ranked], partial(_sums, target, weights))
+            table = _grow_cells(codes[:, ranked], ranked, [distinct[f] for f in ranked], partial(_sums, target, weights))
             return NumberTablePath(table, _off(task, rows, table))
-        ranked = _ranked(codes, target, weights, len(task.classes))
+        ranked = _rank_columns(codes, target, weights, len(task.classes))
         counted = partial(_class_counts, target, weights, len(task.classes))
-        return _grown(codes[:, ranked], ranked, [distinct[f] for f in ranked], counted)
+        return _grow_cells(codes[:, ranked], ranked, [distinct[f] for f in ranked], counted)
 
     def fit(self, task: AnyTask, rows: Integers, rng: np.random.Generator) -> "TableModel | NumberTableModel":
         return self.fit_path(task, rows, rng).model(self)
 
     @staticmethod
     def restore(description: Description) -> "TableModel | NumberTableModel":
-        return _restored(description)
+        return _restore(description)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +104,7 @@ class TablePath:
             counts = self.found(*cells, learner.back_off)
             predicted[position] = np.argmax(counts, axis=1)
             if shares is not None:
-                shares[position] = smoothed(counts, learner.smoothing)
+                shares[position] = smooth(counts, learner.smoothing)
         return Outputs(predicted, shares)
 
     def complexity(self, learners: Sequence[Table]) -> Floats:
@@ -169,7 +169,7 @@ def _codes(column: Floats, distinct: Floats) -> Integers:
     return np.where(np.isnan(column), 0, np.where(known, place + 1, len(distinct) + 1))
 
 
-def _ranked(codes: Integers, target: Codes, weights: Floats, classes: int) -> Integers:
+def _rank_columns(codes: Integers, target: Codes, weights: Floats, classes: int) -> Integers:
     """Columns by symmetric uncertainty with the class, largest first; equal ones (to 1e-12) in column order."""
     uncertainty = np.concatenate([_uncertainty(some, target, weights, classes) for some in _blocks(codes, classes)])
     return np.argsort(-uncertainty.round(12), kind="stable").astype(np.int64)
@@ -194,7 +194,7 @@ def _class_counts(target: Codes, weights: Floats, classes: int, cell: Integers, 
     return joint_counts(cell, target, weights, (cells, classes))
 
 
-def _grown(
+def _grow_cells(
     codes: Integers, ranked: Integers, values: Sequence[Floats], counted: Callable[[Integers, int], Floats]
 ) -> TablePath:
     """Number the cells of each prefix by their sorted keys, and count what is in them."""
@@ -271,11 +271,11 @@ def _off(task: NumberTask, rows: Integers, table: TablePath) -> float:
 def _ranked_by_variance(codes: Integers, target: Floats, weights: Floats) -> Integers:
     """Columns by ε², largest first; equal ones (to 1e-12) in column order."""
     about = target - weights @ target / weights.sum()
-    explained = np.array([_explained(column, about, weights) for column in codes.T])
+    explained = np.array([_share_explained(column, about, weights) for column in codes.T])
     return np.argsort(-explained.round(12), kind="stable").astype(np.int64)
 
 
-def _explained(codes: Integers, about: Floats, weights: Floats) -> float:
+def _share_explained(codes: Integers, about: Floats, weights: Floats) -> float:
     """ε² of one column; 0 where every row has a value of its own."""
     known = weights > 0
     total, rows = float(weights @ np.square(about)), int(known.sum())
@@ -287,7 +287,7 @@ def _explained(codes: Integers, about: Floats, weights: Floats) -> float:
     return 1.0 - within / (rows - values) / (total / (rows - 1))
 
 
-def _restored(description: Description) -> TableModel | NumberTableModel:
+def _restore(description: Description) -> TableModel | NumberTableModel:
     """Check a description and rebuild the model."""
     facts, arrays = description.facts, description.arrays
     ranked = np.asarray(arrays["ranked"], np.int64)

@@ -27,7 +27,7 @@ from modelsel.core.types import (
     TaskKind,
 )
 from modelsel.learner.base import BaseLearner, FittedModel, Path, training_error
-from modelsel.learner.inner import nested, part_of
+from modelsel.learner.inner import nest_descriptions, part_of
 
 NONE, LOG, LOG1P = "none", "log", "log1p"
 
@@ -136,7 +136,7 @@ class TransformedTarget(BaseLearner):
         return reason
 
     def fit_path(self, task: NumberTask, rows: Integers, rng: np.random.Generator) -> "TransformedPath":
-        path = self.base.fit_path(_transformed(task, self.target.transform), rows, rng)
+        path = self.base.fit_path(_transform_target(task, self.target.transform), rows, rng)
         return TransformedPath(path, self.transform, task, rows)
 
     def fit(self, task: NumberTask, rows: Integers, rng: np.random.Generator) -> "TransformedModel":
@@ -156,7 +156,7 @@ class TransformedTarget(BaseLearner):
 _TASKS: WeakKeyDictionary[NumberTask, dict[str, NumberTask]] = WeakKeyDictionary()
 
 
-def _transformed(task: NumberTask, name: str) -> NumberTask:
+def _transform_target(task: NumberTask, name: str) -> NumberTask:
     """The task with its target transformed, made once; rows without weight may have no transform, and take no part."""
     known = _TASKS.setdefault(task, {})
     if name not in known:
@@ -223,7 +223,7 @@ class TransformedModel(FittedModel):
 
     def describe(self) -> Description:
         said = self.base.describe()
-        facts, arrays = nested({"base": Description(self.kind, said.facts, said.arrays)})
+        facts, arrays = nest_descriptions({"base": Description(self.kind, said.facts, said.arrays)})
         return Description("transformed_target", {**facts, "transform": self.name}, arrays)
 
 
@@ -232,7 +232,7 @@ class TransformedRecipe(TransformedModel):
 
     def refit(self, task: NumberTask, rows: Integers) -> TransformedModel:
         """The base fitted again on the development rows. ValueError where these, or the versions, are others."""
-        return TransformedModel(self.kind, self.base.refit(_transformed(task, self.name), rows), self.name)
+        return TransformedModel(self.kind, self.base.refit(_transform_target(task, self.name), rows), self.name)
 
     def __str__(self) -> str:
         return str(self.base)

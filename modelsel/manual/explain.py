@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from modelsel.config.folders import Folders, shipped
+from modelsel.config.folders import Folders, shipped_folder
 from modelsel.core.spec import GROUPS
 from modelsel.manual import settings
 from modelsel.manual.settings import ROOT, SettingEntry
@@ -240,7 +240,7 @@ def _kinds(name: str) -> Iterator[str]:
 
 def _recipe(group: str, name: str) -> Iterator[str]:
     """The settings that a file without a kind of its name fixes."""
-    lines = (shipped() / group / f"{name}.yaml").read_text("utf-8").splitlines()
+    lines = (shipped_folder() / group / f"{name}.yaml").read_text("utf-8").splitlines()
     yield from (f"  {line}" for line in lines if line and not line.startswith("#"))
 
 

@@ -80,7 +80,7 @@ def of(hint: object) -> dict[str, Any]:
         return dict(PLAIN[hint])
     if is_typeddict(hint) or dataclasses.is_dataclass(hint):
         return _object(hint)
-    return _composed(get_origin(hint), get_args(hint), hint)
+    return _compose_schema(get_origin(hint), get_args(hint), hint)
 
 
 def _object(cls: Any) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def _bare(hint: object) -> Any:
     return get_args(hint)[0] if get_origin(hint) is NotRequired else hint
 
 
-def _composed(origin: object, inner: tuple[object, ...], hint: object) -> dict[str, Any]:
+def _compose_schema(origin: object, inner: tuple[object, ...], hint: object) -> dict[str, Any]:
     """Make the schema of a type that is put together from others."""
     if origin in (Union, types.UnionType):
         return {"anyOf": [of(one) for one in inner]}

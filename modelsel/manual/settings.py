@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from modelsel.config.folders import shipped
+from modelsel.config.folders import shipped_folder
 from modelsel.config.schema import Slot, class_of, kinds, slots
 from modelsel.config.settings import RootSettings
-from modelsel.config.values import expected
+from modelsel.config.values import describe_accepted
 from modelsel.core.spec import GROUPS, kind_of
 
 ROOT = ""  # the group of the root's own settings
@@ -70,7 +70,7 @@ def everything() -> tuple[SettingEntry, ...]:
 
 def about(group: str, kind: str) -> str:
     """Describe a kind: the first lines of its yaml, else the first sentence of its class."""
-    path = shipped() / group / f"{kind}.yaml"
+    path = shipped_folder() / group / f"{kind}.yaml"
     lines = path.read_text("utf-8").splitlines() if path.exists() else []
     head = [line.lstrip("# ") for line in lines[: next((i for i, line in enumerate(lines) if not line.startswith("#")), 0)]]
     return " ".join(head) or str(class_of(group, kind).__doc__ or "").strip().splitlines()[0]
@@ -87,7 +87,7 @@ def _flat(cls: object, prefix: str = "") -> Iterator[tuple[str, Slot]]:
 def _entry(group: str, kind: str, name: str, slot: Slot, cls: object, comments: dict[str, str]) -> SettingEntry:
     """Describe one setting; its help or the comment of its yaml, whichever reads better."""
     meaning = comments.get(name, "") if _reads_better(slot, comments.get(name, "")) else slot.limits.help
-    accepts = f"a {slot.group}" if slot.group else expected(slot)
+    accepts = f"a {slot.group}" if slot.group else describe_accepted(slot)
     return SettingEntry(
         group, kind, name, accepts, _default(slot, cls, name), meaning or _part(slot), _shared(group, cls, name), slot
     )
@@ -113,7 +113,7 @@ def _default(slot: Slot, cls: object, name: str) -> str:
         return ""
     if slot.group and value is not None:
         return ", ".join(map(kind_of, value)) if isinstance(value, list | tuple) else kind_of(value)
-    return _written(value)
+    return _write_value(value)
 
 
 def _value(cls: Any, names: list[str]) -> Any:
@@ -127,10 +127,10 @@ def _value(cls: Any, names: list[str]) -> Any:
     return made
 
 
-def _written(value: object) -> str:
+def _write_value(value: object) -> str:
     """Write a value as YAML has it."""
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_written, value))}]"
+        return f"[{', '.join(map(_write_value, value))}]"
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     return str(value) if value != "" else '""'
@@ -152,7 +152,7 @@ def _shared(group: str, cls: Any, name: str) -> bool | None:
 @cache
 def _comments(group: str, kind: str) -> dict[str, str]:
     """Comments of a yaml by dotted name: behind the value, and on the lines below it that hold nothing else."""
-    path = shipped() / (f"{group}/{kind}.yaml" if group else "config.yaml")
+    path = shipped_folder() / (f"{group}/{kind}.yaml" if group else "config.yaml")
     found: dict[str, str] = {}
     last, parents = "", list[tuple[int, str]]()
     if group and kind != COMMON and (path.parent / f"{COMMON}.yaml").exists():

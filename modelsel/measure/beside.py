@@ -39,7 +39,7 @@ def accompanying(chooses: BaseMeasure, task: Task, resampling: Resampling, score
     }
 
 
-def unasked(measures: Mapping[str, BaseMeasure], task: Task) -> dict[str, BaseMeasure]:
+def measures_by_default(measures: Mapping[str, BaseMeasure], task: Task) -> dict[str, BaseMeasure]:
     """What is computed beside the measure that chooses where nobody asked for more: of many classes, what reads rows alone.
 
     A confusion matrix of a thousand classes has a million cells, and a mean over classes ranks the rows a thousand times.
@@ -56,7 +56,7 @@ def left_out(classes: int) -> str | None:
     return f"{classes:,} classes: measures that go over all of them stand beside the one that chooses only under measures=all"
 
 
-def named(chooses: BaseMeasure, bounds: Iterable[Any]) -> dict[str, BaseMeasure]:
+def bounding_measures(chooses: BaseMeasure, bounds: Iterable[Any]) -> dict[str, BaseMeasure]:
     """The measures that a rule sets bounds to, by the name that it knows them under.
 
     Raises KeyError for an unknown kind, TypeError for a setting that it does not have.
@@ -68,14 +68,14 @@ def named(chooses: BaseMeasure, bounds: Iterable[Any]) -> dict[str, BaseMeasure]
     return found
 
 
-def unbounded(chooses: BaseMeasure, bounds: Iterable[Any], task: Task, resampling: Resampling) -> Iterator[str]:
+def bound_problems(chooses: BaseMeasure, bounds: Iterable[Any], task: Task, resampling: Resampling) -> Iterator[str]:
     """Yield reasons why a rule cannot set its bounds.
 
     No such measure, or one that is not defined on this task and these folds.
     """
     for bound in bounds:
         try:
-            measure = named(chooses, [bound])[bound.name]
+            measure = bounding_measures(chooses, [bound])[bound.name]
         except KeyError:
             yield f"unknown measure {bound.kind!r} in rule.subject_to: one of {', '.join(kinds_of('measure'))}"
         except TypeError as error:
@@ -84,7 +84,7 @@ def unbounded(chooses: BaseMeasure, bounds: Iterable[Any], task: Task, resamplin
             yield from (f"rule.subject_to.{bound.kind}: {reason}" for reason in measure.problems(task, resampling))
 
 
-def counted(measures: Mapping[str, BaseMeasure], classes: int) -> dict[str, FromConfusion]:
+def confusion_measures(measures: Mapping[str, BaseMeasure], classes: int) -> dict[str, FromConfusion]:
     """The measures that are read off confusion matrices, once for all candidates and folds; none where matrices are large."""
     if classes > FEW:
         return {}
@@ -103,7 +103,9 @@ def of_matrices(measures: Mapping[str, FromConfusion], matrices: Floats) -> dict
     return found
 
 
-def scored(measures: Mapping[str, BaseMeasure], truth: Codes, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:
+def score_beside(
+    measures: Mapping[str, BaseMeasure], truth: Codes, outputs: Outputs, weights: Floats | None, classes: int
+) -> Floats:
     """Candidates × measures.
 
     >>> from modelsel.core.spec import make

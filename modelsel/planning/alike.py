@@ -44,7 +44,7 @@ def counted_once(before: int, after: int) -> str:
     return f"{before - after} of {before} candidates are identical to another on this table and are counted once"
 
 
-def declared(said: int, families: int, candidates: Sequence[Candidate]) -> int:
+def count_declared(said: int, families: int, candidates: Sequence[Candidate]) -> int:
     """Count the candidates that were declared, a family (`alpha: path`) by its members.
 
     >>> from dataclasses import replace

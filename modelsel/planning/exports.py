@@ -28,7 +28,7 @@ def formats(candidate: Candidate, numbers: bool = False) -> tuple[str, ...]:
         return tuple(to for to in formats(candidate) if to != "onnx")
     learner = candidate.learner
     if isinstance(learner, Estimator):
-        return ("onnx",) if _converted(candidate) else ()
+        return ("onnx",) if _can_be_converted(candidate) else ()
     if isinstance(learner, Forest):
         return () if candidate.preparers else ("onnx",)
     if isinstance(learner, M5p):
@@ -40,7 +40,7 @@ def formats(candidate: Candidate, numbers: bool = False) -> tuple[str, ...]:
     return tuple(to for to in FORMATS if able.get(to, True))
 
 
-def _converted(candidate: Candidate) -> bool:
+def _can_be_converted(candidate: Candidate) -> bool:
     """Tell whether its form in ONNX was compared, and it reads one matrix of numbers whatever the table's columns are."""
     learner = candidate.learner
     name = str(learner.estimator)

@@ -142,15 +142,15 @@ def lines(
     """
     return [
         f"rows         {plan.rows:,} for development, {test_rows:,} sealed",
-        f"candidates   {_counted(plan)}",
+        f"candidates   {_count_candidates(plan)}",
         *_sizes(plan.candidates),
         f"batches      {len(plan.batches):,} (candidates that one fit answers)",
         f"cells        {len(plan.cells):,} (batches × {plan.folds} folds)",
         f"fits         {plan.needed:,} instead of {plan.naive:,}: {plan.naive / plan.needed:,.1f} × fewer",
         *_ensembles(plan),
         *((f"inner fits   {plan.inner:,} of them, on inner folds (calibrators, thresholds)",) if plan.inner else ()),
-        *(_estimated(estimate) if estimate else ()),
-        *(_nested(outer, plan, estimate) if outer else ()),
+        *(_estimate(estimate) if estimate else ()),
+        *(_describe_nested(outer, plan, estimate) if outer else ()),
         f"final test   {_dependent(test_rows, units, ordered) or _final(test_rows, task, len(plan.candidates), delta, units)}",
         *(() if _dependent(test_rows, units, ordered) else _course(test_rows, task, delta, quota, units)),
         "ledger       not opened: `plan` writes nothing to the ledger",
@@ -256,7 +256,7 @@ def _thousands(candidates: int) -> Iterator[Finding]:
         )
 
 
-def _counted(plan: Plan) -> str:
+def _count_candidates(plan: Plan) -> str:
     """Count the candidates, and the pruning paths with the strengths that each has at most: leaves less one."""
     most = [int(plan.rows / max(float(getattr(family.learner, "min_leaf", 1)), 1.0)) - 1 for family in plan.families]
     if not most:
@@ -299,7 +299,7 @@ def _ensembles(plan: Plan) -> Iterator[str]:
         yield f"ensemble     {one.entry}: {picked}; no fits before the last, which fits its members"
 
 
-def _estimated(estimate: Estimate) -> list[str]:
+def _estimate(estimate: Estimate) -> list[str]:
     """Write estimated time and memory."""
     over = f", and this machine has {memory() / 2**20:,.0f} in all: fewer rows, or fewer workers (pool.n_jobs)"
     return [
@@ -308,7 +308,7 @@ def _estimated(estimate: Estimate) -> list[str]:
     ]
 
 
-def _nested(outer: Nesting, plan: Plan, estimate: Estimate | None) -> list[str]:
+def _describe_nested(outer: Nesting, plan: Plan, estimate: Estimate | None) -> list[str]:
     """Describe what nested cross-validation adds: the whole selection again for each of its analysis parts."""
     seconds = f", about {_duration(estimate.seconds * outer.share * outer.selections)}" if estimate else ""
     when = "where the corrected score is near the floor (corrected=auto), " if outer.sometimes else ""

@@ -51,9 +51,9 @@ class Trier:
         """`rows` are those of a fold, both halves together, and `share` is the analysed part of them."""
         most = min(rows, ROWS)
         sizes = (most,) if most == rows else (most // 2, most)
-        self._trials = [split(like(task, size), share) for size in sizes]
+        self._trials = [split_as_fold(like(task, size), share) for size in sizes]
         self._growth = rows / most
-        self._small = split(like(task, min(60, most)), share)
+        self._small = split_as_fold(like(task, min(60, most)), share)
         self._scores = scores
         self._warm: set[type] = set()
         sizes_of = [[trial.fingerprint, len(analysis)] for trial, analysis, _ in self._trials]
@@ -61,13 +61,13 @@ class Trier:
 
     def __call__(self, members: Sequence[Candidate]) -> tuple[Trial, float]:
         """The trial, and the seconds it took (compilation left out)."""
-        some = _some(members, MEMBERS)
+        some = _evenly_spaced(members, MEMBERS)
         fit, answer, seconds = self.figures.get(_name(some), lambda: self._measured(some))
         return Trial(fit, answer), seconds
 
     def memory(self, members: Sequence[Candidate]) -> tuple[float, float]:
         """Bytes that a cell of so many members holds at its peak, beside what it says; and what is left with the task."""
-        some = _some(members, WEIGHED)
+        some = _evenly_spaced(members, WEIGHED)
         each = self.figures.get(
             f"{_name(some)} bytes", lambda: tuple(chain.from_iterable(map(self._weighed(some), self._trials)))
         )
@@ -79,7 +79,7 @@ class Trier:
 
         They share the interpreter lock, the memory bus and the machine.
         """
-        some = _some(members, MEMBERS)
+        some = _evenly_spaced(members, MEMBERS)
         if workers == 1:
             return 1.0
         return self.figures.get(f"{_name(some)} {workers}", lambda: (self._sped_up(some, workers),))[0]
@@ -104,7 +104,7 @@ class Trier:
             marks: list[float] = []
             task, analysis, assessment = trial
             task = replace(task)
-            with _followed() as held:
+            with _follow_memory() as held:
                 self._try(some, task, analysis, assessment, between=lambda: marks.append(held()[1]))
                 now, peak = held()
             return (marks or [peak])[0], peak, now
@@ -141,7 +141,7 @@ class Trier:
         between: Callable[[], None] = lambda: None,
     ) -> Trial:  # fmt: skip
         """NaN-free even where this candidate cannot be fitted on generated rows: then it costs nothing."""
-        learners, start = [_shortened(candidate.learner) for candidate in members], time.thread_time()
+        learners, start = [_shorten_search(candidate.learner) for candidate in members], time.thread_time()
         try:
             for step in members[0].preparers:
                 task = step.fit(task.take(analysis), np.arange(len(analysis)), np.random.default_rng(0)).apply(task)
@@ -149,7 +149,7 @@ class Trier:
             fitted = time.thread_time()
             between()
             learners = [own for one in learners for own in (path.members(one) if getattr(one, "is_family", False) else (one,))]
-            searched = _searched(path, learners[0])
+            searched = _search_seconds(path, learners[0])
             path.outputs(learners, task, assessment, self._scores)
             sizes = path.complexity(learners)
             path.training_error(learners)
@@ -160,7 +160,7 @@ class Trier:
 
 
 @contextmanager
-def _followed() -> Iterator[Callable[[], tuple[float, float]]]:
+def _follow_memory() -> Iterator[Callable[[], tuple[float, float]]]:
     """Tells the bytes held now, and the most held at once since it began."""
     already = tracemalloc.is_tracing()
     if not already:
@@ -179,12 +179,12 @@ def _since(before: int, which: int) -> float:
     return float(max(tracemalloc.get_traced_memory()[which] - before, 0))
 
 
-def _shortened(learner: object) -> Any:
+def _shorten_search(learner: object) -> Any:
     """Cut a learner's search short where trying it would take too long."""
     return learner.shortened() if hasattr(learner, "shortened") else learner
 
 
-def _searched(path: Any, learner: Any) -> float:
+def _search_seconds(path: Any, learner: Any) -> float:
     """Seconds of the search that was cut short, which all members share; 0 for a learner that makes none."""
     if not getattr(learner, "apart", dict)():
         return 0.0
@@ -198,7 +198,7 @@ def _times(learner: object, sizes: Floats) -> float:
     return float(learner.times_as_long(float(sizes.mean()))) if hasattr(learner, "times_as_long") else 1.0
 
 
-def _some(members: Sequence[Candidate], most: int) -> Sequence[Candidate]:
+def _evenly_spaced(members: Sequence[Candidate], most: int) -> Sequence[Candidate]:
     """Take evenly spaced items, at most so many."""
     return members[:: -(-len(members) // most)]
 
@@ -240,7 +240,7 @@ def _column(feature: Feature, like_: Floats, rows: int, rng: np.random.Generator
     return drawn
 
 
-def split(task: Task, share: float) -> tuple[Task, Integers, Integers]:
+def split_as_fold(task: Task, share: float) -> tuple[Task, Integers, Integers]:
     """Divide rows as a fold would, into analysis and assessment rows."""
     rows = positions(task)
     cut = min(max(1, round(share * len(task))), len(task) - 1)

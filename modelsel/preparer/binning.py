@@ -67,7 +67,7 @@ def per_column(features: Sequence[Feature], cuts: Iterable[tuple[int, Floats]]) 
     return tuple(found.get(column) for column in range(len(features)))
 
 
-def restored(kind: str, description: Description) -> Binned:
+def restore_cuts(kind: str, description: Description) -> Binned:
     """Read back; ValueError when cuts are not ascending or the kind is unknown."""
     becomes, columns = description.facts["becomes"], description.facts["columns"]
     if becomes not in KINDS:

@@ -23,7 +23,7 @@ class Chosen(FittedPreparer):
         return Description(self.kind, {}, {"columns": self.columns})
 
 
-def restored(kind: str, description: Description) -> Chosen:
+def restore_columns(kind: str, description: Description) -> Chosen:
     """Read back; ValueError when the columns are not ascending from 0."""
     columns = np.asarray(description.arrays["columns"])
     if columns.ndim != 1 or columns.dtype.kind not in "iu" or (np.diff(columns) <= 0).any() or (columns < 0).any():

@@ -12,7 +12,7 @@ import numpy as np
 from modelsel.core.spec import one_of, whole
 from modelsel.core.types import Description, Feature, Floats, Integers, Kind, Task
 from modelsel.preparer.base import BasePreparer
-from modelsel.preparer.binning import Binned, Distinct, distinct_columns, per_column, restored
+from modelsel.preparer.binning import Binned, Distinct, distinct_columns, per_column, restore_cuts
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class DiscretiseFrequency(BasePreparer):
 
     @staticmethod
     def restore(description: Description) -> Binned:
-        return restored("discretise_frequency", description)
+        return restore_cuts("discretise_frequency", description)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ import numpy as np
 from modelsel.core.spec import one_of
 from modelsel.core.types import Description, Feature, Floats, Integers, Kind, Task
 from modelsel.preparer.base import BasePreparer
-from modelsel.preparer.binning import Binned, distinct_columns, mdl_cuts, per_column, restored
+from modelsel.preparer.binning import Binned, distinct_columns, mdl_cuts, per_column, restore_cuts
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class DiscretiseMdl(BasePreparer):
 
     @staticmethod
     def restore(description: Description) -> Binned:
-        return restored("discretise_mdl", description)
+        return restore_cuts("discretise_mdl", description)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ import numpy as np
 from modelsel.core.spec import number, one_of
 from modelsel.core.types import Description, Feature, Floats, Integers, Kind, Task
 from modelsel.preparer.base import BasePreparer
-from modelsel.preparer.binning import Binned, Distinct, distinct_columns, per_column, restored
+from modelsel.preparer.binning import Binned, Distinct, distinct_columns, per_column, restore_cuts
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class DiscretiseOneRule(BasePreparer):
 
     @staticmethod
     def restore(description: Description) -> Binned:
-        return restored("discretise_one_rule", description)
+        return restore_cuts("discretise_one_rule", description)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ def one_rule_cuts(column: Distinct, bucket: float) -> Floats:
     leaders: list[int] = []
     begin = 0
     while begin < len(column.values):
-        end, leader = _closed(column.weights, begin, bucket)
+        end, leader = _close_interval(column.weights, begin, bucket)
         if not leaders or leaders[-1] != leader:
             starts.append(begin)
             leaders.append(leader)
@@ -69,7 +69,7 @@ def one_rule_cuts(column: Distinct, bucket: float) -> Floats:
     return column.between(np.array(starts[1:], np.int64))
 
 
-def _closed(weights: Floats, begin: int, bucket: float) -> tuple[int, int]:
+def _close_interval(weights: Floats, begin: int, bucket: float) -> tuple[int, int]:
     """The end of the interval that begins at a value, and its most common class."""
     end, inside = begin, np.zeros(weights.shape[1])
     while end < len(weights) and inside.max() < bucket:

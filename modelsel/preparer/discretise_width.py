@@ -11,7 +11,7 @@ import numpy as np
 from modelsel.core.spec import one_of, whole
 from modelsel.core.types import Description, Feature, Floats, Integers, Kind, Task
 from modelsel.preparer.base import BasePreparer
-from modelsel.preparer.binning import Binned, distinct_columns, per_column, restored
+from modelsel.preparer.binning import Binned, distinct_columns, per_column, restore_cuts
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class DiscretiseWidth(BasePreparer):
 
     @staticmethod
     def restore(description: Description) -> Binned:
-        return restored("discretise_width", description)
+        return restore_cuts("discretise_width", description)
 
 
 @dataclass(frozen=True, eq=False)

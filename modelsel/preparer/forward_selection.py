@@ -16,7 +16,7 @@ from modelsel.core.spec import part, resolved, whole
 from modelsel.core.types import Description, Floats, Integers, Table, Task
 from modelsel.learner.base import BaseLearner, Path, SubsetPath
 from modelsel.preparer.base import BasePreparer
-from modelsel.preparer.columns import Chosen, restored
+from modelsel.preparer.columns import Chosen, restore_columns
 from modelsel.statistics.sampling import deal
 
 
@@ -67,7 +67,7 @@ class ForwardSelection(BasePreparer):
 
     @staticmethod
     def restore(description: Description) -> Chosen:
-        return restored("forward_selection", description)
+        return restore_columns("forward_selection", description)
 
 
 @dataclass(frozen=True, eq=False)

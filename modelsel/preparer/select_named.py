@@ -10,7 +10,7 @@ import numpy as np
 from modelsel.core.spec import plain
 from modelsel.core.types import Description, Integers, Table, Task, names
 from modelsel.preparer.base import BasePreparer
-from modelsel.preparer.columns import Chosen, restored
+from modelsel.preparer.columns import Chosen, restore_columns
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class SelectNamed(BasePreparer):
 
     @staticmethod
     def restore(description: Description) -> Chosen:
-        return restored("select_named", description)
+        return restore_columns("select_named", description)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from modelsel.core.spec import number, one_of, whole
 from modelsel.core.types import ClassTask, Description, Floats, Integers, Table
 from modelsel.preparer.base import BasePreparer
 from modelsel.preparer.binning import Distinct, mdl_cuts
-from modelsel.preparer.columns import Chosen, restored
+from modelsel.preparer.columns import Chosen, restore_columns
 from modelsel.statistics.information import entropy, joint_counts, mutual_information, symmetric_uncertainty
 
 # Rate each feature, taken alone, by how much it tells about the class.
@@ -103,7 +103,7 @@ class SelectTop(BasePreparer):
 
     @staticmethod
     def restore(description: Description) -> Chosen:
-        return restored("select_top", description)
+        return restore_columns("select_top", description)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from modelsel.foreign.allowed import home_of
 from modelsel.foreign.branches import block, is_named, strangers
 from modelsel.foreign.libraries import takes_weights
 from modelsel.foreign.parameters import Params
-from modelsel.foreign.stored import INSTALL, NotStoredError, has_skops, skops, unskopsed
+from modelsel.foreign.stored import INSTALL, NotStoredError, has_skops, load_skops, skops
 from modelsel.preparer.base import BasePreparer, FittedPreparer
 
 ALL = "all"
@@ -73,8 +73,8 @@ class Transform(BasePreparer):
         places = read(task.features, self.columns, apart)
         if not places:
             return Transformed(self.columns, None, (), self.plugins, apart)
-        made = transformers.made(self.transformer, self.params, int(rng.integers(2**31 - 1)), self.plugins)
-        given = handed(task.features, places, task.values[rows])
+        made = transformers.make_transformer(self.transformer, self.params, int(rng.integers(2**31 - 1)), self.plugins)
+        given = hand_columns(task.features, places, task.values[rows])
         weights = {} if task.weights is None or not takes_weights(made) else {"sample_weight": task.weights[rows]}
         out = _dense(made.fit(given, task.target[rows], **weights).transform(given))
         names = _names(made, [task.features[place].name for place in places], out.shape[1], self.columns)
@@ -89,7 +89,7 @@ class Transform(BasePreparer):
         features = tuple(Feature(f["name"], f["kind"], tuple(f["levels"])) for f in facts["features"])
         if not features:
             return Transformed(str(facts["columns"]), None, (), plugins, apart)
-        made = unskopsed(np.asarray(description.arrays["transformer"], np.uint8).tobytes(), plugins)
+        made = load_skops(np.asarray(description.arrays["transformer"], np.uint8).tobytes(), plugins)
         if not hasattr(made, "transform"):
             raise ValueError("transform: what is stored is no transformer")
         return Transformed(str(facts["columns"]), made, features, plugins, apart)
@@ -120,7 +120,7 @@ class Transformed(FittedPreparer):
         if self.transformer is None or not places:
             return table
         kept = [place for place in range(len(table.features)) if place not in places]
-        given = handed(table.features, places, table.values)
+        given = hand_columns(table.features, places, table.values)
         out = _dense(self.transformer.transform(given)) if len(given) else np.empty((0, len(self.features)))
         made = [_codes(feature, column) for feature, column in zip(self.features, out.T, strict=True)]
         values = np.column_stack([*table.values[:, kept].T, *made]) if kept or made else np.empty((len(table), 0))
@@ -157,7 +157,7 @@ def read(features: Sequence[Feature], columns: str, apart: Sequence[str] = ()) -
     return made or [place for place in free if is_named(features[place].name, [columns])]
 
 
-def handed(features: Sequence[Feature], places: Sequence[int], values: Floats) -> Any:
+def hand_columns(features: Sequence[Feature], places: Sequence[int], values: Floats) -> Any:
     """The columns as the transformer wants them: numbers, or names as texts with NaN where missing."""
     if len({features[place].kind == "nominal" for place in places}) > 1:
         raise ValueError("a step reads numbers or names, and not both: give the nominal features a step of their own before it")

@@ -17,7 +17,7 @@ from modelsel.core.spec import number, one_of, plain
 from modelsel.core.types import Floats
 from modelsel.kernels.layout import BY_BETA, BY_DEVIATE, NOTHING_MORE
 from modelsel.pruner.base import CountsErrors, RecomputedPath
-from modelsel.pruner.raising import raised
+from modelsel.pruner.raising import raise_subtrees
 from modelsel.pruner.raising import raised_by_kernel as compiled
 from modelsel.tree.routing import RerouteState
 from modelsel.tree.structure.cutting import cheaper_as_leaf, errors_as_leaf
@@ -54,7 +54,7 @@ class ErrorBased(CountsErrors):
     def _raised(self, cut: PrunedView, rows: Reroute) -> PrunedView:
         """Prune with raising, by the kernel where all rows go whole, else with the rows that are divided."""
         whole = compiled(cut, rows, *charge(self.bound, self.confidence), SLACK) if isinstance(rows, RerouteState) else None
-        return raised(cut, rows, self.estimate, SLACK) if whole is None else whole
+        return raise_subtrees(cut, rows, self.estimate, SLACK) if whole is None else whole
 
     def estimate(self, weight: Floats, errors: Floats) -> Floats:
         """Errors expected of leaves of this weight and these errors; 0 for an empty branch."""

@@ -47,10 +47,10 @@ class RaisePosition:
             waiting.extend(reversed(place.children))
 
 
-def raised(cut: PrunedView, reroute: Reroute, estimate: Estimate, slack: float) -> PrunedView:
+def raise_subtrees(cut: PrunedView, reroute: Reroute, estimate: Estimate, slack: float) -> PrunedView:
     """The pruned tree: the same one cut back where nothing was raised, else a new one with the counts of the rows moved."""
     judge = SubtreeRaiser(reroute, reroute.target, estimate, slack, len(cut.tree.classes))
-    root = _planted(cut)
+    root = _empty_places(cut)
     judge.send(root, np.arange(len(judge.target)), reroute.weights)
     moved = judge.settle(root)
     places = list(root.preorder())
@@ -62,7 +62,7 @@ def raised(cut: PrunedView, reroute: Reroute, estimate: Estimate, slack: float) 
     return regrown(cut.tree, [place.origin for place in places], _parents(places), counts)
 
 
-def _planted(cut: PrunedView) -> RaisePosition:
+def _empty_places(cut: PrunedView) -> RaisePosition:
     """The places of the cut tree, without rows."""
     root = RaisePosition(0, [])
     waiting = [root]
@@ -175,8 +175,8 @@ def raised_by_kernel(
         return None
     tree, rule = cut.tree, np.array([*charge, slack, TIE])
     stands, leaf, above, counts, moved = kernel.prune(
-        rows.task.values.T, rows.rows, rows.target, rows.weights, _walked(cut), tree.child, tree.parent, reached(cut), cut.leaf,
-        tree.counts, how, rule, _upper(),
+        rows.task.values.T, rows.rows, rows.target, rows.weights, _walk_arrays(cut), tree.child, tree.parent, reached(cut),
+        cut.leaf, tree.counts, how, rule, _upper(),
     )  # fmt: skip
     if not len(stands):
         return None
@@ -190,7 +190,7 @@ def raised_by_kernel(
     return regrown(tree, left.tolist(), place[above[left]].tolist(), counts[left])
 
 
-def _walked(cut: PrunedView) -> tuple[Any, ...]:
+def _walk_arrays(cut: PrunedView) -> tuple[Any, ...]:
     """Return the arrays by which rows walk the tree."""
     tree = cut.tree
     at, marks = flat_subsets(tree)

@@ -42,7 +42,7 @@ class ReducedError(Pruning):
             raise ValueError("reduced_error needs the counts of held-back rows (Evidence.pruning_counts)")
         if evidence.pruning_numbers is not None:
             return ConstantPath(_by_squares(cut, evidence.pruning_counts, evidence.pruning_numbers, self.relabel))
-        labelled = _relabelled(cut, evidence.pruning_counts, evidence.cost_matrix) if self.relabel else cut
+        labelled = _relabel(cut, evidence.pruning_counts, evidence.cost_matrix) if self.relabel else cut
         errors = errors_as_leaf(evidence.pruning_counts, labelled.prediction, evidence.cost_matrix)
         return ConstantPath(replace(labelled, leaf=cheaper_as_leaf(labelled, errors)))
 
@@ -57,7 +57,7 @@ def _by_squares(cut: PrunedView, counts: Floats, held_back: NodeNumbers, relabel
     return replace(cut, leaf=cheaper_as_leaf(cut, held_back.squares + counts[:, 0] * np.square(off)))
 
 
-def _relabelled(cut: PrunedView, counts: Floats, costs: Floats | None) -> PrunedView:
+def _relabel(cut: PrunedView, counts: Floats, costs: Floats | None) -> PrunedView:
     """Classes and scores of the held-back rows wherever one arrives, those of growing elsewhere."""
     arrived = counts.sum(axis=1) > 0
     return replace(

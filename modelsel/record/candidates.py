@@ -112,7 +112,7 @@ def text(table: Sequence[Row]) -> str:
     return out.getvalue()
 
 
-def read(content: str) -> list[Row]:
+def read_candidates(content: str) -> list[Row]:
     """The rows back. Raises ValueError (KeyError for a missing column) when the file is not one of ours."""
     lines = csv.reader(StringIO(content, newline=""))
     header = next(lines, [])
@@ -152,7 +152,7 @@ def unsafe(value: str) -> str:
     return value[1:] if value.startswith("'") else value
 
 
-def varied(table: Sequence[Row]) -> dict[str, dict[str, str]]:
+def varied_parameters(table: Sequence[Row]) -> dict[str, dict[str, str]]:
     """Candidate id to the parameters that tell it from the others of its entry, the learner's own first."""
     by_label: dict[str, list[Row]] = {}
     for row in table:

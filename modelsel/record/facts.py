@@ -96,7 +96,7 @@ def data(task: Task) -> dict[str, Any]:
         **({"target": feature(Feature("target", "numeric"), task.target)} if isinstance(task, NumberTask) else {}),
         "classes": [{"name": name, "rows": int(count)} for name, count in zip(task.class_names, counts)],
         "missing": float(np.isnan(task.values).mean()) if task.values.size else 0.0,
-        "repeated_rows": repeated(task),
+        "repeated_rows": repeated_rows(task),
         "weighted": task.weights is not None,
         "groups": None if task.groups is None else len(np.unique(task.groups)),
     }
@@ -121,7 +121,7 @@ def feature(item: Feature, values: Floats) -> dict[str, Any]:
     }
 
 
-def repeated(task: Task) -> int:
+def repeated_rows(task: Task) -> int:
     """Rows that are equal to an earlier one in all features and the class."""
     rows = _perhaps_repeated(task)
     whole = np.column_stack([task.values[rows], task.target[rows]])

@@ -27,7 +27,7 @@ def files(final: FinalModel, version: str, now: datetime | None = None) -> dict[
     example = {"columns": [feature.name for feature in final.features], "data": rows(final)}
     return {
         "MLmodel": yaml.safe_dump(mlmodel(final, now or datetime.now(UTC)), sort_keys=True, width=100),
-        "requirements.txt": "".join(f"{line}\n" for line in (f"modelsel=={version}", *_needed(), *_libraries(final))),
+        "requirements.txt": "".join(f"{line}\n" for line in (f"modelsel=={version}", *_needed_packages(), *_libraries(final))),
         "python_env.yaml": yaml.safe_dump(
             {"python": platform.python_version(), "build_dependencies": ["pip"], "dependencies": ["-r requirements.txt"]},
             sort_keys=False,
@@ -37,7 +37,7 @@ def files(final: FinalModel, version: str, now: datetime | None = None) -> dict[
     }
 
 
-def _needed() -> list[str]:
+def _needed_packages() -> list[str]:
     """List the packages that reading the model and predicting import, as they are installed here."""
     return [f"{name}=={installed(name)}" for name in NEEDED]
 
@@ -98,12 +98,12 @@ def rows(final: FinalModel) -> list[list[float | str | None]]:
     """The example rows as the signature wants them, null where missing."""
     types = [_type(final, feature) for feature in final.features]
     return [
-        [_typed(value, feature, kind) for value, feature, kind in zip(row, final.features, types)]
+        [_as_cell(value, feature, kind) for value, feature, kind in zip(row, final.features, types)]
         for row in final.example.values.tolist()
     ]
 
 
-def _typed(value: float, feature: Feature, kind: str) -> float | str | None:
+def _as_cell(value: float, feature: Feature, kind: str) -> float | str | None:
     """A value as a cell of its column: `rain`, 3, 3.5, True, or a date as text."""
     cell = raw(value, feature)
     if cell is None or (kind == "str" and not feature.dates):

@@ -127,7 +127,7 @@ class RunFolder:
         return dict(yaml.safe_load(self._text(CONFIG)) or {})
 
     def candidates(self) -> list[candidates.Row]:
-        return candidates.read(self._text(CANDIDATES))
+        return candidates.read_candidates(self._text(CANDIDATES))
 
     def details(self) -> dict[str, Any]:
         """Read the facts that the report shows beyond study.json: data, looks, pairs, command, environment."""
@@ -145,7 +145,7 @@ class RunFolder:
         return losses.fold(self._arrays)
 
     def assessed(self) -> Assessed:
-        return losses.assessed(self._arrays)
+        return losses.read_assessed(self._arrays)
 
     def read_json(self, name: str) -> dict[str, Any]:
         """One of the folder's JSON files; ConfigurationError when it is missing or damaged."""
@@ -224,7 +224,7 @@ def _point(link: Path, target: Path) -> None:
     os.replace(beside, link)
 
 
-def _pointed(root: Path) -> tuple[Path, ...]:
+def _latest_target(root: Path) -> tuple[Path, ...]:
     """Return the target of `latest` where it is a line of text."""
     link = root / LATEST
     return (root / link.read_text("utf-8"),) if link.is_file() else ()
@@ -233,12 +233,12 @@ def _pointed(root: Path) -> tuple[Path, ...]:
 def _find(run: str, root: Path) -> Path:
     """Find a run by path, name, study, `latest`, or MLflow's run id."""
     named = tuple(root.glob(f"*/{run}")) if re.fullmatch(r"[\w-]+", run) else ()
-    places: tuple[Path, ...] = (Path(run), root / run, *named, *(_pointed(root) if run == LATEST else ()))
+    places: tuple[Path, ...] = (Path(run), root / run, *named, *(_latest_target(root) if run == LATEST else ()))
     for path in places:
         if (path / OUTCOME).exists() or (path / "journal").is_dir():
             return path.resolve()
     for study in (root / run, Path(run)):
-        if study.is_dir() and (finished := _finished(study)):
+        if study.is_dir() and (finished := _finished_runs(study)):
             return finished[-1].resolve()
     if _RUN_ID.fullmatch(run):
         for note in sorted(root.glob(f"*/*/{MLFLOW}")):
@@ -247,7 +247,7 @@ def _find(run: str, root: Path) -> Path:
     raise ConfigurationError(Problem("MSEL-610", f"there is no run {run!r}", str(root.resolve()), _nearest(run, root)))
 
 
-def _finished(study: Path) -> list[Path]:
+def _finished_runs(study: Path) -> list[Path]:
     """Finished runs of a study, oldest first."""
     return sorted(path for path in study.iterdir() if (path / OUTCOME).exists())
 

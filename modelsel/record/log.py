@@ -13,7 +13,7 @@ FORM = "%(asctime)s %(levelname)s %(message)s"
 
 
 @contextmanager
-def logged(folder: RunFolder) -> Iterator[logging.Logger]:
+def log_study(folder: RunFolder) -> Iterator[logging.Logger]:
     """A logger for the run's study.log, which also gets every warning of modelsel and the error that ends the study.
 
     Warnings are heard as before: by whatever handlers a person has set up, else on stderr.
@@ -24,7 +24,7 @@ def logged(folder: RunFolder) -> Iterator[logging.Logger]:
     heard = [] if LOGGER.hasHandlers() or logging.lastResort is None else [logging.lastResort]
     STUDY.propagate = False
     STUDY.setLevel(logging.INFO)
-    with _attached(LOGGER, handler, *heard), _attached(STUDY, handler):
+    with _attach(LOGGER, handler, *heard), _attach(STUDY, handler):
         try:
             yield STUDY
         except BaseException as error:
@@ -35,7 +35,7 @@ def logged(folder: RunFolder) -> Iterator[logging.Logger]:
 
 
 @contextmanager
-def _attached(logger: logging.Logger, *handlers: logging.Handler) -> Iterator[None]:
+def _attach(logger: logging.Logger, *handlers: logging.Handler) -> Iterator[None]:
     """Attach handlers to a logger for a while."""
     for handler in handlers:
         logger.addHandler(handler)

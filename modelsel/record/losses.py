@@ -25,15 +25,15 @@ def content(selection: Selection) -> bytes:
         "fold": np.asarray(losses.fold, np.int32),
         "row": np.asarray(losses.row, np.int64),
         "candidate": np.array(losses.ids, dtype=np.str_),
-        "truth": _kept(assessed.truth),
-        "predicted": _kept(assessed.predicted),
+        "truth": _compact(assessed.truth),
+        "predicted": _compact(assessed.predicted),
         "predicted_candidate": np.array(assessed.ids, dtype=np.str_),
         "scores": None if assessed.scores is None else np.asarray(assessed.scores, np.float32),
     }
     return npz({name: array for name, array in arrays.items() if array is not None}, compress=True)
 
 
-def _kept(array: NDArray[Any]) -> NDArray[Any]:
+def _compact(array: NDArray[Any]) -> NDArray[Any]:
     """Classes as int32, numbers as they are."""
     return np.asarray(array, np.float64 if array.dtype.kind == "f" else np.int32)
 
@@ -68,7 +68,7 @@ def fold(arrays: Mapping[str, NDArray[Any]]) -> Integers:
     return arrays["fold"].astype(np.int64)
 
 
-def assessed(arrays: Mapping[str, NDArray[Any]]) -> Assessed:
+def read_assessed(arrays: Mapping[str, NDArray[Any]]) -> Assessed:
     """The out-of-fold predictions back."""
     scores = arrays.get("scores")
     return Assessed(

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from modelsel.record.model import Predictor, load
-from modelsel.record.new_rows import told
+from modelsel.record.new_rows import warn_of_unseen
 
 
 class PyfuncModel:
@@ -18,7 +18,7 @@ class PyfuncModel:
 
     def predict(self, model_input: pd.DataFrame, params: Mapping[str, object] | None = None) -> Any:
         """Predict classes, or class scores, for the rows of a frame."""
-        rows = told(self.predictor.table({str(name): list(model_input[name]) for name in model_input.columns}))
+        rows = warn_of_unseen(self.predictor.table({str(name): list(model_input[name]) for name in model_input.columns}))
         if (params or {}).get("scores"):
             return pd.DataFrame(self.predictor.scores(rows), columns=list(self.predictor.classes), index=model_input.index)
         return self.predictor.labels(rows)

@@ -19,7 +19,7 @@ from modelsel.record.folder import RunFolder
 from modelsel.record.model import Predictor, describe, load
 from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits
 from modelsel.runner.execution.executors import IN_THIS_PROCESS, Pool
-from modelsel.runner.execution.single_job import Failure, apart
+from modelsel.runner.execution.single_job import Failure, run_in_pool
 from modelsel.runner.final_fit import outputs
 
 Say = Callable[[str], object]
@@ -37,7 +37,7 @@ def ready(folder: RunFolder, say: Say, development: Task | None = None) -> Predi
     if not predictor.is_recipe:
         return predictor
     rows = development_rows(folder) if development is None else development
-    fitted = _refitted(folder, predictor, rows)
+    fitted = _refit(folder, predictor, rows)
     again = f"fitted again on the {len(rows)} development rows of {rows.name}"
     say(f"the record holds the recipe of this {predictor.recipe}: {again}")
     return fitted
@@ -64,13 +64,13 @@ def _needed(folder: RunFolder, fix: str) -> Problem:
     return Problem("MSEL-625", what, str(folder.path), fix)
 
 
-def _refitted(folder: RunFolder, predictor: Predictor, development: Task) -> Predictor:
+def _refit(folder: RunFolder, predictor: Predictor, development: Task) -> Predictor:
     """A recipe fitted again. Raises DataError for other rows or versions, NoCandidateError where the fit fails."""
     found: Predictor = _job(folder, predictor, "could not be fitted again", Predictor.refit, development)
     return found
 
 
-def answered(folder: RunFolder, predictor: Predictor, table: Table, scores: bool) -> Outputs:
+def ask_model(folder: RunFolder, predictor: Predictor, table: Table, scores: bool) -> Outputs:
     """Classes, and scores where they are wanted. Raises NoCandidateError where the model gives none."""
     found: Outputs = _job(folder, predictor, "gave no answers", outputs, table, scores)
     return found
@@ -79,7 +79,7 @@ def answered(folder: RunFolder, predictor: Predictor, table: Table, scores: bool
 def _job(folder: RunFolder, predictor: Predictor, failed: str, function: Callable[..., Any], *arguments: object) -> Any:
     """Call the function as a job; NoCandidateError where it fails."""
     pool, limits = _place(folder, predictor)
-    done = apart(pool, limits, function, predictor, *arguments)
+    done = run_in_pool(pool, limits, function, predictor, *arguments)
     if isinstance(done, Failure):
         fix = "the limits of the study hold here too; else mend the learner, and run the study again"
         raise NoCandidateError(Problem("MSEL-709", f"the model {failed}: {done.status}, {done.reason}", str(folder.path), fix))

@@ -31,10 +31,10 @@ def tables(folder: RunFolder) -> dict[str, Columns]:
 
 def _columns(name: str, lines: Iterator[Line]) -> Columns:
     kept = list(lines)
-    return {column: [_known(line.get(column)) for line in kept] for column in TABLES[name].columns}
+    return {column: [_none_if_missing(line.get(column)) for line in kept] for column in TABLES[name].columns}
 
 
-def _known(value: object) -> Any:
+def _none_if_missing(value: object) -> Any:
     """None for NaN and for an empty text."""
     return None if value == "" or (isinstance(value, float) and not math.isfinite(value)) else value
 

@@ -19,10 +19,10 @@ def card(folder: RunFolder) -> str:
     drawn = strips.section(view)["svg"] if view.ranked else ""
     return environment().get_template("card.html").render(
         verdict=folder.redactor.text(verdict(folder)), rows=rows, more=len(view.rows) - HEAD, measure=view.outcome.measure,
-        drawing=drawn, style=_scoped(style()),
+        drawing=drawn, style=_scope_rules(style()),
     )  # fmt: skip
 
 
-def _scoped(css: str) -> str:
+def _scope_rules(css: str) -> str:
     """The drawings' rules, for drawings in a card alone."""
     return re.sub(r"(^|[},\s])svg(?=[ .{,])", r"\1.modelsel-card svg", css)

@@ -15,7 +15,7 @@ from modelsel.reporting.charts import cd_diagram
 from modelsel.reporting.charts.document import Document, DocumentTable, markdown
 from modelsel.reporting.charts.svg import Plot, Scale
 from modelsel.reporting.page import environment, resource
-from modelsel.reporting.text.words import number, p_value, plural, score, signed
+from modelsel.reporting.text.words import number, p_value, plural, score, with_sign
 from modelsel.statistics.bayesian import Posterior
 
 FORMS = (".html", ".md", ".svg")
@@ -94,7 +94,7 @@ def _duels(of: OverSets) -> DocumentTable:
 def _pairs(of: OverSets, rope: float) -> DocumentTable:
     """Write the tests of every pair over the data sets."""
     rows = [
-        (f"{pair.first} and {pair.second}", signed(pair.median), p_value(pair.p), p_value(pair.adjusted),
+        (f"{pair.first} and {pair.second}", with_sign(pair.median), p_value(pair.p), p_value(pair.adjusted),
          p_value(pair.nemenyi), *(f"{one:.2f}" for one in (pair.posterior.below, pair.posterior.within, pair.posterior.above)))
         for pair in of.pairs
     ]  # fmt: skip
@@ -149,7 +149,7 @@ def _means(runs: Sequence[ComparedRun]) -> DocumentTable:
 def _fold_pairs(pairs: Sequence[FoldPair], rope: float) -> DocumentTable:
     """Write the tests of every pair on the folds."""
     rows = tuple(
-        (f"{p.first} and {p.second}", *(signed(v) for v in (p.difference, p.low, p.high)), p_value(p.p),
+        (f"{p.first} and {p.second}", *(with_sign(v) for v in (p.difference, p.low, p.high)), p_value(p.p),
          p_value(p.adjusted), f"{p.posterior.within:.2f}")
         for p in pairs
     )  # fmt: skip

@@ -104,7 +104,7 @@ def forecast(config: Config) -> Forecast:
         *explaining(config.explain, config.curve, plan.folds, candidates),
         exports.line(candidates, numbers=material.development.kind == "numbers"),
         *filter(None, [said_once, _scheme(material, config)]),
-        *map(told, found),
+        *map(finding_line, found),
         *read_up((*found, *warned)),
     )
     return Forecast(
@@ -145,7 +145,7 @@ def _gravity(finding: Finding) -> int:
     return GRAVITY.index(finding.severity)
 
 
-def told(finding: Finding) -> str:
+def finding_line(finding: Finding) -> str:
     """Write a finding as a line: code, severity, message, advice.
 
     >>> told(Finding("CONSTANT_COLUMN", "low", "column 'x' has one value", "ignore it"))

@@ -10,7 +10,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUndefined
 
-from modelsel.core.sized import sized
+from modelsel.core.sized import mean_size
 from modelsel.kernels.compiler import base
 from modelsel.record.files import write as write_file
 from modelsel.record.folder import RunFolder
@@ -54,13 +54,13 @@ def render(folder: RunFolder) -> str:
 def environment() -> Environment:
     """Everything is escaped but what our own drawing functions made (`safe` in the template)."""
     made = Environment(loader=PackageLoader("modelsel.reporting"), autoescape=True, undefined=StrictUndefined,
-                       trim_blocks=True, lstrip_blocks=True, bytecode_cache=_compiled())  # fmt: skip
+                       trim_blocks=True, lstrip_blocks=True, bytecode_cache=_compiled_templates())  # fmt: skip
     made.filters |= {"score": words.score, "interval": words.interval, "number": words.number, "percent": words.percent}
-    made.globals |= {"ordinal": words.ordinal, "plural": words.plural, "sized": sized, "wrong": words.wrong}
+    made.globals |= {"ordinal": words.ordinal, "plural": words.plural, "sized": mean_size, "wrong": words.wrong}
     return made
 
 
-def _compiled() -> FileSystemBytecodeCache | None:
+def _compiled_templates() -> FileSystemBytecodeCache | None:
     """Templates compiled before, beside the compiled kernels; None where nothing can be kept. Jinja compares their sources."""
     place = base() / "templates"
     try:
@@ -107,7 +107,7 @@ def context(view: View) -> dict[str, Any]:
         "dependence": dependence(view),
         "data": facts.data(view),
         "looks": facts.looks(view),
-        "again": facts.again(view),
+        "again": facts.how_to_repeat(view),
         "bounds": bounds.section(view),
         "limits": facts.limits(view),
         "folds": view.details.get("folds", {}),

@@ -52,14 +52,14 @@ def bounds(said: Mapping[str, object]) -> tuple[Bound, ...]:
     >>> [str(one) for one in bounds({"recall": ">= 0.9", "precision": {"bound": "<= 1", "positive": 1}})]
     ['recall >= 0.9', 'precision(positive=1) <= 1']
     """
-    return tuple(_bound(str(kind), one) for kind, one in said.items())
+    return tuple(_read_bound(str(kind), one) for kind, one in said.items())
 
 
 def problems(said: Mapping[str, object]) -> Iterator[str]:
     """Yield the problems of bounds as they were declared."""
     for kind, one in said.items():
         try:
-            _bound(str(kind), one)
+            _read_bound(str(kind), one)
         except ValueError as error:
             yield str(error)
 
@@ -78,7 +78,7 @@ def nearest(board: Scoreboard, wanted: Sequence[Bound]) -> int:
     return int(np.lexsort((board.cost, np.where(board.eligible, away, np.inf)))[0])
 
 
-def _bound(kind: str, said: object) -> Bound:
+def _read_bound(kind: str, said: object) -> Bound:
     """Read a bound such as `>= 0.8`, with the settings of its measure."""
     settings = dict(said) if isinstance(said, Mapping) else {BOUND: said}
     found = SAID.fullmatch(str(settings.pop(BOUND, "")))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.spec import number, one_of
-from modelsel.core.types import Resampling, Scoreboard, rounded
+from modelsel.core.types import Resampling, Scoreboard, round_to_scale
 from modelsel.rule import base as simplest_module
 
 
@@ -54,4 +54,4 @@ class OneStandardError(simplest_module.BaseRule):
 
     def limit(self, cost: float, se: float, scale: float = 1.0) -> float:
         """The greatest cost that can win where the least is `cost`, with its standard error."""
-        return float(rounded(cost + self.errors * se, scale))
+        return float(round_to_scale(cost + self.errors * se, scale))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from modelsel.core.spec import number
-from modelsel.core.types import Scoreboard, rounded
+from modelsel.core.types import Scoreboard, round_to_scale
 from modelsel.rule import base as simplest_module
 
 
@@ -28,4 +28,4 @@ class WithinPercent(simplest_module.BaseRule):
 
     def limit(self, cost: float, se: float, scale: float = 1.0) -> float:
         """The greatest cost that can win where the least is `cost`, with its standard error."""
-        return float(rounded(cost + abs(cost) * self.percent / 100.0, scale))
+        return float(round_to_scale(cost + abs(cost) * self.percent / 100.0, scale))

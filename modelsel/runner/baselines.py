@@ -39,11 +39,11 @@ def floor(results: Results) -> tuple[BaselineScore, ...]:
     lines = []
     for candidate in (Candidate(make("learner", kind), entry=kind) for kind in KINDS[results.book.work.task.kind]):
         at = declared.get(candidate.id)
-        lines.append(_alone(candidate, results) if at is None else _line(candidate, results, at, in_space=True))
+        lines.append(_score_alone(candidate, results) if at is None else _line(candidate, results, at, in_space=True))
     return tuple(lines)
 
 
-def _alone(candidate: Candidate, results: Results) -> BaselineScore:
+def _score_alone(candidate: Candidate, results: Results) -> BaselineScore:
     """Score a candidate as if it were a whole space."""
     work, journal = results.book.work, results.book.journal
     cells = plan.make((candidate,), work.task, work.resampling)

@@ -69,7 +69,7 @@ def _members(family: Candidate, task: Task, seed: int, paths: LRUCache[Path], jo
     """Make the members of a family: read from the journal, or from a fit on all rows."""
     shared = fit_digest(family)
     key = CellKey(task.fingerprint, ALL_ROWS, digest([shared, family.id]), seed, code((family,)))
-    known = _recorded(family, key, journal) if journal else None
+    known = _read_members(family, key, journal) if journal else None
     if known is not None:
         return known
     path: Any = paths.get(shared, lambda: path_of(family, task, seed))
@@ -89,27 +89,27 @@ def _facts(key: CellKey, family: Candidate, members: Members) -> dict[str, Any]:
     return {"kind": FAMILY, "key": key.text, "cell": key.facts, "members": changes, "ids": ids}
 
 
-def _recorded(family: Candidate, key: CellKey, journal: Journal) -> Members | None:
+def _read_members(family: Candidate, key: CellKey, journal: Journal) -> Members | None:
     """Read the members of a family from the journal; copied into the run's own when an older one has them."""
     for place, own in journal.known(key):
         record = journal.record(place)
-        members = _read(family, record) if record else None
+        members = _members_of(family, record) if record else None
         if members and (own or journal.adopt(key, place)):
             return members
     return None
 
 
-def _read(family: Candidate, record: JournalRecord) -> Members | None:
+def _members_of(family: Candidate, record: JournalRecord) -> Members | None:
     """The members that a record names; None when they are not those that it was written for."""
     with suppress(KeyError, TypeError, ValueError, AttributeError):
         changes, ids = record.facts["members"], record.facts["ids"]
-        members = tuple(replace(family, learner=_changed(family.learner, change)) for change in changes)
+        members = tuple(replace(family, learner=_change_settings(family.learner, change)) for change in changes)
         if [member.id for member in members] == ids:
             return members
     return None
 
 
-def _changed(learner: object, settings: Mapping[str, object]) -> Any:
+def _change_settings(learner: object, settings: Mapping[str, object]) -> Any:
     """The learner with some dotted settings changed.
 
     >>> from modelsel.core.spec import make
@@ -118,7 +118,7 @@ def _changed(learner: object, settings: Mapping[str, object]) -> Any:
     0.25
     """
     if isinstance(learner, TransformedTarget):
-        return replace(learner, base=_changed(learner.base, settings))
+        return replace(learner, base=_change_settings(learner.base, settings))
     for name, value in settings.items():
         learner = _with(learner, name.split("."), value)
     return learner

@@ -148,7 +148,7 @@ def _learnt_from(task: Task) -> Integers:
     return np.flatnonzero((task.folds[:, 0] < 0) & (task.folds[:, 0] != ABSENT))
 
 
-def restored(
+def restore_final(
     features: tuple[Feature, ...], classes: tuple[str, ...], learner: Description, steps: tuple[Description, ...],
     kinds: Mapping[str, type[Any]] | None = None,
 ) -> Final:  # fmt: skip

@@ -79,12 +79,12 @@ class CorruptRecord:
     torn: bool
 
 
-def encoded(facts: Mapping[str, object], arrays: Arrays) -> bytes:
+def encode(facts: Mapping[str, object], arrays: Arrays) -> bytes:
     """A record as bytes."""
     whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     shapes = {name: [array.dtype.str, array.shape] for name, array in whole.items()}
-    text = _padded(_JSON.encode({"facts": facts, "arrays": shapes}).encode(), b" ")
-    body = b"".join(_padded(array.tobytes(), b"\0") for array in whole.values())
+    text = _pad(_JSON.encode({"facts": facts, "arrays": shapes}).encode(), b" ")
+    body = b"".join(_pad(array.tobytes(), b"\0") for array in whole.values())
     head = HEAD.pack(MAGIC, len(text), len(body))
     record = b"".join((head, CRC.pack(zlib.crc32(head)), b"\0" * 4, text, body))
     return record + hashlib.blake2b(record, digest_size=SUM).digest()
@@ -165,7 +165,7 @@ def _next(path: str, data: mmap.mmap, at: int) -> int:
     return at
 
 
-def _padded(data: bytes, fill: bytes) -> bytes:
+def _pad(data: bytes, fill: bytes) -> bytes:
     return data + fill * (_up(len(data)) - len(data))
 
 
@@ -316,7 +316,7 @@ def begun(folder: Path) -> dict[str, float]:
     return marks
 
 
-def reached(folder: Path, job: str) -> int | None:
+def last_reached(folder: Path, job: str) -> int | None:
     """The candidate that was reached last when a job's candidates answered one by one; None where no mark says so."""
     last = None
     for path in _segments(folder):
@@ -366,7 +366,7 @@ class Segment:
 
     def append(self, facts: Mapping[str, object], arrays: Arrays) -> RecordLocation:
         """Append a record. Raises StoreError when it cannot be written whole; the segment then ends where it ended before."""
-        return self.append_bytes(encoded(facts, arrays))
+        return self.append_bytes(encode(facts, arrays))
 
     def append_bytes(self, record: bytes) -> RecordLocation:
         """Append a record; it is forced to disk after so many records or seconds."""

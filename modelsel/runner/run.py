@@ -24,9 +24,9 @@ from modelsel.runner.evaluation.cell_result import NOTHING, failing
 from modelsel.runner.evaluation.context import CellJob, RunContext
 from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits, DeadlineExceeded, alarm
 from modelsel.runner.execution.crash_recovery import CrashRecovery
-from modelsel.runner.execution.executors import JobExecutor, Pool, chosen, opened
+from modelsel.runner.execution.executors import JobExecutor, Pool, choose_pool, open_executor
 from modelsel.runner.execution.worker import CompletedJob
-from modelsel.runner.journal import NEW, Journal, begun, reached
+from modelsel.runner.journal import NEW, Journal, begun, last_reached
 from modelsel.runner.progress import QUIET
 
 Order = Callable[[Sequence[CellJob]], Sequence[CellJob]]
@@ -66,17 +66,17 @@ def run(
     every candidate fails on the first fold, KeyboardInterrupt with finished cells kept.
     """
     plan.check(task, resampling)
-    crew = chosen(pool, limits, plan.candidates)
+    crew = choose_pool(pool, limits, plan.candidates)
     work = RunContext(task, resampling, plan, measure, seed, limits, len(plan.candidates) <= ROWS_FOR_ALL, beside)
     books, order = [RunIndex(work, journal, retry_failed)], order or (tuple if deadline is None else finishing)
     try:
         with interruptible(), alarm(deadline):
             if seconds is not None:
-                _searched(books[0], crew, progress, seconds)
+                _search_trials(books[0], crew, progress, seconds)
             elif race is None:
                 _finish(books[0], crew, progress, order)
             else:
-                _raced(Racing(books[0], race, se_of), crew, progress)
+                _race(Racing(books[0], race, se_of), crew, progress)
             if not work.rows:
                 books.append(RunIndex(replace(work, rows=True), journal, False, books[0].leading(ROWS_FOR_BEST)))
                 _finish(books[1], crew, progress, order)
@@ -96,14 +96,14 @@ def _finish(book: RunIndex, pool: Pool, progress: Progress, order: Order) -> Non
     """Compute what the journals do not know."""
     jobs = order(book.look_up())
     reporter = _Reporter(book, progress)
-    with opened(pool, book.work, book.journal) as each:
+    with open_executor(pool, book.work, book.journal) as each:
         for done in _rescue(book, pool, each).done(jobs):
             book.add(done)
             reporter.finished(done)
             _stop_if_hopeless(book, done)
 
 
-def _searched(book: RunIndex, pool: Pool, progress: Progress, seconds: float) -> None:
+def _search_trials(book: RunIndex, pool: Pool, progress: Progress, seconds: float) -> None:
     """Trials in the order in which they were drawn, some at a time, until the seconds are over: who was begun is finished.
 
     When it ends depends on the clock and not on a score, so that the best of those that were begun is corrected as ever.
@@ -113,7 +113,7 @@ def _searched(book: RunIndex, pool: Pool, progress: Progress, seconds: float) ->
     for job in book.look_up():
         jobs[job.cell.batch].append(job)
     reporter = _Reporter(book, progress)
-    with opened(pool, book.work, book.journal) as each:
+    with open_executor(pool, book.work, book.journal) as each:
         rescue = _rescue(book, pool, each)
         for batches in waves(plan):
             some = sorted((job for batch in batches for job in jobs[batch]), key=lambda job: (job.cell.fold, job.cell.batch))
@@ -135,10 +135,10 @@ def waves(plan: Plan) -> Sequence[Sequence[int]]:
     return [declared, *(drawn[start : start + WAVE] for start in range(0, len(drawn), WAVE))]
 
 
-def _raced(racing: Racing, pool: Pool, progress: Progress) -> None:
+def _race(racing: Racing, pool: Pool, progress: Progress) -> None:
     """Round after round what the journals do not know, for those who may still win."""
     book, reporter = racing.book, None
-    with opened(pool, book.work, book.journal) as each:
+    with open_executor(pool, book.work, book.journal) as each:
         rescue = _rescue(book, pool, each)
         for jobs in racing.rounds():
             reporter = reporter or _Reporter(book, progress)
@@ -184,7 +184,7 @@ def _rescue(book: RunIndex, pool: Pool, each: JobExecutor) -> CrashRecovery:
     if pool.kind != "processes":
         return CrashRecovery(book.work, book.journal, each, book.recovered, None)
     folder = book.journal.folder
-    return CrashRecovery(book.work, book.journal, each, book.recovered, partial(begun, folder), partial(reached, folder))
+    return CrashRecovery(book.work, book.journal, each, book.recovered, partial(begun, folder), partial(last_reached, folder))
 
 
 def _stop_if_hopeless(book: RunIndex, done: CompletedJob) -> None:

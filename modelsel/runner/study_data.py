@@ -29,15 +29,15 @@ from modelsel.core.types import (
     seal,
 )
 from modelsel.dataset.columns.number_target import read_as
-from modelsel.dataset.files import listener, told
+from modelsel.dataset.files import listener, tell_progress
 from modelsel.dataset.profile import asked_units, profile
 from modelsel.guard.checks.independence import FEWEST_UNITS
 from modelsel.measure.answerable import unanswerable
-from modelsel.measure.beside import named, unbounded
+from modelsel.measure.beside import bound_problems, bounding_measures
 from modelsel.runner import date_columns
 from modelsel.runner.number_look import nothing_beside, with_tolerance
 from modelsel.scheme.partition import fewer_rows_than_folds
-from modelsel.split.parts import dropped
+from modelsel.split.parts import dropped_classes
 
 EXPECTED = "INFERRED_KINDS"  # no surprise
 
@@ -84,7 +84,7 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
 
     `say` is told how far a long reading is, and a line per column in which something was recognised or left out.
     """
-    with told(say or listener()), read_as(config.task):
+    with tell_progress(say or listener()), read_as(config.task):
         loaded, config = date_columns.load(config)
     config = for_task(config, loaded.task.kind)
     for finding in loaded.findings:
@@ -93,7 +93,7 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
     task, findings = with_source(loaded.task, config.foreseen, config.scheme), loaded.findings
     _refuse(("split", config.split.problems(task)), *_misread(config, task))
     partition = config.split.partition(task)
-    findings = (*findings, *dropped(task, partition), *not_portable(config.foreseen, config.scheme))
+    findings = (*findings, *dropped_classes(task, partition), *not_portable(config.foreseen, config.scheme))
     development, test = task.take(partition.development), task.take(partition.test)
     del task, loaded  # of a large table one copy is enough
     give_back()
@@ -110,8 +110,8 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
         ("explain.sets", _no_sets(config, development, resampling) if config.explain.sets else ()),
     )
     bounds = getattr(config.rule, "bounds", ())
-    _refuse(("rule", unbounded(config.measure, bounds, development, resampling)))
-    judges = (config.measure, *named(config.measure, bounds).values())
+    _refuse(("rule", bound_problems(config.measure, bounds, development, resampling)))
+    judges = (config.measure, *bounding_measures(config.measure, bounds).values())
     _refuse(*((f"space.{entry}", [reason]) for entry, reason in unanswerable(judges, config.foreseen)))
     return StudyData(development, seal(test), resampling, findings, with_tolerance(config, development))
 

@@ -92,7 +92,7 @@ def _together(task: Task, duplicates: bool) -> Integers | None:
     same = equal_rows(task.values) if duplicates else None
     if task.units is None or task.groups is None:
         return same
-    return task.groups if same is None else _joined(task.groups, same)
+    return task.groups if same is None else _join(task.groups, same)
 
 
 def strata_of(task: Task, folds: int) -> Codes:
@@ -138,13 +138,13 @@ class Grouped:
     def instantiate(self, task: Task, seed: int) -> Resampling:
         """Deal the groups to the folds."""
         assert task.groups is not None, "problems() was not asked"
-        groups = _joined(task.groups, equal_rows(task.values)) if self.keep_duplicates_together else task.groups
+        groups = _join(task.groups, equal_rows(task.values)) if self.keep_duplicates_together else task.groups
         sizes, strata = [1.0] * self.folds, self.strata(task)
         own = seed if self.seed is None else self.seed
         return resampling(self, task, own, 1, lambda rng: deal_groups(groups, sizes, rng, strata))
 
 
-def _joined(groups: Integers, same: Integers) -> Integers:
+def _join(groups: Integers, same: Integers) -> Integers:
     """The connected components of rows that share a group or are identical: the least label spreads until it is at rest."""
     label = np.unique(groups, return_inverse=True)[1].astype(np.int64)
     while True:

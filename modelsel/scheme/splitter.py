@@ -36,7 +36,7 @@ class Splitter(BaseScheme):
             yield "scheme=splitter is an object: hand it over in Python, scheme=GroupKFold(5)"
         elif not objects.is_held(self.identity):
             yield f"the splitter {self.splitter} is in the memory of the process in which it was made, and not of this one"
-        elif _draws(made := objects.held(self.identity)):
+        elif _draws(made := objects.held_object(self.identity)):
             yield f"{self.splitter} draws other folds each time: give it random_state=NUMBER"
         elif identity(made) != self.identity:
             yield f"{self.splitter} has changed since it was handed over"
@@ -64,7 +64,7 @@ class Splitter(BaseScheme):
         every = np.arange(len(task), dtype=np.int64)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "The groups parameter is ignored")  # what tears them is refused
-            pairs = list(objects.held(self.identity).split(X, y, task.groups))
+            pairs = list(objects.held_object(self.identity).split(X, y, task.groups))
         return [(every[np.asarray(one)], every[np.asarray(other)]) for one, other in pairs]
 
 

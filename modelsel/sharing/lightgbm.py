@@ -54,7 +54,7 @@ class Lightgbm(Adapter):
         return own
 
     def answers(self, estimator: Any, values: Sequence[Any], X: Any, scores: bool) -> Iterator[Answer]:
-        found = _added(estimator, values, X) if _is_sum(estimator) else None
+        found = _cumulative_shares(estimator, values, X) if _is_sum(estimator) else None
         for value in values:
             shares = estimator.predict_proba(X, num_iteration=value) if found is None else found[value]
             yield estimator.classes_[shares.argmax(axis=1)], shares if scores else None
@@ -66,7 +66,7 @@ def _is_sum(estimator: Any) -> bool:
     return params["boosting_type"] in SUMMED and not params.get("linear_tree")
 
 
-def _added(estimator: Any, values: Sequence[int], X: Any) -> dict[int, Floats] | None:
+def _cumulative_shares(estimator: Any, values: Sequence[int], X: Any) -> dict[int, Floats] | None:
     """Shares after each number of rounds; None where LightGBM says something else of the first rows."""
     booster, many = estimator.booster_, estimator.booster_.num_model_per_iteration()
     leaves = np.ascontiguousarray(booster.predict(X, pred_leaf=True, num_iteration=max(values), num_threads=1).T)

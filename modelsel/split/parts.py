@@ -21,7 +21,7 @@ def parts(task: Task, test: Booleans) -> Partition:
     return made
 
 
-def dropped(task: Task, partition: Partition) -> Iterator[Finding]:
+def dropped_classes(task: Task, partition: Partition) -> Iterator[Finding]:
     """Yield a finding that names the classes whose rows are on neither side."""
     if not isinstance(task, ClassTask):
         return

@@ -51,7 +51,7 @@ def differences(
 
     Lower losses are better. Rows of one of the `groups` are one unit.
     """
-    rows, unit = _ordered(np.flatnonzero(~np.isnan(losses[:, winner])), groups)
+    rows, unit = _order_by_unit(np.flatnonzero(~np.isnan(losses[:, winner])), groups)
     weight = np.ones(len(rows)) if weights is None else weights[rows].astype(np.float64)
     number = int(unit[-1]) + 1
     block = np.arange(number) if number <= BLOCKS else rng.permutation(number) % BLOCKS
@@ -81,13 +81,13 @@ def differences(
     )
 
 
-def resampled(found: Differences, rng: np.random.Generator) -> NDArray[np.float32]:
+def resample(found: Differences, rng: np.random.Generator) -> NDArray[np.float32]:
     """Resamples × candidates: how far the mean differences move from where they are when units (blocks) are drawn anew."""
     many, mean = len(found.weight), np.where(np.isfinite(found.mean), found.mean, 0.0)
     own = (found.sums - mean * found.weight[:, None]).astype(np.float32)
     moved, piece = np.empty((RESAMPLES, own.shape[1]), np.float32), max(1, CELLS // many)
     for start in range(0, RESAMPLES, piece):
-        counts = _drawn(many, min(piece, RESAMPLES - start), rng)
+        counts = _draw_counts(many, min(piece, RESAMPLES - start), rng)
         moved[start : start + piece] = counts.astype(np.float32) @ own / (counts @ found.weight)[:, None]
     return moved
 
@@ -128,7 +128,7 @@ def every_best(found: Differences, moved: NDArray[np.float32], level: float = LE
     return marked
 
 
-def _drawn(many: int, resamples: int, rng: np.random.Generator) -> Floats:
+def _draw_counts(many: int, resamples: int, rng: np.random.Generator) -> Floats:
     """Counts of how often each of `many` is drawn in each resample."""
     place = rng.integers(many, size=(resamples, many)) + np.arange(resamples)[:, None] * many
     return np.bincount(place.ravel(), minlength=resamples * many).reshape(resamples, many).astype(np.float64)
@@ -145,7 +145,7 @@ def _add(sums: Floats, block: Integers, total: Floats) -> None:
     sums += dealt @ total
 
 
-def _ordered(rows: Integers, groups: Integers | None) -> tuple[Integers, Integers]:
+def _order_by_unit(rows: Integers, groups: Integers | None) -> tuple[Integers, Integers]:
     """Rows unit by unit, and the unit of each, ascending from 0."""
     if groups is None:
         return rows, np.arange(len(rows))

@@ -115,7 +115,7 @@ def _nu(mu: Floats, mu0: Floats, sigma0: Floats, grid: Floats, prior: Floats, rn
     half = grid / 2
     constant = gammaln(half + 0.5) - gammaln(half) - 0.5 * np.log(grid)
     density = (constant - (half + 0.5) * np.log1p(z2 / grid)).sum(axis=1) + prior
-    return np.asarray(grid[_drawn(density, rng)])
+    return np.asarray(grid[_draw_places(density, rng)])
 
 
 def _sigma2(data: Summaries, mu: Floats, rng: np.random.Generator) -> Floats:
@@ -142,7 +142,7 @@ def _means(
     inside = ndtr((most - centre) * np.sqrt(mass)) - ndtr((-most - centre) * np.sqrt(mass))
     fit = -0.5 * (np.log(total) + precision * (data.mean - centre[:, :, None]) ** 2).sum(axis=2)
     density = fit - 0.5 * np.log(mass) + np.log(np.maximum(inside, 1e-300)) + np.log(grid)
-    at = _drawn(density, rng)
+    at = _draw_places(density, rng)
     chain = np.arange(len(at))
     sigma0, centre, spread = grid[at], centre[chain, at], 1 / np.sqrt(mass[chain, at])
     low, high = ndtr((-most - centre) / spread), ndtr((most - centre) / spread)
@@ -152,7 +152,7 @@ def _means(
     return mean + rng.standard_normal(mean.shape) / np.sqrt(1 / own + prior), mu0, sigma0
 
 
-def _drawn(density: Floats, rng: np.random.Generator) -> np.typing.NDArray[np.intp]:
+def _draw_places(density: Floats, rng: np.random.Generator) -> np.typing.NDArray[np.intp]:
     """A place of each row, with probability in proportion to exp(density)."""
     share = np.cumsum(np.exp(density - density.max(axis=1, keepdims=True)), axis=1)
     return np.asarray((share < rng.random((len(share), 1)) * share[:, -1:]).sum(axis=1))

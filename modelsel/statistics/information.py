@@ -22,7 +22,7 @@ def entropy(counts: ArrayLike) -> Floats:
     0.94
     """
     share = _shares(counts)
-    return _unsigned(-np.sum(share * np.log2(share, where=share > 0, out=np.zeros_like(share)), axis=-1))
+    return _not_below_zero(-np.sum(share * np.log2(share, where=share > 0, out=np.zeros_like(share)), axis=-1))
 
 
 def gini(counts: ArrayLike) -> Floats:
@@ -32,7 +32,7 @@ def gini(counts: ArrayLike) -> Floats:
     0.5
     """
     share = _shares(counts)
-    return np.where(share.sum(axis=-1) > 0, _unsigned(1 - np.sum(share**2, axis=-1)), 0.0)
+    return np.where(share.sum(axis=-1) > 0, _not_below_zero(1 - np.sum(share**2, axis=-1)), 0.0)
 
 
 def conditional_entropy(joint: ArrayLike) -> Floats:
@@ -53,7 +53,7 @@ def mutual_information(joint: ArrayLike) -> Floats:
     (1.0, 0.0)
     """
     table = np.asarray(joint, np.float64)
-    return _unsigned(entropy(table.sum(axis=-1)) - conditional_entropy(table))
+    return _not_below_zero(entropy(table.sum(axis=-1)) - conditional_entropy(table))
 
 
 def symmetric_uncertainty(joint: ArrayLike) -> Floats:
@@ -67,7 +67,7 @@ def symmetric_uncertainty(joint: ArrayLike) -> Floats:
     return 2 * mutual_information(table) / np.where(both > 0, both, 1.0)
 
 
-def smoothed(counts: ArrayLike, l: float = 1.0, *, m: float | None = None, prior: ArrayLike | None = None) -> Floats:  # noqa: E741
+def smooth(counts: ArrayLike, l: float = 1.0, *, m: float | None = None, prior: ArrayLike | None = None) -> Floats:  # noqa: E741
     """Probabilities along the last axis: Laplace (N_i + l) / (N + l K), or with `m` the m-estimate (N_i + m p_i) / (N + m).
 
     `prior` is p, uniform where not given. Nothing counted and nothing added leaves p itself.
@@ -104,6 +104,6 @@ def _shares(counts: ArrayLike) -> Floats:
     return table / np.where(total > 0, total, 1.0)
 
 
-def _unsigned(values: Floats) -> Floats:
+def _not_below_zero(values: Floats) -> Floats:
     """Rounding may leave a difference of equal numbers just below 0."""
     return np.maximum(values, 0.0)

@@ -8,8 +8,8 @@ from modelsel.core.system.interrupts import interruptible
 from modelsel.core.types import Candidate
 from modelsel.record.folder import RunFolder
 from modelsel.runner.evaluation.limits import CellLimits
-from modelsel.runner.execution.executors import chosen
-from modelsel.runner.execution.single_job import apart
+from modelsel.runner.execution.executors import choose_pool
+from modelsel.runner.execution.single_job import run_in_pool
 from modelsel.runner.journal import Journal, older_journals
 
 
@@ -17,7 +17,7 @@ def run_apart(config: Config, function: Callable[..., Any], candidates: Sequence
     """Call the function where the cells of these candidates are computed; return its result, or the Failure."""
     limits = CellLimits(config.limit.seconds, config.limit.bytes)
     with interruptible():
-        return apart(chosen(config.pool, limits, candidates), limits, function, *arguments)
+        return run_in_pool(choose_pool(config.pool, limits, candidates), limits, function, *arguments)
 
 
 def journal_of(config: Config, folder: RunFolder) -> Journal:

@@ -28,7 +28,7 @@ from modelsel.runner.execution.single_job import Failure
 from modelsel.runner.final_fit import Final
 from modelsel.runner.number_look import POWERS
 from modelsel.runner.study_data import StudyData
-from modelsel.study.winner import Fitted, answered
+from modelsel.study.winner import Fitted, ask_winner
 
 
 def seal(
@@ -85,11 +85,11 @@ def look(
     gate: Gate | None, sealing: TestSetDeclaration, selection: Selection, final: Fitted | Failure, opened: bool,
     trained: float = 1.0,
 ) -> TestResult | None:  # fmt: skip
-    """One look for the winner, to be worded by `named`; a note of the choice where the test stays closed or no model is."""
+    """One look for the winner, still to be worded; a note of the choice where the test stays closed or no model is there."""
     if gate is None:
         return None
     board, winner = selection.board, selection.winner
-    choice = selected(
+    choice = summarise_selection(
         board.ids[winner], float(board.mean[winner]), selection.assessed, len(selection.candidates), trained, sealing.measure
     )
     if isinstance(final, Failure) or final.answers is None:
@@ -103,7 +103,7 @@ def look(
     return gate.look(LookRequest(sealing, choice, lambda _table: answers, selection.candidates[winner], seen=seen))
 
 
-def named(test: TestResult, measure: BaseMeasure) -> TestResult:
+def word_answer(test: TestResult, measure: BaseMeasure) -> TestResult:
     """The result with the measure that it is of, and its tolerance where it has one; capped errors stand beside the share."""
     tolerance = getattr(measure, "tolerance", None)
     if not isinstance(measure, CappedError):
@@ -123,11 +123,11 @@ WITHIN, MEASURES = "within", {1: "mae", 2: "mse"}
 def answer(exam: str, config: Config, selection: Selection, final: Final) -> TestResult:
     """One answer of the winner's to an exam, foreseen by its errors out of fold, with these if all rows have one."""
     board, winner = selection.board, selection.winner
-    chosen = selected(board.ids[winner], float(board.mean[winner]), selection.assessed, len(selection.candidates))
+    chosen = summarise_selection(board.ids[winner], float(board.mean[winner]), selection.assessed, len(selection.candidates))
     foreseen = None if chosen.cv_error is None else (chosen.cv_error, chosen.cv_rows)
 
     def predict(table: Table) -> Outputs:
-        return answered(config, selection, final, table)
+        return ask_winner(config, selection, final, table)
 
     whole = bool((selection.assessed.predicted[0] >= 0).all())
     return sit(Path(exam), config.name, final.features, final.classes, predict, foreseen, selection.assessed if whole else None)
@@ -151,7 +151,7 @@ def trained_share(resampling: Resampling, rows: int) -> float:
     return float(np.mean([len(np.unique(fold.analysis)) for fold in resampling.folds])) / rows
 
 
-def selected(
+def summarise_selection(
     winner: str, mean: float, assessed: Assessed, tried: int, trained: float = 1.0, measure: BaseMeasure | None = None
 ) -> SelectionSummary:  # fmt: skip
     """Summarise selection's evidence on the winner, whose out-of-fold predictions come first."""

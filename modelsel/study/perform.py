@@ -24,11 +24,11 @@ from modelsel.core.types import Candidate
 from modelsel.guard.kept import keep_answer
 from modelsel.guard.reporting.audit import audit
 from modelsel.measure.beside import left_out
-from modelsel.planning.alike import counted_once, declared, told_apart
+from modelsel.planning.alike import count_declared, counted_once, told_apart
 from modelsel.planning.make import make
 from modelsel.record import facts
 from modelsel.record.folder import ROOT, RunFolder
-from modelsel.record.log import logged
+from modelsel.record.log import log_study
 from modelsel.record.mlflow.store import locate
 from modelsel.record.mlflow.track import Tracker
 from modelsel.record.redact import Redactor
@@ -41,7 +41,7 @@ from modelsel.runner.study_data import StudyData, prepare
 from modelsel.study.ending import all_findings, complain
 from modelsel.study.explained import explain_choice
 from modelsel.study.jobs import journal_of
-from modelsel.study.look import answer, look, named, opens, reason_closed, seal, trained_share
+from modelsel.study.look import answer, look, opens, reason_closed, seal, trained_share, word_answer
 from modelsel.study.selection import select
 from modelsel.study.winner import Fitted, fit_winner, kept_of, prediction_times
 from modelsel.tree.growing.columns import release
@@ -82,15 +82,15 @@ def perform(config: Config, progress: Progress = QUIET, command: Sequence[str] =
     material = prepare(config, progress.say)
     config = material.config
     folder = RunFolder.create(root, config.name, Redactor.of(config.tracking.uri, config.guard.ledger))
-    with logged(folder) as log:
+    with log_study(folder) as log:
         log.info("%s: %s", config.name, " ".join(command) or "modelsel.run")
-        outcome = _performed(config, progress, command, material, folder, clock)
+        outcome = _perform_steps(config, progress, command, material, folder, clock)
         log.info("winner %s, cv %.6g; test %s", outcome.winner["id"], outcome.winner["cv"]["mean"], outcome.test)
         log.info("floor %s", {line["learner"]: line["cv"]["mean"] for line in outcome.extra["floor"] if line["cv"]})
     return outcome
 
 
-def _performed(
+def _perform_steps(
     config: Config, progress: Progress, command: Sequence[str], material: StudyData, folder: RunFolder, clock: Clock
 ) -> StudySummary:
     """Perform the steps of a study in their order, and return its summary."""
@@ -122,7 +122,7 @@ def _performed(
             trained = trained_share(material.resampling, len(material.development))
             released.test = look(gate, sealing, selection, final, opens(config, material), trained)
             if released.test is not None:
-                released.test = named(released.test, sealing.measure)
+                released.test = word_answer(released.test, sealing.measure)
             if config.exam is not None and isinstance(final, Fitted) and config.final_test is not False:
                 released.test = answer(config.exam, config, selection, final.model)
         with clock.stage("record"):
@@ -132,7 +132,7 @@ def _performed(
                 measure=kind_of(config.measure), rule=kind_of(config.rule), test=released.test,
                 winner=facts.winner(selection, final if isinstance(final, Failure) else None),
                 scheme=facts.scheme(kind_of(config.scheme), material.resampling, trained),
-                candidates={"declared": _declared(config, candidates), "distinct": len(candidates), **results.counts},
+                candidates={"declared": _count_declared(config, candidates), "distinct": len(candidates), **results.counts},
                 fits={"needed": plan.needed, "naive": plan.naive}, failures=facts.failures(selection), seconds=clock.read(),
                 findings=all_findings(config, material, plan, selection, gate, final),
                 extra={**extra, **reason_closed(config, material, folder)},
@@ -155,5 +155,5 @@ def _performed(
     return timed
 
 
-def _declared(config: Config, candidates: Sequence[Candidate]) -> int:
-    return declared(config.declared, sum(map(is_family, config.candidates)), candidates) + config.to_ask
+def _count_declared(config: Config, candidates: Sequence[Candidate]) -> int:
+    return count_declared(config.declared, sum(map(is_family, config.candidates)), candidates) + config.to_ask

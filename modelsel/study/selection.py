@@ -15,7 +15,7 @@ from modelsel.core.selection import Selection
 from modelsel.core.surroundings import Progress
 from modelsel.core.types import Candidate, Resampling, Task
 from modelsel.measure.base import BaseMeasure
-from modelsel.measure.beside import accompanying, named, unasked
+from modelsel.measure.beside import accompanying, bounding_measures, measures_by_default
 from modelsel.measure.within import Within
 from modelsel.planning.make import Plan, make
 from modelsel.record.folder import RunFolder
@@ -40,7 +40,7 @@ def select(
     Where entries are searched by their scores, the plan grows from the listed `candidates` by those that are asked for.
     """
     task, limits = material.development, CellLimits(config.limit.seconds, config.limit.bytes)
-    bounded = named(config.measure, getattr(config.rule, "bounds", ()))
+    bounded = bounding_measures(config.measure, getattr(config.rule, "bounds", ()))
     with journal_of(config, folder) as journal:
 
         def compute(plan: Plan, task: Task, resampling: Resampling, **more: Any) -> Results:
@@ -71,7 +71,7 @@ def select(
         near = near_floor(selection, [line.cv["mean"] for line in guessed if line.cv])
         if config.outer is None or not needs_nested(config.corrected, selection, near):
             return results, with_caution(selection, near), extra
-        nested = _nested(config, task, compute, journal)
+        nested = _select_nested(config, task, compute, journal)
         return results, with_nested(selection, nested, config.corrected), {**extra, "nested": nested.to_dict()}
 
 
@@ -101,9 +101,9 @@ def _beside(config: Config, task: Task, resampling: Resampling) -> Mapping[str, 
     if "within" in counted and config.guard.tolerance is not None:  # what a look at the sealed rows will count
         counted["within"] = Within(config.guard.tolerance)
     if config.measures != ALL and not any(one.of_others for one in config.candidates):
-        return unasked(counted, task)
+        return measures_by_default(counted, task)
     every = {**counted, **accompanying(config.measure, task, resampling, scores=True)}
-    return every if config.measures == ALL else unasked(every, task)
+    return every if config.measures == ALL else measures_by_default(every, task)
 
 
 def _ensembles(selection: Selection) -> list[dict[str, Any]]:
@@ -118,7 +118,7 @@ def _ensembles(selection: Selection) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _nested(config: Config, task: Task, compute: Callable[..., Results], journal: Journal) -> NestedResult:
+def _select_nested(config: Config, task: Task, compute: Callable[..., Results], journal: Journal) -> NestedResult:
     """The whole selection anew inside each outer fold."""
     answered = partial(answered_outside, config)
 

@@ -64,7 +64,7 @@ def answered_outside(
     return said
 
 
-def answered(config: Config, selection: Selection, final: Final, table: Table) -> Outputs:
+def ask_winner(config: Config, selection: Selection, final: Final, table: Table) -> Outputs:
     """Ask the final model about a table, a job of the pool; raises NoCandidateError where it cannot."""
     done = run_apart(config, outputs, selection.candidates, final, table, config.measure.needs_scores)
     if isinstance(done, Failure):

@@ -178,7 +178,7 @@ def regrown(
         goodness=np.where(leaf, np.nan, tree.goodness[of]),
         subset={place: tree.subset[node] for place, node in enumerate(named) if not leaf[place] and node in tree.subset},
         missing_to=None if tree.missing_to is None else tree.missing_to[of],
-        surrogates=None if tree.surrogates is None else _moved(tree.surrogates, np.where(leaf, -1, of)),
+        surrogates=None if tree.surrogates is None else _move_surrogates(tree.surrogates, np.where(leaf, -1, of)),
         numbers=None if tree.numbers is None else tree.numbers.take(of),
     )
     if moved.numbers is not None:
@@ -187,7 +187,7 @@ def regrown(
     return PrunedView(moved, leaf, best_class(scores, None), scores)
 
 
-def _moved(surrogates: Surrogates, origin: Integers) -> Surrogates:
+def _move_surrogates(surrogates: Surrogates, origin: Integers) -> Surrogates:
     """The surrogates of the nodes that stand, in their new order."""
     spans = [range(surrogates.first[node], surrogates.first[node + 1]) if node >= 0 else range(0) for node in origin]
     kept = np.array([each for span in spans for each in span], np.int64)

@@ -83,7 +83,7 @@ def route(tree: DecisionTree, table: Table, rows: Integers) -> Routed:
     if kernel is None:
         return walk(tree, table, rows)
     by_row = table.by_row
-    sent = _packed(tree, kernel, in_place=by_row is not None)
+    sent = _pack(tree, kernel, in_place=by_row is not None)
     columns, by_row = (table.values.T, NO_ROWS) if by_row is None else (NO_ROWS, by_row)
     rows = np.ascontiguousarray(rows, np.int64)
     shares, checked = tree.share, table.checked
@@ -147,7 +147,9 @@ def numbers_by_node(tree: DecisionTree, routed: Routed, target: Floats, weight: 
     """
     middle = float(target.min() / 2 + target.max() / 2) if len(target) else 0.0  # of a single row none is held back
     part, about = routed.part * weight[routed.owner], target - middle
-    sums = [_arrived(tree, routed.leaf, part * power) for power in (1.0, about[routed.owner], np.square(about)[routed.owner])]
+    sums = [
+        _sum_arrived(tree, routed.leaf, part * power) for power in (1.0, about[routed.owner], np.square(about)[routed.owner])
+    ]
     total, first, second = sums
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = first / total
@@ -155,7 +157,7 @@ def numbers_by_node(tree: DecisionTree, routed: Routed, target: Floats, weight: 
     return total[:, None].copy(), NodeNumbers(mean + middle, squares)
 
 
-def _arrived(tree: DecisionTree, leaf: Codes, parts: Floats) -> Floats:
+def _sum_arrived(tree: DecisionTree, leaf: Codes, parts: Floats) -> Floats:
     """Sum of parts over each node's subtree, each part rounded to 2^-60 of what all are at most together."""
     scale = np.ldexp(1.0, 60 - int(np.frexp(np.abs(parts).max(initial=0.0) * len(parts))[1]))
     found = np.zeros(len(tree), np.int64)
@@ -178,7 +180,7 @@ class Packed:
 _PACKED: WeakKeyDictionary[DecisionTree, dict[bool, Packed]] = WeakKeyDictionary()
 
 
-def _packed(tree: DecisionTree, kernel: ModuleType, in_place: bool) -> Packed:
+def _pack(tree: DecisionTree, kernel: ModuleType, in_place: bool) -> Packed:
     """Packed once per tree and kind of table."""
     found = _PACKED.setdefault(tree, {}).get(in_place)
     if found is None:

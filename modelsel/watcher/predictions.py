@@ -85,7 +85,7 @@ class PredictionMemory:
     def _of(self, model: Any, rows: SealedRows) -> Prediction | None:
         """What this fitted model is known to have predicted for the same rows."""
         owner, made = self._by.get(id(model), (None, []))
-        same = (one for one in made if owner is not None and owner() is model and _same(one.rows, rows))
+        same = (one for one in made if owner is not None and owner() is model and _is_same(one.rows, rows))
         return next(same, None)
 
     def _note(self, model: Any, prediction: Prediction) -> None:
@@ -112,7 +112,7 @@ class PredictionMemory:
         return (self._last[lengths[0]], True) if lengths else None
 
 
-def _same(one: SealedRows, other: SealedRows) -> bool:
+def _is_same(one: SealedRows, other: SealedRows) -> bool:
     return one.n == other.n and one.rows.keys() == other.rows.keys() and np.array_equal(one.mask, other.mask)
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from modelsel.core.types import Booleans, Feature, Table
 from modelsel.ledger.rows.identity import Hashes, text_tokens
-from modelsel.ledger.rows.screens import Screen, drawn
+from modelsel.ledger.rows.screens import Screen, draw_screen
 
 WHOLE = 0.5  # share of sealed rows from which a table is one of sealed rows with a few others
 KEPT = 64  # derived tables whose rows are known again in copies
@@ -100,7 +100,7 @@ class Recogniser:
         features = tuple(Feature(name, "numeric") for name in named)
         for testset, rows in of.rows.items():
             values = matrix[rows]
-            screen = drawn(Table(name="", features=features, values=values, rows=np.arange(len(values))), testset, secret)
+            screen = draw_screen(Table(name="", features=features, values=values, rows=np.arange(len(values))), testset, secret)
             if screen.tells and not any(np.array_equal(screen.hashes, one.hashes) for _, one in self._derived):
                 self._derived.append((testset, screen))
         del self._derived[:-KEPT]
@@ -113,10 +113,10 @@ class Recogniser:
             if passing is not None and not screen.by_chance(int(passing.sum()), columns.n):
                 rows[testset] = rows[testset] | passing if testset in rows else passing
         ordered = sorted(rows, key=lambda testset: -int(rows[testset].sum()))
-        return SealedRows(columns.n, {testset: rows[testset] for testset in _needed(rows, ordered)})
+        return SealedRows(columns.n, {testset: rows[testset] for testset in _needed_sets(rows, ordered)})
 
 
-def _needed(rows: Mapping[str, Booleans], ordered: Sequence[str]) -> list[str]:
+def _needed_sets(rows: Mapping[str, Booleans], ordered: Sequence[str]) -> list[str]:
     """The sets that hold rows which none before them holds."""
     needed: list[str] = []
     seen: Booleans | None = None

@@ -10,9 +10,9 @@ import pytest
 
 import modelsel
 from modelsel.core.types import Task
-from modelsel.dataset.tables.in_memory import given
+from modelsel.dataset.tables.in_memory import take_table
 from modelsel.ledger.home import IdentityKey
-from modelsel.ledger.rows.identity import bound, columns
+from modelsel.ledger.rows.identity import bound_hashes, columns
 
 ROWS = 24
 CELLS: dict[str, Any] = {
@@ -27,7 +27,7 @@ CELLS: dict[str, Any] = {
 
 
 def prints(task: Task) -> list[int]:
-    return bound(columns(task), IdentityKey(b"0" * 32)).tolist()
+    return bound_hashes(columns(task), IdentityKey(b"0" * 32)).tolist()
 
 
 @pytest.mark.parametrize("name", CELLS)
@@ -50,7 +50,7 @@ def test_numbers_of_fewer_bits_are_the_decimals_that_a_file_says(width: Any) -> 
     cells = np.concatenate([cells[np.isfinite(cells)], np.array([0.1, -0.0, 1e-7, 65504, 3], width)])
     frame = pd.DataFrame({"x": cells, "y": np.arange(len(cells)) % 2})
     for table in (frame, pa.Table.from_pandas(frame), np.column_stack([cells, cells])):
-        read = given(table).table.columns[0].numbers
+        read = take_table(table).table.columns[0].numbers
         assert read.tolist() == [float(str(cell)) for cell in cells]
 
 

@@ -68,7 +68,7 @@ WITHIN = (  # defined in a base's file, and not for plug-ins
     "modelsel.learner.base.SingleFit",
     "modelsel.preparer.base.SinglePreparer",
     "modelsel.measure.base.confusion_in_numpy",
-    "modelsel.calibrator.base.restored",
+    "modelsel.calibrator.base.restore_calibration",
     "modelsel.decision.base.best_threshold",
     "modelsel.pruner.base.HasStrength",
     "modelsel.pruner.base.PrunesDirectly",

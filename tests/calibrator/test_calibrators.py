@@ -13,7 +13,7 @@ from sklearn import calibration
 from sklearn.calibration import _SigmoidCalibration
 from sklearn.isotonic import IsotonicRegression
 
-from modelsel.calibrator.base import restored
+from modelsel.calibrator.base import restore_calibration
 from modelsel.calibrator.beta import Beta
 from modelsel.calibrator.isotonic import Isotonic
 from modelsel.calibrator.platt import Platt
@@ -112,7 +112,7 @@ def test_what_every_calibrator_promises(kind: str, data: st.DataObject) -> None:
         assert (np.diff(said[np.argsort(asked[:, 1]), 1]) >= -1e-9).all()
     description = found.describe()
     facts = json.loads(json.dumps(dict(description.facts)))
-    np.testing.assert_array_equal(restored(Description(description.kind, facts, description.arrays))(asked), said)
+    np.testing.assert_array_equal(restore_calibration(Description(description.kind, facts, description.arrays))(asked), said)
     order = rng.permutation(rows)
     np.testing.assert_allclose(calibrator.fit(scores[order], truth[order], weights[order])(asked), said, atol=2e-4)
 
@@ -129,7 +129,7 @@ def test_a_damaged_calibration_is_refused() -> None:
     whole = Platt().fit(scores, truth, np.ones(3)).describe()
     for arrays in ({}, {"learnt0": np.array([np.nan, 1.0])}, {"learnt1": whole.arrays["learnt0"]}):
         with pytest.raises((ValueError, KeyError)):
-            restored(Description(whole.kind, whole.facts, arrays))
+            restore_calibration(Description(whole.kind, whole.facts, arrays))
 
 
 def test_logistic_regression_where_the_classes_are_apart_is_finite() -> None:

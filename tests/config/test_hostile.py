@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 
 from modelsel.cli.dispatch import main
 from modelsel.config.compose import compose
-from modelsel.config.folders import shipped
+from modelsel.config.folders import shipped_folder
 from modelsel.core.errors import ModelselError
 
 TOUCH = "Path('{mark}').touch()"
@@ -174,7 +174,7 @@ def test_a_file_may_not_set_up_hydra(mark: Path, node: str, where: str) -> None:
         folder = write(mark.parent, "experiment", f"# @package _global_\n{text}")
     else:
         folder = write(mark.parent, "space", "majority:\n")
-        root = (shipped() / "config.yaml").read_text()
+        root = (shipped_folder() / "config.yaml").read_text()
         (folder / "config.yaml").write_text(f"{root}{text}")
     with suppress(ModelselError):  # a mode or a help text that is never shown may pass; nothing may happen
         compose(["dataset=iris", "space=majority", *(["experiment=evil"] if where == "experiment" else [])], str(folder))

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelsel.config.merge import merge, nested
+from modelsel.config.merge import merge, nest
 
 names = st.text("abc", min_size=1, max_size=2)
 trees = st.recursive(st.integers(), lambda inner: st.dictionaries(names, inner, max_size=3), max_leaves=8)
@@ -34,7 +34,7 @@ def test_a_kind_of_another_name_drops_the_settings_of_the_old_one() -> None:
 
 def test_settings_beneath_a_bare_name_stay_beside_it_in_any_order() -> None:
     expected = {"pruner": {"kind": "error_based", "confidence": 0.1}}
-    assert nested({"pruner": "error_based", "pruner.confidence": 0.1}) == expected
-    assert nested({"pruner.confidence": 0.1, "pruner": "error_based"}) == expected
-    assert nested({"pruner": {"kind": "error_based"}, "pruner.confidence": 0.1}) == expected
-    assert nested({"pruner.confidence": 0.1, "pruner": {"kind": "error_based"}}) == expected
+    assert nest({"pruner": "error_based", "pruner.confidence": 0.1}) == expected
+    assert nest({"pruner.confidence": 0.1, "pruner": "error_based"}) == expected
+    assert nest({"pruner": {"kind": "error_based"}, "pruner.confidence": 0.1}) == expected
+    assert nest({"pruner.confidence": 0.1, "pruner": {"kind": "error_based"}}) == expected

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from modelsel.config.options import Combined, Drawn, Either, Interval, ListedValues, only, settled
+from modelsel.config.options import Combined, Drawn, Either, Interval, ListedValues, is_settled, only
 from modelsel.foreign import objects
 
 sizes = st.lists(st.integers(1, 4), min_size=1, max_size=4)
@@ -57,12 +57,12 @@ def test_logarithmic_draws_fill_decades_evenly() -> None:
 
 
 def test_one_value_is_no_choice() -> None:
-    assert settled(only(None))
-    assert not settled(ListedValues((1, 2)))
-    assert not settled(Interval(0, 1))
+    assert is_settled(only(None))
+    assert not is_settled(ListedValues((1, 2)))
+    assert not is_settled(Interval(0, 1))
 
 
 def test_a_number_that_a_distribution_draws_is_plain_data() -> None:
-    drawn = Drawn(objects.written(stats.randint(low=1, high=5))).draw(np.random.default_rng(0))
+    drawn = Drawn(objects.write_parameter(stats.randint(low=1, high=5))).draw(np.random.default_rng(0))
     assert type(drawn) is int
     assert 1 <= drawn < 5

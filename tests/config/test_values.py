@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modelsel.config.schema import slots
-from modelsel.config.values import WrongError, checked, expected
+from modelsel.config.values import WrongError, check_value, describe_accepted
 from modelsel.core.spec import number, one_of, plain, whole
 
 
@@ -45,7 +45,7 @@ SLOTS = slots(Part)
     ],
 )  # fmt: skip
 def test_a_value_that_fits_is_kept_in_the_type_of_its_field(field: str, value: object, kept: object) -> None:
-    found = checked(SLOTS[field], value)
+    found = check_value(SLOTS[field], value)
     assert (found, type(found)) == (kept, type(kept))
 
 
@@ -73,7 +73,7 @@ def test_a_value_that_fits_is_kept_in_the_type_of_its_field(field: str, value: o
 )
 def test_a_value_that_does_not_fit_is_said_with_what_would(field: str, value: object, what: str, fix: str) -> None:
     with pytest.raises(WrongError) as raised:
-        checked(SLOTS[field], value)
+        check_value(SLOTS[field], value)
     assert what in raised.value.what
     assert fix in raised.value.fix
 
@@ -88,11 +88,11 @@ plain_values = st.recursive(
 @given(st.sampled_from(sorted(SLOTS)), plain_values)
 def test_any_value_fits_or_is_refused_and_what_fits_fits_again(field: str, value: object) -> None:
     with suppress(WrongError):  # anything else would be a defect
-        kept = checked(SLOTS[field], value)
-        assert repr(checked(SLOTS[field], kept)) == repr(kept)
+        kept = check_value(SLOTS[field], value)
+        assert repr(check_value(SLOTS[field], kept)) == repr(kept)
 
 
 def test_every_field_can_say_what_it_takes() -> None:
-    assert expected(SLOTS["depth"]) == "a whole number of at least 0, or null"
-    assert expected(SLOTS["missing"]) == "node_mode, surrogate"
-    assert all(expected(slot) for slot in SLOTS.values())
+    assert describe_accepted(SLOTS["depth"]) == "a whole number of at least 0, or null"
+    assert describe_accepted(SLOTS["missing"]) == "node_mode, surrogate"
+    assert all(describe_accepted(slot) for slot in SLOTS.values())

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelsel.core.folds import packed, rows
+from modelsel.core.folds import pack_folds, rows
 
 
 @given(st.integers(2, 5), st.integers(5, 40), st.integers(0, 2**32 - 1), st.booleans())
@@ -13,7 +13,7 @@ def test_what_was_packed_comes_out_again(folds: int, n: int, seed: int, repeats:
     parts = rng.integers(0, folds, (2 if repeats else 1, n))
     pairs = [(np.flatnonzero(part != k), np.flatnonzero(part == k)) for part in parts for k in range(folds)]
     numbers = [repeat for repeat in range(len(parts)) for _ in range(folds)]
-    for pair, content in zip(pairs, packed(numbers, pairs), strict=True):
+    for pair, content in zip(pairs, pack_folds(numbers, pairs), strict=True):
         for told, found in zip(pair, rows(content), strict=True):
             assert found.tolist() == told.tolist()
 
@@ -22,5 +22,5 @@ def test_what_was_packed_comes_out_again(folds: int, n: int, seed: int, repeats:
 def test_rows_that_repeat_or_are_left_out_travel_as_positions(n: int, seed: int) -> None:
     drawn = np.random.default_rng(seed).integers(0, n, n)
     pair = (drawn, np.setdiff1d(np.arange(n), drawn))
-    (content,) = packed([0], [pair])
+    (content,) = pack_folds([0], [pair])
     assert [part.tolist() for part in rows(content)] == [part.tolist() for part in pair]

@@ -14,7 +14,7 @@ from modelsel.dataset.columns.assemble import Loaded
 from modelsel.dataset.csv import Csv
 from modelsel.dataset.profile import profile
 from modelsel.dataset.tables.prediction_rows import read_like
-from modelsel.split.parts import dropped
+from modelsel.split.parts import dropped_classes
 
 GOOD = "a,b,y\n" + "".join(f"{i},{'uvw'[i % 3]},{'no' if i % 2 else 'yes'}\n" for i in range(12))
 
@@ -269,9 +269,9 @@ def test_a_class_that_the_split_leaves_one_development_row_is_dropped_where_rare
     task = load(tmp_path, text, held_out="t", rare="drop").task
     made = make("split", "predefined").partition(task)
     assert (made.development.tolist(), made.test.tolist()) == ([*range(17)], [17])
-    (finding,) = dropped(task, made)
+    (finding,) = dropped_classes(task, made)
     assert finding.message.endswith("dropped with their 2 rows: b")
-    assert not [*dropped(task, Partition(made.development, np.setdiff1d(np.arange(20), made.development)))]
+    assert not [*dropped_classes(task, Partition(made.development, np.setdiff1d(np.arange(20), made.development)))]
 
 
 def test_ids_are_told_apart_beyond_the_reach_of_floats(tmp_path: Path) -> None:

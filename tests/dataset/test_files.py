@@ -22,7 +22,7 @@ from modelsel.dataset import csv
 from modelsel.dataset import files as bytes_module
 from modelsel.dataset.columns.assemble import Loaded
 from modelsel.dataset.csv import Csv
-from modelsel.dataset.files import told
+from modelsel.dataset.files import tell_progress
 from modelsel.dataset.parquet import Parquet
 from modelsel.dataset.tables.prediction_rows import read_like
 from modelsel.dataset.tables.read_table import read_table
@@ -194,12 +194,12 @@ def test_a_long_reading_says_how_far_it_is(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(bytes_module, "BLOCK", 128)
     lines: list[str] = []
     path = written(tmp_path, gzip.compress(ROWS.encode() * 1), "rows.csv.gz")
-    with told(lines.append):
+    with tell_progress(lines.append):
         load(path)
     assert lines
     assert lines[-1].startswith("reading rows.csv.gz: 100%")
     plain: list[str] = []
-    with told(plain.append):
+    with tell_progress(plain.append):
         load(written(tmp_path, ROWS))
     shares = [int(line.split(": ")[1].split("%")[0]) for line in plain]
     assert shares == sorted(shares)

@@ -13,7 +13,7 @@ from modelsel.core.types import Feature, Task, positions
 from modelsel.distance import search as search_module
 from modelsel.distance import search as single
 from modelsel.distance.base import FittedDistance, row_digests
-from modelsel.distance.plain import distances, plain_search, rounded
+from modelsel.distance.plain import distances, plain_search, round_distance
 from modelsel.distance.search import nearest
 
 KINDS = sorted(path.stem for path in (Path(__file__).resolve().parents[2] / "conf/distance").glob("*.yaml"))
@@ -193,9 +193,9 @@ def test_the_engine_is_chosen_by_size_among_those_that_can_search(features, rows
 
 def test_rounding_forgets_the_last_digits_only():
     values = np.array([0.1 + 0.2, 1e-300, 3e299, np.inf, 0.0])
-    assert rounded(values) == pytest.approx(values, rel=2.0**-40)
-    assert rounded(np.array([0.1 + 0.2])) == rounded(np.array([0.3]))
-    assert rounded(np.array([1.0])) != rounded(np.array([1.0 + 1e-11]))
+    assert round_distance(values) == pytest.approx(values, rel=2.0**-40)
+    assert round_distance(np.array([0.1 + 0.2])) == round_distance(np.array([0.3]))
+    assert round_distance(np.array([1.0])) != round_distance(np.array([1.0 + 1e-11]))
 
 
 def test_digests_see_values_and_not_their_sign_of_zero():

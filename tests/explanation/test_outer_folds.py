@@ -11,7 +11,7 @@ from modelsel.learner.calibrated import Calibrated
 from modelsel.learner.crossed import taught_by
 from modelsel.runner.evaluation.limits import CellLimits
 from modelsel.runner.execution.executors import Pool
-from modelsel.runner.execution.single_job import Failure, apart
+from modelsel.runner.execution.single_job import Failure, run_in_pool
 from modelsel.runner.journal import Journal
 from modelsel.runner.run import run
 from modelsel.scheme.stratified_kfold import StratifiedKfold
@@ -53,10 +53,10 @@ def test_so_does_its_importance(deed):
     rows, (limits, status) = task(), LIMITS[deed]
     fold = SCHEME.instantiate(rows, 0).folds[0]
     asked = ImportanceRequest(make("measure", "error"), 0, 2, noise=False)
-    done = apart(PROCESSES, limits, fold_importance, taught(deed), rows, fold, asked)
+    done = run_in_pool(PROCESSES, limits, fold_importance, taught(deed), rows, fold, asked)
     assert isinstance(done, Failure)
     assert done.status == status
-    assert apart(PROCESSES, limits, fold_importance, taught(), rows, fold, asked).columns.shape == (2, 2)
+    assert run_in_pool(PROCESSES, limits, fold_importance, taught(), rows, fold, asked).columns.shape == (2, 2)
 
 
 def test_the_folds_that_teach_are_found_behind_a_threshold_that_is_given():

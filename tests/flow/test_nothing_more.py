@@ -14,7 +14,7 @@ import pytest
 
 from modelsel.core.spec import make
 from modelsel.core.types import Outputs, open_labels
-from modelsel.final_test import resealed
+from modelsel.final_test import reseal
 from modelsel.record.folder import RunFolder
 from modelsel.record.refit import ready
 from modelsel.runner.progress import QUIET
@@ -34,7 +34,7 @@ class Sealed:
     """What only the labels say, computed beside the gate from the recorded model."""
 
     def __init__(self, folder: RunFolder) -> None:
-        sealing = resealed(folder)[1]
+        sealing = reseal(folder)[1]
         model = ready(folder, QUIET.say, sealing.development)
         table = model.prepared(sealing.sealed)
         self.labels = open_labels(sealing.sealed)[1]

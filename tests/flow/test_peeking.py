@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from modelsel.final_test import resealed
+from modelsel.final_test import reseal
 from modelsel.record.folder import RunFolder
 
 FEW = ("space=[naive_bayes]", "scheme.folds=3")
@@ -46,7 +46,7 @@ def written(path: Path, rows: int = 300) -> None:
 
 def sealed_rows(outcome: Any) -> Counter[tuple[str, ...]]:
     """The rows that a study sealed, as texts, with their repetitions, from the file itself."""
-    sealed = resealed(RunFolder.open(outcome.folder))[1].sealed
+    sealed = reseal(RunFolder.open(outcome.folder))[1].sealed
     shown = [
         [str(value) if feature.kind == "numeric" or math.isnan(value) else feature.levels[int(value)] for value in column]
         for feature, column in zip(sealed.features, sealed.values.T)

@@ -4,29 +4,29 @@ import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
-from modelsel.foreign.parameters import named, settled, unknown, unsaid
+from modelsel.foreign.parameters import named_parameters, settle_parameters, unknown, unsaid
 from tests.extras import needs
 
 
 def test_forests_are_kept_to_one_thread_and_seeded():
-    told = settled(RandomForestClassifier, {"n_jobs": 8, "max_depth": 3}, 7)
+    told = settle_parameters(RandomForestClassifier, {"n_jobs": 8, "max_depth": 3}, 7)
     assert told == {"max_depth": 3, "random_state": 7}  # without n_jobs: one thread
 
 
 def test_a_seed_that_is_given_stays():
-    assert settled(HistGradientBoostingClassifier, {"random_state": 3}, 7) == {"random_state": 3}
+    assert settle_parameters(HistGradientBoostingClassifier, {"random_state": 3}, 7) == {"random_state": 3}
 
 
 def test_lightgbm_is_told_one_thread_under_each_of_its_names():
     kind = needs("lightgbm").LGBMClassifier
-    told = settled(kind, {"num_threads": 4, "verbose": 1}, 7)
+    told = settle_parameters(kind, {"num_threads": 4, "verbose": 1}, 7)
     assert told == {"n_jobs": 1, "verbose": 1, "random_state": 7, "deterministic": True, "force_col_wise": True}
 
 
 def test_xgboost_and_catboost_are_told_one_thread_a_seed_and_to_be_quiet():
     xgboost, catboost = needs("xgboost"), needs("catboost")
-    assert settled(xgboost.XGBClassifier, {"nthread": 4}, 7) == {"n_jobs": 1, "verbosity": 0, "random_state": 7}
-    told = settled(catboost.CatBoostClassifier, {"allow_writing_files": True}, 7)
+    assert settle_parameters(xgboost.XGBClassifier, {"nthread": 4}, 7) == {"n_jobs": 1, "verbosity": 0, "random_state": 7}
+    told = settle_parameters(catboost.CatBoostClassifier, {"allow_writing_files": True}, 7)
     assert told == {"thread_count": 1, "allow_writing_files": False, "verbose": False, "random_seed": 7}
 
 
@@ -55,5 +55,5 @@ def test_a_class_that_leaves_parameters_of_its_base_out_is_not_given_them():
         def __init__(self, max_depth=None):
             super().__init__(max_depth=max_depth)
 
-    assert "max_depth" in named(Fixed)
-    assert not {"random_state", "n_jobs"} & named(Fixed)
+    assert "max_depth" in named_parameters(Fixed)
+    assert not {"random_state", "n_jobs"} & named_parameters(Fixed)

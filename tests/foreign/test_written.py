@@ -14,7 +14,7 @@ from modelsel.config.build import Builder
 from modelsel.config.expand import expand
 from modelsel.config.folders import Folders
 from modelsel.core.errors import ConfigurationError
-from modelsel.foreign.objects import held
+from modelsel.foreign.objects import held_object
 from modelsel.foreign.written import NotPlainError, space
 
 
@@ -60,7 +60,7 @@ def test_what_plain_values_cannot_say_is_held_and_named_by_its_identity(entry):
     made, again = space({"x": entry})["x"], space({"x": (clone(entry[0]), entry[1])})["x"]
     assert made == again
     assert made["learner"]["kind"] == "object"
-    assert type(held(made["learner"]["identity"])) is type(entry[0])
+    assert type(held_object(made["learner"]["identity"])) is type(entry[0])
 
 
 @pytest.mark.parametrize(

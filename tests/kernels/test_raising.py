@@ -49,7 +49,7 @@ def test_whole_rows_are_raised_as_by_hand(seed, policy, weighted, bound, confide
     rows = rng.integers(0, len(task), len(task))  # some more than once
     tree = grow(task, rows, make("criterion", "gini"), GrowthParams(missing=missing, nominal=nominal))
     cut, pruner = truncate(tree, NONE._replace(max_depth=depth)), ErrorBased(confidence, True, bound)
-    by_hand = raising.raised(cut, RerouteState(tree, task, rows), pruner.estimate, SLACK)
+    by_hand = raising.raise_subtrees(cut, RerouteState(tree, task, rows), pruner.estimate, SLACK)
     compiled = raised(cut, RerouteState(tree, task, rows), *charge(bound, confidence), SLACK)
     assert (compiled.tree is tree) == (by_hand.tree is tree)
     for name in ("parent", "test", "feature", "threshold"):

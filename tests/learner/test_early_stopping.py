@@ -15,7 +15,7 @@ from modelsel.config.build import learner
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.spec import make
 from modelsel.core.types import ClassTask, Feature, NumberTask, Task
-from modelsel.foreign.parameters import settled
+from modelsel.foreign.parameters import settle_parameters
 from modelsel.learner.estimator import Estimator
 from modelsel.learner.validation import Holding
 from modelsel.record.folder import RunFolder
@@ -69,7 +69,7 @@ def by_hand(own: Estimator, work: Task, seed: int) -> tuple[Any, np.ndarray]:
     rows, held = ANALYSIS[inner.analysis], ANALYSIS[inner.assessment]
     X, y, V, z = work.values[rows], work.target[rows], work.values[held], work.target[held]
     w, v = (None, None) if work.weights is None else (work.weights[rows], work.weights[held])
-    params = settled(own.cls, own.params, seed)
+    params = settle_parameters(own.cls, own.params, seed)
     name = own.estimator.partition(".")[0]
     if name == "sklearn":
         made = own.cls(**params, early_stopping=True, n_iter_no_change=PATIENCE)

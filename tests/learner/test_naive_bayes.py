@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import gaussian_kde
 
 from modelsel.core.types import Description, Feature, positions
-from modelsel.learner.likelihood import counted
+from modelsel.learner.likelihood import count_levels
 from modelsel.learner.naive_bayes import NaiveBayes
 
 NOTHING = np.random.default_rng(0)
@@ -223,9 +223,9 @@ def test_counts_by_difference_are_those_of_counting(tied, data):
     task = data.draw(tied())
     kept = np.flatnonzero(data.draw(st.lists(st.booleans(), min_size=len(task), max_size=len(task))))
     alone = task.take(kept)
-    assert np.array_equal(counted(task, kept).counts, counted(alone, positions(alone)).counts)
+    assert np.array_equal(count_levels(task, kept).counts, count_levels(alone, positions(alone)).counts)
     twice = np.concatenate([kept, kept])
-    assert np.array_equal(counted(task, twice).counts, 2 * counted(task, kept).counts)
+    assert np.array_equal(count_levels(task, twice).counts, 2 * count_levels(task, kept).counts)
 
 
 @settings(max_examples=40, deadline=None)

@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 
 from modelsel.core.types import Description, Feature, Task, positions
 from modelsel.foreign import stored
-from modelsel.foreign.stored import NotStoredError, skops, unskopsed
+from modelsel.foreign.stored import NotStoredError, load_skops, skops
 from modelsel.learner.estimator import Estimator
 from tests.extras import needs
 
@@ -82,7 +82,7 @@ def test_a_skops_file_with_a_type_of_elsewhere_is_neither_written_nor_read():
     with pytest.raises(NotStoredError, match="could not be read back safely"):
         skops_of(fitted)
     with pytest.raises(NotStoredError, match="types that are not allowed"):
-        unskopsed(needs("skops.io").dumps(fitted))
+        load_skops(needs("skops.io").dumps(fitted))
 
 
 def skops_of(fitted: Any) -> bytes:

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 import modelsel
-from modelsel.config.folders import Folders, shipped
+from modelsel.config.folders import Folders, shipped_folder
 from modelsel.core.spec import GROUPS
 from modelsel.guard.findings.catalogue import catalogue
 from modelsel.manual import editor, explain, settings
@@ -130,7 +130,7 @@ def test_every_file_of_the_package_is_valid_by_its_schema(group: str) -> None:
     jsonschema, schema = needs("jsonschema"), json.loads(json.dumps(editor.schemas()[group]))
     jsonschema.Draft7Validator.check_schema(schema)
     for name in Folders.of().options(group):
-        jsonschema.validate(yaml.safe_load((shipped() / group / f"{name}.yaml").read_text("utf-8")) or {}, schema)
+        jsonschema.validate(yaml.safe_load((shipped_folder() / group / f"{name}.yaml").read_text("utf-8")) or {}, schema)
 
 
 @pytest.mark.parametrize(

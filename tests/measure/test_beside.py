@@ -9,7 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from modelsel.core.spec import make
 from modelsel.core.types import Candidate, Feature, Outputs, Task
-from modelsel.measure.beside import MANY, accompanying, left_out, scored, unasked
+from modelsel.measure.beside import MANY, accompanying, left_out, measures_by_default, score_beside
 from modelsel.planning.make import make as planned
 from modelsel.runner import run as run_module
 from modelsel.runner.execution.executors import Pool
@@ -141,7 +141,7 @@ def test_measures_of_counts_are_those_alone_whatever_stands_beside_them() -> Non
     truth, predicted = rng.integers(3, size=60).astype(np.int32), rng.integers(3, size=(7, 60)).astype(np.int32)
     measures = {name: make("measure", name) for name in ("error", "recall", "mcc", "specificity")}
     weights = rng.random(60)
-    table = scored(measures, truth, Outputs(predicted), weights, 3)
+    table = score_beside(measures, truth, Outputs(predicted), weights, 3)
     for place, measure in enumerate(measures.values()):
         np.testing.assert_array_equal(table[:, place], measure.score(truth, Outputs(predicted), weights, 3))
 
@@ -150,7 +150,7 @@ def test_of_many_classes_only_what_reads_rows_alone_stands_beside_unless_it_is_a
     few = task_of("iris")
     many = replace(few, classes=tuple(f"c{number}" for number in range(MANY + 1)))
     everything = {kind: make("measure", kind) for kind in ("recall", "mcc", "auc", "lift", "log_loss", "top_k_error")}
-    assert set(unasked(everything, few)) == set(everything)
-    assert set(unasked(everything, many)) == {"log_loss", "top_k_error"}
+    assert set(measures_by_default(everything, few)) == set(everything)
+    assert set(measures_by_default(everything, many)) == {"log_loss", "top_k_error"}
     assert left_out(few.class_count) is None
     assert "measures=all" in str(left_out(many.class_count))

@@ -41,7 +41,7 @@ def empty_store(tmp_path_factory) -> Path:
     """An MLflow database without runs, made once."""
     from modelsel.record.mlflow import store as mlflow_store
 
-    store = mlflow_store.embedded(tmp_path_factory.mktemp("store"))
+    store = mlflow_store.embedded_store(tmp_path_factory.mktemp("store"))
     mlflow_store.prepare(store)
     return store.sqlite
 
@@ -53,6 +53,6 @@ def store(folder, empty_store):
 
     from modelsel.record.mlflow import store as mlflow_store
 
-    made = mlflow_store.embedded(folder.root)
+    made = mlflow_store.embedded_store(folder.root)
     shutil.copy(empty_store, made.sqlite)
     return made

@@ -47,7 +47,7 @@ def tables(draw):
 
 @given(tables())
 def test_what_is_read_is_what_was_written(table):
-    assert [_as_text(row) for row in candidates.read(candidates.text(table))] == [_as_text(row) for row in table]
+    assert [_as_text(row) for row in candidates.read_candidates(candidates.text(table))] == [_as_text(row) for row in table]
 
 
 def _as_text(row):
@@ -83,14 +83,14 @@ def test_the_columns_are_those_of_the_contract(finished):
 
 
 def test_a_parameter_that_does_not_apply_is_empty_and_none_is_a_word(finished):
-    rows = candidates.read(candidates.text(candidates.rows(finished.selection)))
+    rows = candidates.read_candidates(candidates.text(candidates.rows(finished.selection)))
     knn = next(row for row in rows if row.entry == "knn")
     assert "max_depth" not in knn.parameters
     assert any(row.parameters.get("max_depth") == "none" for row in rows)
 
 
 def test_numbers_keep_every_digit(finished):
-    rows = candidates.read(candidates.text(candidates.rows(finished.selection)))
+    rows = candidates.read_candidates(candidates.text(candidates.rows(finished.selection)))
     means = np.array([row.mean for row in rows])
     np.testing.assert_array_equal(means, finished.selection.board.mean)
 
@@ -99,7 +99,7 @@ def test_a_file_of_a_version_without_the_error_of_the_difference_is_read(finishe
     rows = candidates.rows(finished.selection)
     older = [line.split(",") for line in candidates.text([replace(row, reason="") for row in rows]).splitlines()]
     at = older[0].index("difference_se")
-    read = candidates.read("\n".join(",".join(cells[:at] + cells[at + 1 :]) for cells in older))
+    read = candidates.read_candidates("\n".join(",".join(cells[:at] + cells[at + 1 :]) for cells in older))
     assert all(math.isnan(row.difference_se) for row in read)
     assert [_as_text(replace(row, difference_se=math.nan, reason="")) for row in rows] == list(map(_as_text, read))
 
@@ -112,7 +112,7 @@ def test_ranks_follow_score_then_complexity_then_declared_order():
 
 def test_only_what_differs_within_an_entry_tells_candidates_apart(finished):
     rows = candidates.rows(finished.selection)
-    told = candidates.varied(rows)
+    told = candidates.varied_parameters(rows)
     assert set(told[rows[0].id]) == {"max_depth", "criterion", "stop.min_leaf"}
     assert set(told[rows[-1].id]) == {"smoothing"}
 
@@ -133,7 +133,7 @@ def test_each_setting_of_a_preparation_step_is_a_parameter_of_its_own():
 def test_a_part_that_others_do_not_have_is_none_there_and_its_settings_are_not_told():
     steps = [(), (SelectTop(n=4),), (SelectTop(n=8),)]
     rows = [row_of(Candidate(make("learner", "knn"), own)) for own in steps]
-    assert list(candidates.varied(rows).values()) == [
+    assert list(candidates.varied_parameters(rows).values()) == [
         {"preparer": "none"},
         {"preparer": "select_top", "preparer.select_top.n": "4"},
         {"preparer": "select_top", "preparer.select_top.n": "8"},
@@ -142,4 +142,4 @@ def test_a_part_that_others_do_not_have_is_none_there_and_its_settings_are_not_t
 
 def test_a_file_that_is_not_ours_is_refused():
     with pytest.raises(KeyError):
-        candidates.read("a,b\n1,2\n")
+        candidates.read_candidates("a,b\n1,2\n")

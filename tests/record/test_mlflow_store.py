@@ -12,7 +12,7 @@ import pytest
 
 from modelsel.core.errors import ConfigurationError
 from modelsel.record.mlflow import store as mlflow_store
-from modelsel.record.mlflow.store import TrackingStore, at, embedded, locate, quieten
+from modelsel.record.mlflow.store import TrackingStore, at, embedded_store, locate, quieten
 
 START = """
 import os, sys
@@ -117,7 +117,7 @@ def test_a_kill_during_creation_bricks_nothing(kills, tmp_path):
 
 
 def test_a_database_that_is_there_is_left_alone(tmp_path):
-    store = embedded(tmp_path)
+    store = embedded_store(tmp_path)
     store.sqlite.write_bytes(b"someone else's")
     mlflow_store.prepare(store)
     assert store.sqlite.read_bytes() == b"someone else's"
@@ -134,5 +134,5 @@ def test_a_slow_database_is_asked_again_and_one_that_refuses_is_not(told: str, a
         raise OperationalError("connect", {}, Exception(told))
 
     with pytest.raises(OperationalError, match=told):
-        mlflow_store._connected(SimpleNamespace(connect=connect))
+        mlflow_store._connect(SimpleNamespace(connect=connect))
     assert len(calls) == asked

@@ -238,7 +238,7 @@ def test_names_and_texts_fit_what_mlflow_accepts(finished, tmp_path, empty_store
     folder.save(
         replace(finished, outcome=replace(finished.outcome, study="odd 'name'", winner={**winner, "cv": {**cv, "mean": 0.1}}))
     )
-    store = mlflow_store.embedded(folder.root)
+    store = mlflow_store.embedded_store(folder.root)
     store.sqlite.write_bytes(empty_store.read_bytes())
     done = sync(folder, store)
     params = runs_of(store)[project(folder).parent.key].data.params
@@ -255,7 +255,7 @@ def test_no_secret_reaches_the_store(finished, tmp_path, empty_store, monkeypatc
     reasons = ("cAnArY-12", *finished.selection.reasons[1:])
     folder.save(replace(finished, outcome=replace(finished.outcome, winner=winner), command=("x=cAnArY-12",),
                         selection=replace(finished.selection, reasons=reasons)))  # fmt: skip
-    store = mlflow_store.embedded(folder.root)
+    store = mlflow_store.embedded_store(folder.root)
     store.sqlite.write_bytes(empty_store.read_bytes())
     sync(folder, store)
     written = [path for path in folder.root.rglob("*") if path.is_file()]
@@ -278,7 +278,7 @@ def test_the_model_is_logged_once_and_loads_as_a_pyfunc(finished, tmp_path, empt
     final = _majority(task) or FinalModel(task.features, task.classes, majority, (), task.take(positions(task)[:5]))
     folder = RunFolder.create(tmp_path / "runs", "study")
     folder.save(replace(finished, final=final))
-    store = mlflow_store.embedded(folder.root)
+    store = mlflow_store.embedded_store(folder.root)
     store.sqlite.write_bytes(empty_store.read_bytes())
     done = sync(folder, store)
     sync(folder, store)
@@ -354,12 +354,12 @@ def test_a_store_that_cannot_be_written_is_exit_6_and_says_how_to_go_on(folder):
 
 def test_a_replay_goes_where_the_study_said(folder, monkeypatch):
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
-    assert store_of(folder) == mlflow_store.embedded(folder.root)
+    assert store_of(folder) == mlflow_store.embedded_store(folder.root)
     assert store_of(folder, "http://given:1") == TrackingStore("http://given:1")
     folder.write_config({"tracking": {"kind": "server", "uri": "http://said:2", "on_error": "warn"}})
     assert store_of(folder) == TrackingStore("http://said:2")
     folder.write_config({"tracking": {"kind": "off"}})
-    assert store_of(folder) == mlflow_store.embedded(folder.root)
+    assert store_of(folder) == mlflow_store.embedded_store(folder.root)
     assert store_of(folder, "http://given:1") == TrackingStore("http://given:1")
     folder.write_config({"tracking": {"kind": "server", "uri": "http://me:secret-77@said:2"}})
     with pytest.raises(ModelselError, match="uri_env"):

@@ -62,7 +62,7 @@ def test_a_learner_of_the_floor_has_one_lane_and_another_measure_none(small, rec
 def test_candidates_of_an_entry_that_tie_exactly_are_one_row(small, recorded):
     rows = View(recorded(small.finished())).ranked
     same = [rows[1], replace(rows[1], id="copy"), replace(rows[1], id="other", mean=rows[1].mean + 0.01), rows[2]]
-    kept, told = leaderboard._merged(same, [{"alike": 0} for _ in same], rows[0].id)
+    kept, told = leaderboard._merge_ties(same, [{"alike": 0} for _ in same], rows[0].id)
     assert [row.id for row in kept] == [rows[1].id, "other", rows[2].id]
     assert [line["alike"] for line in told] == [1, 0, 0]
 

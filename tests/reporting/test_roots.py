@@ -11,7 +11,7 @@ from modelsel.api.results.methods import methods
 from modelsel.core.outcome import TestResult
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.page import render
-from modelsel.reporting.text.roots import ROOTED, apart, outcome_as_read, pairs_as_read, rows_as_read, spread
+from modelsel.reporting.text.roots import ROOTED, outcome_as_read, pairs_as_read, root_difference, rows_as_read, spread
 from modelsel.reporting.text.verdict import verdict
 from tests.reporting._small import finished
 
@@ -26,8 +26,8 @@ def test_roots_of_scores_and_by_the_delta_method_of_what_is_known_of_them() -> N
     losses = rng.chisquare(1, (20_000, 50)) * np.array(9.0)
     means = losses.mean(axis=1)
     assert spread(9.0, float(means.std())) == pytest.approx(float(np.sqrt(means).std()), rel=0.02)
-    assert apart(16.0 - 9.0, 16.0, 9.0) == 1.0
-    assert (spread(0.0, 0.0), apart(0.0, 0.0, 0.0)) == (0.0, 0.0)
+    assert root_difference(16.0 - 9.0, 16.0, 9.0) == 1.0
+    assert (spread(0.0, 0.0), root_difference(0.0, 0.0, 0.0)) == (0.0, 0.0)
 
 
 def test_a_study_by_squares_is_read_by_roots(tmp_path: Path) -> None:

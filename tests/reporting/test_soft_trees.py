@@ -6,7 +6,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from modelsel.reporting.experiments.softening.findings import CANNOT, ELSEWHERE, FINDINGS, NO, PARTLY, PUBLISHED, YES, judged
+from modelsel.reporting.experiments.softening.findings import (
+    CANNOT,
+    ELSEWHERE,
+    FINDINGS,
+    NO,
+    PARTLY,
+    PUBLISHED,
+    YES,
+    judge_findings,
+)
 from modelsel.reporting.experiments.softening.grid import LEAVES, METHODS, SofteningGrid, _largest
 
 TREES, SETS = 4, 3
@@ -40,7 +49,7 @@ C45 = grid_of(
 
 
 def verdicts(data: str = "magic", **grids: SofteningGrid) -> dict[int, str]:
-    return {int(str(each["number"])): str(each["verdict"]) for each in judged(grids, data)}
+    return {int(str(each["number"])): str(each["verdict"]) for each in judge_findings(grids, data)}
 
 
 def test_cells_as_the_paper_has_them_reproduce_every_finding_that_can_be_tested() -> None:
@@ -86,7 +95,7 @@ def test_a_verdict_turns_with_the_cells(number: int, gains: dict[str, float], ve
 
 def test_a_method_that_changes_nothing_is_below_nothing() -> None:
     unchanged = grid_of({**GAINS, "DR(0)": 0.0})
-    assert ["below 0 on 0 %" in str(each["figures"]) for each in judged({"cart": unchanged}, "magic")][1]
+    assert ["below 0 on 0 %" in str(each["figures"]) for each in judge_findings({"cart": unchanged}, "magic")][1]
 
 
 def test_laplace_that_hurts_is_seen() -> None:

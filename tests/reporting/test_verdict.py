@@ -10,7 +10,7 @@ import pytest
 from modelsel.core.outcome import TestResult
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.text.sweep import SweepJob, table
-from modelsel.reporting.text.verdict import LABEL, WIDTH, BaselineLine, alike, brief, cross_validated, released, verdict
+from modelsel.reporting.text.verdict import LABEL, WIDTH, BaselineLine, alike, brief, cross_validated, say_score, verdict
 
 GOLDEN = Path(__file__).with_name("golden")
 
@@ -79,9 +79,9 @@ def test_a_sweep_shows_no_test_score(small):
 
 def test_units_are_named_with_the_claim_and_a_cap_with_what_is_above_it() -> None:
     shown = TestResult(0.1, 17, 171, 1, False, 4.0, 0.0, (0.02, 0.3), 0.95, "warn", "full", unit="patient_id", units=23)
-    assert released(shown).endswith(" over 171 rows in 23 patients; for patients of these sizes")
+    assert say_score(shown).endswith(" over 171 rows in 23 patients; for patients of these sizes")
     capped = replace(shown, errors=None, cap=2.5, above={"rows": 3, "interval": (0.0, 0.1)})
-    assert "a row counts at most 2.5, and 3 of 171 rows lost more, [0.0000, 0.1000] of all" in released(capped)
+    assert "a row counts at most 2.5, and 3 of 171 rows lost more, [0.0000, 0.1000] of all" in say_score(capped)
 
 
 @pytest.mark.parametrize("said", [True, False])

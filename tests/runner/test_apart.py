@@ -7,7 +7,7 @@ import pytest
 from modelsel.core.types import Candidate
 from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits
 from modelsel.runner.execution.executors import Pool
-from modelsel.runner.execution.single_job import Failure, apart
+from modelsel.runner.execution.single_job import Failure, run_in_pool
 from modelsel.runner.final_fit import fit_and_answer
 from tests import doubles
 from tests.doubles import Double
@@ -18,7 +18,7 @@ PROCESSES = Pool("processes", 2)
 
 def final(pool, limits=UNLIMITED, **settings):
     task = doubles.task()
-    return apart(pool, limits, fit_and_answer, Candidate(Double(**settings)), task, 0, True, task)
+    return run_in_pool(pool, limits, fit_and_answer, Candidate(Double(**settings)), task, 0, True, task)
 
 
 @pytest.mark.parametrize("kind", ["sequential", "threads", "processes"])

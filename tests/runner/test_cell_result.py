@@ -13,7 +13,7 @@ from modelsel.runner.aggregation.score_matrix import ScoreMatrix
 from modelsel.runner.evaluation.cell import evaluate
 from modelsel.runner.evaluation.cell_result import CODE, COLUMNS, MEASURED, OK, CellResult, blank, numbers
 from modelsel.runner.execution.executors import Pool
-from modelsel.runner.journal import Journal, encoded
+from modelsel.runner.journal import Journal, encode
 from tests import doubles
 from tests.doubles import Agreement, Double, DoublePath, Quadratic, Wrong, candidates, spread
 from tests.runner.studies import study
@@ -111,7 +111,7 @@ def test_a_record_written_before_there_was_one_result_type_says_what_it_said(tmp
     }  # fmt: skip
     facts = {"kind": "answers", "seconds": 0.5, "reasons": {"1": "ValueError: no"}, "traceback": "Trace", "measure": ""}
     with Journal(tmp_path) as journal:
-        found = journal.load(journal.own.append_bytes(encoded(facts, arrays)))
+        found = journal.load(journal.own.append_bytes(encode(facts, arrays)))
     assert found is not None
     assert (found.seconds, found.reasons, found.traceback) == (0.5, {1: "ValueError: no"}, "Trace")
     for name, array in arrays.items():

@@ -8,7 +8,7 @@ import pytest
 import modelsel
 from modelsel.config.compose import compose
 from modelsel.core.errors import ConfigurationError
-from modelsel.final_test import resealed
+from modelsel.final_test import reseal
 from modelsel.record.folder import RunFolder
 from modelsel.runner.study_data import StudyData, prepare
 
@@ -69,7 +69,7 @@ def test_a_study_of_a_file_and_of_a_frame_keep_it_in_their_record(sales: pd.Data
     settings = {"space": "naive_bayes", "split": "time", "tracking": "off", "final_test": False}
     ran, framed = modelsel.run("sales.csv", "sold", **settings), modelsel.run(sales, target="sold", **settings)
     assert framed.task["fingerprint"] == ran.task["fingerprint"]
-    _, sealing = resealed(RunFolder.open(ran.folder))  # reads the file as the record says; other rows are refused
+    _, sealing = reseal(RunFolder.open(ran.folder))  # reads the file as the record says; other rows are refused
     assert [len(sealing.development), len(sealing.sealed)] == [42, 18]
     new = sales.drop(columns=["day", "sold"])
     assert list(ran.model.predict(new)) == list(framed.model.predict(new))

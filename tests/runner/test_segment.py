@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as st_numpy
 
 from modelsel.core.errors import StoreError
-from modelsel.runner.journal import CorruptRecord, RecordHeader, RecordLocation, Segment, encoded, read, scan
+from modelsel.runner.journal import CorruptRecord, RecordHeader, RecordLocation, Segment, encode, read, scan
 
 ARRAYS = {"x": np.arange(7, dtype=np.uint8), "y": np.eye(3), "empty": np.zeros((0, 4))}
 
@@ -121,4 +121,4 @@ def test_the_i_th_system_call_may_fail_for_every_i(tmp_path, monkeypatch, call):
 
 
 def test_a_record_is_a_multiple_of_eight_bytes():
-    assert len(encoded({"a": "é"}, {"x": np.zeros(3, np.int8)})) % 8 == 0
+    assert len(encode({"a": "é"}, {"x": np.zeros(3, np.int8)})) % 8 == 0

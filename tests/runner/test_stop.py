@@ -17,7 +17,7 @@ from modelsel.learner.knn import Knn
 from modelsel.learner.sklearn import Sklearn
 from modelsel.planning.make import make
 from modelsel.runner.evaluation.limits import CellLimits
-from modelsel.runner.execution.executors import Pool, chosen
+from modelsel.runner.execution.executors import Pool, choose_pool
 from modelsel.runner.journal import Journal
 from modelsel.runner.progress import NullProgress
 from modelsel.runner.run import run
@@ -173,10 +173,10 @@ def test_a_limit_that_nobody_can_hold_is_refused_before_anything_is_run(tmp_path
     for kind in ("threads", "sequential"):
         with pytest.raises(ConfigurationError, match=r"MSEL-532.*cannot be stopped, limit; use pool=processes"):
             study(tmp_path, spread(2), pool=Pool(kind), limits=CellLimits(seconds=1))
-    assert chosen(Pool("auto"), CellLimits(seconds=1)).kind == "processes"
-    assert chosen(Pool("auto"), CellLimits(), [Candidate(Sklearn("DummyClassifier"))]).kind == "processes"
-    assert chosen(Pool("auto"), CellLimits(), [Candidate(Knn())]).kind == "threads"
-    assert chosen(Pool("auto"), CellLimits(), spread(1)).kind == "processes", "not our own code"
+    assert choose_pool(Pool("auto"), CellLimits(seconds=1)).kind == "processes"
+    assert choose_pool(Pool("auto"), CellLimits(), [Candidate(Sklearn("DummyClassifier"))]).kind == "processes"
+    assert choose_pool(Pool("auto"), CellLimits(), [Candidate(Knn())]).kind == "threads"
+    assert choose_pool(Pool("auto"), CellLimits(), spread(1)).kind == "processes", "not our own code"
 
 
 def test_an_unknown_pool_and_a_pool_that_is_not_installed_are_named(tmp_path):

@@ -12,7 +12,7 @@ import modelsel
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task
-from modelsel.foreign.objects import hold, shown
+from modelsel.foreign.objects import describe_object, hold
 
 QUICK = {"tracking": "off", "pool": "sequential", "final_test": False, "space": {"tree": {"learner": "cart", "max_depth": 2}}}
 
@@ -31,7 +31,7 @@ class Torn:
 
 
 def scheme(splitter: Any) -> Any:
-    return make("scheme", "splitter", identity=hold(splitter), splitter=shown(splitter))
+    return make("scheme", "splitter", identity=hold(splitter), splitter=describe_object(splitter))
 
 
 def task(rows: int = 60, groups: bool = False) -> Task:

@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_limits
 
 from modelsel.core.types import Candidate, Feature, NumberTask, Task
-from modelsel.foreign.parameters import settled
+from modelsel.foreign.parameters import settle_parameters
 from modelsel.learner.estimator import Estimator
 from modelsel.planning.batch import batches
 from modelsel.planning.make import make
@@ -122,7 +122,7 @@ def alone(learner: Estimator, work: Task, seed: int) -> tuple[np.ndarray, np.nda
     """A fit that knows nothing of modelsel's paths."""
     values = work.values[ANALYSIS], work.values[ASSESSMENT]
     weights = {} if work.weights is None else {"sample_weight": work.weights[ANALYSIS]}
-    made = learner.cls(**settled(learner.cls, learner.params, seed)).fit(values[0], work.target[ANALYSIS], **weights)
+    made = learner.cls(**settle_parameters(learner.cls, learner.params, seed)).fit(values[0], work.target[ANALYSIS], **weights)
     shares = np.asarray(made.predict_proba(values[1]), np.float64)
     return np.ravel(made.predict(values[1])), shares / shares.sum(axis=1, keepdims=True)
 
@@ -197,7 +197,7 @@ def test_one_fit_says_the_numbers_of_separate_fits_bit_for_bit(case):
         path = learners[0].fit_path(work, ANALYSIS, np.random.default_rng(5))
         said = path.outputs(learners, work, ASSESSMENT, False).predicted
         for learner, own in zip(learners, said, strict=True):
-            made = learner.cls(**settled(learner.cls, learner.params, seed))
+            made = learner.cls(**settle_parameters(learner.cls, learner.params, seed))
             made.fit(work.values[ANALYSIS], work.target[ANALYSIS], sample_weight=work.weights[ANALYSIS])
             assert np.array_equal(own, np.asarray(made.predict(work.values[ASSESSMENT]), np.float64))
             assert np.array_equal(path.model(learner).predict(work)[ASSESSMENT], own)

@@ -6,13 +6,13 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from modelsel.statistics import confidence_set as own
-from modelsel.statistics.confidence_set import differences, every_best, may_be_best, resampled
+from modelsel.statistics.confidence_set import differences, every_best, may_be_best, resample
 
 
 def sets(losses: NDArray[np.float32], seed: int = 0, **further) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     rng = np.random.default_rng(seed)
     found = differences(losses, int(np.average(losses, axis=0, weights=further.get("weights")).argmin()), rng, **further)
-    moved = resampled(found, rng)
+    moved = resample(found, rng)
     return may_be_best(found, moved), every_best(found, moved)
 
 
@@ -57,7 +57,7 @@ def test_resamples_move_means_by_their_standard_errors() -> None:
     rng = np.random.default_rng(1)
     losses = correlated(rng, 500, np.array([0.1, 0.2, 0.3]))
     found = differences(losses, 0, rng)
-    moved = resampled(found, rng)
+    moved = resample(found, rng)
     assert moved[:, 1:].std(axis=0) == pytest.approx(found.error[1:], rel=0.1)
     assert moved.mean(axis=0) == pytest.approx(np.zeros(3), abs=0.003)
 
@@ -70,7 +70,7 @@ def test_sums_of_very_many_rows_are_drawn_in_blocks(monkeypatch) -> None:
     found = differences(losses, 0, np.random.default_rng(0))
     assert found.sums.shape == (500, 30)
     assert found.mean == pytest.approx((losses - losses[:, [0]]).mean(axis=0), abs=1e-6)
-    assert resampled(found, np.random.default_rng(0)).std(axis=0)[1:] == pytest.approx(found.error[1:], rel=0.15)
+    assert resample(found, np.random.default_rng(0)).std(axis=0)[1:] == pytest.approx(found.error[1:], rel=0.15)
     blocks, every_in_blocks = sets(losses)
     assert (blocks != whole).sum() <= 2
     assert (every_in_blocks != every).sum() <= 2

@@ -15,7 +15,7 @@ from modelsel.statistics.information import (
     gini,
     joint_counts,
     mutual_information,
-    smoothed,
+    smooth,
     symmetric_uncertainty,
 )
 
@@ -68,13 +68,13 @@ def test_the_gain_of_outlook_is_the_printed_one():
 
 @given(joints.filter(lambda joint: joint.sum() > 0), st.floats(0, 10))
 def test_laplace_is_the_m_estimate_with_a_uniform_prior(joint, strength):
-    assert smoothed(joint, strength) == pytest.approx(smoothed(joint, m=strength * joint.shape[1]), abs=1e-12)
-    assert smoothed(joint, strength).sum(axis=1) == pytest.approx(np.ones(len(joint)))
+    assert smooth(joint, strength) == pytest.approx(smooth(joint, m=strength * joint.shape[1]), abs=1e-12)
+    assert smooth(joint, strength).sum(axis=1) == pytest.approx(np.ones(len(joint)))
 
 
 def test_smoothing_nothing_gives_the_prior():
-    assert smoothed([0, 0], 0).tolist() == [0.5, 0.5]
-    assert smoothed([0, 0], m=0, prior=[0.1, 0.9]).tolist() == [0.1, 0.9]
+    assert smooth([0, 0], 0).tolist() == [0.5, 0.5]
+    assert smooth([0, 0], m=0, prior=[0.1, 0.9]).tolist() == [0.1, 0.9]
 
 
 def test_weights_count_like_repeats():

@@ -9,7 +9,7 @@ import pytest
 
 from modelsel.core.types import Feature, Table
 from modelsel.ledger.rows import screens
-from modelsel.ledger.rows.screens import MANY, Screen, drawn, hashed
+from modelsel.ledger.rows.screens import MANY, Screen, draw_screen, screen_hashes
 from modelsel.watcher.predictions import PredictionMemory
 from modelsel.watcher.recognition import Recogniser, SealedRows
 
@@ -22,7 +22,7 @@ def table(values: np.ndarray, names: str = "abcdefgh") -> Table:
 
 
 def screen(values: np.ndarray) -> Screen:
-    return drawn(table(values), "t1", SECRET)
+    return draw_screen(table(values), "t1", SECRET)
 
 
 @pytest.mark.parametrize("rows", [50, 2 * MANY])
@@ -37,9 +37,9 @@ def test_kernel_and_numpy_pass_the_same_rows_and_those_that_are_sealed(rows: int
     assert np.array_equal(found, sealed)
     assert np.array_equal(one.passing_rows(np.asfortranarray(values), places), sealed)
     cells = [values[:, place] for place in places]
-    with_kernel = hashed(cells, SECRET)
+    with_kernel = screen_hashes(cells, SECRET)
     monkeypatch.setattr(screens, "load", lambda name: None)
-    assert np.array_equal(hashed(cells, SECRET), with_kernel)
+    assert np.array_equal(screen_hashes(cells, SECRET), with_kernel)
     assert np.array_equal(one.passing_rows(values, places), sealed)
 
 
@@ -67,8 +67,8 @@ def test_one_cell_of_the_columns_that_count_makes_another_row() -> None:
 def test_rows_are_known_in_every_container(seen: Callable[[np.ndarray], Any]) -> None:
     values = np.random.default_rng(1).normal(size=(60, 4)).astype(np.float32).astype(float)
     features = tuple(Feature(name, "numeric") for name in "abcd")
-    sealed = drawn(Table(name="t", features=features, values=values[:30], rows=np.arange(30)), "t1", SECRET)
-    by_place = drawn(Table(name="t", features=tuple(Feature(f"x{i}", "numeric") for i in range(4)), values=values[:30],
+    sealed = draw_screen(Table(name="t", features=features, values=values[:30], rows=np.arange(30)), "t1", SECRET)
+    by_place = draw_screen(Table(name="t", features=tuple(Feature(f"x{i}", "numeric") for i in range(4)), values=values[:30],
                            rows=np.arange(30)), "t2", SECRET)  # fmt: skip
     found = Recogniser([sealed, by_place]).sealed_in(seen(values[10:]))
     assert found.mask.tolist() == [True] * 20 + [False] * 30

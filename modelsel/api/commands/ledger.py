@@ -226,11 +226,11 @@ def _one_of_a_table(groups: Sequence[list[StudySummary]]) -> list[list[StudySumm
         tables.setdefault(_table(group[0]), []).append(group)
     for several in tables.values():
         if len(several) > 1:
-            Lines(sys.stderr).say(_closed(several))
+            Lines(sys.stderr).say(why_closed(several))
     return [several[0] for several in tables.values() if len(several) == 1]
 
 
-def _closed(several: Sequence[list[StudySummary]]) -> str:
+def why_closed(several: Sequence[list[StudySummary]]) -> str:
     """Say why no test set of a table was opened, and what can be done."""
     first = several[0][0]
     return (
@@ -264,11 +264,11 @@ def _opens_every(outcome: StudySummary) -> bool:
 
 def _commit(outcomes: Sequence[StudySummary]) -> None:
     """Commit to all studies of one test set while no answer is known: each then pays for its index alone."""
-    from modelsel.final_test import resealed
+    from modelsel.final_test import reseal
     from modelsel.guard.gate import Gate
     from modelsel.record.folder import RunFolder
 
     folder = RunFolder.open(outcomes[0].folder)
-    parts, sealing = resealed(folder)
+    parts, sealing = reseal(folder)
     if kind_of(parts.guard) != "off":
         Gate(parts.guard, folder.root).commit(sealing, [outcome.spec_id for outcome in outcomes])

@@ -148,9 +148,9 @@ def predict_file(
     folder: RunFolder, path: Path, explain: bool = False, sets: float | None = None, interval: float | None = None
 ) -> Predictions:
     """Predictions of a run's final model for the rows of a file; what is noticed about them is said on stderr."""
-    from modelsel.dataset.columns.settings import listed
+    from modelsel.dataset.columns.settings import as_names
     from modelsel.dataset.tables.prediction_rows import read_like
-    from modelsel.record.refit import answered, ready
+    from modelsel.record.refit import ask_model, ready
 
     if not path.is_file():
         raise ConfigurationError(
@@ -159,18 +159,18 @@ def predict_file(
     say = Lines(sys.stderr).say
     predictor = ready(folder, say)
     dataset = folder.config()["dataset"]
-    rows = read_like(path, predictor.features, ids=listed(dataset.get("id")), **inherited(path, dataset))
+    rows = read_like(path, predictor.features, ids=as_names(dataset.get("id")), **inherited_settings(path, dataset))
     for finding in rows.findings:
         say(f"{finding.code}: {finding.message}; {finding.do}")
     _remember(folder, rows.table)
     if not predictor.classes:
-        said = answered(folder, predictor, rows.table, scores=False)
+        said = ask_model(folder, predictor, rows.table, scores=False)
         return _of_numbers(said.predicted[0], rows.ids, explain, sets, _ends(folder, rows.table, interval))
     _refuse_interval(interval)
     more = {"path": tree_paths(predictor, rows.table)} if explain else {}
     if sets is not None:
         more["set"] = prediction_sets(folder, rows.table, sets)
-    said = answered(folder, predictor, rows.table, scores=True)
+    said = ask_model(folder, predictor, rows.table, scores=True)
     assert said.scores is not None, "they were asked for"
     labels = [predictor.classes[place] for place in said.predicted[0].tolist()]
     return Predictions(predictor.classes, labels, said.scores[0].tolist(), rows.ids, more)
@@ -247,7 +247,7 @@ def tree_paths(predictor: Any, table: Any) -> list[str]:
     return list(told(predictor.prepared(table)))
 
 
-def inherited(path: Path, dataset: Mapping[str, object]) -> dict[str, Any]:
+def inherited_settings(path: Path, dataset: Mapping[str, object]) -> dict[str, Any]:
     """Settings of the study's own file that hold for a new one of the same format.
 
     >>> inherited(Path("new.csv"), {"kind": "csv", "delimiter": ";", "target": "y"})

@@ -110,11 +110,11 @@ def stores() -> Iterator[Line]:
     from modelsel.kernels.compiler import folder
     from modelsel.ledger.home import Home
     from modelsel.record.folder import ROOT
-    from modelsel.record.mlflow.store import embedded
+    from modelsel.record.mlflow.store import embedded_store
 
     for what, path in (("runs", ROOT), ("home", Home.find().folder), ("kernel cache", folder())):
         yield (what, *writable(path))
-    sqlite = embedded(ROOT).sqlite
+    sqlite = embedded_store(ROOT).sqlite
     there = sqlite is not None and sqlite.exists()
     yield "mlflow", f"{sqlite} ({sqlite.stat().st_size / 1e6:.1f} MB)" if sqlite and there else "no embedded store yet", OK
     if uri := os.environ.get("MLFLOW_TRACKING_URI"):

@@ -52,7 +52,7 @@ def ui(port: int = 5000, host: str = "127.0.0.1") -> int:
     from modelsel.record.mlflow import store as mlflow_store
     from modelsel.reporting.text.terminal import Lines
 
-    store = mlflow_store.embedded(ROOT)
+    store = mlflow_store.embedded_store(ROOT)
     if store.sqlite is None or not store.sqlite.exists():
         raise ConfigurationError(Problem("MSEL-252", "there is no store yet", str(store.sqlite), "`modelsel run` makes one"))
     _write_what_is_due(store, ROOT)

@@ -61,13 +61,13 @@ def _sql(predictor: Any, table: str) -> str:
 def _rules(predictor: object, _: str) -> str:
     from modelsel.tree.export.rules import rules_text
 
-    return f"{rules_text(_cut(predictor))}\n"
+    return f"{rules_text(_tree_of(predictor))}\n"
 
 
 def _dot(predictor: object, _: str) -> str:
     from modelsel.tree.export.nested import to_dot
 
-    return f"{to_dot(_cut(predictor))}\n"
+    return f"{to_dot(_tree_of(predictor))}\n"
 
 
 def _json(predictor: Any, _: str) -> str:
@@ -83,7 +83,7 @@ def _json(predictor: Any, _: str) -> str:
     return json.dumps({"kind": described.kind, "facts": described.facts, "arrays": arrays}, ensure_ascii=False) + "\n"
 
 
-def _cut(predictor: Any) -> Any:
+def _tree_of(predictor: Any) -> Any:
     """Return the tree of the final model; other models are refused."""
 
     from modelsel.learner.trees.model import TreeModel

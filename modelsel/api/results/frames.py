@@ -7,7 +7,7 @@ import pandas as pd
 
 from modelsel.api.results.specification import value
 from modelsel.core.types import Integers
-from modelsel.record.candidates import OPTIONAL_PARTS, Row, varied
+from modelsel.record.candidates import OPTIONAL_PARTS, Row, varied_parameters
 from modelsel.record.folder import RunFolder
 from modelsel.record.tables import TABLES
 from modelsel.record.tables import tables as table_rows
@@ -25,7 +25,7 @@ def leaderboard(folder: RunFolder) -> pd.DataFrame:
     """
     outcome, rows = folder.outcome(), folder.candidates()
     tied = {outcome.winner["id"], *outcome.winner.get("indistinguishable", ())}
-    telling = varied(rows)
+    telling = varied_parameters(rows)
     names = list(dict.fromkeys(name for row in rows for name in telling[row.id]))
     lines = [_line(row, telling[row.id], names, row.id in tied) for row in sorted(rows, key=_order)]
     frame = pd.DataFrame(lines)
@@ -89,7 +89,7 @@ def _source_rows(folder: RunFolder) -> Integers:
     return rows
 
 
-def _read(name: str, text: str) -> Any:
+def _parameter_value(name: str, text: str) -> Any:
     """`none` is no value, but of a part it is a name."""
     return text if name in OPTIONAL_PARTS else value(text)
 
@@ -102,7 +102,7 @@ def _line(row: Row, telling: dict[str, str], names: list[str], tied: bool) -> di
     """Make a candidate's row of the leaderboard."""
     return {
         "rank": row.rank or None, "id": row.id, "entry": row.label, "learner": row.learner,
-        **{name: _read(name, telling[name]) if name in telling else None for name in names},
+        **{name: _parameter_value(name, telling[name]) if name in telling else None for name in names},
         "mean": row.mean, "se": row.se, "difference_se": row.difference_se, **row.measures,
         **{f"fold_{i:02d}": score for i, score in enumerate(row.folds)},
         "complexity": row.complexity, "unit": row.unit, "status": row.status, "tied": tied,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from modelsel.core.outcome import StudySummary, TestResult
-from modelsel.core.sized import sized
+from modelsel.core.sized import mean_size
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.text.roots import ROOTED, outcome_as_read
 from modelsel.reporting.text.verdict import unit_of
@@ -48,7 +48,7 @@ def _selection(outcome: StudySummary) -> list[str]:
         f"{plural(counts['distinct'], 'candidate')} declared beforehand{unfinished} were compared by {_words(outcome.measure)} "
         f"on the same {plural(int(scheme['folds']), 'fold')} ({_words(scheme['name'])}, seed {outcome.seed}), and one was "
         f"chosen by the rule “{_words(outcome.rule)}”: {winner.get('entry') or winner['learner']} with "
-        f"{sized(winner['complexity']['value'], winner['complexity']['name'])}{told}."
+        f"{mean_size(winner['complexity']['value'], winner['complexity']['name'])}{told}."
     ]
 
 

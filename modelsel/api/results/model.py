@@ -12,7 +12,7 @@ from modelsel.core.types import Feature, Table
 from modelsel.dataset.tables.in_memory import columns, is_frame
 from modelsel.dataset.tables.prediction_rows import like
 from modelsel.estimator import Classifier, Regressor, with_source
-from modelsel.record.new_rows import told
+from modelsel.record.new_rows import warn_of_unseen
 from modelsel.runner.final_fit import Final
 
 
@@ -28,7 +28,7 @@ class ReadsAsItsStudy:
         if not is_frame(X):
             X = _by_position(X, features)
         try:
-            table = told(like(tuple(columns(X).values()), features, "table", "data", missing).table)
+            table = warn_of_unseen(like(tuple(columns(X).values()), features, "table", "data", missing).table)
             return with_source(table, X, self.final_)  # type: ignore[attr-defined]
         except DataError as error:  # what scikit-learn's callers catch
             raise ValueError(str(error)) from error
@@ -73,7 +73,7 @@ class StudyRegressor(ReadsAsItsStudy, Regressor):
     """A fitted `Regressor` that reads tables as its study did; `fit` makes it an ordinary one."""
 
 
-def fitted(
+def fitted_estimator(
     final: Final, spec: Mapping[str, object], seed: int, labels: NDArray[Any], missing: Sequence[str] = (),
     by_estimator: bool = False,
 ) -> StudyClassifier | StudyRegressor:  # fmt: skip

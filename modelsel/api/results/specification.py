@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from modelsel.config.build import learner as build
-from modelsel.config.merge import nested
+from modelsel.config.merge import nest
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.types import Candidate
 from modelsel.record.candidates import Row
@@ -16,7 +16,7 @@ WORDS = {"none": None, "true": True, "false": False}
 
 def candidate(row: Row, plugins: Sequence[str] = ()) -> Candidate:
     """The candidate of a row; ConfigurationError where what is built is not what was recorded (another version, a plugin)."""
-    made = Candidate(*_built(row, plugins), entry=row.entry)
+    made = Candidate(*_learner_and_steps(row, plugins), entry=row.entry)
     if made.id != row.id:
         fix = "run the study again with this version"
         raise ConfigurationError(Problem("MSEL-805", "its parameters mean something else here", f"candidate {row.id}", fix))
@@ -28,7 +28,7 @@ def plugins_of(folder: RunFolder) -> tuple[str, ...]:
     return tuple(folder.config().get("plugins") or ())
 
 
-def _built(row: Row, plugins: Sequence[str]) -> tuple[Any, tuple[Any, ...]]:
+def _learner_and_steps(row: Row, plugins: Sequence[str]) -> tuple[Any, tuple[Any, ...]]:
     """Learner and steps; `none` is no value, and where a value is needed the word."""
     try:
         return build(specification(row), None, plugins)
@@ -45,7 +45,7 @@ def specification(row: Row, words: Collection[str] = ()) -> dict[str, Any]:
     given = {name: text for name, text in row.parameters.items() if name.partition(".")[0] != "preparer"}
     own = {name: text if name in words else value(text) for name, text in given.items()}
     steps = _steps(row.parameters)
-    return {"kind": row.learner, **nested(own), **({"preparer": steps} if steps else {})}
+    return {"kind": row.learner, **nest(own), **({"preparer": steps} if steps else {})}
 
 
 def value(text: str) -> Any:
@@ -70,5 +70,5 @@ def _steps(parameters: Mapping[str, str]) -> list[dict[str, Any]]:
         again = kinds[: index + 1].count(kind)
         prefix = f"preparer.{kind}{f'_{again}' if again > 1 else ''}."
         own = {name.removeprefix(prefix): value(text) for name, text in parameters.items() if name.startswith(prefix)}
-        steps.append({"kind": kind, **nested(own)})
+        steps.append({"kind": kind, **nest(own)})
     return steps

@@ -64,7 +64,7 @@ class CandidateScores:
         return sign * found.mean + offset, low, high
 
 
-def answered(
+def compute_cells(
     plan: Plan, task: Task, resampling: Resampling, measure: BaseMeasure, seed: int, workers: int,
     beside: Mapping[str, BaseMeasure] = NOTHING, training: Training | None = None, tell: Told = lambda job, result: None,
 ) -> CandidateScores:  # fmt: skip
@@ -80,7 +80,7 @@ def answered(
     )
     known: dict[str, Floats] = {}
     matrix = LossMatrix(task, resampling, len(plan.candidates)) if measure.over_rows else None
-    for job, result, scored, trained in _on_one_thread_each(_computed(work, workers, training)):
+    for job, result, scored, trained in _on_one_thread_each(_compute_jobs(work, workers, training)):
         members = np.array(job.members)
         scores.add(job.cell.fold, members, scored)
         seconds[members, job.cell.fold] = result.seconds / len(members)
@@ -130,27 +130,27 @@ def whole(resampling: Resampling, task: Task) -> bool:
     return full and bool((times[counts] == 1).all())
 
 
-def _computed(work: RunContext, workers: int, training: Training | None) -> Iterator[Done]:
+def _compute_jobs(work: RunContext, workers: int, training: Training | None) -> Iterator[Done]:
     """Jobs with their results, in the plan's order whatever the number of threads."""
     jobs = [CellJob(cell, _members(work.plan, cell)) for cell in work.plan.cells]
     if workers == 1:
-        yield from (_done(work, job, training) for job in jobs)
+        yield from (_compute_and_score(work, job, training) for job in jobs)
         return
     with ThreadPoolExecutor(None if workers < 1 else workers) as threads:
-        yield from threads.map(lambda job: _done(work, job, training), jobs)
+        yield from threads.map(lambda job: _compute_and_score(work, job, training), jobs)
 
 
-def _done(work: RunContext, job: CellJob, training: Training | None) -> Done:
+def _compute_and_score(work: RunContext, job: CellJob, training: Training | None) -> Done:
     """Compute a job and score it while its fits of estimator objects are there to be asked."""
     with keeping() as fits:
         result = work.evaluate(job)
-        judged = _judged(work, job, result, fits)
+        judged = _judging_study(work, job, result, fits)
         scored = judged.scored(job.cell.fold, result)
-        trained = {} if training is None else _trained(work, job, result, training, fits)
+        trained = {} if training is None else _training_scores(work, job, result, training, fits)
     return job, result, scored, trained
 
 
-def _trained(work: RunContext, job: CellJob, result: CellResult, training: Training, fits: Fits) -> dict[str, Floats]:
+def _training_scores(work: RunContext, job: CellJob, result: CellResult, training: Training, fits: Fits) -> dict[str, Floats]:
     """Scores on the analysis rows, by the names of the scores; NaN for who did not answer."""
     fold, candidates = work.resampling.folds[job.cell.fold], work.candidates(job)
     found: dict[str, Floats] = {}
@@ -166,7 +166,7 @@ def _on_one_thread_each(found: Any) -> Any:
         yield from found
 
 
-def _judged(work: RunContext, job: CellJob, result: CellResult, fits: Fits) -> RunContext:
+def _judging_study(work: RunContext, job: CellJob, result: CellResult, fits: Fits) -> RunContext:
     """The study as the candidates that answered are judged: a scorer is told who they are, and which rows they answer for."""
     candidates, fold = work.candidates(job), work.resampling.folds[job.cell.fold]
     ok = [candidates[one] for one in result.ok]

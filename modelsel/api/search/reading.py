@@ -19,7 +19,7 @@ from modelsel.core.source import Source
 from modelsel.core.types import Candidate, ClassTask, Feature, Floats, NumberTask, Task
 from modelsel.dataset.columns.kinds import sorted_levels
 from modelsel.dataset.columns.number_target import MANY
-from modelsel.dataset.tables.frame import as_pandas, described
+from modelsel.dataset.tables.frame import as_pandas, describe_columns
 from modelsel.dataset.tables.frame import table as frame_table
 from modelsel.dataset.tables.in_memory import is_frame
 from modelsel.dataset.tables.source import by_rows, is_sparse, of_sparse
@@ -56,7 +56,7 @@ def as_given(X: Any, y: Any, sample_weight: Any = None, numbers: bool = False) -
     found = column_or_1d(y) if not numbers else _check_y(y, y_numeric=True).astype(np.float64)
     if not numbers and not countable(found):
         check_classification_targets(found)
-    features, values = _described(X)
+    features, values = _describe_rows(X)
     weights = None if sample_weight is None else _check_sample_weight(sample_weight, values, dtype=np.float64)
     shared: dict[str, Any] = {
         "name": "rows", "features": features, "values": values, "rows": np.arange(len(values)), "weights": weights,
@@ -68,7 +68,7 @@ def as_given(X: Any, y: Any, sample_weight: Any = None, numbers: bool = False) -
     return ClassTask(**shared, classes=labels, target=target, source=Source(X, classes, y)), classes
 
 
-def _described(X: Any) -> tuple[tuple[Feature, ...], Floats]:
+def _describe_rows(X: Any) -> tuple[tuple[Feature, ...], Floats]:
     """Features and numbers of rows of any kind."""
     if is_sparse(X):
         found = of_sparse(X)
@@ -78,7 +78,7 @@ def _described(X: Any) -> tuple[tuple[Feature, ...], Floats]:
     if is_frame(X):
         frame = as_pandas(X)
         try:
-            features = described(frame)
+            features = describe_columns(frame)
             return features, np.array(frame_table(frame, features).values)
         except (ValueError, TypeError):  # cells that no table holds, and that are the objects' affair
             return _numbered(by_rows(frame.to_numpy(object)))

@@ -44,14 +44,14 @@ def _untold(task: Task, resampling: Resampling, counts: Integers) -> Iterator[Pr
     """Yield a problem where a study would not make the same folds from fold numbers."""
     problems = list(Predefined().problems(task))
     made = () if problems else Predefined().instantiate(task, 0).folds
-    if len(made) == len(resampling.folds) and all(map(partial(_same, counts), made, resampling.folds)):
+    if len(made) == len(resampling.folds) and all(map(partial(_is_same_fold, counts), made, resampling.folds)):
         return
     what = "; ".join(problems) or "they repeat, overlap, or leave rows out that they could have been fitted on"
     fix = "use folds that cover the rows once, or a scheme= (repeated_kfold, bootstrap, ...), or record=False"
     yield Problem("MSEL-814", f"a study cannot tell of these folds: {what}", "record=True", fix)
 
 
-def _same(counts: Integers, one: Fold, other: Fold) -> bool:
+def _is_same_fold(counts: Integers, one: Fold, other: Fold) -> bool:
     """Return whether a fold over the kept rows is the same as a fold over all rows."""
     return all(
         np.array_equal(counts[mine], np.sort(theirs))
@@ -59,7 +59,7 @@ def _same(counts: Integers, one: Fold, other: Fold) -> bool:
     )
 
 
-def studied(
+def study_of(
     task: Task, resampling: Resampling, candidates: tuple[Candidate, ...], labels: NDArray[Any], measure: BaseMeasure,
     settings: Mapping[str, Any],
 ) -> tuple[Outcome, CandidateScores]:  # fmt: skip

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from modelsel.api.search.cells import CandidateScores, usual_size
 from modelsel.api.search.scoring import Scorings
-from modelsel.core.types import Candidate, Floats, rounded
+from modelsel.core.types import Candidate, Floats, round_to_scale
 from modelsel.foreign import objects
 from modelsel.learner.object import Object
 from modelsel.record.candidates import differing
@@ -31,7 +31,7 @@ def parameters(candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
 
 def _own(candidate: Candidate, telling: Collection[str]) -> dict[str, Any]:
     if isinstance(candidate.learner, Object):
-        return {name: objects.read(value) for name, value in candidate.learner.params.items()}
+        return {name: objects.read_parameter(value) for name, value in candidate.learner.params.items()}
     return {name: value for name, value in candidate.parameters.items() if name in telling}
 
 
@@ -41,7 +41,7 @@ def results(found: CandidateScores, scorings: Scorings, params: list[dict[str, A
     told: dict[str, Any] = {
         "mean_fit_time": found.seconds.mean(axis=1), "std_fit_time": found.seconds.std(axis=1),
         "mean_score_time": np.zeros(len(params)), "std_score_time": np.zeros(len(params)),
-        **{f"param_{name}": _masked([one.get(name, np.ma.masked) for one in params]) for name in names},
+        **{f"param_{name}": _mask([one.get(name, np.ma.masked) for one in params]) for name in names},
         "params": params,
     }  # fmt: skip
     for name, scoring in scorings.each.items():
@@ -65,12 +65,12 @@ def _scores(folds: Floats, part: str, name: str, scale: float = 1.0) -> dict[str
     told: dict[str, Any] = {f"split{index}_{part}_{name}": folds[:, index] for index in range(folds.shape[1])}
     told |= {f"mean_{part}_{name}": mean, f"std_{part}_{name}": folds.std(axis=1)}
     if part == TEST:
-        ranked = np.where(np.isnan(mean), -np.inf, rounded(mean, scale))
+        ranked = np.where(np.isnan(mean), -np.inf, round_to_scale(mean, scale))
         told[f"rank_{part}_{name}"] = ((ranked[None, :] > ranked[:, None]).sum(axis=1) + 1).astype(np.int32)
     return told
 
 
-def _masked(values: list[Any]) -> NDArray[Any]:
+def _mask(values: list[Any]) -> NDArray[Any]:
     """A masked array, masked where a parameter does not apply; of numbers or truth values where all are of one such type."""
     given = [value for value in values if value is not np.ma.masked]
     kinds = {type(value) for value in given}

@@ -134,16 +134,16 @@ def scoring_of(scoring: Any, measure: Any, builder: Builder | None = None, kind:
     own = builder or Builder(Folders.of())
     if scoring is not None and measure is not None:
         own.problems.append(Problem("MSEL-813", "scoring and measure are both given", "SelectionCV", "give one of them"))
-    wrong = [*_unscored(scoring, own.folders.options("measure"))]
+    wrong = [*_scoring_problems(scoring, own.folders.options("measure"))]
     own.problems.extend(wrong)
     said = measure_of(None if wrong else scoring, measure, kind)
-    made = _asked(scoring, kind) if said is None else _measured(said, own)
+    made = _wrap_scorer(scoring, kind) if said is None else _measure_scorer(said, own)
     if builder is None:
         ConfigurationError.raise_if(own.problems)
     return made
 
 
-def _unscored(scoring: Any, measures: Iterable[str]) -> Iterator[Problem]:
+def _scoring_problems(scoring: Any, measures: Iterable[str]) -> Iterator[Problem]:
     """Yield the problems of `scoring`: several scorers, a name that scikit-learn does not know, or no scorer at all."""
     if isinstance(scoring, str):
         if scoring not in get_scorer_names():
@@ -157,7 +157,7 @@ def _unscored(scoring: Any, measures: Iterable[str]) -> Iterator[Problem]:
         yield Problem("MSEL-815", f"{scoring.__name__} is a metric of labels, no scorer of an estimator", "scoring", fix)
 
 
-def _measured(measure: Any, builder: Builder) -> Scoring:
+def _measure_scorer(measure: Any, builder: Builder) -> Scoring:
     """Build a measure of modelsel's as a scorer; error is turned into accuracy."""
     built = builder.part("measure", {"kind": measure} if isinstance(measure, str) else dict(measure), "measure")
     sign = 1.0 if getattr(built, "higher_is_better", False) else -1.0
@@ -223,7 +223,7 @@ def own_score(estimator: Any, X: Any, y: Any) -> float:
     return float(estimator.score(X, y))
 
 
-def _asked(scoring: Any, kind: TaskKind) -> Scoring:
+def _wrap_scorer(scoring: Any, kind: TaskKind) -> Scoring:
     """Wrap a scorer of scikit-learn's."""
     asked = Asked(scoring if callable(scoring) else get_scorer(scoring), (kind,))
     return Scoring(asked, 1.0, 0.0, AskedAlone(asked))

@@ -19,7 +19,7 @@ from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from modelsel.api.search.cells import CandidateScores, answered
+from modelsel.api.search.cells import CandidateScores, compute_cells
 from modelsel.api.search.reading import as_given, in_words_of_fit, looks_like_numbers, warn_of_dates
 from modelsel.api.search.results import beside, parameters, results
 from modelsel.api.search.scoring import Asked, Scorings, judge_themselves, measure_of, own_score, scorings_of
@@ -39,12 +39,12 @@ from modelsel.dataset.tables.in_memory import is_frame
 from modelsel.dataset.tables.source import is_sparse
 from modelsel.estimator import Classifier, Regressor, numbers_of, task_of
 from modelsel.foreign.libraries import is_pairwise, kinds_read, takes_categorical, takes_nan
-from modelsel.foreign.written import is_pipeline, of_objects, spaced
+from modelsel.foreign.written import as_space, is_pipeline, of_objects
 from modelsel.learner.object import Object
 from modelsel.learner.transformed_target import TransformedTarget
 from modelsel.measure.answerable import unanswerable
 from modelsel.measure.base import BaseMeasure
-from modelsel.measure.beside import named, unbounded
+from modelsel.measure.beside import bound_problems, bounding_measures
 from modelsel.measure.r2 import R2
 from modelsel.planning.make import make
 from modelsel.rule.base import among, nearest
@@ -60,8 +60,8 @@ def _best_has(method: str) -> Callable[["SelectionCV"], bool]:
     """Whether the best estimator has a method; before `fit` an estimator alone is asked, else probabilities are assumed."""
 
     def found(search: "SelectionCV") -> bool:
-        _refitted(method)(search)
-        best = vars(search).get("best_estimator_", _alone(search.space))
+        _require_refit(method)(search)
+        best = vars(search).get("best_estimator_", _single_estimator(search.space))
         if best is None:
             return method == "predict_proba" and not search._predicts_numbers
         return bool(getattr(best, method))
@@ -69,7 +69,7 @@ def _best_has(method: str) -> Callable[["SelectionCV"], bool]:
     return found
 
 
-def _refitted(method: str) -> Callable[["SelectionCV"], bool]:
+def _require_refit(method: str) -> Callable[["SelectionCV"], bool]:
     """AttributeError where no final estimator was wanted."""
 
     def found(search: "SelectionCV") -> bool:
@@ -238,14 +238,14 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         resampling = _whole(self._resampling(task, groups), task)
         if not resampling.folds:
             raise ValueError("No fits were performed. Was the CV iterator empty? Were there no candidates?")
-        undefined = _undefined(scoring.measure, task, resampling) if numbers else ()
+        undefined = _why_undefined(scoring.measure, task, resampling) if numbers else ()
         if wrong := [*undefined, *rule.problems(resampling, scoring.measure.over_rows)]:
             raise ValueError("; ".join(wrong))
         bounds = getattr(rule, "bounds", ())
-        if wrong := [*unbounded(scoring.measure, bounds, task, resampling)]:
+        if wrong := [*bound_problems(scoring.measure, bounds, task, resampling)]:
             raise ValueError("; ".join(wrong))
         others = {beside(name): one.measure for name, one in scorings.beside.items() if name != scorings.name}
-        shown = {**named(scoring.measure, bounds), **others}
+        shown = {**bounding_measures(scoring.measure, bounds), **others}
         ConfigurationError.raise_if(
             Problem("MSEL-816", reason, f"space.{entry}")
             for entry, reason in unanswerable((scoring.measure, *shown.values()), candidates)
@@ -265,7 +265,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             self._refit(candidates[self.best_index_], task)
         return self
 
-    @available_if(_refitted("predict"))  # type: ignore[untyped-decorator]
+    @available_if(_require_refit("predict"))  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict labels or numbers by the best estimator.
 
@@ -431,7 +431,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         found: NDArray[np.float64] = self.best_estimator_.score_samples(X)
         return found
 
-    @available_if(_refitted("score"))  # type: ignore[untyped-decorator]
+    @available_if(_require_refit("score"))  # type: ignore[untyped-decorator]
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Score the best estimator by `scoring`, higher is better.
 
@@ -461,7 +461,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that missing and nominal values are taken."""
         tags = super().__sklearn_tags__()
-        alone, numbers = _alone(self.space), self._predicts_numbers
+        alone, numbers = _single_estimator(self.space), self._predicts_numbers
         tags.estimator_type = "regressor" if numbers else "classifier"
         tags.classifier_tags = None if numbers else ClassifierTags()
         tags.regressor_tags = RegressorTags() if numbers else None
@@ -498,7 +498,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _read(self, X: Any, y: Any, weights: Any, numbers: bool) -> tuple[Task, Any]:
         """The rows as a task, and the entries of the space; objects are fitted as they are wherever they can read the rows."""
-        space = spaced(self.space)
+        space = as_space(self.space)
         alone = of_objects(space)
         task, labels = as_given(X, y, weights, numbers) if alone else self._task(X, y, weights, numbers)
         nominal = is_frame(X) and any(feature.kind != "numeric" or feature.dates for feature in task.features)
@@ -558,7 +558,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 return _by_units(task, 5 if self.cv is None else self.cv, self.seed)
             classes = isinstance(task, ClassTask)
             splitter, y = check_cv(self.cv, task.target, classifier=classes), task.target
-            return given(task, list(splitter.split(np.zeros(len(task)), self._labels[y] if classes else y, groups)))
+            return splitter_folds(task, list(splitter.split(np.zeros(len(task)), self._labels[y] if classes else y, groups)))
         builder = Builder(Folders.of())
         scheme = builder.part("scheme", _named(self.scheme), "scheme")
         ConfigurationError.raise_if(builder.problems)
@@ -651,7 +651,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             plan, workers = make(candidates, task, resampling), self.n_jobs or 1
             shows = SearchLines(self.verbose, candidates, len(resampling.folds), scorings.chooses)
             shows.begin()
-            return answered(plan, task, resampling, measure, self.seed, workers, shown, training, shows.cell)
+            return compute_cells(plan, task, resampling, measure, self.seed, workers, shown, training, shows.cell)
         from modelsel.api.search import recorded
 
         ConfigurationError.raise_if(self._unrecorded(scorings))
@@ -667,7 +667,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             "pool": {"kind": "auto", "n_jobs": self.n_jobs or 1}, "ensemble": {"kind": "off"},
             **({} if self.record is True else self.record),
         }  # fmt: skip
-        self.outcome_, found = recorded.studied(task, resampling, candidates, self._labels, measure, settings)
+        self.outcome_, found = recorded.study_of(task, resampling, candidates, self._labels, measure, settings)
         return found
 
     def _unrecorded(self, scorings: Scorings) -> Iterator[Problem]:
@@ -718,13 +718,13 @@ def _whole(resampling: Resampling, task: Task) -> Resampling:
 
 def _kinds(space: Any) -> set[tuple[str, ...]]:
     """The kinds of target that the estimator objects of a space read, but for objects that say nothing of it."""
-    entries = spaced(space)
+    entries = as_space(space)
     each = list(entries.values()) if isinstance(entries, Mapping) else []
     found = [one[0] if isinstance(one, tuple) and one else one for one in each]
     return {kinds for one in found if hasattr(one, "get_params") and not isclass(one) and (kinds := kinds_read(one))}
 
 
-def _undefined(measure: BaseMeasure, task: Task, resampling: Resampling) -> Iterable[str]:
+def _why_undefined(measure: BaseMeasure, task: Task, resampling: Resampling) -> Iterable[str]:
     """Why a measure of numbers is not defined; R² of rows of one value is what scikit-learn says, 1 or 0."""
     return measure.undefined(resampling) if isinstance(measure, R2) else measure.problems(task, resampling)
 
@@ -743,9 +743,9 @@ def _named(part: Any) -> Any:
     return {"kind": part} if isinstance(part, str) else dict(part) if isinstance(part, Mapping) else part
 
 
-def _alone(space: Any) -> Any:
+def _single_estimator(space: Any) -> Any:
     """The estimator of a space that is one estimator with its grid; None for any other."""
-    each = list(spaced(space).values()) if isinstance(spaced(space), Mapping) else []
+    each = list(as_space(space).values()) if isinstance(as_space(space), Mapping) else []
     found = each[0][0] if len(each) == 1 and isinstance(each[0], tuple) else each[0] if len(each) == 1 else None
     return found if hasattr(found, "get_params") else None
 
@@ -775,7 +775,7 @@ def _one_by_one(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     return tuple(candidate for candidate in candidates if not candidate.of_others)
 
 
-def given(task: Task, splits: Sequence[tuple[Any, Any]]) -> Resampling:
+def splitter_folds(task: Task, splits: Sequence[tuple[Any, Any]]) -> Resampling:
     """Folds of a splitter; rows of weight 0 take no part. A row that is assessed again belongs to a further repeat."""
     times, counts = np.zeros(len(task), np.int64), task.row_weights > 0
     if not counts.any():

@@ -18,7 +18,7 @@ from modelsel.dataset.columns.spellings import BOOLEAN
 EXACT = 2**53
 
 
-def known(kind: pa.DataType) -> bool:
+def can_be_read(kind: pa.DataType) -> bool:
     """Return whether cells of this type can be read at all."""
     return not (
         pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_duration(kind)
@@ -27,17 +27,17 @@ def known(kind: pa.DataType) -> bool:
 
 def column(name: str, data: pa.ChunkedArray) -> RawColumn:
     """A column of a table; one of an unreadable type has no values."""
-    return replace(_read(name, data), type="date" if pa.types.is_temporal(data.type) else type_of(data.type))
+    return replace(_read_cells(name, data), type="date" if pa.types.is_temporal(data.type) else type_of(data.type))
 
 
-def _read(name: str, data: pa.ChunkedArray) -> RawColumn:
+def _read_cells(name: str, data: pa.ChunkedArray) -> RawColumn:
     """Read the cells of a column."""
     kind = data.type
     if pa.types.is_dictionary(kind):
         return _categories(name, data)
     if pa.types.is_boolean(kind):
         return text_column(name, data.cast(pa.string()), "nominal", BOOLEAN)
-    if pa.types.is_null(kind) or not known(kind):  # the latter only where it is ignored
+    if pa.types.is_null(kind) or not can_be_read(kind):  # the latter only where it is ignored
         return RawColumn(name, numbers=np.full(len(data), np.nan))
     if pa.types.is_integer(kind) and (pc.max(pc.abs(data.cast(pa.decimal128(20)))).as_py() or 0) > EXACT:
         return text_column(name, data.cast(pa.string()))

@@ -13,9 +13,9 @@ from modelsel.core.errors import DataError, Problem
 from modelsel.core.types import Booleans, ClassTask, Feature, Finding, Floats, Integers, NumberTask, Task
 from modelsel.dataset.columns import kinds
 from modelsel.dataset.columns.column import NAMED, RawColumn, examples, rows_said
-from modelsel.dataset.columns.number_target import settled
+from modelsel.dataset.columns.number_target import settle_target
 from modelsel.dataset.columns.numbers import numbers, seconds
-from modelsel.dataset.columns.settings import TableSettings, listed
+from modelsel.dataset.columns.settings import TableSettings, as_names
 from modelsel.dataset.columns.target import Target
 from modelsel.dataset.columns.target import make as classes_of
 
@@ -51,7 +51,7 @@ def assemble(
         raise DataError(Problem("MSEL-311", "a header and no rows", name, "the source needs data rows"))
     assert settings.target is not None, "problems() was not asked"
     types = {name: column.read_as for name, column in cleaned.items()}
-    target = settled(cleaned[settings.target], classes_of(cleaned[settings.target], settings), settings, decimal)
+    target = settle_target(cleaned[settings.target], classes_of(cleaned[settings.target], settings), settings, decimal)
     if target.numbers is not None:
         types[settings.target] = "float"  # whether they are whole, sealed rows would tell too
     problems += target.problems
@@ -156,9 +156,9 @@ def _extra(columns: dict[str, RawColumn], settings: TableSettings, problems: lis
     if settings.groups:
         made["groups"] = groups(columns[settings.groups], complain)
     if settings.unit:
-        made |= _units(columns, listed(settings.unit), made.get("groups"), complain)
+        made |= _units(columns, as_names(settings.unit), made.get("groups"), complain)
     if settings.id:
-        made["ids"] = ids([columns[name] for name in listed(settings.id)], complain)
+        made["ids"] = ids([columns[name] for name in as_names(settings.id)], complain)
     if settings.time:
         made["times"] = times(columns[settings.time], complain)
     if settings.fold:

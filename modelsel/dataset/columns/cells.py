@@ -41,12 +41,12 @@ def cells(data: Any) -> Iterator[tuple[str, Any]]:
 
 def demand_unique(table: object) -> None:
     """Raise ConfigurationError for a table in which several columns have one name."""
-    if twice := repeated(_names(table)):
+    if twice := repeated_names(_names(table)):
         what, fix = f"several columns are called {', '.join(map(repr, twice))}", "give each column a name of its own"
         raise ConfigurationError(Problem("MSEL-381", what, "data", fix))
 
 
-def repeated(names: Sequence[str]) -> list[str]:
+def repeated_names(names: Sequence[str]) -> list[str]:
     """List the names that occur more than once.
 
     >>> repeated(["a", "b", "a"])
@@ -66,11 +66,11 @@ def to_arrow(data: object) -> pa.ChunkedArray:
     if pa.types.is_run_end_encoded(whole.type):
         return pa.chunked_array([pc.run_end_decode(chunk) for chunk in whole.chunks], whole.type.value_type)
     if pa.types.is_dictionary(whole.type) and isinstance(series, nw.Series) and series.dtype == nw.Enum:
-        return _ordered(whole)
+        return _ordered_enumeration(whole)
     return _texts(whole) if pa.types.is_string_view(whole.type) else whole
 
 
-def _ordered(categories: pa.ChunkedArray) -> pa.ChunkedArray:
+def _ordered_enumeration(categories: pa.ChunkedArray) -> pa.ChunkedArray:
     """An enumeration with its order, which early versions of Polars leave out."""
     kind = categories.type
     if kind.ordered:

@@ -15,8 +15,8 @@ import numpy as np
 from modelsel.core.errors import Problem
 from modelsel.core.types import Feature, Finding, Floats, Integers, of_texts
 from modelsel.dataset.columns.column import RawColumn, examples, rows_said
-from modelsel.dataset.columns.numbers import EITHER, like_dates, moments, numbers, read, seconds, with_comma
-from modelsel.dataset.columns.settings import TableSettings, declared
+from modelsel.dataset.columns.numbers import EITHER, like_dates, moments, numbers, read_numbers, seconds, with_comma
+from modelsel.dataset.columns.settings import TableSettings, read_declaration
 
 EXACT = 2.0**53  # integers beyond this are no longer told apart as float64
 OTHER = "(other levels)"
@@ -38,7 +38,7 @@ class ParsedFeature:
 def make(column: RawColumn, settings: TableSettings, decimal: str = ".") -> ParsedFeature:
     """The feature of a column whose missing cells are already marked."""
     said = settings.features.get(column.name)
-    kind, levels = declared(said) if said is not None else (column.kind, column.levels)
+    kind, levels = read_declaration(said) if said is not None else (column.kind, column.levels)
     if kind == "numeric":
         return _numeric(column, decimal)
     if kind == "text":
@@ -47,12 +47,12 @@ def make(column: RawColumn, settings: TableSettings, decimal: str = ".") -> Pars
         return _nominal(column, str(kind), levels or column.levels, settings)
     if column.numbers is not None:
         return replace(_numeric(column, decimal), inferred=column.guessed)
-    return _inferred(column, settings, decimal)
+    return _infer_kind(column, settings, decimal)
 
 
-def _inferred(column: RawColumn, settings: TableSettings, decimal: str) -> ParsedFeature:
+def _infer_kind(column: RawColumn, settings: TableSettings, decimal: str) -> ParsedFeature:
     """Infer a column's kind: numbers if all texts are, else names; a doubtful mixture is a problem."""
-    found, sign = read(column.texts, decimal)
+    found, sign = read_numbers(column.texts, decimal)
     strange = [column.texts[i] for i in np.flatnonzero(np.isnan(found)).tolist()]
     if not strange:
         return replace(_as_numbers(column, found, inferred=True), comma=sign == "," and decimal == EITHER)
@@ -88,7 +88,7 @@ def _doubtful(column: RawColumn, strange: list[str], settings: TableSettings, de
 def _without_absent(column: RawColumn, words: list[str], settings: TableSettings, decimal: str) -> ParsedFeature:
     """A column of numbers in which programs wrote words where there is none."""
     rows = len(_rows_of(column, words))
-    made = _inferred(column.without({word.strip() for word in words}), settings, decimal)
+    made = _infer_kind(column.without({word.strip() for word in words}), settings, decimal)
     message = f"column '{column.name}' holds numbers, and {examples(words)} in {rows} rows, which were taken as missing"
     said = Finding("WORDS_FOR_MISSING", "low", message, f"declare dataset.features.{column.name}=nominal if they say something")
     return replace(made, findings=(*made.findings, said))
@@ -112,7 +112,7 @@ def _numeric(column: RawColumn, decimal: str) -> ParsedFeature:
     if column.numbers is not None:
         return _as_numbers(column, column.numbers)
     dates = like_dates(column.texts)
-    found = seconds(column.texts) if dates else read(column.texts, decimal)[0]
+    found = seconds(column.texts) if dates else read_numbers(column.texts, decimal)[0]
     strange = [column.texts[i] for i in np.flatnonzero(np.isnan(found)).tolist()]
     if strange:
         what = f"not a number: {examples(strange)} ({rows_said(_rows_of(column, strange))})"
@@ -159,7 +159,7 @@ def _nominal(
         return _wrong("MSEL-347", "an ordered column needs its levels in order", where, fix)
     findings: tuple[Finding, ...] = ()
     if not levels:
-        levels, column, findings = _capped(column, settings.max_levels)
+        levels, column, findings = _cap_levels(column, settings.max_levels)
     place = {level: code for code, level in enumerate(levels)}
     strange = [text for text in column.texts if text not in place]
     if strange:
@@ -189,7 +189,7 @@ def sorted_levels(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted(texts))
 
 
-def _capped(column: RawColumn, most: int) -> tuple[tuple[str, ...], RawColumn, tuple[Finding, ...]]:
+def _cap_levels(column: RawColumn, most: int) -> tuple[tuple[str, ...], RawColumn, tuple[Finding, ...]]:
     """The levels of a nominal column; beyond `most`, the rarest become one level, which is said."""
     if len(column.texts) <= most:
         return sorted_levels(column.texts), column, ()

@@ -19,8 +19,8 @@ import numpy as np
 from modelsel.core.errors import Problem
 from modelsel.core.types import Finding, Floats
 from modelsel.dataset.columns.column import RawColumn, examples, rows_said
-from modelsel.dataset.columns.numbers import read
-from modelsel.dataset.columns.settings import TableSettings, declared
+from modelsel.dataset.columns.numbers import read_numbers
+from modelsel.dataset.columns.settings import TableSettings, read_declaration
 from modelsel.dataset.columns.target import REGRESSION, Target
 
 AUTO, CLASSIFY, REGRESS = "auto", "classification", "regression"  # what `task` may be
@@ -41,7 +41,7 @@ def read_as(task: str) -> Iterator[None]:
         _ASKED.reset(token)
 
 
-def settled(column: RawColumn, classes: Target, settings: TableSettings, decimal: str) -> Target:
+def settle_target(column: RawColumn, classes: Target, settings: TableSettings, decimal: str) -> Target:
     """The target as classes, or as numbers where that was asked for or is what the column holds."""
     asked = _ASKED.get()
     if asked == CLASSIFY:
@@ -49,26 +49,26 @@ def settled(column: RawColumn, classes: Target, settings: TableSettings, decimal
     values, strange = _values(column, decimal)
     if asked == REGRESS:
         return _numbers(column, values, strange)
-    said = declared(settings.features.get(column.name, column.kind))[0]
+    said = read_declaration(settings.features.get(column.name, column.kind))[0]
     known = np.isfinite(values)
     distinct = np.unique(values[known])
     undeclared = not column.levels and column.name not in settings.features
     mostly = known.sum() > MOSTLY * (~column.absent).sum() or dressed(strange)
-    if strange and undeclared and mostly and _refused(classes, max(len(distinct), len(strange))):
+    if strange and undeclared and mostly and _refuses_classes(classes, max(len(distinct), len(strange))):
         return _numbers(column, values, strange)
     if strange or column.levels or (not undeclared and said in ("nominal", "ordered")):
         return classes
-    if not _refused(classes, len(distinct)):
+    if not _refuses_classes(classes, len(distinct)):
         return replace(classes, findings=(*classes.findings, *_amounts(column.name, classes, distinct)))
     made = _numbers(column, values, strange)
-    return replace(made, findings=(*made.findings, _taken(column.name)))
+    return replace(made, findings=(*made.findings, _target_finding(column.name)))
 
 
 def _values(column: RawColumn, decimal: str) -> tuple[Floats, list[str]]:
     """A number per row, NaN where it is missing or none; and the texts that are none."""
     if column.numbers is not None:
         return column.numbers, []
-    found, _ = read(column.texts, decimal)
+    found, _ = read_numbers(column.texts, decimal)
     strange = [column.texts[place] for place in np.flatnonzero(np.isnan(found)).tolist()]
     return np.asarray(np.append(found, np.nan)[column.codes]), strange
 
@@ -87,7 +87,7 @@ _GROUPED = r"\d{1,3}([,'’\s]\d{3})+(\.\d+)?|\d{1,3}(\.\d{3})+(,\d+)?|\d+([.,]\
 _DRESSED = re.compile(rf"\s*{_SIGN}\s*[+-]?({_GROUPED})\s*{_SIGN}\s*", re.ASCII)
 
 
-def _refused(classes: Target, distinct: int) -> bool:
+def _refuses_classes(classes: Target, distinct: int) -> bool:
     """Say whether classes are refused for what the column is."""
     codes = {problem.code for problem in classes.problems}
     return bool(codes & REFUSED) or ("MSEL-326" in codes and distinct > MANY)
@@ -130,7 +130,7 @@ def _amounts(name: str, classes: Target, distinct: Floats) -> Iterator[Finding]:
     yield Finding("NUMBERS_AS_CLASSES", "medium", message, "set task=regression if they are amounts")
 
 
-def _taken(name: str) -> Finding:
+def _target_finding(name: str) -> Finding:
     """Say that the target was taken for a number; how many values it has and how large they are, sealed rows would tell too."""
     message = f"target '{name}' was taken for a number: it has more different values than classes would have"
     return Finding("TARGET_IS_A_NUMBER", "info", message, "set task=classification if each value is a class of its own")

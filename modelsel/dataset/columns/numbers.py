@@ -38,7 +38,7 @@ def numbers(texts: Sequence[str], decimal: str = ".") -> Floats:
     return found
 
 
-def read(texts: Sequence[str], decimal: str) -> tuple[Floats, str]:
+def read_numbers(texts: Sequence[str], decimal: str) -> tuple[Floats, str]:
     """The numbers, and how they are written: with `either`, a comma is the decimal point where it makes numbers of all texts.
 
     >>> read(["1,5", "2"], "either")[1], read(["1.5", "x"], "either")[1]

@@ -44,14 +44,14 @@ class TableSettings:
 
     def roles(self) -> dict[str, str]:
         """A role of each column that has one: such a column is no feature."""
-        return {name: role for role in ROLES for name in listed(getattr(self, role))}
+        return {name: role for role in ROLES for name in as_names(getattr(self, role))}
 
     def header_problems(self, names: Sequence[str]) -> Iterator[Problem]:
         """Yield the problems of the settings, by themselves or against the names of the columns."""
         if self.target is None:
             yield Problem("MSEL-304", "no target is set", "dataset.target", f"choose one of {_some(names)}")
         for role in ROLES:
-            for name in listed(getattr(self, role)):
+            for name in as_names(getattr(self, role)):
                 if name not in names:
                     yield _unknown(name, f"dataset.{role}", names)
         for setting in ("features", "costs"):
@@ -63,27 +63,27 @@ class TableSettings:
     def _own_problems(self) -> Iterator[Problem]:
         """Yield problems within the settings: kinds, costs, and a target with two roles."""
         for name, said in self.features.items():
-            if declared(said)[0] not in KINDS or (isinstance(said, Mapping) and len(said) != 1):
+            if read_declaration(said)[0] not in KINDS or (isinstance(said, Mapping) and len(said) != 1):
                 hint = f"use one of {', '.join(KINDS)}, or {{ordered: [levels]}}"
                 yield Problem("MSEL-305", f"'{said}' is no kind", f"dataset.features.{name}", hint)
         for name, cost in self.costs.items():
             if not (isinstance(cost, int | float) and cost > 0):
                 yield Problem("MSEL-305", f"cost {cost!r} is not above 0", f"dataset.costs.{name}", "give a number above 0")
-        others = [role for role in ROLES[1:] if self.target in listed(getattr(self, role))]
+        others = [role for role in ROLES[1:] if self.target in as_names(getattr(self, role))]
         if others:
             yield Problem(
                 "MSEL-305", f"'{self.target}' has two roles", f"dataset.target and dataset.{others[0]}", "give it one"
             )
 
 
-def listed(value: Any) -> tuple[str, ...]:
+def as_names(value: Any) -> tuple[str, ...]:
     """One name, several or none, as a tuple."""
     if value is None:
         return ()
     return (value,) if isinstance(value, str) else tuple(value)
 
 
-def declared(said: object) -> tuple[str, tuple[str, ...]]:
+def read_declaration(said: object) -> tuple[str, tuple[str, ...]]:
     """Kind and levels of a declaration: `nominal` or `{ordered: [low, high]}`.
 
     >>> declared({"ordered": ["low", 2]})

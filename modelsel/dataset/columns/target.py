@@ -11,7 +11,7 @@ from modelsel.core.types import Booleans, Codes, Finding, Floats
 from modelsel.dataset.columns.column import RawColumn, examples, rows_said
 from modelsel.dataset.columns.kinds import sorted_levels
 from modelsel.dataset.columns.numbers import numbers
-from modelsel.dataset.columns.settings import TableSettings, declared
+from modelsel.dataset.columns.settings import TableSettings, read_declaration
 
 MERGED = "(rare classes)"
 REGRESSION = 10  # different fractional numbers that make a target a quantity
@@ -31,7 +31,7 @@ class Target:
 
 def make(column: RawColumn, settings: TableSettings) -> Target:
     """Codes into the classes; rare classes kept, dropped or merged as said."""
-    levels = declared(settings.features[column.name])[1] if column.name in settings.features else column.levels
+    levels = read_declaration(settings.features[column.name])[1] if column.name in settings.features else column.levels
     column = column.as_text()
     assert column.codes is not None
     classes = levels or sorted_levels(column.texts)

@@ -23,7 +23,7 @@ def as_pandas(frame: Any) -> pd.DataFrame:
     return made
 
 
-def described(frame: pd.DataFrame) -> tuple[Feature, ...]:
+def describe_columns(frame: pd.DataFrame) -> tuple[Feature, ...]:
     """A feature per column, in order, called x0, x1, ... where columns are not named by words.
 
     Raises ValueError for a column that is neither numbers nor categories.

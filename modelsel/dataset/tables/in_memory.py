@@ -44,7 +44,7 @@ class UnreadColumnsError(DataError):
         self.rest = rest
 
 
-def given(data: Any, **roles: Any) -> MemoryTable:
+def take_table(data: Any, **roles: Any) -> MemoryTable:
     """Take a table in. `roles` (target, weights, groups, unit, id) are names of its columns, or arrays beside it.
 
     Raises ConfigurationError for what is no table, UnreadColumnsError for columns that cannot be read, each with all problems.
@@ -57,9 +57,9 @@ def given(data: Any, **roles: Any) -> MemoryTable:
         data, roles = data[0], {"target": data[1], **roles}
     native, data = data, of_sparse(data) if is_sparse(data) else data
     cells = dict(cells_of(data))
-    ConfigurationError.raise_if(_misplaced(data, cells, roles))
+    ConfigurationError.raise_if(_misplaced_roles(data, cells, roles))
     named = {role: _role(role, said, cells) for role, said in roles.items()}
-    table, problems = _read(cells)
+    table, problems = _read_columns(cells)
     table = replace(table, native=native)
     found = MemoryTable(table, named, tuple(_index_left_out(data)))
     if problems:
@@ -68,8 +68,8 @@ def given(data: Any, **roles: Any) -> MemoryTable:
 
 
 def columns(data: object) -> dict[str, RawColumn]:
-    """The columns of a table, by name. Raises as `given`."""
-    table, problems = _read(dict(cells_of(data)))
+    """The columns of a table, by name. Raises as `take_table`."""
+    table, problems = _read_columns(dict(cells_of(data)))
     DataError.raise_if(problems)
     return {column.name: column for column in table.columns}
 
@@ -99,19 +99,19 @@ def _index_left_out(data: object) -> Iterator[str]:
         yield f"the row index {name!r} is no column of the table and takes no part; data.reset_index() makes it one"
 
 
-def _misplaced(data: object, cells: Cells, roles: Mapping[str, object]) -> Iterator[Problem]:
+def _misplaced_roles(data: object, cells: Cells, roles: Mapping[str, object]) -> Iterator[Problem]:
     """Roles that are in the row index, and arrays whose rows stand in another order than the table's."""
     for role, said in roles.items():
         if isinstance(said, str) and said not in cells and said in _index_names(data):
             yield Problem(
                 "MSEL-382", f"{said!r} is the row index of the table, no column", role, "hand over data.reset_index()"
             )
-        if _shuffled(getattr(said, "index", None), getattr(data, "index", None)):
+        if _is_shuffled(getattr(said, "index", None), getattr(data, "index", None)):
             fix = f"{role}.loc[data.index], or {role}.to_numpy() if its rows are the table's"
             yield Problem("MSEL-382", f"{role} has the row index of the table in another order", role, fix)
 
 
-def _shuffled(one: Any, other: Any) -> bool:
+def _is_shuffled(one: Any, other: Any) -> bool:
     """Two indices of pandas with the same labels, differently arranged."""
     if not (hasattr(one, "equals") and hasattr(other, "equals")) or len(one) != len(other) or one.equals(other):
         return False
@@ -158,7 +158,7 @@ def _flat(role: str, said: object) -> Any:
     return column.to_native() if isinstance(column, nw.Series) else column
 
 
-def _read(cells: Cells) -> tuple[UntypedTable, list[Problem]]:
+def _read_columns(cells: Cells) -> tuple[UntypedTable, list[Problem]]:
     """Columns of Arrow, and all that cannot be read."""
     problems: list[Problem] = []
     made, types = [], {}
@@ -188,7 +188,7 @@ def _column(name: str, array: pa.ChunkedArray, problems: list[Problem]) -> RawCo
     """Read an Arrow column; types that cannot be read are a problem."""
     reason = ""
     try:
-        if arrow.known(array.type):
+        if arrow.can_be_read(array.type):
             return arrow.column(name, array)
     except pa.ArrowException as error:
         reason = f" ({error})"

@@ -10,7 +10,7 @@ from modelsel.core.errors import DataError, Problem
 from modelsel.core.types import Feature, Finding, Floats, Table, names, of_texts
 from modelsel.dataset.columns.column import RawColumn, examples, rows_said
 from modelsel.dataset.columns.kinds import ABSENT, OTHER
-from modelsel.dataset.columns.numbers import like_dates, read, seconds
+from modelsel.dataset.columns.numbers import like_dates, read_numbers, seconds
 from modelsel.dataset.columns.settings import nearest
 from modelsel.dataset.columns.spellings import BOOLEAN, codes
 from modelsel.dataset.files import Raw, bare
@@ -57,7 +57,9 @@ def like(
     problems = [*_missing(features, columns, where)]
     findings: list[Finding] = []
     read = [
-        _read(feature, columns[feature.name], decimal, problems, findings) for feature in features if feature.name in columns
+        _read_feature(feature, columns[feature.name], decimal, problems, findings)
+        for feature in features
+        if feature.name in columns
     ]
     DataError.raise_if(problems)
     rows = np.arange(len(given[0]))
@@ -66,7 +68,7 @@ def like(
     return PredictionRows(table, tuple(findings))
 
 
-def _read(
+def _read_feature(
     feature: Feature, column: RawColumn, decimal: str, problems: list[Problem], findings: list[Finding]
 ) -> tuple[Feature, Floats]:
     """A column as a feature of the model; of texts with the levels of these rows."""
@@ -102,7 +104,7 @@ def _numeric(column: RawColumn, decimal: str, problems: list[Problem]) -> Floats
     if column.numbers is not None:
         values = column.numbers
     else:
-        values = np.append(_said(column, decimal), np.nan)[column.codes]
+        values = np.append(_numbers_of(column, decimal), np.nan)[column.codes]
     wrong = np.flatnonzero((np.isnan(values) & ~column.absent) | np.isinf(values))
     if len(wrong):
         fix = "correct them or make them missing"
@@ -110,13 +112,13 @@ def _numeric(column: RawColumn, decimal: str, problems: list[Problem]) -> Floats
     return values
 
 
-def _said(column: RawColumn, decimal: str) -> Floats:
+def _numbers_of(column: RawColumn, decimal: str) -> Floats:
     """The number of each text; the seconds of a moment; of a column of truth values 0 and 1."""
     if like_dates(column.texts):
         return seconds(column.texts)
     if column.levels == BOOLEAN:
         return np.array([BOOLEAN.index(text) for text in column.texts], np.float64)
-    return read(column.texts, decimal)[0]
+    return read_numbers(column.texts, decimal)[0]
 
 
 def _levels(feature: Feature, column: RawColumn, findings: list[Finding]) -> Floats:

@@ -34,7 +34,7 @@ def reader(path: str | Path, **settings: object) -> File:
     kind, suffix = kind_of_file(path), bare(path).suffix.lower()
     if suffix == ".tsv":
         settings.setdefault("delimiter", "\t")
-    made: File = _made(kind, f"reading {path}", path=str(path), **settings)
+    made: File = _make_dataset(kind, f"reading {path}", path=str(path), **settings)
     return made
 
 
@@ -75,11 +75,11 @@ def read_table(data: object, target: object = None, **settings: object) -> Task:
         return reader(data, target=target, **settings).read()
     if isinstance(data, Task):
         return data
-    from modelsel.dataset.tables.in_memory import ROLES, UnreadColumnsError, given  # narwhals, which a file does without
+    from modelsel.dataset.tables.in_memory import ROLES, UnreadColumnsError, take_table  # narwhals, which a file does without
 
     roles = {role: settings.pop(role) for role in ROLES[1:] if role in settings}
     try:
-        return _task(given(data, target=target, **roles), settings)
+        return _task(take_table(data, target=target, **roles), settings)
     except UnreadColumnsError as error:
         unread, rest = error.problems, error.rest
     try:
@@ -96,10 +96,10 @@ def _task(taken: Any, settings: Mapping[str, Any]) -> Task:
     from modelsel.dataset.tables.untyped import hold
 
     table = hold(taken.table)
-    return _made("memory", "reading a table", content=table.content, **taken.roles, **settings).read()  # type: ignore[no-any-return]
+    return _make_dataset("memory", "reading a table", content=table.content, **taken.roles, **settings).read()  # type: ignore[no-any-return]
 
 
-def _made(kind: str, where: str, **settings: object) -> Any:
+def _make_dataset(kind: str, where: str, **settings: object) -> Any:
     """Make a data set of a kind; an unknown setting is a problem."""
     try:
         return make("dataset", kind, **settings)

@@ -74,8 +74,8 @@ def routes(service: ExamService) -> list[Route]:
         "/board": gives(lambda: [asdict(line) for line in service.board()]), "/state": gives(lambda: asdict(service.state())),
         "/development": file("development"), "/questions": file("questions"),
     }  # fmt: skip
-    found = [Route(path, _told(handler), methods=["GET"]) for path, handler in made.items()]
-    return [*found, Route("/answers", _told(answers), methods=["POST"])]
+    found = [Route(path, _error_response(handler), methods=["GET"]) for path, handler in made.items()]
+    return [*found, Route("/answers", _error_response(answers), methods=["POST"])]
 
 
 def bearer(header: str | None) -> str | None:
@@ -108,7 +108,7 @@ class CallRates:
         await self._app(scope, receive, send)
 
 
-def _told(handler: Handler) -> Handler:
+def _error_response(handler: Handler) -> Handler:
     """Errors as JSON, and headers that keep browsers careful."""
 
     async def wrapped(request: Request) -> Response:

@@ -249,7 +249,7 @@ def unguarded_intent(
     history, sealing, selected = memory.history, request.sealing, request.selected
     metric = metric_of(sealing.measure)
     asked = (metric, predictions, len(sealing.sealed))
-    if any(_shown(look, asked, score) for look in history.looks_at([subject.digest])):
+    if any(_was_shown(look, asked, score) for look in history.looks_at([subject.digest])):
         return None
     kin = [one for one in relations(subject, memory) if one.role == "test"]
     past = history.looks_at((subject.digest, *(one.testset for one in kin)))
@@ -262,7 +262,7 @@ def unguarded_intent(
         "spent": sum(look.price for look in past), "space": None, "member": False, "worst": price, "delta": 0.05,
         "release": "full", "policy": "off", "commit": None, "overlap": [], "charged": [subject.digest],
         "seen": {replica: entry.seq for replica, entry in heads(history.entries).items()},
-        "flags": as_facts([look_findings.unguarded()]),
+        "flags": as_facts([look_findings.guard_off()]),
     }  # fmt: skip
 
 
@@ -273,7 +273,7 @@ def unguarded_reveal(intent: Look, found: LabelSummary, sealing: TestSetDeclarat
             "price": intent.worst, "interval": None, "released": None}  # fmt: skip
 
 
-def _shown(look: PastLook, asked: tuple[str, str, int], score: float | None) -> bool:
+def _was_shown(look: PastLook, asked: tuple[str, str, int], score: float | None) -> bool:
     """Say whether the number for these predictions was shown before; corrected labels make another number."""
     facts = look.facts
     whole = look.answer.symbol == "count" or facts.off

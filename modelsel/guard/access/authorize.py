@@ -52,16 +52,16 @@ def decide(writing: WriteTransaction, ask: PreparedLook) -> ApprovedLook | Repla
     known = _answered_before(history, ask, writing)
     if known is not None:
         return _replay(writing, ask, history, known)
-    open_one = _interrupted(history, ask, writing)
+    open_one = _find_interrupted(history, ask, writing)
     if open_one is not None:
-        return _resumed(writing, ask, history, open_one)
+        return _resume(writing, ask, history, open_one)
     position = position_of(writing, ask, history)
     terms = in_force(position, ask.likely[0])
-    hidden = terms.closed or _hidden(ask, terms)
+    hidden = terms.closed or _why_hidden(ask, terms)
     if hidden:
         closed = (certificate_findings.budget_exhausted_quota_is_used(),) if terms.closed else ()
         return _refuse(writing, ask, position, terms, closed, hidden)
-    channel = _bounded(ask, terms, position) or _channel(
+    channel = _bounded_release(ask, terms, position) or _channel(
         ask, terms, position.past, int(position.rows.sum()), position.standing.look
     )
     seen = LookReview(ask.subject, position, ask.request.sealing.spec_id, ask.request.sealing.config, ask.metric, ask.measure,
@@ -113,7 +113,7 @@ def _replay(writing: WriteTransaction, ask: PreparedLook, history: History, know
         known.entry,
         known.answer.but(**_as_known_now(writing, ask, history, known)),
         (look_findings.replay(known.facts.look),),
-        None if _own(writing, known) else _resumed(writing, ask, history, known),
+        None if _own(writing, known) else _resume(writing, ask, history, known),
     )
 
 
@@ -140,7 +140,7 @@ def _own(writing: WriteTransaction, look: PastLook) -> bool:
     return read.signers.get(look.entry.replica, read.me) == read.me
 
 
-def _interrupted(history: History, ask: PreparedLook, writing: WriteTransaction) -> PastLook | None:
+def _find_interrupted(history: History, ask: PreparedLook, writing: WriteTransaction) -> PastLook | None:
     """Find an unresolved look that asked the same question: it is resolved now instead of counted again."""
     sealing = ask.request.sealing
     for look in history.looks_at([ask.subject.digest]):
@@ -156,12 +156,12 @@ def _can_follow(ask: PreparedLook, look: PastLook) -> bool:
     return look.facts.plan is None or ask.form is not None
 
 
-def _resumed(writing: WriteTransaction, ask: PreparedLook, history: History, look: PastLook) -> ApprovedLook:
+def _resume(writing: WriteTransaction, ask: PreparedLook, history: History, look: PastLook) -> ApprovedLook:
     """Continue an interrupted look on the rows that were clean when it began."""
     position = position_of(writing, ask, history, until=look.entry)
     terms, past = in_force(position, ask.likely[0]), history.looks_at(position.charged)
     plan, channel = look.facts.plan, _channel(ask, terms, past, int(position.rows.sum()), look.facts.look)
-    if plan is not None and (bounded := _planned(ask, terms, position)) is not None:
+    if plan is not None and (bounded := _plan_release(ask, terms, position)) is not None:
         channel = resume_release(bounded, plan)
     return ApprovedLook(look.entry, channel, position.rows, (), position.units)
 
@@ -231,7 +231,7 @@ def memory_of(writing: WriteTransaction, history: History, key: IdentityKey, els
     )
 
 
-def _hidden(ask: PreparedLook, terms: LookTerms) -> str:
+def _why_hidden(ask: PreparedLook, terms: LookTerms) -> str:
     """Say why this measure may not be shown; empty where it may."""
     release = terms.release
     if release == "better" and ask.request.sitting is None:
@@ -268,12 +268,12 @@ def _channel(ask: PreparedLook, terms: LookTerms, looks: Sequence[PastLook], n: 
                   ask.foreseen if told else None, rounded=terms.steps is not None)  # fmt: skip
 
 
-def _bounded(ask: PreparedLook, terms: LookTerms, position: LookContext) -> BoundedLossRelease | None:
+def _bounded_release(ask: PreparedLook, terms: LookTerms, position: LookContext) -> BoundedLossRelease | None:
     """The release of a bounded loss with the narrowest forecast; None where nothing is certified or there is no form."""
-    return _planned(ask, terms, position) if position.certified and terms.release in EXACT else None
+    return _plan_release(ask, terms, position) if position.certified and terms.release in EXACT else None
 
 
-def _planned(ask: PreparedLook, terms: LookTerms, position: LookContext) -> BoundedLossRelease | None:
+def _plan_release(ask: PreparedLook, terms: LookTerms, position: LookContext) -> BoundedLossRelease | None:
     """Plan the release of a bounded loss from out-of-fold predictions; None where the measure has no form."""
     if ask.form is None:
         return None
@@ -310,10 +310,10 @@ def _question(
     if isinstance(channel, BoundedLossRelease):
         low, high = 0.0, 2 * channel.plan.forecast
     texts = tuple(str(look.entry.brief.said or "") for look in position.history.looks)
-    return Question(1 + len(position.past), (high - low) / 2, findings, texts, _exhausted(terms, position.past))
+    return Question(1 + len(position.past), (high - low) / 2, findings, texts, _exhausted_budget(terms, position.past))
 
 
-def _exhausted(terms: LookTerms, past: tuple[PastLook, ...]) -> int:
+def _exhausted_budget(terms: LookTerms, past: tuple[PastLook, ...]) -> int:
     """Return thresholdout's budget where it is used up, else 0; an answer that nobody has seen yet counts as used."""
     used = sum(1 for look in past if look.status != "revealed" or look.answer.symbol == "noisy")
     return terms.budget if terms.release == "thresholdout" and used >= terms.budget else 0
@@ -387,10 +387,10 @@ def alive(home: Home, look: PastLook, own: bool) -> bool:
     name = look.facts.at_work
     if look.status != "open" or not isinstance(name, str) or not name.isalnum():
         return False
-    return _held(_place(home, name)) if own else 0 <= _age(str(look.facts.at)) <= LEASE
+    return _is_held(_place(home, name)) if own else 0 <= _age(str(look.facts.at)) <= LEASE
 
 
-def _held(place: Path) -> bool:
+def _is_held(place: Path) -> bool:
     """Say whether another process holds a lock."""
     if not place.exists():
         return False

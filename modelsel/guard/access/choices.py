@@ -21,7 +21,7 @@ from modelsel.guard.requests import SelectionSummary, TestSetDeclaration
 from modelsel.ledger.database.store import Ledger, WriteTransaction
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.home import IdentityKey
-from modelsel.ledger.rows.identity import bound, columns, set_digest
+from modelsel.ledger.rows.identity import bound_hashes, columns, set_digest
 
 
 def select(
@@ -115,7 +115,7 @@ SAME = ("contact", "rows", "folder", "spec_id")  # what makes two contacts one
 
 def rows_of(table: Table, key: IdentityKey) -> str:
     """The identity of a table's rows, as a seal of them would have it."""
-    return set_digest(bound(columns(table), key), key)
+    return set_digest(bound_hashes(columns(table), key), key)
 
 
 def note(writing: WriteTransaction, facts: Mapping[str, object]) -> None:

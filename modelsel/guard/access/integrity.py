@@ -55,7 +55,11 @@ def damage(home: Home, ledger: Ledger, entries: TrustedEntries) -> list[ChainBre
 
 def losses(remembered: Mapping[str, object], ledger: Ledger, url: str, entries: Sequence[LedgerEntry]) -> list[Finding]:
     """List findings for what the home remembered before the entries were read and the ledger no longer shows."""
-    return [*_replaced(remembered, ledger, url), *_shortened(remembered, ledger, entries), *_cut(ledger, entries)]
+    return [
+        *_replaced_ledgers(remembered, ledger, url),
+        *_shortened_chains(remembered, ledger, entries),
+        *_missing_entries(ledger, entries),
+    ]
 
 
 def mark(home: Home, ledger: Ledger, url: str) -> None:
@@ -137,7 +141,7 @@ def _meaning(ledger: Ledger, anchor: str, facts: Mapping[str, str], present: set
     return ledger_findings.ledger_rolled_back_look_is_gone(anchor, seq, replica, rows)
 
 
-def _replaced(remembered: Mapping[str, Any], ledger: Ledger, url: str) -> list[Finding]:
+def _replaced_ledgers(remembered: Mapping[str, Any], ledger: Ledger, url: str) -> list[Finding]:
     """Report that another ledger stands where one with looks stood."""
     former = remembered.get("places", {}).get(url)
     if former in (None, ledger.id) or not remembered.get("marks", {}).get(former):
@@ -145,7 +149,7 @@ def _replaced(remembered: Mapping[str, Any], ledger: Ledger, url: str) -> list[F
     return [ledger_findings.ledger_missing_another_one(ledger.place)]
 
 
-def _shortened(remembered: Mapping[str, Any], ledger: Ledger, entries: Sequence[LedgerEntry]) -> list[Finding]:
+def _shortened_chains(remembered: Mapping[str, Any], ledger: Ledger, entries: Sequence[LedgerEntry]) -> list[Finding]:
     """Report chains that are shorter than when last seen, or end in another entry."""
     marks = remembered.get("marks", {}).get(ledger.id, {})
     wanted = {(replica, seq) for replica, (seq, _) in marks.items()}
@@ -159,7 +163,7 @@ def _shortened(remembered: Mapping[str, Any], ledger: Ledger, entries: Sequence[
     return found
 
 
-def _cut(ledger: Ledger, entries: Sequence[LedgerEntry]) -> list[Finding]:
+def _missing_entries(ledger: Ledger, entries: Sequence[LedgerEntry]) -> list[Finding]:
     """Report signatures whose entries are gone, unless a note on record says so already."""
     if not isinstance(entries, TrustedEntries) or not entries.lost:
         return []

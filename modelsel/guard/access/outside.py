@@ -64,7 +64,7 @@ def look(session: LedgerSession, score: OutsideScore) -> Finding | None:
     if intent is None:
         return None
     mark(session.home, session.memory, session.memory.url)
-    session.witnesses.tell(_witnessed(session, intent))
+    session.witnesses.tell(_witness_facts(session, intent))
     return Look.of(intent).flags[0]
 
 
@@ -128,7 +128,7 @@ def _intent(history: History, score: OutsideScore, found: Finding) -> dict[str, 
     }  # fmt: skip
 
 
-def _witnessed(session: LedgerSession, intent: LedgerEntry) -> dict[str, str]:
+def _witness_facts(session: LedgerSession, intent: LedgerEntry) -> dict[str, str]:
     """The facts of a look as anchors are told."""
     last, facts = session.memory.entries().last(session.memory.replica), Look.of(intent)
     assert last is not None  # the intent is there

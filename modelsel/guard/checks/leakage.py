@@ -36,7 +36,7 @@ def leaks(sealing: TestSetDeclaration, subject: RowFingerprints) -> tuple[Findin
         if copies is None
         else [row_findings.near_duplicates_uncertifiable(copies.share, len(copies.examined))]
     )
-    return (*near, *_groups(sealing), *_suspected(sealing))
+    return (*near, *_groups(sealing), *_suspected_groups(sealing))
 
 
 def copies_across(sealing: TestSetDeclaration, subject: RowFingerprints) -> NearCopies | None:
@@ -58,7 +58,7 @@ def _near(sealing: TestSetDeclaration, subject: RowFingerprints) -> Iterator[Fin
     rng = generator(0, subject.digest)
     pool = rng.permutation(len(development))[: 2 * SAMPLE]
     asked = rng.permutation(fresh)[:SAMPLE]
-    kept, questions = _scaled(sealing, pool, asked)
+    kept, questions = _scale(sealing, pool, asked)
     across = _nearest(questions, kept, development.features)
     within = _nearest(kept[:SAMPLE], kept, development.features, own=True)
     excess = _excess(across, within)
@@ -67,7 +67,7 @@ def _near(sealing: TestSetDeclaration, subject: RowFingerprints) -> Iterator[Fin
         yield row_findings.near_duplicates(excess)
 
 
-def _scaled(sealing: TestSetDeclaration, pool: Integers, asked: Integers) -> tuple[Floats, Floats]:
+def _scale(sealing: TestSetDeclaration, pool: Integers, asked: Integers) -> tuple[Floats, Floats]:
     """Scale some rows of either side by the range of all rows; what is missing or infinite is far from the rest."""
     sides = (sealing.development.values, sealing.sealed.values)
     kept, questions = sides[0][pool], sides[1][asked]
@@ -95,7 +95,7 @@ def _nearest(rows: Floats, pool: Floats, features: tuple[Feature, ...], own: boo
     sums = _sums if rows.size * len(pool) >= MANY else _sums_by_column
     few = min(PROPOSED, len(pool) - own)
     near = np.argpartition(_others(sums(rows, pool, numeric), own), few - 1, axis=1)[:, :few]
-    closest: Floats = _measured(rows[:, None], pool[near], numeric).min(axis=1)
+    closest: Floats = _distances(rows[:, None], pool[near], numeric).min(axis=1)
     return closest
 
 
@@ -106,7 +106,7 @@ def _others(away: Floats, own: bool) -> Floats:
     return away
 
 
-def _measured(rows: Floats, others: Floats, numeric: Booleans) -> Floats:
+def _distances(rows: Floats, others: Floats, numeric: Booleans) -> Floats:
     """Mean over columns of the difference, at most 1; of levels 0 or 1."""
     away: Floats = np.where(numeric, np.minimum(np.abs(others - rows), 1.0), others != rows).mean(axis=-1)
     return away
@@ -167,7 +167,7 @@ def _groups(sealing: TestSetDeclaration) -> Iterator[Finding]:
             yield row_findings.group_spans_split(len(both), len(np.unique(theirs)))
 
 
-def _suspected(sealing: TestSetDeclaration) -> Iterator[Finding]:
+def _suspected_groups(sealing: TestSetDeclaration) -> Iterator[Finding]:
     """Nominal columns with many levels, met on both sides, within which labels agree far more than by chance."""
     development, test = sealing.development, sealing.sealed
     for index, feature in enumerate(development.features) if isinstance(development, ClassTask) else ():

@@ -66,7 +66,7 @@ def answer(
         if p < IMPLAUSIBLE:
             yield certificate_findings.test_better_than_cv(released.errors, n * rate, p)
     if limits is None:
-        yield _uncertified(intent)
+        yield _why_uncertified(intent)
         return
     half = (limits[1] - limits[0]) / 2 / abs(float((intent.plan or {}).get("width", 1.0)))
     if half >= NO_INFORMATION:
@@ -79,7 +79,7 @@ def answer(
         yield certificate_findings.budget_low(half, policy.max_halfwidth)
 
 
-def _uncertified(intent: Look) -> Finding:
+def _why_uncertified(intent: Look) -> Finding:
     """G052: what takes the interval away, and what to do about that one."""
     clean, n = intent.n_clean or 0, intent.n
     if intent.withheld:

@@ -128,7 +128,7 @@ def _spec_changed_after_score_listed(keys: Sequence[str], most: int = 6) -> str:
 UNGUARDED = FindingKind("G003", "UNGUARDED", "medium", "run with guard=warn for an interval that stays valid")
 
 
-def unguarded() -> Finding:
+def guard_off() -> Finding:
     return UNGUARDED.finding("the test rows were opened without a guard")
 
 

@@ -88,9 +88,9 @@ class History:
     def of(cls, entries: Iterable[LedgerEntry]) -> "History":
         """The history of entries; of the same reading of a ledger it is made once."""
         if not isinstance(entries, TrustedEntries):
-            return cls(tuple(_ordered(believed_entries(entries))))
+            return cls(tuple(_order_entries(believed_entries(entries))))
         if "history" not in entries.memo:
-            entries.memo["history"] = cls._further(entries) or cls(tuple(_ordered(believed_entries(entries))))
+            entries.memo["history"] = cls._further(entries) or cls(tuple(_order_entries(believed_entries(entries))))
         found: History = entries.memo["history"]
         return found
 
@@ -270,19 +270,19 @@ def differences(before: Mapping[str, object], after: Mapping[str, object]) -> li
     >>> differences({"a": {"b": 1, "c": 2}, "name": "x"}, {"a": {"b": 3, "c": 2}, "d": 0, "name": "y"})
     ['a.b', 'd']
     """
-    return sorted(key for key in _changed(before, after) if _material(key))
+    return sorted(key for key in _changed_settings(before, after) if _material(key))
 
 
 def _material(key: str) -> bool:
     return not any(key == name or key.startswith(f"{name}.") for name in IMMATERIAL)
 
 
-def _changed(before: Mapping[str, object], after: Mapping[str, object], prefix: str = "") -> Iterator[str]:
+def _changed_settings(before: Mapping[str, object], after: Mapping[str, object], prefix: str = "") -> Iterator[str]:
     """Yield the dotted names of settings that differ."""
     for name in before.keys() | after.keys():
         old, new, key = before.get(name, ...), after.get(name, ...), f"{prefix}{name}"
         if isinstance(old, Mapping) and isinstance(new, Mapping):
-            yield from _changed(old, new, f"{key}.")
+            yield from _changed_settings(old, new, f"{key}.")
         elif ... in (old, new) or canonical(old) != canonical(new):  # as the ledger keeps it: 1.0 is 1 there
             yield key
 
@@ -313,7 +313,7 @@ def _look(intent: LedgerEntry, end: LedgerEntry | None) -> PastLook:
     return PastLook(intent, "revealed", end) if end.kind == "reveal" else PastLook(intent, "failed")
 
 
-def _ordered(entries: Iterable[LedgerEntry]) -> list[LedgerEntry]:
+def _order_entries(entries: Iterable[LedgerEntry]) -> list[LedgerEntry]:
     """Order entries by number within a replica; between replicas by the latest time that each has stated."""
     latest: dict[str, str] = {}
     stated: dict[tuple[str, int], str] = {}

@@ -90,7 +90,7 @@ def _terms(value: object) -> bool:
     return isinstance(value, dict) and _number(value.get("delta")) and _text(value.get("release")) and _count(value.get("rank"))
 
 
-def _released(value: Any) -> bool:
+def _is_answer(value: Any) -> bool:
     """Say whether a value is a released answer, or none."""
     if value is None:
         return True
@@ -134,7 +134,7 @@ FACTS: Mapping[str, Mapping[str, Check]] = {
                "units": _units, "withheld": _or_none(_text), "charged": _or_none(_texts), "seen": _or_none(_counts),
                **dict.fromkeys(("config", "justify", "plan"), _or_none(_mapping)), "answers": _or_none(_mappings)},
     "reveal": {"intent": _text, "price": _number, "symbol": _text, "score": _or_none(_real), "errors": _or_none(_count),
-               "interval": _or_none(_limits), "released": _released,
+               "interval": _or_none(_limits), "released": _is_answer,
                **dict.fromkeys(("answers", "verdicts"), _or_none(_mappings))},
     "abort": {"intent": _text},
     "replay": {"of": _text, "testset": _text},
@@ -152,12 +152,12 @@ def believed_entries(read: Iterable[LedgerEntry]) -> list[LedgerEntry]:
     if not isinstance(read, TrustedEntries):
         return list(read)
     if "judged" not in read.memo:
-        read.memo["judged"] = _judged(read)
+        read.memo["judged"] = _judge_entries(read)
     found: list[LedgerEntry] = read.memo["judged"]
     return list(found)
 
 
-def _judged(read: TrustedEntries) -> list[LedgerEntry]:
+def _judge_entries(read: TrustedEntries) -> list[LedgerEntry]:
     """Take unsound entries out, and put a charge in the place of each that its owner has not ruled void."""
     if read.recalled:
         read.memo.update(fit=SoundEntries.of(read), bad=[])
@@ -193,12 +193,12 @@ def person(read: TrustedEntries, entry: LedgerEntry) -> str:
 def _people(read: TrustedEntries) -> dict[str, str]:
     """Keys that vouch for each other are one person's; who is vouched for has to say so too."""
     if "people" not in read.memo:
-        read.memo["people"] = _vouched(read)
+        read.memo["people"] = _persons_of_keys(read)
     people: dict[str, str] = read.memo["people"]
     return people
 
 
-def _vouched(read: TrustedEntries) -> dict[str, str]:
+def _persons_of_keys(read: TrustedEntries) -> dict[str, str]:
     """Map keys to one of their person's; two keys are one person's where each vouches for the other."""
     said = {(read.signers.get(e.replica, ""), str(e.facts.get("key"))) for e in read if e.kind == "vouch"}
     root: dict[str, str] = {}
@@ -252,7 +252,7 @@ def _unfit(read: TrustedEntries, entries: Sequence[LedgerEntry], fit: SoundEntri
     """Yield entries that are sound links of a chain but cannot be believed."""
     well = []
     for entry in entries:
-        lacking = [name for name, fits in _asked(entry).items() if not fits(entry.facts.get(name))]
+        lacking = [name for name, fits in _required_statements(entry).items() if not fits(entry.facts.get(name))]
         if lacking:
             yield RejectedEntry(entry, f"as {entry.kind} it lacks {', '.join(lacking)}")
         else:
@@ -266,7 +266,7 @@ def _unfit(read: TrustedEntries, entries: Sequence[LedgerEntry], fit: SoundEntri
                 yield RejectedEntry(entry, fault)
 
 
-def _asked(entry: LedgerEntry) -> dict[str, Check]:
+def _required_statements(entry: LedgerEntry) -> dict[str, Check]:
     """Gather what an entry has to state, by its kind and by what it states."""
     notes = (asked for name, asked in NOTES.items() if entry.kind == "note" and name in entry.facts)
     return {**EVERY, **FACTS.get(entry.kind, {}), **{name: check for asked in notes for name, check in asked.items()}}

@@ -23,14 +23,14 @@ def later_places(looks: Iterable[PastLook], beside: Iterable[PastLook]) -> list[
     for other in beside:
         of_replica[other.entry.replica].append(other)
     return [
-        _superseded(look, [other for name, own in of_replica.items() if name != look.entry.replica for other in own])
+        _index_after_others(look, [other for name, own in of_replica.items() if name != look.entry.replica for other in own])
         for look in looks
     ]
 
 
-def _superseded(look: PastLook, elsewhere: Sequence[PastLook]) -> LaterPlace | None:
+def _index_after_others(look: PastLook, elsewhere: Sequence[PastLook]) -> LaterPlace | None:
     """Count a look as if after each look of another replica that did not know of it, nor it of that one."""
-    apart = [other for other in elsewhere if _apart(look, other)]
+    apart = [other for other in elsewhere if _are_concurrent(look, other)]
     if not apart or look.status != "revealed":
         return None
     index, spent = int(look.facts.look) + len(apart), float(look.facts.spent) + sum(other.price for other in apart)
@@ -65,7 +65,9 @@ def _unknown(history: History, testset: str) -> list[PastLook]:
     if len(history.replicas) < 2:
         return []
     looks = history.looks_at([testset])
-    return [other for other in history.looks if other.testset != testset and any(_apart(look, other) for look in looks)]
+    return [
+        other for other in history.looks if other.testset != testset and any(_are_concurrent(look, other) for look in looks)
+    ]
 
 
 def _comparable(history: History, one: str, other: str) -> bool:
@@ -98,7 +100,7 @@ def as_first(look: PastLook) -> list[float] | None:
     return _interval(look, first) if look.status == "revealed" else None
 
 
-def _apart(look: PastLook, other: PastLook) -> bool:
+def _are_concurrent(look: PastLook, other: PastLook) -> bool:
     """Say whether neither look knew of the other."""
     return not _knows(look, other) and not _knows(other, look)
 

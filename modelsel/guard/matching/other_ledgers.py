@@ -73,10 +73,10 @@ def _with_rows(entries: dict[str, LedgerEntry], every: Sequence[LedgerEntry]) ->
         if entry.brief.mirror and entry.brief.development:
             copies.setdefault(entry.brief.copied, entry)
     bare = {hash_ for hash_ in entries.keys() & copies.keys() if not entries[hash_].brief.development}
-    return {hash_: _borrowed(entry, copies[hash_]) if hash_ in bare else entry for hash_, entry in entries.items()}
+    return {hash_: _borrow_entry(entry, copies[hash_]) if hash_ in bare else entry for hash_, entry in entries.items()}
 
 
-def _borrowed(entry: LedgerEntry, copy: LedgerEntry) -> LedgerEntry:
+def _borrow_entry(entry: LedgerEntry, copy: LedgerEntry) -> LedgerEntry:
     """An entry as it stands in the ledger, but for what its rows are compared by."""
     rows = {name: copy.facts[name] for name in ROWS_OF_COPY if name in copy.facts}
     return replace(entry, body=canonical({**entry.facts, **rows}))
@@ -149,7 +149,7 @@ def links(subject: RowFingerprints, memory: RowSetIndex, found: Sequence[Relatio
     near = may_be_same(subject.portrait, portraits) if subject.portrait else np.zeros(len(used), bool)
     for (place, entry, role), theirs, by_name in zip(used, portraits, near):
         thorough = place < THOROUGH
-        if (thorough or by_name) and _one(subject, halves, theirs, entry, memory, thorough, bool(by_name)):
+        if (thorough or by_name) and _is_same_table(subject, halves, theirs, entry, memory, thorough, bool(by_name)):
             role = DESIGN if subject.portrait and share_a_design(subject.portrait, theirs, thorough) else role
             yield Relation(entry.brief.testset, role, 0, 0.0, nowhere, exact=False, channel=LINK)
 
@@ -178,7 +178,7 @@ def _comparable(subject: RowFingerprints, entry: LedgerEntry, memory: RowSetInde
     return bool(1 / ROWS <= ratio <= ROWS)
 
 
-def _one(
+def _is_same_table(
     subject: RowFingerprints,
     halves: Halves,
     theirs: Portrait,

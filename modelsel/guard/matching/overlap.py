@@ -34,7 +34,7 @@ from modelsel.ledger.rows.row_set import RowSet, containment, shared_rows
 MARGIN = 0.02
 
 
-def expected(rows: Hashes, pool: Hashes, size: int) -> tuple[float, float]:
+def expected_overlap(rows: Hashes, pool: Hashes, size: int) -> tuple[float, float]:
     """Mean and standard deviation of the share of rows that stand in `size` rows of the pool, each as often as there.
 
     >>> expected(np.array([7, 7, 9], np.uint64), np.array([7, 8], np.uint64), 1)
@@ -66,9 +66,9 @@ def more_than_chance(rows: Hashes, stored: Hashes, own: Hashes, margin: float = 
         return bool(np.isin(rows, stored).any())
     if not n or not len(stored):
         return False
-    mean, deviation = expected(rows, own, size) if size else (0.0, 0.0)
+    mean, deviation = expected_overlap(rows, own, size) if size else (0.0, 0.0)
     q = (mean * n + 1) / (n + 2)  # not quite nought in a small set
-    return expected(rows, stored, size or len(stored))[0] > q + max(margin, 3 * deviation, 3 * sqrt(q * (1 - q) / n))
+    return expected_overlap(rows, stored, size or len(stored))[0] > q + max(margin, 3 * deviation, 3 * sqrt(q * (1 - q) / n))
 
 
 def _hypergeometric(value: Integers, held: Integers, pool: int, size: int) -> Floats:
@@ -212,7 +212,7 @@ def _by_rows(
     best: Relation | None = None
     for channel, name in (("C1", "bound"), ("C0", "id"), ("C1", "unbound"), ("C4", "ranked")):
         if stored is not None and _comparable(name, subject, stored):
-            seen = _seen(name, subject, stored)
+            seen = _mask_seen(name, subject, stored)
             if without is not None and subject.identifiable:
                 seen = seen & ~without
             if seen.any():
@@ -243,7 +243,7 @@ def _relation(testset: str, role: str, seen: Booleans, stored: RowSet, channel: 
     return Relation(testset, role, rows, rows / len(seen), seen, same, exact, channel)
 
 
-def _seen(name: str, subject: RowFingerprints, stored: RowSet) -> Booleans:
+def _mask_seen(name: str, subject: RowFingerprints, stored: RowSet) -> Booleans:
     """Mask the test rows that are in a stored set; none where the overlap is no more than chance."""
     ours, theirs = subject.test.arrays[name], stored.arrays[name]
     telling = name == "id" or subject.tells(name)

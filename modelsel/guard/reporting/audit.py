@@ -60,16 +60,16 @@ def audit(
         gate.session.ledger.examine()
     history = _counted_once(gate.session.ledger.entries())
     mine = [gate.subject(sealing).digest] if sealing and len(sealing.sealed) else []
-    wanted = mine if sealing else _touched(history, study)
+    wanted = mine if sealing else _touched_sets(history, study)
     others = known if sealing or study else (*known, *gate.session.remembered())
     witnessed = Witnessed.of(gate, () if sealing else tuple(dict.fromkeys((*wanted, *others))))
     entries = gate.session.ledger.entries()  # after all that it is compared with: a look in between is no loss
     history = _counted_once(entries)
     ahead = len(wanted) <= FORESEEN
     told = [_test_set(history, testset, gate.session.stored, ahead) for testset in wanted if sets]
-    ledger, findings = _ledger(gate, entries, () if sealing else _stored(entries), witnessed)
+    ledger, findings = _ledger(gate, entries, () if sealing else _stored_digests(entries), witnessed)
     upcoming = next_look(history, wanted[0]) if len(wanted) == 1 else None
-    flags = [*findings, *of_looks(told), *of_record(history, wanted), *of_time(history), *_apart(history, wanted)]
+    flags = [*findings, *of_looks(told), *of_record(history, wanted), *of_time(history), *_incomparable_looks(history, wanted)]
     return {
         "ledger": ledger, "test_sets": told, "flags": [_flag(one) for one in flags],
         "contacts": contacts(history.entries) if sets and study is None and sealing is None else [],
@@ -77,7 +77,7 @@ def audit(
     }  # fmt: skip
 
 
-def _apart(history: History, wanted: Sequence[str]) -> Iterator[Finding]:
+def _incomparable_looks(history: History, wanted: Sequence[str]) -> Iterator[Finding]:
     """G074: looks of a merged ledger at rows that cannot be compared with these."""
     for testset in wanted:
         count = incomparable(history, testset)
@@ -85,7 +85,7 @@ def _apart(history: History, wanted: Sequence[str]) -> Iterator[Finding]:
             yield ledger_findings.key_gap_merged_apart(count, testset)
 
 
-def _stored(entries: list[LedgerEntry]) -> tuple[str, ...]:
+def _stored_digests(entries: list[LedgerEntry]) -> tuple[str, ...]:
     """The digests of all row sets that entries name."""
     named = (entry for entry in entries if entry.kind in ("seal", "selection"))
     kept = (
@@ -162,7 +162,7 @@ def _counted_once(entries: TrustedEntries) -> History:
     return History.of(without_copies(History.of(entries).entries))
 
 
-def _touched(history: History, study: str | None) -> list[str]:
+def _touched_sets(history: History, study: str | None) -> list[str]:
     """Test sets in the order in which they were sealed."""
     every = [*history.seals, *(look.testset for look in history.looks)]
     if study is None:
@@ -198,7 +198,7 @@ def _looks(looks: tuple[PastLook, ...], concurrent: tuple[PastLook, ...]) -> Ite
         facts = look.facts
         yield {
             **_common(look.entry), "look": facts.look, "replay": False, "status": look.status,
-            **_shown(look),
+            **_shown_answer(look),
             "price": look.price, "spent": facts.spent, "n": facts.n or None, "release": facts.release,
             "policy": facts.policy,
             "overlap": list(facts.overlap), "flags": [one.code for one in facts.flags],
@@ -210,7 +210,7 @@ def _looks(looks: tuple[PastLook, ...], concurrent: tuple[PastLook, ...]) -> Ite
         before = before if facts.outside else facts.config or {}
 
 
-def _shown(look: PastLook) -> dict[str, Any]:
+def _shown_answer(look: PastLook) -> dict[str, Any]:
     """What a look showed: of capped errors of numbers first the share of rows that are off, and their mean beside."""
     facts, answer = look.facts, look.answer
     own = {
@@ -284,7 +284,7 @@ def of_record(history: History, testsets: list[str]) -> Iterator[Finding]:
     """Yield the findings that are on record: about the ledger, settings that were loosened, looks that only an anchor saw."""
     for entry in history.entries:
         if entry.kind == "note" and Note.of(entry).states("code"):
-            yield from _noticed(Note.of(entry), testsets)
+            yield from _notes(Note.of(entry), testsets)
         elif entry.kind == "policy_change":
             change = PolicyChange.of(entry)
             if change.weaker and change.testset in testsets:
@@ -298,7 +298,7 @@ def of_record(history: History, testsets: list[str]) -> Iterator[Finding]:
                 yield _kind(look.code).finding(f"{look.anchor} saw test set {look.testset[:8]} {what}")
 
 
-def _noticed(note: Note, testsets: list[str]) -> Iterator[Finding]:
+def _notes(note: Note, testsets: list[str]) -> Iterator[Finding]:
     """Yield what a note says, unless it is about other rows."""
     if not note.states("testset") or note.testset in testsets:
         yield _kind(note.code).finding(f"{note.text} (noticed {str(note.at)[:10]})")

@@ -52,7 +52,7 @@ def next_look(history: History, testset: str) -> dict[str, Any] | None:
     outlook = _outlook(history, testset, _rate(chosen[-1]) if chosen else None)
     if outlook is None:
         return None
-    looks, charged = history.looks_at([testset]), _charged(history, testset)
+    looks, charged = history.looks_at([testset]), _charged_sets(history, testset)
     past, terms = history.looks_at(charged), _terms(history, testset, charged)
     metric = looks[-1].facts.metric if looks else history.policies(testset)[-1].metric
     release = left_by_quota(terms, len(past), _half(outlook.interval()))
@@ -112,8 +112,8 @@ def _outlook(history: History, testset: str, usual: float | None) -> LookForecas
         return None
     if any(Statement.read(one).says == TIME for one in history.sealings([testset])):
         return None
-    charged = _charged(history, testset)
-    past, rate = history.looks_at(charged), _shown(last, usual)
+    charged = _charged_sets(history, testset)
+    past, rate = history.looks_at(charged), _last_error_rate(last, usual)
     if rate is None:
         return None
     adaptive = sum(1 for look in past if not look.facts.commit)
@@ -132,13 +132,13 @@ def _sealed_units(history: History, testset: str, outlook: LookForecast) -> dict
     return bound_for(stated[-1].sizes or {}, outlook.rate, outlook.nats(), stated[-1].unit or GROUPS) if stated else None
 
 
-def _charged(history: History, testset: str) -> list[str]:
+def _charged_sets(history: History, testset: str) -> list[str]:
     """The sets whose answers the last look was charged for."""
     looks = history.looks_at([testset])
     return [testset, *(looks[-1].facts.charged or () if looks else ())]
 
 
-def _shown(last: PastLook | None, usual: float | None) -> float | None:
+def _last_error_rate(last: PastLook | None, usual: float | None) -> float | None:
     """The last error rate that was shown."""
     if last is not None and counts_rows(last.facts.metric) and last.answer.score is not None:
         return float(last.answer.score)

@@ -86,7 +86,7 @@ def _test_set(one: TestSetReport) -> Iterator[str | TextTable]:
     sealed, looks = one.sealed, one.made
     sealed_by = f"sealed {day(sealed.at)} by {sealed.user or 'unknown'} in study {sealed.study or 'unknown'}"
     yield f"{one.rows} rows, {sealed_by}{_terms(one)}; {plural(len(looks), 'look')}, {one.spent:.2f} nats spent."
-    yield from _chosen(one)
+    yield from _choice_sentence(one)
     outside = [look for look in looks if look.outside]
     if outside:
         yield (
@@ -106,7 +106,7 @@ def _terms(one: TestSetReport) -> str:
     return f" under {', then '.join(dict.fromkeys(said))}" if said else ""
 
 
-def _chosen(one: TestSetReport) -> Iterator[str]:
+def _choice_sentence(one: TestSetReport) -> Iterator[str]:
     """Yield the sentence that says how many candidates were compared on the development rows."""
     facts = one.choices
     if facts is None:
@@ -144,7 +144,7 @@ def _details(one: TestSetReport, report: AuditReport) -> Iterator[Section]:
     elif remarks:
         yield Section("Timeline", remarks, 3)
     if one.budget:
-        yield Section("Looks left", tuple(_left(one.budget)), 3)
+        yield Section("Looks left", tuple(_looks_left(one.budget)), 3)
     if one.siblings:
         studies = TextTable(("study", "run", "candidates", "winner", "CV"), tuple(_sibling(each) for each in one.siblings))
         yield Section("Studies over the same rows", (studies,), 3)
@@ -162,7 +162,7 @@ def _answer(answer: object) -> str:
     return "–" if answer is None else str(answer)
 
 
-def _left(budget: LooksLeft) -> Iterator[str | TextTable]:
+def _looks_left(budget: LooksLeft) -> Iterator[str | TextTable]:
     """Yield how many more looks keep the interval narrow, and what fresh rows would give."""
     counts = budget.left
     if any(count for widths in counts.values() for count in widths.values()):
@@ -296,10 +296,10 @@ def sentence(told: Mapping[str, object] | LookLine, rows: int, level: float = 0.
     head = f"Test {metric} {shown}{errors}, look {look.look} of this test set"
     spent = f"; earlier answers cost {look.spent:.2f} nats" if look.spent else ""
     first = f" As a first look it would have been {limits_of(look.as_first)}." if look.spent and look.as_first else ""
-    return f"{head}{spent}. {_certified(look, level)}{first}{_changed(look.changes)}"
+    return f"{head}{spent}. {_interval_sentence(look, level)}{first}{_changed(look.changes)}"
 
 
-def _certified(look: LookLine, level: float) -> str:
+def _interval_sentence(look: LookLine, level: float) -> str:
     """Say which interval holds for the last look, or why there is none."""
     limits = look.interval
     if limits is None:

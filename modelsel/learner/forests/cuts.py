@@ -9,7 +9,7 @@ import numpy as np
 
 from modelsel.core.types import Booleans, Feature, Integers
 from modelsel.forest.forest_tree import ForestTree, NodeLists
-from modelsel.forest.grid import VoteLists, Words, bits, marked, mask
+from modelsel.forest.grid import VoteLists, Words, bits, mark_nodes, mask
 from modelsel.forest.growth import NumberTarget
 from modelsel.kernels.forests.forest_layout import WHOLE
 from modelsel.kernels.layout import TIE
@@ -116,7 +116,7 @@ def stops(cutting: Sequence[Any], grown: "GrownTree") -> Words:
             words |= np.where(limit.ends(seen, bound)[:, None], own, np.uint64(0))
     for cut, learner in enumerate(cutting):
         if not isinstance(learner.pruner, Unpruned):
-            marked(words, cut, _pruned(learner, grown.whole, np.ascontiguousarray(bits(words, len(cutting))[:, cut])))
+            mark_nodes(words, cut, _pruned(learner, grown.whole, np.ascontiguousarray(bits(words, len(cutting))[:, cut])))
     return words
 
 

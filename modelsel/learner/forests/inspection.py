@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.types import Booleans, Codes, Floats, Integers, Table
-from modelsel.forest.forest_tree import ForestTree, summed
+from modelsel.forest.forest_tree import ForestTree, sum_leaves
 from modelsel.forest.grid import bits
 from modelsel.forest.grow import drawn_rows
 from modelsel.forest.growth import BOOTSTRAP, ForestData
@@ -60,7 +60,7 @@ def impurity_importance(path: Any, trees: int, learner: Any = None) -> Floats:
     [0.5, 0.0]
     """
     ground, found = path.ground, []
-    for number, (tree, leaf) in enumerate(_reached(path, trees, ground.task, ground.rows)):
+    for number, (tree, leaf) in enumerate(_leaves_reached(path, trees, ground.task, ground.rows)):
         out = drawn_rows(ground, path.growth, number)[0] == 0
         if out.any():
             rows = ground.rows[out]
@@ -75,8 +75,8 @@ def impurity_importance(path: Any, trees: int, learner: Any = None) -> Floats:
 def _gains(ground: ForestData, tree: ForestTree, leaf: Codes, rows: Integers) -> Floats:
     """Per node what its test does for rows with these leaves."""
     parent, counts = tree.parent, ground.tallied(leaf, rows, np.ones_like(rows), len(tree))
-    summed(parent, counts)
-    said, above, total = _said(ground, tree), parent[1:], float(counts[0, 1])
+    sum_leaves(parent, counts)
+    said, above, total = _node_answers(ground, tree), parent[1:], float(counts[0, 1])
     if ground.numbers is None:
         total = float(counts[0].sum())
     else:
@@ -85,7 +85,7 @@ def _gains(ground: ForestData, tree: ForestTree, leaf: Codes, rows: Integers) ->
     return np.asarray(np.bincount(above, rise, len(tree)) / total)
 
 
-def _said(ground: ForestData, tree: ForestTree) -> Floats:
+def _node_answers(ground: ForestData, tree: ForestTree) -> Floats:
     """What each node says: class shares, or its mean; nodes × classes or × 1."""
     if ground.numbers is not None:
         return ground.numbers.means(tree.counts)[:, None]
@@ -121,7 +121,7 @@ def proximities(path: object, trees: int, table: Table, rows: Integers) -> Float
         Rows × rows, 1 on the diagonal.
     """
     together = np.zeros((len(rows), len(rows)))
-    for _, leaf in _reached(path, trees, table, rows):
+    for _, leaf in _leaves_reached(path, trees, table, rows):
         together += leaf[:, None] == leaf[None, :]
     return together / trees
 
@@ -155,14 +155,14 @@ def jackknife_variance(path: Any, trees: int, table: Table, rows: Integers) -> F
     if path.growth.how != BOOTSTRAP:
         raise ValueError("the infinitesimal jackknife needs bootstrapped rows (rows: bootstrap)")
     times = np.array([drawn_rows(ground, path.growth, number)[0] for number in range(trees)], np.float64)
-    said = np.array([_said(ground, tree)[leaf] for tree, leaf in _reached(path, trees, table, rows)])
+    said = np.array([_node_answers(ground, tree)[leaf] for tree, leaf in _leaves_reached(path, trees, table, rows)])
     apart = said - said.mean(axis=0)
     covariance = np.einsum("bi,brc->irc", times - times.mean(axis=0), apart) / trees
     noise = len(ground.rows) / trees**2 * (apart**2).sum(axis=0)
     return np.asarray(np.maximum((covariance**2).sum(axis=0) - noise, 0.0))
 
 
-def _reached(path: Any, trees: int, table: Table, rows: Integers) -> Iterator[tuple[ForestTree, Codes]]:
+def _leaves_reached(path: Any, trees: int, table: Table, rows: Integers) -> Iterator[tuple[ForestTree, Codes]]:
     """Each tree with the leaf of each row."""
     grown = path.trees(trees)
     coder = Coder.of(grown, table, path.ground.ranked if table is path.ground.task else None)

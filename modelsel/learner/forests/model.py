@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from modelsel.core.types import Codes, Description, Feature, Floats, Integers, Table
 from modelsel.forest.grid import VoteLists
-from modelsel.forest.votes import Translated, coded, cuts_of, leaves_of, numbered
+from modelsel.forest.votes import Translated, code_rows, cuts_of, leaves_of, number_cuts
 from modelsel.kernels.compiler import load
 from modelsel.kernels.forests.forest_layout import AT, COLUMN, KIND, LOST, OTHERS, RIGHT, ROWS, TEST, WHOLE
 from modelsel.kernels.layout import EQUALITY, LEAF, SUBSET, THRESHOLD
@@ -138,7 +138,7 @@ class ForestModel(FittedModel):
         cuts = cuts_of([(tree.nodes, tree.thresholds) for tree in trees], len(features))
         placed, marks, votes = [], 0, []
         for tree in trees:
-            nodes = numbered(tree.nodes, tree.thresholds, cuts)
+            nodes = number_cuts(tree.nodes, tree.thresholds, cuts)
             nodes[nodes[:, TEST] & KIND == SUBSET, AT] += marks
             marks += len(tree.marks)
             placed.append(nodes)
@@ -193,7 +193,7 @@ class ForestModel(FittedModel):
 
     def poll_nodes(self, table: Table, rows: Integers, votes: Integers) -> None:
         """Add the votes of all trees by the nodes as they are: any kind of test."""
-        codes, kernel = coded(table, rows, self.cuts), load("forest_votes")
+        codes, kernel = code_rows(table, rows, self.cuts), load("forest_votes")
         levels = np.array([len(feature.levels) for feature in self.features], np.int64)
         if kernel is not None:
             kernel.poll(codes, self.nodes, levels, self.marks, self.trees, self.first, self.voted, self.shares, votes)

@@ -33,12 +33,12 @@ def sqlite_url(path: Path) -> str:
 
 def without_password(url: str) -> str:
     """The address as people may read it, without a password."""
-    return _parsed(url).render_as_string(hide_password=True)
+    return _parse_address(url).render_as_string(hide_password=True)
 
 
 def engine_of(url: str) -> Engine:
     """An engine for a file or a server; ConfigurationError for anything else."""
-    parsed = _parsed(url)
+    parsed = _parse_address(url)
     if parsed.get_backend_name() == "sqlite":
         return _sqlite(parsed)
     if parsed.drivername == "postgresql":
@@ -68,13 +68,13 @@ def sqlite_file(url: str) -> Path | None:
     >>> sqlite_file("sqlite:////tmp/ledger.db"), sqlite_file("postgresql://db.example.org/modelsel")
     (PosixPath('/tmp/ledger.db'), None)
     """
-    parsed = _parsed(url)
+    parsed = _parse_address(url)
     return _file(parsed) if parsed.get_backend_name() == "sqlite" else None
 
 
 def same_file(url: str, path: Path) -> bool:
     """Say whether an address names this very file, by whatever path."""
-    parsed = _parsed(url)
+    parsed = _parse_address(url)
     return parsed.get_backend_name() == "sqlite" and _file(parsed).resolve() == path.resolve()
 
 
@@ -134,14 +134,16 @@ def _sqlite(url: URL) -> Engine:
         if not write:
             connection.exec_driver_sql("BEGIN")
             return
-        with _said(f"the ledger {url.render_as_string(hide_password=True)} is locked by another process; it is waited for"):
+        with _say_waiting(
+            f"the ledger {url.render_as_string(hide_password=True)} is locked by another process; it is waited for"
+        ):
             connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     return engine
 
 
 @contextmanager
-def _said(waiting: str) -> Iterator[None]:
+def _say_waiting(waiting: str) -> Iterator[None]:
     """Say what is waited for, where the block takes longer than SOON."""
     timer = threading.Timer(SOON, logging.getLogger("modelsel").warning, (waiting,))
     timer.daemon = True
@@ -166,7 +168,7 @@ def _file(url: URL) -> Path:
     return Path(url.database or "").absolute()
 
 
-def _parsed(url: str) -> URL:
+def _parse_address(url: str) -> URL:
     """Parse a ledger's address; other databases are refused."""
     try:
         parsed = make_url(url)

@@ -21,7 +21,7 @@ LOOKED_THROUGH = "labels"  # the mark of a ledger in which nothing is left to be
 
 def strip(ledger: Ledger) -> int:
     """Remove what depends on labels; how many row sets that were. On a server only the owner of the tables can: else none."""
-    count = ledger.write(_stripped)
+    count = ledger.write(_strip_labels)
     if count:
         ledger.tidy()
     return count
@@ -32,7 +32,7 @@ def count_labelled(ledger: Ledger) -> int:
     return sum(TOLD_BY_LABELS in RowSet.unpack(ledger.rowset(digest)).arrays for digest in ledger.rowset_keys())
 
 
-def _stripped(writing: WriteTransaction) -> int:
+def _strip_labels(writing: WriteTransaction) -> int:
     """Rewrite row sets that hold hashes of labels, and note their new digests."""
     connection = writing.connection
     rows = connection.execute(

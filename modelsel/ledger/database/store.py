@@ -119,13 +119,13 @@ class Ledger:
         With a `signer` what is written is signed, and only entries that somebody signed are read; without one, all of them.
         `judged` are the home's files of entries that were examined before.
         """
-        with _translated(without_password(url)):
+        with _translate_errors(without_password(url)):
             return cls(prepare_engine(engine_of(url), SCHEMA, signer.public if signer else ""), url, replica, signer, judged)
 
     @classmethod
     def existing(cls, url: str, signer: Signer | None = None, judged: JudgedEntries | None = None) -> "Ledger":
         """Open to read only what is there. ConfigurationError where no ledger is."""
-        with _translated(without_password(url)):
+        with _translate_errors(without_password(url)):
             engine = engine_of(url)
             if not is_there(engine, SCHEMA):
                 raise ConfigurationError(
@@ -138,22 +138,22 @@ class Ledger:
 
         What was read before is not read again, unless `anew` asks for it: then every entry is compared with what was read.
         """
-        with _translated(self.place), self._engine.connect() as connection:
+        with _translate_errors(self.place), self._engine.connect() as connection:
             return self._reading.now(connection, self.id, anew)
 
     def examine(self) -> TrustedEntries:
         """Examine every entry, whatever is known of them from before."""
-        with _translated(self.place), self._engine.connect() as connection:
+        with _translate_errors(self.place), self._engine.connect() as connection:
             return self._reading.afresh(connection, self.id)
 
     def keep_judged(self, fit: Callable[[TrustedEntries], bool]) -> None:
         """Let the home know what was judged, where much came since it last did; `fit` says whether all may be believed."""
-        with _translated(self.place), self._engine.connect() as connection:
+        with _translate_errors(self.place), self._engine.connect() as connection:
             self._reading.keep(connection, self.id, fit)
 
     def everything(self) -> list[LedgerEntry]:
         """All entries as they stand there, whoever wrote them."""
-        with _translated(self.place), self._engine.connect() as connection:
+        with _translate_errors(self.place), self._engine.connect() as connection:
             return self.written(connection)
 
     def written(self, connection: Connection) -> list[LedgerEntry]:
@@ -161,15 +161,15 @@ class Ledger:
 
     def signatures(self) -> dict[str, list[tuple[str, str]]]:
         """Public key and signature, by the hash of the entry."""
-        with _translated(self.place), self._engine.connect() as connection:
+        with _translate_errors(self.place), self._engine.connect() as connection:
             return signatures(connection)
 
     def forged_rowsets(self) -> list[str]:
         """Digests under which something stands that they are not the digest of."""
-        with _translated(self.place), self._engine.connect() as connection:
+        with _translate_errors(self.place), self._engine.connect() as connection:
             rows = connection.execute(select(ROWSETS.c.digest, ROWSETS.c.blob))
             found = [(row.digest, hashlib.sha256(row.blob).hexdigest()) for row in rows]
-            return sorted({digest for digest, real in found if real != digest and not _noted(connection, digest, real)})
+            return sorted({digest for digest, real in found if real != digest and not _is_noted(connection, digest, real)})
 
     def read(self, connection: Connection) -> TrustedEntries:
         """Read and judge what stands there; what was read before is not judged twice."""
@@ -177,13 +177,13 @@ class Ledger:
 
     def rowset(self, digest: str) -> bytes:
         """A stored row set; LedgerError where it is gone or its bytes were changed."""
-        with _translated(self.place), self._engine.connect() as connection:
+        with _translate_errors(self.place), self._engine.connect() as connection:
             return _rowset(connection, digest)
 
     def rowsets(self, digests: Sequence[str]) -> dict[str, bytes]:
         """Return the bytes of those among some row sets that stand there as they were stored; the others are left out."""
         found: dict[str, bytes] = {}
-        with _translated(self.place), self._engine.connect() as connection:
+        with _translate_errors(self.place), self._engine.connect() as connection:
             for start in range(0, len(digests), AT_ONCE):
                 wanted = ROWSETS.c.digest.in_(digests[start : start + AT_ONCE])
                 rows = connection.execute(select(ROWSETS.c.digest, ROWSETS.c.blob).where(wanted)).all()
@@ -192,7 +192,7 @@ class Ledger:
 
     def marked(self, name: str) -> bool:
         """Say whether something is noted about the ledger as a whole."""
-        with _translated(self.place), self._engine.connect() as connection:
+        with _translate_errors(self.place), self._engine.connect() as connection:
             return connection.execute(select(ABOUT.c.value).where(ABOUT.c.name == name)).first() is not None
 
     def tidy(self) -> None:
@@ -207,7 +207,7 @@ class Ledger:
 
     def rowset_keys(self) -> dict[str, str]:
         """Digest to key id, of all stored row sets."""
-        with _translated(self.place), self._engine.connect() as connection:
+        with _translate_errors(self.place), self._engine.connect() as connection:
             rows = connection.execute(select(ROWSETS.c.digest, ROWSETS.c.key_id))
             return {row.digest: row.key_id for row in rows}
 
@@ -218,7 +218,7 @@ class Ledger:
         acknowledgement was lost, the entries' client-made ids tell whether it arrived, so that nothing is written twice.
         """
         token, give_up = secrets.token_hex(16), time.monotonic() + PATIENCE
-        with _translated(self.place):
+        with _translate_errors(self.place):
             size = self._size()
             while True:
                 done: list[T] = []
@@ -228,7 +228,7 @@ class Ledger:
                 except (IntegrityError, OperationalError, InterfaceError) as error:
                     if done and self._arrived(token, give_up):
                         return done[0]
-                    before, size = size, self._size() if _locked(error) else size
+                    before, size = size, self._size() if _is_locked(error) else size
                     if size == before and (self._engine.dialect.name == "sqlite" or time.monotonic() >= give_up):
                         raise
                     time.sleep(PAUSE)
@@ -283,20 +283,20 @@ def _rowset(connection: Connection, digest: str) -> bytes:
     """Return the bytes of which this is the digest, or which a note says are left of it."""
     blobs = {hashlib.sha256(blob).hexdigest(): blob for blob in _blobs(connection, digest)}
     for found in (digest, *(found for found in blobs if found != digest)):
-        if found in blobs and (found == digest or _noted(connection, digest, found)):
+        if found in blobs and (found == digest or _is_noted(connection, digest, found)):
             return blobs[found]
     raise LedgerError(Problem("MSEL-503", f"the stored row set {digest[:16]} is {'changed' if blobs else 'gone'}",
                               "rowsets", "run `modelsel audit`, and restore the ledger from a backup"))  # fmt: skip
 
 
-def _noted(connection: Connection, digest: str, found: str) -> bool:
+def _is_noted(connection: Connection, digest: str, found: str) -> bool:
     """Say whether a note in the chain states that this is what was left of a row set."""
     query = select(ENTRIES.c.body).where(ENTRIES.c.kind == "note", ENTRIES.c.body.contains('"stripped"'))
     return any(json.loads(body).get("stripped", {}).get(digest) == found for body in connection.execute(query).scalars())
 
 
 @contextmanager
-def _translated(place: str) -> Iterator[None]:
+def _translate_errors(place: str) -> Iterator[None]:
     """Errors of the database as ours: it cannot be written (6), or it is no ledger any more (5).
 
     They have no cause: the database's own may quote the entry that was to be written, and that may be a score.
@@ -311,7 +311,7 @@ def _translated(place: str) -> Iterator[None]:
         raise LedgerError(Problem("MSEL-502", f"the ledger is damaged ({_reason(error)})", place, fix)) from None
 
 
-def _locked(error: BaseException) -> bool:
+def _is_locked(error: BaseException) -> bool:
     """Say whether others held the lock of a file all the time that SQLite waits for it."""
     return getattr(getattr(error, "orig", None), "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
 

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from modelsel.core.types import Booleans, Floats, Integers
-from modelsel.ledger.portraits.likeness import Pairing, apart, by_shape, fitting, starts
+from modelsel.ledger.portraits.likeness import Pairing, by_shape, fitting, squared_differences, starts
 from modelsel.ledger.portraits.portrait import VIEWS, Portrait
 from modelsel.ledger.portraits.sifting import CAP
 
@@ -51,14 +51,14 @@ def share_a_design(ours: Portrait, theirs: Portrait, thorough: bool = True, exac
         (view, start) for view in VIEWS
         for start in (by_shape(ours, theirs, scale), *starts(ours, theirs, view, scale, thorough))
     )  # fmt: skip
-    found = [_counted(start, ours, theirs, view, scale) for view, start in ways]
+    found = [_count_columns(start, ours, theirs, view, scale) for view, start in ways]
     wide, exact = max(found, key=lambda one: (one[0].agreeing, -one[0].otherwise, -one[1].otherwise))
     return wide.two_tables or (exactly and exact.agreeing > 0 and exact.two_tables)
 
 
-def _counted(start: Pairing, ours: Portrait, theirs: Portrait, view: str, scale: float) -> tuple[Columns, Columns]:
+def _count_columns(start: Pairing, ours: Portrait, theirs: Portrait, view: str, scale: float) -> tuple[Columns, Columns]:
     """Count columns by what is near, and by what is the same."""
-    square = apart(start, ours, theirs, view, scale)
+    square = squared_differences(start, ours, theirs, view, scale)
     there = np.isfinite(square)
     sums, figures = np.where(there, np.minimum(square, CAP), 0).sum(axis=(1, 3)), there.sum(axis=(1, 3))
     found = []

@@ -72,13 +72,13 @@ def starts(
         if thorough:
             yield refine_assignment(named, ours, theirs, view, scale)
     if thorough:
-        yield refine_assignment(_assigned(*_alone(ours, theirs, view, scale)), ours, theirs, view, scale)
+        yield refine_assignment(_assign_columns(*_pair_costs(ours, theirs, view, scale)), ours, theirs, view, scale)
 
 
 def by_shape(ours: Portrait, theirs: Portrait, scale: float) -> Pairing:
     """Pair variables that are the same by themselves, whatever they hang together with; the others anyhow."""
     cost = np.minimum(_squares(ours.shapes, theirs.shapes) / scale, 1 - FIT) ** 0.1
-    return _assigned(cost, np.ones(cost.shape))
+    return _assign_columns(cost, np.ones(cost.shape))
 
 
 def refine_assignment(start: Pairing, ours: Portrait, theirs: Portrait, view: str, scale: float) -> Pairing:
@@ -90,7 +90,7 @@ def refine_assignment(start: Pairing, ours: Portrait, theirs: Portrait, view: st
     places = {start.told: 0}
     for place in range(1, ROUNDS + 1):
         costs = both.costs(done[-1])
-        pairing = _assigned(costs.min(axis=0), np.where(costs[1] < costs[0], -1.0, 1.0))
+        pairing = _assign_columns(costs.min(axis=0), np.where(costs[1] < costs[0], -1.0, 1.0))
         first = places.setdefault(pairing.told, place)
         if first != place:
             return done[first + (ROUNDS - first) % (place - first)]
@@ -151,7 +151,7 @@ def _by_feature(links: Floats, orders: int) -> Floats:
     return found
 
 
-def _assigned(cost: Floats, signs: Floats) -> Pairing:
+def _assign_columns(cost: Floats, signs: Floats) -> Pairing:
     """Assign columns to one another at the least cost."""
     from scipy.optimize import linear_sum_assignment
 
@@ -159,7 +159,7 @@ def _assigned(cost: Floats, signs: Floats) -> Pairing:
     return Pairing(left, right, signs[left, right])
 
 
-def _alone(ours: Portrait, theirs: Portrait, view: str, scale: float) -> tuple[Floats, Floats]:
+def _pair_costs(ours: Portrait, theirs: Portrait, view: str, scale: float) -> tuple[Floats, Floats]:
     """Cost of every pair of variables by their shape and by the profile of their correlations, and the better sign."""
     apart = _squares(ours.profiles[view], theirs.profiles[view]) / scale
     means = [diagonal(portrait.links[view]) for portrait in (ours, theirs)]
@@ -270,14 +270,14 @@ def _likeness(
             continue
         pairing = fitting(start, ours, theirs, view, scale)
         if len(pairing) >= least and _near(pairing, ours, theirs, view, scale) < FIT:
-            found = _judged(pairing, ours, theirs, halves, view, scale)
+            found = _lower_tail(pairing, ours, theirs, halves, view, scale)
             best = max(best, found, key=lambda one: one.nats)
         if best.same:
             break
     return best
 
 
-def apart(pairing: Pairing, ours: Portrait, theirs: Portrait, view: str, scale: float) -> Floats:
+def squared_differences(pairing: Pairing, ours: Portrait, theirs: Portrait, view: str, scale: float) -> Floats:
     """Squared differences in units of an independent pair's variance: matched × orders × matched × orders."""
     turned = np.where(pairing.signs[:, None] < 0, ODD, 1.0)
     left = ours.links[view][pairing.ours][:, :, pairing.ours]
@@ -291,7 +291,7 @@ def apart(pairing: Pairing, ours: Portrait, theirs: Portrait, view: str, scale: 
 
 
 def _near(pairing: Pairing, ours: Portrait, theirs: Portrait, view: str, scale: float) -> float:
-    square = apart(pairing, ours, theirs, view, scale)
+    square = squared_differences(pairing, ours, theirs, view, scale)
     there = np.isfinite(square)
     return float(np.minimum(square[there], CAP).mean()) if there.any() else CAP
 
@@ -299,7 +299,7 @@ def _near(pairing: Pairing, ours: Portrait, theirs: Portrait, view: str, scale: 
 def fitting(pairing: Pairing, ours: Portrait, theirs: Portrait, view: str, scale: float, fit: float = FIT) -> Pairing:
     """Drop the variables that do not fit, the worst first."""
     while len(pairing) > 2:
-        square = apart(pairing, ours, theirs, view, scale)
+        square = squared_differences(pairing, ours, theirs, view, scale)
         there = np.isfinite(square)
         mean = np.where(there, np.minimum(square, CAP), 0).sum(axis=(1, 2, 3)) / np.maximum(1, there.sum(axis=(1, 2, 3)))
         worst = int(mean.argmax())
@@ -311,11 +311,11 @@ def fitting(pairing: Pairing, ours: Portrait, theirs: Portrait, view: str, scale
 
 def _may_fit(pairing: Pairing, ours: Portrait, theirs: Portrait, view: str, scale: float, least: int) -> bool:
     """Say whether `fitting` could leave so many variables; False only where it certainly cannot."""
-    over = excess(apart(pairing, ours, theirs, view, scale))[None]
+    over = excess(squared_differences(pairing, ours, theirs, view, scale))[None]
     return bool(can_fit(over, np.ones((1, len(pairing)), bool), np.array([least]))[0])
 
 
-def _judged(pairing: Pairing, ours: Portrait, theirs: Portrait, halves: Halves, view: str, scale: float) -> Likeness:
+def _lower_tail(pairing: Pairing, ours: Portrait, theirs: Portrait, halves: Halves, view: str, scale: float) -> Likeness:
     """The lower tail of what is left of the differences, less all that was chosen; what is far by few halves is let be."""
     probed = _tail(pairing, ours, theirs, halves, view, scale, PROBE)
     return probed if probed.near > FAR else _tail(pairing, ours, theirs, halves, view, scale, HALVES)
@@ -323,7 +323,7 @@ def _judged(pairing: Pairing, ours: Portrait, theirs: Portrait, halves: Halves, 
 
 def _tail(pairing: Pairing, ours: Portrait, theirs: Portrait, halves: Halves, view: str, scale: float, count: int) -> Likeness:
     """Compute how improbable so small a distance is between two independent samples, in nats."""
-    gaps = apart(pairing, ours, theirs, view, scale) * scale + _grain(pairing, ours)
+    gaps = squared_differences(pairing, ours, theirs, view, scale) * scale + _grain(pairing, ours)
     drawn = halves.differences(view, count)[:, pairing.ours][:, :, :, pairing.ours]
     upper = np.triu(np.ones((len(pairing), len(pairing)), bool))[:, None, :, None]
     told = np.isfinite(gaps) & np.isfinite(drawn).all(axis=0) & upper
@@ -338,7 +338,7 @@ def _tail(pairing: Pairing, ours: Portrait, theirs: Portrait, halves: Halves, vi
     freedom = _freedom(differences[:, telling] / variance[telling] ** 0.5)
     q = float(square.mean())
     tail = float(gammainc(freedom / 2, q * freedom / 2))
-    return Likeness(q, -log(max(tail, 1e-300)) - _chosen(pairing, ours, theirs), len(pairing))
+    return Likeness(q, -log(max(tail, 1e-300)) - _choice_nats(pairing, ours, theirs), len(pairing))
 
 
 def _grain(pairing: Pairing, ours: Portrait) -> Floats:
@@ -361,7 +361,7 @@ def _freedom(differences: Floats) -> float:
     return float(min(4 * count, k * k / max(squares - k * k / count, k * k / (4 * count))))
 
 
-def _chosen(pairing: Pairing, ours: Portrait, theirs: Portrait) -> float:
+def _choice_nats(pairing: Pairing, ours: Portrait, theirs: Portrait) -> float:
     """Nats of the choices: variables not matched by name, their signs, those left out, the view."""
     named = (ours.labels[pairing.ours] == theirs.labels[pairing.theirs]) & (pairing.signs > 0)
     others, least = int((~named).sum()), min(len(ours), len(theirs))

@@ -34,7 +34,7 @@ def quasi_keys(table: Table) -> Iterator[tuple[int, Hashes]]:
                 yield index, tokens
 
 
-def ranked(
+def rank_hashes(
     table: Table | WholeTable,
     names: tuple[str, ...],
     key: IdentityKey,

@@ -55,7 +55,7 @@ def columns(table: Table | WholeTable, digits: int = DIGITS) -> TokenTable:
     return TokenTable(tuple(feature.name for feature in table.features), cells)
 
 
-def bound(cells: TokenTable, key: IdentityKey) -> Hashes:
+def bound_hashes(cells: TokenTable, key: IdentityKey) -> Hashes:
     """A keyed hash per row, of its values and the columns they stand in."""
     return bound_blocks(cells.names, cells.tokens.__getitem__, len(cells.tokens), key)
 
@@ -74,7 +74,7 @@ def bound_blocks(names: Sequence[str], tokens: Callable[[slice], Hashes], rows: 
     return _in_blocks(tokens, rows, key, words)
 
 
-def unbound(cells: TokenTable, key: IdentityKey) -> Hashes:
+def unbound_hashes(cells: TokenTable, key: IdentityKey) -> Hashes:
     """A keyed hash per row, of its values in any order and under any names."""
     tokens = cells.tokens
     return _in_blocks(tokens.__getitem__, len(tokens), key, lambda block: np.sort(np.ascontiguousarray(block), axis=1))

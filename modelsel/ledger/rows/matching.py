@@ -76,7 +76,7 @@ def best_naming(
     All exchanges are tried where they are few, else pairs are swapped while that helps.
     """
     if prod(factorial(len(group)) for group in groups) > MOST:
-        return _climbed(names, groups, agreement)
+        return _climb(names, groups, agreement)
     best, score = names, agreement(names)
     for places in product(*(permutations(group) for group in groups)):
         if score == 1:
@@ -91,7 +91,7 @@ def best_naming(
     return best
 
 
-def _climbed(names: tuple[str, ...], groups: list[list[int]], agreement: Callable[[tuple[str, ...]], float]) -> tuple[str, ...]:
+def _climb(names: tuple[str, ...], groups: list[list[int]], agreement: Callable[[tuple[str, ...]], float]) -> tuple[str, ...]:
     """Swap columns of equal contents wherever that raises the agreement."""
     best, score = names, agreement(names)
     for i, j in [pair for _ in range(ROUNDS) for group in groups for pair in combinations(group, 2)]:

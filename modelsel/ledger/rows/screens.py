@@ -78,7 +78,7 @@ class Screen:
         near = self._near(cells[0])
         found = np.zeros(len(cells[0]), bool)
         if len(near):
-            found[near] = is_among(hashed([column[near] for column in cells], self.secret), self.hashes)
+            found[near] = is_among(screen_hashes([column[near] for column in cells], self.secret), self.hashes)
         return found
 
     def passing_rows(self, values: NDArray[np.generic], places: Sequence[int]) -> Booleans:
@@ -113,7 +113,7 @@ class Screen:
         return marks
 
 
-def hashed(cells: Sequence[NDArray[np.generic]], secret: bytes) -> Hashes:
+def screen_hashes(cells: Sequence[NDArray[np.generic]], secret: bytes) -> Hashes:
     """The screening hash of each row: columns of numbers, or of the 64-bit tokens of texts."""
     sums = np.zeros(len(cells[0]), np.uint64)
     compiled = load("screen") if sum(map(len, cells)) >= MANY else None
@@ -128,9 +128,9 @@ def hashed(cells: Sequence[NDArray[np.generic]], secret: bytes) -> Hashes:
     return sums
 
 
-def drawn(table: Table, testset: str, secret: bytes) -> Screen:
+def draw_screen(table: Table, testset: str, secret: bytes) -> Screen:
     """The screen of a sealed table, over the columns that tell its rows apart best."""
-    described = [*_described(table)]
+    described = [*_screen_columns(table)]
     cells = {column.place: _cells(table, column) for column in described}
     distinct = {place: len(tally(_bits(values))[0]) for place, values in cells.items()}
     ranked = sorted(described, key=lambda column: (column.text, -distinct[column.place], column.place))
@@ -139,15 +139,15 @@ def drawn(table: Table, testset: str, secret: bytes) -> Screen:
     screen = Screen(testset, len(table), (), nothing, nothing, secret)
     for column in ranked[:MOST]:
         chosen.append(column)
-        hashes = hashed([cells[one.place] for one in chosen], secret)
-        first = tally(hashed([cells[chosen[0].place]], secret))[0]
+        hashes = screen_hashes([cells[one.place] for one in chosen], secret)
+        first = tally(screen_hashes([cells[chosen[0].place]], secret))[0]
         screen = Screen(testset, len(table), tuple(chosen), ascending(hashes), first, secret)
         if len(chosen) >= LEAST and screen.known * len(table) <= ENOUGH:
             break
     return screen
 
 
-def _described(table: Table) -> Iterator[ScreenColumn]:
+def _screen_columns(table: Table) -> Iterator[ScreenColumn]:
     """The columns that a screen may take: numbers and texts; dates and levels that read as numbers are written in many ways."""
     number = 0
     for place, feature in enumerate(table.features):
@@ -211,7 +211,7 @@ class ScreenFolder:
         if path.exists():
             return
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        body = _packed(drawn(table, testset, self.secret))
+        body = _packed(draw_screen(table, testset, self.secret))
         write_whole(path, self._seal(body) + body)
 
     def screens(self) -> Iterator[Screen]:

@@ -63,11 +63,11 @@ def _names(rows: Hashes, units: Integers) -> Hashes:
     code = np.unique(units, return_inverse=True)[1]
     order = np.argsort(code, kind="stable")
     starts = np.flatnonzero(np.r_[True, np.diff(code[order]) > 0])
-    sums = np.add.reduceat(_mixed(rows[order]), starts)
-    return _mixed(sums)[code]
+    sums = np.add.reduceat(_mix(rows[order]), starts)
+    return _mix(sums)[code]
 
 
-def _mixed(words: Hashes) -> Hashes:
+def _mix(words: Hashes) -> Hashes:
     """Spread every bit over the word, one to one (the finaliser of SplitMix64, Steele et al. 2014)."""
     one = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     two = (one ^ (one >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -110,7 +110,7 @@ def _children(tree: DecisionTree, node: int) -> tuple[int, ...]:
 CORE, ML, FORMAT = 17, 3, 8  # operators, those for models (3: ensembles of doubles), file format: read since 2021
 
 
-def serialised(
+def serialise(
     package: ModuleType, predictor: Predictor, name: str, nodes: Iterable[object], constants: Iterable[object]
 ) -> bytes:
     """A graph of these nodes, from one input per feature to `prediction` and `scores`, checked and as bytes."""

@@ -18,7 +18,7 @@ from modelsel.kernels.forests.forest_layout import AT, COLUMN, KIND, LOST, OTHER
 from modelsel.kernels.layout import EQUALITY, LEAF, SUBSET, THRESHOLD
 from modelsel.learner.fitted_estimator import EstimatorModel
 from modelsel.learner.forests.model import ForestModel
-from modelsel.record.export.graph import Ensemble, NodeInput, columns, doubles, ensemble, onnx_package, serialised
+from modelsel.record.export.graph import Ensemble, NodeInput, columns, doubles, ensemble, onnx_package, serialise
 from modelsel.record.export.one_path import one_path, unprepared_forest
 from modelsel.record.export.onnx_estimator import estimator_graph
 from modelsel.record.model import Predictor
@@ -29,14 +29,14 @@ def onnx(predictor: Predictor) -> bytes:
     if isinstance(predictor.model, ForestModel):
         model = unprepared_forest(predictor, "onnx")
         package = onnx_package()
-        return serialised(package, predictor, "forest", forest_nodes(package, model), ())
+        return serialise(package, predictor, "forest", forest_nodes(package, model), ())
     if isinstance(predictor.model, EstimatorModel):
         return estimator_graph(predictor)
     tree, package = one_path(predictor, "onnx"), onnx_package()
     trees = ensemble(tree)
     nodes = [*columns(package, predictor.features, trees.columns), *_answers(package, trees, tree.node_scores.shape[1])]
     sizes = package.numpy_helper.from_array(np.array([1, len(predictor.classes)]), "sizes")
-    return serialised(package, predictor, "tree", nodes, [sizes])
+    return serialise(package, predictor, "tree", nodes, [sizes])
 
 
 def _answers(package: ModuleType, trees: Ensemble, classes: int) -> Iterator[Any]:

@@ -20,7 +20,7 @@ from modelsel.foreign.libraries import CONVERTED
 from modelsel.learner.encoding import ColumnEncoding
 from modelsel.learner.fitted_estimator import Answering, EstimatorModel
 from modelsel.learner.step_columns import BranchColumns
-from modelsel.record.export.graph import CORE, ML, onnx_package, serialised
+from modelsel.record.export.graph import CORE, ML, onnx_package, serialise
 from modelsel.record.model import Predictor
 from modelsel.record.new_rows import MISSING
 
@@ -44,7 +44,7 @@ def estimator_graph(predictor: Predictor) -> bytes:
     renamed = package.helper.make_node("Identity", [MATRIX], [inner.graph.input[0].name])
     single = package.helper.make_node("Cast", [shares], ["model/single"], to=package.TensorProto.FLOAT)
     nodes = [*made, renamed, *inner.graph.node, single, *_answers(package, answering, label, "model/single")]
-    return serialised(package, predictor, "estimator", nodes, inner.graph.initializer)
+    return serialise(package, predictor, "estimator", nodes, inner.graph.initializer)
 
 
 def _precise(answering: Answering) -> bool:

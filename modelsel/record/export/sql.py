@@ -62,7 +62,7 @@ def _number(value: float) -> str:
 
 def _prediction(model: AnyTree) -> str:
     """What its leaf answers for a row that goes down one path; else the best class, or the mean, of its leaves."""
-    divided, numbers = _divided(model), isinstance(model, NumberTreeModel)
+    divided, numbers = _divides_missing(model), isinstance(model, NumberTreeModel)
     if model.cut.models is not None:
         leaves = [_model(model.cut.models, node, model.cut.tree.features) for node in range(len(model.cut.tree))]
     else:
@@ -94,7 +94,7 @@ def _value(term: Term, features: tuple[Feature, ...]) -> str:
     return f"CASE {column} {ranks} ELSE {fill} END"
 
 
-def _divided(model: AnyTree) -> Booleans:
+def _divides_missing(model: AnyTree) -> Booleans:
     """Say at which nodes a missing value goes down several branches, because more than one has training weight."""
     tree = model.cut.tree
     assert tree.missing_to is not None
@@ -172,7 +172,7 @@ def _path(tree: DecisionTree, leaf: int, model: AnyTree, but: Booleans | None = 
     """The conditions on the way to a leaf, of thresholds of a column the narrowest; those of nodes in `but` are left out."""
     narrowest: dict[tuple[int, int], tuple[float, bool]] = {}
     others = []
-    divided = _divided(model)
+    divided = _divides_missing(model)
     for node, place in _steps(tree, leaf):
         feature = tree.features[tree.feature[node]]
         if but is not None and but[node]:

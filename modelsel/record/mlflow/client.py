@@ -80,7 +80,7 @@ class Client:
             if one.info.status in ENDED:
                 return str(one.info.run_id)
         for one in same:
-            if _abandoned(Path(one.data.tags.get("modelsel.folder", ""))):
+            if _is_abandoned(Path(one.data.tags.get("modelsel.folder", ""))):
                 self._adopt(experiment, one.info.run_id, run)
                 break
         return None
@@ -234,7 +234,7 @@ class Client:
         return str(made.info.run_id)
 
 
-def _abandoned(folder: Path) -> bool:
+def _is_abandoned(folder: Path) -> bool:
     """Say whether nobody is recording that folder; unknown, so False, for a folder of another machine."""
     if not folder.is_dir():
         return False

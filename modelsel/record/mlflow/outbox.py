@@ -28,7 +28,7 @@ def start_ahead() -> None:
     It is killed with this process where no study took it.
     """
     if not _AHEAD:
-        _AHEAD.append(_started())
+        _AHEAD.append(_start())
         atexit.register(give_up)
 
 
@@ -40,7 +40,7 @@ def give_up() -> None:
         process.communicate()
 
 
-def _started() -> "subprocess.Popen[str]":
+def _start() -> "subprocess.Popen[str]":
     """Start the process that writes to MLflow."""
     return subprocess.Popen(
         [sys.executable, "-m", "modelsel.record.mlflow.worker"],
@@ -62,7 +62,7 @@ class WriterProcess:
         """Start the process, or take one started ahead, and tell it the store."""
         self.answers: queue.Queue[Answer] = queue.Queue()
         self.asked = 0  # a late answer to a job that was given up is not the answer to the next
-        self.process = _AHEAD.pop() if _AHEAD else _started()
+        self.process = _AHEAD.pop() if _AHEAD else _start()
         threading.Thread(target=_listen, args=(self.process, self.answers), daemon=True).start()
         self.close = weakref.finalize(self, _no_more_jobs, self.process)
         self._send(asdict(store))  # not an argument: other people see those

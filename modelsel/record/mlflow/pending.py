@@ -35,7 +35,7 @@ def note(folder: Path, writer: str, error: str = "", looks: Sequence[Mapping[str
     write(folder / NOTE, json.dumps({"writer": writer, "error": error, "looks": list(looks)}))
 
 
-def failed(folder: Path, writer: str, error: str) -> None:
+def note_failure(folder: Path, writer: str, error: str) -> None:
     """Note what went wrong; the looks that are due stay."""
     there = of(folder)
     note(folder, writer, error, there.looks if there else ())

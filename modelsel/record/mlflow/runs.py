@@ -87,14 +87,14 @@ def project(folder: RunFolder) -> TrackedStudy:
         **common,
         KEY: key,
         STATE: state,
-        SAME: _same(outcome, table),
+        SAME: _study_digest(outcome, table),
         "modelsel.folder": str(folder.path),
         "mlflow.note.content": note(outcome, table),
     }
     params = {
         **_parent_params(outcome, folder.config()),
         **_guard(outcome.test, details.get("audit", {})),
-        **_remembered(folder.config()),
+        **_note_not_kept(folder.config()),
     }
     measured = [*_parent_metrics(outcome), *_seconds(details, outcome)]
     parent = _run(key, _parent_name(outcome, folder), "FINISHED", times, redact(params), redact(tags), measured)
@@ -113,7 +113,7 @@ def project(folder: RunFolder) -> TrackedStudy:
     )
 
 
-def _same(outcome: StudySummary, table: Iterable[Row]) -> str:
+def _study_digest(outcome: StudySummary, table: Iterable[Row]) -> str:
     """Hash everything that makes a study the same one."""
     test = outcome.test
     answer = None if test is None else [test.look, test.score, test.refused]
@@ -188,7 +188,7 @@ def _common(outcome: StudySummary, details: Mapping[str, Any]) -> dict[str, str]
     }
 
 
-def _remembered(config: Mapping[str, Any]) -> dict[str, str]:
+def _note_not_kept(config: Mapping[str, Any]) -> dict[str, str]:
     """Write the note that nothing of the study was kept (`guard.remember=false`)."""
     kept = (config.get("guard") or {}).get("remember", True)
     return {} if kept else {"modelsel.guard.remember": "false"}

@@ -81,10 +81,10 @@ def locate(settings: StoreSettings, root: Path, environment: Mapping[str, str] |
         fix = f"export {settings.uri_env}=... or set tracking.uri"
         raise ConfigurationError(Problem("MSEL-630", f"variable {settings.uri_env} is not set", "tracking.uri_env", fix))
     uri = settings.uri or variables.get(settings.uri_env or "") or variables.get("MLFLOW_TRACKING_URI")
-    return at(uri, root) if uri else embedded(root)
+    return at(uri, root) if uri else embedded_store(root)
 
 
-def embedded(root: Path) -> TrackingStore:
+def embedded_store(root: Path) -> TrackingStore:
     """The store beside the runs: `runs/mlflow.db`, files in `runs/mlartifacts/`."""
     root = root.resolve()
     return TrackingStore(f"sqlite:///{root / DATABASE}?timeout={WAIT}", (root / ARTIFACTS).as_uri())
@@ -166,7 +166,7 @@ def _create_on_server(store: TrackingStore) -> None:
 
     engine = create_engine(store.uri)
     try:
-        with _connected(engine) as connection:
+        with _connect(engine) as connection:
             connection.execute(text("SELECT pg_advisory_lock(7303014, 1)"))
             _open(store.uri, store.artifacts)
             connection.execute(text("SELECT pg_advisory_unlock(7303014, 1)"))
@@ -174,7 +174,7 @@ def _create_on_server(store: TrackingStore) -> None:
         engine.dispose()
 
 
-def _connected(engine: Any) -> Any:
+def _connect(engine: Any) -> Any:
     """Connect; a server that is slow to answer is asked again, one that refuses is not."""
     from sqlalchemy.exc import OperationalError
 

@@ -50,7 +50,7 @@ def store_of(folder: RunFolder, uri: str | None = None) -> TrackingStore:
     if HIDDEN in (said.uri or ""):
         fix = "give it with --uri, or use tracking.uri_env for studies to come"
         raise ConfigurationError(Problem("MSEL-634", "the address had a password, which is not on record", str(said.uri), fix))
-    return mlflow_store.locate(said, folder.root) or mlflow_store.embedded(folder.root)
+    return mlflow_store.locate(said, folder.root) or mlflow_store.embedded_store(folder.root)
 
 
 @dataclass(frozen=True)
@@ -67,14 +67,14 @@ def sync(folder: RunFolder, store: TrackingStore, writer: str = "auto", told: To
     """Write what is missing of a finished study. Raises StoreError (exit 6) with what went wrong, secrets left out."""
     shown = folder.redactor.text(store.uri.split("?")[0])
     try:
-        with _alone(folder, store):
+        with _take_turns(folder, store):
             runs = project(folder)
             mlflow_store.quieten(os.environ)
             mlflow_store.prepare(store)
             if (due := pending.of(folder.path)) is not None:
                 for facts in due.looks:
                     anchor.write_once(store, facts)
-            done = Synced(**_written(runs, store, writer, told or _nobody), uri=shown)
+            done = Synced(**_write_passes(runs, store, writer, told or _nobody), uri=shown)
             folder.write_json(MLFLOW, asdict(done))
             pending.clear(folder.path)
             return done
@@ -86,7 +86,7 @@ def sync(folder: RunFolder, store: TrackingStore, writer: str = "auto", told: To
 
 
 @contextmanager
-def _alone(folder: RunFolder, store: TrackingStore) -> Iterator[None]:
+def _take_turns(folder: RunFolder, store: TrackingStore) -> Iterator[None]:
     """Let replays take turns: two of one folder, and two that write into one SQLite file.
 
     Of two transactions that have read there, the second to write is refused at once, however long it would have waited.
@@ -99,7 +99,7 @@ def _alone(folder: RunFolder, store: TrackingStore) -> Iterator[None]:
         yield
 
 
-def _written(runs: TrackedStudy, store: TrackingStore, writer: str, told: Told) -> dict[str, Any]:
+def _write_passes(runs: TrackedStudy, store: TrackingStore, writer: str, told: Told) -> dict[str, Any]:
     """Written by one pass; by another where somebody else's transaction came between."""
     from modelsel.record.mlflow.write import write  # MLflow, a second or two
 

@@ -74,7 +74,9 @@ def _do(job: Mapping[str, Any], store: TrackingStore, redactor: Redactor, answer
     try:
         return vars(sync(folder, store, job["writer"], lambda written, of: answer(written=written, of=of)))
     except ModelselError as error:
-        pending.failed(folder.path, job["writer"], redactor.text(str(error)))  # whoever comes next says it, and tries again
+        pending.note_failure(
+            folder.path, job["writer"], redactor.text(str(error))
+        )  # whoever comes next says it, and tries again
         raise
 
 

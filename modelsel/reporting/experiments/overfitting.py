@@ -13,7 +13,7 @@ import numpy as np
 from modelsel.reporting.charts.svg import Plot, Scale
 from modelsel.reporting.context import SectionContext
 from modelsel.reporting.text.roots import ROOTED, SQUARED, spread
-from modelsel.reporting.text.words import known, score
+from modelsel.reporting.text.words import is_known, score
 
 TITLE = "Overfitting against the size of the tree"
 ACCURACY = "accuracy"
@@ -114,14 +114,14 @@ def drawn(curve: Mapping[str, Any]) -> str:
     points, (top, best) = _points(curve), _best(curve)
     plot = Plot(WIDTH, HEIGHT, f"{curve['entry']}: {_of(curve)} against leaves")
     across = Scale.of(curve["sizes"], LEFT + 12, WIDTH - RIGHT - 12, log=False)
-    ends = [assessment + side * se for _, _, assessment, se in points for side in (-1, 1) if known(se)]
+    ends = [assessment + side * se for _, _, assessment, se in points for side in (-1, 1) if is_known(se)]
     up = Scale.of([*curve["training"], *curve["assessment"], *ends], BOTTOM, TOP, log=False)
     plot.axis_left(up, LEFT, WIDTH - RIGHT)
     plot.axis_below(across, TOP, BOTTOM, "size of the tree (leaves, mean over the folds)", 8)
     plot.path([(across(size), up(training)) for size, training, _, _ in points], "trend dashed")
     plot.marks([(across(size), up(training)) for size, training, _, _ in points], 4, "training")
     for size, _, assessment, se in points:
-        if known(se):
+        if is_known(se):
             plot.line(across(size), up(assessment - se), across(size), up(assessment + se), "bar s0")
     plot.path([(across(size), up(assessment)) for size, _, assessment, _ in points], "trend")
     plot.marks([(across(size), up(assessment)) for size, _, assessment, _ in points], 0)

@@ -20,7 +20,7 @@ from modelsel.record.candidates import word
 from modelsel.reporting.charts.svg import Plot, Scale, label_of
 from modelsel.reporting.context import SectionContext
 from modelsel.reporting.text.roots import ROOTED, SQUARED, root, spread
-from modelsel.reporting.text.words import known, score, settings
+from modelsel.reporting.text.words import is_known, score, settings
 from modelsel.rule.best import Best
 from modelsel.rule.one_standard_error import OneStandardError
 from modelsel.runner.families import path_of
@@ -43,12 +43,12 @@ def facts(studied: SectionContext) -> Mapping[str, Any]:
     titles = _titles([studied.selection.candidates[members[0]] for members in groups], numbers)
     paths = [{"title": title, **_path(studied, members)} for title, members in list(zip(titles, groups, strict=True))[:PATHS]]
     squared = studied.measure == SQUARED
-    paths = [{**path, "steps": [*map(_rooted, path["steps"])]} for path in paths] if squared else paths
+    paths = [{**path, "steps": [*map(_as_root, path["steps"])]} for path in paths] if squared else paths
     measure = ROOTED if squared else studied.measure
     return {"measure": measure, "paths": paths, "more": len(groups) - len(paths), "numbers": numbers}
 
 
-def _rooted(step: Mapping[str, Any]) -> dict[str, Any]:
+def _as_root(step: Mapping[str, Any]) -> dict[str, Any]:
     """A step whose score is the root of its mean squared error, as its training error is."""
     return {**step, "mean": root(step["mean"]), "se": spread(step["mean"], step["se"])}
 
@@ -199,8 +199,8 @@ def drawn(measure: str, path: Mapping[str, Any]) -> str:
     steps = path["steps"]
     plot = Plot(WIDTH, HEIGHT, f"{measure} and training error along the pruning path")
     across = Scale(-0.5, len(steps) - 0.5, LEFT, WIDTH - RIGHT)
-    scored = [(i, step) for i, step in enumerate(steps) if known(step["mean"])]
-    ends = [step["mean"] + side * (step["se"] if known(step["se"]) else 0.0) for _, step in scored for side in (-1, 1)]
+    scored = [(i, step) for i, step in enumerate(steps) if is_known(step["mean"])]
+    ends = [step["mean"] + side * (step["se"] if is_known(step["se"]) else 0.0) for _, step in scored for side in (-1, 1)]
     up = Scale.of([*ends, *(step["training"] for step in steps)], BOTTOM, TOP, log=False)
     plot.axis_left(up, LEFT, WIDTH - RIGHT)
     _labels(plot, across, steps)
@@ -208,7 +208,7 @@ def drawn(measure: str, path: Mapping[str, Any]) -> str:
     plot.path([(across(i), up(step["training"])) for i, step in enumerate(steps)], "trend dashed")
     plot.marks([(across(i), up(step["training"])) for i, step in enumerate(steps)], 4, "training")
     for i, step in scored:
-        if known(step["se"]):
+        if is_known(step["se"]):
             plot.line(across(i), up(step["mean"] - step["se"]), across(i), up(step["mean"] + step["se"]), "bar s0")
     plot.path([(across(i), up(step["mean"])) for i, step in scored], "trend")
     plot.marks([(across(i), up(step["mean"])) for i, step in scored], 0)
@@ -233,7 +233,7 @@ def _limit(plot: Plot, up: Scale, path: Mapping[str, Any]) -> None:
     if path["best"] is None:
         return
     best, sign = path["steps"][path["best"]], -1 if path.get("higher") else 1
-    if known(best["se"]):
+    if is_known(best["se"]):
         level = up(best["mean"] + sign * best["se"])
         plot.line(LEFT, level, WIDTH - RIGHT, level, "guide")
 

@@ -13,7 +13,7 @@ import numpy as np
 from modelsel.reporting.context import SectionContext
 from modelsel.reporting.experiments.softening import page as as_page
 from modelsel.reporting.experiments.softening import text as as_text
-from modelsel.reporting.experiments.softening.findings import PUBLISHED, judged
+from modelsel.reporting.experiments.softening.findings import PUBLISHED, judge_findings
 from modelsel.reporting.experiments.softening.grid import METHODS, SofteningGrid, choices, grids
 
 TITLE = "Softened trees beside the published ones"
@@ -36,7 +36,7 @@ def facts(studied: SectionContext) -> Mapping[str, Any]:
         "assessed": len(folds[0].assessment),
         "scores": sum(int(np.isfinite(grid.area[..., 0]).sum()) for grid in found.values()),
         "kinds": {name: _kind(grid) for name, grid in found.items()},
-        "findings": list(judged(found, data)),
+        "findings": list(judge_findings(found, data)),
         "choices": choices(studied.results, found["cart"]) if "cart" in found else [],
     }
 

@@ -184,10 +184,10 @@ def _tree(view: View) -> TreeCode | None:
         predictor = view.predictor
     except DataError:
         return None  # the section on the final model says what is damaged
-    return coded(predictor.model.cut, bool(predictor.steps)) if isinstance(predictor.model, TreeModel) else None
+    return description_length(predictor.model.cut, bool(predictor.steps)) if isinstance(predictor.model, TreeModel) else None
 
 
-def coded(cut: PrunedView, prepared: bool) -> TreeCode:
+def description_length(cut: PrunedView, prepared: bool) -> TreeCode:
     """A bit for the root, the bits of every test, log2 classes for every leaf; errors among the rows that the leaves count."""
     there, classes = reached(cut), len(cut.tree.classes)
     leaves, tests = there & cut.leaf, there & ~cut.leaf

@@ -4,8 +4,8 @@ from typing import Any
 
 from modelsel.reporting.charts.svg import Plot, Scale
 from modelsel.reporting.sections.view import View
-from modelsel.reporting.text.roots import apart, is_squared, root
-from modelsel.reporting.text.words import decimals_of, in_unit, interval, number, score, signed
+from modelsel.reporting.text.roots import is_squared, root, root_difference
+from modelsel.reporting.text.words import decimals_of, in_unit, interval, number, score, with_sign
 
 WIDE, NARROW = 940, 330
 HEIGHT, LEFT, TOP, BOTTOM = 330, 58, 12, 280
@@ -22,8 +22,8 @@ def curve(view: View) -> dict[str, Any]:
     lines = [{"name": view.called(one["candidate"]), **(_rooted(one, half) if squared else one)} for one in found["candidates"]]
     return {
         "measure": f"{view.outcome.measure}{in_unit(view.outcome)}",
-        "svg": _drawn(view, found["rows"], lines, WIDE),
-        "narrow": _drawn(view, found["rows"], lines, NARROW),
+        "svg": _draw(view, found["rows"], lines, WIDE),
+        "narrow": _draw(view, found["rows"], lines, NARROW),
         "legend": [{"name": line["name"], "series": series} for series, line in enumerate(lines)],
         "rows": [number(round(rows)) for rows in found["rows"]],
         "lines": [_row(line) for line in lines],
@@ -37,7 +37,7 @@ def _answer(view: View, doubling: dict[str, Any], whole: float | None) -> str:
     if mean is None or low is None:
         return "These folds do not tell what the second half of the rows brought."
     gain = mean if view.higher else -mean
-    change = f"{signed(mean, decimals_of(whole or 0.0))} {interval([low, high], whole)}"
+    change = f"{with_sign(mean, decimals_of(whole or 0.0))} {interval([low, high], whole)}"
     told = f"Going from half of the rows to all changed the winner’s {view.outcome.measure} by {change}"
     if low <= 0 <= high:
         return f"{told}: the folds cannot tell whether more rows helped."
@@ -50,7 +50,7 @@ def _rooted(line: dict[str, Any], half: int) -> dict[str, Any]:
     means = points[half]["mean"], points[-1]["mean"]
     return {
         **line, "points": [{name: root(one[name]) for name in ENDS} for one in points],
-        "doubling": {name: None if doubling[name] is None else apart(doubling[name], *means) for name in ENDS},
+        "doubling": {name: None if doubling[name] is None else root_difference(doubling[name], *means) for name in ENDS},
     }  # fmt: skip
 
 
@@ -63,7 +63,7 @@ def _ends(one: dict[str, Any]) -> list[float] | None:
     return None if one["low"] is None else [one["low"], one["high"]]
 
 
-def _drawn(view: View, rows: list[float], lines: list[dict[str, Any]], width: int) -> str:
+def _draw(view: View, rows: list[float], lines: list[dict[str, Any]], width: int) -> str:
     """Draw the mean scores and their intervals by rows to fit on."""
     low, high = _reach(view, lines)
     room = (high - low) * 0.04 or 0.5

@@ -68,7 +68,7 @@ def _next_look(upcoming: Mapping[str, object]) -> str:
     return f"{said[0].upper()}{said[1:]}."
 
 
-def again(view: View) -> dict[str, Any]:
+def how_to_repeat(view: View) -> dict[str, Any]:
     """Command, configuration, versions and fingerprints."""
     outcome, details = view.outcome, view.details
     prints = {
@@ -79,7 +79,7 @@ def again(view: View) -> dict[str, Any]:
         "commit": details.get("commit", ""),
     }
     return {
-        "command": _typed(details.get("command", ())),
+        "command": _as_typed(details.get("command", ())),
         "config": yaml.safe_dump(view.config, sort_keys=False, allow_unicode=True, width=100),
         "versions": details.get("environment", {}),
         "fingerprints": {name: value for name, value in prints.items() if value},
@@ -119,7 +119,7 @@ def _feature(one: dict[str, Any]) -> dict[str, Any]:
     return {**one, "missing_words": percent(one["missing"]) if one["missing"] else "", "spread": spread}
 
 
-def _typed(words: Any) -> str:
+def _as_typed(words: Any) -> str:
     """The command as it can be pasted into a shell."""
     import shlex
 

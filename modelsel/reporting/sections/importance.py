@@ -56,8 +56,8 @@ def _part(view: View, one: dict[str, Any]) -> dict[str, Any]:
     lines = one["columns"][:SHOWN]
     return {
         **part,
-        "svg": _drawn(view, lines, one["noise"], WIDE),
-        "narrow": _drawn(view, lines, one["noise"], NARROW),
+        "svg": _draw(view, lines, one["noise"], WIDE),
+        "narrow": _draw(view, lines, one["noise"], NARROW),
         "rows": [_row(line["column"], line) for line in lines],
         "together": [_row(", ".join(line["columns"]), line) for line in one["together"][:SHOWN]],
         "noise": None if one["noise"] is None else f"{score(one['noise']['mean'])} {_ends(one['noise'])}",
@@ -76,7 +76,7 @@ def _ends(line: dict[str, Any]) -> str:
     return interval(None if line["low"] is None else [line["low"], line["high"]])
 
 
-def _drawn(view: View, lines: list[dict[str, Any]], noise: dict[str, Any] | None, lanes: Lanes) -> str:
+def _draw(view: View, lines: list[dict[str, Any]], noise: dict[str, Any] | None, lanes: Lanes) -> str:
     """Draw the columns' means and intervals, with the noise as a line."""
     ends = [end for line in lines for end in (line["low"], line["high"], line["mean"]) if end is not None]
     scale = Scale.of([0.0, *ends], lanes.left, lanes.width - lanes.right, log=False)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence, Set
 from typing import Any
 
-from modelsel.core.sized import sized
+from modelsel.core.sized import mean_size
 from modelsel.core.spec import class_of
 from modelsel.record.candidates import Row
 from modelsel.reporting.sections.view import View
@@ -59,7 +59,7 @@ def _row(view: View, row: Row, equal: Set[str]) -> dict[str, Any]:
         "training": score(row.training_error),
         "complexity": number(row.complexity),
         "unit": row.unit,
-        "size": sized(row.complexity, row.unit) if math.isfinite(row.complexity) else "–",
+        "size": mean_size(row.complexity, row.unit) if math.isfinite(row.complexity) else "–",
         "status": "" if row.status == "ok" else row.status,
         "reason": row.reason,
         "mark": _mark(view, row, equal),
@@ -77,13 +77,13 @@ def _with_floor(view: View, best: Sequence[Row], equal: Set[str]) -> list[dict[s
     """The best candidates with the floor where its scores belong: below those that are as good."""
     sign = -1 if view.higher else 1
     table = [_row(view, row, equal) for row in best]
-    best, table = _merged(best, table, view.outcome.winner["id"])
+    best, table = _merge_ties(best, table, view.outcome.winner["id"])
     for line in sorted(verdict.beside(view.outcome), key=lambda line: sign * line.mean, reverse=True):
         table.insert(sum(sign * row.mean <= sign * line.mean + EQUAL for row in best), _floor_row(line))
     return table
 
 
-def _merged(best: Sequence[Row], table: list[dict[str, Any]], winner: str) -> tuple[list[Row], list[dict[str, Any]]]:
+def _merge_ties(best: Sequence[Row], table: list[dict[str, Any]], winner: str) -> tuple[list[Row], list[dict[str, Any]]]:
     """Make one row of neighbours of an entry that tie exactly: the same scores, standard errors and complexity."""
     kept: list[Row] = []
     rows: list[dict[str, Any]] = []

@@ -14,7 +14,7 @@ UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 
 def section(view: View) -> dict[str, Any]:
     """A column per candidate, a row per measure; empty for a record of a version that knew one measure only."""
-    rows = _who(view)
+    rows = _lines_shown(view)
     names = [name for name in _names(view) if any(math.isfinite(row.measures.get(name, math.nan)) for row in rows)]
     if not names:
         return {}
@@ -45,7 +45,7 @@ def duration(seconds: float | None) -> str:
     return f"{seconds / size:.3g} {unit}"
 
 
-def _who(view: View) -> list[Row]:
+def _lines_shown(view: View) -> list[Row]:
     """The winner first, then the best of each entry, then those not told apart, best first."""
     near = set(view.outcome.winner.get("indistinguishable", ()))
     wanted = [view.winner, *view.best_of_each, *(row for row in view.ranked if row.id in near)]

@@ -10,7 +10,7 @@ import numpy as np
 from modelsel.core.types import Floats
 from modelsel.reporting.charts.svg import Plot, Scale
 from modelsel.reporting.sections.view import View
-from modelsel.reporting.text.words import measured
+from modelsel.reporting.text.words import with_unit
 
 SIZE, LEFT, TOP, BOTTOM = 330, 62, 12, 290
 POINTS = 1500  # rows that are drawn
@@ -30,9 +30,9 @@ def section(view: View) -> dict[str, Any]:
     return {
         "numbers": True,
         "rows": len(truth),
-        "rmse": measured(float(np.sqrt(np.mean(np.square(away)))), unit),
-        "mae": measured(float(np.mean(np.abs(away))), unit),
-        "half": measured(float(np.median(np.abs(away))), unit),
+        "rmse": with_unit(float(np.sqrt(np.mean(np.square(away)))), unit),
+        "mae": with_unit(float(np.mean(np.abs(away))), unit),
+        "half": with_unit(float(np.median(np.abs(away))), unit),
         "curves": [
             _plot("Predicted against observed", "observed", truth[drawn], said[drawn], diagonal=True),
             _plot("Residuals, observed less predicted", "predicted", said[drawn], -away[drawn]),

@@ -4,7 +4,7 @@ from typing import Any
 
 from modelsel.reporting.charts.svg import NARROW, WIDE, Lanes, Plot, Scale
 from modelsel.reporting.sections.view import View
-from modelsel.reporting.text.words import decimals_of, p_value, signed
+from modelsel.reporting.text.words import decimals_of, p_value, with_sign
 
 
 def section(view: View) -> dict[str, Any]:
@@ -14,8 +14,8 @@ def section(view: View) -> dict[str, Any]:
         {
             "first": view.called(pair["first"]),
             "second": view.called(pair["second"]),
-            "difference": signed(pair["difference"], decimals),
-            "interval": f"[{signed(pair['low'], decimals)}, {signed(pair['high'], decimals)}]",
+            "difference": with_sign(pair["difference"], decimals),
+            "interval": f"[{with_sign(pair['low'], decimals)}, {with_sign(pair['high'], decimals)}]",
             "p": p_value(pair["p"]),
             "adjusted": p_value(pair["adjusted"]),
             "told": pair["adjusted"] is not None and pair["adjusted"] < 0.05,

@@ -18,7 +18,11 @@ NAMED = 6  # points of a front that are called by name in a figure of few
 def section(view: View) -> list[dict[str, str]]:
     """A figure per unit of complexity in which candidates differ, and one over the time to predict."""
     units = dict.fromkeys(row.unit for row in view.ranked)
-    drawn = [_figure(view, rows, [row.complexity for row in rows], unit, unit) for unit in units if (rows := _of(view, unit))]
+    drawn = [
+        _figure(view, rows, [row.complexity for row in rows], unit, unit)
+        for unit in units
+        if (rows := _candidates_of_unit(view, unit))
+    ]
     timed = [row for row in view.ranked if row.id in times(view)]
     if len(timed) > 1:
         milliseconds = [1e3 * times(view)[row.id] for row in timed]
@@ -41,7 +45,7 @@ def front(cost: Floats, size: Floats) -> Booleans:
     return kept
 
 
-def _of(view: View, unit: str) -> list[Row]:
+def _candidates_of_unit(view: View, unit: str) -> list[Row]:
     """Candidates of a unit, where they differ in size."""
     rows = [row for row in view.ranked if row.unit == unit and np.isfinite(row.complexity)]
     return rows if len({row.complexity for row in rows}) > 2 else []

@@ -8,7 +8,7 @@ from modelsel.core.outcome import StudySummary
 from modelsel.reporting.charts.svg import NARROW, WIDE, Lanes, Plot, Scale
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.text import verdict
-from modelsel.reporting.text.words import known, score
+from modelsel.reporting.text.words import is_known, score
 
 OTHERS = 6  # bests of other learners
 
@@ -28,7 +28,7 @@ class ScoreLine:
 def section(view: View) -> dict[str, Any]:
     """The drawing for a wide and for a narrow window; `elsewhere` where the sealed test judges by another measure."""
     lines = list(score_lines(view))
-    return {"svg": _drawn(view, lines, WIDE), "narrow": _drawn(view, lines, NARROW), "elsewhere": _elsewhere(view.outcome)}
+    return {"svg": _draw(view, lines, WIDE), "narrow": _draw(view, lines, NARROW), "elsewhere": _elsewhere(view.outcome)}
 
 
 def score_lines(view: View) -> Iterator[ScoreLine]:
@@ -38,7 +38,7 @@ def score_lines(view: View) -> Iterator[ScoreLine]:
     yield ScoreLine("cross-validated (best of all)", cv["mean"], *_about(cv["mean"], cv["se"]), own)
     if corrected:
         yield ScoreLine("corrected for the choice", corrected["mean"], corrected["low"], corrected["high"], own, True)
-    if (tested := _tested(outcome)) is not None:
+    if (tested := _sealed_score(outcome)) is not None:
         yield ScoreLine("sealed test", *tested, own, True)
     floor = [line for line in verdict.lines(outcome) if line.has_score]
     apart = {view.winner.label, *(row.label for row in view.rows if row.id in {line.id for line in floor})}
@@ -48,10 +48,10 @@ def score_lines(view: View) -> Iterator[ScoreLine]:
         yield ScoreLine(f"floor: {line.name}", line.mean, *_about(line.mean, line.se), 7)
 
 
-def _tested(outcome: StudySummary) -> tuple[float, float, float] | None:
+def _sealed_score(outcome: StudySummary) -> tuple[float, float, float] | None:
     """The score of the sealed test and its ends, where it was released and is of the study's own measure."""
     test = outcome.test
-    if test is None or test.refused or test.score is None or not known(test.score):
+    if test is None or test.refused or test.score is None or not is_known(test.score):
         return None
     if _elsewhere(outcome):
         return None
@@ -67,11 +67,11 @@ def _elsewhere(outcome: StudySummary) -> bool:
 
 def _about(mean: float, se: float | None) -> tuple[float, float]:
     """One standard error to each side; the mean alone where none is known."""
-    reach = se if se is not None and known(se) else 0.0
+    reach = se if se is not None and is_known(se) else 0.0
     return mean - reach, mean + reach
 
 
-def _drawn(view: View, lines: list[ScoreLine], lanes: Lanes) -> str:
+def _draw(view: View, lines: list[ScoreLine], lanes: Lanes) -> str:
     """Draw a lane per score: its interval as a bar, the score as a stroke and in figures."""
     scale = Scale.of(
         [end for line in lines for end in (line.low, line.high)], lanes.left, lanes.width - lanes.right - 50, log=False

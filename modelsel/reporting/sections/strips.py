@@ -12,11 +12,16 @@ SHOWN = 14
 
 def section(view: View) -> dict[str, Any]:
     """The best few overall and the best of each entry, best first."""
-    rows = chosen(view)
-    return {"svg": _drawn(view, rows, WIDE), "narrow": _drawn(view, rows, NARROW), "shown": len(rows), "of": len(view.ranked)}
+    rows = choose_strips(view)
+    return {
+        "svg": _draw_strips(view, rows, WIDE),
+        "narrow": _draw_strips(view, rows, NARROW),
+        "shown": len(rows),
+        "of": len(view.ranked),
+    }
 
 
-def _drawn(view: View, rows: list[Row], lanes: Lanes) -> str:
+def _draw_strips(view: View, rows: list[Row], lanes: Lanes) -> str:
     """Draw a strip per candidate."""
     reach = view.reach([fold for row in rows for fold in row.folds])
     scale = Scale.of(reach, lanes.left, lanes.width - lanes.right, log=False)
@@ -30,7 +35,7 @@ def _drawn(view: View, rows: list[Row], lanes: Lanes) -> str:
     return plot.svg()
 
 
-def chosen(view: View) -> list[Row]:
+def choose_strips(view: View) -> list[Row]:
     """Choose at most SHOWN of the best, and the best of each entry wherever it stands."""
     wanted = {row.id for row in (*view.ranked[:SHOWN], *view.best_of_each)} | {view.winner.id}
     return [row for row in view.ranked if row.id in wanted]

@@ -9,11 +9,11 @@ import numpy as np
 
 from modelsel.core.outcome import StudySummary
 from modelsel.core.selection import Assessed
-from modelsel.record.candidates import Row, varied
+from modelsel.record.candidates import Row, varied_parameters
 from modelsel.record.model import Predictor, load
 from modelsel.record.recorded_run import RecordedRun
 from modelsel.reporting.text.roots import outcome_as_read, pairs_as_read, rows_as_read
-from modelsel.reporting.text.words import called, settings
+from modelsel.reporting.text.words import setting_name, settings
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +80,7 @@ class View(RecordedRun):
     @cached_property
     def varied(self) -> dict[str, dict[str, str]]:
         """Candidate id to the parameters that tell it from the others of its entry, as people write them."""
-        return {name: dict(called(*one) for one in own.items()) for name, own in varied(self.rows).items()}
+        return {name: dict(setting_name(*one) for one in own.items()) for name, own in varied_parameters(self.rows).items()}
 
     @cached_property
     def higher(self) -> bool:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from modelsel.reporting.sections.view import View
-from modelsel.reporting.text.words import measured, p_value, percent, score
+from modelsel.reporting.text.words import p_value, percent, score, with_unit
 
 LEVEL = 0.05
 
@@ -36,11 +36,11 @@ def _table(found: dict[str, Any] | None, unit: str) -> dict[str, Any] | None:
     rate = found["wrong"] / found["rows"] if found["rows"] else 0.0
     rows = [_row(line) for line in found["slices"]]
     numbers = "tolerance" in found
-    wrong = f"off by more than {measured(found['tolerance'], unit)}" if numbers else "wrong"
+    wrong = f"off by more than {with_unit(found['tolerance'], unit)}" if numbers else "wrong"
     return {
         "rows": rows, "of": found["rows"], "rate": percent(rate), "stand": sum(row["stands"] for row in rows),
         "wrong": wrong, "said": f" are {wrong}" if numbers else "", "numbers": numbers,
-        "mae": measured(found["mae"], unit) if numbers and found["mae"] is not None else "",
+        "mae": with_unit(found["mae"], unit) if numbers and found["mae"] is not None else "",
     }  # fmt: skip
 
 

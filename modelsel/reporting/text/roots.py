@@ -45,7 +45,7 @@ def rows_as_read(outcome: StudySummary, rows: Sequence[Row]) -> list[Row]:
     return [
         replace(
             row, mean=_root(row.mean), se=spread(row.mean, row.se), folds=tuple(map(_root, row.folds)),
-            difference_se=apart(row.difference_se, row.mean, won),
+            difference_se=root_difference(row.difference_se, row.mean, won),
         )
         for row in rows
     ]  # fmt: skip
@@ -59,7 +59,7 @@ def pairs_as_read(outcome: StudySummary, rows: Sequence[Row], pairs: Sequence[Ma
     ends = ("difference", "low", "high")
 
     def rooted(pair: Mapping[str, Any], value: float | None) -> float | None:
-        return None if value is None else apart(value, mean[pair["first"]], mean[pair["second"]])
+        return None if value is None else root_difference(value, mean[pair["first"]], mean[pair["second"]])
 
     return [{**pair, **{name: rooted(pair, pair[name]) for name in ends}} for pair in pairs]
 
@@ -82,7 +82,7 @@ def spread(mean: float, se: float) -> float:
     return se / (2 * sqrt(mean)) if mean > 0 else se and 0.0
 
 
-def apart(difference: float, one: float, other: float) -> float:
+def root_difference(difference: float, one: float, other: float) -> float:
     """A difference of two mean squared errors as one of their roots.
 
     >>> apart(16.0 - 9.0, 16.0, 9.0)

@@ -9,26 +9,26 @@ from textwrap import fill, shorten
 from typing import Any
 
 from modelsel.core.outcome import StudySummary, TestResult
-from modelsel.core.sized import sized
-from modelsel.record.candidates import Row, varied
+from modelsel.core.sized import mean_size
+from modelsel.record.candidates import Row, varied_parameters
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.text import words as width
 from modelsel.reporting.text.roots import outcome_as_read, rows_as_read
 from modelsel.reporting.text.terminal import duration
 from modelsel.reporting.text.words import (
-    called,
     decimals_of,
     in_unit,
     interval,
-    known,
+    is_known,
     next_best,
     number,
     ordinal,
     percent,
     plural,
     score,
+    setting_name,
     settings,
-    signed,
+    with_sign,
     wrong,
 )
 
@@ -78,7 +78,7 @@ def brief(folder: RunFolder, here: Path | None = None) -> str:
         ("finding", f"{gravest[0]} ({more}`modelsel explain {graver[0]['code']}`)" if graver else ""),
         ("report", f"{near(folder.report, here)} (-v prints the rest)"),
     ]
-    said = [headline(outcome), *(f"  {label:<{LABEL}}{_shortened(text, label)}" for label, text in lines if text)]
+    said = [headline(outcome), *(f"  {label:<{LABEL}}{_shorten(text, label)}" for label, text in lines if text)]
     return "\n".join(said) + "\n"
 
 
@@ -112,7 +112,7 @@ def _doubted(corrected: Mapping[str, Any]) -> str:
     return " (holds less than 95 %)" if "holds less often" in str(corrected.get("caution")) else ""
 
 
-def _shortened(text: str, label: str) -> str:
+def _shorten(text: str, label: str) -> str:
     """Cut a long message in its middle, so that it stays a line with its command; paths and the test are never cut."""
     room = WIDTH - LABEL - 2
     if label in ("report", "test") or len(text) <= room:
@@ -135,8 +135,8 @@ def headline(outcome: StudySummary) -> str:
 def winner(outcome: StudySummary, table: Sequence[Row]) -> list[str]:
     """The winner by name, what tells it from the rest of its entry, who cannot be told from it, and how far the next is."""
     won = outcome.winner
-    telling = settings(dict(called(*one) for one in varied(table).get(won["id"], {}).items()))
-    size = sized(won["complexity"]["value"], won["complexity"]["name"])
+    telling = settings(dict(setting_name(*one) for one in varied_parameters(table).get(won["id"], {}).items()))
+    size = mean_size(won["complexity"]["value"], won["complexity"]["name"])
     equal = alike(outcome)
     first = f"{won.get('entry') or won['learner']} {won['id'][:8]}: {f'{telling}; ' if telling else ''}{size}"
     return list(filter(None, (first, equal, next_best(outcome, table))))
@@ -162,17 +162,17 @@ def simpler(recorded: StudySummary, table: Sequence[Row], higher_is_better: bool
     """
     rows = [row for row in table if row.rank]
     won = next((row for row in rows if row.id == recorded.winner["id"]), None)
-    if recorded.rule != "best" or won is None or not (known(won.se) and known(won.complexity)):
+    if recorded.rule != "best" or won is None or not (is_known(won.se) and is_known(won.complexity)):
         return ""
     sign = -1.0 if higher_is_better else 1.0
     limit = sign * won.mean + won.se + 1e-12 * max(1.0, abs(won.mean))
-    near = [row for row in rows if row.unit == won.unit and sign * row.mean <= limit and known(row.complexity)]
+    near = [row for row in rows if row.unit == won.unit and sign * row.mean <= limit and is_known(row.complexity)]
     one = min(near, key=lambda row: (row.complexity, sign * row.mean))
     if one.complexity >= won.complexity:
         return ""
     sizes = f"{number(round(one.complexity, 1))} {won.unit} instead of {number(round(won.complexity, 1))}"
     now, then = (row.mean for row in rows_as_read(recorded, [won, one]))
-    change = f"{outcome_as_read(recorded).measure} {signed(then - now, decimals_of(now))}"
+    change = f"{outcome_as_read(recorded).measure} {with_sign(then - now, decimals_of(now))}"
     return f"rule=one_standard_error would choose {one.label} {one.id[:8]}: {sizes}, {change} (compared within {won.unit})"
 
 
@@ -219,7 +219,7 @@ def test(outcome: StudySummary, audit: Mapping[str, Any], folder: RunFolder) -> 
     if result.refused:
         return [f"refused: {result.refused}"]
     lines = [
-        released(result, outcome.findings, unit_of(outcome)) + _blocks(outcome),
+        say_score(result, outcome.findings, unit_of(outcome)) + _blocks(outcome),
         *filter(None, [width.beside(result, unit_of(outcome)), width.sentence(result)]),
         look(result),
     ]
@@ -250,17 +250,17 @@ def unit_of(outcome: StudySummary) -> str:
     return str(outcome.task.get("measured_in") or "")
 
 
-def released(result: TestResult, found: Sequence[Mapping[str, object]] = (), unit: str = "") -> str:
+def say_score(result: TestResult, found: Sequence[Mapping[str, object]] = (), unit: str = "") -> str:
     """Say the released score with its interval; `unit` is the target's."""
     errors = "" if result.errors is None else f", {result.errors} of {plural(result.n, 'row')} {wrong(result, unit)}"
     ends = f", {percent(result.level)} interval {interval(result.interval)}" if result.interval else f", {_withheld(found)}"
     grouped = result.interval is not None and result.unit != "rows" and result.units is not None
     units = units_in_words(result.unit)
     apart = f" over {plural(result.n, 'row')} in {result.units} {units}; for {units} of these sizes" if grouped else ""
-    return f"{score(result.score)}{errors}{ends}{apart}{_capped(result)}"
+    return f"{score(result.score)}{errors}{ends}{apart}{_say_cap(result)}"
 
 
-def _capped(result: TestResult) -> str:
+def _say_cap(result: TestResult) -> str:
     """Say the cap of a loss, and how many rows lost more; empty without a cap."""
     if result.cap is None or result.above is None:
         return ""

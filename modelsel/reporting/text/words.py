@@ -10,7 +10,7 @@ from modelsel.statistics.intervals import clopper_pearson
 MANY = 1e3  # from which a score is written without decimals
 
 
-def known(value: float | None) -> bool:
+def is_known(value: float | None) -> bool:
     """A record holds null where there is no number.
 
     >>> known(0.0), known(None), known(float("nan"))
@@ -25,7 +25,7 @@ def score(value: float | None, beside: float | None = None) -> str:
     >>> score(0.04093567), score(None), score(123.456), score(-0.5), score(478751673.2), score(1.3989, beside=29.6)
     ('0.0409', '–', '123.5', '−0.5000', '478,751,673', '1.4')
     """
-    if value is None or not known(value):
+    if value is None or not is_known(value):
         return "–"
     return minus(
         f"{value:,.{decimals}f}"
@@ -43,13 +43,13 @@ def decimals_of(value: float) -> int:
     return 4 if not abs(value) >= 10 else 1 if abs(value) < MANY else 0
 
 
-def signed(value: float | None, decimals: int = 4) -> str:
+def with_sign(value: float | None, decimals: int = 4) -> str:
     """Write a difference with its sign; a dash where there is none.
 
     >>> signed(0.05), signed(-0.05, 2), signed(1251.4, 0), signed(None)
     ('+0.0500', '−0.05', '+1,251', '–')
     """
-    return "–" if value is None or not known(value) else minus(f"{value:+,.{decimals}f}")
+    return "–" if value is None or not is_known(value) else minus(f"{value:+,.{decimals}f}")
 
 
 def minus(digits: str) -> str:
@@ -94,7 +94,7 @@ def number(value: float | None) -> str:
     return minus(f"{value:,.0f}" if whole else f"{value:.4g}")
 
 
-def measured(value: float, unit: str = "") -> str:
+def with_unit(value: float, unit: str = "") -> str:
     """Write a quantity in its unit.
 
     >>> measured(12345.6, "euro"), measured(0.5)
@@ -114,7 +114,7 @@ def in_unit(outcome: StudySummary) -> str:
 
 def wrong(result: TestResult, unit: str = "") -> str:
     """What is said of the rows that a test counts: they are wrong, or off by more than so much."""
-    return "wrong" if result.tolerance is None else f"off by more than {measured(result.tolerance, unit)}"
+    return "wrong" if result.tolerance is None else f"off by more than {with_unit(result.tolerance, unit)}"
 
 
 def beside(result: TestResult, unit: str = "") -> str:
@@ -133,7 +133,7 @@ def beside(result: TestResult, unit: str = "") -> str:
         "no certified interval" if ends is None else f"{percent(result.level)} interval [{shown(ends[0])}, {shown(ends[1])}]"
     )
     value = f"{shown(said['score'])} {unit}".strip()
-    return f"{name} {value}, {limits}, each error counted at most {measured(said['cap'], unit)}"
+    return f"{name} {value}, {limits}, each error counted at most {with_unit(said['cap'], unit)}"
 
 
 def ordinal(count: int) -> str:
@@ -178,7 +178,7 @@ def brief(value: str) -> str:
         return value
 
 
-def called(name: str, value: str) -> tuple[str, str]:
+def setting_name(name: str, value: str) -> tuple[str, str]:
     """Write a setting as people write it in a space, where that is another word.
 
     >>> called("decision.at", "none"), called("decision.at", "0.3"), called("k", "3")
@@ -211,10 +211,10 @@ def words(row: Row, winner: Row) -> str:
     >>> words(row, winner), words(winner, winner)
     ('+0.0500 ± 0.0200', '')
     """
-    if row.id == winner.id or not known(row.mean):
+    if row.id == winner.id or not is_known(row.mean):
         return ""
-    beside = f" ± {score(row.difference_se, winner.mean)}" if known(row.difference_se) else ""
-    return f"{signed(row.mean - winner.mean, decimals_of(winner.mean))}{beside}"
+    beside = f" ± {score(row.difference_se, winner.mean)}" if is_known(row.difference_se) else ""
+    return f"{with_sign(row.mean - winner.mean, decimals_of(winner.mean))}{beside}"
 
 
 def next_best(outcome: StudySummary, table: Sequence[Row]) -> str:
@@ -225,8 +225,8 @@ def next_best(outcome: StudySummary, table: Sequence[Row]) -> str:
         return ""
     near = next((row for row in ranked if row.label != won.label), ranked[0])
     which = "best of the others" if near.label == won.label else f"best of {near.label}"
-    error = f", standard error of the difference {score(near.difference_se, won.mean)}" if known(near.difference_se) else ""
-    return f"{which}: {outcome.measure} {signed(near.mean - won.mean, decimals_of(won.mean))} against it{error}"
+    error = f", standard error of the difference {score(near.difference_se, won.mean)}" if is_known(near.difference_se) else ""
+    return f"{which}: {outcome.measure} {with_sign(near.mean - won.mean, decimals_of(won.mean))} against it{error}"
 
 
 # The extra width of an interval that holds for more than one look, compared with one of this look alone.

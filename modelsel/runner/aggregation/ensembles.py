@@ -22,7 +22,7 @@ from modelsel.core.types import (
     Integers,
     NumberOutputs,
     Outputs,
-    rounded,
+    round_to_scale,
     scores_are,
 )
 from modelsel.learner.greedy_ensemble import GreedyEnsemble, PickedEnsemble
@@ -207,7 +207,7 @@ class OutOfFold:
     def as_cost(self, scores: Floats) -> Floats:
         """Scores as something to minimise, rounded so that ties are ties; infinite where they are not defined."""
         sign = -1.0 if self.work.measure.higher_is_better else 1.0
-        return np.asarray(np.where(np.isfinite(scores), rounded(sign * scores, self.work.scale), np.inf))
+        return np.asarray(np.where(np.isfinite(scores), round_to_scale(sign * scores, self.work.scale), np.inf))
 
     def _scores(self, said: Floats, there: Integers, weight: Floats, measure: BaseMeasure) -> Floats:
         """Scores of some answers, candidates × answers (× classes), under their weights."""

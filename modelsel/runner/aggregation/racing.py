@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.core.types import Booleans, ClassOutputs, Floats, NumberOutputs, Outputs, rounded
+from modelsel.core.types import Booleans, ClassOutputs, Floats, NumberOutputs, Outputs, round_to_scale
 from modelsel.planning.make import Cell
 from modelsel.runner.aggregation.results import SeOf, error_of
 from modelsel.runner.aggregation.run_index import RunIndex
@@ -81,7 +81,7 @@ class Racing:
         open_ = (self.book.scores.status[:, 0] == OK) & ~np.isin(self._batch, list(self.done))
         if self.finished.any() or not open_.any():
             return None
-        return int(self._batch[np.flatnonzero(open_)[np.argmin(rounded(first[open_], self.book.work.scale))]])
+        return int(self._batch[np.flatnonzero(open_)[np.argmin(round_to_scale(first[open_], self.book.work.scale))]])
 
     def _contenders(self, fold: int) -> set[int]:
         """List the batches of all candidates that may still be best.
@@ -114,7 +114,7 @@ class Racing:
         """The least mean (as something to minimise) that each candidate may still reach, rounded as a rule rounds it."""
         known = self.finished[:, None] | (np.arange(len(self._best)) < fold)
         filled = np.where(known, self.book.scores.score, self._best)
-        return np.asarray(rounded(self._sign * filled.mean(axis=1), self.book.work.scale))
+        return np.asarray(round_to_scale(self._sign * filled.mean(axis=1), self.book.work.scale))
 
     def _limit(self, hoped: Floats, racing: Booleans) -> float:
         """The greatest mean that can still win; infinite while it is not certain who is best and the rule has to know."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.errors import Problem, StoreError
-from modelsel.core.types import Candidate, Fold, Integers, rounded
+from modelsel.core.types import Candidate, Fold, Integers, round_to_scale
 from modelsel.planning.make import Cell
 from modelsel.runner.aggregation.score_matrix import ScoreMatrix
 from modelsel.runner.evaluation.cell_result import OK, CellResult, numbers
@@ -112,7 +112,7 @@ class RunIndex:
     def leading(self, most: int) -> list[int]:
         """The best eligible candidates, and the best of every space entry: those whose rows are worth keeping."""
         scores, sign = self.scores, -1.0 if self.work.measure.higher_is_better else 1.0
-        cost = np.where(scores.eligible, rounded(sign * scores.mean("score"), self.work.scale), np.inf)
+        cost = np.where(scores.eligible, round_to_scale(sign * scores.mean("score"), self.work.scale), np.inf)
         order = np.lexsort((scores.mean("complexity"), cost))[: int(scores.eligible.sum())]
         first: dict[str, int] = {}
         for position in order:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from modelsel.core.types import Booleans, Floats, Status
 from modelsel.measure.base import BaseMeasure
-from modelsel.measure.beside import counted, of_matrices
+from modelsel.measure.beside import confusion_measures, of_matrices
 from modelsel.runner.evaluation.cell_result import (
     CODE,
     COLUMNS,
@@ -44,7 +44,7 @@ class ScoreMatrix:
     def __init__(self, candidates: int, folds: int, beside: Mapping[str, BaseMeasure] = NOTHING, classes: int = 0) -> None:
         """Begin with no score."""
         shape = candidates, folds
-        self._later = counted(beside, classes)
+        self._later = confusion_measures(beside, classes)
         self._order = tuple(beside)
         self._beside = {name: np.full(shape, np.nan) for name in beside if name not in self._later}  # other measures
         self._matrices = np.full((*shape, classes, classes), np.nan) if self._later else None

@@ -28,7 +28,7 @@ from modelsel.learner.base import Path, SubsetPath
 from modelsel.planning.batch import preparation
 from modelsel.runner.evaluation.cell_result import CellResult, CellResultBuilder
 from modelsel.runner.evaluation.heard import heard
-from modelsel.runner.evaluation.limits import DeadlineExceeded, unlimited
+from modelsel.runner.evaluation.limits import DeadlineExceeded, no_limits
 from modelsel.runner.evaluation.preprocessing import columns_left, prepare, rows_digest
 
 CHUNK = 1 << 26  # bytes of class scores asked for at a time: the grid is fixed, whatever the machine
@@ -44,7 +44,7 @@ def evaluate(
     growing: str,
     seed: int,
     scores: bool,
-    limited: Limited = unlimited,
+    limited: Limited = no_limits,
     reached: Reached | None = None,
 ) -> CellResult:
     """Compute every candidate's answers for the fold's assessment rows. Raises nothing for a candidate's sake.
@@ -53,17 +53,17 @@ def evaluate(
     Raises DataError, OSError for a full disk, Stopped, and Interrupted: they end the study.
     """
     with heard() as warned:
-        result = _evaluated(task, fold, candidates, (growing, seed), scores, limited, reached)
+        result = _evaluate(task, fold, candidates, (growing, seed), scores, limited, reached)
     return result.with_warnings(warned)
 
 
-def _evaluated(
+def _evaluate(
     task: Task, fold: Fold, candidates: Sequence[Candidate], identity: tuple[str, int], scores: bool, limited: Limited,
     reached: Reached | None,
 ) -> CellResult:  # fmt: skip
     """Set up the batch and let each candidate answer; what fails becomes a status."""
     start = perf_counter()
-    (growing, seed), rows = identity, _checked(task, fold)
+    (growing, seed), rows = identity, _check_rows(task, fold)
     builder = CellResultBuilder(candidates, len(fold.assessment), task.class_count, scores)
     everyone = tuple(range(len(candidates)))
     try:
@@ -72,7 +72,7 @@ def _evaluated(
     except BaseException as problem:
         builder.fail(everyone, unless_final(problem))
     else:
-        invited = tuple(member for member in everyone if _invited(builder, bench, member, limited))
+        invited = tuple(member for member in everyone if _can_be_fitted(builder, bench, member, limited))
         with shared(), sharing():
             _fill(builder, bench, invited, limited, reached)
     return builder.result(perf_counter() - start)
@@ -126,7 +126,7 @@ class PreparedBatch:
                 yield path if columns is None else cast(SubsetPath, path).subset(columns), own
 
 
-def _invited(builder: CellResultBuilder, bench: PreparedBatch, member: int, limited: Limited) -> bool:
+def _can_be_fitted(builder: CellResultBuilder, bench: PreparedBatch, member: int, limited: Limited) -> bool:
     """Say whether a candidate can be fitted on just these rows; otherwise mark it as skipped, or as failed."""
     candidate = bench.candidates[member]
     try:
@@ -173,7 +173,7 @@ def unseen(candidate: Candidate) -> bool:
     )
 
 
-def _checked(task: Task, fold: Fold) -> str:
+def _check_rows(task: Task, fold: Fold) -> str:
     """Digest of the analysis rows, none of which is an assessment row: looked at once per fold."""
 
     def look() -> str:

@@ -25,7 +25,7 @@ from modelsel.core.types import Booleans, Candidate, ClassOutputs, Floats, Integ
 from modelsel.kernels.compiler import load
 from modelsel.learner.base import Path
 from modelsel.measure.base import BaseMeasure, confusion
-from modelsel.measure.beside import counted, scored
+from modelsel.measure.beside import confusion_measures, score_beside
 from modelsel.runner.evaluation.limits import CellTimeout
 
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -124,7 +124,7 @@ class CellResult:
         A candidate whose score is not finite has the status `invalid_score`; one that was not ok has the score NaN.
         """
         score, ok = np.full(len(self), np.nan), self.ok
-        later = counted(beside, classes)
+        later = confusion_measures(beside, classes)
         now = {name: one for name, one in beside.items() if name not in later}
         others = np.full((len(self), len(now)), np.nan)
         matrices = np.full((len(self), classes, classes), np.nan) if later else None
@@ -132,7 +132,7 @@ class CellResult:
             outputs = self.outputs(ok)
             score[ok] = measure.score(truth, outputs, weights, classes)
             if now:
-                others[ok] = scored(now, truth, outputs, weights, classes)
+                others[ok] = score_beside(now, truth, outputs, weights, classes)
             if matrices is not None:
                 matrices[ok] = confusion(truth, outputs.predicted, weights, classes)
         status, reasons = self.status, self.reasons

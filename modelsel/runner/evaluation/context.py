@@ -13,7 +13,7 @@ from modelsel.planning.make import Cell, Plan
 from modelsel.planning.sources import code
 from modelsel.runner.evaluation.cell import Reached, evaluate
 from modelsel.runner.evaluation.cell_result import CellKey, CellResult
-from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits, unlimited
+from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits, no_limits
 from modelsel.runner.evaluation.source_digest import fingerprint
 
 
@@ -89,7 +89,7 @@ class RunContext:
             self.plan.batches[job.cell.batch].growing,
             self.seed,
             self.needs_scores,
-            self.limits.enforced if self.limits.any else unlimited,
+            self.limits.enforced if self.limits.any else no_limits,
             reached,
         )
         return result if self.rows else replace(self.scored(job.cell.fold, result), measure=self.measure_id)

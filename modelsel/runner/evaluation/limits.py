@@ -50,7 +50,7 @@ UNLIMITED = CellLimits()
 _NOTHING = nullcontext()
 
 
-def unlimited() -> AbstractContextManager[None]:
+def no_limits() -> AbstractContextManager[None]:
     """Nothing is enforced. Entered once per candidate and fold, so that it is one and the same."""
     return _NOTHING
 

@@ -47,7 +47,7 @@ def prepare(steps: Sequence[Any], task: Task, rows: Integers, seed: int) -> tupl
     for step in steps:
         identity = (seed, where, digest([before, kind_of(step), step.fit_key()]))
         fitted.append(_fit(step, task, rows, identity).prepared(step))
-        task = _applied(step, fitted[-1], task, probes)
+        task = _apply_step(step, fitted[-1], task, probes)
         before.append(resolved(step))
     return tuple(fitted), task
 
@@ -82,17 +82,17 @@ def _fit(step: Any, task: Task, rows: Integers, identity: tuple[int, str, str]) 
     return known.ranking
 
 
-def _applied(step: object, fitted: FittedPreparer, task: Task, probes: Mapping[str, Integers]) -> Task:
+def _apply_step(step: object, fitted: FittedPreparer, task: Task, probes: Mapping[str, Integers]) -> Task:
     """The task as the fitted step describes it. Raises LeakError when a row's description depends on other rows."""
     try:
-        ready = fitted.apply(_unlabelled(task, slice(None)))
+        ready = fitted.apply(_without_labels(task, slice(None)))
     except AttributeError as error:
         raise LeakError(f"preparer {kind_of(step)} asks for what rows to be predicted do not have: {error}") from error
     if not np.array_equal(ready.rows, task.rows):
         raise LeakError(f"preparer {kind_of(step)} changed which rows there are")
     for half, some in probes.items():
-        alone = fitted.apply(_unlabelled(task, some))
-        if alone.features != ready.features or not _same(alone.values, ready.values[some]):
+        alone = fitted.apply(_without_labels(task, some))
+        if alone.features != ready.features or not _are_equal(alone.values, ready.values[some]):
             raise LeakError(f"preparer {kind_of(step)} says something else of {half} rows when it is not shown the other rows")
     return task.with_features(ready.features, ready.values)
 
@@ -103,12 +103,12 @@ def _probes(task: Task, rows: Integers) -> dict[str, Integers]:
     return {name: half[:: max(2, len(half) // PROBED)] for name, half in halves.items() if len(half)}
 
 
-def _unlabelled(task: Task, rows: Integers | slice) -> Table:
+def _without_labels(task: Task, rows: Integers | slice) -> Table:
     """Some rows without classes, weights and folds."""
     return Table(name=task.name, features=task.features, values=task.values[rows], rows=task.rows[rows], source=task.source)
 
 
-def _same(one: Floats, other: Floats) -> bool:
+def _are_equal(one: Floats, other: Floats) -> bool:
     """Equal but for rounding, column by column."""
     if one.shape != other.shape:
         return False

@@ -16,6 +16,6 @@ class Cluster:
     round: int | None = None  # jobs given out at a time where joblib waits for all of them; None: results come one by one
 
 
-def named(*types: str) -> Callable[[BaseException], bool]:
+def is_one_of(*types: str) -> Callable[[BaseException], bool]:
     """Return a test of whether an exception is of one of these types, of packages that need not be installed."""
     return lambda problem: any(kind.__name__ in types for kind in type(problem).__mro__)

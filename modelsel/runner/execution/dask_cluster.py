@@ -13,7 +13,7 @@ from typing import Any
 from joblib import parallel_config, register_parallel_backend
 
 from modelsel.core.errors import ConfigurationError, ModelselError, Problem
-from modelsel.runner.execution.backend import Cluster, named
+from modelsel.runner.execution.backend import Cluster, is_one_of
 
 DASK = "modelsel-dask"
 PATIENCE = 1, 2, 4  # seconds before the work is sent again
@@ -35,7 +35,7 @@ def dask_cluster(distributed: ModuleType, scheduler: str | None, jobs: int, work
     register_parallel_backend(DASK, _backend())
     with _client(distributed, scheduler, jobs) as client:
         try:
-            yield Cluster(partial(_sent, client, work), work, named(*DEATHS))
+            yield Cluster(partial(_send, client, work), work, is_one_of(*DEATHS))
         except (ModelselError, KeyboardInterrupt):
             raise
         except (Exception, CancelledError) as problem:
@@ -50,20 +50,20 @@ def _gone(scheduler: str | None) -> Problem:
     return Problem("MSEL-536", what, "pool.scheduler", fix)
 
 
-def _sent(client: object, work: object) -> AbstractContextManager[Any]:
+def _send(client: object, work: object) -> AbstractContextManager[Any]:
     """Send the work to all workers by joblib's configuration; once more where a worker dies at this very moment.
 
     Raises SchedulerGone where nobody is there to be sent anything: Dask would wait for half a minute.
     """
     for seconds in PATIENCE:
-        _awaited(client)
+        _await_scheduler(client)
         with suppress(OSError):  # CommClosedError is one
-            return _configured(client, work)
+            return _configure(client, work)
         time.sleep(seconds)
-    return _configured(client, work)
+    return _configure(client, work)
 
 
-def _awaited(client: object) -> None:
+def _await_scheduler(client: object) -> None:
     """Wait for the scheduler to answer; raise `SchedulerGone` where it does not."""
     until = time.monotonic() + GONE_AFTER
     while not _answers(client):
@@ -80,7 +80,7 @@ def _answers(client: Any) -> bool:
     return False
 
 
-def _configured(client: object, work: object) -> AbstractContextManager[Any]:
+def _configure(client: object, work: object) -> AbstractContextManager[Any]:
     return parallel_config(DASK, client=client, scatter=[work])  # type: ignore[no-any-return]
 
 

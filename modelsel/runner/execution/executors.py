@@ -30,7 +30,7 @@ from modelsel.runner.execution.worker import (
     CompletedJob,
     perform_and_tell,
     perform_elsewhere,
-    shipped,
+    ship_work,
 )
 from modelsel.runner.journal import Journal
 
@@ -58,7 +58,7 @@ class Pool:
         return 1 if self.kind == "sequential" else cores() if self.n_jobs in (None, -1) else int(self.n_jobs or 1)
 
 
-def chosen(pool: Any, limits: CellLimits, candidates: Iterable[Candidate] = ()) -> Pool:
+def choose_pool(pool: Any, limits: CellLimits, candidates: Iterable[Candidate] = ()) -> Pool:
     """Return the pool as it will be used.
 
     For `auto`: processes where there are limits, learners that hold the interpreter lock, or code that is not our own, since
@@ -84,7 +84,7 @@ def needs_process(candidate: Candidate) -> bool:
 
 
 @contextmanager
-def opened(pool: Pool, work: RunContext, journal: Journal) -> Iterator[JobExecutor]:
+def open_executor(pool: Pool, work: RunContext, journal: Journal) -> Iterator[JobExecutor]:
     """Yield the executor of this run's jobs, which come in any order; a lost worker raises WorkerDied out of the iteration.
 
     The second argument of an executor is how many jobs may be on their way at once: 1 to find out who is guilty.
@@ -93,17 +93,17 @@ def opened(pool: Pool, work: RunContext, journal: Journal) -> Iterator[JobExecut
         if pool.kind in IN_THIS_PROCESS:
             worker = CellWorker(work, journal.own)
             stack.enter_context(_stopping(worker))
-            yield partial(_here, worker) if pool.kind == "sequential" else partial(_in_threads, worker, pool.jobs)
+            yield partial(_perform_here, worker) if pool.kind == "sequential" else partial(_in_threads, worker, pool.jobs)
         elif pool.kind == "processes":
             from modelsel.runner.execution.process_pool import processes  # imports joblib; the pool of threads does without
 
-            yield stack.enter_context(processes(stack.enter_context(shipped(work)), journal.folder, pool.jobs))
+            yield stack.enter_context(processes(stack.enter_context(ship_work(work)), journal.folder, pool.jobs))
         else:
-            cluster = stack.enter_context(clusters.opened(pool.kind, pool.scheduler, pool.jobs, work))
+            cluster = stack.enter_context(clusters.open_pool(pool.kind, pool.scheduler, pool.jobs, work))
             yield partial(_on_cluster, cluster, journal)
 
 
-def _here(worker: CellWorker, jobs: Iterable[CellJob], at_once: int = 1) -> Iterator[CompletedJob]:
+def _perform_here(worker: CellWorker, jobs: Iterable[CellJob], at_once: int = 1) -> Iterator[CompletedJob]:
     """Perform jobs one after the other in this thread; an interrupt is noticed between kernels."""
     assert at_once >= 1
     return map(worker.perform, jobs)

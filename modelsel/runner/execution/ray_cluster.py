@@ -12,7 +12,7 @@ from joblib import parallel_config
 
 from modelsel.core.lru_cache import LRUCache
 from modelsel.runner.evaluation.context import RunContext
-from modelsel.runner.execution.backend import Cluster, named
+from modelsel.runner.execution.backend import Cluster, is_one_of
 
 BROUGHT: LRUCache[RunContext] = LRUCache(1)
 DEATHS = "RayActorError", "WorkerCrashedError", "NodeDiedError", "OutOfMemoryError"
@@ -46,4 +46,4 @@ def ray_cluster(ray: ModuleType, jobs: int, work: object) -> Iterator[Cluster]:
             ray.init(log_to_driver=False, logging_level="ERROR", **here)
             stack.callback(ray.shutdown)
         register_ray()
-        yield Cluster(partial(parallel_config, "ray", n_jobs=jobs), Stored(ray.put(work)), named(*DEATHS), 4 * jobs)
+        yield Cluster(partial(parallel_config, "ray", n_jobs=jobs), Stored(ray.put(work)), is_one_of(*DEATHS), 4 * jobs)

@@ -21,11 +21,11 @@ from modelsel.kernels import stop
 from modelsel.runner.evaluation.cell import unless_final
 from modelsel.runner.evaluation.cell_result import verdict
 from modelsel.runner.evaluation.heard import heard
-from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits, unlimited
+from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits, no_limits
 from modelsel.runner.execution import cluster as clusters
-from modelsel.runner.execution.backend import Cluster, named
+from modelsel.runner.execution.backend import Cluster, is_one_of
 from modelsel.runner.execution.executors import Pool
-from modelsel.runner.execution.worker import plain, received, shipped
+from modelsel.runner.execution.worker import plain, receive_work, ship_work
 
 LOG = logging.getLogger("modelsel.study")  # goes to study.log
 ATTEMPTS = 2
@@ -60,7 +60,7 @@ class Call:
     def result(self) -> "CallResult | Failure":
         """Return the function's result, or the Failure. Raises what ends a study."""
         try:
-            with heard() as warned, self.limits.enforced() if self.limits.any else unlimited():
+            with heard() as warned, self.limits.enforced() if self.limits.any else no_limits():
                 return CallResult(self.function(*self.arguments), tuple(warned))
         except BaseException as problem:
             problem = unless_final(problem)
@@ -75,9 +75,9 @@ class Call:
             return Failure("error", f"what was fitted cannot be sent: {type(problem).__name__}: {problem}")
 
 
-def apart(pool: Pool, limits: CellLimits, function: Callable[..., Any], *arguments: object) -> Any:
+def run_in_pool(pool: Pool, limits: CellLimits, function: Callable[..., Any], *arguments: object) -> Any:
     """The function's result, or the Failure; computed as a cell of this pool would be."""
-    found = _sent(pool, limits, Call(function, arguments, limits))
+    found = _send(pool, limits, Call(function, arguments, limits))
     if isinstance(found, Failure):
         return found
     for text in found.warned:  # in the folds it was a finding already
@@ -85,7 +85,7 @@ def apart(pool: Pool, limits: CellLimits, function: Callable[..., Any], *argumen
     return found.value
 
 
-def _sent(pool: Pool, limits: CellLimits, call: Call) -> CallResult | Failure:
+def _send(pool: Pool, limits: CellLimits, call: Call) -> CallResult | Failure:
     """Run a call on the pool, and repeat it once where its worker dies."""
     with threadpool_limits(1):
         if pool.kind == "sequential":
@@ -93,10 +93,10 @@ def _sent(pool: Pool, limits: CellLimits, call: Call) -> CallResult | Failure:
         if pool.kind == "threads":
             return _in_a_thread(call)
         if pool.kind == "processes":
-            with shipped(call) as path:
-                return _opened(_twice(partial(_in_a_process, pool, path), named("BrokenProcessPool"), limits))
-        with clusters.opened(pool.kind, pool.scheduler, pool.jobs, call) as cluster:
-            return _opened(_twice(partial(_on_the_cluster, cluster), cluster.is_death, limits))
+            with ship_work(call) as path:
+                return _unpack(_twice(partial(_in_a_process, pool, path), is_one_of("BrokenProcessPool"), limits))
+        with clusters.open_pool(pool.kind, pool.scheduler, pool.jobs, call) as cluster:
+            return _unpack(_twice(partial(_on_the_cluster, cluster), cluster.is_death, limits))
 
 
 def _twice(attempt: Callable[[], Any], is_death: Died, limits: CellLimits) -> Any:
@@ -113,7 +113,7 @@ def _twice(attempt: Callable[[], Any], is_death: Died, limits: CellLimits) -> An
     return Failure("crashed", "it killed its worker twice")
 
 
-def _opened(parcel: bytes | Failure) -> CallResult | Failure:
+def _unpack(parcel: bytes | Failure) -> CallResult | Failure:
     """Unpack a worker's answer."""
     if isinstance(parcel, Failure):
         return parcel
@@ -158,7 +158,7 @@ def _perform(path: str) -> bytes | Failure:
     """Run a call in a worker process, which reads it from a file, its arrays memory-mapped."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt ends
     with threadpool_limits(1):
-        call: Call = received(path)
+        call: Call = receive_work(path)
         arguments = tuple(plain(one) if isinstance(one, Table) else one for one in call.arguments)
         return Call(call.function, arguments, call.limits).parcel()
 

@@ -26,7 +26,7 @@ from modelsel.core.types import Table
 from modelsel.kernels.stop import Stopped
 from modelsel.runner.evaluation.cell_result import CellResult
 from modelsel.runner.evaluation.context import CellJob, RunContext
-from modelsel.runner.journal import REACHED, STARTED, RecordLocation, Segment, encoded, record_of, store_errors
+from modelsel.runner.journal import REACHED, STARTED, RecordLocation, Segment, encode, record_of, store_errors
 
 PLACES = ".path"  # beside the work: where the parent's modules are found
 Held = TypeVar("Held", bound=Table)
@@ -88,7 +88,7 @@ class CellWorker:
 
 
 @contextmanager
-def shipped(work: object) -> Iterator[str]:
+def ship_work(work: object) -> Iterator[str]:
     """The work as a file that workers of this machine read, for as long as the pool is open."""
     with tempfile.TemporaryDirectory(prefix="modelsel-", ignore_cleanup_errors=True) as folder:
         TEMPORARY.add(folder)
@@ -104,7 +104,7 @@ def shipped(work: object) -> Iterator[str]:
             TEMPORARY.discard(folder)
 
 
-def received(path: str) -> Any:
+def receive_work(path: str) -> Any:
     """Read in a worker process what was shipped; a plug-in's folder that came to the path later is found too."""
     import joblib
 
@@ -131,7 +131,7 @@ def perform_elsewhere(given: RunContext | Callable[[], RunContext], job: CellJob
     with threadpool_limits(1):
         work = given if isinstance(given, RunContext) else given()
         result = work.evaluate(job)
-    record = encoded(*record_of(work.key(job.cell), result))
+    record = encode(*record_of(work.key(job.cell), result))
     return CompletedJob(job, work.scored(job.cell.fold, result), None, record)
 
 
@@ -154,7 +154,7 @@ def _worker(path: str, journal: Path) -> CellWorker:
     """Return the worker of this process, set up for its first job of a run; inner thread pools are limited to one for good."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt ends
     threadpool_limits(1)
-    work = received(path)
+    work = receive_work(path)
     return CellWorker(replace(work, task=plain(work.task)), Segment(journal))
 
 

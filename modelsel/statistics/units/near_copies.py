@@ -65,7 +65,7 @@ class NearCopies:
 
 def near_copies(development: Floats, sealed: Floats, rng: np.random.Generator) -> NearCopies:
     """Look for near copies of development rows (numbers; missing ones count as the mean) among the sealed ones."""
-    near, far = standardised(development, sealed)
+    near, far = standardise(development, sealed)
     nobody = np.zeros(0, np.int64)
     unique = uniqueness(np.concatenate([near, far]), rng) if near.shape[1] else 0.0
     if unique < UNIQUE or len(near) < FEWEST or not len(far):
@@ -78,7 +78,7 @@ def near_copies(development: Floats, sealed: Floats, rng: np.random.Generator) -
     return NearCopies(marked, examined, len(examined) < len(far), shift(distances, p), unique)
 
 
-def standardised(development: Floats, sealed: Floats) -> tuple[Floats, Floats]:
+def standardise(development: Floats, sealed: Floats) -> tuple[Floats, Floats]:
     """Both tables by mean and standard deviation of the development rows, without columns that never vary there."""
     known = ~np.isnan(development)
     count = np.maximum(known.sum(axis=0), 1)
@@ -106,7 +106,7 @@ def uniqueness(values: Floats, rng: np.random.Generator) -> float:
     if len(first) > EXAMINED:
         first = rng.choice(first, EXAMINED, replace=False)
     rows, whole = own[first], own[first].sum(axis=1)
-    return min(_alone(whole - column) for column in rows.T) if values.shape[1] > 1 else 0.0
+    return min(_share_of_singletons(whole - column) for column in rows.T) if values.shape[1] > 1 else 0.0
 
 
 def nearest(development: Floats, sealed: Floats) -> Floats:
@@ -158,6 +158,6 @@ def shift(distances: Floats, p: float) -> float:
     return 2 * len(share) * max(above, 0.0) ** 2
 
 
-def _alone(digests: NDArray[np.uint64]) -> float:
+def _share_of_singletons(digests: NDArray[np.uint64]) -> float:
     """The share of values that occur once."""
     return float((np.unique(digests, return_counts=True)[1] == 1).sum() / len(digests))

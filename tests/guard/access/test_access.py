@@ -304,7 +304,7 @@ def past(status: str, symbol: str = "noisy") -> Any:
 def test_the_budget_of_thresholdout_is_used_by_noisy_answers_and_those_that_nobody_saw(
     looks: Any, release: str, used: int
 ) -> None:
-    assert authorize._exhausted(LookTerms(release, budget=2), tuple(looks)) == used
+    assert authorize._exhausted_budget(LookTerms(release, budget=2), tuple(looks)) == used
 
 
 @pytest.mark.parametrize(
@@ -318,7 +318,7 @@ def test_some_terms_show_nothing_but_error_rates_and_one_nothing_but_exams(
 ) -> None:
     ask = asks(counted=counted)
     ask.request.sitting = sitting
-    found = authorize._hidden(ask, LookTerms(release))
+    found = authorize._why_hidden(ask, LookTerms(release))
     assert part in found
     assert bool(part) == bool(found)
 

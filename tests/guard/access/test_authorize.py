@@ -11,8 +11,8 @@ from modelsel.guard.access import authorize
 from modelsel.guard.access.authorize import (
     _answered_before,
     _at_work,
+    _find_interrupted,
     _intent,
-    _interrupted,
     _own,
     _question,
     memory_of,
@@ -99,8 +99,8 @@ def test_a_look_without_an_answer_goes_on_where_the_same_is_asked(
     facts: dict[str, Any], answer: Any, ask: dict[str, Any], goes_on: bool
 ) -> None:
     told = history(*look("a", answer=answer, **{"predictions": "p", **facts}))
-    assert (_interrupted(told, asks(**ask), writing()) is not None) == goes_on
-    assert _interrupted(told, asks(**ask), SimpleNamespace(replica="another")) is None  # type: ignore[arg-type]
+    assert (_find_interrupted(told, asks(**ask), writing()) is not None) == goes_on
+    assert _find_interrupted(told, asks(**ask), SimpleNamespace(replica="another")) is None  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("signers", "own"), [({}, True), ({"r": "me"}, True), ({"r": "other"}, False), ({"q": "other"}, True)])

@@ -20,7 +20,7 @@ from modelsel.guard.reporting.audit import audit
 from modelsel.ledger.database.label_removal import LOOKED_THROUGH, count_labelled, strip
 from modelsel.ledger.database.store import Ledger
 from modelsel.ledger.home import Home
-from modelsel.ledger.rows.identity import Hashes, TokenTable, bound, columns, text_tokens
+from modelsel.ledger.rows.identity import Hashes, TokenTable, bound_hashes, columns, text_tokens
 from modelsel.ledger.rows.row_set import RowSet
 from tests.guard.studies import Rule, Study, numbers
 from tests.ledger.postgresql import Server
@@ -30,7 +30,7 @@ def with_labels(task: Task, key: object, codes: np.ndarray) -> Hashes:
     """The hash of each row with a label, as versions before kept it."""
     cells = columns(task)
     tokens = np.hstack([cells.tokens, text_tokens(task.classes)[codes][:, None]])
-    return bound(TokenTable((*cells.names, "~label"), tokens), key)  # type: ignore[arg-type]
+    return bound_hashes(TokenTable((*cells.names, "~label"), tokens), key)  # type: ignore[arg-type]
 
 
 def left_behind(folder: Path) -> Iterator[bytes]:
@@ -164,7 +164,7 @@ def test_no_file_of_a_study_gives_a_label_away(tmp_path: Path, monkeypatch: pyte
     assert not names & {"order", "labels"}
     seal = next(entry.facts for entry in ledger.entries() if entry.kind == "seal")
     rows = RowSet.unpack(ledger.rowset(seal["rows"])).arrays["bound"]
-    hashes = bound(columns(task), key)
+    hashes = bound_hashes(columns(task), key)
     sealed = np.isin(hashes, rows)
     assert sealed.sum() == done.test.n
     for array in (task.target, task.target[sealed]):

@@ -11,7 +11,7 @@ from scipy.stats import ks_2samp
 
 from modelsel.core.types import Feature, Task
 from modelsel.guard.checks import leakage
-from modelsel.guard.checks.leakage import SURE, _agreement, _excess, _groups, _near, _scaled, _suspected
+from modelsel.guard.checks.leakage import SURE, _agreement, _excess, _groups, _near, _scale, _suspected_groups
 from tests.guard.studies import numbers
 
 
@@ -59,7 +59,7 @@ def test_copies_are_suspected_where_chance_would_bring_so_many_near_less_than_on
 def test_at_most_five_hundred_rows_are_asked_and_a_thousand_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = []
     monkeypatch.setattr(leakage, "_excess", lambda across, within: sizes.append((len(across), len(within))) or 0.0)
-    scaled = leakage._scaled
+    scaled = leakage._scale
     monkeypatch.setattr(
         leakage, "_scaled", lambda one, pool, asked: sizes.append((len(pool), len(asked))) or scaled(one, pool, asked)
     )
@@ -78,7 +78,7 @@ def test_numbers_are_scaled_by_the_range_of_both_sides_and_names_are_not() -> No
     features = (Feature("a", "numeric"), Feature("b", "numeric"), Feature("c", "nominal", ("u", "v")), Feature("d", "numeric"))
     kept, asked = np.array([[2.0, 7, 1, nan], [4, 7, 0, nan]]), np.array([[12.0, 7, 1, nan], [inf, nan, 0, -inf]])
     one, other = replace(numbers(2), features=features, values=kept), replace(numbers(2), features=features, values=asked)
-    ours, theirs = _scaled(sides(one, other), np.arange(2), np.arange(2))
+    ours, theirs = _scale(sides(one, other), np.arange(2), np.arange(2))
     assert ours.tolist() == [[0.2, 7, 1, 0], [0.4, 7, 0, 0]]  # of 10; a column of one value as it is; none at all: nought
     assert theirs.tolist() == [[1.2, 7, 1, 0], [-1e6, -1e6, 0, 0]]
 
@@ -104,16 +104,16 @@ def named(levels: np.ndarray, target: np.ndarray, asked: np.ndarray, kind: str =
 )
 def test_a_column_of_names_may_be_of_groups_where_it_has_some_but_not_too_many(n: int, distinct: int, told: bool) -> None:
     levels = np.arange(n) % distinct
-    assert bool(list(_suspected(named(levels, levels % 2, levels[:40])))) == told
-    assert not list(_suspected(named(levels, levels % 2, levels[:40], "numeric")))
+    assert bool(list(_suspected_groups(named(levels, levels % 2, levels[:40])))) == told
+    assert not list(_suspected_groups(named(levels, levels % 2, levels[:40], "numeric")))
 
 
 @pytest.mark.parametrize(("met", "told"), [(20, False), (21, True)])
 def test_more_than_half_of_the_test_rows_have_to_be_of_the_same_groups(met: int, told: bool) -> None:
     levels = np.arange(200) % 50
     asked = np.where(np.arange(40) < met, 1, 900)
-    assert bool(list(_suspected(named(levels, levels % 2, asked)))) == told
-    assert not list(_suspected(named(levels, np.arange(200) // 50 % 2, asked)))  # no label goes with them
+    assert bool(list(_suspected_groups(named(levels, levels % 2, asked)))) == told
+    assert not list(_suspected_groups(named(levels, np.arange(200) // 50 % 2, asked)))  # no label goes with them
 
 
 @pytest.mark.parametrize(("apart", "errors"), [(12, 5.0), (10, 5.5)])
@@ -124,7 +124,7 @@ def test_labels_have_to_agree_by_more_than_five_standard_errors(apart: int, erro
     levels = np.repeat(np.arange(64), 2)
     task = named(levels, target, levels[:40])
     assert _agreement(task.development, levels.astype(float)) == errors
-    assert bool(list(_suspected(task))) == (errors > 5)
+    assert bool(list(_suspected_groups(task))) == (errors > 5)
     assert _agreement(task.development, np.where(levels < 10, nan, levels)) == pytest.approx(
         _agreement(task.development.take(np.arange(20, 128)), levels[20:].astype(float))
     )

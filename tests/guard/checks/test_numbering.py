@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from modelsel.core.spec import make
-from modelsel.guard.matching.overlap import _seen
+from modelsel.guard.matching.overlap import _mask_seen
 from modelsel.guard.release import LabelSummary, LadderRelease
 from modelsel.guard.requests import Handed, LookRequest, SelectionSummary
 from modelsel.ledger.home import Home
@@ -66,7 +66,7 @@ def test_of_a_sketch_as_many_rows_count_as_it_holds_of_the_smallest_hashes(home:
     stored = half.stored(subject.names, gate.session.key).sketched(most=0)
     share = containment(subject.test.arrays["bound"], stored.arrays["bound"])
     assert 0.4 < share < 0.6
-    assert _seen("bound", subject, stored).sum() == round(300 * share)
+    assert _mask_seen("bound", subject, stored).sum() == round(300 * share)
 
 
 @pytest.mark.parametrize(

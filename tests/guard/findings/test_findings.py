@@ -10,7 +10,7 @@ import pytest
 from scipy.special import gammaln, logsumexp
 
 from modelsel.core.types import Feature, Task
-from modelsel.guard.checks.leakage import _agreement, _near, _nearest, _scaled, _suspected
+from modelsel.guard.checks.leakage import _agreement, _near, _nearest, _scale, _suspected_groups
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.history.history import History
 from modelsel.guard.matching.overlap import Relation
@@ -82,7 +82,7 @@ def test_g032_is_suspected_of_a_nominal_column_whose_levels_agree(
     parts = [replace(numbers(len(codes)), values=codes[:, None].astype(float), target=(codes % 2).astype(np.int32),
                      features=(Feature("who", kind, tuple(map(str, range(151))) if kind == "nominal" else ()),))
              for codes in (levels, asked)]  # fmt: skip
-    assert ("G032" in {one.code for one in _suspected(with_parts(Study(numbers(), home), *parts).sealing())}) == told
+    assert ("G032" in {one.code for one in _suspected_groups(with_parts(Study(numbers(), home), *parts).sealing())}) == told
 
 
 def test_the_nearest_row_is_that_of_brute_force() -> None:
@@ -183,6 +183,6 @@ def test_numbers_are_scaled_by_the_range_of_both_sides_and_what_is_none_is_far()
     second = np.array([[8.0, np.inf, np.nan], [-2.0, 3.0, np.inf]])
     features = tuple(Feature(name, "numeric") for name in "abc")
     parts = [replace(numbers(120), features=features, values=np.asfortranarray(side)) for side in (first, second)]
-    kept, questions = _scaled(SimpleNamespace(development=parts[0], sealed=parts[1]), np.array([2, 0]), np.array([0]))
+    kept, questions = _scale(SimpleNamespace(development=parts[0], sealed=parts[1]), np.array([2, 0]), np.array([0]))
     assert kept.tolist() == [[0.4, 3.0, 0.0], [0.0, 3.0, 0.0]]
     assert questions.tolist() == [[0.8, -1e6, 0.0]]

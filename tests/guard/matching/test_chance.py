@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from modelsel.guard.matching.overlap import enough, expected, more_than_chance
+from modelsel.guard.matching.overlap import enough, expected_overlap, more_than_chance
 from modelsel.ledger.rows.row_set import RowSet, shared_rows
 
 LEVELS = {"few": 24, "some": 1000, "many": 30_000}
@@ -20,7 +20,7 @@ def test_the_overlap_expected_is_that_of_many_draws(levels: int, pool: int, size
     rng = np.random.default_rng(levels)
     test, own = rows(rng, levels, 600), rows(rng, levels, pool)
     draws = [shared_rows(test, rng.permutation(own)[:size], repetitions=True).mean() for _ in range(400)]
-    mean, deviation = expected(test, own, size)
+    mean, deviation = expected_overlap(test, own, size)
     assert mean == pytest.approx(np.mean(draws), abs=4 * np.std(draws) / 20 + 1e-9)
     assert 0.85 * np.std(draws) - 1e-9 <= deviation <= 2 * np.std(draws) + 1e-9  # a bound, but for the error of 400 draws
 

@@ -32,7 +32,7 @@ from modelsel.guard.matching.overlap import (
     _met_again,
     _stronger,
     enough,
-    expected,
+    expected_overlap,
     more_than_chance,
     relations,
 )
@@ -404,7 +404,7 @@ def test_the_overlap_by_chance_is_the_mean_over_every_choice_of_rows() -> None:
                              ([1, 2, 2], [2, 2, 2], 2), ([7], [8, 9], 1), ([1, 1], [1, 1, 1, 1], 9)):  # fmt: skip
         drawn_ = [Counted(part) for part in combinations(pool, min(size, len(pool)))]
         each = [[min(rows.count(one), part[one]) for part in drawn_] for one in set(rows)]
-        mean, deviation = expected(hashes(*rows), hashes(*pool), size)
+        mean, deviation = expected_overlap(hashes(*rows), hashes(*pool), size)
         assert mean == pytest.approx(sum(np.mean(one) for one in each) / len(rows))
         assert deviation == pytest.approx(sqrt(sum(np.var(one) for one in each)) / len(rows), abs=1e-7)
 

@@ -15,7 +15,7 @@ from modelsel.guard.reporting.audit import audit
 from modelsel.guard.requests import LookRequest, OutOfFold, SelectionSummary
 from modelsel.measure.capped import CappedError
 from modelsel.measure.within import Within
-from modelsel.study.look import named
+from modelsel.study.look import word_answer
 from tests.guard.studies import Line, Study, amounts
 
 
@@ -28,7 +28,7 @@ def looked(home: Path, measure: CappedError, rows: int = 600):
     chosen = SelectionSummary("line", mean, len(task), float(off.mean()))
     seen = OutOfFold(study.rule(task), task.target)
     result = gate.look(LookRequest(sealing, chosen, study.rule, seen=seen))
-    return gate, sealing, named(result, measure)
+    return gate, sealing, word_answer(result, measure)
 
 
 def intent_and_reveal(gate):

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from modelsel.guard.checks.look_context import FEWEST
-from modelsel.guard.checks.post_release import _uncertified
+from modelsel.guard.checks.post_release import _why_uncertified
 from modelsel.guard.facts import Look
 from modelsel.guard.findings import row_findings
 from modelsel.guard.history.history import History
@@ -48,7 +48,7 @@ def test_duplicates_are_grave_by_their_share(rows: int, severity: str) -> None:
 def test_too_few_clean_rows_are_named_as_the_reason_up_to_the_least_number() -> None:
     def reason(clean: int) -> str:
         look = {"n": 100, "n_clean": clean, "certified": False, "release": "full", "metric": "error"}
-        return _uncertified(Look.read(look)).message
+        return _why_uncertified(Look.read(look)).message
 
     assert str(FEWEST - 1) in reason(FEWEST - 1)
     assert reason(FEWEST) == reason(99) != reason(FEWEST - 1)

@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 
 from modelsel.core.types import Feature, Table
 from modelsel.ledger.home import IdentityKey
-from modelsel.ledger.rows.identity import bound, columns, feature_tokens, number_tokens, set_digest, text_tokens, unbound
+from modelsel.ledger.rows.identity import (
+    bound_hashes,
+    columns,
+    feature_tokens,
+    number_tokens,
+    set_digest,
+    text_tokens,
+    unbound_hashes,
+)
 
 KEY = IdentityKey(b"k" * 32)
 
@@ -33,19 +41,19 @@ def mixed(rows: int = 500, seed: int = 0) -> Table:
 def test_the_order_of_columns_does_not_matter(order: list[int]) -> None:
     table = mixed(30)
     moved = table.with_features(tuple(table.features[i] for i in order), table.values[:, order])
-    assert np.array_equal(bound(columns(table), KEY), bound(columns(moved), KEY))
+    assert np.array_equal(bound_hashes(columns(table), KEY), bound_hashes(columns(moved), KEY))
 
 
 def test_names_are_part_of_a_bound_hash_and_not_of_an_unbound_one() -> None:
     cells = columns(mixed())
     other = cells.renamed(("x", *cells.names[1:]))
-    assert not (bound(cells, KEY) == bound(other, KEY)).any()
-    assert np.array_equal(unbound(cells, KEY), unbound(other, KEY))
+    assert not (bound_hashes(cells, KEY) == bound_hashes(other, KEY)).any()
+    assert np.array_equal(unbound_hashes(cells, KEY), unbound_hashes(other, KEY))
 
 
 def test_another_key_gives_other_hashes() -> None:
     cells = columns(mixed())
-    assert not np.isin(bound(cells, KEY), bound(cells, IdentityKey(b"x" * 32))).any()
+    assert not np.isin(bound_hashes(cells, KEY), bound_hashes(cells, IdentityKey(b"x" * 32))).any()
 
 
 def test_the_hash_is_the_keyed_blake2b_of_the_cells() -> None:
@@ -55,7 +63,7 @@ def test_the_hash_is_the_keyed_blake2b_of_the_cells() -> None:
     names = hashlib.blake2b(b"a\0b\0c\0d", digest_size=8).digest()
     raw = names + cells.tokens[3].astype("<u8").tobytes()
     digest = hashlib.blake2b(raw, digest_size=8, key=b"k" * 32, person=b"modelsel.row.1").digest()
-    assert int(bound(cells, KEY)[3]) == int.from_bytes(digest, "little")
+    assert int(bound_hashes(cells, KEY)[3]) == int.from_bytes(digest, "little")
 
 
 @pytest.mark.parametrize(
@@ -103,11 +111,11 @@ def test_single_precision_is_recognised_in_most_rows() -> None:
     values = rng.normal(size=(5000, 14))
     table = Table(name="t", features=tuple(Feature(f"x{i}", "numeric") for i in range(14)), values=values, rows=np.arange(5000))
     single = table.with_features(table.features, values.astype(np.float32).astype(np.float64))
-    assert (bound(columns(table), KEY) == bound(columns(single), KEY)).mean() == pytest.approx(0.887, abs=0.02)
+    assert (bound_hashes(columns(table), KEY) == bound_hashes(columns(single), KEY)).mean() == pytest.approx(0.887, abs=0.02)
 
 
 def test_a_set_is_known_in_any_order_and_with_its_repetitions() -> None:
-    hashes = bound(columns(mixed(20)), KEY)
+    hashes = bound_hashes(columns(mixed(20)), KEY)
     assert set_digest(hashes, KEY) == set_digest(hashes[::-1], KEY)
     assert set_digest(hashes, KEY) != set_digest(np.append(hashes, hashes[0]), KEY)
 

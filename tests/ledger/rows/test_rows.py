@@ -10,10 +10,10 @@ from scipy.stats import rankdata
 from modelsel.core.types import Feature, Table
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.rows import row_set
-from modelsel.ledger.rows.channels import quasi_keys, ranked
+from modelsel.ledger.rows.channels import quasi_keys, rank_hashes
 from modelsel.ledger.rows.identity import (
     MISSING,
-    bound,
+    bound_hashes,
     columns,
     feature_tokens,
     is_among,
@@ -248,12 +248,12 @@ def test_numbers_count_by_their_ranks_and_levels_by_their_texts() -> None:
 
     table = of(numbers_, ("red", "blue"), codes)
     places = np.column_stack([[1, 2, np.nan, 1, 0], codes])
-    known = ranked(table, ("x", "c"), KEY)
-    assert np.array_equal(known, bound(columns(table.with_features(table.features, places)), KEY))
-    assert np.array_equal(known, ranked(of(np.exp(numbers_), ("blue", "red"), 1 - codes), ("x", "c"), KEY))
-    assert np.array_equal(known, ranked(table, ("x", "c"), KEY, Order(table), columns(table)))
+    known = rank_hashes(table, ("x", "c"), KEY)
+    assert np.array_equal(known, bound_hashes(columns(table.with_features(table.features, places)), KEY))
+    assert np.array_equal(known, rank_hashes(of(np.exp(numbers_), ("blue", "red"), 1 - codes), ("x", "c"), KEY))
+    assert np.array_equal(known, rank_hashes(table, ("x", "c"), KEY, Order(table), columns(table)))
     other = columns(of(numbers_, ("red", "green"), codes))
-    assert (known != ranked(table, ("x", "c"), KEY, cells=other)).tolist() == [False, True, True, False, False]
+    assert (known != rank_hashes(table, ("x", "c"), KEY, cells=other)).tolist() == [False, True, True, False, False]
 
 
 def test_values_are_counted_and_met_as_in_plain_lists() -> None:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from modelsel.core.errors import LedgerError
 from modelsel.core.types import Feature, Table
 from modelsel.ledger.home import IdentityKey
-from modelsel.ledger.rows.channels import quasi_keys, ranked
-from modelsel.ledger.rows.identity import TokenTable, bound, columns
+from modelsel.ledger.rows.channels import quasi_keys, rank_hashes
+from modelsel.ledger.rows.identity import TokenTable, bound_hashes, columns
 from modelsel.ledger.rows.matching import best_naming, match_names, sketches
 from modelsel.ledger.rows.row_set import RowSet, containment, identifiability, shared_rows
 
@@ -74,7 +74,7 @@ def test_renamed_and_moved_columns_are_matched_by_their_values() -> None:
     pairing = match_names(sketches(ours, KEY), sketches(stored, KEY))
     assert pairing is not None
     assert pairing[0] == ("b", "c", "a")
-    assert np.array_equal(bound(ours.renamed(pairing[0]), KEY), bound(stored, KEY))
+    assert np.array_equal(bound_hashes(ours.renamed(pairing[0]), KEY), bound_hashes(stored, KEY))
 
 
 def test_columns_of_equal_values_are_tried_both_ways() -> None:
@@ -86,8 +86,8 @@ def test_columns_of_equal_values_are_tried_both_ways() -> None:
     pairing = match_names(sketches(ours, KEY), sketches(stored, KEY))
     assert pairing is not None
     assert pairing[1] == [[0, 1, 2]]
-    hashes = bound(stored, KEY)
-    names = best_naming(*pairing, lambda names: float(np.isin(bound(ours.renamed(names), KEY), hashes).mean()))
+    hashes = bound_hashes(stored, KEY)
+    names = best_naming(*pairing, lambda names: float(np.isin(bound_hashes(ours.renamed(names), KEY), hashes).mean()))
     assert names == ("c", "a", "b")
 
 
@@ -110,8 +110,8 @@ def test_counters_and_columns_of_few_values_identify_nothing() -> None:
 def test_ranks_survive_scaling_and_any_monotone_map() -> None:
     values = np.random.default_rng(0).normal(size=(100, 3))
     names = ("x0", "x1", "x2")
-    plain = ranked(table(values), names, KEY)
-    assert np.array_equal(ranked(table(values * 3 + 1), names, KEY), plain)
-    assert np.array_equal(ranked(table(np.exp(values)), names, KEY), plain)
+    plain = rank_hashes(table(values), names, KEY)
+    assert np.array_equal(rank_hashes(table(values * 3 + 1), names, KEY), plain)
+    assert np.array_equal(rank_hashes(table(np.exp(values)), names, KEY), plain)
     order = np.random.default_rng(1).permutation(100)
-    assert np.array_equal(ranked(table(values[order]), names, KEY), plain[order])
+    assert np.array_equal(rank_hashes(table(values[order]), names, KEY), plain[order])

@@ -41,7 +41,7 @@ class Case:
 Judge = Callable[[Case], Verdict]
 
 
-def judged(found: Mapping[str, SofteningGrid], data: str) -> Iterator[dict[str, object]]:
+def judge_findings(found: Mapping[str, SofteningGrid], data: str) -> Iterator[dict[str, object]]:
     """Number, the published sentence, verdict and the figures it rests on."""
     case = Case(found, data)
     for number, (sentence, judge) in enumerate(zip(FINDINGS, JUDGES, strict=True), 1):

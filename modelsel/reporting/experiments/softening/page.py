@@ -17,7 +17,7 @@ def html(one: Mapping[str, object]) -> str:
 
 def _parts(one: Mapping[str, Any]) -> Iterator[str]:
     """Yield its parts: findings, tables, charts, choices."""
-    yield f"<p>{escape(' '.join(said(one)))}</p>"
+    yield f"<p>{escape(' '.join(notes(one)))}</p>"
     yield f"<h3>Fourteen published findings</h3>{''.join(map(_finding, one['findings']))}"
     yield f"<h3>Sizes and areas of the hard trees</h3>{_table(overview(one))}"
     for kind in one["kinds"]:
@@ -115,7 +115,7 @@ NAMES = {"cart": "CART (deviance sequence)", "c45": "C4.5 (paper: C5.0)"}
 Rows = list[list[str]]
 
 
-def said(one: Mapping[str, Any]) -> Iterator[str]:
+def notes(one: Mapping[str, Any]) -> Iterator[str]:
     """Yield the notes to be read before the numbers."""
     yield (
         f"{one['data']}: {one['sets']} training sets of {one['rows']:,} rows, {one['assessed']:,} assessment rows; areas are "

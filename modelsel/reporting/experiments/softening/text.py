@@ -16,7 +16,7 @@ def text(one: Mapping[str, object]) -> str:
 
 def _blocks(one: Mapping[str, Any]) -> Iterator[str]:
     """Yield its blocks: tables, then findings."""
-    yield fill(" ".join(page.said(one)), WIDTH)
+    yield fill(" ".join(page.notes(one)), WIDTH)
     yield columns(page.overview(one))
     for kind in one["kinds"]:
         yield f"{page.NAMES[kind]}\n{columns(page.per_set(one, kind))}"
