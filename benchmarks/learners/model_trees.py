@@ -4,7 +4,7 @@ scikit-learn's diabetes, and the tables of NUMBERS.csv in the folder of data. Ea
 same for all; drawn once) and asked about the tenth. Printed is the root of its squared error over that of the fold's mean, in
 per cent (the relative error of Wang & Witten 1997, whose table has M5' beside CART and lines), with mean ranks and Nemenyi's
 critical difference. CART prunes by ten folds of its own; the others are as their files have them. `--drawing FILE` writes the
-diagram.
+diagram. On a busy machine set OMP_NUM_THREADS=1: boosting's threads wait for each other.
 """
 
 import argparse
