@@ -16,7 +16,7 @@ import numpy as np
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import make
 from modelsel.core.types import Booleans, Candidate, Feature, Task, positions
-from modelsel.explanation.weak_slices import find, half, weak_slices
+from modelsel.explanation.weak_slices import RowErrors, find, half, weak_slices
 from modelsel.learner.trees.model import TreeModel
 from modelsel.runner.final_fit import Final, fit
 from modelsel.scheme.stratified_kfold import StratifiedKfold
@@ -78,7 +78,7 @@ def main() -> None:
             for seed in range(runs):
                 task = table(kind, rows, rng)
                 fitted, wrong = models(task, learner)
-                told = weak_slices(task, wrong, seed)["slices"]
+                told = weak_slices(task, RowErrors(wrong), seed)["slices"]
                 if not (standing := [at for at, line in enumerate(told) if line["adjusted"] <= 0.05]):
                     continue
                 slices, rules = find(task, wrong, half(task, generator(seed, task.fingerprint, "slices")))

@@ -1,44 +1,44 @@
-"""A fitted model as scikit-learn's `inspection` sees an estimator: a matrix of the task's numbers in, class scores out."""
+"""A fitted model as scikit-learn's `inspection` sees an estimator: a matrix of the task's numbers in, what it says out."""
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
-from modelsel.core.types import Codes, Floats, Outputs, Table, positions
+from modelsel.core.types import Floats, Outputs, Table, positions
 from modelsel.measure.base import BaseMeasure
-from modelsel.runner.final_fit import Final
+from modelsel.runner.final_fit import Final, outputs
 
 Scorer = Callable[..., float]
 
 
-class FittedEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class FittedEstimator(BaseEstimator):  # type: ignore[misc]
     """A model over a task's columns. Rows of a matrix hold what `Table.values` holds: numbers, level codes, NaN."""
 
     def __init__(self, model: Final, like: Table) -> None:
         """Keep the model with a table that has its columns."""
         self.model = model
         self.like = like
-        self.classes_ = np.arange(len(model.classes))
         self.n_features_in_ = len(like.features)
 
     def fit(self, X: object, y: object) -> "FittedEstimator":
         """Return itself: the model is fitted already."""
         return self
 
-    def predict(self, X: Floats) -> Codes:
-        """Index of the predicted class per row."""
+    def predict(self, X: Floats) -> NDArray[Any]:
+        """Index of the predicted class per row, or the predicted number."""
         return self.model.predict(self.table(X))
 
-    def predict_proba(self, X: Floats) -> Floats:
-        """Class scores, rows × classes."""
-        return self.model.scores(self.table(X))
+    def answers(self, X: Floats) -> Floats:
+        """Class scores, rows × classes; of numbers what is predicted, rows × 1."""
+        return self.model.scores(self.table(X)) if self.model.classes else self.predict(X)[:, None]
 
     def outputs(self, X: Floats, scores: bool) -> Outputs:
         """Return the outputs that a measure reads."""
-        table = self.table(X)
-        return Outputs(self.model.predict(table)[None], self.model.scores(table)[None] if scores else None)
+        return outputs(self.model, self.table(X), scores)
 
     def table(self, X: Floats) -> Table:
         """The matrix as a table of the task's features."""
@@ -51,9 +51,9 @@ def scorer(measure: BaseMeasure) -> Scorer:
     """The measure as scikit-learn calls one: higher is better, `scorer(estimator, X, y, sample_weight)`."""
     sign = 1.0 if measure.higher_is_better else -1.0
 
-    def score(estimator: FittedEstimator, X: Floats, y: Codes, sample_weight: Floats | None = None) -> float:
+    def score(estimator: FittedEstimator, X: Floats, y: NDArray[Any], sample_weight: Floats | None = None) -> float:
         said = estimator.outputs(np.asarray(X, np.float64), measure.needs_scores)
-        return sign * float(measure.score(y, said, sample_weight, len(estimator.classes_))[0])
+        return sign * float(measure.score(y, said, sample_weight, len(estimator.model.classes))[0])
 
     return score
 

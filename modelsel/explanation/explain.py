@@ -14,13 +14,13 @@ from modelsel.comparison.ratio import assessed_per_analysed
 from modelsel.comparison.selection import rank
 from modelsel.config.settings import WINNER, ExplainSettings
 from modelsel.core.selection import Selection
-from modelsel.core.types import Floats, NumberTask, Resampling, Task, readable
+from modelsel.core.types import Floats, Integers, NumberTask, Resampling, Task, readable
 from modelsel.explanation.correlated import together
 from modelsel.explanation.forest_importance import forest_importance, has_rows_out_of_bag
 from modelsel.explanation.learning_curve import RunPlan, learning_curve, runners
 from modelsel.explanation.prediction_intervals import choices, fold_residuals
 from modelsel.explanation.prediction_sets import fold_model
-from modelsel.explanation.weak_slices import declared_slices, weak_slices
+from modelsel.explanation.weak_slices import RowErrors, declared_slices, off_by, weak_slices
 from modelsel.learner.crossed import taught_by
 from modelsel.measure.base import BaseMeasure
 from modelsel.rule.base import BaseRule
@@ -49,6 +49,7 @@ class StudyToExplain:
     apart: Apart
     run: RunPlan
     rule: BaseRule
+    tolerance: float | None = None  # of numbers: what a look counts
 
 
 def explanation(
@@ -116,14 +117,18 @@ def _importance(of: StudyToExplain, settings: ExplainSettings, member: int) -> d
 
 
 def _slices(of: StudyToExplain, search: bool, groups: Sequence[str]) -> dict[str, Any]:
-    """Find where the winner fails, by its out-of-fold answers of the first repeat; of numbers nothing is right or wrong."""
-    if not of.task.class_names:
-        return {}
-    said, truth = of.selection.assessed.predicted[0], of.selection.assessed.truth
-    known = np.flatnonzero(said >= 0)
-    task, wrong = of.task if len(known) == len(of.task) else of.task.take(known), said[known] != truth[known]
-    found = {"weak_slices": weak_slices(readable(task), wrong, of.seed)} if search and readable(task).features else {}
-    return {**found, "declared_slices": declared_slices(task, wrong, groups)} if groups else found
+    """Find where the winner fails, by its out-of-fold answers of the first repeat."""
+    known = np.flatnonzero(of.selection.assessed.known(0))
+    task, errors = of.task if len(known) == len(of.task) else of.task.take(known), _errors(of, known)
+    found = {"weak_slices": weak_slices(readable(task), errors, of.seed)} if search and readable(task).features else {}
+    return {**found, "declared_slices": declared_slices(task, errors, groups)} if groups else found
+
+
+def _errors(of: StudyToExplain, known: Integers) -> RowErrors:
+    """What is wrong of the winner's out-of-fold answers; of numbers, what is off by more than a tolerance, and by how much."""
+    assessed = of.selection.assessed
+    said, truth = assessed.predicted[0, known], assessed.truth[known]
+    return off_by(np.abs(said - truth), of.tolerance) if assessed.numbers else RowErrors(said != truth)
 
 
 def _dependence(of: StudyToExplain, final: Final, importance: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -67,7 +67,7 @@ def fold_importance(candidate: Candidate, task: Task, fold: Fold, asked: Importa
 
 
 def with_noise(task: Task, rng: np.random.Generator) -> Task:
-    """Add a column that knows nothing of the classes.
+    """Add a column that knows nothing of the target.
 
     Normal where there are numbers, else a column of the task in another order.
     """

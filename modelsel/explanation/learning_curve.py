@@ -1,9 +1,10 @@
 """Learning curves: the winner and the runners-up fitted on nested shares of each fold's analysis rows.
 
 Of every fold an eighth, a quarter, a half, three quarters and all of the analysis rows are fitted on, the smaller share within
-the larger, and judged on the same assessment rows. A share has the classes in proportion, keeps groups whole, and takes the
-latest rows where rows have times. Intervals are those of the corrected resampled t over folds, with the share's own ratio
-n_test / n_train. The candidates were chosen on all rows, so that their last points are optimistic, and more so than the others.
+the larger, and judged on the same assessment rows. A share has the classes (of numbers the target's tenths) in proportion,
+keeps groups whole, and takes the latest rows where rows have times. Intervals are those of the corrected resampled t over
+folds, with the share's own ratio n_test / n_train. The candidates were chosen on all rows, so that their last points are
+optimistic, and more so than the others.
 Source: Cortes et al. (1994) on learning curves; Nadeau & Bengio (2003).
 """
 
@@ -17,9 +18,10 @@ from modelsel.comparison.ratio import assessed_per_analysed
 from modelsel.comparison.selection import rank
 from modelsel.core.fingerprint import generator
 from modelsel.core.selection import Selection
-from modelsel.core.types import Candidate, Floats, Fold, Integers, Resampling, Task
+from modelsel.core.types import Candidate, Codes, Floats, Fold, Integers, Resampling, Task
 from modelsel.planning.make import Plan, make
 from modelsel.runner.aggregation.results import Results
+from modelsel.scheme.partition import tenths
 from modelsel.statistics.paired import corrected_t
 
 SHARES = (1.0, 0.75, 0.5, 0.25, 0.125)  # all first: a share that is too small for everybody ends no run
@@ -81,21 +83,22 @@ def _part(task: Task, fold: Fold, seed: int, share: float) -> Fold:
 
 
 def order_for_shares(task: Task, rows: Integers, rng: np.random.Generator) -> Integers:
-    """The rows in an order whose every beginning is a share: the latest, or whole groups, or the classes in proportion."""
+    """The rows in an order whose every beginning is a share: the latest, or whole groups, or strata in proportion."""
     drawn = rng.permutation(len(rows))
     if task.times is not None:
         return np.asarray(rows[np.lexsort((drawn, -task.times[rows]))])
     if task.groups is not None:
         unit = np.unique(task.groups[rows], return_inverse=True)[1]
         return np.asarray(rows[np.argsort(rng.permutation(int(unit.max()) + 1)[unit], kind="stable")])
-    return np.asarray(rows[np.argsort(_within_class(task.target[rows], drawn), kind="stable")])
+    own = task.target[rows]
+    return np.asarray(rows[np.argsort(_within_stratum(own if task.class_names else tenths(own, 2), drawn), kind="stable")])
 
 
-def _within_class(target: Any, drawn: Integers) -> Floats:
-    """Return each row's rank within its class, 0 to 1: sorting by it mixes the classes in proportion."""
-    place = np.empty(len(target))
-    for k in np.unique(target):
-        own = np.flatnonzero(target == k)
+def _within_stratum(strata: Codes, drawn: Integers) -> Floats:
+    """Return each row's rank within its stratum, 0 to 1: sorting by it mixes the strata in proportion."""
+    place = np.empty(len(strata))
+    for k in np.unique(strata):
+        own = np.flatnonzero(strata == k)
         place[own[np.argsort(drawn[own])]] = (np.arange(len(own)) + 0.5) / len(own)
     return place
 

@@ -7,12 +7,15 @@ Fisher's exact test of the slice against the rest of that half, one-sided; over 
     p = P(X ≥ k),  X hypergeometric: errors among the slice's n rows when all K errors of N rows are anywhere
 
 Groups that were declared are not searched for: they are shown on all rows, with Fisher's two-sided test against the rest and a
-correction of their own. Intervals are Clopper and Pearson's. Rows count once each, whatever their weight; where rows stand in
-groups, whole groups go to a half, and there are no tests and intervals, which would take rows for independent.
+correction of their own. Of numbers an answer is wrong when it is off by more than a tolerance; the mean absolute error of
+slices stands beside, without an interval. Intervals are Clopper and Pearson's. Rows count once each, whatever their weight;
+where rows stand in groups, whole groups go to a half, and there are no tests and intervals, which would take rows for
+independent.
 Source: Athey & Imbens (2016) on honest trees; Fisher (1935); Holm (1979).
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,26 +35,65 @@ DEPTH = 3
 LEAST = 20  # rows of a leaf, in the half that finds
 SHARE = 0.05  # or this share of that half, where it is more
 MOST = 5  # slices that are tested
+OFF, FEWEST = 0.25, 0.05  # shares of the rows: what is off by more where nothing else is said; what at least has to be
 QUARTERS = 4  # a declared column of numbers is cut into so many parts of equal size
 
 
-def weak_slices(task: Task, wrong: Booleans, seed: int) -> dict[str, Any]:
-    """Slices found by one half of the rows and tested by the other; `wrong` says which out-of-fold answers are wrong."""
+@dataclass(frozen=True, eq=False)
+class RowErrors:
+    """Which out-of-fold answers are wrong; of numbers which are off by more than a tolerance, and how far off each is."""
+
+    wrong: Booleans
+    away: Floats | None = None
+    tolerance: float | None = None
+
+    def take(self, rows: Integers) -> "RowErrors":
+        """The errors of some rows."""
+        return RowErrors(self.wrong[rows], None if self.away is None else self.away[rows], self.tolerance)
+
+    def summed(self, inside: Booleans) -> dict[str, Any]:
+        """Rows, errors and rate of some rows, and their mean absolute error where there is one."""
+        n, k = int(inside.sum()), int(self.wrong[inside].sum())
+        line: dict[str, Any] = {"rows": n, "wrong": k, "rate": k / n if n else None}
+        return line if self.away is None else {**line, "mae": float(self.away[inside].mean()) if n else None}
+
+    def told(self, lines: list[dict[str, Any]]) -> dict[str, Any]:
+        """All of the rows, and slices of them."""
+        whole = self.summed(np.ones(len(self.wrong), bool))
+        stated = {} if self.away is None else {"tolerance": self.tolerance, "mae": whole["mae"]}
+        return {"rows": whole["rows"], "wrong": whole["wrong"], **stated, "slices": _corrected(lines)}
+
+
+def off_by(away: Floats, tolerance: float | None) -> RowErrors:
+    """Rows off by more than the tolerance; by more than three quarters are, where it would leave too few or too many of them.
+
+    Which rows are off does not depend on where in the table they stand, so that tests of slices hold for either.
+
+    >>> off_by(np.array([1.0, 2.0, 3.0, 4.0, 5.0]), 2.5).tolerance, off_by(np.array([1.0, 2.0, 3.0, 4.0, 5.0]), 9.0).tolerance
+    (2.5, 4.0)
+    """
+    share = float(np.mean(away > tolerance)) if tolerance is not None and len(away) else 0.0
+    if tolerance is None or not FEWEST <= share <= 1 - FEWEST:
+        tolerance = float(f"{np.quantile(away, 1 - OFF, method='higher'):.2e}") if len(away) else 0.0
+    return RowErrors(np.asarray(away > tolerance), away, tolerance)
+
+
+def weak_slices(task: Task, errors: RowErrors, seed: int) -> dict[str, Any]:
+    """Slices found by one half of the rows and tested by the other."""
     finding = half(task, generator(seed, task.fingerprint, "slices"))
-    model, rules = find(task, wrong, finding)
+    model, rules = find(task, errors.wrong, finding)
     testing = np.flatnonzero(~finding)
-    leaf = route(model.cut.tree, task, testing).leaf
-    lines = [{"slice": _words(task, rule), **_counted(wrong[testing], leaf == rule.leaf, task)} for rule in rules]
-    return {"rows": len(testing), "wrong": int(wrong[testing].sum()), "slices": _corrected(lines)}
+    leaf, own = route(model.cut.tree, task, testing).leaf, errors.take(testing)
+    return own.told([{"slice": _words(task, rule), **_counted(own, leaf == rule.leaf, task)} for rule in rules])
 
 
-def declared_slices(task: Task, wrong: Booleans, columns: Sequence[str]) -> dict[str, Any]:
+def declared_slices(task: Task, errors: RowErrors, columns: Sequence[str]) -> dict[str, Any]:
     """Every level of some columns (numbers: quarters), with the errors there, on all rows."""
     lines = []
     for name in columns:
         for words, inside in _levels(task, name):
-            lines.append({"column": name, "slice": words, **_counted(wrong, inside, task, both=True)})
-    return {"rows": len(task), "wrong": int(wrong.sum()), "slices": _corrected(lines)}
+            lines.append({"column": name, "slice": words, **_counted(errors, inside, task, both=True)})
+    return errors.told(lines)
 
 
 def half(task: Task, rng: np.random.Generator) -> Booleans:
@@ -80,13 +122,12 @@ def _words(task: Task, rule: TreeRule) -> str:
     return " and ".join(condition.words(task.features[condition.feature]) for condition in rule.conditions)
 
 
-def _counted(wrong: Booleans, inside: Booleans, task: Task, both: bool = False) -> dict[str, Any]:
+def _counted(errors: RowErrors, inside: Booleans, task: Task, both: bool = False) -> dict[str, Any]:
     """Rows, errors, rate, interval and p of a slice among some rows."""
-    n, k = int(inside.sum()), int(wrong[inside].sum())
-    line: dict[str, Any] = {"rows": n, "wrong": k, "rate": k / n if n else None, "low": None, "high": None, "p": None}
-    if n and task.groups is None:
-        low, high = clopper_pearson(k, n)
-        line |= {"low": low, "high": high, "p": _p(wrong, inside, both)}
+    line = {**errors.summed(inside), "low": None, "high": None, "p": None}
+    if line["rows"] and task.groups is None:
+        low, high = clopper_pearson(line["wrong"], line["rows"])
+        line |= {"low": low, "high": high, "p": _p(errors.wrong, inside, both)}
     return line
 
 

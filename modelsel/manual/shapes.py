@@ -438,11 +438,11 @@ class ImportanceShape(TypedDict):
     impurity: NotRequired[list[ImpurityShape]]
 
 
-LinesShape = TypedDict("LinesShape", {"class": str, "scores": list[list[float]]})
+LinesShape = TypedDict("LinesShape", {"class": NotRequired[str], "scores": list[list[float]]})
 
 
 class DependenceShape(TypedDict):
-    """Class scores along the values of a column: means, and some single rows."""
+    """Class scores, or predicted numbers, along the values of a column: means, and some single rows."""
 
     column: str
     kind: Literal["numeric", "nominal", "ordered"]
@@ -471,13 +471,14 @@ class CurveShape(TypedDict):
 
 
 class SliceShape(TypedDict):
-    """Errors in a part of the rows; no interval where rows stand in groups."""
+    """Errors in a part of the rows; no interval where rows stand in groups. `mae`: of numbers, their mean absolute error."""
 
     slice: str
     column: NotRequired[str]
     rows: int
     wrong: int
     rate: Number
+    mae: NotRequired[Number]
     low: Number
     high: Number
     p: Number
@@ -485,10 +486,12 @@ class SliceShape(TypedDict):
 
 
 class SlicesShape(TypedDict):
-    """The rows that were counted, and the slices of them."""
+    """The rows that were counted, and the slices of them; of numbers those off by more than `tolerance` are wrong."""
 
     rows: int
     wrong: int
+    tolerance: NotRequired[float]
+    mae: NotRequired[Number]
     slices: list[SliceShape]
 
 

@@ -134,14 +134,15 @@ def _values(one: Mapping[str, Any]) -> list[Line]:
 def _dependence(run: RecordedRun) -> Iterator[Line]:
     for one in run.explanation.get("dependence", ()):
         for value, means in zip(_values(one), one["mean"], strict=True):
-            yield from ({**value, "class": name, "mean": mean} for name, mean in zip(run.classes, means, strict=True))
+            names = run.classes or (None,)
+            yield from ({**value, "class": name, "mean": mean} for name, mean in zip(names, means, strict=True))
 
 
 def _dependence_rows(run: RecordedRun) -> Iterator[Line]:
     """Yield a line per point of each row's course."""
     for one in run.explanation.get("dependence", ()):
         for line, scores in enumerate(one["lines"]["scores"]):
-            drawn = {"line": line, "class": one["lines"]["class"]}
+            drawn = {"line": line, "class": one["lines"].get("class")}
             yield from ({**value, **drawn, "score": score} for value, score in zip(_values(one), scores, strict=True))
 
 
@@ -264,8 +265,9 @@ TABLES: Mapping[str, TableKind] = {
     "slices": TableKind("a slice of the rows", {
         "kind": Column("text", "`found` on one half of the rows and counted on the other, or `declared`"),
         "column": Column("text", "of a declared slice"), "slice": Column("text", "the condition"),
-        "rows": Column("whole", "in the slice"), "wrong": Column("whole", "of them"), "rate": Column("number", "wrong / rows"),
-        **INTERVAL, **TESTED,
+        "rows": Column("whole", "in the slice"), "wrong": Column("whole", "of them; of numbers: off by more than a tolerance"),
+        "rate": Column("number", "wrong / rows"),
+        **INTERVAL, **TESTED, "mae": Column("number", "of numbers: mean absolute error"),
     }),
     "importance": TableKind("what shuffling costs a candidate", {
         **SHUFFLED, "mean": Column("number", "over folds"), **INTERVAL,
@@ -275,12 +277,13 @@ TABLES: Mapping[str, TableKind] = {
         **SHUFFLED, "fold": Column("whole", "from 0"), "importance": Column("number", "mean over permutations"),
     }),
     "dependence": TableKind("a value of a column and a class", {
-        "column": Column("text", "name"), **VALUE, "class": Column("text", "class"),
-        "mean": Column("number", "class score of the final model, mean over rows"),
+        "column": Column("text", "name"), **VALUE, "class": Column("text", "class; none of numbers"),
+        "mean": Column("number", "class score of the final model, or what it predicts, mean over rows"),
     }),
     "dependence_rows": TableKind("a value of a column in a single row", {
         "column": Column("text", "name"), "line": Column("whole", "which of the rows, from 0"), **VALUE,
-        "class": Column("text", "class"), "score": Column("number", "class score of the final model"),
+        "class": Column("text", "class; none of numbers"),
+        "score": Column("number", "class score of the final model, or what it predicts"),
     }),
     "curve": TableKind("a candidate on a share of the rows", {
         "id": ID, "entry": Column("text", "entry of the space"), "share": Column("number", "of each fold's analysis rows"),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from modelsel.core.selection import Selection
 from modelsel.core.types import Candidate, Task
 from modelsel.learner.trees.model import TreeModel
+from modelsel.learner.trees.number_model import NumberTreeModel
 from modelsel.runner.aggregation.results import Results
 from modelsel.runner.final_fit import Final
 
@@ -25,9 +26,9 @@ class SectionContext:
         return self.selection.candidates[self.selection.winner]
 
     @property
-    def tree(self) -> TreeModel | None:
+    def tree(self) -> TreeModel | NumberTreeModel | None:
         """The final model where it is a tree."""
-        return self.final.model if isinstance(self.final.model, TreeModel) else None
+        return self.final.model if isinstance(self.final.model, TreeModel | NumberTreeModel) else None
 
 
 def no_tree(studied: SectionContext) -> dict[str, str]:

@@ -61,9 +61,16 @@ def nothing_beside(config: Config, task: Task) -> Iterator[str]:
     if not isinstance(task, NumberTask):
         yield "it is about numbers, and the target is a class: leave it out"
     elif measure not in POWERS:
-        yield f"measure={measure} has no interval on sealed rows: use one of {', '.join(POWERS)}, or leave it out"
-    if guard.release not in EXACT or guard.resolution != "count" or kind_of(guard) in ("ladder", "thresholdout"):
-        yield "it shows exact answers, and guard.release or guard.resolution shows less: leave it out"
+        why = " (it divides by the spread of sealed numbers, which is not known either)" if measure == "r2" else ""
+        yield f"measure={measure} has no interval on sealed rows{why}: use one of {', '.join(POWERS)}, or leave it out"
+    less = {
+        f"guard={kind_of(guard)}": kind_of(guard) in ("ladder", "thresholdout"),
+        f"guard.release={guard.release}": guard.release not in EXACT,
+        f"guard.resolution={guard.resolution}": guard.resolution != "count",
+    }
+    if shows := next((name for name, is_so in less.items() if is_so), None):
+        fix = "leave it out, or let answers be exact: guard=warn guard.release=predicted guard.resolution=count"
+        yield f"it is an exact answer beside the count, and {shows} shows less than that: {fix}"
 
 
 TAIL = 0.01  # share of rows

@@ -155,6 +155,7 @@ def _scheme(config: Config, task: Task) -> Iterator[str]:
 
 IS: dict[TaskKind, str] = {"classes": "the target is a class", "numbers": "the target is a number"}
 ABOUT_CLASSES = "this target is a number"  # in the reasons of learners some of whose settings are about classes
+SHOWS_OF_CLASSES = ("concept", "soft_trees")
 UNSAID: dict[str, tuple[TaskKind, ...]] = {"learner": CLASS_TASKS, "preparer": BOTH_TASKS}  # of parts that do not say
 
 
@@ -165,16 +166,14 @@ def _misread(config: Config, task: Task) -> Iterator[tuple[str, list[str]]]:
         yield "measure", [f"{kind_of(config.measure)} does not judge it: {what}; {judges(task.kind)}"]
     yield from _unread(config.foreseen, task)
     if isinstance(task, NumberTask):
-        for asked, where in (
-            (config.exam, "exam"),
-            (config.show, "show"),
-            (config.explain.importance, "explain.importance"),
-            (config.explain.dependence, "explain.dependence"),
-            (config.curve, "curve"),
-            (config.slices, "slices"),
-        ):
-            if asked:
-                yield where, [f"it is about classes, and {what}: leave it out"]
+        if config.exam:
+            yield "exam", [f"it is about classes, and {what}: leave it out"]
+        for name in config.show:
+            if name in SHOWS_OF_CLASSES:
+                yield (
+                    "show",
+                    [f"{name} is about classes, and {what}: show=[tree,gains,pruning_path,overfitting] are about either"],
+                )
 
 
 def _unread(candidates: Iterable[Candidate], task: Task) -> Iterator[tuple[str, list[str]]]:

@@ -96,15 +96,21 @@ def _together(task: Task, duplicates: bool) -> Integers | None:
 
 
 def strata_of(task: Task, folds: int) -> Codes:
-    """Labels whose proportions every part should have: the classes; of numbers, which tenth of the rows the target is in.
+    """Labels whose proportions every part should have: the classes; of numbers, which tenth of the rows the target is in."""
+    return task.target if isinstance(task, ClassTask) else tenths(task.target, folds)
 
-    Equal numbers share a label; of few rows there are fewer labels, so that each has a row for every fold.
+
+def tenths(target: Floats, parts: int) -> Codes:
+    """Which tenth of some numbers each of them is in.
+
+    Equal numbers share a label; of few numbers there are fewer labels, so that each has a row for every part.
+
+    >>> tenths(np.array([5.0, 1.0, 1.0, 9.0]), 2)
+    array([1, 0, 0, 1], dtype=int32)
     """
-    if isinstance(task, ClassTask):
-        return task.target
-    bins = min(QUANTILES, max(1, len(task) // folds))
-    place = np.searchsorted(np.sort(task.target), task.target)  # rows below: the same for equal numbers
-    return np.asarray(place * bins // max(1, len(task)), np.int32)
+    bins = min(QUANTILES, max(1, len(target) // parts))
+    place = np.searchsorted(np.sort(target), target)  # rows below: the same for equal numbers
+    return np.asarray(place * bins // max(1, len(target)), np.int32)
 
 
 # Base of the group schemes: whole groups are dealt, so that none is on both sides of a fold.

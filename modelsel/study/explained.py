@@ -36,7 +36,16 @@ def explain_choice(
             return run_plan(plan, task, resampling, config.measure, config.pool, journal, seed=config.seed, limits=limits)
 
     of = StudyToExplain(
-        material.development, material.resampling, selection, config.measure, config.seed, model, apart, run, config.rule
+        material.development,
+        material.resampling,
+        selection,
+        config.measure,
+        config.seed,
+        model,
+        apart,
+        run,
+        config.rule,
+        config.guard.tolerance,
     )
     found = explanation(of, config.explain, config.slices, config.curve)
     if not config.explain.sets:

@@ -85,7 +85,7 @@ def look(
     gate: Gate | None, sealing: TestSetDeclaration, selection: Selection, final: Fitted | Failure, opened: bool,
     trained: float = 1.0,
 ) -> TestResult | None:  # fmt: skip
-    """One look for the winner; a note of what chose on which rows when the test stays closed, or there is none, or no model."""
+    """One look for the winner, to be worded by `named`; a note of the choice where the test stays closed or no model is."""
     if gate is None:
         return None
     board, winner = selection.board, selection.winner
@@ -100,8 +100,7 @@ def look(
         gate.select(sealing, choice, lambda _table: answers)  # what is on record now may be tested later as it was declared
         return None
     seen = out_of_fold(selection.assessed, sealing)
-    told = gate.look(LookRequest(sealing, choice, lambda _table: answers, selection.candidates[winner], seen=seen))
-    return named(told, sealing.measure)
+    return gate.look(LookRequest(sealing, choice, lambda _table: answers, selection.candidates[winner], seen=seen))
 
 
 def named(test: TestResult, measure: BaseMeasure) -> TestResult:

@@ -41,7 +41,7 @@ from modelsel.runner.study_data import StudyData, prepare
 from modelsel.study.ending import all_findings, complain
 from modelsel.study.explained import explain_choice
 from modelsel.study.jobs import journal_of
-from modelsel.study.look import answer, look, opens, reason_closed, seal, trained_share
+from modelsel.study.look import answer, look, named, opens, reason_closed, seal, trained_share
 from modelsel.study.selection import select
 from modelsel.study.winner import Fitted, fit_winner, kept_of, prediction_times
 from modelsel.tree.growing.columns import release
@@ -121,6 +121,8 @@ def _performed(
                 selection = with_point632(selection, material.development, final.own.predicted[0])
             trained = trained_share(material.resampling, len(material.development))
             released.test = look(gate, sealing, selection, final, opens(config, material), trained)
+            if released.test is not None:
+                released.test = named(released.test, sealing.measure)
             if config.exam is not None and isinstance(final, Fitted) and config.final_test is not False:
                 released.test = answer(config.exam, config, selection, final.model)
         with clock.stage("record"):

@@ -23,6 +23,16 @@ def tables():
 
 
 @pytest.fixture(scope="session")
+def diabetes():
+    """A numeric table whose target is a number."""
+    loaded = datasets.load_diabetes()
+    features = tuple(Feature(name, "numeric") for name in loaded.feature_names)
+    return Task(
+        name="diabetes", features=features, values=np.asfortranarray(loaded.data), rows=np.arange(442), target=loaded.target
+    )
+
+
+@pytest.fixture(scope="session")
 def mixed():
     """Numbers, names, holes: 400 rows whose class follows `age` and `job`."""
     rng = np.random.default_rng(3)

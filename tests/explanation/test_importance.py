@@ -1,8 +1,11 @@
 """Permutation importance is scikit-learn's, on the models and rows of the folds; noise is worth nothing."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.inspection import permutation_importance
+from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
@@ -42,6 +45,52 @@ def test_it_equals_scikit_learns_on_a_model_fitted_on_the_folds_rows(
     )  # fmt: skip
     assert np.abs(found.columns).max() > 0.01
     np.testing.assert_allclose(found.columns, expected.importances, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("measure", "scoring"),
+    [("mse", "neg_mean_squared_error"), ("mae", "neg_mean_absolute_error"), ("r2", "r2"),
+     ("median_absolute_error", "neg_median_absolute_error")],
+)  # fmt: skip
+@pytest.mark.parametrize("weighted", [False, True])
+def test_of_numbers_it_equals_scikit_learns(diabetes, folded, measure, scoring, weighted):
+    weights = np.linspace(0.5, 2, len(diabetes)) if weighted else None
+    task = replace(diabetes, weights=weights)
+    fold = folded(task).folds[1]
+    candidate = Candidate(
+        make("learner", "estimator", estimator="sklearn.linear_model.Ridge", params={"alpha": 2.0}), entry="one"
+    )
+    asked = ImportanceRequest(make("measure", measure), 4, 3, noise=False)
+    found = fold_importance(candidate, task, fold, asked)
+    seen, rows = fold.analysis, fold.assessment
+    given = {} if weights is None else {"sample_weight": weights[seen]}
+    fitted = Ridge(alpha=2.0).fit(task.values[seen], task.target[seen], **given)
+    state = int(generator(4, fold.fingerprint, "importance").integers(2**31 - 1))
+    expected = permutation_importance(
+        fitted, task.values[rows], task.target[rows], scoring=scoring, n_repeats=3, random_state=state,
+        sample_weight=None if weights is None else weights[rows],
+    )  # fmt: skip
+    assert np.abs(expected.importances).max() > 0.01
+    np.testing.assert_allclose(found.columns, expected.importances, rtol=1e-9, atol=1e-9)
+
+
+def test_of_numbers_noise_is_worth_nothing_and_copies_matter_together(folded):
+    """A tree reads either of two copies, and a column of noise is no better than a useless one."""
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=300)
+    values = np.column_stack([x, x + rng.normal(0, 1e-3, 300), rng.normal(size=300)])
+    features = tuple(Feature(name, "numeric") for name in ("x", "copy", "other"))
+    task = Task(name="copies", features=features, values=np.asfortranarray(values), rows=np.arange(300),
+                target=1000 * x + 100 * rng.normal(size=300))  # fmt: skip
+    asked = ImportanceRequest(make("measure", "mae"), 0, 3, together(task, 0.7))
+    candidate = Candidate(make("learner", "knn", k=5), entry="knn")
+    told = summary([fold_importance(candidate, task, fold, asked) for fold in folded(task, 3).folds], task, asked, 0.5)
+    lines = {line["column"]: line for line in told["columns"]}
+    assert told["together"][0]["columns"] == ["x", "copy"]
+    assert told["together"][0]["mean"] > 1.2 * max(lines["x"]["mean"], lines["copy"]["mean"])
+    assert lines["x"]["above_noise"]
+    assert not lines["other"]["above_noise"]
+    assert abs(told["noise"]["mean"]) < 0.1 * lines["x"]["mean"]
 
 
 def test_a_column_of_noise_is_worth_nothing_and_what_decides_is_worth_more(mixed, folded):
@@ -140,8 +189,6 @@ def test_associations_are_scipys(tables):
 
 def test_shuffled_rows_of_two_measures_and_weights_are_weighed(tables, folded):
     """Weights of rows count: with all weight on the first rows only their errors do."""
-    from dataclasses import replace
-
     task = tables["iris"]
     fold = folded(task).folds[0]
     weighted = replace(task, weights=np.where(np.arange(len(task)) < 75, 2.0, 0.5))

@@ -30,6 +30,10 @@ CASES: dict[str, tuple[pd.DataFrame, list[str], list[str]]] = {
         homes(at_3="call us", at_5="", at_7="inf"), ["task=regression"],
         ["MSEL-320: missing target in 1 rows (row 5", "MSEL-322: infinite target in 1 rows (row 7", "MSEL-327: not a number"],
     ),
+    "numbers in dress": (
+        homes().assign(price=[f"€ {price:,.2f}" for price in homes()["price"]]), [],
+        ["MSEL-327: not a number: '€ ", "in 60 rows", "write plain numbers (1250.5), or set dataset.decimal"],
+    ),
     "one value": (homes().assign(price=5), ["task=regression"], ["MSEL-321: one value only (5)"]),
     "a fold of one value": (SPARSE, ["task=regression", "measure=r2"], ["MSEL-240: r2 divides by", "use fewer folds"]),
     "a share of zero": (SPARSE, ["task=regression", "measure=mape"], ["MSEL-240: mape divides by the target, which is 0 in"]),
@@ -73,3 +77,15 @@ def test_what_has_no_logarithm_is_told_at_the_shell_with_the_way_out(modelsel: A
     assert f"MSEL-240: target.transform={text} needs numbers above" in done.err
     assert "leave" in done.err
     assert not list(Path().glob("runs/*/*/study.json"))
+
+
+def test_texts_of_a_frame_that_are_all_numbers_are_taken_for_numbers_where_classes_would_be_refused() -> None:
+    """As in a file, where nobody can tell a text from a number; levels that have an order stay classes."""
+    frame = homes().assign(price=[f" {price:.2f} " for price in homes()["price"]])
+    few = ("space=[linear_regression]", "scheme.folds=3", "tracking=off")
+    assert "TARGET_IS_A_NUMBER" in str(package.plan(*few, data=frame, target="price"))
+    with pytest.raises(ModelselError, match=r"MSEL-32[34]"):
+        package.plan(*few, data=frame.assign(price=pd.Categorical(frame["price"], ordered=True)), target="price")
+    grades = frame.assign(price=[str(row % 3) for row in range(ROWS)])
+    with pytest.raises(ModelselError, match="the target is a class"):
+        package.plan(*few, data=grades, target="price")

@@ -56,8 +56,12 @@ def test_the_studys_measure_stands_beside_and_is_certified(modelsel: Any, measur
 def test_what_has_no_interval_is_told_before_anything_is_fitted(modelsel: Any) -> None:
     homes()
     for wrong, words in (
-        (("measure=r2",), "measure=r2 has no interval on sealed rows: use one of mae, mse, rmse"),
-        (("guard.release=ladder",), "it shows exact answers, and guard.release or guard.resolution shows less"),
+        (("measure=r2",), "measure=r2 has no interval on sealed rows (it divides by the spread of sealed numbers"),
+        (("measure=mape",), "measure=mape has no interval on sealed rows: use one of mae, mse, rmse, or leave it out"),
+        (("guard=ladder",), "guard=ladder shows less than that: leave it out, or let answers be exact: guard=warn"),
+        (("guard.release=ladder",), "guard.release=ladder shows less than that"),
+        (("guard.release=passfail", "guard.target=0.3"), "guard.release=passfail shows less than that"),
+        (("guard.resolution=0.02",), "guard.resolution=0.02 shows less than that"),
     ):
         done = modelsel("plan", *FEW, "guard.beside=true", *wrong)
         assert done.code == 2

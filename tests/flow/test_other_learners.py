@@ -85,7 +85,9 @@ def _distribution(place: Path, package: str, code: str, offered: bool = False) -
 def odd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A distribution as pip leaves it, on the path only when workers of earlier studies are long at work."""
     from joblib import Parallel, delayed
+    from joblib.externals.loky import get_reusable_executor
 
+    get_reusable_executor().shutdown(wait=True)  # those of another test may have imported a package of the same name
     Parallel(2, backend="loky")(delayed(abs)(one) for one in (-1, -2))
     place = tmp_path / "elsewhere"
     _distribution(place, "oddlearners", DEEDS)

@@ -335,7 +335,7 @@ def test_corners_hold_every_value_and_every_end() -> None:
 
 @pytest.mark.slow
 def test_on_pure_noise_the_best_trial_flatters_and_nested_does_not() -> None:
-    """Sixty rows, labels by coin: what TPE's winner shows is too good, what the repeated search shows is one half."""
+    """Eighty rows, labels by coin: what TPE's winner shows is too good, what the repeated search shows is one half."""
     shown, nested = [], []
     for seed in range(12):
         noise = table(80, seed=seed)
@@ -346,5 +346,5 @@ def test_on_pure_noise_the_best_trial_flatters_and_nested_does_not() -> None:
         shown.append(winner["cv"]["mean"])
         nested.append(winner["corrected"]["mean"])
         assert winner["corrected"]["bbc"] is None
-    assert np.mean(shown) < 0.46
-    assert abs(np.mean(nested) - 0.5) < 2.5 * np.std(nested, ddof=1) / np.sqrt(len(nested)) + 0.01
+    assert np.mean(shown) < np.mean(nested) - 0.02
+    assert abs(np.mean(nested) - 0.5) < 3 * 0.08 / np.sqrt(len(nested)), "a study's nested error has a deviation of some .08"

@@ -1,13 +1,16 @@
 """An error that follows an answer carries it; what has no answer carries nothing. And what a justification has to say."""
 
 from math import log, sqrt
+from pathlib import Path
 
 import pytest
 
+import modelsel
 from modelsel.core.outcome import TestResult
 from modelsel.guard.kept import keep_answer, sentence
 from modelsel.guard.policy.decision import _says_something
 from modelsel.guard.release import LabelSummary, ScoreGridRelease
+from modelsel.measure.base import BaseMeasure
 
 SHOWN = TestResult(0.1, 12, 120, 1, False, 4.0, 0.0, (0.05, 0.2), 0.95, "warn", "predicted")
 
@@ -21,6 +24,17 @@ def notes(test: TestResult | None) -> list[str]:
 def test_an_error_after_an_answer_carries_it() -> None:
     assert notes(SHOWN) == [sentence(SHOWN)]
     assert notes(None) == []
+
+
+def test_an_answer_that_cannot_be_worded_is_shown_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(test: TestResult, measure: BaseMeasure) -> TestResult:
+        raise ValueError(measure)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("modelsel.study.perform.named", fails)
+    with pytest.raises(ValueError) as caught:
+        modelsel.run("dataset=iris", "learner=naive_bayes", "tracking=off", "pool=sequential")
+    assert "the test set was opened before that: look 1, score" in caught.value.__notes__[0]
 
 
 @pytest.mark.parametrize(("text", "says"), [

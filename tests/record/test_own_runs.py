@@ -12,6 +12,7 @@ from sklearn.metrics import accuracy_score
 
 import modelsel
 from modelsel.watcher.session import SealedRowsWarning
+from tests.examination.conftest import table
 
 LOOK = """
 import sys, warnings
@@ -50,6 +51,29 @@ def test_an_outside_look_tags_the_open_run_at_the_look(tmp_path: Path, monkeypat
     finally:
         mlflow.set_tracking_uri(before)
     assert np.isfinite(predicted).all()
+
+
+def test_an_answer_to_an_exam_and_the_end_of_a_gate_tag_the_open_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import mlflow
+
+    monkeypatch.setenv("MODELSEL_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    before = mlflow.get_tracking_uri()
+    mlflow.set_tracking_uri(f"sqlite:///{tmp_path}/mlflow.db")
+    exam = modelsel.create_exam(table(200, 0), "exam", "default")
+    gate = modelsel.create_gate(table(200, 1), "gate", "default")
+    try:
+        with mlflow.start_run() as run:
+            exam.answer(["yes"] * len(exam.questions), "ann")
+            tags = mlflow.get_run(run.info.run_id).data.tags
+            assert (tags["modelsel.testset"], tags["modelsel.look"]) == (exam.terms["testset"], "1")
+            gate.propose(["yes"] * len(gate.questions))
+            assert mlflow.get_run(run.info.run_id).data.tags["modelsel.testset"] == exam.terms["testset"]  # no look was made
+            gate.close()
+            tags = mlflow.get_run(run.info.run_id).data.tags
+            assert (tags["modelsel.testset"], tags["modelsel.look"]) == (gate.terms["testset"], "final")
+    finally:
+        mlflow.set_tracking_uri(before)
 
 
 def test_mlflow_is_not_imported_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

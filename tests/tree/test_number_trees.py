@@ -86,8 +86,10 @@ def best_of_all(X: np.ndarray, y: list[Fraction], least: int) -> Fraction | None
 
     Where branches must have several rows, a set of levels is a prefix of them in the order of their means, as for classes.
     """
-    saved = []
+    saved, every = [], y
     for f, column in enumerate(X.T):
+        known = ~np.isnan(column)
+        column, y = column[known], [one for one, there in zip(every, known, strict=True) if there]
         values = sorted(set(column))
         tests = [set(values[:k]) for k in range(1, len(values))]
         if f == 1 and least == 1:

@@ -131,7 +131,7 @@ class Plots:
         if not found:
             there = _some(curve["entry"] for curve in curves) if curves else 'run the study with show=["overfitting"]'
             raise _nothing("no such curve is on record", there)
-        return Picture(f"{found[0]['entry']}: accuracy against size", overfitting.drawn(found[0]))
+        return Picture(f"{found[0]['entry']}: {found[0].get('of', 'accuracy')} against size", overfitting.drawn(found[0]))
 
     def importance(self, candidate: int = 0) -> Picture:
         """Draw the permutation importance of the columns.

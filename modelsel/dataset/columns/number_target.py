@@ -3,10 +3,12 @@
 `task=auto`: a number exactly where classes are refused for what the column is, so that no table of classes changes: more than
 ten different fractional numbers (MSEL-323), nearly as many labels as rows (MSEL-324), or a label of one row among more than
 `MANY` different numbers (MSEL-326). Other whole numbers stay classes; where they look like amounts, that is said. Where most
-cells are numbers and classes are refused, what is told is which cells are none.
+cells are numbers and classes are refused, what is told is which cells are none; where all are numbers in some dress ("€
+1,250"), how they are to be written.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -51,9 +53,10 @@ def settled(column: RawColumn, classes: Target, settings: TableSettings, decimal
     known = np.isfinite(values)
     distinct = np.unique(values[known])
     undeclared = not column.levels and column.name not in settings.features
-    if strange and undeclared and _refused(classes, len(distinct)) and known.sum() > MOSTLY * (~column.absent).sum():
+    mostly = known.sum() > MOSTLY * (~column.absent).sum() or dressed(strange)
+    if strange and undeclared and mostly and _refused(classes, max(len(distinct), len(strange))):
         return _numbers(column, values, strange)
-    if strange or column.levels or said in ("nominal", "ordered"):
+    if strange or column.levels or (not undeclared and said in ("nominal", "ordered")):
         return classes
     if not _refused(classes, len(distinct)):
         return replace(classes, findings=(*classes.findings, *_amounts(column.name, classes, distinct)))
@@ -68,6 +71,20 @@ def _values(column: RawColumn, decimal: str) -> tuple[Floats, list[str]]:
     found, _ = read(column.texts, decimal)
     strange = [column.texts[place] for place in np.flatnonzero(np.isnan(found)).tolist()]
     return np.asarray(np.append(found, np.nan)[column.codes]), strange
+
+
+def dressed(texts: Sequence[str]) -> bool:
+    """Say whether texts are numbers with their thousands apart, a comma for a point, a currency or a percent sign.
+
+    >>> dressed(["€ 1,250.50", "-12'000", "3,5 %"]), dressed(["1.2.2020", "7"]), dressed(["A 7"]), dressed([])
+    (True, False, False, False)
+    """
+    return bool(texts) and all(_DRESSED.fullmatch(text) for text in texts)
+
+
+_SIGN = r"[$€£¥₹%]?"
+_GROUPED = r"\d{1,3}([,'’\s]\d{3})+(\.\d+)?|\d{1,3}(\.\d{3})+(,\d+)?|\d+([.,]\d+)?"
+_DRESSED = re.compile(rf"\s*{_SIGN}\s*[+-]?({_GROUPED})\s*{_SIGN}\s*", re.ASCII)
 
 
 def _refused(classes: Target, distinct: int) -> bool:
@@ -93,6 +110,8 @@ def _problems(column: RawColumn, values: Floats, strange: list[str]) -> Iterator
         rows = np.flatnonzero(np.isnan(values) & ~column.absent)
         what = f"not a number: {examples(strange)} in {len(rows)} rows ({rows_said(rows)})"
         fix = "correct them, or set dataset.missing or dataset.decimal; task=classification takes each text for a class"
+        if dressed(strange):
+            fix = "write plain numbers (1250.5), or set dataset.decimal; task=classification takes each text for a class"
         yield Problem("MSEL-327", what, where, fix)
     if len(infinite):
         what = f"infinite target in {len(infinite)} rows ({rows_said(infinite)})"

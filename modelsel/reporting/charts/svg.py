@@ -14,6 +14,7 @@ from modelsel.reporting.text.words import minus
 
 SERIES = 8
 SPACE = ' xmlns="http://www.w3.org/2000/svg"'
+LETTER = 6.3  # pixels of a label
 LOG_SPAN = 100.0  # positive values over more than this factor are drawn on a logarithmic axis
 
 
@@ -45,6 +46,10 @@ class Scale:
     def within(self, value: float) -> float:
         """The pixel of a value, or of the end that it lies beyond."""
         return self(min(max(value, self.low), self.high))
+
+    def room(self, least: float) -> float:
+        """The pixels that labels of an axis on the left need, at least so many."""
+        return max(least, 14 + LETTER * max((len(label_of(tick)) for tick in self.ticks(5)), default=0))
 
     def ticks(self, most: int = 6) -> list[float]:
         """Choose round values for ticks.
@@ -125,11 +130,11 @@ SHAPES = (
 def label_of(tick: float) -> str:
     """Write the label of a tick.
 
-    >>> [label_of(t) for t in (0.05, -20.0, 100000.0, 1e-07)]
-    ['0.05', '−20', '100,000', '1e−07']
+    >>> [label_of(t) for t in (0.05, -20.0, 100000.0, 1e-07, 1.5e10)]
+    ['0.05', '−20', '100,000', '1e−07', '1.5e+10']
     """
     if tick != 0 and not 1e-4 <= abs(tick) < 1e7:
-        return minus(f"{tick:.0e}")
+        return minus(f"{tick:.3g}")
     return minus(f"{round(tick, 10):,g}" if abs(tick) < 1e6 else f"{tick:,.0f}")
 
 

@@ -1,7 +1,8 @@
 """The gain that each feature would have had at each node of the final tree, by the winner's own criterion.
 
-Features compete by this number: bits of gain for entropy, their ratio for gain_ratio, a statistic's surprise for chi_square. A
-feature without an admissible test, or used up on the way, has none.
+Features compete by this number: bits of gain for entropy, their ratio for gain_ratio, a statistic's surprise for chi_square;
+of numbers by what a test takes off the mean squared error of the node. A feature without an admissible test, or used up on the
+way, has none.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +12,8 @@ from typing import Any
 
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import kind_of
-from modelsel.core.types import ClassTask, positions
+from modelsel.core.types import Task, positions
+from modelsel.learner.tree import Tree
 from modelsel.learner.trees.path import held_back
 from modelsel.planning.batch import fit_digest
 from modelsel.reporting.context import SectionContext, no_tree
@@ -22,6 +24,7 @@ from modelsel.tree.structure.conditions import path_conditions
 from modelsel.tree.structure.node import PrunedView
 
 TITLE = "What each feature gains at each node"
+SQUARED = "squared error"  # the criterion of numbers, whatever the learner calls it
 NODES, FEATURES = 40, 12  # shown; each node is looked at again in plain NumPy
 
 
@@ -29,12 +32,14 @@ def facts(studied: SectionContext) -> Mapping[str, Any]:
     """Compute the gains of all features at the first nodes of the final tree."""
     if studied.tree is None:
         return no_tree(studied)
+    if not isinstance(studied.winner.learner, Tree):
+        return {"reason": f"{studied.final.kind} grows in a way of its own, and has no criterion by which features compete"}
     task, cut = studied.final.prepared(studied.task), studied.tree.cut
-    assert isinstance(task, ClassTask)
     inner = int((~cut.leaf).sum())
     nodes = [_node(task, cut, contest) for contest in islice(_contests(studied, task, cut), NODES)]
     criterion = kind_of(studied.winner.learner.criterion)
-    return {"criterion": criterion, "classes": list(task.classes), "nodes": nodes, "more": inner - len(nodes)}
+    criterion = criterion if task.class_names or criterion == "poisson" else SQUARED
+    return {"criterion": criterion, "classes": list(task.class_names), "nodes": nodes, "more": inner - len(nodes)}
 
 
 def text(one: Mapping[str, Any]) -> str:
@@ -49,7 +54,7 @@ def html(one: Mapping[str, Any]) -> str:
     return f"<p class='soft'>{escape(said)}</p><div class='panels'>{tables}</div><p class='soft'>{_more(one)}</p>"
 
 
-def _contests(studied: SectionContext, task: ClassTask, cut: PrunedView) -> Iterator[NodeSplits]:
+def _contests(studied: SectionContext, task: Task, cut: PrunedView) -> Iterator[NodeSplits]:
     """Repeat the search at each node, on the rows that grew the final tree."""
     learner, every = studied.winner.learner, positions(studied.task)
     rng = generator(studied.seed, rows_digest(studied.task, every), fit_digest(studied.winner))
@@ -60,12 +65,13 @@ def _contests(studied: SectionContext, task: ClassTask, cut: PrunedView) -> Iter
     return contests(cut, task, rows, learner.criterion, growth)
 
 
-def _node(task: ClassTask, cut: PrunedView, contest: NodeSplits) -> dict[str, Any]:
-    """Rows and gains at one node; the winner first, the others by their gain."""
+def _node(task: Task, cut: PrunedView, contest: NodeSplits) -> dict[str, Any]:
+    """Rows and gains at one node; the winner first, the others by their gain. Of numbers with the mean of the rows."""
     won = int(cut.tree.feature[contest.node])
     order = sorted(contest.rivals, key=lambda rival: (rival.feature != won, -rival.goodness, rival.feature))
-    path = path_conditions(cut.tree, contest.node)
+    path, numbers = path_conditions(cut.tree, contest.node), cut.tree.numbers
     return {
+        **({} if numbers is None else {"mean": float(numbers.mean[contest.node])}),
         "path": [condition.words(task.features[condition.feature]) for condition in path],
         "counts": cut.tree.counts[contest.node].tolist(),
         "gains": [[rival.test, round(rival.goodness, 12) + 0.0] for rival in order],
@@ -74,6 +80,8 @@ def _node(task: ClassTask, cut: PrunedView, contest: NodeSplits) -> dict[str, An
 
 def _heading(one: Mapping[str, Any], node: Mapping[str, Any]) -> str:
     counts = ", ".join(f"{count:g} {name}" for name, count in zip(one["classes"], node["counts"]) if count)
+    if "mean" in node:
+        counts = f"{node['counts'][0]:g} rows, mean {node['mean']:.6g}"
     return f"{' and '.join(node['path']) or 'all rows'}: {counts}"
 
 
@@ -81,17 +89,24 @@ def _block(one: Mapping[str, object], node: Mapping[str, Any]) -> str:
     """Write the gains of a node as text."""
     shown = _shown(node["gains"])
     width = max((len(name) for name, _ in shown), default=0)
-    lines = [f"  {name:<{width}}  {gain:.6f}{'  <- tested' if i == 0 else ''}\n" for i, (name, gain) in enumerate(shown)]
+    lines = [
+        f"  {name:<{width}}  {_gain(one, gain)}{'  <- tested' if i == 0 else ''}\n" for i, (name, gain) in enumerate(shown)
+    ]
     return f"{_heading(one, node)}\n{''.join(lines)}"
 
 
 def _table(one: Mapping[str, object], node: Mapping[str, Any]) -> str:
     """Write the gains of a node as a table of HTML."""
     rows = "".join(
-        f"<tr{' class=winner' if i == 0 else ''}><td>{escape(name)}</td><td class='n'>{gain:.6f}</td></tr>"
+        f"<tr{' class=winner' if i == 0 else ''}><td>{escape(name)}</td><td class='n'>{_gain(one, gain)}</td></tr>"
         for i, (name, gain) in enumerate(_shown(node["gains"]))
     )
     return f"<figure class='panel'><h3>{escape(_heading(one, node))}</h3><table><tbody>{rows}</tbody></table></figure>"
+
+
+def _gain(one: Mapping[str, object], gain: float) -> str:
+    """Write a gain; squares of a target's unit may be of any size."""
+    return f"{gain:.6g}" if one["criterion"] == SQUARED else f"{gain:.6f}"
 
 
 def _shown(gains: Sequence[tuple[str, float]]) -> Sequence[tuple[str, float]]:

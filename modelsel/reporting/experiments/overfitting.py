@@ -1,7 +1,7 @@
-"""Accuracy on the analysis and on the assessment rows against the size of the tree.
+"""Accuracy (of numbers the root mean squared error) on the analysis and on the assessment rows against the size of the tree.
 
-The first rises with every test that is made; the second rises, then falls: the further tests fit the noise of the analysis
-rows. Mitchell 1997, *Machine learning*, figure 3.6.
+The first gets better with every test that is made; the second does, then gets worse: the further tests fit the noise of the
+analysis rows. Mitchell 1997, *Machine learning*, figure 3.6.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,16 +12,21 @@ import numpy as np
 
 from modelsel.reporting.charts.svg import Plot, Scale
 from modelsel.reporting.context import SectionContext
+from modelsel.reporting.text.roots import ROOTED, SQUARED, spread
 from modelsel.reporting.text.words import known, score
 
-TITLE = "Overfitting: accuracy against the size of the tree"
+TITLE = "Overfitting against the size of the tree"
+ACCURACY = "accuracy"
 LINES = 40
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 940, 330, 60, 20, 20, 290
 
 
 def facts(studied: SectionContext) -> Mapping[str, Any]:
     """Per entry of the space, candidates by size (mean leaves over the folds)."""
-    if studied.measure != "error":
+    if studied.task.kind == "numbers":
+        if studied.measure not in (SQUARED, "rmse"):
+            return {"reason": f"root mean squared errors need measure=mse or rmse, not {studied.measure}"}
+    elif studied.measure != "error":
         return {"reason": f"accuracies need measure=error, not {studied.measure}"}
     curves = [one for one in (_curve(studied, entry) for entry in _entries(studied)) if len(one["sizes"]) > 2]
     return {"curves": curves} if curves else {"reason": "no entry of the space has trees of at least three sizes"}
@@ -45,7 +50,7 @@ def _entries(studied: SectionContext) -> list[str]:
 
 
 def _curve(studied: SectionContext, entry: str) -> dict[str, Any]:
-    """Gather accuracies by size for the eligible trees of an entry."""
+    """Gather accuracies, or root mean squared errors, by size for the eligible trees of an entry."""
     selection, board = studied.selection, studied.selection.board
     rows = [
         i
@@ -57,36 +62,43 @@ def _curve(studied: SectionContext, entry: str) -> dict[str, Any]:
     ]
     by_size = {round(float(board.complexity[i]), 9): i for i in reversed(rows)}
     kept = [by_size[size] for size in sorted(by_size)]
-    return {
-        "entry": entry,
-        "sizes": board.complexity[kept].tolist(),
-        "training": (1.0 - selection.means["training_error"][kept]).tolist(),
-        "assessment": (1.0 - board.mean[kept]).tolist(),
-        "se": board.se[kept].tolist(),
-    }
+    training, mean, se = selection.means["training_error"][kept], board.mean[kept], board.se[kept]
+    named = {"entry": entry, "sizes": board.complexity[kept].tolist()}
+    if studied.task.class_names:
+        return {**named, "training": (1.0 - training).tolist(), "assessment": (1.0 - mean).tolist(), "se": se.tolist()}
+    if studied.measure == SQUARED:
+        se, mean = np.array([*map(spread, mean, se)]), np.sqrt(mean)
+    return {**named, "of": ROOTED, "training": training.tolist(), "assessment": mean.tolist(), "se": se.tolist()}
 
 
 def _points(curve: Mapping[str, Any]) -> list[tuple[float, float, float, float]]:
     return list(zip(curve["sizes"], curve["training"], curve["assessment"], curve["se"], strict=True))
 
 
-def _top(curve: Mapping[str, Any]) -> int:
-    """Return the position of the largest assessment accuracy."""
-    return int(np.argmax(curve["assessment"]))
+def _of(curve: Mapping[str, Any]) -> str:
+    """What a curve shows: accuracy, unless it says otherwise."""
+    return str(curve.get("of", ACCURACY))
+
+
+def _best(curve: Mapping[str, Any]) -> tuple[int, str]:
+    """Return the position of the best score of the assessment rows, and what it is called."""
+    if _of(curve) == ACCURACY:
+        return int(np.argmax(curve["assessment"])), "largest"
+    return int(np.argmin(curve["assessment"])), "smallest"
 
 
 def _table(curve: Mapping[str, object]) -> str:
     """Write the curve as text, with some of its sizes and the best."""
     head = f"{'leaves':>8}  {'training':>8}  {'assessment':>10}  {'se':>6}"
-    points, top = _points(curve), _top(curve)
+    points, (top, best) = _points(curve), _best(curve)
     kept = set(np.linspace(0, len(points) - 1, min(LINES, len(points))).astype(int).tolist()) | {top}
-    lines = [_line(points[i], i == top) for i in sorted(kept)]
-    return "\n".join([f"{curve['entry']}: accuracy", head, "-" * len(head), *lines]) + "\n"
+    lines = [_line(points[i], f"  <- {best}" if i == top else "") for i in sorted(kept)]
+    return "\n".join([f"{curve['entry']}: {_of(curve)}", head, "-" * len(head), *lines]) + "\n"
 
 
-def _line(point: Sequence[float], largest: bool) -> str:
+def _line(point: Sequence[float], best: str) -> str:
     size, training, assessment, se = point
-    return f"{size:8.1f}  {training:8.4f}  {assessment:10.4f}  {score(se):>6}{'  <- largest' if largest else ''}"
+    return f"{size:8.1f}  {score(training):>8}  {score(assessment):>10}  {score(se, assessment):>6}{best}"
 
 
 def _figure(curve: Mapping[str, Any]) -> str:
@@ -98,9 +110,9 @@ def _figure(curve: Mapping[str, Any]) -> str:
 
 
 def drawn(curve: Mapping[str, Any]) -> str:
-    """Both accuracies against the leaves of the tree, with one standard error."""
-    points = _points(curve)
-    plot = Plot(WIDTH, HEIGHT, f"{curve['entry']}: accuracy against leaves")
+    """Both scores against the leaves of the tree, with one standard error."""
+    points, (top, best) = _points(curve), _best(curve)
+    plot = Plot(WIDTH, HEIGHT, f"{curve['entry']}: {_of(curve)} against leaves")
     across = Scale.of(curve["sizes"], LEFT + 12, WIDTH - RIGHT - 12, log=False)
     ends = [assessment + side * se for _, _, assessment, se in points for side in (-1, 1) if known(se)]
     up = Scale.of([*curve["training"], *curve["assessment"], *ends], BOTTOM, TOP, log=False)
@@ -113,9 +125,10 @@ def drawn(curve: Mapping[str, Any]) -> str:
             plot.line(across(size), up(assessment - se), across(size), up(assessment + se), "bar s0")
     plot.path([(across(size), up(assessment)) for size, _, assessment, _ in points], "trend")
     plot.marks([(across(size), up(assessment)) for size, _, assessment, _ in points], 0)
-    size, _, assessment, _ = points[_top(curve)]
+    size, _, assessment, _ = points[top]
     plot.line(across(size), TOP, across(size), BOTTOM, "guide")
     right = across(size) > WIDTH / 2
-    words = f"largest: {assessment:.3f} at {size:g} leaves"
-    plot.text(across(size) + (-6 if right else 6), BOTTOM - 8, words, "strong", "end" if right else "start")
+    words = f"{best}: {f'{assessment:.3f}' if best == 'largest' else score(assessment)} at {size:g} leaves"
+    y = BOTTOM - 8 if best == "largest" else TOP + 12
+    plot.text(across(size) + (-6 if right else 6), y, words, "strong", "end" if right else "start")
     return plot.svg()

@@ -29,7 +29,8 @@ from modelsel.tree.pruning import truncate
 TITLE = "The pruning path"
 PATHS = 4  # shown, each at the price of growing one more tree; those of the best members first
 LINES = 24
-ALPHA = 8  # letters of a strength
+MILLION = 1e6
+ALPHA = 10  # letters of a strength
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 940, 332, 60, 20, 44, 270
 
 
@@ -221,8 +222,8 @@ def _labels(plot: Plot, across: Scale, steps: Sequence[Mapping[str, Any]]) -> No
     for i in range(0, len(steps), every):
         plot.text(across(i), BOTTOM + 18, _short(steps[i]["alpha"]), "tick", "middle")
         plot.text(across(i), BOTTOM + 33, str(steps[i]["leaves"]), "tick", "middle")
-    plot.text(LEFT - 8, BOTTOM + 18, "α", "label", "end")
-    plot.text(LEFT - 8, BOTTOM + 33, "leaves", "label", "end")
+    plot.text(LEFT - 16, BOTTOM + 18, "α", "label", "end")
+    plot.text(LEFT - 16, BOTTOM + 33, "leaves", "label", "end")
     said = "solid: cross-validated, bars one standard error; dashed: training error"
     plot.text((LEFT + WIDTH - RIGHT) / 2, BOTTOM + 54, said, "label", "middle")
 
@@ -250,4 +251,9 @@ def _by_step(path: Mapping[str, Any]) -> dict[int, str]:
 
 
 def _short(alpha: float) -> str:
-    return label_of(float(f"{alpha:.3g}"))
+    """Write a strength below the axis, where there is room for seven letters.
+
+    >>> _short(0.0125), _short(17912.0), _short(2091234.0)
+    ('0.0125', '17,900', '2.09e+06')
+    """
+    return label_of(float(f"{alpha:.3g}")) if alpha < MILLION else f"{alpha:.3g}"

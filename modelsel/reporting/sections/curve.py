@@ -4,10 +4,12 @@ from typing import Any
 
 from modelsel.reporting.charts.svg import Plot, Scale
 from modelsel.reporting.sections.view import View
-from modelsel.reporting.text.words import interval, number, score, signed
+from modelsel.reporting.text.roots import apart, is_squared, root
+from modelsel.reporting.text.words import decimals_of, in_unit, interval, number, score, signed
 
 WIDE, NARROW = 940, 330
 HEIGHT, LEFT, TOP, BOTTOM = 330, 58, 12, 280
+ENDS = "mean", "low", "high"
 APART = 5.0  # pixels between the intervals of two candidates at the same share
 
 
@@ -16,28 +18,40 @@ def curve(view: View) -> dict[str, Any]:
     found = view.folder.explanation().get("curve")
     if not found:
         return {}
-    lines = [{"name": view.called(one["candidate"]), **one} for one in found["candidates"]]
+    squared, half = is_squared(view.recorded), found["shares"].index(0.5)
+    lines = [{"name": view.called(one["candidate"]), **(_rooted(one, half) if squared else one)} for one in found["candidates"]]
     return {
+        "measure": f"{view.outcome.measure}{in_unit(view.outcome)}",
         "svg": _drawn(view, found["rows"], lines, WIDE),
         "narrow": _drawn(view, found["rows"], lines, NARROW),
         "legend": [{"name": line["name"], "series": series} for series, line in enumerate(lines)],
         "rows": [number(round(rows)) for rows in found["rows"]],
         "lines": [_row(line) for line in lines],
-        "answer": _answer(view, lines[0]["doubling"]),
+        "answer": _answer(view, lines[0]["doubling"], lines[0]["points"][-1]["mean"]),
     }
 
 
-def _answer(view: View, doubling: dict[str, Any]) -> str:
+def _answer(view: View, doubling: dict[str, Any], whole: float | None) -> str:
     """Say what the second half of the rows brought, and so whether more rows would help."""
     mean, low, high = doubling["mean"], doubling["low"], doubling["high"]
     if mean is None or low is None:
         return "These folds do not tell what the second half of the rows brought."
     gain = mean if view.higher else -mean
-    change = f"{signed(mean)} {interval([low, high])}"
+    change = f"{signed(mean, decimals_of(whole or 0.0))} {interval([low, high], whole)}"
     told = f"Going from half of the rows to all changed the winner’s {view.outcome.measure} by {change}"
     if low <= 0 <= high:
         return f"{told}: the folds cannot tell whether more rows helped."
     return f"{told}: more rows {'helped, and further ones may' if gain > 0 else 'did harm'}."
+
+
+def _rooted(line: dict[str, Any], half: int) -> dict[str, Any]:
+    """A candidate's mean squared errors by their roots; what the second half brought is a difference of these."""
+    points, doubling = line["points"], line["doubling"]
+    means = points[half]["mean"], points[-1]["mean"]
+    return {
+        **line, "points": [{name: root(one[name]) for name in ENDS} for one in points],
+        "doubling": {name: None if doubling[name] is None else apart(doubling[name], *means) for name in ENDS},
+    }  # fmt: skip
 
 
 def _row(line: dict[str, Any]) -> dict[str, Any]:

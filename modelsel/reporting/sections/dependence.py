@@ -1,4 +1,4 @@
-"""Partial dependence on the page: the mean score of each class along a column, and the course of some rows for one class."""
+"""Partial dependence on the page: the mean score of each class (or the mean prediction) along a column, and single rows."""
 
 from typing import Any
 
@@ -18,13 +18,15 @@ def dependence(view: View) -> list[dict[str, Any]]:
 
 def _panel(view: View, one: dict[str, Any]) -> dict[str, Any]:
     """Draw the dependence on one column."""
-    classes = [str(name) for name in view.outcome.task["classes"]]
-    shown = [1] if len(classes) == 2 else list(range(min(len(classes), CLASSES)))
+    classes = [str(name) for name in view.outcome.task.get("classes", ())]
+    shown = [1] if len(classes) == 2 else list(range(min(len(classes), CLASSES))) if classes else [0]
     places = one["grid"] if one["kind"] == "numeric" else list(range(len(one["grid"])))
     side = 14 if one["kind"] == "numeric" else 32  # room for half of the last level's name
-    across, up = Scale.of(places, LEFT, WIDTH - side, log=False), Scale(0.0, 1.0, BOTTOM, TOP)
+    up = _upwards(one, classes)
+    left = up.room(LEFT)
+    across = Scale.of(places, left, WIDTH - side, log=False)
     plot = Plot(WIDTH, HEIGHT, f"partial dependence on {one['column']}")
-    plot.axis_left(up, LEFT, WIDTH - 14)
+    plot.axis_left(up, left, WIDTH - 14)
     _below(plot, one, across, places)
     for course in one["lines"]["scores"]:
         plot.path([(across(x), up(y)) for x, y in zip(places, course)], "course")
@@ -32,8 +34,15 @@ def _panel(view: View, one: dict[str, Any]) -> dict[str, Any]:
         line = [(across(x), up(mean[k])) for x, mean in zip(places, one["mean"])]
         plot.path(line, f"curve c{series} s{series}")
         plot.marks(line if one["kind"] != "numeric" else line[:0], series)
-    legend = [{"name": classes[k], "series": series} for series, k in enumerate(shown)]
-    return {"title": one["column"], "svg": plot.svg(), "legend": legend, "of": one["lines"]["class"]}
+    legend = [{"name": classes[k], "series": series} for series, k in enumerate(shown if classes else ())]
+    return {"title": one["column"], "svg": plot.svg(), "legend": legend, "of": one["lines"].get("class")}
+
+
+def _upwards(one: dict[str, Any], classes: list[str]) -> Scale:
+    """From 0 to 1 for class scores; of numbers from the least to the largest that is shown."""
+    if classes:
+        return Scale(0.0, 1.0, BOTTOM, TOP)
+    return Scale.of([value for row in (*one["mean"], *one["lines"]["scores"]) for value in row], BOTTOM, TOP, log=False)
 
 
 def _below(plot: Plot, one: dict[str, Any], across: Scale, places: list[float]) -> None:

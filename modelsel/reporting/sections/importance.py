@@ -1,17 +1,44 @@
-"""Permutation importance on the page: a bar of each column's interval, the noise as a line, groups that go together."""
+"""Permutation importance on the page: a bar of each column's interval, the noise as a line, groups that go together.
+
+Of a mean squared error it is read as what its root rises by from the candidate's cross-validated one.
+"""
 
 from typing import Any
 
+import numpy as np
+
 from modelsel.reporting.charts.svg import NARROW, WIDE, Lanes, Plot, Scale
 from modelsel.reporting.sections.view import View
-from modelsel.reporting.text.words import interval, score
+from modelsel.reporting.text.roots import is_squared, risen
+from modelsel.reporting.text.words import in_unit, interval, percent, score
 
 SHOWN = 15
 
 
 def importance(view: View) -> list[dict[str, Any]]:
     """One part per candidate that was asked for."""
-    return [_part(view, one) for one in view.folder.explanation().get("importance", ())]
+    return [_part(view, _as_read(view, one)) for one in view.folder.explanation().get("importance", ())]
+
+
+def _as_read(view: View, one: dict[str, Any]) -> dict[str, Any]:
+    """Importances in the unit of the target where the measure is a mean squared error."""
+    if not is_squared(view.recorded) or one.get("failed"):
+        return one
+    mean = next(row.mean for row in view.folder.candidates() if row.id == one["candidate"])
+
+    def rooted(line: dict[str, Any]) -> dict[str, Any]:
+        return {**line, **{name: risen(line[name], mean) for name in ("mean", "low", "high")}}
+
+    noise = None if one["noise"] is None else rooted(one["noise"])
+    return {**one, "noise": noise, **{name: [*map(rooted, one[name])] for name in ("columns", "together")}}
+
+
+def _share(view: View, mean: float) -> str:
+    """An impurity importance: of classes as it is, of numbers as a share of the variance of the target."""
+    if view.classes:
+        return score(mean)
+    spread = float(np.var(view.assessed.truth))
+    return percent(mean / spread) if spread > 0 else "–"
 
 
 def _part(view: View, one: dict[str, Any]) -> dict[str, Any]:
@@ -22,7 +49,7 @@ def _part(view: View, one: dict[str, Any]) -> dict[str, Any]:
         "rows": [],
         "together": [],
         "more": 0,
-        "impurity": [{"name": line["column"], "mean": score(line["mean"])} for line in one.get("impurity", ())[:SHOWN]],
+        "impurity": [{"name": line["column"], "mean": _share(view, line["mean"])} for line in one.get("impurity", ())[:SHOWN]],
     }
     if part["failed"]:
         return part
@@ -55,7 +82,7 @@ def _drawn(view: View, lines: list[dict[str, Any]], noise: dict[str, Any] | None
     scale = Scale.of([0.0, *ends], lanes.left, lanes.width - lanes.right, log=False)
     bottom = 14 + lanes.row * len(lines)
     plot = Plot(lanes.width, bottom + 40, "permutation importance of the columns, with intervals over folds")
-    plot.axis_below(scale, 6, bottom, f"how much worse {view.outcome.measure} gets", lanes.ticks)
+    plot.axis_below(scale, 6, bottom, f"how much worse {view.outcome.measure} gets{in_unit(view.outcome)}", lanes.ticks)
     plot.line(scale(0.0), 6, scale(0.0), bottom, "grid")
     if noise is not None:
         plot.line(scale.within(noise["mean"]), 6, scale.within(noise["mean"]), bottom, "guide")

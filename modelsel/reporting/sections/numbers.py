@@ -65,9 +65,9 @@ def _by_size(said: Floats, away: Floats) -> dict[str, Any]:
 
 def _frame(title: str, below: str, x: Floats, y: Floats) -> tuple[Plot, Scale, Scale]:
     """Prepare a plot whose axes hold these values."""
-    plot = Plot(SIZE, BOTTOM + 42, title)
-    ends = [(float(v.min()), float(v.max()) if np.ptp(v) else float(v.min()) + 1.0) for v in (x, y)]
-    across, up = Scale(*ends[0], LEFT, SIZE - 14), Scale(*ends[1], BOTTOM, TOP)
-    plot.axis_left(up, LEFT, SIZE - 14)
-    plot.axis_below(across, TOP, BOTTOM, below, 3)
+    plot, up = Plot(SIZE, BOTTOM + 42, title), Scale.of(y.tolist(), BOTTOM, TOP, log=False)
+    left = up.room(LEFT)
+    across = Scale.of(x.tolist(), left, SIZE - 14, log=False)
+    plot.axis_left(up, left, SIZE - 14)
+    plot.axis_below(across, TOP, BOTTOM, below, 4)
     return plot, across, up

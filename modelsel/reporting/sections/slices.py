@@ -8,12 +8,14 @@ import numpy as np
 from modelsel.record.candidates import Row
 from modelsel.reporting.charts.svg import Plot, Scale
 from modelsel.reporting.sections.view import View
+from modelsel.reporting.text.roots import ROOTED
 from modelsel.reporting.text.words import brief
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 380, 250, 52, 14, 12, 208
 PANELS = 18
 MARKS = 700  # in a panel and series
 Point = tuple[float, float]
+TRAINED = ("error", ROOTED, "rmse")  # measures on the scale of training errors
 JITTER = 0.26  # share of a column's width
 
 
@@ -147,13 +149,13 @@ def _complexity(view: View, unit: str) -> dict[str, str]:
     rows = sorted(
         (row for row in view.ranked if row.unit == unit and np.isfinite(row.complexity)), key=lambda row: row.complexity
     )
-    plot, up = _frame(view, rows, f"training and assessment against {unit}", training=view.outcome.measure == "error")
+    plot, up = _frame(view, rows, f"training and assessment against {unit}", training=view.outcome.measure in TRAINED)
     across = Scale.of((row.complexity for row in rows), LEFT + 10, WIDTH - RIGHT - 6)
     plot.axis_below(across, TOP, BOTTOM, unit, 5)
     for series in dict.fromkeys(view.series(row) for row in rows):
         mine = [row for row in rows if view.series(row) == series]
         plot.marks(thin([(across(row.complexity), up.within(row.mean)) for row in mine]), series, "faint")
-    if view.outcome.measure == "error":
+    if view.outcome.measure in TRAINED:
         trained = [row for row in rows if np.isfinite(row.training_error)]
         plot.marks(thin([(across(row.complexity), up.within(row.training_error)) for row in trained]), 4, "training")
         plot.path(_medians([(across(r.complexity), up.within(r.training_error)) for r in trained]), "trend dashed")

@@ -3,7 +3,7 @@
 from typing import Any
 
 from modelsel.reporting.sections.view import View
-from modelsel.reporting.text.words import p_value, percent
+from modelsel.reporting.text.words import measured, p_value, percent, score
 
 LEVEL = 0.05
 
@@ -14,7 +14,8 @@ def weak_slices(view: View) -> dict[str, Any]:
     found, shown = kept.get("weak_slices"), kept.get("declared_slices")
     if found is None and shown is None:
         return {}
-    return {"found": _table(found), "declared": _table(shown)}
+    unit = str(view.outcome.task.get("measured_in") or "")
+    return {"found": _table(found, unit), "declared": _table(shown, unit)}
 
 
 def worst(part: dict[str, Any]) -> str:
@@ -24,17 +25,23 @@ def worst(part: dict[str, Any]) -> str:
     return (
         ""
         if line is None
-        else f"More errors where {line['name']}: {line['rate']}, and {found['rate']} of all rows that tested it"
+        else f"More errors where {line['name']}: {line['rate']}{found['said']}, and {found['rate']} of all rows that tested it"
     )
 
 
-def _table(found: dict[str, Any] | None) -> dict[str, Any] | None:
+def _table(found: dict[str, Any] | None, unit: str) -> dict[str, Any] | None:
     """Describe the slices that were found or declared."""
     if found is None:
         return None
     rate = found["wrong"] / found["rows"] if found["rows"] else 0.0
     rows = [_row(line) for line in found["slices"]]
-    return {"rows": rows, "of": found["rows"], "rate": percent(rate), "stand": sum(row["stands"] for row in rows)}
+    numbers = "tolerance" in found
+    wrong = f"off by more than {measured(found['tolerance'], unit)}" if numbers else "wrong"
+    return {
+        "rows": rows, "of": found["rows"], "rate": percent(rate), "stand": sum(row["stands"] for row in rows),
+        "wrong": wrong, "said": f" are {wrong}" if numbers else "", "numbers": numbers,
+        "mae": measured(found["mae"], unit) if numbers and found["mae"] is not None else "",
+    }  # fmt: skip
 
 
 def _row(line: dict[str, Any]) -> dict[str, Any]:
@@ -42,6 +49,7 @@ def _row(line: dict[str, Any]) -> dict[str, Any]:
     return {
         "name": line["slice"],
         "rows": line["rows"],
+        "mae": score(line.get("mae")),
         "rate": "–" if line["rate"] is None else percent(line["rate"]),
         "interval": "–" if line["low"] is None else f"{percent(line['low'])} to {percent(line['high'])}",
         "p": p_value(line["p"]),

@@ -92,6 +92,15 @@ def apart(difference: float, one: float, other: float) -> float:
     return difference / total if total > 0 else difference and 0.0
 
 
+def risen(rise: float | None, mean: float) -> float | None:
+    """A rise of a mean squared error as one of its root; None where there is none.
+
+    >>> risen(7.0, 9.0), risen(None, 9.0)
+    (1.0, None)
+    """
+    return None if rise is None else _root(mean + rise) - _root(mean)
+
+
 def _root(value: float) -> float:
     return sqrt(max(value, 0.0)) if isfinite(value) else value
 

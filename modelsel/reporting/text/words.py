@@ -70,15 +70,15 @@ def p_value(value: float | None) -> str:
     return "< 0.0001" if value is not None and value < 0.0001 else score(value)
 
 
-def interval(ends: Sequence[float] | None) -> str:
-    """Write an interval, both ends with the decimals of the larger one; a dash where there is none.
+def interval(ends: Sequence[float] | None, beside: float | None = None) -> str:
+    """Write an interval, both ends with the decimals of the larger one (or of a score beside it); a dash where there is none.
 
-    >>> interval((77999.4, 109021.7)), interval((8.1234, 12.5)), interval((0.1, 0.25))
-    ('[77,999, 109,022]', '[8.1, 12.5]', '[0.1000, 0.2500]')
+    >>> interval((77999.4, 109021.7)), interval((8.1234, 12.5)), interval((0.1, 0.25)), interval((-0.5, 3.2), beside=20.0)
+    ('[77,999, 109,022]', '[8.1, 12.5]', '[0.1000, 0.2500]', '[−0.5, 3.2]')
     """
     if ends is None:
         return "–"
-    larger = max(map(abs, ends))
+    larger = max(map(abs, ends)) if beside is None else beside
     return f"[{score(ends[0], larger)}, {score(ends[1], larger)}]"
 
 

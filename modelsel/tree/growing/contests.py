@@ -9,13 +9,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from modelsel.core.types import ClassTask, Floats, Integers
+from modelsel.core.spec import kind_of
+from modelsel.core.types import AnyTask, Floats, Integers, NumberTask
 from modelsel.kernels.layout import EQUALITY, THRESHOLD
 from modelsel.tree.growing.assemble import midpoint
 from modelsel.tree.growing.columns import columns
+from modelsel.tree.growing.grow_numbers import whole_rows
 from modelsel.tree.growing.growth import BaseCriterion, GrowthParams
 from modelsel.tree.growing.numpy_grower import Grower
-from modelsel.tree.growing.numpy_record import Node
+from modelsel.tree.growing.numpy_numbers import NumberGrower
 from modelsel.tree.growing.numpy_tests import Test
 from modelsel.tree.growing.rows import WeightedRows
 from modelsel.tree.structure.conditions import value_words
@@ -40,23 +42,31 @@ class NodeSplits:
 
 
 def contests(
-    cut: PrunedView, task: ClassTask, rows: Integers, criterion: BaseCriterion, growth: GrowthParams
+    cut: PrunedView, task: AnyTask, rows: Integers, criterion: BaseCriterion, growth: GrowthParams
 ) -> Iterator[NodeSplits]:
-    """The contests at the inner nodes of a tree that was grown on `rows`, in preorder."""
-    grower = Grower(WeightedRows.of(task, rows), columns(task), criterion, growth, None)
-    grower.record.add(-1, 0, grower.chosen.counts)
-    every = frozenset(range(len(task.features)))
-    waiting = [(Node(0, grower.chosen.rows, grower.chosen.weight, 0, every), 0)]
+    """The contests at the inner nodes of a tree that was grown on `rows`, in preorder; of numbers by squared error."""
+    grower = _grower(task, rows, criterion, growth)
+    waiting = [(grower.root(), 0)]
     while waiting:
         node, place = waiting.pop()
         if cut.leaf[place]:
             continue
-        rivals = tuple(_rival(grower, *one) for one in grower.contenders(node))
+        rivals = tuple(_rival(grower, at, test, grower.shown(node, value)) for at, test, value in grower.contenders(node))
         children, below = grower.split(node), cut.tree.children(place).tolist()
         if not _same([grower.record.counts[child.number] for child in children], cut.tree.counts[below]):
             continue
         yield NodeSplits(place, rivals)
         waiting.extend(reversed(list(zip(children, below, strict=True))))
+
+
+def _grower(task: AnyTask, rows: Integers, criterion: BaseCriterion, growth: GrowthParams) -> Grower:
+    """The grower of a task, before its first step."""
+    ranked = columns(task)
+    if isinstance(task, NumberTask):
+        chosen, wholes = whole_rows(task, rows, growth, ranked)
+        poisson = kind_of(criterion) == "poisson"
+        return NumberGrower(chosen, ranked, criterion, growth, None, wholes=wholes, poisson=poisson)
+    return Grower(WeightedRows.of(task, rows), ranked, criterion, growth, None)
 
 
 def _same(grown: list[Floats], kept: Floats) -> bool:

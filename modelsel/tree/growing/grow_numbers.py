@@ -27,7 +27,7 @@ NO_MIMICS = np.zeros((0, 6), np.int64), np.zeros(0), np.zeros(0, np.int64)
 def grow_numbers(task: NumberTask, rows: Integers, growth: GrowthParams, poisson: bool = False) -> DecisionTree:
     """The fully grown tree on `rows` (repeats allowed). Raises `stop.Stopped` when the stop flag is set meanwhile."""
     ranked = columns(task)
-    chosen, wholes = _whole(task, WeightedRows.of(_one_class(task), rows), growth, ranked)
+    chosen, wholes = whole_rows(task, rows, growth, ranked)
     late = growth.missing == "surrogate" and ranked.known and chosen.unit and wanted()
     tree = _grown(chosen, wholes, ranked, replace(growth, missing="node_mode") if late else growth, poisson)
     return later(by_surrogates(tree), Finder(chosen, ranked, bits_for(len(chosen.rows)))) if late else tree
@@ -41,10 +41,11 @@ def _one_class(task: NumberTask) -> ClassTask:
     )  # fmt: skip
 
 
-def _whole(
-    task: NumberTask, chosen: WeightedRows, growth: GrowthParams, ranked: RankedColumns
+def whole_rows(
+    task: NumberTask, rows: Integers, growth: GrowthParams, ranked: RankedColumns
 ) -> tuple[WeightedRows, WeightedWholes]:
     """The fitted rows with weights whose sums are exact, and their whole numbers."""
+    chosen = WeightedRows.of(_one_class(task), rows)
     target = WholeTarget.of(task.target[chosen.rows], float(chosen.weight.sum()))
     divided = growth.missing == "fractional" and not ranked.complete
     wholes = WeightedWholes.of(target, chosen.rows, len(task), chosen.weight, divided)

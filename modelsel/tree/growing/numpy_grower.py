@@ -55,14 +55,18 @@ class Grower:
 
     def grown(self) -> GrowerOutput:
         """Grow until nothing is left to split."""
-        every = frozenset(range(len(self.columns.values)))
-        self.record.add(-1, 0, self._counts(self.chosen.rows, self.chosen.weight))
-        stack = [Node(0, self.chosen.rows, self.chosen.weight, 0, every)]
+        stack = [self.root()]
         while stack:
             if stop.FLAG[0]:
                 raise stop.Stopped
             stack.extend(reversed(self.split(stack.pop())))
         return self.record.grown()
+
+    def root(self) -> Node:
+        """Write down the node of all rows, where growing begins."""
+        every = frozenset(range(len(self.columns.values)))
+        self.record.add(-1, 0, self._counts(self.chosen.rows, self.chosen.weight))
+        return Node(0, self.chosen.rows, self.chosen.weight, 0, every)
 
     def split(self, node: Node) -> list[Node]:
         """Make the best test, if any, and return the children."""
@@ -112,6 +116,10 @@ class Grower:
             for feature, (test, gain) in rivals.items()
             if not self.criterion.ratio or (gain >= least and test.information > TIE)
         ]
+
+    def shown(self, node: Node, value: float) -> float:
+        """What a test at a node is worth, as people read it."""
+        return value
 
     def _contest(self, node: Node) -> tuple[int, Test, float] | None:
         """The feature that wins, its test and value."""

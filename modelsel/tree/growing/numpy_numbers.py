@@ -86,6 +86,10 @@ class NumberGrower(Grower):
                 found.append((feature, test, test.value - test.information))
         return found
 
+    def shown(self, node: Node, value: float) -> float:
+        """The decrease of the mean squared error (or the deviance) at the node, in squares of the target's unit."""
+        return float(self.wholes.goodness(np.array(value), node.weight.sum(), self.poisson))
+
     def _contest(self, node: Node) -> tuple[int, Test, float] | None:
         best = None
         for rival in self.contenders(node):
