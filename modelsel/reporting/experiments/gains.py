@@ -12,7 +12,7 @@ from typing import Any
 
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import kind_of
-from modelsel.core.types import Task, positions
+from modelsel.core.types import AnyTask, positions
 from modelsel.learner.tree import Tree
 from modelsel.learner.trees.path import held_back
 from modelsel.planning.batch import fit_digest
@@ -34,7 +34,8 @@ def facts(studied: SectionContext) -> Mapping[str, Any]:
         return no_tree(studied)
     if not isinstance(studied.winner.learner, Tree):
         return {"reason": f"{studied.final.kind} grows in a way of its own, and has no criterion by which features compete"}
-    task, cut = studied.final.prepared(studied.task), studied.tree.cut
+    task: AnyTask = studied.final.prepared(studied.task)
+    cut = studied.tree.cut
     inner = int((~cut.leaf).sum())
     nodes = [_node(task, cut, contest) for contest in islice(_contests(studied, task, cut), NODES)]
     criterion = kind_of(studied.winner.learner.criterion)
@@ -54,7 +55,7 @@ def html(one: Mapping[str, Any]) -> str:
     return f"<p class='soft'>{escape(said)}</p><div class='panels'>{tables}</div><p class='soft'>{_more(one)}</p>"
 
 
-def _contests(studied: SectionContext, task: Task, cut: PrunedView) -> Iterator[NodeSplits]:
+def _contests(studied: SectionContext, task: AnyTask, cut: PrunedView) -> Iterator[NodeSplits]:
     """Repeat the search at each node, on the rows that grew the final tree."""
     learner, every = studied.winner.learner, positions(studied.task)
     rng = generator(studied.seed, rows_digest(studied.task, every), fit_digest(studied.winner))
@@ -65,7 +66,7 @@ def _contests(studied: SectionContext, task: Task, cut: PrunedView) -> Iterator[
     return contests(cut, task, rows, learner.criterion, growth)
 
 
-def _node(task: Task, cut: PrunedView, contest: NodeSplits) -> dict[str, Any]:
+def _node(task: AnyTask, cut: PrunedView, contest: NodeSplits) -> dict[str, Any]:
     """Rows and gains at one node; the winner first, the others by their gain. Of numbers with the mean of the rows."""
     won = int(cut.tree.feature[contest.node])
     order = sorted(contest.rivals, key=lambda rival: (rival.feature != won, -rival.goodness, rival.feature))
