@@ -12,7 +12,7 @@ from typing import Any
 
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import kind_of
-from modelsel.core.types import AnyTask, positions
+from modelsel.core.types import AnyTask, ClassTask, NumberTask, positions
 from modelsel.learner.tree import Tree
 from modelsel.learner.trees.path import held_back
 from modelsel.planning.batch import fit_digest
@@ -34,8 +34,8 @@ def facts(studied: SectionContext) -> Mapping[str, Any]:
         return no_tree(studied)
     if not isinstance(studied.winner.learner, Tree):
         return {"reason": f"{studied.final.kind} grows in a way of its own, and has no criterion by which features compete"}
-    task: AnyTask = studied.final.prepared(studied.task)
-    cut = studied.tree.cut
+    task, cut = studied.final.prepared(studied.task), studied.tree.cut
+    assert isinstance(task, ClassTask | NumberTask)
     inner = int((~cut.leaf).sum())
     nodes = [_node(task, cut, contest) for contest in islice(_contests(studied, task, cut), NODES)]
     criterion = kind_of(studied.winner.learner.criterion)
