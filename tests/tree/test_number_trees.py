@@ -132,6 +132,28 @@ def test_every_test_is_the_best_of_all_on_fifty_small_tables(block: int) -> None
             here[one], here[other] = rows[first], rows[~first]
 
 
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("missing", ["surrogate", "fractional"])
+def test_where_values_are_missing_the_rows_that_have_one_say_what_a_test_saves(
+    missing: str, compiled: bool, monkeypatch
+) -> None:
+    """The first test of 120 small tables against all tests in exact fractions: features differ in the rows that they know."""
+    if not compiled:
+        monkeypatch.setenv("MODELSEL_KERNELS", "off")
+    for seed in range(120):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(5, 40))
+        X = np.column_stack([rng.integers(0, 5, n), rng.integers(0, 4, n), rng.normal(size=n)]).astype(float)
+        X[rng.random(X.shape) < 0.3] = np.nan
+        y = rng.integers(0, 4, n) * (1.0, 0.25, 1000.0)[seed % 3]
+        features = (Feature("a", "numeric"), Feature("b", "nominal", tuple("abcd")), Feature("c", "numeric"))
+        task = number_task(X, y, None, features)
+        tree = grow_numbers(task, positions(task), GrowthParams(missing=missing, nominal="subset", min_leaf=2.0, min_split=2.0))
+        best = best_of_all(X, [Fraction(float(one)) for one in y], 2)
+        if tree.test[0] != LEAF:
+            assert tree.goodness[0] == pytest.approx(float(best) / n, rel=1e-9, abs=1e-12), seed
+
+
 def route_first(tree: DecisionTree, node: int, X: np.ndarray) -> np.ndarray:
     column = X[:, tree.feature[node]]
     return tree.subset[node][column.astype(int)] if node in tree.subset else column <= tree.threshold[node]

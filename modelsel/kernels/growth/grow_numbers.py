@@ -59,8 +59,11 @@ def _splittable(moments, depth, rules, limits):
 @kernel(_nrt=False)
 def _search(order, slot, codes, mine, start, end, u, weight, levels, rest, size, about, rules, needed, steps, sums, sizes, keys,
             seen, names, inside, here, below, found):  # fmt: skip
-    """The feature of the best test (−1: none); those that are constant are not offered below."""
-    chosen, best = -1, -np.inf
+    """The feature of the best test (−1: none); those that are constant are not offered below.
+
+    What no test at all is worth differs where the rows with a value do; where it does not, equal tests tie exactly.
+    """
+    chosen, best, none = -1, -np.inf, 0.0
     for f in range(len(slot)):
         below[f] = 0
         if here[f]:
@@ -70,8 +73,8 @@ def _search(order, slot, codes, mine, start, end, u, weight, levels, rest, size,
             else:
                 best_cut(order[slot[f], start:end], u, weight, levels[f], rest, size, about, rules, needed, steps, found[f])
             below[f] = found[f, CUTS] >= 0
-            if found[f, CODE] >= 0 and found[f, VALUE] > best:
-                chosen, best = f, found[f, VALUE]
+            if found[f, CODE] >= 0 and found[f, VALUE] - best > found[f, INFORMATION] - none:
+                chosen, best, none = f, found[f, VALUE], found[f, INFORMATION]
     return chosen
 
 

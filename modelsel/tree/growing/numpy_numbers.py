@@ -91,9 +91,10 @@ class NumberGrower(Grower):
         return float(self.wholes.goodness(np.array(value), node.weight.sum(), self.poisson))
 
     def _contest(self, node: Node) -> tuple[int, Test, float] | None:
-        best = None
+        best: tuple[int, Test, float] | None = None
         for rival in self.contenders(node):
-            if best is None or rival[1].value > best[1].value:
+            test, other = rival[1], None if best is None else best[1]
+            if other is None or test.value - other.value > test.information - other.information:
                 best = rival
         return best
 
