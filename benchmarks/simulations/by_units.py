@@ -23,7 +23,7 @@ import numpy as np
 
 from benchmarks.simulations.nested_worth import FOLDS, Rules, fit, scoreboard
 from modelsel.comparison.bbc import bbc
-from modelsel.comparison.nested import nested
+from modelsel.comparison.nested import sum_up_outer
 from modelsel.core.types import Floats, Integers
 from modelsel.rule.best import Best
 from modelsel.statistics.bayesian import bayes_correlated
@@ -72,7 +72,7 @@ def anew(x: Floats, y: Integers, unit: Integers, columns: Integers, rng: np.rand
         inner = folds(np.unique(unit[~out], return_inverse=True)[1], rng)
         best = columns[[int(out_of_fold(x[~out], y[~out], inner, columns).mean(axis=0).argmin())]]
         scores.append(float(fit(x[~out], y[~out], best).wrong(x[out], y[out]).mean()))
-    found = nested(scores, ratio(fold), [""] * len(scores))
+    found = sum_up_outer(scores, ratio(fold), [""] * len(scores))
     return found.mean, found.low, found.high
 
 

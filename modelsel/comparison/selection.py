@@ -22,7 +22,7 @@ from modelsel.learner.greedy_ensemble import GreedyEnsemble
 from modelsel.measure.base import BaseMeasure
 from modelsel.measure.beside import bounding_measures
 from modelsel.rule.base import BaseRule, among, nearest
-from modelsel.runner.aggregation.ensembles import OutOfFold, able
+from modelsel.runner.aggregation.ensembles import MemberAnswers, able
 from modelsel.runner.aggregation.results import Results
 
 NAMED = 3  # different warnings of learners that are told
@@ -169,7 +169,7 @@ def _correct_score(results: Results, rule: BaseRule, winner: int, rng: np.random
 class RepeatedEnsemble:
     """The picking of an ensemble on the rows that a resample draws."""
 
-    answers: OutOfFold
+    answers: MemberAnswers
     ensemble: GreedyEnsemble
 
     def scores(self, drawn: Floats, left: Floats, means: Floats, beside: Sequence[BaseMeasure] = ()) -> list[float]:
@@ -187,7 +187,7 @@ def _repeated(results: Results) -> tuple[dict[int, RepeatedEnsemble], int]:
     there = [position for position in book.of_others if board.eligible[position]]
     if not there:
         return {}, RESAMPLES
-    of = OutOfFold.of(book, able(book))
+    of = MemberAnswers.of(book, able(book))
     learners = [results.candidates[position].learner for position in there]
     numbers = of.said[0].size * sum(learner.size * min(learner.library, len(of.said)) for learner in learners)
     return {position: RepeatedEnsemble(of, own) for position, own in zip(there, learners)}, min(RESAMPLES, resampled(numbers))

@@ -41,7 +41,7 @@ def of_group(group: str) -> dict[str, Any]:
 
 
 def of_space() -> dict[str, Any]:
-    """Files of `conf/space/`: entries by name."""
+    """Files of `conf/space/`: entries by name, after those of other files that `defaults` names."""
     entry = {
         "type": ["object", "null"],  # without settings the name of the entry is that of its learner
         "properties": {
@@ -49,7 +49,8 @@ def of_space() -> dict[str, Any]:
             "sweep": {"type": ["object", "array"], "description": "settings by dotted name: choice(a, b), range(a, b), a list"},
         },
     }
-    return {"$schema": DRAFT, "type": "object", "additionalProperties": entry}
+    others = {"type": "array", "items": {"type": "string"}, "description": "files of this folder whose entries come first"}
+    return {"$schema": DRAFT, "type": "object", "properties": {"defaults": others}, "additionalProperties": entry}
 
 
 def of_experiment() -> dict[str, Any]:

@@ -51,6 +51,33 @@ def test_no_circle_of_imports_not_even_inside_functions(own: dict[str, Path]) ->
         pytest.fail(f"modules that import each other: {' -> '.join(circle.args[1])}")
 
 
+def known_names(path: Path) -> set[str]:
+    """Every name that a module defines or imports, wherever."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            found |= {(name.asname or name.name).partition(".")[0] for name in node.names}
+    return found
+
+
+@pytest.mark.parametrize("folder", ["benchmarks", "docs", "examples"])
+def test_what_is_run_by_hand_imports_names_that_are_there(folder: str) -> None:
+    """Nothing else would tell that a benchmark names a function that has another name by now."""
+    every, gone = OWN | MEASURED | TESTS, []
+    names = {module: known_names(path) for module, path in every.items() if module.startswith(("modelsel", "benchmarks"))}
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            # what the package itself offers comes by name, when it is first asked for
+            if isinstance(node, ast.ImportFrom) and node.module in names and node.module != "modelsel":
+                there = names[node.module] | {name.rpartition(".")[2] for name in every if name.startswith(f"{node.module}.")}
+                gone += [f"{path.name}: {node.module}.{name.name}" for name in node.names if name.name not in there]
+    assert gone == []
+
+
 def test_a_benchmark_is_found_by_its_short_name() -> None:
     """Short names are unique; the sections of results.json are named by them."""
     shorts = Counter(path.stem for path in MEASURED.values() if not path.stem.startswith("_"))

@@ -12,13 +12,13 @@ TINY = ("dataset=play_tennis", "split=none", "scheme.folds=3")
 @pytest.fixture
 def used(monkeypatch):
     """Kinds of pools that were opened."""
-    kinds, opened = [], run_module.opened
+    kinds, opened = [], run_module.open_executor
 
     def noted(pool, *rest):
         kinds.append(pool.kind)
         return opened(pool, *rest)
 
-    monkeypatch.setattr(run_module, "opened", noted)
+    monkeypatch.setattr(run_module, "open_executor", noted)
     return kinds
 
 

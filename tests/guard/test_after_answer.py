@@ -31,7 +31,7 @@ def test_an_answer_that_cannot_be_worded_is_shown_all_the_same(tmp_path: Path, m
         raise ValueError(measure)
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("modelsel.study.perform.named", fails)
+    monkeypatch.setattr("modelsel.study.perform.word_answer", fails)
     with pytest.raises(ValueError) as caught:
         modelsel.run("dataset=iris", "learner=naive_bayes", "tracking=off", "pool=sequential")
     assert "the test set was opened before that: look 1, score" in caught.value.__notes__[0]

@@ -315,20 +315,18 @@ def test_nested_cross_validation_picks_it_anew(tmp_path: Path, monkeypatch: pyte
     ("settings", "words"),
     [
         ({"race": "exact"}, "which a race drops"),
-        ({"search": "tpe"}, "has yet to ask for"),
-        ({"space": ["knn"], "ensemble": "greedy", "learner": None}, ALONE),
+        ({"search": "tpe", "space": {"line": {"learner": "logistic_regression", "sweep": {"params.C": "log_uniform(0.1, 9)"}}}},
+         "has yet to ask for"),
+        ({"space": {"near": {"learner": "knn"}}}, ALONE),
         ({"explain": {"sets": True}}, "picked by the rows"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_had_is_refused_before_any_fit(
     settings: dict[str, Any], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     frame, target = table()
     asked = {"space": SPACE, "ensemble": "greedy", **QUICK, **settings}
-    if settings.get("space"):
-        asked["space"] = {"near": {"learner": "knn"}}
-    asked.pop("learner", None)
     with pytest.raises(ConfigurationError, match=words):
         modelsel.run(frame.drop(columns="patient"), target=target, **asked)
 

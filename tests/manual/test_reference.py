@@ -142,6 +142,7 @@ def test_every_file_of_the_package_is_valid_by_its_schema(group: str) -> None:
         ("learner", {"kind": "knn", "vote": "loud"}),
         ("experiment", {"sed": 1}),
         ("space", {"mine": {"sweep": "all"}}),
+        ("space", {"defaults": {"trees": None}}),
     ],
 )
 def test_what_is_wrong_is_invalid(group: str, wrong: dict[str, object]) -> None:

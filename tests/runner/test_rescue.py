@@ -48,7 +48,7 @@ def test_whoever_kills_is_found_by_one_more_death_and_not_by_halving(tmp_path):
 
 @pytest.mark.slow
 def test_where_no_mark_tells_who_was_reached_the_batch_is_halved(tmp_path, monkeypatch):
-    monkeypatch.setattr("modelsel.runner.run.reached", lambda _folder, _job: None)
+    monkeypatch.setattr("modelsel.runner.run.last_reached", lambda _folder, _job: None)
     some = (*spread(3), *candidates(Double(cut=9.5, deed="kill")))
     results = study(tmp_path, some, pool=PROCESSES, folds=2)
     assert results.status == ("ok", "ok", "ok", "crashed")

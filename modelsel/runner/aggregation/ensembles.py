@@ -52,7 +52,7 @@ def form_ensembles(books: Sequence[RunIndex]) -> None:
     if reason := FEW if len(members) < 2 else TOO_MANY.format(many=many, most=LARGEST) if many > LARGEST else "":
         book.scores.not_begun |= dict.fromkeys(book.of_others, reason)
         return
-    answers = OutOfFold.of(book, members)
+    answers = MemberAnswers.of(book, members)
     for position in book.of_others:
         _form(book, position, answers)
 
@@ -68,7 +68,7 @@ def able(book: RunIndex) -> Integers:
     return np.flatnonzero(found)
 
 
-def _form(book: RunIndex, position: int, answers: "OutOfFold") -> None:
+def _form(book: RunIndex, position: int, answers: "MemberAnswers") -> None:
     """Pick one ensemble, on every fold and on all rows."""
     candidate, said = book.work.plan.candidates[position], []
     for fold in book.work.resampling.folds:
@@ -100,7 +100,7 @@ def _result(work: RunContext, position: int, said: Outputs, members: int) -> Cel
 
 
 @dataclass(frozen=True, eq=False)
-class OutOfFold:
+class MemberAnswers:
     """Answers of members for assessed rows, fold after fold: members × answers (× classes).
 
     `row` and `fold` say whose and where; `weights` are those of the rows, over how often each was assessed.
@@ -116,7 +116,7 @@ class OutOfFold:
     work: RunContext
 
     @classmethod
-    def of(cls, book: RunIndex, members: Integers) -> "OutOfFold":
+    def of(cls, book: RunIndex, members: Integers) -> "MemberAnswers":
         """Read the answers of some candidates (positions, ascending)."""
         work, folds = book.work, book.work.resampling.folds
         row = np.concatenate([fold.assessment for fold in folds])

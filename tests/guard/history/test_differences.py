@@ -12,7 +12,20 @@ from modelsel.guard.reporting.audit import audit
 from tests.guard.studies import Rule, Study, numbers
 
 STUDY = ("dataset=iris", "space=[naive_bayes]")
-IDENTITY = {"dataset", "split", "scheme", "measure", "rule", "outer", "corrected", "exam", "ensemble", "search", "seed", "space"}
+IDENTITY = {
+    "dataset",
+    "split",
+    "scheme",
+    "measure",
+    "rule",
+    "outer",
+    "corrected",
+    "exam",
+    "ensemble",
+    "search",
+    "seed",
+    "space",
+}
 CHANGES = (
     ["name=other"], ["note=again"], ["show=[tree]"], ["compare=true"], ["final_test=false"], ["on_failure=error"],
     ["retry_failed=true"], ["deadline=60"], ["limit.seconds=3"], ["pool=threads"], ["pool.n_jobs=2"], ["tracking=off"],

@@ -123,7 +123,7 @@ def test_pairings_that_go_in_a_circle_end_where_eight_rounds_would(monkeypatch: 
                 return np.full((2, 1, 1), follows[now.ours[0]])
 
         monkeypatch.setattr(paired, "_Correlations", Fixed)
-        monkeypatch.setattr(paired, "_assigned", lambda cost, _: states[int(cost[0, 0])])
+        monkeypatch.setattr(paired, "_assign_columns", lambda cost, _: states[int(cost[0, 0])])
         place = int(rng.integers(14))
         found = refine_assignment(states[place], *[portrait(2, 0)] * 2, "value", SCALE)
         for _ in range(ROUNDS):
