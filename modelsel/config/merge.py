@@ -32,7 +32,7 @@ def merge(base: object, over: object) -> Any:
 def nest(dotted: Mapping[str, object]) -> dict[str, Any]:
     """Dotted names as nested mappings; a part's own name beside its settings becomes its `kind`.
 
-    >>> nested({"pruner": "error_based", "pruner.confidence": 0.1, "leaf": {"score": "laplace"}})
+    >>> nest({"pruner": "error_based", "pruner.confidence": 0.1, "leaf": {"score": "laplace"}})
     {'pruner': {'kind': 'error_based', 'confidence': 0.1}, 'leaf': {'score': 'laplace'}}
     """
     out: dict[str, Any] = {}

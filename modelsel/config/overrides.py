@@ -88,7 +88,7 @@ def _remedy(text: str, known: Sequence[str] = ()) -> str:
 def _unclosed_brackets(value: str) -> str:
     """Return the brackets that a value leaves open.
 
-    >>> _unclosed("[a,{kind: b"), _unclosed("[a]"), _unclosed("a]")
+    >>> _unclosed_brackets("[a,{kind: b"), _unclosed_brackets("[a]"), _unclosed_brackets("a]")
     ('}]', '', '')
     """
     missing: list[str] = []

@@ -44,7 +44,7 @@ def write_steps(
 
     `by_columns`: the learner takes branches itself. Raises WrongStepsError.
 
-    >>> written({"steps": {"nominal": ["OneHotEncoder"]}}, {})[0]
+    >>> write_steps({"steps": {"nominal": ["OneHotEncoder"]}}, {})[0]
     {'preparer': [{'kind': 'transform', 'columns': 'nominal', 'transformer': 'OneHotEncoder', 'params': {}}]}
     """
     if (STEPS not in values and STEPS not in over) or (by_columns and _is_read(values.get(STEPS))):

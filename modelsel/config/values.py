@@ -166,7 +166,7 @@ def describe_accepted(slot: Slot) -> str:
     """Describe the values that a field accepts.
 
     >>> from modelsel.core.spec import FieldLimits
-    >>> expected(Slot("k", FieldLimits(least=1), (int,), True, False))
+    >>> describe_accepted(Slot("k", FieldLimits(least=1), (int,), True, False))
     'a whole number of at least 1, or null'
     """
     if slot.record is not None:

@@ -32,7 +32,7 @@ def rows(content: Any) -> Pair:
     """Analysis and assessment rows again.
 
     >>> first, second = (np.array([2, 3]), np.array([0, 1])), (np.array([0, 1]), np.array([2, 3]))
-    >>> [[part.tolist() for part in rows(content)] for content in packed((0, 0), (first, second))]
+    >>> [[part.tolist() for part in rows(content)] for content in pack_folds((0, 0), (first, second))]
     [[[2, 3], [0, 1]], [[0, 1], [2, 3]]]
     """
     first, second = content

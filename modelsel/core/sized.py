@@ -4,7 +4,7 @@
 def mean_size(value: float, unit: str) -> str:
     """A mean complexity over folds, in its unit.
 
-    >>> sized(1.0, "leaves"), sized(12.0, "leaves"), sized(358.2, "neighbourhoods"), sized(7.25, "rules")
+    >>> mean_size(1.0, "leaves"), mean_size(12.0, "leaves"), mean_size(358.2, "neighbourhoods"), mean_size(7.25, "rules")
     ('1 leaf', '12 leaves', 'about 358 neighbourhoods', '7.2 rules on average')
     """
     if value == 1:

@@ -461,7 +461,7 @@ class Scoreboard:
 def round_to_scale(values: Any, scale: float = 1.0) -> Any:
     """Numbers rounded to 1e-12 of a scale, so that what differs by the order of sums alone is equal.
 
-    >>> float(rounded(0.1 + 0.2)), bool(rounded(3e-9 + 1e-9, 1e-9) == rounded(4e-9, 1e-9))
+    >>> float(round_to_scale(0.1 + 0.2)), bool(round_to_scale(3e-9 + 1e-9, 1e-9) == round_to_scale(4e-9, 1e-9))
     (0.3, True)
     """
     return np.round(values, 12) if scale == 1.0 else np.round(np.divide(values, scale), 12) * scale

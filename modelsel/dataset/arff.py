@@ -348,7 +348,7 @@ def sparse(text: str) -> dict[int, str]:
 def split_weight(line: str) -> tuple[str, str | None]:
     """A row and the weight in braces at its end, if any.
 
-    >>> weighted("1,yes,{0.5}")
+    >>> split_weight("1,yes,{0.5}")
     ('1,yes', '0.5')
     """
     match = _WEIGHT.search(line)

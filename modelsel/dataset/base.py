@@ -70,7 +70,7 @@ def columns(rows: int, sets: Iterable[tuple[Integers, Integers]]) -> Integers:
 def scale_rows(rows: int, scale: float) -> int:
     """Scale a published number of rows, to at least 20.
 
-    >>> scaled(12_000, 0.01), scaled(12_000, 1.0)
+    >>> scale_rows(12_000, 0.01), scale_rows(12_000, 1.0)
     (120, 12000)
     """
     return max(min(rows, 20), round(rows * scale))

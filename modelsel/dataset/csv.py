@@ -160,7 +160,7 @@ LINES = 50
 def delimiter_character(delimiter: str) -> str:
     """Return the one character that a declared delimiter means.
 
-    >>> said("tab"), said(";")
+    >>> delimiter_character("tab"), delimiter_character(";")
     ('\\t', ';')
     """
     return SPELLED.get(delimiter, delimiter)
@@ -169,7 +169,7 @@ def delimiter_character(delimiter: str) -> str:
 def recognise_delimiter(head: str) -> str:
     """The delimiter of a text that begins like this.
 
-    >>> recognised("a;b;y\\n1,5;2,5;no\\n"), recognised("a,b\\n1;2,3\\n")
+    >>> recognise_delimiter("a;b;y\\n1,5;2,5;no\\n"), recognise_delimiter("a,b\\n1;2,3\\n")
     (';', ',')
     """
     fields = {sign: _fields_by(head, sign) for sign in (DEFAULT, *OTHERS)}

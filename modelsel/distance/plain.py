@@ -48,7 +48,7 @@ def distances(metric: FittedDistance, stored: Floats, queries: Floats) -> Floats
 def round_distance(distance: Floats) -> Floats:
     """Round to 40 binary digits (Veltkamp 1968), which is 12 decimal ones.
 
-    >>> float(rounded(np.array([0.1 + 0.2]))[0]) == float(rounded(np.array([0.3]))[0])
+    >>> float(round_distance(np.array([0.1 + 0.2]))[0]) == float(round_distance(np.array([0.3]))[0])
     True
     """
     product = np.minimum(distance, 1e300) * SPLIT

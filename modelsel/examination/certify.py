@@ -351,7 +351,7 @@ def _is_granted(reply: bytes) -> bool:
 
     The rest is not read here: authorities put certificates in an order that strict readers refuse; OpenSSL checks it.
 
-    >>> _granted(bytes.fromhex("3005300302010002")), _granted(bytes.fromhex("30053003020102")), _granted(b"<html>")
+    >>> _is_granted(bytes.fromhex("3005300302010002")), _is_granted(bytes.fromhex("30053003020102")), _is_granted(b"<html>")
     (True, False, False)
     """
     rest = reply

@@ -70,7 +70,7 @@ def _result(shown: Shown) -> TestResult:
 def _asker_name(name: str) -> str:
     """A study's name as one of an asker.
 
-    >>> _named("wine/trees, first")
+    >>> _asker_name("wine/trees, first")
     'wine-trees- first'
     """
     return re.sub(r"[^\w .@+-]", "-", name)[:64].strip() or "study"

@@ -207,7 +207,7 @@ def _kept(package: str, source: str) -> Path:
 def _describe_end(code: int) -> str:
     """Name a process's end.
 
-    >>> _told(-11), _told(3)
+    >>> _describe_end(-11), _describe_end(3)
     ('SIGSEGV', 'exit code 3')
     """
     with suppress(ValueError):

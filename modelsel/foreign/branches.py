@@ -70,7 +70,7 @@ def branch_places(branches: Sequence[BranchSpec], features: Sequence[Feature]) -
     """The places of each branch's features; a feature that nothing names is nobody's.
 
     >>> rows = [Feature("age", "numeric"), Feature("amount_1", "numeric"), Feature("town", "nominal", ("a", "b"))]
-    >>> selected([BranchSpec("numeric", ()), BranchSpec("amount_*", ()), BranchSpec("rest", ())], rows)
+    >>> branch_places([BranchSpec("numeric", ()), BranchSpec("amount_*", ()), BranchSpec("rest", ())], rows)
     ((0,), (1,), (2,))
     """
     owner: dict[int, int] = {}

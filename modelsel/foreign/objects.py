@@ -62,7 +62,7 @@ def copy_unfitted(value: Any) -> Any:
 def write_parameter(value: Any) -> Any:
     """A parameter as plain data: itself, or the text that names it.
 
-    >>> written(0.5), written([1, 2]), written(len).split(":")[::2]
+    >>> write_parameter(0.5), write_parameter([1, 2]), write_parameter(len).split(":")[::2]
     (0.5, [1, 2], ['object', '<built-in function len>'])
     """
     if is_plain(value) and not isinstance(value, tuple) and not _is_token(value) and not _inner_tuple(value):
@@ -183,7 +183,7 @@ def set_seeds(estimator: Any, seed: int) -> Any:
     """The estimator with a number in the place of every `random_state` that is None, at any depth, whatever their order.
 
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> seeded(DecisionTreeClassifier(), 0).random_state == seeded(DecisionTreeClassifier(), 0).random_state
+    >>> set_seeds(DecisionTreeClassifier(), 0).random_state == set_seeds(DecisionTreeClassifier(), 0).random_state
     True
     """
     import numpy as np

@@ -52,7 +52,7 @@ def as_space(entries: Any) -> Any:
     """An estimator alone, or with its grid, as a space of one entry; anything else is returned as it is.
 
     >>> from sklearn.svm import SVC
-    >>> list(spaced((SVC(), {"C": [1, 10]})))
+    >>> list(as_space((SVC(), {"C": [1, 10]})))
     ['estimator']
     """
     alone: Any = entries[0] if _is_pair(entries) else entries
@@ -171,7 +171,7 @@ def describe_value(estimator: Any) -> str:
 
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.svm import SVC
-    >>> called(make_pipeline("passthrough", SVC()))
+    >>> describe_value(make_pipeline("passthrough", SVC()))
     'Pipeline(passthrough, SVC)'
     """
     name = type(estimator).__name__

@@ -117,7 +117,7 @@ def smooth_votes(share: Floats, voters: int, added: float) -> Floats:
 
     A share of 0 among k neighbours is no proof that a class is impossible, and ruins a log loss. Which is largest, stays so.
 
-    >>> smoothed(np.array([1.0, 0.0]), 3, 1.0).tolist()
+    >>> smooth_votes(np.array([1.0, 0.0]), 3, 1.0).tolist()
     [0.8, 0.2]
     """
     return np.asarray((voters * share + added) / (voters + added * len(share)))

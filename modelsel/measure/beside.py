@@ -110,7 +110,7 @@ def score_beside(
 
     >>> from modelsel.core.spec import make
     >>> outputs = Outputs(np.array([[0, 1, 1]], np.int32))
-    >>> scored({"recall": make("measure", "recall")}, np.array([0, 0, 1], np.int32), outputs, None, 2).tolist()
+    >>> score_beside({"recall": make("measure", "recall")}, np.array([0, 0, 1], np.int32), outputs, None, 2).tolist()
     [[0.75]]
     """
     table = np.empty((len(outputs.predicted), len(measures)))

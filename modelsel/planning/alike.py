@@ -50,7 +50,7 @@ def count_declared(said: int, families: int, candidates: Sequence[Candidate]) ->
     >>> from dataclasses import replace
     >>> from modelsel.learner.naive_bayes import NaiveBayes
     >>> one = Candidate(NaiveBayes())
-    >>> declared(2, 1, [one, *[replace(one, family="pruner.alpha: path")] * 6])  # one by itself, a family of six
+    >>> count_declared(2, 1, [one, *[replace(one, family="pruner.alpha: path")] * 6])  # one by itself, a family of six
     7
     """
     return said - families + sum(bool(candidate.family) for candidate in candidates)

@@ -148,7 +148,7 @@ def _gravity(finding: Finding) -> int:
 def finding_line(finding: Finding) -> str:
     """Write a finding as a line: code, severity, message, advice.
 
-    >>> told(Finding("CONSTANT_COLUMN", "low", "column 'x' has one value", "ignore it"))
+    >>> finding_line(Finding("CONSTANT_COLUMN", "low", "column 'x' has one value", "ignore it"))
     "CONSTANT_COLUMN (low): column 'x' has one value; ignore it"
     """
     return f"{finding.code} ({finding.severity}): {finding.message}{'; ' if finding.do else ''}{finding.do}"

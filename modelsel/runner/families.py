@@ -114,7 +114,7 @@ def _change_settings(learner: object, settings: Mapping[str, object]) -> Any:
 
     >>> from modelsel.core.spec import make
     >>> tree = make("learner", "tree", pruner=make("pruner", "cost_complexity", alpha="path"))
-    >>> _changed(tree, {"pruner.alpha": 0.25, "min_split": 8}).pruner.alpha
+    >>> _change_settings(tree, {"pruner.alpha": 0.25, "min_split": 8}).pruner.alpha
     0.25
     """
     if isinstance(learner, TransformedTarget):

@@ -72,9 +72,9 @@ def smooth(counts: ArrayLike, l: float = 1.0, *, m: float | None = None, prior: 
 
     `prior` is p, uniform where not given. Nothing counted and nothing added leaves p itself.
 
-    >>> smoothed([3, 0]).tolist()
+    >>> smooth([3, 0]).tolist()
     [0.8, 0.2]
-    >>> smoothed([3, 0], m=2, prior=[0.25, 0.75]).tolist()
+    >>> smooth([3, 0], m=2, prior=[0.25, 0.75]).tolist()
     [0.7, 0.3]
     """
     seen = np.asarray(counts, np.float64)

@@ -96,7 +96,8 @@ def test_an_installed_package_finds_the_configuration_and_the_pages_that_it_brin
     for name, place in targets["wheel"]["force-include"].items():
         (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
         (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, tmp_path / place)
-    code = "from modelsel.config.folders import Folders, shipped_folder; from modelsel.manual import explain; print(shipped_folder());"
+    code = "from modelsel.config.folders import Folders, shipped_folder; from modelsel.manual import explain;"
+    code += "print(shipped_folder());"
     code += "print(len(Folders.of().options('learner')) > 5, len(explain.errors()) > 100)"
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)

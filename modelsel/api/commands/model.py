@@ -250,7 +250,7 @@ def tree_paths(predictor: Any, table: Any) -> list[str]:
 def inherited_settings(path: Path, dataset: Mapping[str, object]) -> dict[str, Any]:
     """Settings of the study's own file that hold for a new one of the same format.
 
-    >>> inherited(Path("new.csv"), {"kind": "csv", "delimiter": ";", "target": "y"})
+    >>> inherited_settings(Path("new.csv"), {"kind": "csv", "delimiter": ";", "target": "y"})
     {'delimiter': ';'}
     """
     if Path(str(dataset.get("path"))).suffix.lower() != path.suffix.lower() and dataset.get("kind") != path.suffix[1:].lower():

@@ -49,7 +49,7 @@ def demand_unique(table: object) -> None:
 def repeated_names(names: Sequence[str]) -> list[str]:
     """List the names that occur more than once.
 
-    >>> repeated(["a", "b", "a"])
+    >>> repeated_names(["a", "b", "a"])
     ['a']
     """
     return [name for name, count in Counter(names).items() if count > 1]

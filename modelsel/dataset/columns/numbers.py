@@ -41,7 +41,7 @@ def numbers(texts: Sequence[str], decimal: str = ".") -> Floats:
 def read_numbers(texts: Sequence[str], decimal: str) -> tuple[Floats, str]:
     """The numbers, and how they are written: with `either`, a comma is the decimal point where it makes numbers of all texts.
 
-    >>> read(["1,5", "2"], "either")[1], read(["1.5", "x"], "either")[1]
+    >>> read_numbers(["1,5", "2"], "either")[1], read_numbers(["1.5", "x"], "either")[1]
     (',', '.')
     """
     if decimal != EITHER:

@@ -86,7 +86,7 @@ def as_names(value: Any) -> tuple[str, ...]:
 def read_declaration(said: object) -> tuple[str, tuple[str, ...]]:
     """Kind and levels of a declaration: `nominal` or `{ordered: [low, high]}`.
 
-    >>> declared({"ordered": ["low", 2]})
+    >>> read_declaration({"ordered": ["low", 2]})
     ('ordered', ('low', '2'))
     """
     if isinstance(said, Mapping) and said:

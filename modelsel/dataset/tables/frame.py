@@ -37,7 +37,7 @@ def table(frame: pd.DataFrame, features: Sequence[Feature]) -> Table:
     """The frame's columns, by position, as these features; a level that they do not list has the code `len(levels)`.
 
     >>> frame = pd.DataFrame({"size": [1.5, None], "colour": pd.Categorical(["red", "blue"])})
-    >>> table(frame, described(frame)).values.tolist()
+    >>> table(frame, describe_columns(frame)).values.tolist()
     [[1.5, 1.0], [nan, 0.0]]
     """
     columns = [_values(feature, frame.iloc[:, index]) for index, feature in enumerate(features)]

@@ -37,7 +37,7 @@ MARGIN = 0.02
 def expected_overlap(rows: Hashes, pool: Hashes, size: int) -> tuple[float, float]:
     """Mean and standard deviation of the share of rows that stand in `size` rows of the pool, each as often as there.
 
-    >>> expected(np.array([7, 7, 9], np.uint64), np.array([7, 8], np.uint64), 1)
+    >>> expected_overlap(np.array([7, 7, 9], np.uint64), np.array([7, 8], np.uint64), 1)
     (0.16666666666666666, 0.16666666666666666)
     """
     contents, times = tally(rows)

@@ -85,7 +85,7 @@ def spread(mean: float, se: float) -> float:
 def root_difference(difference: float, one: float, other: float) -> float:
     """A difference of two mean squared errors as one of their roots.
 
-    >>> apart(16.0 - 9.0, 16.0, 9.0)
+    >>> root_difference(16.0 - 9.0, 16.0, 9.0)
     1.0
     """
     total = _root(one) + _root(other)

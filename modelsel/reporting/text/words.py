@@ -13,7 +13,7 @@ MANY = 1e3  # from which a score is written without decimals
 def is_known(value: float | None) -> bool:
     """A record holds null where there is no number.
 
-    >>> known(0.0), known(None), known(float("nan"))
+    >>> is_known(0.0), is_known(None), is_known(float("nan"))
     (True, False, False)
     """
     return value is not None and math.isfinite(value)
@@ -46,7 +46,7 @@ def decimals_of(value: float) -> int:
 def with_sign(value: float | None, decimals: int = 4) -> str:
     """Write a difference with its sign; a dash where there is none.
 
-    >>> signed(0.05), signed(-0.05, 2), signed(1251.4, 0), signed(None)
+    >>> with_sign(0.05), with_sign(-0.05, 2), with_sign(1251.4, 0), with_sign(None)
     ('+0.0500', '−0.05', '+1,251', '–')
     """
     return "–" if value is None or not is_known(value) else minus(f"{value:+,.{decimals}f}")
@@ -97,7 +97,7 @@ def number(value: float | None) -> str:
 def with_unit(value: float, unit: str = "") -> str:
     """Write a quantity in its unit.
 
-    >>> measured(12345.6, "euro"), measured(0.5)
+    >>> with_unit(12345.6, "euro"), with_unit(0.5)
     ('12,346 euro', '0.5')
     """
     return f"{number(value)} {unit}".strip()
@@ -181,7 +181,7 @@ def brief(value: str) -> str:
 def setting_name(name: str, value: str) -> tuple[str, str]:
     """Write a setting as people write it in a space, where that is another word.
 
-    >>> called("decision.at", "none"), called("decision.at", "0.3"), called("k", "3")
+    >>> setting_name("decision.at", "none"), setting_name("decision.at", "0.3"), setting_name("k", "3")
     (('threshold', 'path'), ('threshold', '0.3'), ('k', '3'))
     """
     if name != "decision.at":

@@ -61,7 +61,7 @@ def test_at_most_five_hundred_rows_are_asked_and_a_thousand_kept(monkeypatch: py
     monkeypatch.setattr(leakage, "_excess", lambda across, within: sizes.append((len(across), len(within))) or 0.0)
     scaled = leakage._scale
     monkeypatch.setattr(
-        leakage, "_scaled", lambda one, pool, asked: sizes.append((len(pool), len(asked))) or scaled(one, pool, asked)
+        leakage, "_scale", lambda one, pool, asked: sizes.append((len(pool), len(asked))) or scaled(one, pool, asked)
     )
     list(_near(sides(numbers(1500), numbers(700, seed=1)), known(np.zeros(700, bool))))
     assert sizes == [(1000, 500), (500, 500)]
