@@ -3,7 +3,6 @@
 The names and their types stand in `__init__.pyi`; each is found on first use, so that importing modelsel costs nothing.
 """
 
-from typing import Any
 
 _RUN, _COMMANDS = "modelsel.api.run", "modelsel.api.commands"
 _HOMES = {
@@ -28,7 +27,7 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Find a public name or `__version__` on first use."""
     import importlib
     import importlib.metadata

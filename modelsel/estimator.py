@@ -88,7 +88,7 @@ def classifier(learner: str = "tree", *overrides: str, seed: int = 0, **params: 
     return Classifier(learner, settings or None, seed)
 
 
-def regressor(learner: str = "linear_regression", *overrides: str, seed: int = 0, **params: Any) -> "Regressor":
+def regressor(learner: str = "linear_regression", *overrides: str, seed: int = 0, **params: object) -> "Regressor":
     """Return a regressor by the name of its learner, for use where scikit-learn's are used.
 
     Parameters
@@ -543,7 +543,10 @@ class Regressor(RegressorMixin, LearnerEstimator):  # type: ignore[misc]
     numbers = True
 
     def __init__(
-        self, learner: str | Mapping[str, Any] = "linear_regression", settings: Mapping[str, Any] | None = None, seed: int = 0
+        self,
+        learner: str | Mapping[str, object] = "linear_regression",
+        settings: Mapping[str, object] | None = None,
+        seed: int = 0,
     ) -> None:
         super().__init__(learner, settings, seed)
 
@@ -647,7 +650,7 @@ def _training(estimator: Any, X: Any, y: Any, numeric: bool = False) -> tuple[Ta
     return _table(values, numeric_features(values.shape[1])), labels
 
 
-def _plain(estimator: Any, X: Any) -> bool:
+def _plain(estimator: object, X: object) -> bool:
     """Say whether X stands for itself: a plain array, and no names of a frame that scikit-learn would compare or forget."""
     return plain_matrix(X) and not hasattr(estimator, "feature_names_in_")
 
@@ -661,7 +664,7 @@ def _table(values: Floats, features: tuple[Feature, ...], kind: type[RowTable] =
 WIDEST = 1 << 16  # between the smallest and the largest integer, what is counted instead of sorted
 
 
-def countable(labels: NDArray[Any]) -> bool:
+def countable(labels: NDArray[np.generic]) -> bool:
     """Integers in one row: classes for certain, whatever their values."""
     return labels.ndim == 1 and labels.dtype.kind in "iu" and len(labels) > 0
 

@@ -8,7 +8,6 @@ With it the study can be repeated on the same table, and on another one it is sa
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -41,7 +40,7 @@ def by_estimator(folder: RunFolder) -> bool:
     return bool(_array_beside(folder, "by_estimator", False))
 
 
-def _array_beside(folder: RunFolder, name: str, otherwise: Any) -> Any:
+def _array_beside(folder: RunFolder, name: str, otherwise: object) -> object:
     """Return an array of the file kept beside the study, or `otherwise` where there is none."""
     path = folder.path / FILE
     if not path.exists():

@@ -345,7 +345,7 @@ class RemoteExam(Exam):
     def __init__(self, address: str, token: str | None) -> None:
         self.address = address
         self._token = token
-        self._terms: Mapping[str, Any] | None = None
+        self._terms: Mapping[str, object] | None = None
 
     @property
     def terms(self) -> Mapping[str, Any]:
@@ -448,7 +448,7 @@ def certify(place: object, path: str | Path = "certificate.zip", whole: bool = F
     return written(str(getattr(place, "folder", place)), Path(path), whole, stamp)
 
 
-def verify(certificate: str | Path, key: str | None = None) -> dict[str, Any]:
+def verify(certificate: str | Path, key: str | None = None) -> dict[str, object]:
     """Recompute what a certificate says.
 
     A fault is no exception: the certificate is somebody else's.

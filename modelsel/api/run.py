@@ -29,7 +29,7 @@ from modelsel.reporting.text.terminal import State
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def documented_as(other: Callable[..., Any]) -> Callable[[Function], Function]:
+def documented_as(other: Callable[..., object]) -> Callable[[Function], Function]:
     """Put the parameters of another function into a docstring that has none, before what it returns.
 
     >>> def first(x):
@@ -226,7 +226,7 @@ def run_on_all(table: UntypedTable, settings: Mapping[str, object]) -> Outcome:
 
 def _compose(
     overrides: Sequence[object], data: object, roles: Mapping[str, object], config: str | Path | None, config_dir: str | None,
-    settings: dict[str, Any],
+    settings: dict[str, object],
 ) -> tuple[Config, UntypedTable | None]:  # fmt: skip
     """Compose a study from overrides, data and keywords; the second value is the table in memory, if it was one."""
     words, data = _split_overrides(overrides, data)
@@ -275,7 +275,7 @@ def _run_again(
     data: object,
     roles: Mapping[str, object],
     config_dir: str | None,
-    settings: dict[str, Any],
+    settings: dict[str, object],
 ) -> tuple[Config, UntypedTable | None]:
     """A recorded study once more, on its own table where that was in memory."""
     if words:
@@ -313,7 +313,7 @@ def _with(settings: Mapping[str, Any], dataset: Mapping[str, Any]) -> dict[str, 
     return {**settings, "dataset": merged} if merged else dict(settings)
 
 
-def _roles(*said: object) -> dict[str, Any]:
+def _roles(*said: object) -> dict[str, object]:
     return {role: value for role, value in zip(ROLES, said, strict=True) if value is not None}
 
 

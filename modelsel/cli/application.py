@@ -50,7 +50,7 @@ class SweepScore(float):
         done.code, done.overrides, done.result, done.place = code, overrides, result, place
         return done
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return SweepScore.of, (float(self), self.code, self.overrides, self.result, self.place)
 
 

@@ -203,7 +203,7 @@ def rows_of(draw: Floats, of_row: Integers) -> tuple[Floats, Floats]:
     return drawn, (known & (drawn == 0)).astype(np.float64)
 
 
-def _worth(losses: NDArray[Any], eligible: Booleans, weights: Floats | None) -> float:
+def _worth(losses: NDArray[np.generic], eligible: Booleans, weights: Floats | None) -> float:
     assessed = ~np.isnan(losses[:, int(np.argmax(eligible))])
     return effective_rows(int(assessed.sum()), None if weights is None else weights[assessed])
 

@@ -61,7 +61,7 @@ def with_nested(selection: Selection, found: NestedResult, how: str) -> Selectio
     return replace(selection, corrected={**own, "bbc": selection.corrected, **_beside(selection)})
 
 
-def _beside(selection: Selection) -> dict[str, Any]:
+def _beside(selection: Selection) -> dict[str, object]:
     """The cheap cross-check of the selection's own folds."""
     found = selection.corrected or {}
     return {"tibshirani": found["tibshirani"]} if "tibshirani" in found else {}

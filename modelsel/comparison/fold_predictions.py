@@ -171,7 +171,7 @@ class _Scores:
 
 def _different(outputs: Outputs) -> tuple[Integers, Integers]:
     """Group candidates that give equal answers: the first of each group, and the group of each candidate."""
-    parts: list[NDArray[Any]] = [outputs.predicted] if outputs.scores is None else [outputs.predicted, outputs.scores]
+    parts: list[NDArray[np.generic]] = [outputs.predicted] if outputs.scores is None else [outputs.predicted, outputs.scores]
     places: dict[bytes, int] = {}
     said = (blake2b(b"".join(part[i].tobytes() for part in parts), digest_size=16) for i in range(len(outputs.predicted)))
     like = np.array([places.setdefault(each.digest(), len(places)) for each in said], np.int64)

@@ -212,7 +212,7 @@ def _answers_by_fold(results: Results, candidates: Integers) -> list[FoldPredict
     return [made[index] for index in sorted(made)]
 
 
-def _beside(results: Results, winner: int) -> dict[str, Any]:
+def _beside(results: Results, winner: int) -> dict[str, object]:
     """Compute another estimate of the same score, as a cheap cross-check; and what the interval is not good for."""
     work, assessed = results.book.work, (results.losses.fold >= 0).any(axis=1)
     groups = None if work.task.groups is None else work.task.groups[assessed]

@@ -123,7 +123,7 @@ class Builder:
             return found
         return replace(found, values={**found.values, "plugins": self.plugins})
 
-    def _with_steps(self, found: Found, settings: Mapping[str, object], where: str) -> tuple[Found, Mapping[str, Any]]:
+    def _with_steps(self, found: Found, settings: Mapping[str, object], where: str) -> tuple[Found, Mapping[str, object]]:
         """A learner whose `steps:` have become preparation steps."""
         try:
             values, own = steps.write_steps(found.values, settings, STEPS_SAID in slots(found.cls))
@@ -134,7 +134,7 @@ class Builder:
             self._replaced([{**found.levels[0], **settings}, *found.levels[1:]], where)
         return replace(found, values=values), own
 
-    def _replaced(self, levels: Sequence[Mapping[str, Any]], where: str) -> None:
+    def _replaced(self, levels: Sequence[Mapping[str, object]], where: str) -> None:
         """Refuse what is said of columns where steps by columns are said, or nearer; tell what a file further down says."""
         by_columns = next((depth for depth, level in enumerate(levels) if STEPS_SAID in level), 0)
         for name in steps.REPLACED:
@@ -243,7 +243,7 @@ class Builder:
         own = {key: value for key, value in settings.items() if found and key in slots(found.cls)}
         return self.options(group, spec, own, where) if found else only(None)
 
-    def _value(self, slot: Slot, value: object, where: str) -> Any:
+    def _value(self, slot: Slot, value: object, where: str) -> object:
         """Check a plain value; add a problem and return None where it does not fit."""
         try:
             return check_value(slot, value)
@@ -315,8 +315,8 @@ def learner(
 
 @lru_cache(maxsize=256)
 def _cached_learner(
-    name: str, settings: tuple[tuple[str, Any, type], ...], plugins: tuple[str, ...], numbers: bool
-) -> tuple[Any, tuple[Any, ...]]:
+    name: str, settings: tuple[tuple[str, object, type], ...], plugins: tuple[str, ...], numbers: bool
+) -> tuple[object, tuple[object, ...]]:
     """A learner that is asked for again: parts are frozen, and the package's files are as they were when it was loaded."""
     return _build_learner(name, {key: value for key, value, _ in settings}, plugins, numbers)
 

@@ -269,7 +269,7 @@ def _build_parts(settings: Mapping[str, Any], resolved: Mapping[str, object], da
     )  # fmt: skip
 
 
-def _with_ensemble(wanted: Any, root: RootSettings | None, builder: Builder) -> Any:
+def _with_ensemble(wanted: object, root: RootSettings | None, builder: Builder) -> Any:
     """The space with the ensemble that the study asks for, or without the one that it does not want."""
     if root is None or root.ensemble == EnsembleSettings():
         return wanted
@@ -338,7 +338,7 @@ def record_content(settings: Mapping[str, object], parts: Mapping[str, object]) 
     return kept
 
 
-def _referring(spec: dict[str, Any], said: object) -> dict[str, Any]:
+def _referring(spec: dict[str, object], said: object) -> dict[str, object]:
     """A part's settings, with what was said as a reference left one."""
     references = (
         {key: value for key, value in said.items() if isinstance(value, str) and "${" in value}
@@ -368,19 +368,19 @@ def _root(settings: Mapping[str, object], builder: Builder) -> RootSettings | No
     return replace(root, limit=limit) if root and limit else None
 
 
-def _with_kind(value: object, choice: object) -> Any:
+def _with_kind(value: object, choice: object) -> object:
     """A group's mapping with the kind that its file name gives."""
     if isinstance(value, Mapping) and "kind" not in value and isinstance(choice, str):
         return {"kind": choice, **value}
     return value
 
 
-def _space_as_given(settings: Mapping[str, Any]) -> Any:
+def _space_as_given(settings: Mapping[str, object]) -> Any:
     """Return the space as it was said, names as names; None where a learner was said instead."""
     return None if settings.get(LEARNER) is not None else settings.get(SPACE)
 
 
-def _wanted_space(settings: Mapping[str, Any]) -> tuple[Any, str]:
+def _wanted_space(settings: Mapping[str, object]) -> tuple[Any, str]:
     """The space, and the setting that says it: a learner given alone is a space of that one entry."""
     learner = settings.get(LEARNER)
     if learner is None:

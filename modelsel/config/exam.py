@@ -10,7 +10,7 @@ from modelsel.core.errors import ConfigurationError, Problem
 TERMS, CSV = "exam.json", ".csv"
 
 
-def sitting(settings: Mapping[str, object]) -> Mapping[str, Any]:
+def sitting(settings: Mapping[str, object]) -> Mapping[str, object]:
     """The settings with those that an exam brings: data set and split. ConfigurationError where no exam is there.
 
     >>> sitting({"exam": None, "seed": 1})

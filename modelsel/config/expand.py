@@ -167,7 +167,7 @@ def _read_entries(entries: Mapping[str, Any], measure: Any, builder: Builder, wh
     return found
 
 
-def _stands(said: Any, measure: Any, builder: Builder, where: str) -> tuple[bool, Any]:
+def _stands(said: object, measure: object, builder: Builder, where: str) -> tuple[bool, Any]:
     """Say whether the measure reads what is asked for; and what was said without that."""
     if not isinstance(said, Mapping) or MEASURE_READS not in said:
         return True, said
@@ -191,7 +191,7 @@ def what_is_read(measure: Any) -> Set[str]:
     return {SCORES, PROBABILITIES if measure.needs_probabilities else RANKS}
 
 
-def _file(name: object, builder: Builder) -> Mapping[str, Any]:
+def _file(name: object, builder: Builder) -> Mapping[str, object]:
     """Read a named space, or make one of a named learner."""
     folders = builder.folders
     if not isinstance(name, str):
@@ -242,7 +242,7 @@ def _pairs(
 
 
 def _adaptive(
-    entry: str, text: Any, builder: Builder, searched: tuple[int, SearchSettings], where: str
+    entry: str, text: object, builder: Builder, searched: tuple[int, SearchSettings], where: str
 ) -> AdaptiveEntry | None:
     """Return an entry whose trials are asked for; None where all combinations are listed, being no more than the trials."""
     (seed, search), place = searched, f"{where}.{entry}" if where == SPACE else where
@@ -289,7 +289,7 @@ def _trials(sets: Sequence[Options], search: SearchSettings, rng: np.random.Gene
         yield trial, sets[int(rng.integers(len(sets)))].draw(rng)
 
 
-def _in_turn(sets: Sequence[Options]) -> Iterator[Any]:
+def _in_turn(sets: Sequence[Options]) -> Iterator[object]:
     return (pair for options in sets for pair in options.all())
 
 
@@ -313,7 +313,7 @@ def _alternative(base: object, sweep: object, builder: Builder, where: str) -> O
     if not isinstance(sweep, Mapping):
         _say(builder, "MSEL-221", "a sweep should be a mapping", where, "write setting: choice(...)")
         sweep = {}
-    over: dict[str, Any] = {}
+    over: dict[str, object] = {}
     for key, value in sweep.items():
         group = str(key).rpartition(".")[2]
         try:
@@ -323,7 +323,7 @@ def _alternative(base: object, sweep: object, builder: Builder, where: str) -> O
     return builder.options(LEARNER, base, nest(over), where)
 
 
-def _drawn(options: Options, draw: int, seed: int, *digests: str) -> Iterator[Any]:
+def _drawn(options: Options, draw: int, seed: int, *digests: str) -> Iterator[object]:
     rng = generator(seed, "space", *digests)
     return (options.draw(rng) for _ in range(draw))
 

@@ -87,7 +87,7 @@ def read_yaml(path: Path) -> Mapping[str, Any]:
 
 
 @cache
-def _read_mapping(path: Path, _changed: int) -> Mapping[str, Any]:
+def _read_mapping(path: Path, _changed: int) -> Mapping[str, object]:
     """Read a YAML file as a mapping; what it holds otherwise is an error with its line."""
     try:
         data = OmegaConf.to_container(OmegaConf.load(path), resolve=False)

@@ -81,7 +81,7 @@ def plain(value: Any, where: str, as_given: AsGiven = lambda _: False) -> Any:
     return found
 
 
-def _written_space(value: Any, where: str, problems: list[Problem], as_given: AsGiven = lambda _: False) -> Any:
+def _written_space(value: object, where: str, problems: list[Problem], as_given: AsGiven = lambda _: False) -> object:
     """A space in which estimators with their grids have become entries; a splitter by the name of what it is."""
     if where == SCHEME and callable(getattr(value, "split", None)) and not isinstance(value, str):
         return _splitter(value, problems)
@@ -94,7 +94,7 @@ def _written_space(value: Any, where: str, problems: list[Problem], as_given: As
         return {}
 
 
-def _splitter(value: Any, problems: list[Problem]) -> Any:
+def _splitter(value: object, problems: list[Problem]) -> object:
     """Name a splitter object that this process holds from now on."""
     try:
         return {KIND: "splitter", "identity": objects.hold(value), "splitter": objects.describe_object(value)}
@@ -103,7 +103,7 @@ def _splitter(value: Any, problems: list[Problem]) -> Any:
         return {}
 
 
-def _undot(settings: Mapping[str, object]) -> dict[str, Any]:
+def _undot(settings: Mapping[str, object]) -> dict[str, object]:
     """`{"scheme.folds": 5}` as `{"scheme": {"folds": 5}}`; names further down keep their dots (columns have them)."""
     out: dict[str, Any] = {}
     for key in sorted(settings, key=lambda name: name.count(".")):
@@ -116,7 +116,7 @@ def _named(value: object) -> Any:
     return {KIND: value} if isinstance(value, str) else {} if value is None else value
 
 
-def _referring(key: str, value: object) -> Any:
+def _referring(key: str, value: object) -> object:
     """An address with a password goes into the environment, as one that is typed."""
     if not isinstance(value, Mapping):
         return value

@@ -125,7 +125,7 @@ def _file_problems(loaded: ConfigResult, name: str) -> Iterator[Problem]:
     """Yield the problems of one file in a person's folder."""
     if name.startswith("hydra/"):
         yield _not_yours(name)
-    content: Any = OmegaConf.to_container(loaded.config, resolve=False)
+    content: object = OmegaConf.to_container(loaded.config, resolve=False)
     yield from unsafe_keys(content, name)
     node = content.get("hydra") if isinstance(content, Mapping) else None
     if node is None:
@@ -153,7 +153,7 @@ def _not_yours(where: str) -> Problem:
 
 
 @cache
-def _trusted(overrides: tuple[str, ...]) -> Mapping[str, Any]:
+def _trusted(overrides: tuple[str, ...]) -> Mapping[str, object]:
     return _flat(_node(load(Folders.of(), list(overrides), overrides)))
 
 
@@ -162,7 +162,7 @@ def _node(config: DictConfig) -> Mapping[str, Any]:
     return dict(node)
 
 
-def _flat(node: Mapping[Any, object], prefix: str = "") -> dict[str, Any]:
+def _flat(node: Mapping[Any, object], prefix: str = "") -> dict[str, object]:
     """Flatten nested mappings to dotted names."""
     out: dict[str, Any] = {}
     for key, value in node.items():

@@ -29,7 +29,7 @@ def merge(base: object, over: object) -> Any:
     return {**base, **{key: merge(base.get(key), value) for key, value in over.items()}}
 
 
-def nest(dotted: Mapping[str, object]) -> dict[str, Any]:
+def nest(dotted: Mapping[str, object]) -> dict[str, object]:
     """Dotted names as nested mappings; a part's own name beside its settings becomes its `kind`.
 
     >>> nest({"pruner": "error_based", "pruner.confidence": 0.1, "leaf": {"score": "laplace"}})
@@ -57,7 +57,7 @@ def put(tree: dict[str, Any], path: Iterable[str], value: object) -> None:
         tree[last] = value
 
 
-def _join(here: object, value: dict[str, Any]) -> dict[str, Any]:
+def _join(here: object, value: dict[str, object]) -> dict[str, object]:
     """Lay settings over a part that may be given by its name alone."""
     joined = here if isinstance(here, dict) else {KIND: here}
     for key, item in value.items():

@@ -46,7 +46,7 @@ class Options(Protocol):
 
     def corners(self) -> Iterator[Any]: ...
 
-    def outline(self) -> Any:
+    def outline(self) -> object:
         """Return what there is to choose, as plain data; the values are told by the corners."""
         ...
 
@@ -74,7 +74,7 @@ class ListedValues:
     def corners(self) -> Iterator[Any]:
         return iter(self.values)
 
-    def outline(self) -> Any:
+    def outline(self) -> object:
         return len(self.values)
 
 
@@ -111,7 +111,7 @@ class Interval:
     def corners(self) -> Iterator[Any]:
         return iter((math.ceil(self.low), math.floor(self.high)) if self.whole else (self.low, self.high))
 
-    def outline(self) -> Any:
+    def outline(self) -> object:
         return [self.low, self.high, self.logarithmic, self.whole]
 
 
@@ -140,7 +140,7 @@ class Drawn:
         """The median, since its ends may be infinite. AttributeError for a distribution that knows no quantiles (`ppf`)."""
         yield _plain(objects.read_parameter(self.name).ppf(0.5))
 
-    def outline(self) -> Any:
+    def outline(self) -> object:
         return self.name
 
 
@@ -179,7 +179,7 @@ class Either:
     def corners(self) -> Iterator[Any]:
         return chain.from_iterable(options.corners() for options in self.sets)
 
-    def outline(self) -> Any:
+    def outline(self) -> object:
         return {"either": [options.outline() for options in self.sets]}
 
 
@@ -218,7 +218,7 @@ class Combined:
         for name, values in each.items():
             yield from (self.make(**self.fixed, **{**first, name: value}) for value in values[1:])
 
-    def outline(self) -> Any:
+    def outline(self) -> object:
         return {name: options.outline() for name, options in self.fields.items()}
 
 
@@ -228,7 +228,7 @@ def _rising(values: tuple[Any, ...]) -> bool:
     return numbers and all(one < other for one, other in pairwise(values))
 
 
-def _plain(found: Any) -> Any:
+def _plain(found: object) -> Any:
     """What a distribution gave, as plain data."""
     return objects.write_parameter(
         found.item() if isinstance(found, np.generic | np.ndarray) and np.ndim(found) == 0 else found

@@ -63,7 +63,7 @@ def _rows(kind: TaskKind) -> Task:
     return ClassTask(**given, classes=("a", "b"), target=(row % 2).astype(np.int32))
 
 
-def _learner(name: str, kind: TaskKind) -> Any:
+def _learner(name: str, kind: TaskKind) -> object:
     """A learner of a file; None where it cannot be made."""
     try:
         return build(name, numbers=kind == "numbers")[0]

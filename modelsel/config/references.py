@@ -20,7 +20,7 @@ _REFERENCE = re.compile(r"\$\{\s*([^}:]*?)\s*(?:(:)|\})")
 _VARIABLE = re.compile(r"\$\{\s*oc\.env\s*:\s*([^},\s]+)")
 
 
-def plain_data(composed: DictConfig) -> dict[str, Any]:
+def plain_data(composed: DictConfig) -> dict[str, object]:
     """A composed configuration as plain data, references left as they are, without Hydra's own node."""
     data = OmegaConf.to_container(composed, resolve=False)
     return {str(key): value for key, value in data.items() if key != "hydra"} if isinstance(data, dict) else {}

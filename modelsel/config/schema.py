@@ -24,12 +24,12 @@ class Slot:
 
     name: str
     limits: FieldLimits
-    hints: tuple[Any, ...]  # members of the annotated union, None apart
+    hints: tuple[object, ...]  # members of the annotated union, None apart
     optional: bool  # may be None
     required: bool  # has no default
     record: type[Any] | None = None
     words: tuple[str, ...] = ()
-    default: Callable[[], Any] | None = None
+    default: Callable[[], object] | None = None
 
     @property
     def group(self) -> str:
@@ -69,12 +69,12 @@ def plugin_kinds(group: str) -> tuple[str, ...]:
     return tuple(sorted(entry.name for entry in importlib.metadata.entry_points(group=f"modelsel.{group}")))
 
 
-def _is_record(cls: Any) -> bool:
+def _is_record(cls: object) -> bool:
     """Say whether it is a record of settings, whose kind is one of them."""
     return bool(getattr(cls, "nested", False))
 
 
-def _slot(field: "dataclasses.Field[Any]", hint: Any) -> Slot:
+def _slot(field: "dataclasses.Field[object]", hint: object) -> Slot:
     """Read one field of a dataclass as a slot: its types, limits, words and default."""
     members = _members(hint)
     limits = spec.limits_of(field)
@@ -92,7 +92,7 @@ def _slot(field: "dataclasses.Field[Any]", hint: Any) -> Slot:
     )
 
 
-def _members(hint: object) -> tuple[Any, ...]:
+def _members(hint: object) -> tuple[object, ...]:
     if get_origin(hint) in (Union, types.UnionType):
         return tuple(member for item in get_args(hint) for member in _members(item))
     return (hint,)

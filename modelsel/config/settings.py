@@ -308,7 +308,7 @@ PACKAGES = {  # what a pool needs and how to get it
     "ray": ("ray", "install ray"),
     "spark": ("joblibspark", "install joblibspark and pyspark"),
 }
-CLASSES: dict[str, type[Any]] = {"race": RaceSettings, "pool": PoolSettings, "tracking": TrackingSettings}
+CLASSES: dict[str, type[object]] = {"race": RaceSettings, "pool": PoolSettings, "tracking": TrackingSettings}
 KINDS = {
     "race": ("off", "exact"),
     "pool": ("auto", "threads", "processes", "sequential", "dask", "ray", "spark"),

@@ -39,7 +39,7 @@ class WrongStepsError(Exception):
 
 def write_steps(
     values: Mapping[str, object], over: Mapping[str, object], by_columns: bool = False
-) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+) -> tuple[Mapping[str, object], Mapping[str, object]]:
     """A learner's values and what is set or swept over them, with preparation steps in the place of `steps`.
 
     `by_columns`: the learner takes branches itself. Raises WrongStepsError.
@@ -70,8 +70,8 @@ def _is_read(said: object) -> bool:
 
 
 def _in_branches(
-    said: Sequence[Mapping[str, Any]], rest: Mapping[str, Any], others: Mapping[str, Any]
-) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    said: Sequence[Mapping[str, object]], rest: Mapping[str, object], others: Mapping[str, object]
+) -> tuple[Mapping[str, object], Mapping[str, object]]:
     """The same with branches, which some learners take."""
     strange = next(key for one in said for key in one if key not in COLUMNS)
     if mixed := [key for one in said for key in one if key == ALL]:
@@ -83,7 +83,7 @@ def _in_branches(
     return rest, {**others, STEPS: Swept(tuple(branches))}
 
 
-def _by_name(said: Mapping[str, object]) -> list[dict[str, Any]]:
+def _by_name(said: Mapping[str, object]) -> list[dict[str, object]]:
     """Steps before a learner of modelsel's own; each knows whose columns are not its own (`apart`)."""
     if TEXT in said:
         raise WrongStepsError("steps for text", "texts are read by estimators of other libraries alone")
@@ -107,13 +107,13 @@ def _closeness(columns: str) -> int:
     return int(any(letter in columns for letter in "*?["))
 
 
-def _branch(columns: str, steps: Any) -> list[Any]:
+def _branch(columns: str, steps: object) -> list[Any]:
     """Turn the steps of some columns into plain data."""
     each = [_step(columns, step) for step in _as_list(steps)] or [_step(columns, "passthrough")]
     return [columns, [{"transformer": step["transformer"], "params": step["params"]} for step in each]]
 
 
-def _choices(base: object, over: object) -> list[Mapping[str, Any]]:
+def _choices(base: object, over: object) -> list[Mapping[str, object]]:
     """Every combination of the lists that are swept over."""
     if isinstance(over, Swept):
         return [_mapping(one) for one in over.values]
@@ -122,7 +122,7 @@ def _choices(base: object, over: object) -> list[Mapping[str, Any]]:
     return [dict(zip(said, chosen, strict=True)) for chosen in product(*lists)]
 
 
-def _mapping(said: object) -> Mapping[str, Any]:
+def _mapping(said: object) -> Mapping[str, object]:
     """Check that steps are a mapping from kinds of columns."""
     if said is None:
         return {}
@@ -131,7 +131,7 @@ def _mapping(said: object) -> Mapping[str, Any]:
     return said
 
 
-def _expanded(said: Mapping[str, object]) -> list[dict[str, Any]]:
+def _expanded(said: Mapping[str, object]) -> list[dict[str, object]]:
     return [_step(columns, step) for columns in COLUMNS for step in _as_list(said.get(columns))]
 
 

@@ -47,7 +47,7 @@ def _absent(slot: Slot) -> None:
         raise WrongError("a value is missing", f"give {describe_accepted(slot)}")
 
 
-def _word(slot: Slot, value: object) -> Any:
+def _word(slot: Slot, value: object) -> object:
     if isinstance(value, bool):
         raise WrongError(
             f"{_show_value(value)} is no name", "YAML reads off, on, yes, no as truth values: put the name in quotes"
@@ -55,7 +55,7 @@ def _word(slot: Slot, value: object) -> Any:
     raise WrongError(f"{value!r} is not allowed", near(str(value), slot.words))
 
 
-def _first_fit(slot: Slot, value: object) -> Any:
+def _first_fit(slot: Slot, value: object) -> object:
     """Convert a value to the first declared type that takes it, narrow types first."""
     for hint in sorted(slot.hints, key=_eagerness):
         try:
@@ -73,7 +73,7 @@ def _first_fit(slot: Slot, value: object) -> Any:
 
 def _eagerness(hint: object) -> int:
     """Narrow types first, so that a number stays a number where text would do as well."""
-    order: tuple[Any, ...] = (bool, int, float)
+    order: tuple[object, ...] = (bool, int, float)
     origin = get_origin(hint) or hint
     return order.index(origin) if origin in order else 8 if origin is str else 4 if origin is not Any else 9
 
@@ -96,7 +96,7 @@ def _fit(hint: object, value: object) -> Any:
     return value
 
 
-def _any_of(hints: tuple[object, ...], value: object) -> Any:
+def _any_of(hints: tuple[object, ...], value: object) -> object:
     """Convert a value to the first type of a union that takes it."""
     for hint in sorted(hints, key=_eagerness):
         try:
@@ -133,10 +133,16 @@ def _text(value: object) -> str:
     return str(value)
 
 
-_PLAIN: Mapping[Any, Callable[[Any], Any]] = {bool: _truth, int: _whole, float: _real, str: _text, Any: lambda value: value}
+_PLAIN: Mapping[object, Callable[[object], object]] = {
+    bool: _truth,
+    int: _whole,
+    float: _real,
+    str: _text,
+    Any: lambda value: value,
+}
 
 
-def _items(hint: object, value: object) -> Any:
+def _items(hint: object, value: object) -> object:
     """A list as a tuple; a single value is a list of one."""
     if isinstance(value, Mapping):
         raise TypeError
@@ -148,7 +154,7 @@ def _items(hint: object, value: object) -> Any:
     return tuple(_fit(kind, item) for kind, item in zip(each, values, strict=True))
 
 
-def _mapping(hint: object, value: object) -> Any:
+def _mapping(hint: object, value: object) -> object:
     """Convert the values of a mapping; keys become text."""
     if not isinstance(value, Mapping):
         raise TypeError
@@ -177,7 +183,7 @@ def describe_accepted(slot: Slot) -> str:
     return " or ".join(words if words and parts == ["a name"] else parts + words) + (", or null" if slot.optional else "")
 
 
-_NAMES: Mapping[Any, str] = {
+_NAMES: Mapping[object, str] = {
     bool: "true or false", int: "a whole number", float: "a number", str: "a name", tuple: "a list", list: "a list",
     Sequence: "a list", dict: "a mapping", Mapping: "a mapping", Any: "a value",
 }  # fmt: skip
@@ -207,7 +213,7 @@ def _show_value(value: object) -> str:
 # One override of a learner's setting, as typed: `pruner.confidence=0.1` to its dotted name and its value.
 
 
-def setting(override: str) -> tuple[str, Any]:
+def setting(override: str) -> tuple[str, object]:
     """Name and value, read by Hydra's parser; ConfigurationError when it is no `name=value`.
 
     >>> setting("pruner.confidence=0.1")

@@ -52,7 +52,7 @@ def stored_numbers(fitted: object) -> float:
     return float(sum(value.size for value in vars(fitted).values() if isinstance(value, np.ndarray)))
 
 
-def given_by(fit: Callable[..., Any]) -> Any:
+def given_by(fit: Callable[..., object]) -> Any:
     """The class that a `fit` says that it returns: what reads its models back.
 
     Raises
@@ -77,5 +77,5 @@ def _plain(value: object) -> Any:
     return value if isinstance(value, (*SCALARS, np.ndarray)) else MISSING
 
 
-def _tuples(value: object) -> Any:
+def _tuples(value: object) -> object:
     return tuple(_tuples(item) for item in value) if isinstance(value, list) else value

@@ -6,7 +6,6 @@ A digest is the SHA-256 of a canonical form, cut to 128 bits where people see it
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +35,7 @@ def short(value: object) -> str:
     return digest(value)[:SHORT]
 
 
-def array_digest(*arrays: NDArray[Any] | None) -> str:
+def array_digest(*arrays: NDArray[np.generic] | None) -> str:
     """SHA-256 over type, shape and bytes of the arrays in order (an absent one counts as such)."""
     state = hashlib.sha256()
     for array in arrays:

@@ -91,7 +91,7 @@ class ResponseCache:
         """Name, and whether it is the target, a row's identifier or to be ignored, per column."""
         return list(self._json(f"{number}/features.json", f"{API}/features/{number}")["data_features"]["feature"])
 
-    def arff(self, number: int, description: dict[str, Any]) -> Path:
+    def arff(self, number: int, description: dict[str, object]) -> Path:
         """The file, whole: ValueError where its checksum is another (it is then not kept)."""
         address = re.sub("^http:", "https:", str(description["url"]))
         expected = str(description.get("md5_checksum") or "")

@@ -81,7 +81,7 @@ class Bundle(NamedTuple):
     target_names: list[str]
 
 
-def bundle(which: str) -> Any:
+def bundle(which: str) -> object:
     """The set, from its file; by scikit-learn where that keeps its files elsewhere."""
     found = find_spec("sklearn")
     path = Path(found.origin if found and found.origin else "").parent / "datasets" / "data" / FILES[which]

@@ -214,7 +214,7 @@ def _line(entry: LedgerEntry, shown: bool) -> str:
     return json.dumps({name: getattr(entry, name) for name in names}, ensure_ascii=True)
 
 
-def _facts(found: Certified, claims: Sequence[Claim], members: Mapping[str, bytes]) -> dict[str, Any]:
+def _facts(found: Certified, claims: Sequence[Claim], members: Mapping[str, bytes]) -> dict[str, object]:
     """Gather the certificate's statements: claims, signer, ledger, digests of its members."""
 
     from modelsel import __version__
@@ -271,11 +271,11 @@ def _lines(claims: Sequence[Claim]) -> Iterator[CardLine]:
             yield CardLine(claim.asker, claim.metric, claim.score, claim.interval, claim.delta, claim.look)
 
 
-def _cyclonedx(name: str, lines: Sequence[CardLine]) -> dict[str, Any]:
+def _cyclonedx(name: str, lines: Sequence[CardLine]) -> dict[str, object]:
     """Write the claims as a CycloneDX model card."""
     metrics = []
     for line in lines:
-        metric: dict[str, Any] = {"type": line.metric, "value": f"{line.score:.6g}", "slice": _slice(line)}
+        metric: dict[str, object] = {"type": line.metric, "value": f"{line.score:.6g}", "slice": _slice(line)}
         if line.interval:
             low, high = line.interval
             metric["confidenceInterval"] = {"lowerBound": f"{low:.6f}", "upperBound": f"{high:.6f}"}

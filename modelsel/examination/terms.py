@@ -140,7 +140,7 @@ class Terms(Facts):
     notes: Sequence[str]
     testset: str
     overlap: Sequence[str] = ()  # findings about rows that were tested, chosen on or opened before
-    class_counts: Mapping[str, Any] | None = None
+    class_counts: Mapping[str, object] | None = None
     key: str  # public, to which the labels are encrypted
     unit: str | None = None
     split: str | None = None
@@ -185,7 +185,7 @@ class Terms(Facts):
         return policy
 
 
-def _tuples(value: object) -> Any:
+def _tuples(value: object) -> object:
     return tuple(_tuples(one) for one in value) if isinstance(value, list) else value
 
 

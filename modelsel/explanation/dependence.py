@@ -61,7 +61,7 @@ def grid_of(values: Floats, nominal: bool = False) -> Floats:
     return np.linspace(low, high, GRID)
 
 
-def _of_column(fitted: FittedEstimator, rows: Task, column: int) -> dict[str, Any]:
+def _of_column(fitted: FittedEstimator, rows: Task, column: int) -> dict[str, object]:
     """Compute means and single rows along a grid of one column's values; class scores to fixed decimals, numbers to digits."""
     feature: Feature = rows.features[column]
     grid = grid_of(rows.values[:, column], feature.kind == "nominal")

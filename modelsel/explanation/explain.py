@@ -90,7 +90,7 @@ def members(selection: Selection, names: Sequence[str]) -> list[int]:
     return list(dict.fromkeys(found))
 
 
-def _importance(of: StudyToExplain, settings: ExplainSettings, member: int) -> dict[str, Any]:
+def _importance(of: StudyToExplain, settings: ExplainSettings, member: int) -> dict[str, object]:
     """Compute permutation importances on every fold, and a forest's impurity importances."""
 
     from modelsel.explanation.importance import FoldImportance, ImportanceRequest, fold_importance, summary  # scikit-learn's

@@ -105,7 +105,7 @@ def _means(found: Sequence[FoldImportance], what: str) -> Floats:
     return np.array([getattr(one, what).mean(axis=1) for one in found]).T
 
 
-def _line(name: dict[str, Any], folds: Floats, noise: Floats | None, ratio: float) -> dict[str, Any]:
+def _line(name: dict[str, object], folds: Floats, noise: Floats | None, ratio: float) -> dict[str, object]:
     """Mean, interval and folds; `above_noise`: the interval of the difference to the noise of the same folds lies above 0."""
     line = {**name, "mean": float(folds.mean()), "low": None, "high": None, "folds": folds.tolist()}
     if len(folds) > 1:

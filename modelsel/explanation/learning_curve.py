@@ -10,7 +10,6 @@ Source: Cortes et al. (1994) on learning curves; Nadeau & Bengio (2003).
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -40,7 +39,9 @@ def runners(selection: Selection) -> list[Candidate]:
     return list(best.values())[: 1 + RUNNERS_UP]
 
 
-def learning_curve(candidates: Sequence[Candidate], task: Task, folds: Resampling, seed: int, run: RunPlan) -> dict[str, Any]:
+def learning_curve(
+    candidates: Sequence[Candidate], task: Task, folds: Resampling, seed: int, run: RunPlan
+) -> dict[str, object]:
     """Scores of the candidates on every share; the cells go through the study's pool and journal."""
     shares = [_of_share(task, folds, seed, share) for share in SHARES]
     nested, many = joined_shares(shares), len(folds.folds)
@@ -103,7 +104,7 @@ def _within_stratum(strata: Codes, drawn: Integers) -> Floats:
     return place
 
 
-def _points(scores: Floats, shares: Sequence[Resampling]) -> dict[str, Any]:
+def _points(scores: Floats, shares: Sequence[Resampling]) -> dict[str, object]:
     """Means with their intervals by share, and what the second half of the rows brought; null where a fold has no score."""
     points = [_interval(own, assessed_per_analysed(one)) for own, one in zip(scores, shares)]
     return {"points": points[::-1], "doubling": _interval(scores[0] - scores[HALF], assessed_per_analysed(shares[0]))}

@@ -78,7 +78,7 @@ def off_by(away: Floats, tolerance: float | None) -> RowErrors:
     return RowErrors(np.asarray(away > tolerance), away, tolerance)
 
 
-def weak_slices(task: Task, errors: RowErrors, seed: int) -> dict[str, Any]:
+def weak_slices(task: Task, errors: RowErrors, seed: int) -> dict[str, object]:
     """Slices found by one half of the rows and tested by the other."""
     finding = half(task, generator(seed, task.fingerprint, "slices"))
     model, rules = find(task, errors.wrong, finding)
@@ -87,7 +87,7 @@ def weak_slices(task: Task, errors: RowErrors, seed: int) -> dict[str, Any]:
     return own.told([{"slice": _words(task, rule), **_count_slice(own, leaf == rule.leaf, task)} for rule in rules])
 
 
-def declared_slices(task: Task, errors: RowErrors, columns: Sequence[str]) -> dict[str, Any]:
+def declared_slices(task: Task, errors: RowErrors, columns: Sequence[str]) -> dict[str, object]:
     """Every level of some columns (numbers: quarters), with the errors there, on all rows."""
     lines = []
     for name in columns:

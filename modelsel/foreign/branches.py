@@ -180,7 +180,7 @@ def block(features: Sequence[Feature], places: Sequence[int], values: Floats) ->
     return np.column_stack(columns)
 
 
-def texts(feature: Feature, codes: Floats, absent: Any = np.nan) -> NDArray[Any]:
+def texts(feature: Feature, codes: Floats, absent: object = np.nan) -> NDArray[np.generic]:
     """The levels that codes stand for, as texts."""
     levels = np.array([*feature.levels, UNDECLARED, absent], object)
     at = np.where(np.isnan(codes), len(levels) - 1, np.minimum(np.nan_to_num(codes), len(feature.levels))).astype(np.int64)
@@ -318,7 +318,7 @@ def _reads_a_series(step: Step, plugins: tuple[str, ...]) -> bool:
 
 def _fit_branch(
     empty: Branch, steps: Sequence[tuple[Step, int]], rows: Rows, plugins: tuple[str, ...], shared: Shared
-) -> tuple[Branch, Any]:
+) -> tuple[Branch, object]:
     """Fit the chain of a branch, each step on what the one before it made."""
     columns = [(rows.features[place].name, rows.features[place].text) for place in empty.places]
     out, drawn, before, chain = empty.given(rows.features, rows.values), False, [], []
@@ -349,7 +349,7 @@ def _fit_transform(step: Step, seed: int, given: Any, target: NDArray[Any], plug
     return made, read_only(unframed(made.fit(given, target).transform(given)))
 
 
-def read_only(out: Any) -> Any:
+def read_only(out: object) -> object:
     """The same arrays, which nobody can write into: others read them too."""
     for array in (out, *(getattr(out, name, None) for name in ("data", "indices", "indptr"))):
         if isinstance(array, np.ndarray):
@@ -362,7 +362,7 @@ def own_copy(out: Any) -> Any:
     return out.copy() if hasattr(out, "nnz") else out
 
 
-def as_series(name: str, column: NDArray[Any]) -> Any:
+def as_series(name: str, column: NDArray[np.generic]) -> object:
     """One column as pandas has it."""
     import pandas as pd
 
@@ -374,7 +374,7 @@ def unframed(out: Any) -> Any:
     return out.to_numpy() if hasattr(out, "iloc") else out
 
 
-def as_matrix(out: Any) -> Matrix:
+def as_matrix(out: object) -> Matrix:
     """What a transformer made as rows × columns: sparse as it is, anything else as an array."""
     if hasattr(out, "tocsr"):
         return out.tocsr()

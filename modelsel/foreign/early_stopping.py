@@ -62,7 +62,7 @@ def conflicts(kind: Any, params: Mapping[str, Any]) -> Iterator[str]:
             yield f"{kind.__name__} with {name}={params[name]} does not stop early: leave early_stopping out"
 
 
-def made_to_stop(kind: Any, patience: int) -> dict[str, Any]:
+def made_to_stop(kind: object, patience: int) -> dict[str, object]:
     """Return what the constructor is told."""
     if _library(kind) == "sklearn":
         return {"early_stopping": True, "n_iter_no_change": patience}

@@ -48,7 +48,7 @@ class NoIdentityError(ValueError):
     """Something of which nobody can say whether it is the same as another."""
 
 
-def identity(value: Any) -> str:
+def identity(value: object) -> str:
     """The digest of a value. Raises NoIdentityError.
 
     >>> identity({"a": 1, "b": {2.0, 3.0}}) == identity({"b": {3.0, 2.0}, "a": 1})
@@ -70,7 +70,7 @@ def sources(value: Any) -> tuple[str, ...]:
     return tuple(sorted(reader.origins))
 
 
-def of_own_code(value: Any) -> bool:
+def of_own_code(value: object) -> bool:
     """Say whether any of it is code that no distribution brought: of a notebook, a script, a folder, an editable one."""
     reader = _Reader()
     reader.said(value)
@@ -84,7 +84,7 @@ class _Reader:
         """Nothing was met yet."""
         self.within: dict[int, str] = {}
         self.known: dict[int, str] = {}
-        self.kept: list[Any] = []  # an id is that of one object for as long as the object lives
+        self.kept: list[object] = []  # an id is that of one object for as long as the object lives
         self.origins: set[str] = set()
         self.own = False
 
@@ -121,7 +121,7 @@ class _Reader:
             return f"estimator({self.said(type(value))},{self.said(value.get_params(deep=False))})"
         return self._reduced(value)
 
-    def _array(self, value: Any) -> str:
+    def _array(self, value: object) -> str:
         """An array by type, shape and bytes; of objects by each of them."""
         array = np.asarray(value)
         if array.dtype.hasobject:
@@ -138,7 +138,7 @@ class _Reader:
     def _set(self, values: Any) -> str:
         return ",".join(sorted(map(self.said, values)))
 
-    def _subclass(self, value: Any, kinds: tuple[Any, ...]) -> str:
+    def _subclass(self, value: object, kinds: tuple[object, ...]) -> str:
         return "" if type(value) in kinds else f"{self.said(type(value))}:"
 
     def _partial(self, value: Any) -> str:
@@ -277,7 +277,7 @@ def _content(cell: Any) -> Any:
         return None
 
 
-def _made_by_scikit_learn(name: str, value: Any) -> bool:
+def _made_by_scikit_learn(name: str, value: object) -> bool:
     """`set_fit_request` and its like are made anew in every class, from the signatures that are read anyway."""
     return name.startswith("set_") and name.endswith("_request") and type(value).__name__ == "RequestMethod"
 
@@ -403,7 +403,7 @@ def _has_docstring(code: types.CodeType) -> bool:
     return all(one.arg != 0 for one in dis.get_instructions(code) if one.opname in ("LOAD_CONST", "RETURN_CONST"))
 
 
-def _constant(value: Any) -> str:
+def _constant(value: object) -> str:
     """A constant of a code, in an order that no hash decides."""
     if isinstance(value, types.CodeType):
         return _bytecode(value)

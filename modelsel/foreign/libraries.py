@@ -103,7 +103,7 @@ IN_THREADS: Mapping[str, frozenset[str]] = {
 }
 
 
-def fits_in_threads(name: str, params: Mapping[str, Any]) -> bool:
+def fits_in_threads(name: str, params: Mapping[str, object]) -> bool:
     """Say whether an estimator may be fitted in a thread of this process; its solver has to be said.
 
     >>> fits_in_threads("sklearn.linear_model.LogisticRegression", {"solver": "lbfgs"})
@@ -145,7 +145,7 @@ def is_pairwise(made: Any) -> bool:
     return bool(get_tags(made).input_tags.pairwise)
 
 
-def takes_weights(made: Any) -> bool:
+def takes_weights(made: object) -> bool:
     """Say whether an estimator's `fit` takes weights of rows."""
     from sklearn.utils.validation import has_fit_parameter
 
@@ -159,7 +159,7 @@ def is_classifier(made: object) -> bool:
     return bool(is_classifier(made))
 
 
-def kinds_read(made: Any) -> tuple[TaskKind, ...]:
+def kinds_read(made: object) -> tuple[TaskKind, ...]:
     """Return what an estimator learns by scikit-learn's conventions: classes, numbers, or neither."""
     from sklearn.base import is_regressor
 

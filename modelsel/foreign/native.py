@@ -31,7 +31,7 @@ def most_levels(kind: object) -> int | None:
     return MOST.get(_library(kind))
 
 
-def made_with(kind: object, nominal: Sequence[int], columns: int) -> dict[str, Any]:
+def made_with(kind: object, nominal: Sequence[int], columns: int) -> dict[str, object]:
     """Return the constructor's arguments for the nominal columns."""
     if not nominal or _library(kind) in ("lightgbm", "catboost"):
         return {}
@@ -40,7 +40,7 @@ def made_with(kind: object, nominal: Sequence[int], columns: int) -> dict[str, A
     return {"enable_categorical": True, "feature_types": ["c" if column in nominal else "q" for column in range(columns)]}
 
 
-def fitted_with(kind: object, nominal: Sequence[int]) -> dict[str, Any]:
+def fitted_with(kind: object, nominal: Sequence[int]) -> dict[str, object]:
     """Return the arguments of `fit` for the nominal columns."""
     names = {"lightgbm": "categorical_feature", "catboost": "cat_features"}
     name = names.get(_library(kind))

@@ -21,14 +21,14 @@ from modelsel.foreign.parameters import is_plain
 PREFIX = "object"
 LONGEST = 60  # characters of what is shown of an object
 RESAMPLED = "fit_resample"
-_HELD: dict[str, Any] = {}
+_HELD: dict[str, object] = {}
 
 
 class NotClonableError(ValueError):
     """An object that cannot be a candidate, with the reason."""
 
 
-def hold(value: Any) -> str:
+def hold(value: object) -> str:
     """Make an object known by its identity, and return that. Raises NotClonableError where it has none, or has no copy."""
     try:
         name = identity(value)
@@ -49,7 +49,7 @@ def is_held(name: str) -> bool:
     return name in _HELD
 
 
-def copy_unfitted(value: Any) -> Any:
+def copy_unfitted(value: object) -> Any:
     """An unfitted copy, as scikit-learn makes it. Raises NotClonableError."""
     from sklearn.base import clone
 
@@ -59,7 +59,7 @@ def copy_unfitted(value: Any) -> Any:
         raise NotClonableError(f"{type(value).__name__} cannot be cloned: {error}") from error
 
 
-def write_parameter(value: Any) -> Any:
+def write_parameter(value: object) -> object:
     """A parameter as plain data: itself, or the text that names it.
 
     >>> write_parameter(0.5), write_parameter([1, 2]), write_parameter(len).split(":")[::2]
@@ -70,12 +70,12 @@ def write_parameter(value: Any) -> Any:
     return f"{PREFIX}:{hold(value)}:{describe_object(value)}"
 
 
-def read_parameter(value: Any) -> Any:
+def read_parameter(value: object) -> Any:
     """The parameter that `write_parameter` wrote; KeyError for an object that this process has not seen."""
     return held_object(str(value).split(":")[1]) if _is_token(value) else value
 
 
-def is_distribution(value: Any) -> bool:
+def is_distribution(value: object) -> bool:
     """Say whether a text names an object that values are drawn from."""
     return _is_token(value) and hasattr(_HELD.get(str(value).split(":")[1]), "rvs")
 
@@ -85,7 +85,7 @@ def names(params: Mapping[str, Any]) -> Iterator[str]:
     return (str(value).split(":")[1] for value in params.values() if _is_token(value))
 
 
-def describe_object(value: Any) -> str:
+def describe_object(value: object) -> str:
     """An object in a few words, the same in every process."""
     text = re.sub(r" at 0x[0-9a-f]+", "", " ".join(repr(value).split()))
     if hasattr(value, "__qualname__"):
@@ -93,11 +93,11 @@ def describe_object(value: Any) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
-def _is_token(value: Any) -> bool:
+def _is_token(value: object) -> bool:
     return isinstance(value, str) and re.match(rf"{PREFIX}:[0-9a-f]{{32}}:", value) is not None
 
 
-def _inner_tuple(value: Any) -> bool:
+def _inner_tuple(value: object) -> bool:
     """Say whether a list holds tuples, which a file would hand back as lists."""
     inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
     return any(isinstance(one, tuple) or _inner_tuple(one) for one in inner)
@@ -125,7 +125,7 @@ def unpack_object(name: str, data: bytes) -> None:
         _HELD[name] = cloudpickle.loads(data)
 
 
-def send_fitted(value: Any) -> bytes:
+def send_fitted(value: object) -> bytes:
     """What is fitted, as bytes for the process that started this one."""
     import cloudpickle
 
@@ -142,7 +142,7 @@ def receive_fitted(data: bytes) -> Any:
 # What of an object has to be refused before any fit.
 
 
-def refusals(estimator: Any) -> Iterator[str]:
+def refusals(estimator: object) -> Iterator[str]:
     """Reasons why an estimator would know more of the rows that it is judged on than a fit on the others tells it."""
     for name, part in parts(estimator):
         kind = type(part).__name__
@@ -166,7 +166,7 @@ def parts(estimator: Any) -> Iterator[tuple[str, Any]]:
             yield name, part
 
 
-def _asks_for_the_target(part: Any) -> bool:
+def _asks_for_the_target(part: object) -> bool:
     """Say whether `transform` cannot be called with the rows alone."""
     method = getattr(type(part), "transform", None)
     if method is None or not inspect.isfunction(method):
@@ -194,7 +194,7 @@ def set_seeds(estimator: Any, seed: int) -> Any:
     return estimator.set_params(**dict(zip(free, numbers, strict=True))) if free else estimator
 
 
-def weights_name(estimator: Any) -> str | None:
+def weights_name(estimator: object) -> str | None:
     """The keyword under which `fit` takes weights of rows, a pipeline's for its last step; None where it takes none."""
     from sklearn.utils.validation import has_fit_parameter
 

@@ -18,7 +18,7 @@ class Params(Mapping[str, Any]):
     def __init__(self, values: Mapping[str, object]) -> None:
         self._values = {key: values[key] for key in sorted(values)}
 
-    def __getitem__(self, key: str) -> Any:
+    def __getitem__(self, key: str) -> object:
         return self._values[key]
 
     def __iter__(self) -> Iterator[str]:

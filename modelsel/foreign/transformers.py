@@ -7,7 +7,7 @@ from typing import Any
 from modelsel.foreign.allowed import NotAllowedError, class_of, near
 from modelsel.foreign.parameters import settle_parameters, unknown, unsaid
 
-UNSEEN: Mapping[str, Mapping[str, Any]] = {  # a level that the analysis rows do not have must not end a fold
+UNSEEN: Mapping[str, Mapping[str, object]] = {  # a level that the analysis rows do not have must not end a fold
     "OneHotEncoder": {"handle_unknown": "ignore"},
     "OrdinalEncoder": {"handle_unknown": "use_encoded_value", "unknown_value": -1},
 }
@@ -40,7 +40,7 @@ def transformer_of(name: str, plugins: tuple[str, ...] = (), cross_fitted: bool 
     return kind
 
 
-def reads_a_series(kind: Any) -> bool:
+def reads_a_series(kind: object) -> bool:
     """Say whether a transformer takes one column of a data frame, as several of skrub's do."""
     return bool(getattr(kind, "__single_column_transformer__", False))
 

@@ -86,12 +86,12 @@ def _entry(value: Any, as_given: AsGiven) -> Any:
     return {"learner": learner, "sweep": sweeps if len(sweeps) > 1 else sweeps[0]}
 
 
-def _values(said: Any) -> bool:
+def _values(said: object) -> bool:
     """Say whether it is a list of values, a distribution, or a distribution in the sweep grammar."""
     return _is_distribution(said) or (_lists(said) and not isinstance(said, str))
 
 
-def _is_distribution(said: Any) -> bool:
+def _is_distribution(said: object) -> bool:
     named = isinstance(said, str) and said.partition("(")[0].strip() in ("uniform", "log_uniform", "integers")
     return named or (hasattr(said, "rvs") and not inspect.isclass(said))
 
@@ -115,7 +115,7 @@ def _write_distribution(said: Any) -> Any:
         raise NotPlainError(str(error)) from error
 
 
-def _is_pair(value: Any) -> bool:
+def _is_pair(value: object) -> bool:
     return isinstance(value, tuple) and len(value) == 2
 
 
@@ -141,7 +141,7 @@ def _recipe(estimator: Any) -> dict[str, Any]:
 # An object that is named by its identity, and the values of its grid.
 
 
-def _hold_object(estimator: Any) -> dict[str, Any]:
+def _hold_object(estimator: object) -> dict[str, object]:
     """Name an object that this process holds from now on. Raises NotPlainError where it cannot be cloned."""
     try:
         return {"kind": "object", "identity": objects.hold(estimator), "estimator": describe_value(estimator), "params": {}}
@@ -166,7 +166,7 @@ def _held_sweep(estimator: Any, grid: Grid) -> dict[str, list[Any]]:
         raise NotPlainError(str(error)) from error
 
 
-def describe_value(estimator: Any) -> str:
+def describe_value(estimator: object) -> str:
     """What an object is, in a few words.
 
     >>> from sklearn.pipeline import make_pipeline
@@ -229,7 +229,7 @@ def _plain(params: Mapping[str, object], kind: str) -> dict[str, Any]:
     return plain
 
 
-def _as_plain_list(value: object) -> Any:
+def _as_plain_list(value: object) -> object:
     """NumPy's scalars and arrays, ranges and tuples as what they say."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
@@ -266,7 +266,7 @@ def divide_grid(pipeline: Any, grid: Grid, said: Said) -> tuple[list[list[dict[s
     return [list(steps) for steps in product(*(_ways_to_make(step, others[name], said) for name, step in kept.items()))], own
 
 
-def _ways_to_make(step: object, grid: Grid, said: Said) -> list[dict[str, Any]]:
+def _ways_to_make(step: object, grid: Grid, said: Said) -> list[dict[str, object]]:
     """Every way in which a step is made."""
     chosen = (dict(zip(grid, values, strict=True)) for values in product(*grid.values()))
     return [{"kind": public_name(type(step)), **said(step, values)} for values in chosen]

@@ -39,18 +39,18 @@ class PlainSearch:
         """Class weights of some rows, or the sum of their numbers and their weight."""
         return np.asarray(self.ground.tallied(np.zeros(len(rows), np.int64), rows, self.used[rows], 1)[0])
 
-    def mixed(self, rows: NDArray[Any]) -> bool:
+    def mixed(self, rows: NDArray[np.generic]) -> bool:
         """Rows of more than one class, or with different numbers."""
         return len(np.unique(self.ground.target[rows])) > 1
 
-    def about(self, rows: NDArray[Any], middle: float) -> Floats:
+    def about(self, rows: NDArray[np.generic], middle: float) -> Floats:
         """Class weights of some rows; of numbers the sum of what they are above a middle, and the weight."""
         if self.ground.numbers is None:
             return self.counts(rows)
         weight = self.weight[rows]
         return np.array([(self.used[rows] * self.ground.numbers.v[rows] - np.rint(middle * weight)).sum(), weight.sum()])
 
-    def middle(self, rows: NDArray[Any]) -> float:
+    def middle(self, rows: NDArray[np.generic]) -> float:
         """The whole number nearest to the mean."""
         whole, weight = self.counts(rows)[:2]
         return float(np.rint(whole / weight)) if self.ground.numbers is not None else 0.0
@@ -86,7 +86,7 @@ class PlainSearch:
                     best = cut
         return best
 
-    def _cuts(self, feature: int, rows: NDArray[Any], key: int) -> list[tuple[Any, ...]]:
+    def _cuts(self, feature: int, rows: NDArray[np.generic], key: int) -> list[tuple[Any, ...]]:
         """List all admissible cuts of a feature in the order in which they are tried."""
         codes = self.ground.ranked.codes[feature, rows]
         present = np.unique(codes[codes >= 0])
@@ -119,7 +119,7 @@ class PlainSearch:
         to = side if side >= 0 else int(self.weight[rows[first]].sum() < self.weight[rows[second]].sum())
         return self.goodness(rows, first, second), feature, inside, to, threshold, at
 
-    def _all(self, feature: int, rows: NDArray[Any], present: NDArray[Any], apart: bool) -> list[list[Asked]]:
+    def _all(self, feature: int, rows: NDArray[np.generic], present: NDArray[np.generic], apart: bool) -> list[list[Asked]]:
         """The cuts of a feature in groups: each is tried with missing values in the first branch, then in the second."""
         many = len(self.ground.ranked.values[feature])
         if not self.ground.nominal[feature]:
@@ -133,7 +133,9 @@ class PlainSearch:
             return [[(np.arange(many) == level, nan, int(level), False) for level in present]]
         return self._subsets(feature, rows, present, many, apart)
 
-    def _subsets(self, feature: int, rows: NDArray[Any], present: NDArray[Any], many: int, apart: bool) -> list[list[Asked]]:
+    def _subsets(
+        self, feature: int, rows: NDArray[np.generic], present: NDArray[np.generic], many: int, apart: bool
+    ) -> list[list[Asked]]:
         """List the subsets of levels to be tried: for each class, the levels ordered by its share; else by their means."""
         codes, middle = self.ground.ranked.codes[feature, rows], self.middle(rows)
         tables = np.array([self.about(rows[codes == level], middle) for level in present])
@@ -145,7 +147,7 @@ class PlainSearch:
             groups.append([(np.isin(np.arange(many), order[:k]), nan, -1, k == len(order)) for k in sizes])
         return groups
 
-    def _random(self, feature: int, present: NDArray[Any], key: int) -> list[Asked]:
+    def _random(self, feature: int, present: NDArray[np.generic], key: int) -> list[Asked]:
         """Draw one cut at random: a threshold between the extremes, or a random set of levels."""
         many, own = len(self.ground.ranked.values[feature]), word(key ^ OF_CUT, feature)
         if len(present) < 2:
@@ -216,7 +218,7 @@ class _Grower:
     counts: list[Floats] = field(default_factory=list)
     marks: list[int] = field(default_factory=list)
 
-    def node(self, rows: NDArray[Any], above: int) -> int:
+    def node(self, rows: NDArray[np.generic], above: int) -> int:
         """Add a node with its rows and class weights; return its index."""
         own = [0] * NODE
         own[COLUMN], own[ROWS] = -1, len(rows)

@@ -40,7 +40,7 @@ class Facts:
         return facts
 
     @property
-    def _stated(self) -> dict[str, Any]:
+    def _stated(self) -> dict[str, object]:
         known = dict(self.__dict__)
         return {**known.pop("_others", {}), **known}
 
@@ -170,7 +170,7 @@ class Look(Entry):
     policy: str | None = None
     since: str | None = None
     commit: str | None = None
-    overlap: Sequence[Mapping[str, Any]] = ()
+    overlap: Sequence[Mapping[str, object]] = ()
     charged: Sequence[str] | None = ()
     seen: Mapping[str, int] | None = None
     flags: tuple[Finding, ...] = ()

@@ -67,7 +67,7 @@ def kernel(signature: object = None, **options: object) -> Callable[[Callable[..
         inner = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
         return lambda function: numba.njit(**inner, **settings)(function)
 
-    def compile_(function: Callable[..., Any]) -> Any:
+    def compile_(function: Callable[..., object]) -> object:
         with _LOCK:
             return _compiled(numba.njit(**settings)(function), function, signature)
 
@@ -87,7 +87,7 @@ def _compiled(dispatcher: Any, function: Callable[..., Any], signature: Any) -> 
 
 
 @cache
-def function_of(function: Callable[..., float], signature: object) -> Any:
+def function_of(function: Callable[..., float], signature: object) -> object:
     """The compiled form of a plain function (a criterion's or a distance's), to be handed to a kernel as an argument."""
     return kernel(signature)(function)
 

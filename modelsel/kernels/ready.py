@@ -34,7 +34,7 @@ class Place(_CacheLocator):  # type: ignore[misc]
     def __init__(self, folder: Path, made_of: str) -> None:
         self.folder, self.made_of, self.line = folder, made_of, 0
 
-    def from_function(self, function: Callable[..., Any], source: str) -> "Place":
+    def from_function(self, function: Callable[..., object], source: str) -> "Place":
         self.line = function.__code__.co_firstlineno
         return self
 
@@ -51,7 +51,7 @@ class Place(_CacheLocator):  # type: ignore[misc]
 class Placed(CompileResultCacheImpl):  # type: ignore[misc]
     """What Numba writes of a function, in the place that is given."""
 
-    def __init__(self, function: Callable[..., Any], place: Place) -> None:
+    def __init__(self, function: Callable[..., object], place: Place) -> None:
         self._locator_classes = (place,)
         super().__init__(function)
 
@@ -59,7 +59,7 @@ class Placed(CompileResultCacheImpl):  # type: ignore[misc]
 class CheckedCache(FunctionCache):  # type: ignore[misc]
     """Numba's cache of one function, over checked files."""
 
-    def __init__(self, function: Callable[..., Any], folder: Path, made_of: str) -> None:
+    def __init__(self, function: Callable[..., object], folder: Path, made_of: str) -> None:
         self._impl_class = lambda function: Placed(function, Place(folder, made_of))
         super().__init__(function)
         self._cache_file = CheckedFile(str(folder), self._impl.filename_base, made_of)
@@ -79,7 +79,7 @@ class CheckedFile(IndexDataCacheFile):  # type: ignore[misc]
     def _save_index(self, overloads: object) -> None:
         self._write(self._index_path, (self._source_stamp, overloads))
 
-    def _load_data(self, name: str) -> Any:
+    def _load_data(self, name: str) -> object:
         """None, as for a file that is not there, when it is damaged: Numba then compiles."""
         return _read(Path(self._data_path(name)))
 
@@ -118,7 +118,7 @@ PLACE = HERE / "ready"  # written by `hatch_build.py`
 BUILDING = "MODELSEL_READY_KERNELS"  # the folder into which a builder compiles; `NUMBA_CPU_NAME` is then MACHINE
 
 
-def kept(function: Callable[..., Any], folder: Path, made_of: str) -> Any:
+def kept(function: Callable[..., object], folder: Path, made_of: str) -> Any:
     """Return the cache of a kernel's machine code: what came with the package, and a folder for what is compiled here."""
     if building() is not None:
         return ReadyCache(function)
@@ -170,10 +170,10 @@ def made_from() -> str:
 class ReadyCache(CheckedCache):
     """Files of the package's own folder, whatever processor asks."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., object]) -> None:
         super().__init__(function, folder(), made_from())
 
-    def _index_key(self, sig: object, codegen: object) -> Any:
+    def _index_key(self, sig: object, codegen: object) -> object:
         key = super()._index_key(sig, codegen)
         return key[0], MACHINE, *key[2:]
 
@@ -185,7 +185,7 @@ class Layered:
         self.ready, self.own = ready, own
         self.cache_path = own.cache_path
 
-    def load_overload(self, sig: object, target: object) -> Any:
+    def load_overload(self, sig: object, target: object) -> object:
         found = self.ready.load_overload(sig, target)
         return self.own.load_overload(sig, target) if found is None else found
 

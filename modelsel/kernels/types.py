@@ -58,7 +58,7 @@ def grown(*arguments: object) -> Any:
     return types.Tuple((records, reals, matrix, flags, records, reals, wholes))(*arguments)
 
 
-def grown_numbers(*arguments: Any) -> Any:
+def grown_numbers(*arguments: object) -> Any:
     """Signature of a grower by squared error: node records, goodness, whole sums, sums of squares about the mean."""
     return types.Tuple((entries, reals, entries, reals))(*arguments)
 
@@ -90,12 +90,12 @@ def forest_tree(*arguments: object) -> Any:
     return types.Tuple((columns, reals, reals, codes, codes, reals, flags))(*arguments)
 
 
-def parents(*arguments: object) -> Any:
+def parents(*arguments: object) -> object:
     """Signature of `parents`: two numbers per node."""
     return types.Tuple((codes, codes))(*arguments)
 
 
-def node_lists(*arguments: object) -> Any:
+def node_lists(*arguments: object) -> object:
     """Signature of `listed`: start and end per node, classes, weights."""
     return types.Tuple((codes, codes, codes, reals))(*arguments)
 

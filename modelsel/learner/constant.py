@@ -38,7 +38,7 @@ class ConstantModel(FittedModel):
     def describe(self) -> Description:
         return Description("constant", {"value": self.value})
 
-    def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> NumberOutputs:
+    def outputs(self, learners: Sequence[object], table: Table, rows: Integers, scores: bool) -> NumberOutputs:
         return NumberOutputs(np.full((len(learners), len(rows)), self.value))
 
     def complexity(self, learners: Sequence[Any]) -> Floats:

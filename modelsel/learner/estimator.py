@@ -191,7 +191,7 @@ class Estimator(BaseLearner):
         if isinstance(task, Task):
             yield from self._unfit_for(kind, made, task)
 
-    def _unstopped(self, kind: Any, task: Table | None) -> Iterable[str]:
+    def _unstopped(self, kind: object, task: Table | None) -> Iterable[str]:
         """Yield why the fit cannot stop early."""
         if self.early_stopping is None:
             if self.validation is not None:

@@ -116,7 +116,7 @@ class Answering:
         answer: Answer = (self.estimator.predict(matrix), own)
         return [answer] * len(values)
 
-    def _coded(self, said: Any) -> Integers:
+    def _coded(self, said: object) -> Integers:
         """The class of each answer."""
         if self.labels is None:
             return self.own[np.asarray(said).ravel().astype(np.int64)]
@@ -140,7 +140,7 @@ class Answering:
         return shares / total
 
 
-def places_of(labels: NDArray[Any], said: NDArray[Any]) -> Integers:
+def places_of(labels: NDArray[np.generic], said: NDArray[np.generic]) -> Integers:
     """The place of each label among `labels`; ValueError for one that is none of them.
 
     >>> places_of(np.array(["no", "yes"]), np.array(["yes", "yes", "no"])).tolist()
@@ -155,7 +155,7 @@ def places_of(labels: NDArray[Any], said: NDArray[Any]) -> Integers:
     return found
 
 
-def _params(estimator: Any, adapter: Adapter) -> dict[str, Any]:
+def _params(estimator: object, adapter: Adapter) -> dict[str, object]:
     told = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
     return {name: value for name, value in told.items() if name == adapter.parameter}
 
@@ -316,7 +316,7 @@ def _target(task: Task, rows: Integers, classes: Integers) -> NDArray[Any]:
     return task.target[rows] if isinstance(task, NumberTask) else np.searchsorted(classes, task.target[rows])
 
 
-def _code_classes(task: Task, rows: Integers) -> tuple[Integers, NDArray[Any]]:
+def _code_classes(task: Task, rows: Integers) -> tuple[Integers, NDArray[np.generic]]:
     """The classes that the rows have and the place of each row's among them; of numbers no class, and the numbers."""
     if isinstance(task, NumberTask):
         return np.zeros(0, np.int64), task.target[rows]
@@ -427,7 +427,7 @@ def store_estimator(answering: Any, plugins: tuple[str, ...]) -> tuple[dict[str,
     return more, {**own, f"{FILE}{name}": np.frombuffer(data, np.uint8), "own": answering.own}
 
 
-def _write_columns(columns: Columns) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def _write_columns(columns: Columns) -> tuple[dict[str, object], dict[str, NDArray[np.generic]]]:
     """Facts and arrays of fitted columns."""
     return step_columns.written(columns) if isinstance(columns, BranchColumns) else _columns_stored.written(columns)
 

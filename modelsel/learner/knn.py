@@ -284,7 +284,7 @@ class KnnModel(PathModel):
         facts = {"k": learner.k, "vote": learner.vote, "prior": list(learner.prior)}
         facts |= {"smoothing": learner.smoothing} if learner.smoothing is not None else {}
         facts |= {"classes": path.classes, "features": features, "metric": path.metric.facts()}
-        arrays: dict[str, NDArray[Any]] = {
+        arrays: dict[str, NDArray[np.generic]] = {
             "stored": path.stored,
             "labels": path.labels,
             "weights": path.weights,

@@ -103,7 +103,7 @@ class Object(BaseLearner):
         given = {name: value for name, value in self.made.get_params(deep=False).items() if not _same(usual.get(name), value)}
         return found if found and found.shares(given) else None
 
-    def with_value(self, value: Any) -> "Object":
+    def with_value(self, value: object) -> "Object":
         """The same with another value of the path parameter."""
         assert self.adapter is not None
         return replace(self, params={**self.params, self.adapter.parameter: value})
@@ -165,7 +165,7 @@ class Object(BaseLearner):
         if isinstance(task, Task):
             yield from self._unfit(made, task)
 
-    def _unfit(self, made: Any, task: Task) -> Iterator[str]:
+    def _unfit(self, made: object, task: Task) -> Iterator[str]:
         """Yield why the object cannot be fitted on this task."""
         if task.kind not in self.reads:
             said = ("numbers", "has classes") if task.kind == "classes" else ("classes", "is a number")
@@ -198,7 +198,7 @@ class Object(BaseLearner):
         return ObjectRecipe(learner, int(facts["random_state"]), str(facts["rows"]), str(facts["version"]))
 
 
-def _arrived(name: str, estimator: str, params: Mapping[str, Any], data: Mapping[str, bytes]) -> Object:
+def _arrived(name: str, estimator: str, params: Mapping[str, object], data: Mapping[str, bytes]) -> Object:
     for each, packed in data.items():
         objects.unpack_object(each, packed)
     return Object(name, estimator, params)
@@ -208,7 +208,7 @@ def _model_arrived(learner: Object, answering: bytes, random_state: int, rows: s
     return ObjectModel(learner, objects.receive_fitted(answering), random_state, rows)
 
 
-def _has(made: Any, method: str) -> bool:
+def _has(made: object, method: str) -> bool:
     """Say whether an estimator, a pipeline's last one, has a method, be it one that some have only when they are fitted."""
     last = steps[-1][1] if (steps := getattr(made, "steps", None)) else made
     return hasattr(last, method) or hasattr(type(last), method)
@@ -218,7 +218,7 @@ def _is_object(value: Any) -> bool:
     return hasattr(value, "get_params") and not isinstance(value, type)
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(one: object, other: object) -> bool:
     return type(one) is type(other) and repr(one) == repr(other)
 
 

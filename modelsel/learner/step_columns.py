@@ -22,7 +22,7 @@ from modelsel.foreign.stored import load_skops, skops
 
 TRIED = 2_000  # rows on which steps are tried before a study
 STEPS: LRUCache[Fit] = LRUCache(16)
-MATRICES: LRUCache[Any] = LRUCache(4)
+MATRICES: LRUCache[object] = LRUCache(4)
 TRIALS: LRUCache[tuple[str, ...]] = LRUCache(64)
 
 
@@ -60,7 +60,7 @@ class BranchColumns:
         key = (self.shared, table.fingerprint, array_digest(rows))
         return foreign.own_copy(MATRICES.get(key, lambda: foreign.read_only(self._made(table, rows))))
 
-    def _made(self, table: Table, rows: Integers) -> Any:
+    def _made(self, table: Table, rows: Integers) -> object:
         return self.branches.matrix(table.features, table.values[rows])
 
 
@@ -79,7 +79,7 @@ def trouble(task: Task, specs: Sequence[BranchSpec], plugins: tuple[str, ...], m
 def _try_branches(task: Task, specs: Sequence[BranchSpec], plugins: tuple[str, ...], wants: tuple[bool, bool]) -> Iterator[str]:
     """Fit each branch on some rows; on all where that fails, since a rare word may need them."""
     some, everyone = np.linspace(0, len(task) - 1, min(TRIED, len(task))).astype(np.int64), positions(task)
-    fitted: list[tuple[Branch, Any]] = []
+    fitted: list[tuple[Branch, object]] = []
     whole = True
     for spec, places in zip(specs, foreign.branch_places(specs, task.features), strict=True):
         try:

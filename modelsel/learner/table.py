@@ -156,7 +156,7 @@ class TableModel(PathModel):
     def describe(self) -> Description:
         """Describe the model: ranking, values, cells and counts."""
         path = self.path
-        arrays: dict[str, NDArray[Any]] = {"ranked": path.ranked}
+        arrays: dict[str, NDArray[np.generic]] = {"ranked": path.ranked}
         for name, parts in (("values", path.values), ("keys", path.keys), ("counts", path.counts)):
             arrays |= {f"{name}_{d}": part for d, part in enumerate(parts)}
         return Description("table", {"back_off": self.learner.back_off, "smoothing": self.learner.smoothing}, arrays)

@@ -12,15 +12,15 @@ from modelsel.manual import settings
 DRAFT = "http://json-schema.org/draft-07/schema#"
 REFERENCE = {"type": "string", "pattern": r"^\$\{"}  # an interpolation of OmegaConf's
 DEFAULTS = {"type": "array"}  # other files of the folder, by Hydra
-TYPES: Mapping[Any, str] = {bool: "boolean", int: "integer", float: "number", str: "string"}
+TYPES: Mapping[object, str] = {bool: "boolean", int: "integer", float: "number", str: "string"}
 
 
-def schemas() -> dict[str, dict[str, Any]]:
+def schemas() -> dict[str, dict[str, object]]:
     """A schema per group, one of spaces, one of experiments."""
     return {**{group: of_group(group) for group in GROUPS}, "space": of_space(), "experiment": of_experiment()}
 
 
-def of_group(group: str) -> dict[str, Any]:
+def of_group(group: str) -> dict[str, object]:
     """Files of `conf/GROUP/`: what each kind accepts.
 
     >>> of_group("scheme")["properties"]["kind"]["enum"][:2]
@@ -40,7 +40,7 @@ def of_group(group: str) -> dict[str, Any]:
     return {"$schema": DRAFT, "type": "object", "properties": {"kind": {"enum": list(kinds)}}, "allOf": cases}
 
 
-def of_space() -> dict[str, Any]:
+def of_space() -> dict[str, object]:
     """Files of `conf/space/`: entries by name, after those of other files that `defaults` names."""
     entry = {
         "type": ["object", "null"],  # without settings the name of the entry is that of its learner
@@ -53,7 +53,7 @@ def of_space() -> dict[str, Any]:
     return {"$schema": DRAFT, "type": "object", "properties": {"defaults": others}, "additionalProperties": entry}
 
 
-def of_experiment() -> dict[str, Any]:
+def of_experiment() -> dict[str, object]:
     """Files of `conf/experiment/`: everything that a study may set."""
     parts = {group: {"type": ["object", "string"]} for group in (*GROUPS, "outer", "space", "hydra", "experiment")}
     parts["space"] = {"type": ["object", "string", "array"]}
@@ -61,11 +61,11 @@ def of_experiment() -> dict[str, Any]:
     return {"$schema": DRAFT, "type": "object", "properties": known, "additionalProperties": False}
 
 
-def _fields(cls: object) -> dict[str, Any]:
+def _fields(cls: object) -> dict[str, object]:
     return {name: {**_value(slot), "description": slot.limits.help} for name, slot in slots(cls).items()}
 
 
-def _value(slot: Slot) -> dict[str, Any]:
+def _value(slot: Slot) -> dict[str, object]:
     """Write the schema of one setting."""
     if slot.group:
         one: dict[str, Any] = {"type": ["string", "object"], "examples": list(Folders.of().options(slot.group))}
@@ -78,11 +78,11 @@ def _value(slot: Slot) -> dict[str, Any]:
     return {"anyOf": [*words, *others, *_nothing(slot), REFERENCE]}
 
 
-def _nothing(slot: Slot) -> list[dict[str, Any]]:
+def _nothing(slot: Slot) -> list[dict[str, object]]:
     return [{"type": "null"}, {"enum": ["none"]}] if slot.optional else []
 
 
-def _type(slot: Slot, hint: object) -> dict[str, Any]:
+def _type(slot: Slot, hint: object) -> dict[str, object]:
     """A number with its limits; a list may be written as its only item, and other values are left to modelsel."""
     name = TYPES.get(get_origin(hint) or hint)
     if name in ("integer", "number"):
@@ -93,5 +93,5 @@ def _type(slot: Slot, hint: object) -> dict[str, Any]:
     return {"type": name} if name else {"type": ["object"]} if (get_origin(hint) or hint) in (dict, Mapping) else _list(hint)
 
 
-def _list(hint: object) -> dict[str, Any]:
+def _list(hint: object) -> dict[str, object]:
     return {"type": ["array", "string", "number"]} if get_args(hint) else {}

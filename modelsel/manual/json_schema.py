@@ -22,7 +22,7 @@ from modelsel.manual.shapes import (
 )
 from modelsel.reporting.dossier import Dossier
 
-PLAIN: Mapping[Any, Mapping[str, Any]] = {
+PLAIN: Mapping[object, Mapping[str, object]] = {
     str: {"type": "string"}, bool: {"type": "boolean"}, int: {"type": "integer"}, float: {"type": "number"},
     type(None): {"type": "null"}, object: {}, Any: {},
 }  # fmt: skip
@@ -44,7 +44,7 @@ OUTPUTS: Mapping[str, tuple[str, Any]] = {
 }
 
 
-def schemas() -> dict[str, dict[str, Any]]:
+def schemas() -> dict[str, dict[str, object]]:
     """A schema per output, by its short name.
 
     >>> schemas()["study"]["title"]
@@ -98,11 +98,11 @@ def _object(cls: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _bare(hint: object) -> Any:
+def _bare(hint: object) -> object:
     return get_args(hint)[0] if get_origin(hint) is NotRequired else hint
 
 
-def _compose_schema(origin: object, inner: tuple[object, ...], hint: object) -> dict[str, Any]:
+def _compose_schema(origin: object, inner: tuple[object, ...], hint: object) -> dict[str, object]:
     """Make the schema of a type that is put together from others."""
     if origin in (Union, types.UnionType):
         return {"anyOf": [of(one) for one in inner]}

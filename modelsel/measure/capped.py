@@ -44,6 +44,6 @@ class CappedError(OverRows):
         """Capped errors to the power, candidates × rows."""
         return np.asarray(np.minimum(np.abs(outputs.predicted - truth), self.cap) ** self.power, np.float64)
 
-    def off(self, truth: NDArray[Any], outputs: Outputs) -> Booleans:
+    def off(self, truth: NDArray[np.generic], outputs: Outputs) -> Booleans:
         """Mask the rows that the first candidate misses by more than the tolerance."""
         return np.asarray(np.abs(outputs.predicted[0] - truth) > self.tolerance)

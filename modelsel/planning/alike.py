@@ -29,7 +29,7 @@ def told_apart(candidates: Sequence[Candidate], features: Sequence[Feature], sco
     return tuple(found.values())
 
 
-def _mattering(candidate: Candidate, kinds: frozenset[str], scores: bool) -> Any:
+def _mattering(candidate: Candidate, kinds: frozenset[str], scores: bool) -> object:
     """Return the learner without settings that do nothing on columns of these kinds."""
     learner = candidate.learner
     if candidate.preparers or not hasattr(learner, "mattering"):

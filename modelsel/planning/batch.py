@@ -62,7 +62,7 @@ def fit_digest(candidate: Candidate) -> str:
     return batches((candidate,))[0].growing
 
 
-def preparation(candidate: Candidate) -> tuple[Any, ...]:
+def preparation(candidate: Candidate) -> tuple[object, ...]:
     """The preparation steps that the fit depends on: all, but for selections that the learner reads off its fit."""
     steps: tuple[Any, ...] = candidate.preparers
     if getattr(candidate.learner, "reads_subsets", False):

@@ -212,6 +212,6 @@ class SinglePreparer:
 
     fitted: Any
 
-    def prepared(self, preparer: object) -> Any:
+    def prepared(self, preparer: object) -> object:
         """Return what `fit` gave."""
         return self.fitted

@@ -35,7 +35,7 @@ class Pruning:
         """
         return {}
 
-    def sharing(self) -> tuple[Any, ...]:
+    def sharing(self) -> tuple[object, ...]:
         """Return a key: pruners of equal keys are answered by one path.
 
         Returns

@@ -10,7 +10,7 @@ Breiman, Friedman, Olshen and Stone 1984, *Classification and regression trees*,
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -42,7 +42,7 @@ class CostComplexity(Pruning):
             raise ValueError("cost_complexity with alpha=path stands for many pruners; ask `members` for them")
         return float(self.alpha) * (1.0 + 1e-12)  # a strength printed and read again is still reached
 
-    def sharing(self) -> tuple[Any, ...]:
+    def sharing(self) -> tuple[object, ...]:
         return ("cost_complexity", self.impurity)
 
     def problems(self, costs: bool = False) -> Iterable[str]:

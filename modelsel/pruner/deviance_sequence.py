@@ -40,7 +40,7 @@ class DevianceSequence(Pruning):
     def fit_key(self) -> dict[str, Any]:
         return {"share": self.share}
 
-    def sharing(self) -> tuple[Any, ...]:
+    def sharing(self) -> tuple[object, ...]:
         return ("deviance_sequence", self.share)
 
     def path(self, cut: PrunedView, evidence: PruningData) -> "DevianceSequencePath":

@@ -8,7 +8,6 @@ Quinlan 1993, *C4.5: programs for machine learning*, chapter 4.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy.special import betaincinv, ndtri
@@ -35,7 +34,7 @@ class ErrorBased(CountsErrors):
     raising: bool = plain(True, help="the largest branch may take its parent's place")
     bound: str = one_of("normal", "c45_table", "exact", help="how the limit is computed")
 
-    def sharing(self) -> tuple[Any, ...]:
+    def sharing(self) -> tuple[object, ...]:
         return ("error_based", self.raising)
 
     def path(self, cut: PrunedView, evidence: PruningData) -> RecomputedPath:

@@ -190,7 +190,7 @@ def raised_by_kernel(
     return regrown(tree, left.tolist(), place[above[left]].tolist(), counts[left])
 
 
-def _walk_arrays(cut: PrunedView) -> tuple[Any, ...]:
+def _walk_arrays(cut: PrunedView) -> tuple[object, ...]:
     """Return the arrays by which rows walk the tree."""
     tree = cut.tree
     at, marks = flat_subsets(tree)
@@ -201,7 +201,7 @@ def _walk_arrays(cut: PrunedView) -> tuple[Any, ...]:
 
 
 @cache
-def _upper() -> Any:
+def _upper() -> object:
     """The inverse of SciPy's regularised incomplete beta function, as Numba takes functions that it has not compiled."""
     from numba.core.types import WrapperAddressProtocol
     from numba.extending import get_cython_function_address

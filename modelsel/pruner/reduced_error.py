@@ -33,7 +33,7 @@ class ReducedError(Pruning):
     def fit_key(self) -> dict[str, Any]:
         return {"share": self.share}
 
-    def sharing(self) -> tuple[Any, ...]:
+    def sharing(self) -> tuple[object, ...]:
         return ("reduced_error", self.share, self.relabel)
 
     def path(self, cut: PrunedView, evidence: PruningData) -> ConstantPath:

@@ -62,7 +62,7 @@ def winner(selection: Selection, failure: Failure | None = None) -> dict[str, An
     }
 
 
-def _never_judged(selection: Selection) -> dict[str, Any]:
+def _never_judged(selection: Selection) -> dict[str, object]:
     """Out of bag: how many rows every tree of the winner has drawn. They are judged by the class shares of all rows."""
     many = float(selection.means["never_judged"][selection.winner])
     return {"never_out_of_bag": int(many)} if many == many else {}

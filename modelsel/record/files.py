@@ -94,7 +94,7 @@ def plain(value: object) -> Any:
     return str(value)
 
 
-def npz(arrays: Mapping[str, NDArray[Any]], compress: bool = False) -> bytes:
+def npz(arrays: Mapping[str, NDArray[np.generic]], compress: bool = False) -> bytes:
     """Arrays as an .npz without pickle: equal arrays give equal bytes.
 
     >>> list(np.load(BytesIO(npz({"a": np.arange(3)}))))

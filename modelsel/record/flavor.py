@@ -8,7 +8,6 @@ import math
 import platform
 from datetime import UTC, datetime
 from importlib.metadata import version as installed
-from typing import Any
 
 import yaml  # type: ignore[import-untyped]
 
@@ -52,7 +51,7 @@ def _libraries(final: FinalModel) -> list[str]:
     return [f"{name}=={own}", *([f"skops>={installed('skops')}"] if uses_skops else [])]
 
 
-def mlmodel(final: FinalModel, now: datetime) -> dict[str, Any]:
+def mlmodel(final: FinalModel, now: datetime) -> dict[str, object]:
     """The MLmodel file: flavor `python_function` with our loader, never `python_model`, which is a pickle."""
     return {
         "flavors": {

@@ -147,7 +147,7 @@ class RunFolder:
     def assessed(self) -> Assessed:
         return losses.read_assessed(self._arrays)
 
-    def read_json(self, name: str) -> dict[str, Any]:
+    def read_json(self, name: str) -> dict[str, object]:
         """One of the folder's JSON files; ConfigurationError when it is missing or damaged."""
         try:
             return dict(json.loads(self._text(name)))

@@ -20,7 +20,7 @@ def content(selection: Selection) -> bytes:
     absent for a measure that is no mean over rows, `scores` where the measure did not ask for them.
     """
     losses, assessed = selection.losses, selection.assessed
-    arrays: dict[str, NDArray[Any] | None] = {
+    arrays: dict[str, NDArray[np.generic] | None] = {
         "losses": None if losses.matrix is None else np.asarray(losses.matrix, np.float32),
         "fold": np.asarray(losses.fold, np.int32),
         "row": np.asarray(losses.row, np.int64),
@@ -33,7 +33,7 @@ def content(selection: Selection) -> bytes:
     return npz({name: array for name, array in arrays.items() if array is not None}, compress=True)
 
 
-def _compact(array: NDArray[Any]) -> NDArray[Any]:
+def _compact(array: NDArray[np.generic]) -> NDArray[np.generic]:
     """Classes as int32, numbers as they are."""
     return np.asarray(array, np.float64 if array.dtype.kind == "f" else np.int32)
 
@@ -45,7 +45,7 @@ class LossArchive(Mapping[str, NDArray[Any]]):
         self._file = np.load(BytesIO(path.read_bytes()), allow_pickle=False)
         self._read: dict[str, NDArray[Any]] = {}
 
-    def __getitem__(self, name: str) -> NDArray[Any]:
+    def __getitem__(self, name: str) -> NDArray[np.generic]:
         if name not in self._read:
             self._read[name] = self._file[name]
         return self._read[name]
@@ -63,12 +63,12 @@ def losses(arrays: Mapping[str, NDArray[Any]]) -> Losses:
     return Losses(matrix=arrays.get("losses"), fold=fold(arrays), row=arrays["row"], ids=ids)
 
 
-def fold(arrays: Mapping[str, NDArray[Any]]) -> Integers:
+def fold(arrays: Mapping[str, NDArray[np.generic]]) -> Integers:
     """Rows × repeats: the fold in which the row was assessed, −1 where it was not."""
     return arrays["fold"].astype(np.int64)
 
 
-def read_assessed(arrays: Mapping[str, NDArray[Any]]) -> Assessed:
+def read_assessed(arrays: Mapping[str, NDArray[np.generic]]) -> Assessed:
     """The out-of-fold predictions back."""
     scores = arrays.get("scores")
     return Assessed(

@@ -206,7 +206,7 @@ def _part(
     return class_of(group, kind, plugins).restore(Description(kind, facts["facts"], own))  # type: ignore[attr-defined]
 
 
-def _facts(final: FinalModel, version: str) -> dict[str, Any]:
+def _facts(final: FinalModel, version: str) -> dict[str, object]:
     """Gather the facts of a final model."""
     return {
         "format": FORMAT,

@@ -61,7 +61,7 @@ class Redactor:
             return [self.data(item) for item in value]
         return value
 
-    def _under(self, key: str, value: object) -> Any:
+    def _under(self, key: str, value: object) -> object:
         secret = isinstance(value, str) and value and _NAME.search(key) and not value.startswith("${")
         return HIDDEN if secret else self.data(value)
 

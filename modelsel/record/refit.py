@@ -76,7 +76,7 @@ def ask_model(folder: RunFolder, predictor: Predictor, table: Table, scores: boo
     return found
 
 
-def _job(folder: RunFolder, predictor: Predictor, failed: str, function: Callable[..., Any], *arguments: object) -> Any:
+def _job(folder: RunFolder, predictor: Predictor, failed: str, function: Callable[..., object], *arguments: object) -> Any:
     """Call the function as a job; NoCandidateError where it fails."""
     pool, limits = _place(folder, predictor)
     done = run_in_pool(pool, limits, function, predictor, *arguments)

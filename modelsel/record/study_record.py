@@ -26,7 +26,7 @@ class FinalModel:
     steps: tuple[Description, ...]
     example: Table
     estimator: Any = None
-    pickled: Any = None
+    pickled: object = None
     types: Mapping[str, str] = field(default_factory=dict)
     label_type: str = "str"
 
@@ -66,4 +66,4 @@ class StudyRecord:
     shows: Mapping[str, Any] = field(default_factory=dict)  # name to what it shows, plain data
     times: Mapping[str, float] = field(default_factory=dict)  # candidate to seconds for the prediction of 1,000 rows
     folds: tuple[tuple[FinalModel, Floats], ...] = ()  # the winner's model of each fold, and how strange its other rows are
-    explained: Mapping[str, Any] = field(default_factory=dict)  # reasons and weak spots, plain data
+    explained: Mapping[str, object] = field(default_factory=dict)  # reasons and weak spots, plain data

@@ -34,7 +34,7 @@ def _columns(name: str, lines: Iterator[Line]) -> Columns:
     return {column: [_none_if_missing(line.get(column)) for line in kept] for column in TABLES[name].columns}
 
 
-def _none_if_missing(value: object) -> Any:
+def _none_if_missing(value: object) -> object:
     """None for NaN and for an empty text."""
     return None if value == "" or (isinstance(value, float) and not math.isfinite(value)) else value
 
@@ -361,7 +361,7 @@ def _parquet(table: pa.Table) -> bytes:
     return bytes(out.getvalue())
 
 
-def _package() -> dict[str, Any]:
+def _package() -> dict[str, object]:
     """Describe the CSV files in the form of Frictionless Data's packages."""
     return {
         "profile": "tabular-data-package",

@@ -202,7 +202,7 @@ def _listed(settings: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in settings.items() if value not in (None, [], {}, ""))
 
 
-def _said(found: list[Mapping[str, Any]], otherwise: str) -> str:
+def _said(found: list[Mapping[str, object]], otherwise: str) -> str:
     """What findings say, or that there is none."""
     return "; ".join(f"{one['code']}: {one['message']}" for one in found[:SHOWN]) or otherwise
 

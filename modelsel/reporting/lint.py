@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
-from typing import Any
 from urllib.parse import quote
 
 from modelsel.core.types import Finding
@@ -42,7 +41,7 @@ def sarif(report: LintReport, version: str) -> str:
     return json.dumps({"$schema": SCHEMA, "version": VERSION, "runs": [run]}, indent=1, ensure_ascii=False) + "\n"
 
 
-def _rule(code: str) -> dict[str, Any]:
+def _rule(code: str) -> dict[str, object]:
     """The description of a code: its name, usual level and advice."""
     kind = catalogue()[code]
     words = kind.name.replace("_", " ").capitalize()
@@ -54,7 +53,7 @@ def _rule(code: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _result(one: PlacedFinding, rule: int) -> dict[str, Any]:
+def _result(one: PlacedFinding, rule: int) -> dict[str, object]:
     """A finding at its line. What makes it the same one in a later run is its code, its test set and its words."""
     print_ = hashlib.sha256("\0".join((one.finding.code, one.testset, one.finding.message)).encode()).hexdigest()
     artifact = {"uri": quote(PurePosixPath(one.path).as_posix())}

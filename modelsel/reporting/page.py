@@ -6,7 +6,6 @@ No script is needed to read it and nothing is fetched: style, script and drawing
 import os
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUndefined
 
@@ -70,7 +69,7 @@ def _compiled_templates() -> FileSystemBytecodeCache | None:
     return FileSystemBytecodeCache(str(place)) if os.access(place, os.W_OK) else None
 
 
-def context(view: View) -> dict[str, Any]:
+def context(view: View) -> dict[str, object]:
     """Collect the template's values, section by section in the order of the page."""
     outcome = view.outcome
     drawn = (

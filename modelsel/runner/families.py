@@ -80,7 +80,7 @@ def _members(family: Candidate, task: Task, seed: int, paths: LRUCache[Path], jo
     return members
 
 
-def _facts(key: CellKey, family: Candidate, members: Members) -> dict[str, Any]:
+def _facts(key: CellKey, family: Candidate, members: Members) -> dict[str, object]:
     """Describe a family's members by what they have changed."""
     common = flat(resolved(family.learner))
     own = [flat(resolved(member.learner)) for member in members]

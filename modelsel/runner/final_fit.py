@@ -161,5 +161,5 @@ def restore_final(
     return Final(features, classes, fitted, learner.kind, _class("learner", learner.kind, classes_of).restore(learner))
 
 
-def _class(group: str, kind: str, given: Mapping[str, type[Any]]) -> Any:
+def _class(group: str, kind: str, given: Mapping[str, type[object]]) -> Any:
     return given.get(kind) or class_of(group, kind)

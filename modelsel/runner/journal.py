@@ -299,7 +299,7 @@ def _has_key(facts: Mapping[str, object]) -> bool:
     )  # fmt: skip
 
 
-def record_of(key: CellKey, result: CellResult) -> tuple[dict[str, Any], Arrays]:
+def record_of(key: CellKey, result: CellResult) -> tuple[dict[str, object], Arrays]:
     """The description and the arrays of a cell's record."""
     facts, arrays = result.encode()
     return {"kind": ANSWERS, "key": key.text, "cell": key.facts, **facts}, arrays

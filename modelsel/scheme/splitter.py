@@ -7,7 +7,7 @@ A row that is assessed again belongs to a further repeat. A file can only name i
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -68,7 +68,7 @@ class Splitter(BaseScheme):
         return [(every[np.asarray(one)], every[np.asarray(other)]) for one, other in pairs]
 
 
-def _draws(splitter: Any) -> bool:
+def _draws(splitter: object) -> bool:
     """Say whether it draws and was told no seed that stays the same."""
     state = getattr(splitter, "random_state", 0)
     return getattr(splitter, "shuffle", True) is not False and not isinstance(state, int | np.integer)

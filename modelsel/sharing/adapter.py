@@ -25,7 +25,7 @@ class Adapter:
 
     classes: tuple[str, ...] = ()
     parameter = "n_estimators"
-    default: Any = 100
+    default: object = 100
     unit = "trees"
     harmless: frozenset[str] = frozenset()  # other parameters that leave the first k rounds what they are
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
 
 from modelsel.config.compose import Config
 from modelsel.core.errors import NoCandidateError, Problem
@@ -21,7 +20,7 @@ from modelsel.study.winner import Fitted
 
 def all_findings(
     config: Config, material: StudyData, plan: Plan, selection: Selection, gate: Gate | None, final: Fitted | Failure
-) -> tuple[Mapping[str, Any], ...]:
+) -> tuple[Mapping[str, object], ...]:
     """Gather the findings of all stages."""
     guarded = gate.findings if gate else (look_findings.published_experiment(),)
     found = (

@@ -13,7 +13,7 @@ from modelsel.runner.execution.single_job import run_in_pool
 from modelsel.runner.journal import Journal, older_journals
 
 
-def run_apart(config: Config, function: Callable[..., Any], candidates: Sequence[Candidate], *arguments: object) -> Any:
+def run_apart(config: Config, function: Callable[..., object], candidates: Sequence[Candidate], *arguments: object) -> Any:
     """Call the function where the cells of these candidates are computed; return its result, or the Failure."""
     limits = CellLimits(config.limit.seconds, config.limit.bytes)
     with interruptible():

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -69,7 +68,7 @@ def opens(config: Config, material: StudyData) -> bool:
     return config.final_test is True or (config.final_test == AUTO and not material.grave)
 
 
-def reason_closed(config: Config, material: StudyData, folder: RunFolder) -> dict[str, Any]:
+def reason_closed(config: Config, material: StudyData, folder: RunFolder) -> dict[str, object]:
     """Say why `auto` left the test set closed, and what opens it; a sweep, which looks at its end, reads it too."""
     codes = [finding.code for finding in material.grave]
     if not codes or not len(material.sealed):

@@ -87,7 +87,7 @@ def _grown(
     return make(found.candidates, task, folds), {"search": found.facts(config.adaptive)}
 
 
-def _rounds(results: Results) -> dict[str, Any]:
+def _rounds(results: Results) -> dict[str, object]:
     """By candidate, the rounds at which boosting stopped early on each fold; empty where nobody stops early."""
     sizes = results.book.scores.columns["complexity"]
     stops = [at for at, one in enumerate(results.candidates) if getattr(one.learner, "early_stopping", None) is not None]

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from modelsel.comparison.point632 import is_defined
 from modelsel.config.compose import Config
@@ -88,7 +87,7 @@ def prediction_times(config: Config, task: Task, selection: Selection, final: Fi
 
 def kept_of(
     final: Fitted | Failure, config: Config, material: StudyData, selection: Selection, outcome: StudySummary, results: Results
-) -> tuple[FinalModel | None, dict[str, Any]]:
+) -> tuple[FinalModel | None, dict[str, object]]:
     """The model as data and what the study shows; neither where the winner could not be fitted."""
     if isinstance(final, Failure):
         return None, {}

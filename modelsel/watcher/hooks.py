@@ -29,7 +29,7 @@ class Hooks:
     """What was put in place of what, so that all of it can be taken away."""
 
     watch: Watch
-    _undo: list[tuple[Any, str, Any, Any]] = field(default_factory=list)
+    _undo: list[tuple[object, str, object, object]] = field(default_factory=list)
     _classes: set[type] = field(default_factory=set)
 
     def place(self) -> None:
@@ -55,7 +55,7 @@ class Hooks:
         self._undo.clear()
         self._classes.clear()
 
-    def _put(self, owner: Any, name: str, mine: Any) -> None:
+    def _put(self, owner: object, name: str, mine: object) -> None:
         self._undo.append((owner, name, mine, vars(owner)[name]))
         setattr(owner, name, mine)
 
@@ -74,11 +74,11 @@ class Hooks:
         for kind in _below(BaseEstimator):
             self._predicting(kind)
 
-    def _validating(self, original: Callable[..., Any]) -> Callable[..., Any]:
+    def _validating(self, original: Callable[..., object]) -> Callable[..., object]:
         """Watch a table at the door of an estimator."""
 
         @functools.wraps(original)
-        def check(estimator: Any, X: Any, *, reset: bool) -> Any:
+        def check(estimator: object, X: object, *, reset: bool) -> object:
             if reset:
                 for kind in type(estimator).__mro__:
                     self._predicting(kind)
@@ -89,18 +89,18 @@ class Hooks:
 
         return check
 
-    def _transforming(self, original: Callable[..., Any]) -> Callable[..., Any]:
+    def _transforming(self, original: Callable[..., object]) -> Callable[..., object]:
         """Watch what a transformer has made."""
 
         @functools.wraps(original)
-        def wrap(method: str, data_to_wrap: Any, original_input: Any, estimator: Any) -> Any:
+        def wrap(method: str, data_to_wrap: object, original_input: object, estimator: object) -> object:
             made = original(method, data_to_wrap, original_input, estimator)
             self.watch.transformed(original_input, made)
             return made
 
         return wrap
 
-    def _scoring(self, original: Callable[..., Any]) -> Callable[..., Any]:
+    def _scoring(self, original: Callable[..., object]) -> Callable[..., object]:
         """Watch a metric that is about to be computed."""
 
         @functools.wraps(original)
@@ -119,7 +119,7 @@ class Hooks:
             return
         self._classes.add(kind)
         for name in METHODS:
-            method: Any = vars(kind).get(name)
+            method: object = vars(kind).get(name)
             if callable(method):
                 self._put(kind, name, saying(self.watch, method))
             elif hasattr(method, "fn") and hasattr(method, "check"):  # available_if of scikit-learn
@@ -128,7 +128,7 @@ class Hooks:
                 self._put(kind, name, conditional)
 
 
-def saying(watch: Watch, method: Callable[..., Any]) -> Callable[..., Any]:
+def saying(watch: Watch, method: Callable[..., object]) -> Callable[..., object]:
     """A method that predicts, whose answers are told."""
 
     @functools.wraps(method)
@@ -141,7 +141,7 @@ def saying(watch: Watch, method: Callable[..., Any]) -> Callable[..., Any]:
     return predict
 
 
-def _holding(name: str, function: Any) -> Iterator[Any]:
+def _holding(name: str, function: object) -> Iterator[object]:
     """The loaded modules of scikit-learn that hold a function under its name."""
     for module in [*sys.modules.values()]:
         if getattr(module, "__name__", "").split(".")[0] == "sklearn" and vars(module).get(name) is function:

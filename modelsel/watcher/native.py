@@ -51,14 +51,14 @@ def _catboost(watch: Watch, module: Any) -> Iterator[Place]:
             yield kind, "score", _scoring(watch, vars(kind)["score"])
 
 
-_PLACES: dict[str, Callable[[Watch, Any], Iterator[Place]]] = {
+_PLACES: dict[str, Callable[[Watch, object], Iterator[Place]]] = {
     "lightgbm": _lightgbm,
     "xgboost": _xgboost,
     "catboost": _catboost,
 }
 
 
-def _containing(watch: Watch, original: Callable[..., Any]) -> Callable[..., Any]:
+def _containing(watch: Watch, original: Callable[..., object]) -> Callable[..., object]:
     """A container that takes the mark of its table over."""
 
     @functools.wraps(original)
@@ -71,11 +71,11 @@ def _containing(watch: Watch, original: Callable[..., Any]) -> Callable[..., Any
     return make
 
 
-def _training(watch: Watch, original: Callable[..., Any], name: str, place: int) -> Callable[..., Any]:
+def _training(watch: Watch, original: Callable[..., object], name: str, place: int) -> Callable[..., object]:
     """A method that learns from a container or a table: the argument `name`, or the one at its place."""
 
     @functools.wraps(original)
-    def train(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def train(self: object, *args: object, **kwargs: object) -> object:
         given = kwargs[name] if name in kwargs else args[place] if len(args) > place else None
         if given is not None:
             watch.fitted(self, given)
@@ -84,7 +84,7 @@ def _training(watch: Watch, original: Callable[..., Any], name: str, place: int)
     return train
 
 
-def _saying(watch: Watch, original: Callable[..., Any]) -> Callable[..., Any]:
+def _saying(watch: Watch, original: Callable[..., object]) -> Callable[..., object]:
     """A method that predicts, whose answers are told."""
 
     @functools.wraps(original)
@@ -97,7 +97,7 @@ def _saying(watch: Watch, original: Callable[..., Any]) -> Callable[..., Any]:
     return predict
 
 
-def _scoring(watch: Watch, original: Callable[..., Any]) -> Callable[..., Any]:
+def _scoring(watch: Watch, original: Callable[..., object]) -> Callable[..., object]:
     """A score that a library computes by itself."""
 
     @functools.wraps(original)

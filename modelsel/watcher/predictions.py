@@ -46,7 +46,7 @@ class PredictionMemory:
     _others: OrderedDict[bytes, None] = field(default_factory=OrderedDict)  # digests of predictions for other rows
     _by: dict[int, tuple[Any, list[Prediction]]] = field(default_factory=dict)  # the predictions of each fitted model
 
-    def other(self, made: Any, n: int) -> None:
+    def other(self, made: object, n: int) -> None:
         """Keep in mind that other rows, so many, were predicted, and what."""
         self._lengths.add(n)
         values = _array(made) if n <= SHORT or n in self._last else None
@@ -55,7 +55,7 @@ class PredictionMemory:
             while len(self._others) > KEPT:
                 self._others.popitem(last=False)
 
-    def fitted(self, model: Any, rows: SealedRows) -> None:
+    def fitted(self, model: object, rows: SealedRows) -> None:
         """Forget what a model predicted, for it is another one now, and keep in mind which sealed rows it is fitted on."""
         name = id(model)
         self._by.pop(name, None)
@@ -98,7 +98,7 @@ class PredictionMemory:
         elif prediction not in made:
             made.append(prediction)
 
-    def meant(self, arguments: list[Any]) -> tuple[Prediction, bool] | None:
+    def meant(self, arguments: list[object]) -> tuple[Prediction, bool] | None:
         """The prediction that is among a metric's arguments, and whether its rows there are sealed ones (and few others)."""
         if not self._known:
             return None
@@ -116,7 +116,7 @@ def _is_same(one: SealedRows, other: SealedRows) -> bool:
     return one.n == other.n and one.rows.keys() == other.rows.keys() and np.array_equal(one.mask, other.mask)
 
 
-def _names(values: NDArray[Any]) -> Iterator[bytes]:
+def _names(values: NDArray[np.generic]) -> Iterator[bytes]:
     """The digests by which a prediction, or a column of it, is known."""
     yield _digest(values)
     if values.ndim == 2 and values.shape[1] <= COLUMNS:
@@ -124,7 +124,7 @@ def _names(values: NDArray[Any]) -> Iterator[bytes]:
             yield _digest(values[:, place])
 
 
-def _array(made: Any) -> NDArray[Any] | None:
+def _array(made: object) -> NDArray[Any] | None:
     """Values of one or two dimensions; None for what is none."""
     with suppress(ValueError, TypeError):
         values = np.asarray(made)
@@ -132,7 +132,7 @@ def _array(made: Any) -> NDArray[Any] | None:
     return None
 
 
-def _digest(values: NDArray[Any]) -> bytes:
+def _digest(values: NDArray[np.generic]) -> bytes:
     """The digest of values in their order: numbers as floats, others as texts, a matrix of one column as that column."""
     flat = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
     with suppress(ValueError, TypeError):

@@ -73,7 +73,7 @@ class Recogniser:
         columns = ReadColumns.of(table)
         return NOTHING if columns is None or not columns.n else self._found(columns)
 
-    def derive(self, made: Any, of: SealedRows) -> None:
+    def derive(self, made: object, of: SealedRows) -> None:
         """Let what was made of sealed rows, row by row, carry their mark."""
         if self.mark(made, of):
             with suppress(ValueError, TypeError):  # sparse rows and texts carry the mark alone
@@ -81,11 +81,11 @@ class Recogniser:
                 if matrix.ndim == 2 and matrix.shape[1]:
                     self._keep_derived(matrix, [str(name) for name in getattr(made, "columns", ())], of)
 
-    def mark(self, made: Any, of: SealedRows) -> bool:
+    def mark(self, made: object, of: SealedRows) -> bool:
         """Mark what was made of sealed rows, for as long as it lives; False where it has other rows or cannot be marked."""
         return _length(made) == of.n and self.carry(made, of)
 
-    def carry(self, made: Any, of: SealedRows) -> bool:
+    def carry(self, made: object, of: SealedRows) -> bool:
         """Let a container carry the mark of the table that it was made from; False where it cannot."""
         with suppress(TypeError):  # what cannot be referred to weakly carries no mark
             name = id(made)
@@ -127,7 +127,7 @@ def _needed_sets(rows: Mapping[str, Booleans], ordered: Sequence[str]) -> list[s
     return needed
 
 
-def _length(made: Any) -> int:
+def _length(made: object) -> int:
     shape = getattr(made, "shape", None)
     return int(shape[0]) if shape else -1
 
@@ -180,7 +180,7 @@ def _matrix_passing(matrix: NDArray[np.generic], screen: Screen) -> Booleans | N
     return max(found, key=lambda mask: int(mask.sum())) if found else None
 
 
-def _of_array(array: NDArray[Any]) -> ReadColumns | None:
+def _of_array(array: NDArray[np.generic]) -> ReadColumns | None:
     """Take an array in: numbers as a matrix, objects column by column."""
     if array.ndim != 2:
         return None
@@ -189,7 +189,7 @@ def _of_array(array: NDArray[Any]) -> ReadColumns | None:
     return ReadColumns(len(array), named=_by_place(array)) if array.dtype == object else None
 
 
-def _of_list(rows: Sequence[Any]) -> ReadColumns | None:
+def _of_list(rows: Sequence[object]) -> ReadColumns | None:
     """Rows in lists: an array where they are numbers."""
     with suppress(ValueError, TypeError):
         array = np.asarray(rows)
@@ -197,7 +197,7 @@ def _of_list(rows: Sequence[Any]) -> ReadColumns | None:
     return None
 
 
-def _by_place(array: NDArray[Any]) -> dict[str, Column]:
+def _by_place(array: NDArray[np.generic]) -> dict[str, Column]:
     """The columns of an array of objects, under the names that its sealed twin was given."""
 
     def column(place: int) -> Column:
@@ -227,7 +227,7 @@ def _frame_column(frame: Any, place: int) -> Any:
     return frame[:, place] if hasattr(frame, "get_column") else frame.column(place)
 
 
-def _cells(column: Any) -> NDArray[np.generic] | None:
+def _cells(column: object) -> NDArray[np.generic] | None:
     """Numbers as they are, texts as their tokens; None for dates and what else there is."""
     kind = getattr(getattr(column, "dtype", None), "kind", "")
     if kind in "fiub" and kind and not hasattr(column, "get_column"):
@@ -245,7 +245,7 @@ def _numbers(column: Any) -> NDArray[np.generic] | None:
     return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
 
 
-def _tokens(raw: NDArray[Any]) -> NDArray[np.generic] | None:
+def _tokens(raw: NDArray[np.generic]) -> NDArray[np.generic] | None:
     """Tokens of texts, each text hashed once; numbers in objects as numbers."""
     with suppress(ValueError, TypeError):
         return np.asarray(raw, np.float64)

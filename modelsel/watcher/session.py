@@ -207,7 +207,7 @@ def program() -> str:
     return Path(path).name if path and path not in ("-c", "-m") else "interactive"
 
 
-def _rows_of(made: Any) -> int:
+def _rows_of(made: object) -> int:
     shape = getattr(made, "shape", None)
     return int(shape[0]) if shape else -1
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from modelsel.api.commands.runs import outcome_of, place
 from modelsel.api.results.comparison import Comparison, compare_runs
@@ -115,7 +115,7 @@ def compare(runs: Iterable[object], rope: float = 0.01) -> Comparison:
     return compare_runs([place(run) for run in runs], rope)
 
 
-def sync(run: object = None, uri: str | None = None, writer: str = "auto") -> list[Any]:
+def sync(run: object = None, uri: str | None = None, writer: str = "auto") -> list[object]:
     """Write what MLflow is missing of a run, or of every run under `runs/`.
 
     What is there already is not written twice.

@@ -89,7 +89,7 @@ def _source_rows(folder: RunFolder) -> Integers:
     return rows
 
 
-def _parameter_value(name: str, text: str) -> Any:
+def _parameter_value(name: str, text: str) -> object:
     """`none` is no value, but of a part it is a name."""
     return text if name in OPTIONAL_PARTS else value(text)
 
@@ -98,7 +98,7 @@ def _order(row: Row) -> tuple[bool, int]:
     return row.rank == 0, row.rank
 
 
-def _line(row: Row, telling: dict[str, str], names: list[str], tied: bool) -> dict[str, Any]:
+def _line(row: Row, telling: dict[str, str], names: list[str], tied: bool) -> dict[str, object]:
     """Make a candidate's row of the leaderboard."""
     return {
         "rank": row.rank or None, "id": row.id, "entry": row.label, "learner": row.learner,

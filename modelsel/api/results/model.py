@@ -19,7 +19,7 @@ from modelsel.runner.final_fit import Final
 class ReadsAsItsStudy:
     """An estimator that reads tables as its study did."""
 
-    def _known(self, X: Any) -> Table:
+    def _known(self, X: object) -> Table:
         """Read the columns of X as the study read its data; an array is taken by position."""
         check_is_fitted(self)
         features, missing = getattr(self, "read_as_", ((), ()))
@@ -93,7 +93,7 @@ def fitted_estimator(
     return made
 
 
-def _by_position(X: object, features: Sequence[Feature]) -> Any:
+def _by_position(X: object, features: Sequence[Feature]) -> object:
     """Give an array the names of the columns that the model was fitted on."""
 
     import pandas as pd

@@ -28,7 +28,7 @@ def plugins_of(folder: RunFolder) -> tuple[str, ...]:
     return tuple(folder.config().get("plugins") or ())
 
 
-def _learner_and_steps(row: Row, plugins: Sequence[str]) -> tuple[Any, tuple[Any, ...]]:
+def _learner_and_steps(row: Row, plugins: Sequence[str]) -> tuple[object, tuple[object, ...]]:
     """Learner and steps; `none` is no value, and where a value is needed the word."""
     try:
         return build(specification(row), None, plugins)

@@ -129,7 +129,7 @@ def scorings_of(scoring: Any, measure: Any, refit: Any, builder: Builder, kind: 
     return Scorings(each[name], name, each)
 
 
-def scoring_of(scoring: Any, measure: Any, builder: Builder | None = None, kind: TaskKind = "classes") -> Scoring:
+def scoring_of(scoring: object, measure: object, builder: Builder | None = None, kind: TaskKind = "classes") -> Scoring:
     """Resolve `scoring` and `measure`; problems go to the builder, or are raised as ConfigurationError."""
     own = builder or Builder(Folders.of())
     if scoring is not None and measure is not None:
@@ -206,7 +206,7 @@ def judge_themselves(candidates: Sequence[Candidate]) -> bool:
     return any(_judges_itself(one.made) for one in objects)
 
 
-def _judges_itself(made: Any) -> bool:
+def _judges_itself(made: object) -> bool:
     """Whether an estimator, a pipeline's last one, has a `score` of its own: those of known classifiers are accuracy."""
     if steps := getattr(made, "steps", None):
         return _judges_itself(steps[-1][1])
@@ -223,7 +223,7 @@ def own_score(estimator: Any, X: Any, y: Any) -> float:
     return float(estimator.score(X, y))
 
 
-def _wrap_scorer(scoring: Any, kind: TaskKind) -> Scoring:
+def _wrap_scorer(scoring: object, kind: TaskKind) -> Scoring:
     """Wrap a scorer of scikit-learn's."""
     asked = Asked(scoring if callable(scoring) else get_scorer(scoring), (kind,))
     return Scoring(asked, 1.0, 0.0, AskedAlone(asked))
@@ -257,7 +257,7 @@ class GivenRows:
     X: Any
     y: Any
     weights: Any  # None too where the scorer does not take them
-    attributes: Mapping[str, Any]
+    attributes: Mapping[str, object]
 
     def part(self, rows: Integers, against: Integers | None = None) -> tuple[Any, Any, dict[str, Any]]:
         """X and y of some rows, of the types that they were given in, and their weights by keyword.
@@ -297,7 +297,7 @@ class Asked(BaseMeasure):
         return f"scoring={self.scorer}"
 
     @property
-    def _response(self) -> Any:
+    def _response(self) -> object:
         """The method of the estimator that is read, or several of which one will do; None where only the callable knows."""
         return getattr(self.scorer, "_response_method", None)
 
@@ -309,7 +309,7 @@ class Asked(BaseMeasure):
         X, y, weights = indexable(X, y, weights)
         return replace(self, given=GivenRows(X, y, weights, read_by(search)))
 
-    def on(self, work: RunContext, fold: Fold, candidates: Sequence[Candidate], fits: Sequence[Any] = ()) -> "Asked":
+    def on(self, work: RunContext, fold: Fold, candidates: Sequence[Candidate], fits: Sequence[object] = ()) -> "Asked":
         """The scorer of these candidates, in their order, on the assessment rows of a fold; `fits` are of estimator objects."""
         return replace(self, asked=(work, fold, tuple(candidates), fits))
 
@@ -395,7 +395,7 @@ class Answered(LearnerEstimator):
 class AnsweredRegressor(Regressor, Answered):
     """Of numbers."""
 
-    def that_said(self, X: Any, numbers: Floats) -> Self:
+    def that_said(self, X: object, numbers: Floats) -> Self:
         """Itself, with its answers for these very rows."""
         self._answers = X, numbers
         return self
@@ -409,7 +409,7 @@ class AnsweredClassifier(Classifier, Answered):
 
     either_will_do = False  # probabilities or decision values
 
-    def that_said(self, X: Any, labels: Codes, scores: Floats) -> Self:
+    def that_said(self, X: object, labels: Codes, scores: Floats) -> Self:
         """Itself, with its answers for these very rows."""
         self._answers = X, labels, scores
         return self

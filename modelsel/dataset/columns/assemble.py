@@ -202,7 +202,9 @@ def _ranks(column: RawColumn) -> Integers:
     return np.append(rank, -1)[text.codes].astype(np.int64)
 
 
-def _units(columns: dict[str, RawColumn], names: Sequence[str], apart: Integers | None, complain: Complain) -> dict[str, Any]:
+def _units(
+    columns: dict[str, RawColumn], names: Sequence[str], apart: Integers | None, complain: Complain
+) -> dict[str, object]:
     """Units, what they are called, and groups where none are declared; both hold the same rows together."""
     found = units([columns[name] for name in names], complain)
     where = f"dataset.unit={','.join(names)}"
@@ -279,7 +281,7 @@ def _digest(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little") >> 1
 
 
-def _complain(complain: Complain, code: str, what: str, column: RawColumn, wrong: NDArray[Any], fix: str) -> None:
+def _complain(complain: Complain, code: str, what: str, column: RawColumn, wrong: NDArray[np.generic], fix: str) -> None:
     """Pass on a problem with the rows that are marked as wrong, if there are any."""
     rows = np.flatnonzero(wrong)
     if len(rows):

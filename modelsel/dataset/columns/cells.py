@@ -58,7 +58,7 @@ def repeated_names(names: Sequence[str]) -> list[str]:
 def to_arrow(data: object) -> pa.ChunkedArray:
     """Any column as an Arrow array; NaN in floats is missing. Raises what Arrow raises for cells that fit no type."""
     series = data if isinstance(data, nw.Series) else nw.from_native(data, series_only=True, pass_through=True)
-    native: Any = series.to_native() if isinstance(series, nw.Series) else None
+    native: object = series.to_native() if isinstance(series, nw.Series) else None
     if hasattr(native, "sparse"):  # pandas: a column that keeps no zeros
         return to_arrow(native.sparse.to_dense())
     array = series.to_arrow() if isinstance(series, nw.Series) else _of_cells(np.asarray(data))
@@ -101,7 +101,7 @@ def type_of(kind: pa.DataType) -> str:
     return next((word for word, test in tests if test(kind)), "str")
 
 
-def _of_array(data: NDArray[Any]) -> Iterator[tuple[str, Any]]:
+def _of_array(data: NDArray[np.generic]) -> Iterator[tuple[str, object]]:
     """Yield the columns of an array, named x0, x1, ..."""
     if data.ndim != 2 or not data.shape[1]:
         what = f"an array of shape {data.shape} is no table"
@@ -110,7 +110,7 @@ def _of_array(data: NDArray[Any]) -> Iterator[tuple[str, Any]]:
         yield f"x{index}", data[:, index]
 
 
-def _of_cells(found: NDArray[Any]) -> pa.Array:
+def _of_cells(found: NDArray[np.generic]) -> pa.Array:
     """Numbers keep their width; of anything else the cells tell what they are."""
     plain = found.dtype.kind in "biuf" and found.dtype.itemsize <= 8
     return pa.array(np.ascontiguousarray(found) if plain else found.tolist(), from_pandas=True)

@@ -35,7 +35,7 @@ class Texts(Sequence[str]):
         for start in range(0, len(self.array), SOME):
             yield from self.array.slice(start, SOME).to_pylist()
 
-    def __array__(self, dtype: object = None, copy: object = None) -> NDArray[Any]:
+    def __array__(self, dtype: object = None, copy: object = None) -> NDArray[np.generic]:
         return np.array(self.array.to_pylist(), object)
 
 
@@ -188,7 +188,7 @@ def number_text(value: float) -> str:
     return str(int(value)) if float(value).is_integer() and abs(value) < 2**53 else repr(float(value))
 
 
-def rows_said(rows: Sequence[int] | NDArray[Any]) -> str:
+def rows_said(rows: Sequence[int] | NDArray[np.generic]) -> str:
     """Data rows as messages name them, counted from 0.
 
     >>> rows_said([4, 9, 11, 12, 30])

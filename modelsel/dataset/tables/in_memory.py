@@ -32,7 +32,7 @@ class MemoryTable:
     """
 
     table: UntypedTable
-    roles: Mapping[str, Any]
+    roles: Mapping[str, object]
     notes: tuple[str, ...] = ()
 
 
@@ -142,7 +142,7 @@ def _role(role: str, said: Any, cells: dict[str, Any]) -> Any:
     return name
 
 
-def _flat(role: str, said: object) -> Any:
+def _flat(role: str, said: object) -> object:
     """A table of one column as that column; ConfigurationError for one of several."""
     shape: tuple[int, ...] = getattr(said, "shape", ())
     if len(shape) != 2:

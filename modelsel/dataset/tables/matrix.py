@@ -12,7 +12,7 @@ import numpy as np
 from modelsel.core.types import Feature
 
 
-def plain_matrix(data: Any) -> bool:
+def plain_matrix(data: object) -> bool:
     """Say whether this is a NumPy array of rows × features in double precision, with a row and a feature at least.
 
     >>> plain_matrix(np.ones((2, 1))), plain_matrix([[1.0]]), plain_matrix(np.ones((0, 1)))
@@ -21,7 +21,7 @@ def plain_matrix(data: Any) -> bool:
     return type(data) is np.ndarray and data.ndim == 2 and data.dtype == np.float64 and data.size > 0
 
 
-def plain_labels(labels: Any, rows: int) -> bool:
+def plain_labels(labels: object, rows: int) -> bool:
     """Say whether this is a NumPy array of whole numbers, truth values or texts, one per row.
 
     >>> plain_labels(np.array(["a", "b"]), 2), plain_labels(np.array([0.5, 1.0]), 2)

@@ -46,7 +46,7 @@ def of_columns(data: Any, names: Collection[str]) -> Source:
     return Source(frame.select([name for name in frame.columns if name in names]).to_native())
 
 
-def _table_of(data: Any) -> Any:
+def _table_of(data: object) -> Any:
     """A batch of Arrow's as a table of it; any other frame as it is."""
     return pa.Table.from_batches([data]) if isinstance(data, pa.RecordBatch) else data
 
@@ -91,12 +91,12 @@ def of_sparse(matrix: Any) -> NDArray[Any] | pd.DataFrame:
     return pd.DataFrame({ROW: np.array(said), ENTRIES: np.diff(rows.indptr).astype(np.float64)})
 
 
-def by_rows(data: Iterable[Any]) -> Floats:
+def by_rows(data: Iterable[object]) -> Floats:
     """Rows that are no row of numbers (arrays of more dimensions, objects) as a digest each."""
     return np.array([[_number(_bytes(row))] for row in data])
 
 
-def _bytes(row: Any) -> bytes:
+def _bytes(row: object) -> bytes:
     """What a row holds: a text, numbers, or what it shows."""
     if isinstance(row, str):
         return b"text:" + row.encode()

@@ -7,7 +7,6 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -33,7 +32,7 @@ class UntypedTable:
     types: Mapping[str, str] = field(default_factory=dict)
     task: Task | None = None
     by_estimator: bool = False
-    native: Any = None  # the table as it was handed over, for estimators that read columns in their own types
+    native: object = None  # the table as it was handed over, for estimators that read columns in their own types
 
     def __len__(self) -> int:
         return len(self.columns[0]) if self.columns else 0 if self.task is None else len(self.task)

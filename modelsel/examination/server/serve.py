@@ -23,7 +23,7 @@ from modelsel.examination.server.web import bearer, forecast_of, in_turn
 from modelsel.examination.sit import Shown
 
 
-def application(service: ExamService, host: str = "127.0.0.1") -> Any:
+def application(service: ExamService, host: str = "127.0.0.1") -> object:
     """The ASGI application: `/mcp` for agents, the rest for people and programs."""
     try:
         from modelsel.examination.server.web import CallRates, routes

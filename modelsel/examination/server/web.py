@@ -56,7 +56,7 @@ def routes(service: ExamService) -> list[Route]:
         data = await _body(request, service.largest)
         return JSONResponse(asdict(await in_turn(partial(service.answer, asker, data, _forecast(request)))))
 
-    def gives(work: Callable[[], Any]) -> Handler:
+    def gives(work: Callable[[], object]) -> Handler:
         async def handler(_request: Request) -> Response:
             return JSONResponse(await run_in_threadpool(work))
 

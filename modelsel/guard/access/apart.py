@@ -136,7 +136,7 @@ VERDICTS = ("cannot be told apart", "fewer errors", "more errors")
 
 def closing_intent(
     ask: PreparedLook, position: LookContext, handed: Sequence[Handed], delta: float, share: float
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The intent: which answers will be shown, and where each stands."""
     standing = position.standing
     alone = -log(index_weight(standing.look)) + standing.spent + log(max(1, len(handed)))
@@ -244,7 +244,7 @@ def all_of_a_label(task: Task) -> float:
 
 def unguarded_intent(
     request: LookRequest, subject: RowFingerprints, predictions: str, memory: RowSetIndex, score: float | None = None
-) -> dict[str, Any] | None:
+) -> dict[str, object] | None:
     """The intent of an unguarded look; None where this very number (where it is known: this `score`) was shown before."""
     history, sealing, selected = memory.history, request.sealing, request.selected
     metric = metric_of(sealing.measure)
@@ -266,7 +266,7 @@ def unguarded_intent(
     }  # fmt: skip
 
 
-def unguarded_reveal(intent: Look, found: LabelSummary, sealing: TestSetDeclaration) -> dict[str, Any]:
+def unguarded_reveal(intent: Look, found: LabelSummary, sealing: TestSetDeclaration) -> dict[str, object]:
     """The reveal: nothing is charged to this look itself."""
     errors = found.errors if kind_of(sealing.measure) in WITH_COUNT else None
     return {**origin(), "intent": intent.id, "symbol": "unguarded", "score": found.score, "errors": errors,

@@ -7,7 +7,6 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from math import isfinite
 from pathlib import Path
-from typing import Any
 
 from filelock import FileLock, Timeout
 
@@ -117,7 +116,7 @@ def _replay(writing: WriteTransaction, ask: PreparedLook, history: History, know
     )
 
 
-def _as_known_now(writing: WriteTransaction, ask: PreparedLook, history: History, known: PastLook) -> dict[str, Any]:
+def _as_known_now(writing: WriteTransaction, ask: PreparedLook, history: History, known: PastLook) -> dict[str, object]:
     """The interval that a known answer has today: after merges, and for units where it is said since that rows are none."""
     limits = standing_interval(known, history.looks_at(known.facts.charged or [known.testset]))
     seals = history.sealings([known.testset])
@@ -337,7 +336,7 @@ def _refuse(
 
 def _intent(
     ask: PreparedLook, position: LookContext, terms: LookTerms, channel: ReleaseMechanism, findings: tuple[Finding, ...]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Gather the facts of an intent, which stands in the ledger before any label is opened."""
     sealing, selected, standing = ask.request.sealing, ask.request.selected, position.standing
     nats = standing.nats(terms.delta / channel.numbers)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
 
 from modelsel.core.fingerprint import digest
 from modelsel.core.types import Table
@@ -97,7 +96,7 @@ def _measured(terms: SealTerms) -> dict[str, str]:
     return {"measure": terms.metric, "measured": terms.measure}
 
 
-def _on_record(history: History, subject: RowFingerprints, spec_id: str) -> dict[str, Any]:
+def _on_record(history: History, subject: RowFingerprints, spec_id: str) -> dict[str, object]:
     """The latest predictions of a study for these rows, and the measure that it chose by."""
     mine = (RecordedSelection.of(entry) for entry in history.selections if entry.brief.testset == subject.digest)
     noted = [one for one in mine if one.spec_id == spec_id and one.predictions]
@@ -131,7 +130,7 @@ def record_prediction(ledger: Ledger, table: Table, key: IdentityKey, folder: st
     ledger.write(lambda writing: note(writing, facts))
 
 
-def contacts(entries: Sequence[LedgerEntry]) -> list[dict[str, Any]]:
+def contacts(entries: Sequence[LedgerEntry]) -> list[dict[str, object]]:
     """All of them, oldest first: what was done, when, by whom, with how many rows, and which sealed set these are."""
     sealed = {entry.brief.testset for entry in entries if entry.kind == "seal"}
     names = ("contact", "at", "user", "host", "n", "folder")

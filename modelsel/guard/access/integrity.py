@@ -118,7 +118,7 @@ def _recover(
     return list(dict.fromkeys(found.values()))
 
 
-def _facts(testset: str, n: int, head: str, anchor: str, facts: Mapping[str, str]) -> dict[str, Any]:
+def _facts(testset: str, n: int, head: str, anchor: str, facts: Mapping[str, str]) -> dict[str, object]:
     """Gather the facts of a recovered look; what nobody knows of it is charged at its worst."""
     rows = int(facts.get("n", n))
     off = facts.get("policy") == "off"

@@ -180,7 +180,7 @@ def copy_all(
             copies[entry.hash] = writing.append(entry.kind, facts)
 
 
-def _facts(entry: LedgerEntry, under: RowFingerprints, key: IdentityKey) -> dict[str, Any]:
+def _facts(entry: LedgerEntry, under: RowFingerprints, key: IdentityKey) -> dict[str, object]:
     """Take over the facts of an entry that hold under the home's own key."""
     facts: Mapping[str, Any] = entry.facts
     renamed = {

@@ -111,7 +111,7 @@ def sizes(units: Integers, rate: float, nats: float, unit: str = GROUPS) -> dict
     return bound_for(sizes_of(units), rate, nats, unit)
 
 
-def bound_for(said: Mapping[str, int], rate: float, nats: float, unit: str = GROUPS) -> dict[str, Any]:
+def bound_for(said: Mapping[str, int], rate: float, nats: float, unit: str = GROUPS) -> dict[str, object]:
     """The same for units whose sizes a seal states."""
     from modelsel.statistics.units.intervals import chernoff_limits, hoeffding_limits
 

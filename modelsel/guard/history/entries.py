@@ -9,7 +9,6 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import cache
 from math import inf
-from typing import Any
 
 import numpy as np
 
@@ -73,7 +72,7 @@ def terms_of(policy: Policy, sealing: TestSetDeclaration) -> SealTerms:
 
 def seal_facts(
     subject: RowFingerprints, sealing: TestSetDeclaration, terms: SealTerms, key_id: str, space: int | None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The facts of a seal, but for the row sets that are stored beside it."""
     return {
         **origin(), "testset": subject.digest, "train": subject.train, "source": subject.source, "n": len(subject.test.bound),
@@ -85,7 +84,7 @@ def seal_facts(
     }  # fmt: skip
 
 
-def intent_to_burn(subject: RowFingerprints, sealing: TestSetDeclaration, price: float, history: History) -> dict[str, Any]:
+def intent_to_burn(subject: RowFingerprints, sealing: TestSetDeclaration, price: float, history: History) -> dict[str, object]:
     """The intent of giving all labels away."""
     past = history.looks_at([subject.digest])
     return {

@@ -42,7 +42,7 @@ class Statement:
         return {"independent": self.says, "assignment": self.assignment} if self.says else {}
 
 
-def seal_of(sealing: TestSetDeclaration, subject: RowFingerprints) -> dict[str, Any]:
+def seal_of(sealing: TestSetDeclaration, subject: RowFingerprints) -> dict[str, object]:
     """What a seal states of independence, with the sizes of units."""
     said, units = Statement.of(sealing, subject), units_of(sealing)
     sizes = {} if said.says != UNITS or units is None else {"sizes": sizes_of(units), "unit": sealing.sealed.unit}

@@ -99,7 +99,7 @@ def _stored_digests(entries: list[LedgerEntry]) -> tuple[str, ...]:
 class Witnessed:
     """The memory of this home and its anchors before the entries were read; `damaged` has findings about the home's own."""
 
-    remembered: Mapping[str, Any]
+    remembered: Mapping[str, object]
     seen: tuple[tuple[str, Mapping[str, str]], ...]
     unasked: tuple[Finding, ...]
     damaged: tuple[Finding, ...] = ()
@@ -172,7 +172,7 @@ def _touched_sets(history: History, study: str | None) -> list[str]:
     return [testset for testset in dict.fromkeys(every) if testset in mine]
 
 
-def _test_set(history: History, testset: str, load: Callable[[str], RowSet], ahead: bool) -> dict[str, Any]:
+def _test_set(history: History, testset: str, load: Callable[[str], RowSet], ahead: bool) -> dict[str, object]:
     """Gather everything on record about one test set; `ahead`: and what further looks would give."""
     seal = Seal.of(history.seals[testset]) if testset in history.seals else Seal.read({})
     looks = history.looks_at([testset])
@@ -191,7 +191,7 @@ def _test_set(history: History, testset: str, load: Callable[[str], RowSet], ahe
     }  # fmt: skip
 
 
-def _looks(looks: tuple[PastLook, ...], concurrent: tuple[PastLook, ...]) -> Iterator[dict[str, Any]]:
+def _looks(looks: tuple[PastLook, ...], concurrent: tuple[PastLook, ...]) -> Iterator[dict[str, object]]:
     """Yield a line for each look, with what was changed since the one before."""
     before: Mapping[str, Any] | None = None
     for look, instead in zip(looks, later_places(looks, concurrent), strict=True):
@@ -228,7 +228,7 @@ def _shown_answer(look: PastLook) -> dict[str, Any]:
     return {**own, **share, "metric": "within", "beside": beside}
 
 
-def _replays(history: History, testset: str) -> Iterator[dict[str, Any]]:
+def _replays(history: History, testset: str) -> Iterator[dict[str, object]]:
     """Yield a line for each answer that was shown again."""
     looks = {look.id: look for look in history.looks_at([testset])}
     for entry in history.replays:
@@ -241,13 +241,13 @@ def _replays(history: History, testset: str) -> Iterator[dict[str, Any]]:
             }  # fmt: skip
 
 
-def _siblings(history: History, testset: str) -> list[dict[str, Any]]:
+def _siblings(history: History, testset: str) -> list[dict[str, object]]:
     """Every study that chose on the development rows of this test set, tested or not."""
     names = ("at", "study", "folder", "spec_id", "winner", "cv_mean", "cv_rows", "measure", "tried")
     return [RecordedSelection.of(entry).part(names) for entry in history.selections_for(testset)]
 
 
-def _refusals(history: History, testset: str) -> Iterator[dict[str, Any]]:
+def _refusals(history: History, testset: str) -> Iterator[dict[str, object]]:
     """Yield a line for each refused look."""
     for entry in history.of_kind("note"):
         if entry.brief.testset == testset and Note.of(entry).states("refused"):

@@ -41,7 +41,7 @@ class LookForecast:
         return SpendingState(self.index + more, self.spent + more * price, self.space).nats(self.delta)
 
 
-def next_look(history: History, testset: str) -> dict[str, Any] | None:
+def next_look(history: History, testset: str) -> dict[str, object] | None:
     """Price of an answer that agrees with the last cross-validation; None where nobody chose yet.
 
     `interval` is what would be shown for the same error rate; None where none is (pass or fail says no rate), or where the last
@@ -126,7 +126,7 @@ def _outlook(history: History, testset: str, usual: float | None) -> LookForecas
     return replace(outlook, units=units)
 
 
-def _sealed_units(history: History, testset: str, outlook: LookForecast) -> dict[str, Any] | None:
+def _sealed_units(history: History, testset: str, outlook: LookForecast) -> dict[str, object] | None:
     """The facts of units that the first look at rows will state, from the sizes that their seal states."""
     stated = [seal for seal in map(Seal.of, history.sealings([testset])) if seal.sizes]
     return bound_for(stated[-1].sizes or {}, outlook.rate, outlook.nats(), stated[-1].unit or GROUPS) if stated else None

@@ -65,7 +65,7 @@ def _sum_up(stored: Array, start: int, query: Array, power: float, sums: Array) 
 
 
 @kernel(_nrt=False)
-def _select(items: Array, last: int, rank: int) -> Any:
+def _select(items: Array, last: int, rank: int) -> object:
     """The item of a rank among the first, in linear time (Hoare 1961); items are moved."""
     low, high = 0, last
     while low < high:
@@ -89,7 +89,7 @@ def _select(items: Array, last: int, rank: int) -> Any:
 
 
 @kernel(_nrt=False)
-def _reach(t: float, bound: Array) -> Any:
+def _reach(t: float, bound: Array) -> object:
     """Up to which sum rows may be among the nearest, where so many are within t."""
     return np.float32(t + 4.0 * (bound[SQUARE_ROOT] * np.sqrt(t) + bound[CONSTANT] + bound[SHARE] * t))
 

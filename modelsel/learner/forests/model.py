@@ -162,7 +162,7 @@ class ForestModel(FittedModel):
     def describe(self) -> Description:
         """Describe the model: its features as facts, nodes and votes as arrays."""
         facts = {"classes": self.classes, "features": [[f.name, f.kind, list(f.levels)] for f in self.features]}
-        arrays: dict[str, NDArray[Any]] = {
+        arrays: dict[str, NDArray[np.generic]] = {
             "nodes": self.nodes, "trees": self.trees, "cuts": np.concatenate([np.zeros(0), *self.cuts]),
             "cut_counts": np.array([len(own) for own in self.cuts], np.int64), "marks": self.marks, "first": self.first,
             "voted": self.voted, "shares": self.shares,

@@ -58,7 +58,7 @@ class OutOfBagPath:
         return self.path.model(learner)
 
 
-def _put_together(known: Booleans, one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+def _put_together(known: Booleans, one: NDArray[np.generic], other: NDArray[np.generic]) -> NDArray[Any]:
     """Put answers for the rows that are known and for the others in the places of their rows."""
     whole = np.empty((len(one), len(known), *one.shape[2:]), one.dtype)
     whole[:, known], whole[:, ~known] = one, other

@@ -73,7 +73,7 @@ class TreeModel(FittedModel):
             "features": [asdict(feature) for feature in tree.features],
             "costs": None if self.costs is None else self.costs.tolist(),
         }
-        arrays: dict[str, NDArray[Any]] = {
+        arrays: dict[str, NDArray[np.generic]] = {
             **structure(tree), "prediction": self.cut.prediction, "counts": self.cut.counts, "scores": self.node_scores,
         }  # fmt: skip
         if self.widths is not None:
@@ -117,7 +117,7 @@ def _check_classes(arrays: dict[str, NDArray[Any]], nodes: int, classes: int) ->
     demand((prediction >= 0) & (prediction < classes), "a predicted class is not in the list")
 
 
-def _widths(arrays: dict[str, NDArray[Any]], nodes: int) -> Widths | None:
+def _widths(arrays: dict[str, NDArray[np.generic]], nodes: int) -> Widths | None:
     """Check and read the widths of soft thresholds; None where there are none."""
     if "below" not in arrays:
         return None

@@ -63,7 +63,7 @@ class NumberTreeModel(FittedModel):
         tree = self.cut.tree
         assert tree.numbers is not None
         facts: dict[str, Any] = {"classes": [], "features": [asdict(feature) for feature in tree.features]}
-        arrays: dict[str, NDArray[Any]] = {
+        arrays: dict[str, NDArray[np.generic]] = {
             **structure(tree), "prediction": self.cut.prediction, "counts": self.cut.counts,
             "mean": tree.numbers.mean, "squares": tree.numbers.squares,
         }  # fmt: skip
@@ -104,7 +104,7 @@ class ModelTree(NumberTreeModel):
         own, models = super().describe(), self.cut.models
         assert models is not None
         marks = [term.levels for term in models.terms if term.levels is not None]
-        arrays: dict[str, NDArray[Any]] = {
+        arrays: dict[str, NDArray[np.generic]] = {
             "intercept": models.intercept, "coefficients": models.coefficients, "model_squares": models.squares,
             "term_feature": np.array([term.feature for term in models.terms], np.int64),
             "term_fill": np.array([term.fill for term in models.terms], np.float64),

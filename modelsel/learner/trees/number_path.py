@@ -33,9 +33,9 @@ class NumberTreePath:
     rows: Integers
     growing: Integers  # of these, the rows that grew the tree
     certain: bool  # every analysis row grew the tree and is predicted by the node that counts it
-    _pruned: dict[Any, PrunedTreeCache] = field(default_factory=dict)  # by the loss that prunes
+    _pruned: dict[object, PrunedTreeCache] = field(default_factory=dict)  # by the loss that prunes
 
-    def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> NumberOutputs:
+    def outputs(self, learners: Sequence[object], table: Table, rows: Integers, scores: bool) -> NumberOutputs:
         """Compute the numbers of every learner; learners with the same pruned tree and statistic share them."""
         return NumberOutputs(self._predicted(learners, RoutedRows(self.tree, table, rows)))
 
@@ -88,7 +88,7 @@ class NumberTreePath:
         """A cut tree whose leaves say a statistic."""
         return cut if leaf.statistic in (None, MEAN) else replace(cut, prediction=self._statistics.answers(leaf))
 
-    def _predicted(self, learners: Sequence[Any], sent: RoutedRows) -> Floats:
+    def _predicted(self, learners: Sequence[object], sent: RoutedRows) -> Floats:
         """Number per learner and row."""
         found = np.empty((len(learners), len(sent.rows)))
         for leaf, own in _by_leaf(learners).items():

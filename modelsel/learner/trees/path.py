@@ -78,8 +78,8 @@ class PrunedTreeCache:
 
     tree: DecisionTree
     evidence: PruningData
-    _bases: dict[Any, PrunedView] = field(default_factory=dict)
-    _prunings: dict[Any, PruningPath] = field(default_factory=dict)
+    _bases: dict[object, PrunedView] = field(default_factory=dict)
+    _prunings: dict[object, PruningPath] = field(default_factory=dict)
     _asked: tuple[Sequence[Any], PrunedTrees | None] = ((), None)
 
     def of(self, learners: Sequence[object]) -> PrunedTrees:
@@ -180,7 +180,7 @@ class TreePath:
     judging: Integers | None = None  # analysis rows that neither grew the tree nor may soften it
     _wrong: dict[int, tuple[Codes, Floats]] = field(default_factory=dict)  # training weight misclassified, per prediction
     _scores: dict[Any, tuple[PrunedView, Floats]] = field(default_factory=dict)  # a cut in a key by identity is kept alive
-    _soft: dict[Any, tuple[PrunedView, PrunedView, Widths | None]] = field(default_factory=dict)
+    _soft: dict[object, tuple[PrunedView, PrunedView, Widths | None]] = field(default_factory=dict)
 
     def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
         """Compute classes and scores of every learner; learners with the same pruned tree share them."""

@@ -22,9 +22,9 @@ STRUCTURE = ("parent", "test", "feature", "threshold", "weights", "goodness", "m
 NOMINAL_ONLY = (EQUALITY, MULTIWAY, SUBSET)
 
 
-def structure(tree: DecisionTree) -> dict[str, NDArray[Any]]:
+def structure(tree: DecisionTree) -> dict[str, NDArray[np.generic]]:
     """The nodes of a tree as arrays."""
-    arrays: dict[str, NDArray[Any]] = {
+    arrays: dict[str, NDArray[np.generic]] = {
         "parent": tree.parent, "test": tree.test, "feature": tree.feature, "threshold": tree.threshold,
         "weights": tree.counts, "goodness": tree.goodness, "missing_to": np.asarray(tree.missing_to),
         "subsets": np.concatenate([np.zeros(0, bool), *(tree.subset[node] for node in sorted(tree.subset))]),
@@ -115,7 +115,7 @@ def _demand_each(holds: NDArray[np.bool_], nodes: NDArray[np.int64], what: str) 
         demand(False, f"node {nodes[np.argmin(holds)]} {what}")
 
 
-def _subsets(arrays: dict[str, NDArray[Any]], features: tuple[Feature, ...]) -> dict[int, NDArray[np.bool_]]:
+def _subsets(arrays: dict[str, NDArray[np.generic]], features: tuple[Feature, ...]) -> dict[int, NDArray[np.bool_]]:
     """Divide the marks of subset tests among their nodes."""
     nodes = np.flatnonzero(arrays["test"] == SUBSET)
     ends = np.cumsum([0] + [len(features[arrays["feature"][node]].levels) for node in nodes])
@@ -124,7 +124,7 @@ def _subsets(arrays: dict[str, NDArray[Any]], features: tuple[Feature, ...]) -> 
     return {int(node): marks[ends[i] : ends[i + 1]] for i, node in enumerate(nodes)}
 
 
-def _surrogate_arrays(found: Surrogates) -> dict[str, NDArray[Any]]:
+def _surrogate_arrays(found: Surrogates) -> dict[str, NDArray[np.generic]]:
     """Write surrogate tests as arrays."""
     sides = [found.sides[each] for each in sorted(found.sides)]
     return {
@@ -134,7 +134,7 @@ def _surrogate_arrays(found: Surrogates) -> dict[str, NDArray[Any]]:
     }  # fmt: skip
 
 
-def _surrogates(arrays: dict[str, NDArray[Any]], features: tuple[Feature, ...], nodes: int) -> Surrogates | None:
+def _surrogates(arrays: dict[str, NDArray[np.generic]], features: tuple[Feature, ...], nodes: int) -> Surrogates | None:
     """Check and read surrogate tests; None where there are none."""
     if "surrogate_first" not in arrays:
         return None

@@ -7,7 +7,6 @@ look does first: then all bytes are read and compared with those that were judge
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from sqlalchemy import Connection, func, select
 
@@ -32,7 +31,7 @@ class Reading:
         """Start with nothing read; kept judgements are read where they are given."""
         self._me = me
         self._judged = judged
-        self._last: Sequence[Any] = ()
+        self._last: Sequence[object] = ()
         self._state: tuple[Tops, int] = ({}, -1)
         self._read = TrustedEntries()
         self._base: tuple[TrustedEntries, LedgerBytes] | None = None  # as all was read last, and its bytes

@@ -135,7 +135,7 @@ def serialise(
     return bytes(made.SerializeToString())
 
 
-def doubles(package: ModuleType, name: str, values: object) -> Any:
+def doubles(package: ModuleType, name: str, values: object) -> object:
     """Numbers in double precision, as an attribute of a node."""
     return package.numpy_helper.from_array(np.asarray(values, np.float64).ravel(), name)
 

@@ -80,7 +80,7 @@ def forest_nodes(package: ModuleType, model: ForestModel) -> Iterator[Any]:
     yield node("Gather", ["classes", "index"], ["prediction"])
 
 
-def _ensemble(package: ModuleType, model: ForestModel, tests: list[tuple[int, float]]) -> Any:
+def _ensemble(package: ModuleType, model: ForestModel, tests: list[tuple[int, float]]) -> object:
     """Make the node that holds all trees of a forest."""
     nodes, sizes = model.nodes, np.diff(model.trees)
     tree = np.repeat(np.arange(len(sizes)), sizes)

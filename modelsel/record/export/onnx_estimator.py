@@ -174,7 +174,7 @@ def _levels(package: ModuleType, feature: Feature, one_hot: bool, block: str) ->
         yield node("Cast", [f"{block} is"], [block], to=package.TensorProto.DOUBLE)
 
 
-def _looked_up(package: ModuleType, feature: Feature, codes: dict[str, float], other: float, out: str) -> Iterator[Any]:
+def _looked_up(package: ModuleType, feature: Feature, codes: dict[str, float], other: float, out: str) -> Iterator[object]:
     """Yield nodes that look levels up as numbers."""
     node = package.helper.make_node
     yield node(

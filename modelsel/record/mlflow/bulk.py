@@ -89,7 +89,7 @@ def _named(values: Mapping[str, str], run_id: str) -> Rows:
     return [{"key": key, "value": value, "run_uuid": run_id} for key, value in values.items()]
 
 
-def _metric(metric: LoggedMetric, run: TrackedRun, run_id: str) -> dict[str, Any]:
+def _metric(metric: LoggedMetric, run: TrackedRun, run_id: str) -> dict[str, object]:
     """Fill a row of MLflow's table of metrics."""
     return {
         "key": metric.name,

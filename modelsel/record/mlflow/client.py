@@ -199,7 +199,9 @@ class Client:
         said = sorted(self.api.get_metric_history(run_id, test.name), key=lambda metric: metric.step)
         if said and said[-1].value == test.value:
             return
-        linked: dict[str, Any] = {"model_id": model, "dataset_name": data.name, "dataset_digest": data.digest} if model else {}
+        linked: dict[str, object] = (
+            {"model_id": model, "dataset_name": data.name, "dataset_digest": data.digest} if model else {}
+        )
         self.api.log_metric(run_id, test.name, test.value, timestamp=when, step=len(said), **linked)
 
     def tell(self, run_id: str, run: TrackedRun) -> None:
@@ -245,7 +247,7 @@ def _is_abandoned(folder: Path) -> bool:
         return False
 
 
-def _batches(metrics: list[Any], params: list[Any]) -> Iterator[tuple[list[Any], list[Any]]]:
+def _batches(metrics: list[object], params: list[object]) -> Iterator[tuple[list[object], list[object]]]:
     """Yield as few batches as MLflow's limits allow: 1,000 metrics and 100 params a call, 1,000 entities together."""
     rest = iter(_chunks(params, PARAMS))
     for some in _chunks(metrics, METRICS - PARAMS) or [[]]:

@@ -30,7 +30,7 @@ class Pending:
         return f"{self.folder} is not in MLflow yet" + (f": {self.error}" if self.error else "")
 
 
-def note(folder: Path, writer: str, error: str = "", looks: Sequence[Mapping[str, Any]] = ()) -> None:
+def note(folder: Path, writer: str, error: str = "", looks: Sequence[Mapping[str, object]] = ()) -> None:
     """Note that a write to MLflow is due, what failed so far, and which looks are still to be witnessed."""
     write(folder / NOTE, json.dumps({"writer": writer, "error": error, "looks": list(looks)}))
 

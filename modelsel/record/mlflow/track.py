@@ -67,7 +67,7 @@ class Tracker:
         self.outbox = WriterProcess(self.store) if self.store else None
         self.written = 0
         self.of = 0
-        self.unheard: list[Mapping[str, Any]] = []  # looks handed over to be witnessed, of which nothing was heard since
+        self.unheard: list[Mapping[str, object]] = []  # looks handed over to be witnessed, of which nothing was heard since
 
     @property
     def anchors(self) -> tuple[Anchor, ...]:

@@ -32,7 +32,7 @@ def html(one: Mapping[str, Any]) -> str:
     return f"<p class='soft'>Any one of its lines makes a row a member of the class.</p>{''.join(blocks)}"
 
 
-def _concepts(cut: PrunedView) -> Iterator[dict[str, Any]]:
+def _concepts(cut: PrunedView) -> Iterator[dict[str, object]]:
     """Yield each class with the rules of its leaves."""
     rules = to_rules(cut)
     for index, name in enumerate(cut.tree.classes):
@@ -44,7 +44,7 @@ def _conjunction(cut: PrunedView, rule: TreeRule) -> list[str]:
     return [condition.words(cut.tree.features[condition.feature]) for condition in rule.conditions]
 
 
-def _lines(conjunctions: list[dict[str, Any]]) -> str:
+def _lines(conjunctions: list[dict[str, object]]) -> str:
     if not conjunctions:
         return "  never\n"
     return "".join(f"  {'or' if i else 'if'} {_line(one)}\n" for i, one in enumerate(conjunctions))

@@ -66,7 +66,7 @@ def _contests(studied: SectionContext, task: AnyTask, cut: PrunedView) -> Iterat
     return contests(cut, task, rows, learner.criterion, growth)
 
 
-def _node(task: AnyTask, cut: PrunedView, contest: NodeSplits) -> dict[str, Any]:
+def _node(task: AnyTask, cut: PrunedView, contest: NodeSplits) -> dict[str, object]:
     """Rows and gains at one node; the winner first, the others by their gain. Of numbers with the mean of the rows."""
     won = int(cut.tree.feature[contest.node])
     order = sorted(contest.rivals, key=lambda rival: (rival.feature != won, -rival.goodness, rival.feature))

@@ -75,7 +75,7 @@ def _points(curve: Mapping[str, Any]) -> list[tuple[float, float, float, float]]
     return list(zip(curve["sizes"], curve["training"], curve["assessment"], curve["se"], strict=True))
 
 
-def _of(curve: Mapping[str, Any]) -> str:
+def _of(curve: Mapping[str, object]) -> str:
     """What a curve shows: accuracy, unless it says otherwise."""
     return str(curve.get("of", ACCURACY))
 

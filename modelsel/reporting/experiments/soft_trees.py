@@ -70,7 +70,7 @@ def _kind(grid: SofteningGrid) -> dict[str, Any]:
     }
 
 
-def _method(grid: SofteningGrid, method: str) -> dict[str, Any]:
+def _method(grid: SofteningGrid, method: str) -> dict[str, object]:
     """Sum up one softening: mean area over the best trees and over all, and on how many trees it is better than hard."""
     gain = grid.pooled(method) - grid.pooled("hard")
     laplace = grid.pooled(method, "laplace") - grid.pooled(method)
@@ -83,7 +83,7 @@ def _method(grid: SofteningGrid, method: str) -> dict[str, Any]:
     }
 
 
-def _trees(grid: SofteningGrid) -> list[dict[str, Any]]:
+def _trees(grid: SofteningGrid) -> list[dict[str, object]]:
     names = ("hard", "DR(1)", "auc")
     columns = [grid.splits[grid.distinct], *(grid.pooled(name) for name in names)]
     return [{"splits": int(row[0]), **dict(zip(names, map(_number, row[1:])))} for row in zip(*columns, strict=True)]

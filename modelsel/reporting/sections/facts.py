@@ -68,7 +68,7 @@ def _next_look(upcoming: Mapping[str, object]) -> str:
     return f"{said[0].upper()}{said[1:]}."
 
 
-def how_to_repeat(view: View) -> dict[str, Any]:
+def how_to_repeat(view: View) -> dict[str, object]:
     """Command, configuration, versions and fingerprints."""
     outcome, details = view.outcome, view.details
     prints = {

@@ -67,7 +67,7 @@ def _part(view: View, one: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _row(name: str, line: dict[str, Any]) -> dict[str, Any]:
+def _row(name: str, line: dict[str, Any]) -> dict[str, object]:
     above = "" if "above_noise" not in line else "yes" if line["above_noise"] else "no"
     return {"name": name, "mean": score(line["mean"]), "interval": _ends(line), "above": above}
 

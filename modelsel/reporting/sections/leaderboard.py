@@ -45,7 +45,7 @@ def _reason(kind: str, plugins: tuple[str, ...]) -> str:
         return ""
 
 
-def _row(view: View, row: Row, equal: Set[str]) -> dict[str, Any]:
+def _row(view: View, row: Row, equal: Set[str]) -> dict[str, object]:
     """Write the row of a candidate."""
     return {
         "rank": row.rank or None,
@@ -73,7 +73,7 @@ def _mark(view: View, row: Row, equal: Set[str]) -> str:
     return "equal" if row.id in equal else "" if row.rank else "invalid"
 
 
-def _with_floor(view: View, best: Sequence[Row], equal: Set[str]) -> list[dict[str, Any]]:
+def _with_floor(view: View, best: Sequence[Row], equal: Set[str]) -> list[dict[str, object]]:
     """The best candidates with the floor where its scores belong: below those that are as good."""
     sign = -1 if view.higher else 1
     table = [_row(view, row, equal) for row in best]
@@ -101,7 +101,7 @@ def _behaviour(row: Row) -> tuple[object, ...]:
     return row.label, row.mean, row.se, row.difference_se, row.training_error, row.complexity
 
 
-def _floor_row(line: verdict.BaselineLine) -> dict[str, Any]:
+def _floor_row(line: verdict.BaselineLine) -> dict[str, object]:
     """Write the row of a line of the floor."""
     blank = dict.fromkeys(("complexity", "unit", "size", "training", "status", "reason", "apart"), "")
     words = {

@@ -41,7 +41,7 @@ def section(view: View) -> dict[str, Any]:
     }
 
 
-def _plot(title: str, below: str, x: Floats, y: Floats, diagonal: bool = False) -> dict[str, Any]:
+def _plot(title: str, below: str, x: Floats, y: Floats, diagonal: bool = False) -> dict[str, object]:
     """Draw rows as points, with the line on which they would be right."""
     both = np.concatenate([x, y]) if diagonal else y
     plot, across, up = _frame(title, below, both if diagonal else x, both)
@@ -51,7 +51,7 @@ def _plot(title: str, below: str, x: Floats, y: Floats, diagonal: bool = False) 
     return {"title": title, "svg": plot.svg(), "legend": [], "notes": []}
 
 
-def _by_size(said: Floats, away: Floats) -> dict[str, Any]:
+def _by_size(said: Floats, away: Floats) -> dict[str, object]:
     """Draw the mean absolute error of each tenth of the rows, by what was predicted."""
     order = np.argsort(said, kind="stable")
     parts = [part for part in np.array_split(order, PARTS) if len(part)]

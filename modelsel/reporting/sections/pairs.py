@@ -27,7 +27,7 @@ def section(view: View) -> dict[str, Any]:
     return {"rows": rows, "methods": methods, **_pictures(view, pairs)}
 
 
-def _pictures(view: View, pairs: list[dict[str, Any]]) -> dict[str, str]:
+def _pictures(view: View, pairs: list[dict[str, object]]) -> dict[str, str]:
     """Draw the intervals for wide windows and for narrow ones."""
     return {name: _picture(view, pairs, lanes) if pairs else "" for name, lanes in (("svg", WIDE), ("narrow", NARROW))}
 

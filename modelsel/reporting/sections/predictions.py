@@ -62,7 +62,7 @@ def roc(positive: Floats, truth: Integers) -> tuple[Floats, Floats, float]:
     return false, true, float(np.trapezoid(true, false))
 
 
-def _cells(counts: Integers, classes: list[str]) -> list[dict[str, Any]]:
+def _cells(counts: Integers, classes: list[str]) -> list[dict[str, object]]:
     """Write the rows of the confusion matrix."""
     rows = counts.sum(axis=1)
     return [
@@ -87,7 +87,7 @@ def _largest(counts: Integers, classes: list[str], most: int = 20) -> list[dict[
     return [{"truth": classes[i], "said": classes[j], "count": int(wrong[i, j])} for i, j in pairs if wrong[i, j]]
 
 
-def _roc(truth: Integers, scores: Floats, classes: list[str], grouped: bool) -> dict[str, Any]:
+def _roc(truth: Integers, scores: Floats, classes: list[str], grouped: bool) -> dict[str, object]:
     """Draw a ROC curve per class, with its area."""
     wanted = (
         [1] if len(classes) == 2 else np.argsort(-np.bincount(truth, minlength=len(classes)), kind="stable")[:CURVES].tolist()
@@ -115,7 +115,7 @@ def area_words(area: float, positive: Booleans, scores: Floats, grouped: bool = 
     return f"area {area:.3f} [{low:.3f}, {high:.3f}]"
 
 
-def _calibration(truth: Integers, scores: Floats, grouped: bool) -> dict[str, Any]:
+def _calibration(truth: Integers, scores: Floats, grouped: bool) -> dict[str, object]:
     """Shares that came true, with the band in which a calibrated model's would lie, and the Brier score in its parts."""
     binary = scores.shape[1] == 2
     confidence = scores[:, 1] if binary else scores.max(axis=1)

@@ -8,7 +8,7 @@ from modelsel.reporting.text.words import p_value, percent, score, with_unit
 LEVEL = 0.05
 
 
-def weak_slices(view: View) -> dict[str, Any]:
+def weak_slices(view: View) -> dict[str, object]:
     """Rows of both tables, and how many found slices stand after the correction; empty where nothing was asked for."""
     kept = view.folder.explanation()
     found, shown = kept.get("weak_slices"), kept.get("declared_slices")

@@ -51,7 +51,7 @@ def rows_as_read(outcome: StudySummary, rows: Sequence[Row]) -> list[Row]:
     ]  # fmt: skip
 
 
-def pairs_as_read(outcome: StudySummary, rows: Sequence[Row], pairs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def pairs_as_read(outcome: StudySummary, rows: Sequence[Row], pairs: Sequence[Mapping[str, Any]]) -> list[dict[str, object]]:
     """Differences of roots in place of those of mean squared errors; `rows` are the recorded candidates."""
     if not is_squared(outcome):
         return [dict(pair) for pair in pairs]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -89,7 +89,7 @@ class PreparedBatch:
     task: Task
     fold: Fold
     candidates: Sequence[Candidate]
-    selected: dict[tuple[Any, ...], tuple[Integers | None, Task] | BaseException]
+    selected: dict[tuple[object, ...], tuple[Integers | None, Task] | BaseException]
     identity: tuple[int, str, str]  # what the fit's generator is derived from
 
     @classmethod

@@ -214,7 +214,7 @@ def blank(candidates: Sequence[Candidate], rows: int, classes: int, scores: bool
 MANY = 1 << 16  # different numbers from which a table of them is not worth its places
 
 
-def in_few(predicted: Floats) -> tuple[NDArray[Any], Floats] | None:
+def in_few(predicted: Floats) -> tuple[NDArray[np.generic], Floats] | None:
     """Places, and the different numbers; None where these are many, or more than a quarter of all.
 
     >>> places, different = in_few(np.array([[0.5, 0.5, -0.0, 0.5, 0.5, -0.0, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5]]))

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 from modelsel.core.fingerprint import digest
 from modelsel.core.spec import kind_of, resolved
@@ -61,7 +60,7 @@ class RunContext:
         """Digest of the columns as they were handed over."""
         return "" if self.task.source is None else fingerprint(self.task.source)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Keys do not travel: a worker makes those that it needs."""
         return {name: value for name, value in vars(self).items() if name != "_keys"}
 

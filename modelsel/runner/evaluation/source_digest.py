@@ -1,7 +1,6 @@
 """The digest of a source: columns as they were handed over, of which a table of numbers does not say everything."""
 
 import hashlib
-from typing import Any
 
 import numpy as np
 
@@ -30,7 +29,7 @@ def fingerprint(source: Source) -> str:
     return digest([type(data).__module__, kinds, array_digest(*cells)])
 
 
-def _bytes(row: Any) -> bytes:
+def _bytes(row: object) -> bytes:
     """What a row holds: a text, numbers, or what it shows."""
     if isinstance(row, str):
         return b"text:" + row.encode()

@@ -80,7 +80,7 @@ def _answers(client: Any) -> bool:
     return False
 
 
-def _configure(client: object, work: object) -> AbstractContextManager[Any]:
+def _configure(client: object, work: object) -> AbstractContextManager[object]:
     return parallel_config(DASK, client=client, scatter=[work])  # type: ignore[no-any-return]
 
 
@@ -92,7 +92,7 @@ def _backend() -> type:
         def start_call(self) -> None:
             """Begin, and watch whether the scheduler answers."""
 
-            self.waiting: set[Future[Any]] = set()
+            self.waiting: set[Future[object]] = set()
             self.over = Event()
             super().start_call()
             Thread(target=_watch, args=(self.client, self.waiting, self.over), daemon=True).start()
@@ -105,7 +105,7 @@ def _backend() -> type:
             """At least two: for one, joblib would work in the parent, and what kills a worker must not kill the study."""
             return max(2, int(super().effective_n_jobs(n_jobs)))
 
-        def submit(self, func: object, callback: Callable[[Any], None]) -> Any:
+        def submit(self, func: object, callback: Callable[[object], None]) -> object:
             """Submit a task, and report it where Dask gives it up (KilledWorker): joblib 1.6 would wait for it for ever."""
             job = super().submit(func, callback)
             self.waiting.add(job)
@@ -113,7 +113,7 @@ def _backend() -> type:
             job.add_done_callback(lambda done: callback(done.exception()) if done.exception() is not None else None)
             return job
 
-        def retrieve_result_callback(self, out: object) -> Any:
+        def retrieve_result_callback(self, out: object) -> object:
             if isinstance(out, BaseException):
                 raise out
             return super().retrieve_result_callback(out)

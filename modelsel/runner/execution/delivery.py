@@ -16,7 +16,7 @@ class WorkerDied(Exception):  # noqa: N818  it is an event, not a mistake
     """A worker process was lost, and with it whatever was not yet written."""
 
 
-def one_by_one(ahead: int | str) -> dict[str, Any]:
+def one_by_one(ahead: int | str) -> dict[str, object]:
     """Return joblib's settings for results that are told one after the other, `ahead` jobs on their way."""
     return {"return_as": "generator_unordered", "batch_size": 1, "pre_dispatch": ahead}
 

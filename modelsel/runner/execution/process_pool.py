@@ -10,7 +10,6 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 from joblib.externals.loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
@@ -39,7 +38,7 @@ class ProcessPool:
     worker: tuple[str, Path]
     workers: int
     _apart: ProcessPoolExecutor | None = None
-    _starting: Generator[Any, None, None] | None = None
+    _starting: Generator[object, None, None] | None = None
     _started: bool = False  # anew, after a death
 
     def __call__(self, jobs: Iterable[CellJob], at_once: int = MANY) -> Iterator[CompletedJob]:

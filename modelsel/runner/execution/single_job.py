@@ -53,7 +53,7 @@ class CallResult:
 class Call:
     """A function of importable name, and what it is called with."""
 
-    function: Callable[..., Any]
+    function: Callable[..., object]
     arguments: tuple[Any, ...]
     limits: CellLimits = UNLIMITED
 
@@ -75,7 +75,7 @@ class Call:
             return Failure("error", f"what was fitted cannot be sent: {type(problem).__name__}: {problem}")
 
 
-def run_in_pool(pool: Pool, limits: CellLimits, function: Callable[..., Any], *arguments: object) -> Any:
+def run_in_pool(pool: Pool, limits: CellLimits, function: Callable[..., object], *arguments: object) -> object:
     """The function's result, or the Failure; computed as a cell of this pool would be."""
     found = _send(pool, limits, Call(function, arguments, limits))
     if isinstance(found, Failure):
@@ -99,7 +99,7 @@ def _send(pool: Pool, limits: CellLimits, call: Call) -> CallResult | Failure:
             return _unpack(_twice(partial(_on_the_cluster, cluster), cluster.is_death, limits))
 
 
-def _twice(attempt: Callable[[], Any], is_death: Died, limits: CellLimits) -> Any:
+def _twice(attempt: Callable[[], object], is_death: Died, limits: CellLimits) -> Any:
     """Repeat an attempt whose worker died; a second death is a failure."""
     for _ in range(ATTEMPTS):
         began = time.monotonic()

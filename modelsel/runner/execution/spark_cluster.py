@@ -71,7 +71,7 @@ def _backend(module: ModuleType) -> type:
     theirs: Any = module.SparkDistributedBackend
 
     class Backend(theirs):  # type: ignore[misc]
-        def submit(self, func: object, callback: object = None) -> Any:
+        def submit(self, func: object, callback: object = None) -> object:
             return _Told(super().submit(func, callback))
 
         def abort_everything(self, ensure_ready: bool = True) -> None:

@@ -84,7 +84,7 @@ def _numbers(nodes: list[dict[str, Any]], weight: Floats) -> NodeNumbers:
     return NodeNumbers(mean, np.array([node.get("squared_error", 0.0) for node in nodes], np.float64) * weight)
 
 
-def _term(term: Term, features: tuple[Feature, ...]) -> dict[str, Any]:
+def _term(term: Term, features: tuple[Feature, ...]) -> dict[str, object]:
     """Write a term as plain data: `levels` are those that count as 1, and a missing value counts as `missing`."""
     feature = features[term.feature]
     named = None if term.levels is None else [feature.levels[level] for level in np.flatnonzero(term.levels)]
@@ -133,7 +133,7 @@ def _renumbered(stands: Booleans) -> dict[int, int]:
     return {int(node): number for number, node in enumerate(np.flatnonzero(stands))}
 
 
-def _node(cut: PrunedView, node: int, number: Mapping[int, int], widths: Widths | None) -> dict[str, Any]:
+def _node(cut: PrunedView, node: int, number: Mapping[int, int], widths: Widths | None) -> dict[str, object]:
     """Write a node as plain data."""
     tree, is_leaf = cut.tree, bool(cut.leaf[node])
     parent = int(tree.parent[node])

@@ -143,7 +143,7 @@ def choices(results: Results, grid: SofteningGrid) -> list[dict[str, Any]]:
     return [_set(grid, k, honest[k], intervals[k]) for k in range(grid.sets)]
 
 
-def _set(grid: SofteningGrid, k: int, honest: tuple[int, int, int], interval: tuple[float, float]) -> dict[str, Any]:
+def _set(grid: SofteningGrid, k: int, honest: tuple[int, int, int], interval: tuple[float, float]) -> dict[str, object]:
     """Describe both choices of one training set."""
     paper = _largest(grid.area[..., k], grid.splits[:, k])
     return {
