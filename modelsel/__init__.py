@@ -3,7 +3,6 @@
 The names and their types stand in `__init__.pyi`; each is found on first use, so that importing modelsel costs nothing.
 """
 
-
 _RUN, _COMMANDS = "modelsel.api.run", "modelsel.api.commands"
 _HOMES = {
     "run": _RUN,

@@ -48,6 +48,7 @@ def _absent(slot: Slot) -> None:
 
 
 def _word(slot: Slot, value: object) -> object:
+    """Raise what is wrong with a word that is none of those allowed."""
     if isinstance(value, bool):
         raise WrongError(
             f"{_show_value(value)} is no name", "YAML reads off, on, yes, no as truth values: put the name in quotes"

@@ -252,6 +252,7 @@ class Csv(File):
                 yield Problem("MSEL-305", f"{value!r} is not one character", f"dataset.{setting}", fix)
 
     def _sign(self, head: str) -> str:
+        """The character between two fields: the one declared, or what the first lines suggest."""
         return (
             recognise_delimiter(head[: head.rfind("\n") + 1] or head)
             if self.delimiter == AUTO

@@ -42,6 +42,7 @@ class Tpe:
 
     @cached_property
     def _study(self) -> Any:
+        """The study of Optuna, made when the first trial is asked for."""
         import optuna
 
         with _quiet():

@@ -136,6 +136,7 @@ def _member(description: Description, place: int, steps: int) -> Member:
 
 
 def _fitted_again(member: Member, task: Task, rows: Integers) -> Member:
+    """Fit the member on some rows where its model can be fitted anew; others stay as they are."""
     if not hasattr(member.model, "refit"):
         return member
     ready = member.steps(without_classes(task))

@@ -108,6 +108,7 @@ class M5pPath:
         return self._cuts[learner]
 
     def _fitted(self, learner: M5p) -> FittedModels:
+        """The models of all nodes for some settings, fitted once."""
         key = learner.min_split, learner.leaf
         if key not in self._fits:
             self._fits[key] = fit_models(self.grown, learner.min_split, learner.leaf == LINEAR)

@@ -132,6 +132,7 @@ def _values(one: Mapping[str, Any]) -> list[Line]:
 
 
 def _dependence(run: RecordedRun) -> Iterator[Line]:
+    """Yield a line per value of a column, and class where there are classes."""
     for one in run.explanation.get("dependence", ()):
         for value, means in zip(_values(one), one["mean"], strict=True):
             names = run.classes or (None,)

@@ -54,12 +54,14 @@ class _Sums:
 
     @classmethod
     def of(cls, values: Floats, weight: Floats) -> "_Sums":
+        """Sum the rows of a leaf about their mean."""
         total = float(weight.sum())
         mean = values @ weight / total
         centred = values - mean[:, None]
         return cls(total, mean, (centred * weight) @ centred.T)
 
-    def joined(self, other: "_Sums") -> "_Sums":
+    def join(self, other: "_Sums") -> "_Sums":
+        """The sums of both together, about the mean of both."""
         total = self.weight + other.weight
         apart = other.mean - self.mean
         mean = self.mean + apart * (other.weight / total)
@@ -91,7 +93,7 @@ def fit_models(grown: GrownModelTree, min_split: float, linear: bool) -> FittedM
             intercept[node], squares[node] = sums[node].mean[-1], max(float(sums[node].products[-1, -1]), 0.0)
             continue
         left, right = (int(child) for child in tree.children(node))
-        sums[node] = sums.pop(left).joined(sums.pop(right))
+        sums[node] = sums.pop(left).join(sums.pop(right))
         below[node] = below[left] | below[right]
         below[node, place[node]] = True
         asked = np.flatnonzero(below[node]) if linear else np.empty(0, np.int64)

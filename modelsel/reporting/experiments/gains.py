@@ -80,6 +80,7 @@ def _node(task: AnyTask, cut: PrunedView, contest: NodeSplits) -> dict[str, obje
 
 
 def _heading(one: Mapping[str, Any], node: Mapping[str, Any]) -> str:
+    """Name a node by the way to it and by what its rows are."""
     counts = ", ".join(f"{count:g} {name}" for name, count in zip(one["classes"], node["counts"]) if count)
     if "mean" in node:
         counts = f"{node['counts'][0]:g} rows, mean {node['mean']:.6g}"
