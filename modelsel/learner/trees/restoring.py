@@ -84,7 +84,8 @@ def _check_preorder(parent: NDArray[np.int64]) -> None:
     for node, above in enumerate(parent.tolist()):
         while open_ and open_[-1] != above:
             open_.pop()
-        demand(bool(open_) or node == 0, f"node {node} stands outside its parent's subtree")
+        if node and not open_:
+            demand(False, f"node {node} stands outside its parent's subtree")
         open_.append(node)
 
 
