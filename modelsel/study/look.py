@@ -107,10 +107,11 @@ def word_answer(test: TestResult, measure: BaseMeasure) -> TestResult:
     tolerance = getattr(measure, "tolerance", None)
     if not isinstance(measure, CappedError):
         return replace(test, measure=kind_of(measure), tolerance=tolerance)
-    shown = replace(test, measure=WITHIN, tolerance=tolerance)
+    shown = replace(test, measure=WITHIN, tolerance=tolerance, cap=None, above=None)
     if test.score is None or test.errors is None:
         return shown
-    beside = {"measure": MEASURES[measure.power], "score": test.score, "interval": test.interval, "cap": measure.cap}
+    beside = {"measure": MEASURES[measure.power], "score": test.score, "interval": test.interval, "cap": measure.cap,
+              "above": test.above}  # fmt: skip
     counted = (test.counted or {}).get("interval")
     limits = None if counted is None else (float(counted[0]), float(counted[1]))
     return replace(shown, score=test.errors / test.n, interval=limits, beside=beside, counted=None)
