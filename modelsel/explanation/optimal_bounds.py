@@ -41,7 +41,7 @@ DIVIDED, NOT_BINARY, SOFT = (
 )  # fmt: skip
 
 
-class GrownTree(NamedTuple):
+class TreeSize(NamedTuple):
     """A tree fitted on all rows: its size, its training errors, and why the bound is none for it (empty: it is)."""
 
     depth: int
@@ -51,7 +51,7 @@ class GrownTree(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Errors:
+class FoldErrors:
     """Weight that a fold's trees get wrong of rows that they did not see."""
 
     grown: tuple[float, ...]
@@ -87,13 +87,13 @@ def held_to(candidate: Candidate, depth: int) -> Candidate:
     return replace(candidate, learner=replace(candidate.learner, max_depth=depth))
 
 
-def grown(candidate: Candidate, task: ClassTask, seed: int) -> GrownTree:
+def grown(candidate: Candidate, task: ClassTask, seed: int) -> TreeSize:
     """Fit a tree on all rows: one job of the pool."""
     final = fit(candidate, task, seed)
     model, ready = final.model, final.prepared(task)
     assert isinstance(model, TreeModel)
     wrong = float(task.row_weights[final.predict(task) != task.target].sum())
-    return GrownTree(model.depth, model.n_leaves, wrong, _unlike(model, np.asarray(np.isnan(ready.values).any(axis=0))))
+    return TreeSize(model.depth, model.n_leaves, wrong, _unlike(model, np.asarray(np.isnan(ready.values).any(axis=0))))
 
 
 def _unlike(model: TreeModel, gaps: Booleans) -> str:
@@ -159,7 +159,7 @@ def prices(errors: Floats) -> list[float]:
 
 def out_of_fold(
     trees: Sequence[Candidate], task: ClassTask, fold: Fold, seed: int, depth: int, limit: int
-) -> Errors:  # fmt: skip
+) -> FoldErrors:  # fmt: skip
     """Errors of a fold's trees, of equal steps, on the rows that it assesses: one job of the pool.
 
     λ is chosen within the analysis rows: least errors on inner folds, of equals the largest.
@@ -185,7 +185,7 @@ def out_of_fold(
         leaves = float(_path(whole).complexity(tried[best : best + 1])[0])
         errors, bound = _path(whole).front(depth)
     missed = float(weights[rows][found != task.target[rows]].sum())
-    return Errors(wrong, missed, float(weights[rows].sum()), leaves, tried[best].leaf_price, bool((errors == bound).all()))
+    return FoldErrors(wrong, missed, float(weights[rows].sum()), leaves, tried[best].leaf_price, bool((errors == bound).all()))
 
 
 def _said(fitted: PreparedFit, learners: Sequence[OptimalTree], task: ClassTask, rows: Integers) -> Codes:
@@ -195,7 +195,7 @@ def _said(fitted: PreparedFit, learners: Sequence[OptimalTree], task: ClassTask,
     return codes
 
 
-def summary(tree: GrownTree, found: tuple[list[float], list[float]], weight: float) -> dict[str, Any]:
+def summary(tree: TreeSize, found: tuple[list[float], list[float]], weight: float) -> dict[str, Any]:
     """What the record holds of a tree's training errors beside the best of its size, as shares of the weight."""
     cap = min(tree.leaves, len(found[0])) - 1
     least, bound = found[0][cap], found[1][cap]
@@ -207,7 +207,7 @@ def summary(tree: GrownTree, found: tuple[list[float], list[float]], weight: flo
     return told | ({"unlike": tree.unlike} if tree.unlike else {})
 
 
-def beside(at: int, folds: Sequence[Errors], ratio: float) -> dict[str, Any]:
+def beside(at: int, folds: Sequence[FoldErrors], ratio: float) -> dict[str, Any]:
     """The out-of-fold half: shares of wrong weight, and their difference with its interval over folds."""
     weight = np.array([one.weight for one in folds])
     own, best = np.array([one.grown[at] for one in folds]), np.array([one.optimal for one in folds])
@@ -227,9 +227,9 @@ class Compared:
     """A candidate's tree, and the one that is set beside the best: itself, or the same held to the depth of the search."""
 
     candidate: Candidate
-    whole: GrownTree
+    whole: TreeSize
     twin: Candidate
-    size: GrownTree
+    size: TreeSize
 
     @property
     def key(self) -> tuple[str, int]:
@@ -296,7 +296,7 @@ def _of_one_size(
     least = apart(front, trees[0].candidate.preparers, task, seed, depth, max(1, half))
     asked = list(dict.fromkeys([*(one.twin for one in trees), *(one.candidate for one in trees)]))
     limit = max(1, half // searches(len(resampling.folds)))
-    folds: list[Errors] = []
+    folds: list[FoldErrors] = []
     for fold in resampling.folds:
         done = apart(out_of_fold, asked, task, fold, seed, depth, limit) if not isinstance(least, Failure) else least
         if isinstance(done, Failure):

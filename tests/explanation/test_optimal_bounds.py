@@ -15,7 +15,7 @@ from modelsel.explanation.optimal_bounds import (
     DIVIDED,
     INNER,
     NOT_BINARY,
-    Errors,
+    FoldErrors,
     beside,
     front,
     grown,
@@ -126,7 +126,7 @@ def test_out_of_fold_errors_are_those_of_a_loop_by_hand(tables, folded):
 
 
 def test_both_halves_are_said_together():
-    half = Errors((3.0,), 2.0, 50.0, 3.0, 0.01, True)
+    half = FoldErrors((3.0,), 2.0, 50.0, 3.0, 0.01, True)
     told = beside(0, [half, replace(half, grown=(4.0,), ended=False)], 0.5)
     assert (told["grown"], told["optimal"], told["ended"]) == (0.07, 0.04, 1)
     one = {

@@ -57,7 +57,7 @@ def test_what_has_no_best_tree_is_refused_before_a_fit(modelsel):
     none = modelsel("plan", "dataset=wine", "learner=knn", "optimal=bounds")
     assert (none.code, "the space has none: add cart, or leave it out" in none.err) == (2, True)
     Path("numbers.csv").write_text("x,y\n" + "".join(f"{i % 9},{(i * 37) % 101 + 0.5}\n" for i in range(60)))
-    numbers = modelsel("plan", *NUMBERS, "learner=cart_regression", "optimal=bounds")
+    numbers = modelsel("plan", *NUMBERS, "learner=cart", "optimal=bounds")
     assert (numbers.code, "errors of classes, and the target is a number" in numbers.err) == (2, True)
     deep = modelsel("plan", "dataset=wine", "learner=cart", "optimal=bounds", "optimal.depth=5")
     assert (deep.code, "optimal.depth" in deep.err) == (2, True)
