@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from modelsel.config.compose import MEASURE, REGRESSION, Config, for_task
+from modelsel.config.compose import MEASURE, Config, for_task
+from modelsel.config.settings import REGRESSION
 from modelsel.core.errors import ConfigurationError, Problem, RefusedError, StoreError
 from modelsel.core.spec import kind_of, resolved
 from modelsel.core.types import CLASS_TASKS, Booleans, Finding, Integers, NumberTask, Task, positions

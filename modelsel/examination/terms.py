@@ -8,7 +8,8 @@ from math import inf
 from pathlib import Path
 from typing import Any, ClassVar
 
-from modelsel.config.compose import CLASSIFICATION, REGRESSION, Config
+from modelsel.config.compose import Config
+from modelsel.config.settings import CLASSIFICATION, REGRESSION
 from modelsel.core.errors import ConfigurationError, LedgerError, Problem
 from modelsel.core.fingerprint import canonical
 from modelsel.core.spec import make, resolved
