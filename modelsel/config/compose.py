@@ -17,13 +17,12 @@ from modelsel.config import overrides as typed
 from modelsel.config.build import LEARNER, Builder
 from modelsel.config.exam import sitting
 from modelsel.config.expand import DRAW, SPACE, SWEEP, AdaptiveEntry, Space, expand, name_of, read_entries
-from modelsel.config.experiments import unknown
+from modelsel.config.experiments import published_name, unknown
 from modelsel.config.folders import Folders
 from modelsel.config.keywords import Keywords
 from modelsel.config.loader import load
 from modelsel.config.merge import KIND, merge
 from modelsel.config.overrides import OUTER, PARTS
-from modelsel.config.published import published_name
 from modelsel.config.references import hide_environment, plain_data, resolve
 from modelsel.config.settings import (
     ALL,
