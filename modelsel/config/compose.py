@@ -103,7 +103,7 @@ class Config:
     notes: tuple[str, ...] = ()
     published: str = ""  # the name of the published experiment that this is
     folders: Folders = field(default_factory=Folders.of)
-    named: Any = None  # the space as it was asked for: names, or entries
+    named: object = None  # the space as it was asked for: names, or entries
     unsaid: tuple[str, ...] = ()  # what nobody has said, and the kind of target decides
 
     @property
@@ -268,7 +268,7 @@ def _build_parts(settings: Mapping[str, Any], resolved: Mapping[str, object], da
     )  # fmt: skip
 
 
-def _with_ensemble(wanted: object, root: RootSettings | None, builder: Builder) -> Any:
+def _with_ensemble(wanted: object, root: RootSettings | None, builder: Builder) -> object:
     """The space with the ensemble that the study asks for, or without the one that it does not want."""
     if root is None or root.ensemble == EnsembleSettings():
         return wanted
@@ -311,7 +311,7 @@ def _outer(said: object, builder: Builder) -> tuple[Any, str]:
     return (None if settings is None else builder.part("scheme", settings, OUTER)), interval
 
 
-def _around(outer: object, scheme: object, root: RootSettings | None, builder: Builder) -> Any:
+def _around(outer: object, scheme: object, root: RootSettings | None, builder: Builder) -> object:
     """The scheme around the whole selection: `outer`, or the study's own where `corrected` asks for one and none is said."""
     if outer is not None or root is None or scheme is None or root.corrected == BBC:
         return outer
@@ -374,12 +374,12 @@ def _with_kind(value: object, choice: object) -> object:
     return value
 
 
-def _space_as_given(settings: Mapping[str, object]) -> Any:
+def _space_as_given(settings: Mapping[str, object]) -> object:
     """Return the space as it was said, names as names; None where a learner was said instead."""
     return None if settings.get(LEARNER) is not None else settings.get(SPACE)
 
 
-def _wanted_space(settings: Mapping[str, object]) -> tuple[Any, str]:
+def _wanted_space(settings: Mapping[str, object]) -> tuple[object, str]:
     """The space, and the setting that says it: a learner given alone is a space of that one entry."""
     learner = settings.get(LEARNER)
     if learner is None:

@@ -287,7 +287,7 @@ class Estimator(BaseLearner):
         return self.fit_path(task, rows, rng).model(self)
 
     @staticmethod
-    def restore(description: Description) -> Any:
+    def restore(description: Description) -> object:
         """Rebuild learner and model from plain values, which are checked first."""
         said = description.facts["learner"]
         known = {one.name for one in fields(Estimator)}

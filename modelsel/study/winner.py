@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from modelsel.comparison.point632 import is_defined
 from modelsel.config.compose import Config
@@ -118,11 +117,11 @@ RECIPES = ("sklearn", "estimator")  # learners of which a model may be kept as i
 
 def explain_choice(
     config: Config, material: StudyData, folder: RunFolder, selection: Selection, final: Fitted | Failure
-) -> tuple[dict[str, Any], tuple[tuple[FinalModel, Floats], ...]]:
+) -> tuple[dict[str, object], tuple[tuple[FinalModel, Floats], ...]]:
     """Reasons and weak spots of the choice as far as they were asked for, from development rows; the models of the folds."""
     model = final.model if isinstance(final, Fitted) else None
 
-    def apart(function: Callable[..., Any], *arguments: object) -> Any:
+    def apart(function: Callable[..., object], *arguments: object) -> object:
         return run_apart(config, function, selection.candidates, *arguments)
 
     def run(plan: Plan, task: Task, resampling: Resampling) -> Results:

@@ -105,7 +105,7 @@ class Hooks:
         """Watch a metric that is about to be computed."""
 
         @functools.wraps(original)
-        def validate(parameter_constraints: Any, params: Any, caller_name: str) -> Any:
+        def validate(parameter_constraints: object, params: Any, caller_name: str) -> object:
             checked = original(parameter_constraints, params, caller_name)
             if TRUTH in params:
                 said = [value for name, value in params.items() if name.startswith(ARGUMENTS) and name != TRUTH]
@@ -133,7 +133,7 @@ def saying(watch: Watch, method: Callable[..., object]) -> Callable[..., object]
     """A method that predicts, whose answers are told."""
 
     @functools.wraps(method)
-    def predict(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+    def predict(self: Any, X: Any, *args: object, **kwargs: object) -> Any:
         with watch.calling():
             made = method(self, X, *args, **kwargs)
             watch.predicted(self, X, made)
@@ -212,7 +212,7 @@ def _containing(watch: Watch, original: Callable[..., object]) -> Callable[..., 
     """A container that takes the mark of its table over."""
 
     @functools.wraps(original)
-    def make(self: Any, data: Any, *args: Any, **kwargs: Any) -> None:
+    def make(self: object, data: Any, *args: object, **kwargs: object) -> None:
         rows = watch.seen(data, begins=True)
         original(self, data, *args, **kwargs)
         if rows:

@@ -123,7 +123,7 @@ class NumberTreePath:
         """Compute the numbers of every learner; learners with the same pruned tree and statistic share them."""
         return NumberOutputs(self._predicted(learners, RoutedRows(self.tree, table, rows)))
 
-    def complexity(self, learners: Sequence[Any]) -> Floats:
+    def complexity(self, learners: Sequence[object]) -> Floats:
         """Count the leaves that are left for every learner."""
         found = np.empty(len(learners))
         for leaf, own in _by_leaf(learners).items():
