@@ -34,6 +34,7 @@ from modelsel.config.settings import (
     EnsembleSettings,
     ExplainSettings,
     LimitSettings,
+    OptimalSettings,
     PoolSettings,
     RaceSettings,
     RootSettings,
@@ -84,6 +85,7 @@ class Config:
     curve: bool
     search: SearchSettings
     ensemble: EnsembleSettings
+    optimal: OptimalSettings
     explain: ExplainSettings
     outer: Any
     interval: str  # of nested cross-validation
@@ -360,7 +362,7 @@ def _root(settings: Mapping[str, object], builder: Builder) -> RootSettings | No
         for reason in (limit.problems() if limit else ())
     )
     own = {name: settings[name] for name in RootSettings.__dataclass_fields__ if name in settings and name != "limit"}
-    for name in ("search", "ensemble"):
+    for name in ("search", "ensemble", "optimal"):
         if isinstance(own.get(name), str):
             own[name] = {KIND: own[name]}
     root = builder.record(RootSettings, own, "")

@@ -23,7 +23,7 @@ from modelsel.foreign.written import AsGiven, NotPlainError, space
 
 SCHEME = "scheme"
 # settings that refine what stands there; the others take its place
-MERGED = (*COMPOSED, OUTER, "limit", "explain", "search", "ensemble")
+MERGED = (*COMPOSED, OUTER, "limit", "explain", "search", "ensemble", "optimal")
 
 
 @dataclass(frozen=True)

@@ -144,6 +144,21 @@ def _is_ensemble(entry: object) -> bool:
     return (learner.get("kind") if isinstance(learner, Mapping) else learner) == "greedy_ensemble"
 
 
+BOUNDS = "bounds"
+
+
+@dataclass(frozen=True)
+class OptimalSettings:
+    """Each tree that was chosen beside the best trees of its size: training errors, proven bound, errors out of fold."""
+
+    nested: ClassVar[bool] = True
+    kind: str = one_of(OFF, BOUNDS, help="bounds: search the best trees of the size of the winner and of each entry's best")
+    depth: int = whole(3, least=1, most=4, help="levels of tests searched; a deeper tree is also grown anew, held to them")
+    budget: int = whole(
+        100_000, least=2, help="millions of steps for all searches (.5 s a thousand, about); then what is proven"
+    )
+
+
 EMBEDDED = "runs/mlflow.db, or MLFLOW_TRACKING_URI"
 AUTO = "auto"  # of final_test: open it where nothing grave is known of the data; of task: what the target looks like
 CLASSIFICATION, REGRESSION = "classification", "regression"  # what a target may be taken for
@@ -208,6 +223,7 @@ class RootSettings:
     curve: bool = plain(False, help="learning curve of the winner and up to three runners-up: fits on shares of the rows")
     search: SearchSettings = field(default_factory=SearchSettings)
     ensemble: EnsembleSettings = field(default_factory=EnsembleSettings)
+    optimal: OptimalSettings = field(default_factory=OptimalSettings)
     explain: ExplainSettings = field(default_factory=ExplainSettings)
     limit: LimitSettings = field(default_factory=LimitSettings)
 

@@ -47,7 +47,7 @@ def explain_choice(
         config.rule,
         config.guard.tolerance,
     )
-    found = explanation(of, config.explain, config.slices, config.curve)
+    found = explanation(of, config.explain, config.slices, config.curve, config.optimal)
     if not config.explain.sets:
         return found, ()
     kept = fold_models(of)
