@@ -59,6 +59,7 @@ def _sql(predictor: Any, table: str) -> str:
 
 
 def _rules(predictor: Any, _: str) -> str:
+    """The rules of a tree, or of the trees of a forest."""
     from modelsel.record.export.forest_words import forest_rules
     from modelsel.tree.export.rules import rules_text
 
@@ -68,6 +69,7 @@ def _rules(predictor: Any, _: str) -> str:
 
 
 def _dot(predictor: Any, _: str) -> str:
+    """The drawing of a tree, or of the trees of a forest."""
     from modelsel.record.export.forest_words import forest_dot
     from modelsel.tree.export.nested import to_dot
 
@@ -90,6 +92,7 @@ def _json(predictor: Any, _: str) -> str:
 
 
 def _is_forest(predictor: Any) -> bool:
+    """Say whether the final model is a forest, of classes or of numbers."""
     from modelsel.learner.forests.model import ForestModel
     from modelsel.learner.forests.number_model import NumberForestModel
 
