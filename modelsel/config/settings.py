@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from importlib.util import find_spec
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from modelsel.config.suggest import near
 from modelsel.core.errors import Problem
@@ -128,7 +128,7 @@ class EnsembleSettings:
     )
     size: int = whole(10, least=1, most=1000, help="picks, with replacement; of greedy")
 
-    def among(self, entries: Mapping[str, Any]) -> dict[str, Any]:
+    def among(self, entries: Mapping[str, object]) -> dict[str, object]:
         """The entries of a space with the ensemble that was asked for, in the place of one that is there; or without one."""
         others = {name: text for name, text in entries.items() if not _is_ensemble(text)}
         if self.kind == OFF:
