@@ -1,9 +1,9 @@
 """What would an interval of R² on sealed rows be worth? Why `guard.beside` refuses `measure=r2`.
 
 1 − R² = Σ (y − f)² / Σ (y − ȳ)² is a ratio whose terms have no bound. With both capped at B, the square of what a guess of the
-median exceeds for one row in a hundred, Π (1 + λ (num − μ den)) bounds the ratio from below for 0 < λ < 1 / (μ B) and from above
-for −1 / B < λ < 0. Printed: R², the ratio of capped means, and the median half width of 95 % beside a count, on 300 rows, with the
-best of 60 bets in hindsight at the price of 20: no honest choice of a bet is narrower by much.
+median exceeds for one row in a hundred, Π (1 + λ (num − μ den)) bounds the ratio from below for 0 < λ < 1 / (μ B) and from
+above for −1 / B < λ < 0. Printed: R², the ratio of capped means, and the median half width of 95 % beside a count, on 300
+rows, with the best of 60 bets in hindsight at the price of 20: no honest choice of a bet is narrower by much.
 
     python -m benchmarks.simulations.r2_interval
 """
