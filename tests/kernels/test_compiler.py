@@ -101,6 +101,40 @@ def twice(number):
 """
 
 
+AT_ONCE = """
+import sys
+import time
+from pathlib import Path
+from modelsel.kernels import compiler, ready
+
+here, other = (Path(word) for word in sys.argv[1:])
+found = ready.CheckedCache.load_overload
+
+def load_overload(self, *words):  # who finds nothing waits until the other asks for the same kernel, too
+    code = found(self, *words)
+    while code is None and not other.exists():
+        time.sleep(0.01)
+    return code
+
+ready.CheckedCache.load_overload = load_overload
+here.touch()
+import piece
+print("loaded" if piece.twice.stats.cache_hits else "compiled")
+"""
+
+
+def test_of_two_processes_that_want_a_kernel_one_compiles(tmp_path: Path) -> None:
+    (tmp_path / "piece.py").write_text(PIECE)
+    (tmp_path / "use.py").write_text(AT_ONCE)
+    settings = {**os.environ, "MODELSEL_CACHE": str(tmp_path / "cache")}
+    marks = [str(tmp_path / "first"), str(tmp_path / "second")]
+    started = [
+        subprocess.Popen([sys.executable, str(tmp_path / "use.py"), *words], env=settings, stdout=subprocess.PIPE, text=True)
+        for words in (marks, marks[::-1])
+    ]
+    assert sorted(process.communicate(timeout=120)[0] for process in started) == ["compiled\n", "loaded\n"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["nbi", "nbc"])
 @pytest.mark.parametrize("damage", [_cut, _empty, _change])
@@ -134,3 +168,18 @@ def test_a_damaged_kernel_is_not_replaced_by_its_twin(tmp_path: Path) -> None:
     assert again.stdout == first.stdout
     assert "slower twin" not in again.stderr
     assert "was dropped" in again.stderr
+
+
+@pytest.mark.slow
+def test_several_processes_compile_what_is_not_kept_and_each_kernel_once(tmp_path: Path) -> None:
+    code = """
+from modelsel.api.commands import setup
+from modelsel.kernels import compiler
+names = ["preorder", "tallies", "distinct"]
+setup._compile_by_processes(names, 2)
+print(*map(compiler.is_kept, names), compiler.load.cache_info().currsize)
+"""
+    settings = {**os.environ, "MODELSEL_CACHE": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], env=settings, capture_output=True, text=True, check=True, timeout=240)
+    assert done.stdout == "True True True 0\n", "all of them, and none in the process that asks"
+    assert sorted(done.stderr.split("'")[1::2]) == ["distinct", "preorder", "tallies"]
