@@ -63,7 +63,7 @@ class StudyRecord:
     audit: Mapping[str, Any] = field(default_factory=dict)
     pairs: tuple[Pair, ...] = ()
     command: tuple[str, ...] = ()
-    shows: Mapping[str, Any] = field(default_factory=dict)  # name to what it shows, plain data
+    shows: Mapping[str, object] = field(default_factory=dict)  # name to what it shows, plain data
     times: Mapping[str, float] = field(default_factory=dict)  # candidate to seconds for the prediction of 1,000 rows
     folds: tuple[tuple[FinalModel, Floats], ...] = ()  # the winner's model of each fold, and how strange its other rows are
     explained: Mapping[str, object] = field(default_factory=dict)  # reasons and weak spots, plain data

@@ -133,7 +133,9 @@ def beside(result: TestResult, unit: str = "") -> str:
         "no certified interval" if ends is None else f"{percent(result.level)} interval [{shown(ends[0])}, {shown(ends[1])}]"
     )
     value = f"{shown(said['score'])} {unit}".strip()
-    return f"{name} {value}, {limits}, each error counted at most {with_unit(said['cap'], unit)}"
+    above = said.get("above")  # not in records of earlier versions
+    more = f"; {plural(above['rows'], 'row')} of {result.n:,} above that, {interval(above['interval'])} of all" if above else ""
+    return f"{name} {value}, {limits}, each error counted at most {with_unit(said['cap'], unit)}{more}"
 
 
 def ordinal(count: int) -> str:
