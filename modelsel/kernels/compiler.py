@@ -11,6 +11,7 @@ import ast
 import hashlib
 import importlib
 import os
+import re
 import sys
 import threading
 import warnings
@@ -132,6 +133,11 @@ def base() -> Path:
     """`MODELSEL_CACHE`, else the platform's cache: machine code and timings are nobody's secret, and no part of a home."""
     cache = os.environ.get("MODELSEL_CACHE")
     return Path(cache) if cache else platformdirs.user_cache_path("modelsel")
+
+
+def has_own_code(source: Path) -> bool:
+    """Say whether a file has a kernel with a signature, and not only pieces of others."""
+    return re.search(r"@kernel\(\s*(?!\w+=|[\s)])", source.read_text("utf-8")) is not None
 
 
 def size(source: Path) -> int:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from numba.core.dispatcher import Dispatcher
 
 from modelsel.kernels import compiler
 
@@ -183,3 +184,12 @@ print(*map(compiler.is_kept, names), compiler.load.cache_info().currsize)
     done = subprocess.run([sys.executable, "-c", code], env=settings, capture_output=True, text=True, check=True, timeout=240)
     assert done.stdout == "True True True 0\n", "all of them, and none in the process that asks"
     assert sorted(done.stderr.split("'")[1::2]) == ["distinct", "preorder", "tallies"]
+
+
+@pytest.mark.skipif(not compiler.wanted(), reason="twins were chosen")
+def test_files_with_machine_code_of_their_own_are_those_with_a_kernel_that_has_a_signature() -> None:
+    for source in compiler.sources(Path(compiler.__file__).parent):
+        if source.parent != Path(compiler.__file__).parent:
+            module = compiler.load(source.stem)
+            own = [one for one in vars(module).values() if isinstance(one, Dispatcher) and one.__module__ == module.__name__]
+            assert any(one.signatures for one in own) is compiler.has_own_code(source), source.stem

@@ -192,9 +192,9 @@ def compile_kernels() -> Iterator[tuple[str, bool]]:
     """Compile every kernel and every criterion's own function; each name is followed by whether it has machine code."""
     import modelsel.kernels
     from modelsel.core.spec import kinds_of, make
-    from modelsel.kernels.compiler import load, size, sources
+    from modelsel.kernels.compiler import has_own_code, load, size, sources
 
-    files = [path for path in sources(Path(modelsel.kernels.__path__[0])) if "@kernel" in path.read_text("utf-8")]
+    files = filter(has_own_code, sources(Path(modelsel.kernels.__path__[0])))
     names = [path.stem for path in sorted(files, key=size, reverse=True)]
     _compile_by_processes(names, os.cpu_count() or 1)
     for name in names:
