@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import TypeGuard
 
 from modelsel.core.outcome import StudySummary, TestResult
 from modelsel.record.candidates import Row
@@ -10,7 +11,7 @@ from modelsel.statistics.intervals import clopper_pearson
 MANY = 1e3  # from which a score is written without decimals
 
 
-def is_known(value: float | None) -> bool:
+def is_known(value: float | None) -> TypeGuard[float]:
     """A record holds null where there is no number.
 
     >>> is_known(0.0), is_known(None), is_known(float("nan"))
