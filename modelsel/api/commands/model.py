@@ -67,7 +67,7 @@ def predict(
     found = _predictions(outcome, data, explain, sets, interval)
     if threshold is not None:
         found = at_threshold(found, threshold)
-    labels: Sequence[Any] = outcome.classes.tolist()
+    labels: Sequence[object] = outcome.classes.tolist()
     if not found.classes:
         return pd.DataFrame({"prediction": found.labels, **found.more})
     frame = pd.DataFrame(found.scores, columns=[f"score_{label}" for label in labels])
