@@ -238,7 +238,7 @@ def _scoring(watch: Watch, original: Callable[..., object]) -> Callable[..., obj
     """A score that a library computes by itself."""
 
     @functools.wraps(original)
-    def score(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+    def score(self: Any, X: Any, *args: Any, **kwargs: Any) -> object:
         if watch.seen(X, begins=True):
             watch.scored(f"{type(self).__name__}.score", [self.predict(X)])
         return original(self, X, *args, **kwargs)

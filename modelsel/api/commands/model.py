@@ -139,7 +139,7 @@ class Predictions:
     """A label and class scores (in the order of `classes`) per row of a file."""
 
     classes: Sequence[str]
-    labels: Sequence[Any]  # classes by name, or numbers
+    labels: Sequence[object]  # classes by name, or numbers
     scores: Sequence[Sequence[float]]
     ids: Mapping[str, Sequence[str]] = field(default_factory=dict)  # what identifies the rows, where the file has it
     more: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # columns asked for, by name

@@ -61,7 +61,7 @@ def read_by(search: Any) -> dict[str, object]:
     return found if search._numbers else {"classes_": search._labels, **found}
 
 
-def measure_of(scoring: object, measure: object, kind: TaskKind) -> Any:
+def measure_of(scoring: object, measure: object, kind: TaskKind) -> object:
     """The measure of modelsel's that a score is; None for a scorer that only scikit-learn has.
 
     >>> measure_of("neg_mean_squared_error", None, "numbers"), measure_of(None, None, "classes")
