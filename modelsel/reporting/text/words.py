@@ -152,7 +152,7 @@ def _quantiles(said: Sequence[Mapping[str, Any]], end: float, level: float, unit
     def edge(value: float | None) -> str:
         return f"above {number(end)}" if value is None else number(value)
 
-    parts = []
+    parts: list[str] = []
     for one in said:
         low, high = one["interval"]
         verb, what = ("are ", f"{percent(level)} interval ") if not parts else ("", "")
