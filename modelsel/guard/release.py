@@ -441,7 +441,7 @@ RANGES = {"error": (0.0, 1.0), "within": (0.0, 1.0), QUANTILES: (0.0, 1.0), "bal
           "expected_calibration_error": (0.0, 1.0)}  # fmt: skip
 MEANS = ("error", "within", "brier", "cost_matrix", CAPPED)
 CLASSWISE = ("auc", "balanced_error")  # their width shows how many rows each class has, which is priced
-WITH_COUNT = ("error", "within", "cost_matrix", CAPPED)  # weighted or costed: the unweighted count is shown beside, and priced
+WITH_COUNT = (*COUNTED, "cost_matrix", CAPPED)  # weighted or costed: the unweighted count is shown beside, and priced
 
 
 @dataclass(frozen=True)
