@@ -14,15 +14,15 @@ import numpy as np
 from modelsel.core.spec import kind_of, number, one_of, part, plain, resolved, whole
 from modelsel.core.types import BOTH_TASKS, AnyTask, ClassTask, Description, Floats, Integers, NumberTask, Table, TaskKind
 from modelsel.learner.base import BaseLearner
-from modelsel.learner.trees.leaf import Leaf
+from modelsel.learner.trees.leaf import DEVIANCE, SQUARES, Leaf, Loss
 from modelsel.learner.trees.model import TreeModel, restore
-from modelsel.learner.trees.number_model import READS_CLASSES, SQUARED, NumberTreeModel, restore_numbers
+from modelsel.learner.trees.number_model import READS_CLASSES, NumberTreeModel, restore_numbers
 from modelsel.learner.trees.number_path import NumberTreePath
 from modelsel.learner.trees.path import TreePath, held_back
 from modelsel.tree.growing.columns import columns
 from modelsel.tree.growing.grow import grow
 from modelsel.tree.growing.grow_numbers import grow_numbers
-from modelsel.tree.growing.growth import BY_COUNT, POLICIES, GrowthParams
+from modelsel.tree.growing.growth import BY_COUNT, POISSON_DEVIANCE, POLICIES, GrowthParams
 from modelsel.tree.pruning import StoppingLimits
 from modelsel.tree.routing import RerouteState, numbers_by_node, route, weights_by_node
 from modelsel.tree.structure.evidence import PruningData
@@ -30,7 +30,6 @@ from modelsel.tree.structure.evidence import PruningData
 BY_SURROGATES = ("surrogate", BY_COUNT)
 # A training row goes where it would go when predicted.
 CERTAIN = ("node_mode", "branch", *BY_SURROGATES)
-POISSON = "poisson"
 ABOUT_CLASSES = ("min_leaf_rule", "purity", "significance", "costs")
 SURROGATES_NEED_TWO = "surrogates mimic tests of two branches; use splits.nominal=equality or subset, or another missing policy"
 
@@ -159,15 +158,14 @@ class Tree(BaseLearner):
 
     def _problems_with_numbers(self) -> Iterable[str]:
         """Yield the settings that speak of classes, which a target that is a number has not."""
-        if kind_of(self.criterion) not in (*SQUARED, POISSON):
-            yield f"criterion={kind_of(self.criterion)} {READS_CLASSES}: use criterion=variance or poisson"
+        yield from self._problems_with_growing()
         if "numbers" not in self.pruner.reads:
             yield f"pruner={kind_of(self.pruner)} {READS_CLASSES}: use unpruned, cost_complexity or reduced_error"
         if not self.hard:
             yield f"softener={kind_of(self.softener)} {READS_CLASSES}: use softener=hard"
         if self.splits.nominal == "multiway" and self.missing in BY_SURROGATES:
             yield SURROGATES_NEED_TWO
-        yield from self.leaf.number_problems(kind_of(self.pruner))
+        yield from self.number_leaf.number_problems(kind_of(self.pruner))
         own, usual = resolved(self), resolved(Tree())
         for name in ABOUT_CLASSES:
             if own.get(name) != usual.get(name):
@@ -175,6 +173,16 @@ class Tree(BaseLearner):
         if self.missing == "class_mode" or getattr(self.pruner, "impurity", "") == "entropy":
             name = "pruner.impurity=entropy" if self.missing != "class_mode" else "missing=class_mode"
             yield f"{name} {READS_CLASSES}: use another"
+
+    def _problems_with_growing(self) -> Iterable[str]:
+        """Yield why a criterion grows no tree of numbers."""
+        kind = kind_of(self.criterion)
+        if kind != "gini" and "numbers" not in self.criterion.reads:  # the Gini index of numbers is their variance
+            yield f"criterion={kind} {READS_CLASSES}: use criterion=variance, absolute_error, quantile or poisson"
+        if self.criterion.number_loss.by_quantile and self.missing == "fractional":
+            yield f"criterion={kind} divides no rows: use another missing policy than fractional"
+        if self.number_loss[0] == DEVIANCE and kind_of(self.pruner) == "reduced_error":
+            yield "criterion=poisson is pruned by its own loss: use cost_complexity or unpruned"
 
     def refusal(self, task: AnyTask, rows: Integers) -> str | None:
         weight = len(rows) if task.weights is None else task.weights[rows].sum()
@@ -202,6 +210,18 @@ class Tree(BaseLearner):
     def hard(self) -> bool:
         """Thresholds are steps, not ramps."""
         return kind_of(self.softener) == "hard"
+
+    @cached_property
+    def number_leaf(self) -> Leaf:
+        """What leaves say where the target is a number: unless they are told, what the criterion is about."""
+        grown = self.criterion.number_loss
+        return self.leaf.by_default(grown.quantile if grown.by_quantile else None)
+
+    @property
+    def number_loss(self) -> Loss:
+        """What trees of numbers are pruned by: the loss of what leaves say, of means the deviance if they are grown by it."""
+        own = self.number_leaf.loss
+        return (DEVIANCE, None) if own[0] == SQUARES and self.criterion.number_loss == POISSON_DEVIANCE else own
 
     @property
     def cost_matrix(self) -> Floats | None:
@@ -238,7 +258,7 @@ class Tree(BaseLearner):
     def _number_path(self, task: NumberTask, rows: Integers, rng: np.random.Generator, growth: GrowthParams) -> NumberTreePath:
         """The same of a target that is a number."""
         growing, pruning = held_back(task, rows, self.pruner.fit_key().get("share"), rng)
-        tree = grow_numbers(task, growing, growth, kind_of(self.criterion) == POISSON)
+        tree = grow_numbers(task, growing, growth, self.criterion.number_loss)
         weight, numbers = None, None
         if pruning is not None:
             sent = route(tree, task, pruning)

@@ -13,7 +13,7 @@ import numpy as np
 
 from modelsel.core.types import Floats, Integers, NumberOutputs, NumberTask, Table
 from modelsel.learner.base import training_error
-from modelsel.learner.trees.leaf import MEAN, Leaf
+from modelsel.learner.trees.leaf import MEAN, Leaf, Loss
 from modelsel.learner.trees.number_model import NumberTreeModel, answers
 from modelsel.learner.trees.path import PrunedTree, PrunedTreeCache, PrunedTrees, RoutedRows
 from modelsel.learner.trees.statistic import NodeStatistics
@@ -33,7 +33,7 @@ class NumberTreePath:
     rows: Integers
     growing: Integers  # of these, the rows that grew the tree
     certain: bool  # every analysis row grew the tree and is predicted by the node that counts it
-    _pruned: dict[object, PrunedTreeCache] = field(default_factory=dict)  # by the loss that prunes
+    _pruned: dict[Loss, PrunedTreeCache] = field(default_factory=dict)  # by the loss that prunes
 
     def outputs(self, learners: Sequence[object], table: Table, rows: Integers, scores: bool) -> NumberOutputs:
         """Compute the numbers of every learner; learners with the same pruned tree and statistic share them."""
@@ -42,16 +42,16 @@ class NumberTreePath:
     def complexity(self, learners: Sequence[Any]) -> Floats:
         """Count the leaves that are left for every learner."""
         found = np.empty(len(learners))
-        for leaf, own in _by_leaf(learners).items():
-            left = self._standings(leaf).of([learners[i] for i in own])
+        for (_, loss), own in _by_leaf(learners).items():
+            left = self._standings(loss).of([learners[i] for i in own])
             found[own] = np.array([standing.leaves for standing in left.different], np.float64)[left.which]
         return found
 
     def training_error(self, learners: Sequence[Any]) -> Floats:
         """Compute every learner's root mean squared error on the analysis rows."""
         found = np.empty(len(learners))
-        for leaf, own in _by_leaf(learners).items():
-            left = self._standings(leaf).of([learners[i] for i in own])
+        for (leaf, loss), own in _by_leaf(learners).items():
+            left = self._standings(loss).of([learners[i] for i in own])
             if self.certain and leaf.statistic in (None, MEAN):
                 found[own] = np.array([self._by_squares(standing) for standing in left.different])[left.which]
             else:
@@ -61,15 +61,15 @@ class NumberTreePath:
 
     def model(self, learner: Any) -> NumberTreeModel:
         cut = self.standing(learner).cut
-        return NumberTreeModel(compact(self._saying(cut, learner.leaf)))
+        return NumberTreeModel(compact(self._saying(cut, learner.number_leaf)))
 
     def standing(self, learner: Any) -> PrunedTree:
         """Return the tree that is left for a learner."""
-        return self._standings(learner.leaf).of([learner])[0]
+        return self._standings(learner.number_loss).of([learner])[0]
 
     def members(self, learner: Any) -> tuple[Any, ...]:
         """The learners that one with an open pruning strength (`alpha: path`) stands for on this tree."""
-        standings = self._standings(learner.leaf)
+        standings = self._standings(learner.number_loss)
         pruners = learner.pruner.members(standings.base(learner), standings.known(learner))
         return tuple(replace(learner, pruner=pruner) for pruner in pruners)
 
@@ -77,12 +77,12 @@ class NumberTreePath:
     def _statistics(self) -> NodeStatistics:
         return NodeStatistics(self.tree, self.task, self.growing)
 
-    def _standings(self, leaf: Leaf) -> PrunedTreeCache:
-        """Pruned trees by the loss of a statistic."""
-        if leaf.loss not in self._pruned:
-            evidence = replace(self.evidence, risk=self._statistics.losses(leaf))
-            self._pruned[leaf.loss] = PrunedTreeCache(self.tree, evidence)
-        return self._pruned[leaf.loss]
+    def _standings(self, loss: Loss) -> PrunedTreeCache:
+        """Pruned trees by a loss."""
+        if loss not in self._pruned:
+            evidence = replace(self.evidence, risk=self._statistics.losses(loss))
+            self._pruned[loss] = PrunedTreeCache(self.tree, evidence)
+        return self._pruned[loss]
 
     def _saying(self, cut: PrunedView, leaf: Leaf) -> PrunedView:
         """A cut tree whose leaves say a statistic."""
@@ -91,8 +91,8 @@ class NumberTreePath:
     def _predicted(self, learners: Sequence[object], sent: RoutedRows) -> Floats:
         """Number per learner and row."""
         found = np.empty((len(learners), len(sent.rows)))
-        for leaf, own in _by_leaf(learners).items():
-            left = self._standings(leaf).of([learners[i] for i in own])
+        for (leaf, loss), own in _by_leaf(learners).items():
+            left = self._standings(loss).of([learners[i] for i in own])
             found[own] = self._numbers(left, sent, leaf)[left.which]
         return found
 
@@ -115,9 +115,9 @@ class NumberTreePath:
         return float(np.sqrt(exact_sum(tree.numbers.squares[leaves]) / self.evidence.total))
 
 
-def _by_leaf(learners: Sequence[Any]) -> dict[Leaf, list[int]]:
-    """Positions of learners by what their leaves say."""
-    found: dict[Leaf, list[int]] = {}
+def _by_leaf(learners: Sequence[Any]) -> dict[tuple[Leaf, Loss], list[int]]:
+    """Positions of learners by what their leaves say, and what prunes them."""
+    found: dict[tuple[Leaf, Loss], list[int]] = {}
     for place, learner in enumerate(learners):
-        found.setdefault(learner.leaf, []).append(place)
+        found.setdefault((learner.number_leaf, learner.number_loss), []).append(place)
     return found

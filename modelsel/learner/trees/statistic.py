@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from modelsel.core.types import Floats, Integers, NumberTask
-from modelsel.learner.trees.leaf import M_ESTIMATE, MEDIAN, Leaf
+from modelsel.learner.trees.leaf import DEVIANCE, M_ESTIMATE, MEDIAN, Leaf, Loss
 from modelsel.tree.routing import route
 from modelsel.tree.structure.node import DecisionTree
 
@@ -42,11 +42,12 @@ class NodeStatistics:
         weight = self.tree.weight
         return np.asarray((weight * numbers.mean + leaf.m * numbers.mean[above]) / (weight + leaf.m))
 
-    def losses(self, leaf: Leaf) -> Floats | None:
+    def losses(self, loss: Loss) -> Floats | None:
         """Per node, what it costs as a leaf; None for squared error, which the tree knows itself."""
-        if leaf.quantile is None:
-            return None
-        return self._quantiles(leaf.quantile)[1] * (2.0 if leaf.statistic == MEDIAN else 1.0)
+        name, quantile = loss
+        if quantile is None:
+            return self.tree.deviance_spared if name == DEVIANCE else None
+        return self._quantiles(quantile)[1] * (2.0 if name == MEDIAN else 1.0)
 
     @cached_property
     def _known(self) -> dict[float, tuple[Floats, Floats]]:

@@ -1,4 +1,4 @@
-"""Grow a tree by squared error or Poisson deviance on rows of a task of numbers: by a compiled kernel, or by the NumPy grower.
+"""Grow a tree by squared error, Poisson deviance or the loss of a quantile: by a compiled kernel, or by the NumPy grower.
 
 Growers of classes are shared as far as they go: rows have one class, so that a table of class weights is a weight.
 """
@@ -11,11 +11,11 @@ import numpy as np
 from modelsel.core.types import ClassTask, Floats, Integers, NumberTask
 from modelsel.kernels import stop
 from modelsel.kernels.compiler import load, wanted
-from modelsel.kernels.layout import ENTROPY, GENERAL, GrowthLimits, GrowthRules
+from modelsel.kernels.layout import GENERAL, GrowthLimits, GrowthRules
 from modelsel.tree.growing.assemble import GrowerOutput, assemble
 from modelsel.tree.growing.columns import RankedColumns, columns
 from modelsel.tree.growing.grow import bits_for, check_word
-from modelsel.tree.growing.growth import MISSING, NOMINAL, BaseCriterion, GrowthParams
+from modelsel.tree.growing.growth import MISSING, NOMINAL, SQUARED_ERROR, GrowthParams, NumberLoss
 from modelsel.tree.growing.late_surrogates import Finder, by_surrogates, later
 from modelsel.tree.growing.rows import WeightedRows
 from modelsel.tree.growing.whole_target import WeightedWholes, WholeTarget
@@ -24,12 +24,12 @@ from modelsel.tree.structure.node import DecisionTree, NodeNumbers
 NO_MIMICS = np.zeros((0, 6), np.int64), np.zeros(0), np.zeros(0, np.int64)
 
 
-def grow_numbers(task: NumberTask, rows: Integers, growth: GrowthParams, poisson: bool = False) -> DecisionTree:
+def grow_numbers(task: NumberTask, rows: Integers, growth: GrowthParams, loss: NumberLoss = SQUARED_ERROR) -> DecisionTree:
     """The fully grown tree on `rows` (repeats allowed). Raises `stop.Stopped` when the stop flag is set meanwhile."""
     ranked = columns(task)
     chosen, wholes = whole_rows(task, rows, growth, ranked)
     late = growth.missing == "surrogate" and ranked.known and chosen.unit and wanted()
-    tree = _grown(chosen, wholes, ranked, replace(growth, missing="node_mode") if late else growth, poisson)
+    tree = _grown(chosen, wholes, ranked, replace(growth, missing="node_mode") if late else growth, loss)
     return later(by_surrogates(tree), Finder(chosen, ranked, bits_for(len(chosen.rows)))) if late else tree
 
 
@@ -49,20 +49,21 @@ def whole_rows(
     target = WholeTarget.of(task.target[chosen.rows], float(chosen.weight.sum()))
     divided = growth.missing == "fractional" and not ranked.complete
     wholes = WeightedWholes.of(target, chosen.rows, len(task), chosen.weight, divided)
-    return replace(chosen, weight=wholes.rounded(chosen.weight)), wholes
+    weight = wholes.rounded(chosen.weight)
+    return replace(chosen, rows=chosen.rows[weight > 0], weight=weight[weight > 0]), wholes
 
 
 def _grown(
-    chosen: WeightedRows, wholes: WeightedWholes, ranked: RankedColumns, growth: GrowthParams, poisson: bool
+    chosen: WeightedRows, wholes: WeightedWholes, ranked: RankedColumns, growth: GrowthParams, loss: NumberLoss
 ) -> DecisionTree:
     """Grow by the kernel that is enough."""
     output = None
-    if ranked.known and chosen.unit and not poisson and (kernel := load("grow_numbers_complete")):
+    if ranked.known and chosen.unit and loss == SQUARED_ERROR and (kernel := load("grow_numbers_complete")):
         output = _complete(kernel, chosen, wholes, ranked, growth)
     elif kernel := load("grow_numbers"):
-        output = _general(kernel, chosen, wholes, ranked, growth, poisson)
+        output = _general(kernel, chosen, wholes, ranked, growth, loss)
     if output is None:
-        output = _numpy(chosen, wholes, ranked, growth, poisson)
+        output = _numpy(chosen, wholes, ranked, growth, loss)
     if len(output.nodes) == 0:
         raise stop.Stopped
     tree = assemble(output, chosen.task, ranked, chosen.rows if growth.threshold == "observed" else None)
@@ -92,16 +93,25 @@ def _complete(
 
 
 def _general(
-    kernel: ModuleType, chosen: WeightedRows, wholes: WeightedWholes, ranked: RankedColumns, growth: GrowthParams, poisson: bool
+    kernel: ModuleType,
+    chosen: WeightedRows,
+    wholes: WeightedWholes,
+    ranked: RankedColumns,
+    growth: GrowthParams,
+    loss: NumberLoss,
 ) -> GrowerOutput:
     """Grow by the general kernel."""
 
     from modelsel.kernels.growth import surrogates
     from modelsel.kernels.splits import presort
 
+    if loss.by_quantile:
+        order = np.lexsort((chosen.weight, wholes.whole[chosen.rows]))
+        chosen = replace(chosen, rows=chosen.rows[order], weight=chosen.weight[order])
     task, rules, limits = chosen.task, _rules(chosen, growth), _limits(chosen, growth)
-    if poisson:
-        rules, limits = rules._replace(formula=ENTROPY), limits._replace(exponent=wholes.target.zero)
+    rules = rules._replace(formula=loss.formula)
+    if loss != SQUARED_ERROR:
+        limits = limits._replace(exponent=loss.quantile if loss.by_quantile else wholes.target.zero)
     check_word(ranked, rules.id_bits)
     entries = presort.pack(
         ranked.order, ranked.codes, ranked.sorted_features, ranked.levels, task.target, chosen.number, len(chosen.rows),
@@ -113,28 +123,34 @@ def _general(
         wholes.whole, steps, wholes.parts, rules, limits, surrogates.mimics, stop.FLAG,
     )  # fmt: skip
     weight, mean, squares = moments.T
-    own = _output(nodes, worth, weight, mean, squares, wholes, poisson)
+    own = _output(nodes, worth, weight, mean, squares, wholes, loss)
     return GrowerOutput(nodes, own.goodness, own.counts, *records)
 
 
 def _output(
-    nodes: Integers, worth: Floats, weight: Floats, mean: Floats, squares: Floats, wholes: WeightedWholes, poisson: bool = False
+    nodes: Integers,
+    worth: Floats,
+    weight: Floats,
+    mean: Floats,
+    squares: Floats,
+    wholes: WeightedWholes,
+    loss: NumberLoss = SQUARED_ERROR,
 ) -> GrowerOutput:
     """Records without marks and surrogates, numbers in the target's unit; `counts` are weight, mean, squares."""
     counts = np.stack([weight, wholes.target.value(mean), squares / np.square(wholes.target.scale)], axis=1)
-    return GrowerOutput(nodes, wholes.goodness(worth, weight, poisson), counts, np.zeros(0, np.uint8), *NO_MIMICS)
+    return GrowerOutput(nodes, wholes.goodness(worth, weight, loss), counts, np.zeros(0, np.uint8), *NO_MIMICS)
 
 
 def _numpy(
-    chosen: WeightedRows, wholes: WeightedWholes, ranked: RankedColumns, growth: GrowthParams, poisson: bool
+    chosen: WeightedRows, wholes: WeightedWholes, ranked: RankedColumns, growth: GrowthParams, loss: NumberLoss
 ) -> GrowerOutput:
     """Grow in NumPy what no kernel does."""
-    from modelsel.tree.growing.numpy_numbers import NumberGrower
+    from modelsel.tree.growing.numpy_quantiles import number_grower
 
-    grower = NumberGrower(chosen, ranked, BaseCriterion(), growth, None, wholes=wholes, poisson=poisson)
+    grower = number_grower(chosen, ranked, growth, wholes, loss)
     found = grower.grown()
     mean, squares = np.array(grower.moments).T
-    own = _output(found.nodes, found.goodness, found.counts[:, 0], mean, squares, wholes, poisson)
+    own = _output(found.nodes, found.goodness, found.counts[:, 0], mean, squares, wholes, loss)
     return found._replace(goodness=own.goodness, counts=own.counts)
 
 

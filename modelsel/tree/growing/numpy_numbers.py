@@ -13,6 +13,7 @@ import numpy as np
 
 from modelsel.core.types import Floats, Integers
 from modelsel.kernels.layout import DIVIDED, EQUALITY, MULTIWAY, SUBSET, THRESHOLD
+from modelsel.tree.growing.growth import POISSON_DEVIANCE, SQUARED_ERROR, NumberLoss
 from modelsel.tree.growing.numpy_grower import Grower
 from modelsel.tree.growing.numpy_record import Node
 from modelsel.tree.growing.numpy_tests import SLACK, NodeColumn, Test, stand_ins, with_side
@@ -65,7 +66,7 @@ class NumberGrower(Grower):
     """One growing by squared error; `chosen.task` has one class, so that tables of classes are weights."""
 
     wholes: WeightedWholes = field(kw_only=True)
-    poisson: bool = False
+    loss: NumberLoss = SQUARED_ERROR
     moments: list[tuple[float, float]] = field(default_factory=list)  # mean and Σ w (q − mean)² per node, as they are made
 
     def _worth_a_look(self, node: Node) -> bool:
@@ -78,7 +79,9 @@ class NumberGrower(Grower):
         """Features in order, each with its best test and what it is worth."""
         u, found = self.wholes.centred(node.rows, node.weight), []
         v, size = int(self.wholes.weighted(node.rows, node.weight).sum()), float(node.weight.sum())
-        centre = self.wholes.mean(v, size) + self.wholes.target.zero * self.wholes.parts if self.poisson else np.nan
+        centre = (
+            self.wholes.mean(v, size) + self.wholes.target.zero * self.wholes.parts if self.loss == POISSON_DEVIANCE else np.nan
+        )
         for feature in sorted(node.features):
             column, kind = self._column(node, feature), self._kind(feature)
             test = self._best(column, kind, u, centre)
@@ -87,8 +90,8 @@ class NumberGrower(Grower):
         return found
 
     def shown(self, node: Node, value: float) -> float:
-        """The decrease of the mean squared error (or the deviance) at the node, in squares of the target's unit."""
-        return float(self.wholes.goodness(np.array(value), node.weight.sum(), self.poisson))
+        """The decrease of the mean loss at the node, in the target's unit or its squares."""
+        return float(self.wholes.goodness(np.array(value), node.weight.sum(), self.loss))
 
     def _contest(self, node: Node) -> tuple[int, Test, float] | None:
         best: tuple[int, Test, float] | None = None
