@@ -5,11 +5,11 @@ from typing import Any
 
 from modelsel.config.compose import Config
 from modelsel.core.selection import Selection
-from modelsel.core.types import Floats, Resampling, Task
+from modelsel.core.types import Resampling, Task
 from modelsel.explanation.explain import StudyToExplain, explanation, fold_models
 from modelsel.planning.make import Plan
 from modelsel.record.folder import RunFolder
-from modelsel.record.study_record import FinalModel
+from modelsel.record.study_record import FinalModel, UnseenRows
 from modelsel.runner.aggregation.results import Results
 from modelsel.runner.evaluation.limits import CellLimits
 from modelsel.runner.execution.single_job import Failure
@@ -23,7 +23,7 @@ RECIPES = ("sklearn", "estimator")  # learners of which a model may be kept as i
 
 def explain_choice(
     config: Config, material: StudyData, folder: RunFolder, selection: Selection, final: Fitted | Failure
-) -> tuple[dict[str, Any], tuple[tuple[FinalModel, Floats], ...]]:
+) -> tuple[dict[str, Any], tuple[tuple[FinalModel, UnseenRows], ...]]:
     """Reasons and weak spots of the choice as far as they were asked for, from development rows; the models of the folds."""
     model = final.model if isinstance(final, Fitted) else None
 
