@@ -364,7 +364,7 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
         return with_source(_table(values, self.final_.features, UncheckedRows if late else RowTable), X, self.final_)
 
 
-def with_source(table: Table, X: Any, final: Final) -> Table:
+def with_source(table: Table, X: object, final: Final) -> Table:
     """The rows with their columns in their own types, for a model that reads those; any other gets the table alone."""
     model: Any = final.model
     if not getattr(getattr(model, "learner", None), "reads_source", False):
@@ -393,7 +393,7 @@ class Classifier(ClassifierMixin, LearnerEstimator):  # type: ignore[misc]
     ['a']
     """
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: object, y: object, sample_weight: object = None) -> Self:
         """Fit on rows × features.
 
         Parameters
@@ -424,7 +424,7 @@ class Classifier(ClassifierMixin, LearnerEstimator):  # type: ignore[misc]
         task, self.classes_ = task_of(self, X, y, sample_weight)
         return self._fit_on(task)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: object) -> NDArray[Any]:
         """Predict the label of each row.
 
         Parameters
@@ -447,7 +447,7 @@ class Classifier(ClassifierMixin, LearnerEstimator):  # type: ignore[misc]
         return labels
 
     @available_if(has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: object) -> Floats:
         """Compute the class scores of each row; AttributeError for a learner that gives decision values alone.
 
         Parameters
@@ -469,7 +469,7 @@ class Classifier(ClassifierMixin, LearnerEstimator):  # type: ignore[misc]
         return self.final_.scores(table)
 
     @available_if(has_decisions)  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: object) -> Floats:
         """Compute the decision values of each row, where an estimator of another library has them; else AttributeError.
 
         Parameters
@@ -550,7 +550,7 @@ class Regressor(RegressorMixin, LearnerEstimator):  # type: ignore[misc]
     ) -> None:
         super().__init__(learner, settings, seed)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: object, y: object, sample_weight: object = None) -> Self:
         """Fit on rows × features.
 
         Parameters
@@ -610,7 +610,7 @@ class Regressor(RegressorMixin, LearnerEstimator):  # type: ignore[misc]
         return tags
 
 
-def task_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> tuple[Task, NDArray[Any]]:
+def task_of(estimator: object, X: object, y: object, sample_weight: Any = None) -> tuple[Task, NDArray[np.generic]]:
     """The task of a call of `fit`, and the labels of its classes; the estimator learns its features' number and names."""
     table, y = _training(estimator, X, y)
     if not countable(y):
@@ -624,7 +624,7 @@ def task_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> tuple[
     return task, classes
 
 
-def numbers_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> NumberTask:
+def numbers_of(estimator: object, X: object, y: object, sample_weight: object = None) -> NumberTask:
     """The task of a call of `fit` with numbers as targets; the estimator learns its features' number and names."""
     table, y = _training(estimator, X, y, numeric=True)
     weights = None if sample_weight is None else _check_sample_weight(sample_weight, table.values, dtype=np.float64)
@@ -634,7 +634,7 @@ def numbers_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Num
     )  # fmt: skip
 
 
-def _training(estimator: Any, X: Any, y: Any, numeric: bool = False) -> tuple[Table, NDArray[Any]]:
+def _training(estimator: Any, X: Any, y: Any, numeric: bool = False) -> tuple[Table, NDArray[np.generic]]:
     """Read X and y for fitting: the features are described by a frame's types, or are all numeric."""
     if is_frame(X):
         validate_data(estimator, X, skip_check_array=True)
@@ -669,7 +669,7 @@ def countable(labels: NDArray[np.generic]) -> bool:
     return labels.ndim == 1 and labels.dtype.kind in "iu" and len(labels) > 0
 
 
-def distinct(labels: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
+def distinct(labels: NDArray[Any]) -> tuple[NDArray[np.generic], Codes]:
     """The labels in ascending order, and the place of each row's among them.
 
     >>> classes, place = distinct(np.array([7, 5, 7]))

@@ -19,8 +19,7 @@ from modelsel.kernels.trees import soft
 from modelsel.planning.batch import fit_digest
 from modelsel.runner.evaluation.preprocessing import rows_digest
 from modelsel.runner.study_data import prepare
-from modelsel.softener.nelder_mead import NelderMead
-from modelsel.softener.ramp_objective import Objective, evaluate
+from modelsel.softener.nelder_mead import NelderMead, Objective, evaluate
 from modelsel.softener.range_fraction import RangeFraction
 from modelsel.tree.softening import Widths, layout, met
 from modelsel.tree.structure.node import PrunedView

@@ -3,8 +3,8 @@
     python -m benchmarks.simulations.prediction_intervals [--repeats 20]
 
 CART and nearest neighbours compete by ten folds and two rules. Intervals about the winner's predictions by its own residuals,
-and by CV+ of the choice repeated (`predict --interval`), are asked of up to 400 other rows: of Friedman 1 with five columns that
-say nothing, drawn anew, and of ten tables (Friedman 2, diabetes, those of NUMBERS.csv with enough rows), drawn without
+and by CV+ of the choice repeated (`predict --interval`), are asked of up to 400 other rows. Friedman 1 with five columns that
+say nothing is drawn anew, of ten tables (Friedman 2, diabetes, those of NUMBERS.csv with enough rows) rows are drawn without
 repetition. On a table of few rows more than are drawn there is little left to ask.
 """
 

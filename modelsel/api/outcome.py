@@ -414,7 +414,7 @@ class Outcome(core.StudySummary):
 
         return self._estimator(fit(candidate, self._development, self.seed), candidate.spec)
 
-    def _estimator(self, final: Any, spec: Mapping[str, Any]) -> StudyClassifier | StudyRegressor:
+    def _estimator(self, final: Any, spec: Mapping[str, object]) -> StudyClassifier | StudyRegressor:
         missing = self._folder.config()["dataset"].get("missing", ())
         return fitted_estimator(final, spec, self.seed, self.classes, missing, content.by_estimator(self._folder))
 

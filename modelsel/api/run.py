@@ -290,7 +290,7 @@ def _run_again(
     return recompose(recorded, settings, config_dir), table
 
 
-def _split_overrides(overrides: Sequence[Any], data: Any) -> tuple[list[str], Any]:
+def _split_overrides(overrides: Sequence[Any], data: Any) -> tuple[list[str], object]:
     """Overrides, and the data that may stand before them."""
     first = overrides[0] if overrides and not isinstance(overrides[0], str) else None
     if first is not None and data is not None:
@@ -305,7 +305,7 @@ def _split_overrides(overrides: Sequence[Any], data: Any) -> tuple[list[str], An
     return words, data if first is None else first
 
 
-def _with(settings: Mapping[str, Any], dataset: Mapping[str, Any]) -> dict[str, Any]:
+def _with(settings: Mapping[str, Any], dataset: Mapping[str, object]) -> dict[str, Any]:
     """Settings with what was said of the data; `dataset={...}` beside it adds features, costs, missing, ..."""
     said = settings.get("dataset") or {}
     own = {"kind": said} if isinstance(said, str) else dict(said)
@@ -378,7 +378,7 @@ class Notebook:
             self.handle.update(bar)
 
 
-def _html(text: str) -> Any:
+def _html(text: str) -> object:
     from IPython.display import HTML
 
     return HTML(text)

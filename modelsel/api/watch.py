@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # a start of a process loads them when there is something to 
     from modelsel.watcher.session import Watch
 
 
-def watch(X_test: Any, y_test: Any = None, *, name: str = "test rows", strict: bool = False) -> tuple[Any, Any]:
+def watch(X_test: object, y_test: object = None, *, name: str = "test rows", strict: bool = False) -> tuple[Any, Any]:
     """Remember rows as sealed, and give both back unchanged.
 
     The ledger keeps keyed hashes of the rows, and nothing of a label. What code does with these rows is seen where it is

@@ -238,7 +238,7 @@ def _classes_with_curves(classes: int) -> range:
     return range(1, 2) if classes == 2 else range(classes)
 
 
-def _numbers(array: NDArray[Any]) -> Floats:
+def _numbers(array: NDArray[np.generic]) -> Floats:
     """Check that stored numbers are one-dimensional and finite."""
     found = np.asarray(array, np.float64)
     if found.ndim != 1 or not np.isfinite(found).all():

@@ -40,7 +40,7 @@ class Units:
     `of_row` is the unit of each row of the matrix, −1 where it was not assessed.
     """
 
-    total: NDArray[Any]
+    total: NDArray[np.generic]
     weight: Floats
     candidates: Integers
     usable: Booleans
@@ -52,7 +52,7 @@ class Units:
         return bool((self.weight == 1.0).all())
 
 
-def units(losses: NDArray[Any], eligible: Booleans, groups: Integers | None, weights: Floats | None) -> Units:
+def units(losses: NDArray[np.generic], eligible: Booleans, groups: Integers | None, weights: Floats | None) -> Units:
     """Assessed rows, summed over groups where there are groups; candidates with a gap in their losses are not usable.
 
     0/1 losses of every row and candidate are not copied: the matrix may be mapped from a file.
@@ -150,7 +150,7 @@ NOBODY: Mapping[int, Repeated] = {}
 
 
 def bbc(
-    losses: NDArray[Any],
+    losses: NDArray[np.generic],
     board: Scoreboard,
     rule: BaseRule,
     *,

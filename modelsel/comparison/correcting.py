@@ -8,7 +8,6 @@ that is paid where BBC lies within two standard errors of the floor, or where th
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -57,7 +56,7 @@ def with_nested(selection: Selection, found: NestedResult, how: str) -> Selectio
     """Put the nested estimate first and keep BBC's beside it; `bbc` keeps BBC's first."""
     if how == BBC and selection.corrected is not None:
         return selection
-    own: dict[str, Any] = {key: getattr(found, key) for key in ("method", "mean", "low", "high", "label")}
+    own: dict[str, object] = {key: getattr(found, key) for key in ("method", "mean", "low", "high", "label")}
     return replace(selection, corrected={**own, "bbc": selection.corrected, **_beside(selection)})
 
 

@@ -134,7 +134,7 @@ class _Scores:
     """Fold scores (draws × folds × candidates) as a function of how often each unit is drawn."""
 
     def __init__(
-        self, folds: Sequence[FoldPredictions], measure: object, classes: int, unit_of: Integers, weights: Floats | None
+        self, folds: Sequence[FoldPredictions], measure: BaseMeasure, classes: int, unit_of: Integers, weights: Floats | None
     ) -> None:
         """Group equal candidates, so that each different answer of a fold is scored once."""
         self.repeat = np.array([fold.repeat for fold in folds])
@@ -178,7 +178,7 @@ def _different(outputs: Outputs) -> tuple[Integers, Integers]:
     return np.unique(like, return_index=True)[1], like
 
 
-def _of_different(measure: object, fold: FoldPredictions, first: Integers, like: Integers, classes: int) -> Scored:
+def _of_different(measure: BaseMeasure, fold: FoldPredictions, first: Integers, like: Integers, classes: int) -> Scored:
     """Score distinct answers once, and give each candidate the score of its answers."""
     score = _weighted_scorer(measure, _cut(fold, first), classes)
     return lambda weights: score(weights)[:, like]
@@ -189,7 +189,7 @@ def _cut(fold: FoldPredictions, which: Any) -> FoldPredictions:
     return replace(fold, outputs=Outputs(fold.outputs.predicted[which], scores))
 
 
-def _weighted_scorer(measure: Any, fold: FoldPredictions, classes: int) -> Scored:
+def _weighted_scorer(measure: BaseMeasure, fold: FoldPredictions, classes: int) -> Scored:
     """Return a function from weights of rows to scores, by the measure's fast way where it has one."""
     if hasattr(measure, "reweighted"):
         prepared = measure.reweighted(fold.truth, fold.outputs, classes)

@@ -8,7 +8,6 @@ fold, a measure that is no mean over rows), nobody is told apart.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +33,7 @@ class Sets:
 def confidence_sets(
     board: Scoreboard,
     winner: int,
-    losses: NDArray[Any],
+    losses: NDArray[np.generic],
     rng: np.random.Generator,
     *,
     weights: Floats | None = None,
@@ -74,7 +73,12 @@ def _best_first(board: Scoreboard, which: Integers) -> tuple[int, ...]:
 
 
 def p_values(
-    board: Scoreboard, winner: int, others: Integers, ratio: float, losses: NDArray[Any] | None, groups: Integers | None = None
+    board: Scoreboard,
+    winner: int,
+    others: Integers,
+    ratio: float,
+    losses: NDArray[np.generic] | None,
+    groups: Integers | None = None,
 ) -> Floats:
     """Two-sided p-values of the others against the winner; of one holdout over rows, or over groups."""
     if board.folds.shape[1] > 1:
@@ -92,7 +96,7 @@ def p_values(
 
 
 def difference_errors(
-    board: Scoreboard, winner: int, ratio: float, losses: NDArray[Any] | None, weights: Floats, groups: Integers | None
+    board: Scoreboard, winner: int, ratio: float, losses: NDArray[np.generic] | None, weights: Floats, groups: Integers | None
 ) -> Floats:
     """Standard error of each candidate's mean less the winner's; NaN for the winner and where the data say nothing.
 

@@ -6,8 +6,6 @@ paired t), a paired t for other row losses; over units where rows stand in group
 picked as the best of many, so that even the adjusted p-values are on the small side.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -41,7 +39,7 @@ def pairs(selection: Selection, resampling: Resampling, groups: Integers | None 
 
 
 def _differences(
-    board: Scoreboard, winner: int, others: Integers, ratio: float, matrix: NDArray[Any] | None, groups: Integers | None
+    board: Scoreboard, winner: int, others: Integers, ratio: float, matrix: NDArray[np.generic] | None, groups: Integers | None
 ) -> tuple[Paired, str]:
     """Mean differences (other minus winner) with their intervals, and how they were tested."""
     if matrix is None or board.folds.shape[1] > 1:

@@ -19,9 +19,11 @@ from modelsel.config.suggest import near
 from modelsel.config.values import WrongError, check_value, describe_accepted
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.spec import FieldLimits, kind_of, make
+from modelsel.learner.base import BaseLearner
 from modelsel.learner.calibrated import Calibrated
 from modelsel.learner.decided import Decided
 from modelsel.learner.transformed_target import NONE, TransformedTarget
+from modelsel.preparer.base import BasePreparer
 
 LEARNER, PREPARER, CALIBRATOR, NO = "learner", "preparer", "calibrator", "none"
 DECISION, THRESHOLD, PATH, OUTER_PATH = "decision", "threshold", "path", "outer_path"
@@ -154,7 +156,7 @@ class Builder:
         self, make: Any, fields: Mapping[str, Slot], values: Mapping[str, object], over: Mapping[str, object], where: str
     ) -> Options:
         """Build the options of each field of a part; unknown and missing settings are added to the problems."""
-        fixed: dict[str, Any] = {}
+        fixed: dict[str, object] = {}
         open_: dict[str, Options] = {}
         for name in dict.fromkeys((*over, *values)):
             place = f"{where}.{name}" if where else name
@@ -297,7 +299,7 @@ def learner(
     overrides: Mapping[str, object] | None = None,
     plugins: Sequence[str] = (),
     numbers: bool = False,
-) -> tuple[Any, tuple[Any, ...]]:
+) -> tuple[BaseLearner, tuple[BasePreparer, ...]]:
     """A learner of `conf/learner/` with some settings changed, and its preparation steps.
 
     `overrides` are dotted (`pruner.confidence`) or nested; `plugins` are parts of other packages that are allowed; `numbers`
@@ -316,25 +318,25 @@ def learner(
 @lru_cache(maxsize=256)
 def _cached_learner(
     name: str, settings: tuple[tuple[str, object, type], ...], plugins: tuple[str, ...], numbers: bool
-) -> tuple[object, tuple[object, ...]]:
+) -> tuple[BaseLearner, tuple[BasePreparer, ...]]:
     """A learner that is asked for again: parts are frozen, and the package's files are as they were when it was loaded."""
     return _build_learner(name, {key: value for key, value, _ in settings}, plugins, numbers)
 
 
 def _build_learner(
-    name: str | Mapping[str, Any], overrides: Mapping[str, object] | None, plugins: tuple[str, ...], numbers: bool
-) -> tuple[Any, tuple[Any, ...]]:
+    name: str | Mapping[str, object], overrides: Mapping[str, object] | None, plugins: tuple[str, ...], numbers: bool
+) -> tuple[BaseLearner, tuple[BasePreparer, ...]]:
     """Build a learner and its preparation steps out of the package's files."""
     folders = Folders.of()
     builder = Builder(folders.for_numbers() if numbers else folders, plugins)
     spec = merge({KIND: name} if isinstance(name, str) else name, nest(overrides or {}))
     built = builder.part(LEARNER, spec, LEARNER)
     ConfigurationError.raise_if(builder.problems)
-    pair: tuple[Any, tuple[Any, ...]] = built
+    pair: tuple[BaseLearner, tuple[BasePreparer, ...]] = built
     return pair
 
 
-def invalid(learner: Any) -> Iterator[Problem]:
+def invalid(learner: BaseLearner) -> Iterator[Problem]:
     """Reasons why a combination of settings is not valid by itself."""
     for reason in learner.problems():
         yield Problem("MSEL-207", reason, kind_of(learner), "change one of them")
@@ -365,7 +367,7 @@ def _nested_options(value: object) -> Options:
     return only(value)
 
 
-def _slots_of(group: str, cls: Any) -> Mapping[str, Slot]:
+def _slots_of(group: str, cls: type) -> Mapping[str, Slot]:
     """The settings of a part; a learner's with what may stand around any learner."""
     if group != LEARNER:
         return slots(cls)
@@ -373,7 +375,7 @@ def _slots_of(group: str, cls: Any) -> Mapping[str, Slot]:
     return {PREPARER: STEPS, **({} if around else {**ADJUSTED, **OF_TARGET}), **slots(cls)}
 
 
-def _maker(group: str, found: Found, measure: object, outer: tuple[object, int]) -> Any:
+def _maker(group: str, found: Found, measure: object, outer: tuple[object, int]) -> object:
     """Return what makes the part: its class, with what else it needs to know."""
     cls: Any = found.cls
     if group in CLASSES:
@@ -388,7 +390,7 @@ def _maker(group: str, found: Found, measure: object, outer: tuple[object, int])
 def _move_steps_inside(
     cls: Any, measure: object, outer: tuple[object, int], preparer: tuple[Any, ...] = (), calibrator: object = None,
     decision: object = None, threshold: object = None, target: Any = None, **settings: Any,
-) -> tuple[Any, tuple[Any, ...]]:  # fmt: skip
+) -> tuple[BaseLearner, tuple[BasePreparer, ...]]:  # fmt: skip
     """Learner and steps; behind a calibrator or a decision the learner fits its steps itself, inside the inner folds."""
     learner, steps = _stopping(cls(**settings), *outer), preparer
     if target is not None and target.transform != NONE:
@@ -418,7 +420,7 @@ def _operating(decision: object, threshold: Any, measure: Any) -> Any:
     return make(DECISION, THRESHOLD, fold_scores="outer" if threshold == OUTER_PATH else "inner", **serves)
 
 
-def _crossing(adjustment: Any, scheme: Any, seed: int) -> Any:
+def _crossing(adjustment: Any, scheme: object, seed: int) -> Any:
     """Return an adjustment that learns from outer folds, with the study's folds and their seed put into it."""
     if adjustment is None or adjustment.fold_scores == "inner" or adjustment.scheme is not None or scheme is None:
         return adjustment
@@ -426,5 +428,5 @@ def _crossing(adjustment: Any, scheme: Any, seed: int) -> Any:
     return replace(adjustment, scheme=scheme, scheme_seed=given)
 
 
-def _in_order(**steps: object) -> tuple[Any, ...]:
+def _in_order(**steps: object) -> tuple[object, ...]:
     return tuple(steps.values())

@@ -17,13 +17,12 @@ from modelsel.config import overrides as typed
 from modelsel.config.build import LEARNER, Builder
 from modelsel.config.exam import sitting
 from modelsel.config.expand import DRAW, SPACE, SWEEP, AdaptiveEntry, Space, expand, name_of, read_entries
-from modelsel.config.experiments import unknown
+from modelsel.config.experiments import published_name, unknown
 from modelsel.config.folders import Folders
 from modelsel.config.keywords import Keywords
 from modelsel.config.loader import load
 from modelsel.config.merge import KIND, merge
 from modelsel.config.overrides import OUTER, PARTS
-from modelsel.config.published import published_name
 from modelsel.config.references import hide_environment, plain_data, resolve
 from modelsel.config.settings import (
     ALL,
@@ -34,6 +33,7 @@ from modelsel.config.settings import (
     EnsembleSettings,
     ExplainSettings,
     LimitSettings,
+    OptimalSettings,
     PoolSettings,
     RaceSettings,
     RootSettings,
@@ -84,6 +84,7 @@ class Config:
     curve: bool
     search: SearchSettings
     ensemble: EnsembleSettings
+    optimal: OptimalSettings
     explain: ExplainSettings
     outer: Any
     interval: str  # of nested cross-validation
@@ -104,7 +105,7 @@ class Config:
     notes: tuple[str, ...] = ()
     published: str = ""  # the name of the published experiment that this is
     folders: Folders = field(default_factory=Folders.of)
-    named: Any = None  # the space as it was asked for: names, or entries
+    named: object = None  # the space as it was asked for: names, or entries
     unsaid: tuple[str, ...] = ()  # what nobody has said, and the kind of target decides
 
     @property
@@ -269,7 +270,7 @@ def _build_parts(settings: Mapping[str, Any], resolved: Mapping[str, object], da
     )  # fmt: skip
 
 
-def _with_ensemble(wanted: object, root: RootSettings | None, builder: Builder) -> Any:
+def _with_ensemble(wanted: object, root: RootSettings | None, builder: Builder) -> object:
     """The space with the ensemble that the study asks for, or without the one that it does not want."""
     if root is None or root.ensemble == EnsembleSettings():
         return wanted
@@ -312,7 +313,7 @@ def _outer(said: object, builder: Builder) -> tuple[Any, str]:
     return (None if settings is None else builder.part("scheme", settings, OUTER)), interval
 
 
-def _around(outer: object, scheme: object, root: RootSettings | None, builder: Builder) -> Any:
+def _around(outer: object, scheme: object, root: RootSettings | None, builder: Builder) -> object:
     """The scheme around the whole selection: `outer`, or the study's own where `corrected` asks for one and none is said."""
     if outer is not None or root is None or scheme is None or root.corrected == BBC:
         return outer
@@ -360,7 +361,7 @@ def _root(settings: Mapping[str, object], builder: Builder) -> RootSettings | No
         for reason in (limit.problems() if limit else ())
     )
     own = {name: settings[name] for name in RootSettings.__dataclass_fields__ if name in settings and name != "limit"}
-    for name in ("search", "ensemble"):
+    for name in ("search", "ensemble", "optimal"):
         if isinstance(own.get(name), str):
             own[name] = {KIND: own[name]}
     root = builder.record(RootSettings, own, "")
@@ -375,12 +376,12 @@ def _with_kind(value: object, choice: object) -> object:
     return value
 
 
-def _space_as_given(settings: Mapping[str, object]) -> Any:
+def _space_as_given(settings: Mapping[str, object]) -> object:
     """Return the space as it was said, names as names; None where a learner was said instead."""
     return None if settings.get(LEARNER) is not None else settings.get(SPACE)
 
 
-def _wanted_space(settings: Mapping[str, object]) -> tuple[Any, str]:
+def _wanted_space(settings: Mapping[str, object]) -> tuple[object, str]:
     """The space, and the setting that says it: a learner given alone is a space of that one entry."""
     learner = settings.get(LEARNER)
     if learner is None:

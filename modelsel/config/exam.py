@@ -28,7 +28,7 @@ def sitting(settings: Mapping[str, object]) -> Mapping[str, object]:
         raise ConfigurationError(Problem("MSEL-247", f"no exam is there ({type(error).__name__})", str(path), fix)) from error
 
 
-def _dataset(folder: Path, terms: Mapping[str, Any]) -> dict[str, Any]:
+def _dataset(folder: Path, terms: Mapping[str, Any]) -> dict[str, object]:
     """The development rows, with kinds and levels as the terms state them."""
     columns, name = terms["columns"], str(terms["files"]["development"]["name"])
     kinds = {one["name"]: _kind(one) for one in terms["features"]}

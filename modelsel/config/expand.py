@@ -30,6 +30,7 @@ from modelsel.core.fingerprint import digest, generator
 from modelsel.core.types import Candidate
 from modelsel.learner.greedy_ensemble import ALONE
 from modelsel.learner.transformed_target import TransformedTarget
+from modelsel.measure.base import BaseMeasure
 
 SPACE, SWEEP, DRAW, MEASURE_READS = "space", "sweep", "draw", "measure_reads"
 CLASSES, SCORES, RANKS, PROBABILITIES = "classes", "scores", "ranks", "probabilities"  # scores: ranks or probabilities
@@ -97,7 +98,7 @@ class Space:
 
 
 def expand(
-    wanted: Any,
+    wanted: object,
     builder: Builder,
     seed: int = 0,
     where: str = SPACE,
@@ -110,7 +111,7 @@ def expand(
     that was drawn knows at which trial.
     """
     entries = _read_entries(read_entries(wanted, builder), measure, builder, where)
-    found: dict[tuple[Any, Any], Candidate] = {}
+    found: dict[tuple[object, object], Candidate] = {}
     declared = 0
     adaptive: list[AdaptiveEntry] = []
     for entry, text in entries.items():
@@ -126,11 +127,11 @@ def expand(
     return Space(name_of(wanted), candidates, declared, tuple(adaptive))
 
 
-def read_entries(wanted: object, builder: Builder) -> dict[str, Any]:
+def read_entries(wanted: object, builder: Builder) -> dict[str, object]:
     """The entries of a space by name; a name that is no space file is the learner of that name."""
     if isinstance(wanted, Mapping):
         return dict(wanted)
-    entries: dict[str, Any] = {}
+    entries: dict[str, object] = {}
     for name in [wanted] if isinstance(wanted, str) else wanted if isinstance(wanted, list | tuple) else [wanted]:
         for entry, text in _file(name, builder).items():
             if entry in entries and entries[entry] != text:
@@ -152,7 +153,7 @@ def family(learner: object) -> str:
     return "pruner.alpha: path" if getattr(pruner, "is_family", False) else ""
 
 
-def _read_entries(entries: Mapping[str, Any], measure: Any, builder: Builder, where: str) -> dict[str, Any]:
+def _read_entries(entries: Mapping[str, object], measure: BaseMeasure | None, builder: Builder, where: str) -> dict[str, Any]:
     """The entries, and the mappings of their sweeps, whose `measure_reads` the measure does read: all where none is known."""
     found = {}
     for name, text in entries.items():
@@ -167,7 +168,7 @@ def _read_entries(entries: Mapping[str, Any], measure: Any, builder: Builder, wh
     return found
 
 
-def _stands(said: object, measure: object, builder: Builder, where: str) -> tuple[bool, Any]:
+def _stands(said: object, measure: BaseMeasure | None, builder: Builder, where: str) -> tuple[bool, Any]:
     """Say whether the measure reads what is asked for; and what was said without that."""
     if not isinstance(said, Mapping) or MEASURE_READS not in said:
         return True, said
@@ -179,7 +180,7 @@ def _stands(said: object, measure: object, builder: Builder, where: str) -> tupl
     return reads, {key: value for key, value in said.items() if key != MEASURE_READS}
 
 
-def what_is_read(measure: Any) -> Set[str]:
+def what_is_read(measure: BaseMeasure) -> Set[str]:
     """Words of `measure_reads` that hold of a measure.
 
     >>> from modelsel.core.spec import make

@@ -71,7 +71,7 @@ class Folders:
             return twin
         return next((path for root in self.roots if (path := root / group / f"{name}.yaml").is_file()), None)
 
-    def read(self, group: str, name: str) -> Mapping[str, Any] | None:
+    def read(self, group: str, name: str) -> Mapping[str, object] | None:
         """Read an option's file over those of its folder that its `defaults` name; None when there is no such file."""
         path = self.find(group, name)
         if path is None:

@@ -36,7 +36,7 @@ class SweepError(Exception):
         self.what, self.fix = what, fix
 
 
-def swept(value: object, names: Names) -> Any:
+def swept(value: object, names: Names) -> object:
     """A sweep's value: `Swept` for a sweep in Hydra's grammar or a YAML list, mappings gone through, else the value itself.
 
     `names` gives what a `glob` chooses from. Raises SweepError.

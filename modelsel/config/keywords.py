@@ -23,7 +23,7 @@ from modelsel.foreign.written import AsGiven, NotPlainError, space
 
 SCHEME = "scheme"
 # settings that refine what stands there; the others take its place
-MERGED = (*COMPOSED, OUTER, "limit", "explain", "search", "ensemble")
+MERGED = (*COMPOSED, OUTER, "limit", "explain", "search", "ensemble", "optimal")
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Keywords:
     values: Mapping[str, Any] | None = None
     problems: tuple[Problem, ...] = ()
 
-    def over(self, composed: Mapping[str, object]) -> dict[str, Any]:
+    def over(self, composed: Mapping[str, object]) -> dict[str, object]:
         """A composed configuration with the values put over it."""
         values = self.values or {}
         done = {key: merge(composed.get(key), value) if key in MERGED else value for key, value in values.items()}
@@ -70,7 +70,7 @@ def _name(key: str, value: object, folders: Folders) -> str | None:
     return value.replace("'", "\\'") if isinstance(value, str) else None
 
 
-def plain(value: Any, where: str, as_given: AsGiven = lambda _: False) -> Any:
+def plain(value: object, where: str, as_given: AsGiven = lambda _: False) -> Any:
     """A setting given in Python as plain data; ConfigurationError for what is none.
 
     `as_given(estimator)`: an estimator of a space is fitted as it is, also where its plain values would do.
@@ -105,7 +105,7 @@ def _splitter(value: object, problems: list[Problem]) -> object:
 
 def _undot(settings: Mapping[str, object]) -> dict[str, object]:
     """`{"scheme.folds": 5}` as `{"scheme": {"folds": 5}}`; names further down keep their dots (columns have them)."""
-    out: dict[str, Any] = {}
+    out: dict[str, object] = {}
     for key in sorted(settings, key=lambda name: name.count(".")):
         first, *rest = key.split(".")
         out[first] = settings[key] if not rest else merge(_named(out.get(first)), nest({".".join(rest): settings[key]}))
@@ -124,7 +124,7 @@ def _referring(key: str, value: object) -> object:
     return {**value, **{name: text for name, text in found.items() if text}}
 
 
-def _plain(value: object, where: str, problems: list[Problem]) -> Any:
+def _plain(value: object, where: str, problems: list[Problem]) -> object:
     """Plain data: NumPy's scalars and arrays, ranges, tuples and paths as what they say."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item, f"{where}.{key}", problems) for key, item in value.items()}

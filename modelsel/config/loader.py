@@ -164,7 +164,7 @@ def _node(config: DictConfig) -> Mapping[str, Any]:
 
 def _flat(node: Mapping[Any, object], prefix: str = "") -> dict[str, object]:
     """Flatten nested mappings to dotted names."""
-    out: dict[str, Any] = {}
+    out: dict[str, object] = {}
     for key, value in node.items():
         name = f"{prefix}{key}"
         if isinstance(value, Mapping) and value:

@@ -35,7 +35,7 @@ def nest(dotted: Mapping[str, object]) -> dict[str, object]:
     >>> nest({"pruner": "error_based", "pruner.confidence": 0.1, "leaf": {"score": "laplace"}})
     {'pruner': {'kind': 'error_based', 'confidence': 0.1}, 'leaf': {'score': 'laplace'}}
     """
-    out: dict[str, Any] = {}
+    out: dict[str, object] = {}
     for name, value in dotted.items():
         put(out, str(name).split("."), nest(value) if isinstance(value, Mapping) else value)
     return out

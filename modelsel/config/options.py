@@ -228,7 +228,7 @@ def _rising(values: tuple[Any, ...]) -> bool:
     return numbers and all(one < other for one, other in pairwise(values))
 
 
-def _plain(found: object) -> Any:
+def _plain(found: object) -> object:
     """What a distribution gave, as plain data."""
     return objects.write_parameter(
         found.item() if isinstance(found, np.generic | np.ndarray) and np.ndim(found) == 0 else found

@@ -25,6 +25,7 @@ from modelsel.core.errors import Problem
 OUTER, EXPERIMENT = "outer", "experiment"
 PARTS = ("dataset", "split", "scheme", "measure", "rule", "race", "guard", "pool", "tracking")
 COMPOSED = (*PARTS, EXPERIMENT)  # the root's defaults list
+NUMBERS = {"split": "test", "scheme": "folds"}  # what a bare number after the group's name is meant for
 HYDRA = ("hydra.mode", "hydra.verbose", "hydra/launcher", "hydra/sweeper", "hydra.launcher.", "hydra.sweeper.")
 
 
@@ -147,8 +148,14 @@ def _options(override: Override, folders: Folders) -> Iterator[Problem]:
                 "MSEL-201", f"unknown {group} {name!r}", override.input_line or group, _near_option(group, name, known)
             )
         elif not isinstance(name, str | dict) and not (group == EXPERIMENT and name is None):
-            fix = f"a study has one {group}: {near('', known)}"
+            fix = _suggest_number(group, name) or f"a study has one {group}: {near('', known)}"
             yield Problem("MSEL-206", f"{_word(name)} is no name of a {group}", override.input_line or group, fix)
+
+
+def _suggest_number(group: str, value: object) -> str:
+    """Suggest the setting that a bare number is meant for: a share to seal, a number of folds."""
+    field = NUMBERS.get(group)
+    return f"did you mean {group}.{field}={value}?" if field and type(value) in (int, float) else ""
 
 
 def _near_option(group: str, name: str, known: Sequence[str]) -> str:
@@ -170,6 +177,9 @@ def _chosen_names(override: Override) -> Iterator[object]:
 def _unknown(name: str, folders: Folders) -> Problem:
     """Describe an unknown setting: a learner's, a part's, or the nearest that there is."""
     vocabulary = {*COMPOSED, *root_keys()}
+    if name == "sweep":
+        fix = "what is swept is said by a space: conf/space/NAME.yaml, or several values of one setting with -m"
+        return Problem("MSEL-202", "'sweep' is not a setting of a study", name, fix)
     if name in folders.groups():
         fix = f"it belongs to a learner: learner.{name}=..., or a space's sweep"
         return Problem("MSEL-202", f"{name!r} is not a setting of a study", name, fix)

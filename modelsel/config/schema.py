@@ -37,7 +37,7 @@ class Slot:
 
 
 @cache
-def slots(cls: Any) -> Mapping[str, Slot]:
+def slots(cls: type) -> Mapping[str, Slot]:
     """The fields of a part's class by name (`kind` is no setting)."""
     hints = get_type_hints(cls)
     return {
@@ -47,7 +47,7 @@ def slots(cls: Any) -> Mapping[str, Slot]:
     }
 
 
-def class_of(group: str, kind: str, plugins: tuple[str, ...] = ()) -> type[Any]:
+def class_of(group: str, kind: str, plugins: tuple[str, ...] = ()) -> type[object]:
     """The class of a kind; KeyError for an unknown one."""
     if kind in settings.KINDS.get(group, ()):
         return settings.CLASSES[group]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from importlib.util import find_spec
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from modelsel.config.suggest import near
 from modelsel.core.errors import Problem
@@ -128,7 +128,7 @@ class EnsembleSettings:
     )
     size: int = whole(10, least=1, most=1000, help="picks, with replacement; of greedy")
 
-    def among(self, entries: Mapping[str, Any]) -> dict[str, Any]:
+    def among(self, entries: Mapping[str, object]) -> dict[str, object]:
         """The entries of a space with the ensemble that was asked for, in the place of one that is there; or without one."""
         others = {name: text for name, text in entries.items() if not _is_ensemble(text)}
         if self.kind == OFF:
@@ -142,6 +142,21 @@ class EnsembleSettings:
 def _is_ensemble(entry: object) -> bool:
     learner = entry.get("learner") if isinstance(entry, Mapping) else entry
     return (learner.get("kind") if isinstance(learner, Mapping) else learner) == "greedy_ensemble"
+
+
+BOUNDS = "bounds"
+
+
+@dataclass(frozen=True)
+class OptimalSettings:
+    """Each tree that was chosen beside the best trees of its size: training errors, proven bound, errors out of fold."""
+
+    nested: ClassVar[bool] = True
+    kind: str = one_of(OFF, BOUNDS, help="bounds: search the best trees of the size of the winner and of each entry's best")
+    depth: int = whole(3, least=1, most=4, help="levels of tests searched; a deeper tree is also grown anew, held to them")
+    budget: int = whole(
+        100_000, least=2, help="millions of steps for all searches (.5 s a thousand, about); then what is proven"
+    )
 
 
 EMBEDDED = "runs/mlflow.db, or MLFLOW_TRACKING_URI"
@@ -208,6 +223,7 @@ class RootSettings:
     curve: bool = plain(False, help="learning curve of the winner and up to three runners-up: fits on shares of the rows")
     search: SearchSettings = field(default_factory=SearchSettings)
     ensemble: EnsembleSettings = field(default_factory=EnsembleSettings)
+    optimal: OptimalSettings = field(default_factory=OptimalSettings)
     explain: ExplainSettings = field(default_factory=ExplainSettings)
     limit: LimitSettings = field(default_factory=LimitSettings)
 

@@ -135,7 +135,7 @@ def _expanded(said: Mapping[str, object]) -> list[dict[str, object]]:
     return [_step(columns, step) for columns in COLUMNS for step in _as_list(said.get(columns))]
 
 
-def _step(columns: str, step: object) -> dict[str, Any]:
+def _step(columns: str, step: object) -> dict[str, object]:
     """Turn one named step into the settings of a `transform` preparer."""
     if isinstance(step, str):
         step = {KIND: step}

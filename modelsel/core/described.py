@@ -60,14 +60,14 @@ def given_by(fit: Callable[..., object]) -> Any:
     TypeError
         When the annotation is missing or names no dataclass that can be described.
     """
-    found: Any = get_type_hints(fit).get("return")
+    found: object = get_type_hints(fit).get("return")
     if not (is_dataclass(found) and isinstance(found, type) and issubclass(found, Described)):
         what = f"{fit.__qualname__} has to be annotated with what it returns, a FittedModel or a FittedPreparer"
         raise TypeError(f"{what}; or `restore` and `describe` have to be written")
     return found
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> object:
     """The value as it is written, MISSING where it cannot be."""
     if isinstance(value, np.generic):
         return value.item()

@@ -17,9 +17,9 @@ Made = TypeVar("Made")
 HELD = 2  # folds that a worker keeps unpacked
 
 
-def pack_folds(repeats: Sequence[int], pairs: Sequence[Pair]) -> list[Any]:
+def pack_folds(repeats: Sequence[int], pairs: Sequence[Pair]) -> list[object]:
     """Per fold either (labels, its label) or its two arrays of positions; labels are shared by the folds of a repeat."""
-    out: list[Any] = [()] * len(repeats)
+    out: list[object] = [()] * len(repeats)
     for repeat in dict.fromkeys(repeats):
         own = [place for place, other in enumerate(repeats) if other == repeat]
         labels = _labels([pairs[place] for place in own])
@@ -84,7 +84,7 @@ def _labels(pairs: Sequence[Pair]) -> NDArray[Any] | None:
     return labels if all(whole) else None
 
 
-def _whole(part: NDArray[Any]) -> NDArray[Any]:
+def _whole(part: NDArray[np.generic]) -> NDArray[np.generic]:
     return part.astype(np.int64) if part.dtype == np.uint32 else np.asarray(part)
 
 

@@ -73,7 +73,7 @@ class Selection:
     winner: int
     indistinguishable: tuple[int, ...]
     corrected: Mapping[str, Any] | None = None  # {"method", "mean", "low", "high"}
-    alone: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # the same of ensembles by id, whoever won
+    alone: Mapping[str, Mapping[str, object]] = field(default_factory=dict)  # the same of ensembles by id, whoever won
     findings: tuple[Finding, ...] = ()
     beside: Mapping[str, Floats] = field(
         default_factory=dict

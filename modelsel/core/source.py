@@ -35,7 +35,7 @@ class Source:
         """
         return take_rows(self.data, rows)
 
-    def labels(self, rows: NDArray[np.int64], codes: NDArray[Any]) -> Any:
+    def labels(self, rows: NDArray[np.int64], codes: NDArray[np.generic]) -> Any:
         """The labels of some rows, whose classes are `codes`; where the target is a number, `codes` are the numbers."""
         if self.target is not None:
             return take_rows(self.target, rows)
@@ -48,7 +48,7 @@ class Source:
         return None if found is None or callable(found) else tuple(getattr(self.data, "column_names", found))
 
 
-def take_rows(data: Any, rows: NDArray[np.int64]) -> Any:
+def take_rows(data: Any, rows: NDArray[np.int64]) -> object:
     """Some rows of anything that has rows, of the type that it is of."""
     if hasattr(data, "iloc"):  # pandas
         return data.iloc[rows]

@@ -158,7 +158,7 @@ class Task(Table):
     types: Mapping[str, str] = field(default_factory=dict)  # bool, int, float, str or date: as the source's columns were read
     label_type: str = "str"  # the same of the target
 
-    def __new__(cls, **given: Any) -> Self:
+    def __new__(cls, **given: object) -> Self:
         """Make a task of the kind that is described."""
         if cls is Task:
             return object.__new__(cast(type[Self], ClassTask if "classes" in given else NumberTask))
@@ -192,7 +192,7 @@ class Task(Table):
         return len(self.class_names)
 
     @property
-    def meaning(self) -> Any:
+    def meaning(self) -> object:
         """What the target stands for, as far as a fit depends on it."""
         raise NotImplementedError
 
@@ -340,7 +340,7 @@ class Resampling:
     task_fingerprint: str
     folds: Sequence[Fold]
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """Folds travel as labels: see `core.folds`."""
         names = [(fold.index, fold.repeat) for fold in self.folds]
         contents = pack_folds([repeat for _, repeat in names], [(fold.analysis, fold.assessment) for fold in self.folds])
@@ -355,7 +355,7 @@ class Resampling:
         return 1 + max((fold.repeat for fold in self.folds), default=0)
 
 
-def _with_unpacked(scheme: str, task_fingerprint: str, names: list[tuple[int, int]], contents: list[Any]) -> Resampling:
+def _with_unpacked(scheme: str, task_fingerprint: str, names: list[tuple[int, int]], contents: list[object]) -> Resampling:
     return Resampling(scheme, task_fingerprint, Unpacked(names, contents, Fold))
 
 
@@ -391,7 +391,7 @@ class Candidate:
         return short(self.spec)
 
     @cached_property
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, object]:
         """Dotted hyper-parameters, as in candidates.csv; a second step of one kind has the number 2."""
         spec = flat(resolved(self.learner))
         kinds: list[str] = []
@@ -453,7 +453,7 @@ class Scoreboard:
         sign = -1.0 if self.higher_is_better else 1.0
         return np.where(self.eligible, self.rounded(sign * self.mean), np.inf)
 
-    def rounded(self, values: Any) -> Any:
+    def rounded(self, values: object) -> Any:
         """Scores, or differences of scores, rounded to 1e-12 of the scale."""
         return round_to_scale(values, self.scale)
 
@@ -496,7 +496,7 @@ def _per_row(name: str) -> bool:
     return name not in _NOT_PER_ROW and not name.startswith("_") and "fingerprint" not in name
 
 
-def _take_rows(array: NDArray[Any] | None, rows: Integers) -> NDArray[Any] | None:
+def _take_rows(array: NDArray[np.generic] | None, rows: Integers) -> NDArray[np.generic] | None:
     """Some rows; of a matrix column by column, as it stands in memory, without another copy of it."""
     if array is None or array.ndim == 1:
         return None if array is None else array[rows]
@@ -507,7 +507,7 @@ def _take_rows(array: NDArray[Any] | None, rows: Integers) -> NDArray[Any] | Non
     return found
 
 
-def by_columns(rows: NDArray[Any]) -> Floats:
+def by_columns(rows: NDArray[np.generic]) -> Floats:
     """The same numbers column by column, turned so many rows at a time as stay near (three times as fast as at once)."""
     columns: Floats = np.empty(rows.shape, rows.dtype, order="F")
     for start in range(0, len(rows), TURNED):

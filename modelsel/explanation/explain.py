@@ -12,12 +12,13 @@ import numpy as np
 
 from modelsel.comparison.ratio import assessed_per_analysed
 from modelsel.comparison.selection import rank
-from modelsel.config.settings import WINNER, ExplainSettings
+from modelsel.config.settings import BOUNDS, WINNER, ExplainSettings, OptimalSettings
 from modelsel.core.selection import Selection
-from modelsel.core.types import Integers, NumberTask, Resampling, Task, readable
+from modelsel.core.types import ClassTask, Integers, NumberTask, Resampling, Task, readable
 from modelsel.explanation.correlated import together
 from modelsel.explanation.forest_importance import forest_importance, has_rows_out_of_bag
 from modelsel.explanation.learning_curve import RunPlan, learning_curve, runners
+from modelsel.explanation.optimal_bounds import optimal_bounds
 from modelsel.explanation.prediction_intervals import choices, fold_residuals
 from modelsel.explanation.prediction_sets import fold_model
 from modelsel.explanation.weak_slices import RowErrors, declared_slices, off_by, weak_slices
@@ -54,7 +55,11 @@ class StudyToExplain:
 
 
 def explanation(
-    of: StudyToExplain, settings: ExplainSettings, groups: Sequence[str] = (), curve: bool = False
+    of: StudyToExplain,
+    settings: ExplainSettings,
+    groups: Sequence[str] = (),
+    curve: bool = False,
+    best: OptimalSettings | None = None,
 ) -> dict[str, Any]:
     """Everything that was asked for, by name; `groups` are columns whose levels are shown as slices."""
     found: dict[str, Any] = {}
@@ -64,6 +69,8 @@ def explanation(
         found["dependence"] = _dependence(of, of.final, found.get("importance", ()))
     if curve:
         found["curve"] = learning_curve(runners(of.selection), of.task, of.resampling, of.seed, of.run)
+    if best is not None and best.kind == BOUNDS and isinstance(of.task, ClassTask):
+        found["optimal"] = optimal_bounds(of.selection, of.task, of.resampling, of.seed, of.apart, best)
     return found | _slices(of, settings.weak_slices, groups)
 
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from modelsel.config.settings import ExplainSettings
+from modelsel.config.settings import BOUNDS, ExplainSettings, OptimalSettings
 from modelsel.core.types import Candidate
 from modelsel.explanation.forest_importance import has_rows_out_of_bag
 from modelsel.explanation.learning_curve import RUNNERS_UP, SHARES
+from modelsel.explanation.optimal_bounds import is_single_tree, searches
 
 
 def fitted_explanations(
@@ -34,4 +35,24 @@ def lines(explain: ExplainSettings, curve: bool, folds: int, candidates: Sequenc
     return [
         f"explain      {fits:,} fit{'s' * (fits > 1)} more: {what}"
         for what, fits in fitted_explanations(explain, curve, folds, candidates)
+    ]
+
+
+STEPS = 0.0005  # seconds that a million steps of a search take, about
+
+
+def foretold(optimal: OptimalSettings, folds: int, candidates: Sequence[Candidate]) -> list[str]:
+    """Write what `modelsel plan` says of the searches for the best trees; nothing where they were not asked for.
+
+    >>> from modelsel.learner.tree import Tree
+    >>> foretold(OptimalSettings("bounds"), 10, [Candidate(Tree(), entry="cart")])[0]
+    'optimal      at most 122 searches of trees of depth 3 beside those of cart: 100,000 million steps, 50 s'
+    """
+    entries = list(dict.fromkeys(one.entry for one in candidates if is_single_tree(one)))
+    if optimal.kind != BOUNDS or not entries:
+        return []
+    many = (len(entries) + 1) * (1 + searches(folds))
+    return [
+        f"optimal      at most {many:,} searches of trees of depth {optimal.depth} beside those of {', '.join(entries)}: "
+        f"{optimal.budget:,} million steps, {optimal.budget * STEPS:.0f} s"
     ]

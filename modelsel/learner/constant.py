@@ -41,7 +41,7 @@ class ConstantModel(FittedModel):
     def outputs(self, learners: Sequence[object], table: Table, rows: Integers, scores: bool) -> NumberOutputs:
         return NumberOutputs(np.full((len(learners), len(rows)), self.value))
 
-    def complexity(self, learners: Sequence[Any]) -> Floats:
+    def complexity(self, learners: Sequence[object]) -> Floats:
         return np.zeros(len(learners))
 
     def training_error(self, learners: Sequence[Any]) -> Floats:
@@ -49,7 +49,7 @@ class ConstantModel(FittedModel):
             return np.full(len(learners), np.nan)
         return np.full(len(learners), training_error(self.task, self.rows, np.full(len(self.rows), self.value)))
 
-    def model(self, learner: Any) -> "ConstantModel":
+    def model(self, learner: BaseLearner) -> "ConstantModel":
         return ConstantModel(self.value)
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from modelsel.core.fingerprint import digest, generator
 from modelsel.core.spec import kind_of, resolved
 from modelsel.core.types import ClassTask, Floats, Fold, Integers, Resampling
+from modelsel.learner.base import BaseLearner
 from modelsel.learner.inner import InnerFits, prepared_fit
 
 REMEMBERED = 1 << 28  # bytes of scores that are kept, so that each model scores its rows once for all other folds
@@ -84,7 +85,7 @@ class CrossedFits(InnerFits):
     folds: tuple[Fold, ...]
     seed: int
 
-    def held(self, learners: Sequence[object]) -> dict[Any, Floats]:
+    def held(self, learners: Sequence[object]) -> dict[object, Floats]:
         """Compute by learner the scores of the analysis rows, each by the model of the outer fold of the row."""
         found = np.empty((len(learners), len(self.rows), len(self.task.classes)))
         for fold, (_, out) in zip(self.folds, self.parts, strict=True):
@@ -105,7 +106,7 @@ class CrossedFits(InnerFits):
 
 
 def crossed_fits(
-    learner: object, steps: Sequence[object], task: ClassTask, rows: Integers, outer: OuterFolds, rng: np.random.Generator
+    learner: BaseLearner, steps: Sequence[object], task: ClassTask, rows: Integers, outer: OuterFolds, rng: np.random.Generator
 ) -> CrossedFits:
     """Fit on the analysis rows of one of the scheme's folds, or on all rows. ValueError for other rows."""
     rows = np.asarray(rows)

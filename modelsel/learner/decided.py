@@ -135,7 +135,7 @@ class DecidedRecipe(DecidedModel):
         return str(self.base)
 
 
-def _decision(said: Description) -> Any:
+def _decision(said: Description) -> object:
     """Rebuild the decision; one that chose its point by a measure no longer needs that measure."""
     settings = {name: value for name, value in said.facts["settings"].items() if name not in USED}
     if "costs" in settings:

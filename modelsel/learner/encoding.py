@@ -141,7 +141,7 @@ NUMBERS = ("middle", "center", "scale")
 Fitted = ColumnEncoding | TargetColumns
 
 
-def written(columns: Fitted) -> tuple[dict[str, Any], Arrays]:
+def written(columns: Fitted) -> tuple[dict[str, object], Arrays]:
     """Facts and arrays. Raises NotStoredError where an encoder cannot be stored."""
     if isinstance(columns, ColumnEncoding):
         return _plain(columns)
@@ -152,7 +152,7 @@ def written(columns: Fitted) -> tuple[dict[str, Any], Arrays]:
     return {"plain": plain, "coded": coded}, arrays
 
 
-def read(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Fitted:
+def read(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[np.generic]]) -> Fitted:
     """The columns again. Raises ValueError for what is not whole."""
     if "plain" not in facts:
         return _columns(facts, arrays)
@@ -167,7 +167,7 @@ def _plain(columns: ColumnEncoding) -> tuple[dict[str, Any], Arrays]:
     return facts, {name: getattr(columns, name) for name in NUMBERS}
 
 
-def _columns(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> ColumnEncoding:
+def _columns(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[np.generic]]) -> ColumnEncoding:
     """Check stored columns and rebuild their encoding."""
     features = tuple(Feature(f["name"], f["kind"], tuple(f["levels"]), float(f["cost"])) for f in facts["features"])
     places = tuple(int(place) for place in facts["places"])

@@ -3,16 +3,21 @@
 `estimator` is a dotted name that counts only if its package is on the allow-list (`foreign.allowed`), `params` are plain.
 Where a sharing adapter knows the class (`modelsel/sharing/`), one fit answers every number of rounds or trees, or every
 `ccp_alpha`, exactly as fits of their own would; what no adapter vouches for is fitted by itself. Each fit has one thread.
+
+A fit that stops early holds back a part of its own analysis rows, divided as the scheme divides rows: the scheme makes its
+folds once more, of the analysis rows alone, and the last one says which of them are fitted on and which are held. So groups
+stay whole, classes stay in proportion, and what is held comes later in time, after the scheme's gap, where the scheme says so.
+Rows of neither half are left out. A row that stands in the analysis part several times is on one side only.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from modelsel.core.spec import FieldLimits, make, one_of, optional_part, optional_whole, plain, resolved
-from modelsel.core.types import BOTH_TASKS, PROBABILITIES, Description, Feature, Integers, Table, Task, TaskKind
+from modelsel.core.spec import FieldLimits, kind_of, make, one_of, optional_part, optional_whole, plain, resolved
+from modelsel.core.types import BOTH_TASKS, PROBABILITIES, ClassTask, Description, Feature, Integers, Table, Task, TaskKind
 from modelsel.foreign.allowed import NotAllowedError, class_of, home_of
 from modelsel.foreign.answers import decides, scores_of
 from modelsel.foreign.branches import BranchSpec, sources
@@ -24,8 +29,54 @@ from modelsel.foreign.parameters import Params, settle_parameters, unknown, unsa
 from modelsel.learner.base import BaseLearner
 from modelsel.learner.fitted_estimator import EstimatorModel, EstimatorPath, restore_estimator
 from modelsel.learner.step_columns import trouble
-from modelsel.learner.validation import Holding
 from modelsel.sharing.adapter import Adapter, find
+
+FEWEST = 2  # rows that can say when to stop
+
+
+@dataclass(frozen=True)
+class Holding:
+    """The scheme that holds rows back, and the seed that it draws from where it has none of its own."""
+
+    scheme: Any
+    seed: int = 0
+
+    def divided(self, task: Task, rows: Integers) -> tuple[Integers, Integers]:
+        """Rows that are fitted on, and those that say when to stop; of the latter none of a class that nothing is fitted on.
+
+        Raises ValueError where the scheme cannot divide these rows.
+        """
+        distinct = np.unique(rows)
+        part = task.take(distinct)
+        if reason := next(iter(self.scheme.problems(part)), ""):
+            raise ValueError(reason)
+        last = self.scheme.instantiate(part, self.seed).folds[-1]
+        fitted, held = rows[np.isin(rows, distinct[last.analysis])], distinct[last.assessment]
+        if np.isin(held, fitted).any():
+            raise ValueError(f"scheme={kind_of(self.scheme)} judges rows that it is fitted on")
+        if isinstance(task, ClassTask):
+            held = held[np.isin(task.target[held], task.target[fitted])]
+        if len(held) < FEWEST:
+            few = f"holds {len(held)} of {len(distinct)} rows back, too few to stop by"
+            raise ValueError(f"scheme={kind_of(self.scheme)} {few}")
+        return fitted, held
+
+    def objection(self, task: Task, rows: Integers) -> str | None:
+        """Say why these rows cannot be divided; None where they can."""
+        try:
+            self.divided(task, np.asarray(rows))
+        except ValueError as error:
+            return f"early_stopping: no validation rows: {error}; say which: validation: {{kind: stratified_kfold, folds: 5}}"
+        return None
+
+    def problems(self, task: Task) -> Iterator[str]:
+        """Yield why the analysis rows of a fold cannot be divided: of the first fold of which that is so."""
+        if any(True for _ in self.scheme.problems(task)):
+            return  # it is said of the scheme itself
+        for fold in self.scheme.instantiate(task, self.seed).folds:
+            if reason := self.objection(task, fold.analysis):
+                yield reason
+                return
 
 
 @dataclass(frozen=True)
@@ -236,7 +287,7 @@ class Estimator(BaseLearner):
         return self.fit_path(task, rows, rng).model(self)
 
     @staticmethod
-    def restore(description: Description) -> Any:
+    def restore(description: Description) -> object:
         """Rebuild learner and model from plain values, which are checked first."""
         said = description.facts["learner"]
         known = {one.name for one in fields(Estimator)}

@@ -54,7 +54,7 @@ class Answering:
     nominal: tuple[int, ...]  # columns of the matrix that hold categories
     own: Integers
     classes: int
-    labels: NDArray[Any] | None = (
+    labels: NDArray[np.generic] | None = (
         None  # of the classes, where the estimator was fitted on labels; else on their positions in `own`
     )
     rounds: int | None = None  # that it kept, where it stopped early
@@ -77,7 +77,7 @@ class Answering:
                 shares[place] = self._shares(own, predicted[place])
         return ClassOutputs(predicted, shares)
 
-    def _numbers(self, values: Sequence[Any], table: Table, rows: Integers) -> Floats:
+    def _numbers(self, values: Sequence[object], table: Table, rows: Integers) -> Floats:
         """Predicted numbers of a fit with each value of the path parameter, values × rows."""
         if not len(rows):
             return np.empty((len(values), 0))
@@ -189,7 +189,7 @@ class EstimatorModel(FittedModel):
         return self.answering.decisions(table)
 
     def predict(self, table: Table) -> NDArray[Any]:
-        predicted: NDArray[Any] = self.answering.outputs([None], table, positions(table), scores=False).predicted[0]
+        predicted: NDArray[np.generic] = self.answering.outputs([None], table, positions(table), scores=False).predicted[0]
         return predicted
 
     def scores(self, table: Table) -> Floats:
@@ -205,7 +205,7 @@ class EstimatorModel(FittedModel):
         return Description(KIND, {**recipe, **facts}, arrays)
 
 
-def describe_recipe(learner: Any, random_state: int, rows: str, version: str) -> dict[str, Any]:
+def describe_recipe(learner: Any, random_state: int, rows: str, version: str) -> dict[str, object]:
     """The recipe as facts."""
     settings = {key: value for key, value in resolved(learner).items() if key != "kind"}
     return {
@@ -311,7 +311,7 @@ class EstimatorPath:
         return Answering(made, learner.adapter, columns, nominal, classes, task.class_count, rounds=rounds)
 
 
-def _target(task: Task, rows: Integers, classes: Integers) -> NDArray[Any]:
+def _target(task: Task, rows: Integers, classes: Integers) -> NDArray[np.generic]:
     """Numbers; or the place of each row's class among those that are fitted on, which all have."""
     return task.target[rows] if isinstance(task, NumberTask) else np.searchsorted(classes, task.target[rows])
 
@@ -384,7 +384,7 @@ def restore_estimator(learner: object, description: Description) -> EstimatorMod
     return EstimatorModel(learner, _answering(learner, facts, description.arrays), recipe.random_state, recipe.rows)
 
 
-def _answering(learner: Any, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Answering:
+def _answering(learner: Any, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[np.generic]]) -> Answering:
     """Check a stored estimator before it is read, and put it behind its columns."""
     name, own, classes = str(facts["stored"]), np.asarray(arrays["own"]), facts["classes"]
     if name not in FILES or own.dtype.kind != "i" or own.ndim != 1 or not isinstance(classes, int):
@@ -414,7 +414,7 @@ def _minor(version: str) -> list[str]:
 COLUMNS, FILE = "columns/", "file:"
 
 
-def store_estimator(answering: Any, plugins: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def store_estimator(answering: Any, plugins: tuple[str, ...]) -> tuple[dict[str, object], dict[str, NDArray[np.generic]]]:
     """Facts and arrays of the fitted estimator; the reason alone where it cannot be stored."""
     try:
         name, data = dump(answering.estimator, plugins)
@@ -432,7 +432,7 @@ def _write_columns(columns: Columns) -> tuple[dict[str, object], dict[str, NDArr
     return step_columns.written(columns) if isinstance(columns, BranchColumns) else _columns_stored.written(columns)
 
 
-def _read_columns(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], plugins: tuple[str, ...]) -> Columns:
+def _read_columns(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[np.generic]], plugins: tuple[str, ...]) -> Columns:
     if "branches" in facts:
         return step_columns.read(facts, arrays, plugins)
     return _columns_stored.read(facts, arrays)

@@ -13,6 +13,7 @@ import numpy as np
 
 from modelsel.core.spec import class_of, kind_of
 from modelsel.core.types import ClassTask, Description, Floats, Integers, Table, positions
+from modelsel.learner.base import BaseLearner
 from modelsel.statistics.sampling import deal, deal_groups
 
 
@@ -50,7 +51,7 @@ class PreparedFit:
         return found
 
 
-def prepared_fit(learner: Any, steps: Sequence[Any], task: ClassTask, rows: Integers, seed: int) -> PreparedFit:
+def prepared_fit(learner: BaseLearner, steps: Sequence[Any], task: ClassTask, rows: Integers, seed: int) -> PreparedFit:
     """Fit steps and learner on some rows of a task; a step is handed these rows and no others."""
     done: list[Any] = []
     for step in steps:
@@ -84,20 +85,20 @@ class InnerFits:
     task: ClassTask
     rows: Integers
 
-    def held(self, learners: Sequence[object]) -> dict[Any, Floats]:
+    def held(self, learners: Sequence[object]) -> dict[object, Floats]:
         """Compute by learner the scores of the analysis rows, each by the inner fit that did not see the row."""
         found = np.empty((len(learners), len(self.rows), len(self.task.classes)))
         for fit, (_, out) in zip(self.inner, self.parts, strict=True):
             found[:, out] = fit.scores(learners, self.task, self.rows[out])
         return dict(zip(learners, found, strict=True))
 
-    def said(self, learners: Sequence[object], table: Table, rows: Integers) -> dict[Any, Floats]:
+    def said(self, learners: Sequence[object], table: Table, rows: Integers) -> dict[object, Floats]:
         """Compute by learner the scores of some rows, by the fit on all analysis rows."""
         return dict(zip(learners, self.whole.scores(learners, table, rows), strict=True))
 
 
 def inner_fits(
-    learner: object, steps: Sequence[object], task: ClassTask, rows: Integers, folds: int, rng: np.random.Generator
+    learner: BaseLearner, steps: Sequence[object], task: ClassTask, rows: Integers, folds: int, rng: np.random.Generator
 ) -> InnerFits:
     """Fit on all analysis rows, and on all but each of so many inner folds (0: on none)."""
     rows = np.asarray(rows)
@@ -108,7 +109,7 @@ def inner_fits(
     return InnerFits(whole, tuple(inner), parts, task, rows)
 
 
-def refusal(learner: Any, task: ClassTask, rows: Integers, folds: int, what: str) -> str | None:
+def refusal(learner: BaseLearner, task: ClassTask, rows: Integers, folds: int, what: str) -> str | None:
     """Too few rows for the inner folds of `what`, or for the learner on the smallest of them."""
     distinct = len(np.unique(rows if task.groups is None else task.groups[rows]))
     if distinct < folds:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from modelsel.core.types import Description, Feature, Floats, Integers, NumberOutputs, Table, positions
 from modelsel.distance.base import FittedDistance
 from modelsel.distance.search import neighbours
-from modelsel.learner.base import FittedModel
+from modelsel.learner.base import BaseLearner, FittedModel
 from modelsel.learner.chunks import chunks
 from modelsel.learner.running import closeness, running
 
@@ -78,14 +78,14 @@ class NeighbourNumbers:
             found[place] = weighted_quantiles(target[:k], weights[:k] * ranks, q)
         return found
 
-    def complexity(self, learners: Sequence[Any]) -> Floats:
+    def complexity(self, learners: Sequence[object]) -> Floats:
         return neighbourhoods(self.stored.shape[1], learners)
 
     def training_error(self, learners: Sequence[Any]) -> Floats:
         """NaN: see `Knn.no_training_error`."""
         return np.full(len(learners), np.nan)
 
-    def model(self, learner: Any) -> "NumberModel":
+    def model(self, learner: BaseLearner) -> "NumberModel":
         return NumberModel(self, learner)
 
 
@@ -130,7 +130,7 @@ class NumberModel(FittedModel):
         features = [[feature.name, feature.kind, list(feature.levels)] for feature in path.features]
         facts = {"k": learner.k, "vote": learner.vote, "features": features, "metric": path.metric.facts(), "numbers": True}
         facts |= {"statistic": learner.statistic, "q": learner.q}
-        arrays: dict[str, NDArray[Any]] = {"stored": path.stored, "target": path.target, "weights": path.weights}
+        arrays: dict[str, NDArray[np.generic]] = {"stored": path.stored, "target": path.target, "weights": path.weights}
         return Description("knn", facts, arrays | path.metric.arrays())
 
 

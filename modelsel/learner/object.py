@@ -81,7 +81,7 @@ class Object(BaseLearner):
         }
         return {"kind": "object", "identity": self.identity, "estimator": self.estimator, "params": exact}
 
-    def fresh(self) -> Any:
+    def fresh(self) -> object:
         """The object's clone with this candidate's parameters. KeyError where it is not here, ValueError for a parameter."""
         made = objects.copy_unfitted(objects.held_object(self.identity))
         given = {name: objects.read_parameter(value) for name, value in self.params.items()}
@@ -190,7 +190,7 @@ class Object(BaseLearner):
         return self.fit_path(task, rows, rng).model(self)
 
     @staticmethod
-    def restore(description: Description) -> Any:
+    def restore(description: Description) -> object:
         """Read back how it was fitted; the object itself is never read from a record."""
         facts = description.facts
         said = facts["learner"]
@@ -214,7 +214,7 @@ def _has(made: object, method: str) -> bool:
     return hasattr(last, method) or hasattr(type(last), method)
 
 
-def _is_object(value: Any) -> bool:
+def _is_object(value: object) -> bool:
     return hasattr(value, "get_params") and not isinstance(value, type)
 
 
@@ -293,7 +293,7 @@ class ObjectPath(EstimatorPath):
         own = np.unique(task.target[rows]) if seen is None else places_of(labels, np.asarray(seen))
         return SharedAnswering(made, learner.adapter, columns, (), own.astype(np.int64), len(task.class_names), labels)
 
-    def _made(self, learner: Any, X: Any, y: Any, weights: Mapping[str, Any]) -> Any:
+    def _made(self, learner: BaseLearner, X: object, y: object, weights: Mapping[str, object]) -> Any:
         """Fit a clone; in a cell it shares its steps with others, unless its last step would write into what is theirs."""
         made = self._cloned(learner, shares=is_sharing())
         try:
@@ -316,7 +316,7 @@ class ObjectPath(EstimatorPath):
         fold = digest([self.task.source.token, self.task.fingerprint, array_digest(self.task.rows[self.rows])])
         return shared_steps.share(made, fold, free)
 
-    def model(self, learner: Any) -> "ObjectModel":
+    def model(self, learner: object) -> "ObjectModel":
         value, answering = self._value(learner), self._answering([learner])
         shared_steps.plain(answering.estimator)
         return ObjectModel(learner, answering.cut(value), self.seed, self.digest)

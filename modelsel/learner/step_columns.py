@@ -67,7 +67,7 @@ class BranchColumns:
 # Tried before any fold: what does not fit the columns is a problem of the plan.
 
 
-def trouble(task: Task, specs: Sequence[BranchSpec], plugins: tuple[str, ...], made: Any) -> tuple[str, ...]:
+def trouble(task: Task, specs: Sequence[BranchSpec], plugins: tuple[str, ...], made: object) -> tuple[str, ...]:
     """Why the steps cannot be fitted on these rows, or the estimator cannot read what they make; tried once per task."""
     if found := tuple(foreign.misfits(specs, task.features)):
         return found
@@ -121,7 +121,7 @@ def _unread(matrix: Any, gaps: bool, sparse: bool) -> Iterator[str]:
 # Fitted steps as data, and back.
 
 
-def written(columns: BranchColumns) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def written(columns: BranchColumns) -> tuple[dict[str, object], dict[str, NDArray[np.generic]]]:
     """Facts and arrays. Raises NotStoredError for a transformer that no safe format takes."""
     each = columns.branches.each
     facts = {

@@ -91,14 +91,14 @@ class TransformedTarget(BaseLearner):
         """True where the base stands for several strengths of pruning."""
         return bool(getattr(self.base, "is_family", False))
 
-    def mattering(self, kinds: frozenset[str], scores: bool) -> Any:
+    def mattering(self, kinds: frozenset[str], scores: bool) -> object:
         """Return itself without settings of the base that do nothing on columns of these kinds."""
         known = getattr(self.base, "mattering", None)
         return self if known is None else replace(self, base=known(kinds, scores))
 
-    def apart(self) -> dict[str, Any]:
+    def apart(self) -> dict[str, object]:
         """Return what of the base is worth a cell of its own."""
-        found: dict[str, Any] = getattr(self.base, "apart", dict)()
+        found: dict[str, object] = getattr(self.base, "apart", dict)()
         return found
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
@@ -203,7 +203,7 @@ class TransformedPath:
         return TransformedModel(kind_of(learner.base), self.path.model(learner.base), learner.target.transform)
 
 
-def back(transform: Transform, said: Any) -> Floats:
+def back(transform: Transform, said: object) -> Floats:
     """Numbers in the unit of the target; what is too large for that is infinite, and no valid answer."""
     with np.errstate(over="ignore"):
         return np.asarray(transform.backward(said), np.float64)

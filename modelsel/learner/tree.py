@@ -103,7 +103,7 @@ class Tree(BaseLearner):
             splits = replace(splits, nominal=default.nominal)
         return replace(own, splits=splits if kinds & {"numeric", "ordered"} else replace(splits, threshold=default.threshold))
 
-    def apart(self) -> dict[str, Any]:
+    def apart(self) -> dict[str, object]:
         """Return the settings that keep it out of a common cell, though it shares the fit.
 
         Held-back rows that judge a tree have no part in softening it; those that prune it have. And a softening may be so dear

@@ -115,7 +115,7 @@ class LockFile:
     def parsed(text: str, place: str) -> dict[str, Any]:
         """The facts of a lock file's text. Raises OSError where it is none."""
         try:
-            known: dict[str, Any] = json.loads(text)
+            known: dict[str, object] = json.loads(text)
         except ValueError as error:
             raise OSError(f"{place} cannot be read: settle its merge conflict, keeping the larger look counts") from error
         if not _whole(known):

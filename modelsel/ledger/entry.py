@@ -77,7 +77,7 @@ class LedgerEntry:
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        facts: dict[str, Any] = json.loads(self.body)
+        facts: dict[str, object] = json.loads(self.body)
         return facts
 
     @cached_property

@@ -145,7 +145,7 @@ class Home:
     def state(self) -> dict[str, Any]:
         """Return the remembered state: `marks` per ledger and replica, `places` of ledgers, `facts` per test set."""
         try:
-            state: dict[str, Any] = json.loads(self._state.read_text("utf-8"))
+            state: dict[str, object] = json.loads(self._state.read_text("utf-8"))
         except (FileNotFoundError, NotADirectoryError):
             return {}
         except ValueError as error:

@@ -26,7 +26,7 @@ PLAIN: Mapping[object, Mapping[str, object]] = {
     str: {"type": "string"}, bool: {"type": "boolean"}, int: {"type": "integer"}, float: {"type": "number"},
     type(None): {"type": "null"}, object: {}, Any: {},
 }  # fmt: skip
-OUTPUTS: Mapping[str, tuple[str, Any]] = {
+OUTPUTS: Mapping[str, tuple[str, object]] = {
     "study": ("study.json", StudyShape),
     "details": ("details.json", DetailsShape),
     "explanation": ("explanation.json", ExplanationShape),

@@ -76,7 +76,7 @@ def about(group: str, kind: str) -> str:
     return " ".join(head) or str(class_of(group, kind).__doc__ or "").strip().splitlines()[0]
 
 
-def _flat(cls: object, prefix: str = "") -> Iterator[tuple[str, Slot]]:
+def _flat(cls: type, prefix: str = "") -> Iterator[tuple[str, Slot]]:
     """Yield all settings of a class, those of its records with dotted names."""
     for name, slot in slots(cls).items():
         yield prefix + name, slot
@@ -84,7 +84,7 @@ def _flat(cls: object, prefix: str = "") -> Iterator[tuple[str, Slot]]:
             yield from _flat(slot.record, f"{prefix}{name}.")
 
 
-def _entry(group: str, kind: str, name: str, slot: Slot, cls: object, comments: dict[str, str]) -> SettingEntry:
+def _entry(group: str, kind: str, name: str, slot: Slot, cls: type, comments: dict[str, str]) -> SettingEntry:
     """Describe one setting; its help or the comment of its yaml, whichever reads better."""
     meaning = comments.get(name, "") if _reads_better(slot, comments.get(name, "")) else slot.limits.help
     accepts = f"a {slot.group}" if slot.group else describe_accepted(slot)
@@ -104,7 +104,7 @@ def _part(slot: Slot) -> str:
     return "its own settings follow" if slot.record is not None else ""
 
 
-def _default(slot: Slot, cls: object, name: str) -> str:
+def _default(slot: Slot, cls: type, name: str) -> str:
     """Write a setting's default."""
     if slot.required:
         return "must be given"
@@ -116,7 +116,7 @@ def _default(slot: Slot, cls: object, name: str) -> str:
     return _write_value(value)
 
 
-def _value(cls: Any, names: list[str]) -> Any:
+def _value(cls: type, names: list[str]) -> Any:
     """Find the default of a setting within records."""
     field = next(field for field in dataclasses.fields(cls) if field.name == names[0])
     made = field.default if field.default is not dataclasses.MISSING else None
@@ -136,7 +136,7 @@ def _write_value(value: object) -> str:
     return str(value) if value != "" else '""'
 
 
-def _shared(group: str, cls: Any, name: str) -> bool | None:
+def _shared(group: str, cls: type, name: str) -> bool | None:
     """Say whether a setting is a path parameter, which is absent from the fit's key."""
     if group == "softener":
         return True  # a tree is softened after it was grown

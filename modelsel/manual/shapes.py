@@ -502,6 +502,50 @@ class SetsShape(TypedDict):
     failed: NotRequired[str]
 
 
+class GrownAndBestShape(TypedDict):
+    """Shares of wrong weight in training: of the grown tree, of the best found of its size, and the proven bound."""
+
+    grown: float
+    optimal: float
+    bound: float
+
+
+class UnseenShape(TypedDict):
+    """Shares of wrong weight on unseen rows; λ and mean leaves of the best trees; folds whose search `ended`."""
+
+    grown: float
+    optimal: float
+    leaves: float
+    prices: list[float]
+    ended: int
+    folds: int
+    difference: NotRequired[IntervalShape]
+
+
+class WholeTreeShape(TypedDict):
+    """The tree that was chosen, where it is deeper than what was searched and was held to that depth."""
+
+    depth: int
+    leaves: int
+    training: float
+    out_of_fold: float
+
+
+class OptimalShape(TypedDict):
+    """A tree beside the best of its size; `unlike`: why the bound is none for its tests."""
+
+    candidate: str
+    entry: str
+    depth: NotRequired[int]
+    leaves: NotRequired[int]
+    training: NotRequired[GrownAndBestShape]
+    proven: NotRequired[bool]
+    out_of_fold: NotRequired[UnseenShape]
+    unlike: NotRequired[str]
+    whole: NotRequired[WholeTreeShape]
+    failed: NotRequired[str]
+
+
 class ExplanationShape(TypedDict):
     """explanation.json: what was asked for."""
 
@@ -511,3 +555,4 @@ class ExplanationShape(TypedDict):
     weak_slices: NotRequired[SlicesShape]
     declared_slices: NotRequired[SlicesShape]
     sets: NotRequired[SetsShape]
+    optimal: NotRequired[list[OptimalShape]]

@@ -7,7 +7,6 @@ draws follow their settings.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 from modelsel.core.types import Candidate, Feature
 
@@ -23,7 +22,7 @@ def told_apart(candidates: Sequence[Candidate], features: Sequence[Feature], sco
     (1, 2)
     """
     kinds = frozenset(feature.kind for feature in features)
-    found: dict[Any, Candidate] = {}
+    found: dict[object, Candidate] = {}
     for candidate in candidates:
         found.setdefault((candidate.preparers, _mattering(candidate, kinds, scores)), candidate)
     return tuple(found.values())

@@ -15,6 +15,7 @@ from typing import Any
 from modelsel.core.fingerprint import digest
 from modelsel.core.spec import kind_of, resolved
 from modelsel.core.types import Candidate
+from modelsel.preparer.base import BasePreparer
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ def batches(candidates: Sequence[Candidate]) -> tuple[Batch, ...]:
     The canonical digest is taken once per group: what is compared per candidate is the plain JSON text of the same facts.
     """
     groups: dict[tuple[str, str], list[int]] = {}
-    steps: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    steps: dict[tuple[object, ...], list[dict[str, Any]]] = {}
     by_text: dict[str, str] = {}
     for position, candidate in enumerate(candidates):
         if candidate.of_others:
@@ -52,7 +53,7 @@ def batches(candidates: Sequence[Candidate]) -> tuple[Batch, ...]:
         text = json.dumps(facts, sort_keys=True)
         if text not in by_text:
             by_text[text] = digest(facts)
-        apart: dict[str, Any] = getattr(candidate.learner, "apart", dict)()
+        apart: dict[str, object] = getattr(candidate.learner, "apart", dict)()
         groups.setdefault((by_text[text], digest(apart) if apart else ""), []).append(position)
     return tuple(Batch(key, tuple(members), apart) for (key, apart), members in groups.items())
 
@@ -62,9 +63,9 @@ def fit_digest(candidate: Candidate) -> str:
     return batches((candidate,))[0].growing
 
 
-def preparation(candidate: Candidate) -> tuple[object, ...]:
+def preparation(candidate: Candidate) -> tuple[BasePreparer, ...]:
     """The preparation steps that the fit depends on: all, but for selections that the learner reads off its fit."""
-    steps: tuple[Any, ...] = candidate.preparers
+    steps: tuple[BasePreparer, ...] = candidate.preparers
     if getattr(candidate.learner, "reads_subsets", False):
         while steps and getattr(steps[-1], "selects", False):
             steps = steps[:-1]

@@ -13,7 +13,6 @@ from importlib import import_module
 from itertools import chain
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 from modelsel.core.spec import classes_in
@@ -48,7 +47,7 @@ def own() -> str:
 
 
 @cache
-def _text_of(kind: Any) -> str:
+def _text_of(kind: type) -> str:
     """Digest of the package that a class comes from, or of the class where there is no file; nothing equals unknown text."""
     top = kind.__module__.partition(".")[0]
     module = import_module(top)

@@ -28,6 +28,7 @@ import numpy as np
 from modelsel.core.fingerprint import digest
 from modelsel.core.system.machine import cores
 from modelsel.core.types import Candidate, ClassTask, Feature, Floats, Integers, NumberTask, Task, positions
+from modelsel.learner.base import BaseLearner
 from modelsel.planning.sources import own
 
 ROWS = 5_000  # tried at most
@@ -184,7 +185,7 @@ def _shorten_search(learner: object) -> Any:
     return learner.shortened() if hasattr(learner, "shortened") else learner
 
 
-def _search_seconds(path: Any, learner: Any) -> float:
+def _search_seconds(path: Any, learner: BaseLearner) -> float:
     """Seconds of the search that was cut short, which all members share; 0 for a learner that makes none."""
     if not getattr(learner, "apart", dict)():
         return 0.0

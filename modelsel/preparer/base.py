@@ -138,7 +138,7 @@ class BasePreparer:
         return SinglePreparer(prepared)
 
     @classmethod
-    def restore(cls, description: Description) -> Any:
+    def restore(cls, description: Description) -> object:
         """Read a fitted preparer back.
 
         Parameters

@@ -129,7 +129,7 @@ class Transformed(FittedPreparer):
     def describe(self) -> Description:
         """Describe the step; a transformer that cannot be stored is an error."""
         features = [{"name": f.name, "kind": f.kind, "levels": list(f.levels)} for f in self.features]
-        facts: dict[str, Any] = {"columns": self.reads, "features": features, "plugins": list(self.plugins)}
+        facts: dict[str, object] = {"columns": self.reads, "features": features, "plugins": list(self.plugins)}
         facts |= {"apart": list(self.apart)} if self.apart else {}
         if self.transformer is None:
             return Description("transform", facts)

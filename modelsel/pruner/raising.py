@@ -10,7 +10,6 @@ Quinlan 1993, *C4.5: programs for machine learning*, section 4.1; the largest br
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -212,7 +211,7 @@ def _upper() -> object:
         def __wrapper_address__(self) -> int:
             return int(get_cython_function_address("scipy.special.cython_special", "__pyx_fuse_0betaincinv"))
 
-        def signature(self) -> Any:
+        def signature(self) -> object:
             return upper.signature
 
     return Address()

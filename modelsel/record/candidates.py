@@ -218,7 +218,7 @@ def _whole(cell: str) -> int:
     return int(cell or 0)
 
 
-READ: Mapping[Any, Callable[[str], Any]] = {str: unsafe, int: _whole, float: _number}
+READ: Mapping[object, Callable[[str], Any]] = {str: unsafe, int: _whole, float: _number}
 
 
 def _is_number(value: str) -> bool:

@@ -26,7 +26,7 @@ def task(development: Task, sealed: Table) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _target(task: Task) -> dict[str, Any]:
+def _target(task: Task) -> dict[str, object]:
     """What the target is: classes by name, or numbers in their unit."""
     if isinstance(task, NumberTask):
         return {"kind": task.kind, "measured_in": task.measured_in}
@@ -68,7 +68,7 @@ def _never_judged(selection: Selection) -> dict[str, object]:
     return {"never_out_of_bag": int(many)} if many == many else {}
 
 
-def failures(selection: Selection) -> tuple[dict[str, Any], ...]:
+def failures(selection: Selection) -> tuple[dict[str, object], ...]:
     """Candidates that did not finish, with the reason; those that left a race have not failed."""
     return tuple(
         {"id": candidate.id, "status": status, "reason": reason}

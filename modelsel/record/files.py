@@ -1,5 +1,6 @@
 """Whole files, written beside and renamed into place: a reader sees the old contents or the new, never half of either."""
 
+import errno
 import json
 import math
 import os
@@ -18,6 +19,11 @@ from numpy.typing import NDArray
 from modelsel.core.errors import Problem, StoreError
 from modelsel.core.system.disk import sync_directory
 
+_SPACE, _PERMISSION = "free some space", "check the folder's permissions"
+REMEDIES = {
+    errno.ENOSPC: _SPACE, errno.EDQUOT: _SPACE, errno.EACCES: _PERMISSION, errno.EPERM: _PERMISSION,
+    errno.EROFS: "this disk can only be read: choose a folder on another one",
+}  # fmt: skip
 LARGE = 1 << 30  # bytes from which an archive's member is described by 64-bit numbers
 
 
@@ -28,7 +34,8 @@ def storing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        fix = "free some space or check the folder's permissions, then run the same command again: finished cells are kept"
+        what = REMEDIES.get(error.errno or 0, "check the folder and its disk")
+        fix = f"{what}, then run the same command again: finished cells are kept"
         raise StoreError(Problem("MSEL-601", f"cannot write {path.name}: {reason}", str(path.parent), fix)) from error
 
 

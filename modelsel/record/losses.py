@@ -43,7 +43,7 @@ class LossArchive(Mapping[str, NDArray[Any]]):
 
     def __init__(self, path: Path) -> None:
         self._file = np.load(BytesIO(path.read_bytes()), allow_pickle=False)
-        self._read: dict[str, NDArray[Any]] = {}
+        self._read: dict[str, NDArray[np.generic]] = {}
 
     def __getitem__(self, name: str) -> NDArray[np.generic]:
         if name not in self._read:

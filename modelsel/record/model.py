@@ -71,11 +71,11 @@ class Predictor:
         said: NDArray[np.str_] = np.array(self.classes, dtype=np.str_)[self._fitted.predict(self.prepared(table))]
         return said
 
-    def labels(self, table: Table) -> NDArray[Any]:
+    def labels(self, table: Table) -> NDArray[np.generic]:
         """The predicted class of each row as the target's column held it: bool, int, float or text. Raises as `predict`."""
         if not self.classes:
             return self.predict(table)
-        said: NDArray[Any] = labels(self.classes, self.label_type)[self._fitted.predict(self.prepared(table))]
+        said: NDArray[np.generic] = labels(self.classes, self.label_type)[self._fitted.predict(self.prepared(table))]
         return said
 
     def scores(self, table: Table) -> Floats:
@@ -171,7 +171,7 @@ def describe(path: Path) -> dict[str, Any]:
         raise DataError(Problem("MSEL-620", f"the model cannot be read: {error}", str(path))) from error
 
 
-def _restore(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], plugins: tuple[str, ...]) -> Predictor:
+def _restore(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[np.generic]], plugins: tuple[str, ...]) -> Predictor:
     """Rebuild the predictor from untrusted facts and arrays."""
     if facts["format"] != FORMAT:
         raise ValueError(f"format {facts['format']} was written by another version of modelsel")
@@ -189,14 +189,14 @@ def _feature(said: Mapping[str, Any]) -> Feature:
     return Feature(said["name"], said["kind"], tuple(said["levels"]), float(said["cost"]), dates, bool(said.get("text", False)))
 
 
-def _files(data: Path, facts: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+def _files(data: Path, facts: Mapping[str, Any]) -> dict[str, NDArray[np.generic]]:
     """The file that the learner's own library wrote, where there is one."""
     name = facts["learner"]["facts"].get("stored")
     return {f"{FILE}{name}": np.frombuffer((data / name).read_bytes(), np.uint8)} if name in FILES else {}
 
 
 def _part(
-    group: str, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], prefix: str, plugins: tuple[str, ...]
+    group: str, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[np.generic]], prefix: str, plugins: tuple[str, ...]
 ) -> Any:
     """Rebuild a step or the learner from its part of the arrays."""
     kind = str(facts["kind"])
@@ -219,7 +219,7 @@ def _facts(final: FinalModel, version: str) -> dict[str, object]:
     }
 
 
-def _arrays(final: FinalModel) -> dict[str, NDArray[Any]]:
+def _arrays(final: FinalModel) -> dict[str, NDArray[np.generic]]:
     parts = [("learner/", final.learner), *((f"step{i}/", step) for i, step in enumerate(final.steps))]
     return {f"{prefix}{name}": np.asarray(array) for prefix, part in parts for name, array in part.arrays.items()}
 
@@ -284,7 +284,7 @@ def _name(info: zipfile.ZipInfo) -> str:
     return name
 
 
-def _array(content: bytes) -> NDArray[Any]:
+def _array(content: bytes) -> NDArray[np.generic]:
     """Read one array after checking its type, and its shape against its bytes."""
     stream = BytesIO(content)
     if np.lib.format.read_magic(stream) != (1, 0):

@@ -172,7 +172,7 @@ class Record:
         return make(self)
 
     @property
-    def parameters(self) -> Mapping[str, Any]:
+    def parameters(self) -> Mapping[str, object]:
         """The settings of the chosen candidate that are set."""
         known = self.outcome.winner["parameters"]
         return {name: value for name, value in known.items() if name != "kind" and value is not None}

@@ -28,6 +28,7 @@ from modelsel.reporting.sections import (
     scores,
     slices,
     strips,
+    tree_size,
 )  # fmt: skip
 from modelsel.reporting.sections.curve import curve
 from modelsel.reporting.sections.dependence import dependence
@@ -101,6 +102,7 @@ def context(view: View) -> dict[str, object]:
         "note": view.config.get("note"),
         "importance": importance(view),
         "curve": curve(view),
+        "tree_size": tree_size.section(view),
         "weak": (weak := weak_slices(view)),
         "worst_slice": worst(weak),
         "dependence": dependence(view),

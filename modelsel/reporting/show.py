@@ -33,7 +33,7 @@ def text(folder: RunFolder) -> str:
     return "".join(f"{block.rstrip()}\n\n" for block in blocks)
 
 
-def sections(kept: Mapping[str, Any]) -> list[dict[str, Any]]:
+def sections(kept: Mapping[str, Any]) -> list[dict[str, object]]:
     """Name, title and body of each show, as the page puts them (bodies are safe: what came from data is escaped).
 
     `asked`: it was asked for, and stands unfolded.

@@ -109,7 +109,7 @@ def _members_of(family: Candidate, record: JournalRecord) -> Members | None:
     return None
 
 
-def _change_settings(learner: object, settings: Mapping[str, object]) -> Any:
+def _change_settings(learner: object, settings: Mapping[str, object]) -> object:
     """The learner with some dotted settings changed.
 
     >>> from modelsel.core.spec import make

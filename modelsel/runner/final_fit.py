@@ -150,7 +150,7 @@ def _learnt_from(task: Task) -> Integers:
 
 def restore_final(
     features: tuple[Feature, ...], classes: tuple[str, ...], learner: Description, steps: tuple[Description, ...],
-    kinds: Mapping[str, type[Any]] | None = None,
+    kinds: Mapping[str, type[object]] | None = None,
 ) -> Final:  # fmt: skip
     """A final model from its descriptions; `kinds` names classes that are not modelsel's own.
 

@@ -131,7 +131,7 @@ def raw(place: RecordLocation) -> bytes | None:
     return data if whole else None
 
 
-def _arrays(data: bytes, at: int, shapes: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+def _arrays(data: bytes, at: int, shapes: Mapping[str, Any]) -> dict[str, NDArray[np.generic]]:
     """Read arrays of known types and shapes, one after the other."""
     arrays = {}
     for name, (kind, shape) in shapes.items():

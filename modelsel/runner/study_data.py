@@ -12,6 +12,7 @@ import numpy as np
 
 from modelsel.config.compose import BATES, Config, for_task
 from modelsel.config.readers import readers
+from modelsel.config.settings import BOUNDS
 from modelsel.config.suggest import near
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.spec import class_of, kind_of, kinds_of
@@ -32,6 +33,8 @@ from modelsel.dataset.columns.number_target import read_as
 from modelsel.dataset.files import listener, tell_progress
 from modelsel.dataset.profile import asked_units, profile
 from modelsel.guard.checks.independence import FEWEST_UNITS
+from modelsel.learner.optimal_tree import OptimalTree
+from modelsel.learner.tree import Tree
 from modelsel.measure.answerable import unanswerable
 from modelsel.measure.beside import bound_problems, bounding_measures
 from modelsel.runner import date_columns
@@ -107,6 +110,7 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
         ("rule", _other_units(config)),
         ("slices", _no_columns(config, development)),
         ("guard.beside", nothing_beside(config, development)),
+        ("optimal", _no_bounds(config, development) if config.optimal.kind == BOUNDS else ()),
         ("explain.sets", _no_sets(config, development, resampling) if config.explain.sets else ()),
     )
     bounds = getattr(config.rule, "bounds", ())
@@ -235,6 +239,16 @@ def _no_sets(config: Config, task: Task, resampling: Resampling) -> Iterator[str
     if any(one.of_others for one in config.candidates):
         what = "an ensemble's members were picked by the rows that its models would be judged on"
         yield f"{what}: set ensemble.kind=off, or leave explain.sets out"
+
+
+def _no_bounds(config: Config, task: Task) -> Iterator[str]:
+    """Yield reasons why trees cannot be set beside the best of their size, before a fit."""
+    if isinstance(task, NumberTask):
+        yield f"the best trees are searched by errors of classes, and {IS[task.kind]}: leave it out"
+        return
+    if not any(isinstance(one.learner, Tree | OptimalTree) for one in config.foreseen):
+        yield "it sets trees beside the best of their size, and the space has none: add cart, or leave it out"
+    yield from OptimalTree(max_depth=config.optimal.depth).problems(task)
 
 
 def _no_columns(config: Config, task: Task) -> Iterator[str]:

@@ -50,7 +50,7 @@ class Adapter:
         """Name the part of the parameter's range in which the value lies, where the library fits otherwise in another part."""
         return ""
 
-    def widest(self, values: Sequence[Any]) -> Any:
+    def widest(self, values: Sequence[Floats]) -> object:
         """The value whose fit answers all of these."""
         return max(values)
 
@@ -76,7 +76,7 @@ class Staged(Adapter):
         """Count the rounds of a fit with this value: fewer where it stopped early."""
         raise NotImplementedError
 
-    def answers(self, estimator: Any, values: Sequence[Any], X: Any, scores: bool) -> Iterator[Answer]:
+    def answers(self, estimator: Any, values: Sequence[object], X: Any, scores: bool) -> Iterator[Answer]:
         wanted = [self.rounds(estimator, value) for value in values]
         predicted = _at(estimator.staged_predict(X), wanted)
         shares = _at(estimator.staged_predict_proba(X), wanted) if scores else {}
@@ -88,7 +88,7 @@ class Staged(Adapter):
 
 def _at(stages: Iterator[object], wanted: Sequence[int]) -> dict[int, Any]:
     """Some stages, from 1; what comes after the last of them is not asked for."""
-    found: dict[int, Any] = {}
+    found: dict[int, object] = {}
     for number, stage in enumerate(stages, 1):
         if number in wanted:
             found[number] = np.array(stage)
@@ -106,7 +106,7 @@ def shorter(estimator: object, value: object, lists: Sequence[str], parameter: s
     return own
 
 
-def find(kind: Any) -> Adapter | None:
+def find(kind: type) -> Adapter | None:
     """The adapter of a class; None where nothing is known of it."""
     return _adapters().get(f"{kind.__module__}.{kind.__qualname__}")
 

@@ -14,7 +14,7 @@ class Bagging(Adapter):
         "max_samples", "max_features", "bootstrap", "bootstrap_features", "n_jobs", "random_state",
     ))  # fmt: skip
 
-    def cut(self, estimator: Any, value: Any) -> Any:
+    def cut(self, estimator: Any, value: object) -> Any:
         own = shorter(estimator, value, ("estimators_", "estimators_features_"))
         own._seeds = estimator._seeds[:value]
         return own

@@ -31,7 +31,7 @@ class CcpAlpha(Adapter):
     def is_valid(self, value: object) -> bool:
         return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
 
-    def widest(self, values: Sequence[object]) -> Any:
+    def widest(self, values: Sequence[object]) -> object:
         return 0.0
 
     def cut(self, estimator: Any, value: Any) -> Any:

@@ -122,7 +122,7 @@ class LightgbmNumbers(Lightgbm):
     def allows(self, params: Mapping[str, object]) -> bool:
         return super().allows(params) and params.get("objective") in self.objectives
 
-    def answers(self, estimator: Any, values: Sequence[Any], X: Any, scores: bool) -> Iterator[Answer]:
+    def answers(self, estimator: Any, values: Sequence[object], X: Any, scores: bool) -> Iterator[Answer]:
         for value in values:
             yield estimator.predict(X, num_iteration=value), None
 

@@ -39,11 +39,10 @@ from modelsel.runner.families import is_family, resolve
 from modelsel.runner.progress import QUIET
 from modelsel.runner.study_data import StudyData, prepare
 from modelsel.study.ending import all_findings, complain
-from modelsel.study.explained import explain_choice
 from modelsel.study.jobs import journal_of
 from modelsel.study.look import answer, look, opens, reason_closed, seal, trained_share, word_answer
 from modelsel.study.selection import select
-from modelsel.study.winner import Fitted, fit_winner, kept_of, prediction_times
+from modelsel.study.winner import Fitted, explain_choice, fit_winner, kept_of, prediction_times
 from modelsel.tree.growing.columns import release
 
 

@@ -34,7 +34,7 @@ from modelsel.study.winner import answered_outside
 
 def select(
     config: Config, material: StudyData, candidates: Sequence[Candidate], plan: Plan, folder: RunFolder, progress: Progress
-) -> tuple[Results, Selection, dict[str, Any]]:
+) -> tuple[Results, Selection, dict[str, object]]:
     """All cells of the plan and what is chosen by them; floor and, where it is asked for, the nested estimate beside.
 
     Where entries are searched by their scores, the plan grows from the listed `candidates` by those that are asked for.
@@ -52,7 +52,7 @@ def select(
 
         race = Race(config.rule) if config.race.on else None
         shown = {**_beside(config, task, material.resampling), **bounded}
-        extra: dict[str, Any] = {}
+        extra: dict[str, object] = {}
         if config.adaptive:
             plan, extra = _grown(config, material, candidates, partial(compute, beside=shown), progress)
             compute = partial(compute, tell=QUIET)
@@ -77,7 +77,7 @@ def select(
 
 def _grown(
     config: Config, material: StudyData, listed: Sequence[Candidate], compute: Callable[..., Results], progress: Progress
-) -> tuple[Plan, dict[str, Any]]:
+) -> tuple[Plan, dict[str, object]]:
     """Search the entries that are searched by their scores; return the plan of all candidates, and the trials as facts."""
     task, folds, higher = material.development, material.resampling, config.measure.higher_is_better
     many = len(listed) + config.to_ask
@@ -106,7 +106,7 @@ def _beside(config: Config, task: Task, resampling: Resampling) -> Mapping[str, 
     return every if config.measures == ALL else measures_by_default(every, task)
 
 
-def _ensembles(selection: Selection) -> list[dict[str, Any]]:
+def _ensembles(selection: Selection) -> list[dict[str, object]]:
     """The ensembles that were picked: their members, how often each was, and what the picking is worth."""
     return [
         {

@@ -1,6 +1,6 @@
-"""Fit the winner on all development rows, time it, and describe it for the record."""
+"""Fit the winner on all development rows, time it, describe it for the record, and explain the choice as far as asked for."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from modelsel.comparison.point632 import is_defined
@@ -10,17 +10,22 @@ from modelsel.core.errors import NoCandidateError, Problem
 from modelsel.core.outcome import StudySummary
 from modelsel.core.selection import Selection
 from modelsel.core.spec import kind_of
-from modelsel.core.types import Candidate, Outputs, Table, Task, positions
+from modelsel.core.types import Candidate, Outputs, Resampling, Table, Task, positions
+from modelsel.explanation.explain import StudyToExplain, explanation, fold_models
 from modelsel.guard.requests import TestSetDeclaration
-from modelsel.record.study_record import FinalModel
+from modelsel.planning.make import Plan
+from modelsel.record.folder import RunFolder
+from modelsel.record.study_record import FinalModel, UnseenRows
 from modelsel.reporting import show
 from modelsel.reporting.context import SectionContext
 from modelsel.runner.aggregation.results import Results
+from modelsel.runner.evaluation.limits import CellLimits
 from modelsel.runner.execution.single_job import Failure
 from modelsel.runner.final_fit import Final, answers, fit_and_answer, outputs
 from modelsel.runner.prediction_time import ROWS, of_candidates, seconds
+from modelsel.runner.run import run as run_plan
 from modelsel.runner.study_data import StudyData
-from modelsel.study.jobs import run_apart
+from modelsel.study.jobs import journal_of, run_apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,3 +110,47 @@ def described_model(final: Final, task: Task, tracking: TrackingSettings) -> Fin
         example=task.take(positions(task)[:5]), estimator=estimator if tracking.allow_skops and recipe else None,
         pickled=estimator if tracking.allow_pickle and recipe else None, types=task.types, label_type=task.label_type,
     )  # fmt: skip
+
+
+RECIPES = ("sklearn", "estimator")  # learners of which a model may be kept as its recipe alone
+
+
+def explain_choice(
+    config: Config, material: StudyData, folder: RunFolder, selection: Selection, final: Fitted | Failure
+) -> tuple[dict[str, object], tuple[tuple[FinalModel, UnseenRows], ...]]:
+    """Reasons and weak spots of the choice as far as they were asked for, from development rows; the models of the folds."""
+    model = final.model if isinstance(final, Fitted) else None
+
+    def apart(function: Callable[..., object], *arguments: object) -> object:
+        return run_apart(config, function, selection.candidates, *arguments)
+
+    def run(plan: Plan, task: Task, resampling: Resampling) -> Results:
+        limits = CellLimits(config.limit.seconds, config.limit.bytes)
+        with journal_of(config, folder) as journal:
+            return run_plan(plan, task, resampling, config.measure, config.pool, journal, seed=config.seed, limits=limits)
+
+    of = StudyToExplain(
+        material.development,
+        material.resampling,
+        selection,
+        config.measure,
+        config.seed,
+        model,
+        apart,
+        run,
+        config.rule,
+        config.guard.tolerance,
+    )
+    found = explanation(of, config.explain, config.slices, config.curve, config.optimal)
+    if not config.explain.sets:
+        return found, ()
+    kept = fold_models(of)
+    if isinstance(kept, Failure):
+        return {**found, "sets": {"failed": f"{kept.status}, {kept.reason}"}}, ()
+    described = [(described_model(one, material.development, config.tracking), strange) for one, strange in kept]
+    if any(one.learner.kind in RECIPES and "stored" not in one.learner.facts for one, _ in described):
+        return {
+            **found,
+            "sets": {"failed": "of this learner only the recipe is kept; learner=estimator may keep more"},
+        }, ()
+    return {**found, "sets": {"folds": len(described)}}, tuple(described)

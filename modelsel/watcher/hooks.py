@@ -1,4 +1,4 @@
-"""The few places of scikit-learn at which code is watched, put in place on entering and taken away on leaving.
+"""The few places of scikit-learn and of three boosting libraries at which code is watched: put in place, and taken away.
 
     validation of feature names    every fit (`reset`) and everything else that is given a table
     container of transform         what a transformer made, beside what it was given
@@ -16,9 +16,10 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
-from modelsel.watcher import native
 from modelsel.watcher.session import Watch
 
+Place = tuple[Any, str, Callable[..., Any]]
+LAST = {"lightgbm": "LGBMClassifier", "xgboost": "XGBClassifier", "catboost": "CatBoostRanker"}  # loaded last of a library
 METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 ARGUMENTS = ("y_", "pred_")  # how scikit-learn's metrics begin the names of what they compare with y_true
 TRUTH = "y_true"
@@ -43,7 +44,7 @@ class Hooks:
 
     def place_native(self) -> None:
         """The same for those libraries with predictions of their own that are loaded."""
-        for owner, name, wrapped in native.places(self.watch):
+        for owner, name, wrapped in places(self.watch):
             self._put(owner, name, wrapped)
 
     def remove(self) -> None:
@@ -104,7 +105,7 @@ class Hooks:
         """Watch a metric that is about to be computed."""
 
         @functools.wraps(original)
-        def validate(parameter_constraints: Any, params: Any, caller_name: str) -> Any:
+        def validate(parameter_constraints: object, params: Any, caller_name: str) -> object:
             checked = original(parameter_constraints, params, caller_name)
             if TRUTH in params:
                 said = [value for name, value in params.items() if name.startswith(ARGUMENTS) and name != TRUTH]
@@ -132,7 +133,7 @@ def saying(watch: Watch, method: Callable[..., object]) -> Callable[..., object]
     """A method that predicts, whose answers are told."""
 
     @functools.wraps(method)
-    def predict(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+    def predict(self: Any, X: Any, *args: object, **kwargs: object) -> Any:
         with watch.calling():
             made = method(self, X, *args, **kwargs)
             watch.predicted(self, X, made)
@@ -157,3 +158,89 @@ def _below(kind: type) -> Iterator[type]:
         fresh: set[type] = set(type.__subclasses__(one)) - seen
         seen |= fresh
         waiting += fresh
+
+
+# LightGBM, XGBoost and CatBoost by themselves, without their scikit-learn classes. Their own containers (DMatrix, Dataset,
+# Pool) carry the mark of the table that they were made from.
+
+
+def places(watch: Watch) -> Iterator[Place]:
+    """Every method of a loaded library that is watched, and what stands in its place."""
+    for library in LAST:
+        module = sys.modules.get(library)
+        if module is not None and hasattr(module, LAST[library]):  # all of it is loaded
+            yield from _PLACES[library](watch, module)
+
+
+def _lightgbm(watch: Watch, module: Any) -> Iterator[Place]:
+    yield module.Dataset, "__init__", _containing(watch, module.Dataset.__init__)
+    yield module.Booster, "__init__", _training(watch, module.Booster.__init__, "train_set", 1)
+    yield module.Booster, "predict", saying(watch, module.Booster.predict)
+
+
+def _xgboost(watch: Watch, module: Any) -> Iterator[Place]:
+    """Containers, boosting rounds and predictions of XGBoost."""
+    for kind in (module.DMatrix, module.QuantileDMatrix):
+        if "__init__" in vars(kind):
+            yield kind, "__init__", _containing(watch, kind.__init__)
+    yield module.Booster, "update", _training(watch, module.Booster.update, "dtrain", 0)
+    for name in ("predict", "inplace_predict"):
+        yield module.Booster, name, saying(watch, getattr(module.Booster, name))
+
+
+def _catboost(watch: Watch, module: Any) -> Iterator[Place]:
+    """Containers, fits, predictions and scores of CatBoost."""
+    yield module.Pool, "__init__", _containing(watch, module.Pool.__init__)
+    for kind in (module.CatBoost, module.CatBoostClassifier, module.CatBoostRegressor, module.CatBoostRanker):
+        for name in ("predict", "predict_proba", "predict_log_proba"):
+            if name in vars(kind):
+                yield kind, name, saying(watch, vars(kind)[name])
+        if "fit" in vars(kind):
+            yield kind, "fit", _training(watch, vars(kind)["fit"], "X", 0)
+        if "score" in vars(kind):
+            yield kind, "score", _scoring(watch, vars(kind)["score"])
+
+
+_PLACES: dict[str, Callable[[Watch, object], Iterator[Place]]] = {
+    "lightgbm": _lightgbm,
+    "xgboost": _xgboost,
+    "catboost": _catboost,
+}
+
+
+def _containing(watch: Watch, original: Callable[..., object]) -> Callable[..., object]:
+    """A container that takes the mark of its table over."""
+
+    @functools.wraps(original)
+    def make(self: object, data: Any, *args: object, **kwargs: object) -> None:
+        rows = watch.seen(data, begins=True)
+        original(self, data, *args, **kwargs)
+        if rows:
+            watch.recogniser.carry(self, rows)
+
+    return make
+
+
+def _training(watch: Watch, original: Callable[..., object], name: str, place: int) -> Callable[..., object]:
+    """A method that learns from a container or a table: the argument `name`, or the one at its place."""
+
+    @functools.wraps(original)
+    def train(self: object, *args: object, **kwargs: object) -> object:
+        given = kwargs[name] if name in kwargs else args[place] if len(args) > place else None
+        if given is not None:
+            watch.fitted(self, given)
+        return original(self, *args, **kwargs)
+
+    return train
+
+
+def _scoring(watch: Watch, original: Callable[..., object]) -> Callable[..., object]:
+    """A score that a library computes by itself."""
+
+    @functools.wraps(original)
+    def score(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        if watch.seen(X, begins=True):
+            watch.scored(f"{type(self).__name__}.score", [self.predict(X)])
+        return original(self, X, *args, **kwargs)
+
+    return score

@@ -64,7 +64,7 @@ class PredictionMemory:
             with suppress(TypeError):
                 self._tainted[name] = weakref.ref(model, lambda _: self._tainted.pop(name, None)), set(rows.rows)
 
-    def take(self, made: Any, rows: SealedRows, model: Any) -> None:
+    def take(self, made: object, rows: SealedRows, model: object) -> None:
         """Keep in mind what a model predicted for sealed rows."""
         values = _array(made)
         if values is None or len(values) != rows.n:
@@ -82,13 +82,13 @@ class PredictionMemory:
         while len(self._known) > KEPT:
             self._known.popitem(last=False)
 
-    def _of(self, model: Any, rows: SealedRows) -> Prediction | None:
+    def _of(self, model: object, rows: SealedRows) -> Prediction | None:
         """What this fitted model is known to have predicted for the same rows."""
         owner, made = self._by.get(id(model), (None, []))
         same = (one for one in made if owner is not None and owner() is model and _is_same(one.rows, rows))
         return next(same, None)
 
-    def _note(self, model: Any, prediction: Prediction) -> None:
+    def _note(self, model: object, prediction: Prediction) -> None:
         """Keep in mind that a prediction is this model's."""
         name = id(model)
         owner, made = self._by.get(name, (None, []))
@@ -124,7 +124,7 @@ def _names(values: NDArray[np.generic]) -> Iterator[bytes]:
             yield _digest(values[:, place])
 
 
-def _array(made: object) -> NDArray[Any] | None:
+def _array(made: object) -> NDArray[np.generic] | None:
     """Values of one or two dimensions; None for what is none."""
     with suppress(ValueError, TypeError):
         values = np.asarray(made)

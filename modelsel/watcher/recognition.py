@@ -63,7 +63,7 @@ class Recogniser:
     _marked: dict[int, tuple[Any, SealedRows]] = field(default_factory=dict)
     _derived: list[tuple[str, Screen]] = field(default_factory=list)
 
-    def sealed_in(self, table: Any) -> SealedRows:
+    def sealed_in(self, table: object) -> SealedRows:
         """The sealed rows of a table, of whatever type; none where nothing is known of it."""
         marked = self._marked.get(id(table))
         if marked is not None and marked[0]() is table:
@@ -146,7 +146,7 @@ class ReadColumns:
     named: Mapping[str, Column] | None = None
 
     @classmethod
-    def of(cls, table: Any) -> "ReadColumns | None":
+    def of(cls, table: object) -> "ReadColumns | None":
         """Read a table as far as screens need it; None for what is no table of rows."""
         if isinstance(table, np.ndarray):
             return _of_array(table)

@@ -95,7 +95,7 @@ class Watch:
             known[id(table)] = weakref.ref(table), found
         return found
 
-    def fitted(self, model: Any, table: Any) -> None:
+    def fitted(self, model: object, table: object) -> None:
         """A model is about to be fitted on a table."""
         rows = self.seen(table, begins=True)
         with self._lock:
@@ -103,7 +103,7 @@ class Watch:
         if rows:
             self._in_development(rows, type(model).__name__)
 
-    def predicted(self, model: Any, table: Any, made: Any) -> None:
+    def predicted(self, model: object, table: object, made: object) -> None:
         """A model has predicted a table."""
         rows = self.seen(table)
         with self._lock:
@@ -112,14 +112,14 @@ class Watch:
             else:
                 self._memory.other(made, _rows_of(made))
 
-    def transformed(self, table: Any, made: Any) -> None:
+    def transformed(self, table: object, made: object) -> None:
         """A table was transformed: what was made of sealed rows is sealed."""
         rows = self.seen(table)
         if rows and made is not table:
             with self._lock:
                 self.recogniser.derive(made, rows)
 
-    def scored(self, metric: str, arguments: list[Any]) -> None:
+    def scored(self, metric: str, arguments: list[object]) -> None:
         """A metric is about to be computed on labels and these arguments."""
         with self._lock:
             prediction, sealed = self._memory.meant(arguments) or (None, False)

@@ -93,7 +93,7 @@ class LoadNotice(importlib.abc.MetaPathFinder):
         self._tell = tell
         self._asked = threading.local()
 
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+    def find_spec(self, name: str, path: object = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
         """Find an awaited module as everybody else would, with a loader that tells of it."""
         if name not in self._names or getattr(self._asked, "now", False):
             return None
@@ -110,7 +110,7 @@ class LoadNotice(importlib.abc.MetaPathFinder):
 class _Telling(importlib.abc.Loader):
     """A loader that tells when its module is there."""
 
-    def __init__(self, loader: Any, tell: Callable[[], None]) -> None:
+    def __init__(self, loader: importlib.abc.Loader, tell: Callable[[], None]) -> None:
         self._loader = loader
         self._told = tell
 
@@ -126,7 +126,7 @@ class _Telling(importlib.abc.Loader):
         self._loader.exec_module(module)
         self._told()
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self._loader, name)
 
 

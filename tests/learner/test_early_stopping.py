@@ -16,8 +16,7 @@ from modelsel.core.errors import ConfigurationError
 from modelsel.core.spec import make
 from modelsel.core.types import ClassTask, Feature, NumberTask, Task
 from modelsel.foreign.parameters import settle_parameters
-from modelsel.learner.estimator import Estimator
-from modelsel.learner.validation import Holding
+from modelsel.learner.estimator import Estimator, Holding
 from modelsel.record.folder import RunFolder
 from tests.api.conftest import QUICK, people
 from tests.extras import needs

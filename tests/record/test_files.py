@@ -34,6 +34,12 @@ def _disk_full(*_args, **_kwargs):
     raise OSError(28, "No space left on device")
 
 
+@pytest.mark.parametrize(("number", "advice"), [(28, "free some space"), (30, "another one"), (13, "permissions"), (5, "disk")])
+def test_the_advice_fits_the_reason(tmp_path, number, advice):
+    with pytest.raises(StoreError, match=advice), files.storing(tmp_path / "a.txt"):
+        raise OSError(number, os.strerror(number))
+
+
 def test_a_directory_appears_whole_or_not_at_all(tmp_path):
     def fill(folder):
         (folder / "one").write_text("1")

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from modelsel.softener.nelder_mead import TRIED, NelderMead
-from modelsel.softener.ramp_objective import Objective, evaluate
+from modelsel.softener.nelder_mead import TRIED, NelderMead, Objective, evaluate
 from modelsel.softener.range_fraction import RangeFraction
 from modelsel.tree.softening import Widths, met
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from modelsel.api.commands.runs import outcome_of, place
 from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.core.types import Table
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.text.terminal import Lines, progress
 
@@ -194,7 +195,9 @@ def predict_file(folder: RunFolder, path: Path, beside: Beside = NOTHING) -> Pre
     return Predictions(predictor.classes, labels, said.scores[0].tolist(), rows.ids, more)
 
 
-def _of_numbers(said: Any, ids: Mapping[str, Sequence[str]], beside: Beside, more: Mapping[str, Sequence[Any]]) -> Predictions:
+def _of_numbers(
+    said: Any, ids: Mapping[str, Sequence[str]], beside: Beside, more: Mapping[str, Sequence[object]]
+) -> Predictions:
     """Predicted numbers; ConfigurationError for what is told of classes alone."""
     if beside.explain or beside.sets is not None:
         what = "paths and prediction sets are those of classes, and this model predicts numbers"
@@ -210,7 +213,7 @@ def _refuse_what_numbers_have(beside: Beside) -> None:
         raise ConfigurationError(Problem("MSEL-293", what, "--quantiles" if beside.quantiles else "--interval", "take --sets"))
 
 
-def _ends(folder: RunFolder, table: Any, interval: float | None) -> dict[str, list[float]]:
+def _ends(folder: RunFolder, table: Table, interval: float | None) -> dict[str, list[float]]:
     """Ends of the intervals of rows, where they are asked for; what they promise is said on stderr."""
     if interval is None:
         return {}
@@ -223,7 +226,7 @@ def _ends(folder: RunFolder, table: Any, interval: float | None) -> dict[str, li
     return {"low": low.tolist(), "high": high.tolist()}
 
 
-def _remember(folder: RunFolder, table: Any) -> None:
+def _remember(folder: RunFolder, table: Table) -> None:
     """Put it on record that these rows were predicted; what is noticed about that is said on stderr."""
     from modelsel.config.reopen import reopen
     from modelsel.guard.gate import Gate
@@ -244,7 +247,7 @@ def at_threshold(found: Predictions, threshold: float) -> Predictions:
     return replace(found, labels=[second if scores[1] >= threshold else first for scores in found.scores])
 
 
-def prediction_sets(folder: RunFolder, table: Any, share: float) -> list[str]:
+def prediction_sets(folder: RunFolder, table: Table, share: float) -> list[str]:
     """The prediction set of each row: its classes, joined by a bar; what they promise is said on stderr."""
     from modelsel.explanation.prediction_sets import kept_folds, promise, sets_of
 
@@ -254,7 +257,7 @@ def prediction_sets(folder: RunFolder, table: Any, share: float) -> list[str]:
     return ["|".join(name for name, held in zip(kept[0][0].classes, row) if held) for row in inside.tolist()]
 
 
-def tree_paths(predictor: Any, table: Any) -> list[str]:
+def tree_paths(predictor: Any, table: Table) -> list[str]:
     """The path of each row down the model's tree, in words. Raises ConfigurationError for another model."""
     told = getattr(predictor.model, "paths", None)
     if told is None:
@@ -277,7 +280,7 @@ def forest_quantiles(predictor: Any, table: Any, asked: Sequence[float]) -> dict
     return {f"q{q:g}": own.tolist() for q, own in zip(asked, told(predictor.prepared(table), asked).T, strict=True)}
 
 
-def inherited_settings(path: Path, dataset: Mapping[str, object]) -> dict[str, Any]:
+def inherited_settings(path: Path, dataset: Mapping[str, object]) -> dict[str, object]:
     """Settings of the study's own file that hold for a new one of the same format.
 
     >>> inherited_settings(Path("new.csv"), {"kind": "csv", "delimiter": ";", "target": "y"})

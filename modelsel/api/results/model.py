@@ -74,7 +74,7 @@ class StudyRegressor(ReadsAsItsStudy, Regressor):
 
 
 def fitted_estimator(
-    final: Final, spec: Mapping[str, object], seed: int, labels: NDArray[Any], missing: Sequence[str] = (),
+    final: Final, spec: Mapping[str, object], seed: int, labels: NDArray[np.generic], missing: Sequence[str] = (),
     by_estimator: bool = False,
 ) -> StudyClassifier | StudyRegressor:  # fmt: skip
     """An estimator around a model that is fitted already; `by_estimator`: on a table that was read as estimators do."""

@@ -62,7 +62,7 @@ def value(text: str) -> Any:
         return text
 
 
-def _steps(parameters: Mapping[str, str]) -> list[dict[str, Any]]:
+def _steps(parameters: Mapping[str, str]) -> list[dict[str, object]]:
     """Rebuild the settings of the preparation steps from a candidate's texts."""
     kinds = [kind for kind in parameters.get("preparer", "").split(", ") if kind]
     steps = []

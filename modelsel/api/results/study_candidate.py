@@ -28,7 +28,7 @@ class StudyCandidate:
 
     row: Row
     folder: RunFolder
-    labels: Callable[[], NDArray[Any]]
+    labels: Callable[[], NDArray[np.generic]]
     fitted: Callable[[Candidate], StudyClassifier]
 
     @property

@@ -15,6 +15,7 @@ from modelsel.core.types import Candidate, Floats, Fold, Resampling, Scoreboard,
 from modelsel.learner.object import keeping
 from modelsel.measure.base import BaseMeasure, tie_scale
 from modelsel.planning.make import Cell, Plan
+from modelsel.rule.base import BaseRule
 from modelsel.runner.aggregation.losses import LossMatrix, fold_errors
 from modelsel.runner.aggregation.results import Results
 from modelsel.runner.aggregation.score_matrix import ScoreMatrix
@@ -51,7 +52,7 @@ class CandidateScores:
         others = {name: np.where(np.isnan(one), signs.get(name, np.nan), one) for name, one in self.beside.items()}
         return replace(self, board=board, beside=others, losses=None)
 
-    def corrected(self, rule: Any, winner: int, sign: float, offset: float) -> tuple[float, float, float] | None:
+    def corrected(self, rule: BaseRule, winner: int, sign: float, offset: float) -> tuple[float, float, float] | None:
         """The winner's score without the optimism of the choice, and its interval (BBC-CV)."""
         if self.losses is None or len(getattr(rule, "bounds", ())) > 0:
             return None

@@ -28,7 +28,7 @@ from modelsel.learner.object import Object
 from modelsel.preparer.dates import in_parts
 
 
-def looks_like_numbers(y: Any) -> bool:
+def looks_like_numbers(y: object) -> bool:
     """Say whether a target is a number, as in a study: fractions, or more than `MANY` numbers, one of which has a single row.
 
     >>> looks_like_numbers([0.5, 1.25, 2.0]), looks_like_numbers([0, 1, 1, 0]), looks_like_numbers(range(50))
@@ -44,7 +44,7 @@ def looks_like_numbers(y: Any) -> bool:
     return len(times) > MANY and bool((times == 1).any())
 
 
-def as_given(X: Any, y: Any, sample_weight: Any = None, numbers: bool = False) -> tuple[Task, NDArray[Any]]:
+def as_given(X: Any, y: object, sample_weight: object = None, numbers: bool = False) -> tuple[Task, NDArray[np.generic]]:
     """The task of rows that estimator objects read themselves, with X and y as its source, and the labels of its classes.
 
     Raises ValueError for X and y of different lengths, and for labels that are no classes (of `numbers`, no numbers).

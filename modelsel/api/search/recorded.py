@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,8 +59,8 @@ def _is_same_fold(counts: Integers, one: Fold, other: Fold) -> bool:
 
 
 def study_of(
-    task: Task, resampling: Resampling, candidates: tuple[Candidate, ...], labels: NDArray[Any], measure: BaseMeasure,
-    settings: Mapping[str, Any],
+    task: Task, resampling: Resampling, candidates: tuple[Candidate, ...], labels: NDArray[np.generic], measure: BaseMeasure,
+    settings: Mapping[str, object],
 ) -> tuple[Outcome, CandidateScores]:  # fmt: skip
     """The study of a search, and what its cells answered; nothing is computed again."""
     kind = TYPES.get(labels.dtype.kind, "str")
@@ -74,7 +73,7 @@ def study_of(
         return outcome, of_results(found)
 
 
-def classes_of(labels: NDArray[Any]) -> tuple[str, ...]:
+def classes_of(labels: NDArray[np.generic]) -> tuple[str, ...]:
     """Labels as a record spells them: booleans in small letters.
 
     >>> classes_of(np.array([False, True])), classes_of(np.array([1, 2]))

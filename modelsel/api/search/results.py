@@ -16,7 +16,7 @@ from modelsel.record.candidates import differing
 TRAIN, TEST = "train", "test"
 
 
-def parameters(candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
+def parameters(candidates: Sequence[Candidate]) -> list[dict[str, object]]:
     """The parameters of each candidate: of an object by the user's own names, of others those that differ in their entry.
 
     `learner` names the entry, but where a single one holds objects, as in GridSearchCV.
@@ -35,10 +35,10 @@ def _own(candidate: Candidate, telling: Collection[str]) -> dict[str, Any]:
     return {name: value for name, value in candidate.parameters.items() if name in telling}
 
 
-def results(found: CandidateScores, scorings: Scorings, params: list[dict[str, Any]]) -> dict[str, Any]:
+def results(found: CandidateScores, scorings: Scorings, params: list[dict[str, object]]) -> dict[str, Any]:
     """`cv_results_`; candidates that failed have NaN and the last rank."""
     names = dict.fromkeys(name for one in params for name in one)
-    told: dict[str, Any] = {
+    told: dict[str, object] = {
         "mean_fit_time": found.seconds.mean(axis=1), "std_fit_time": found.seconds.std(axis=1),
         "mean_score_time": np.zeros(len(params)), "std_score_time": np.zeros(len(params)),
         **{f"param_{name}": _mask([one.get(name, np.ma.masked) for one in params]) for name in names},
@@ -59,10 +59,10 @@ def beside(name: str) -> str:
     return f"scoring {name}"
 
 
-def _scores(folds: Floats, part: str, name: str, scale: float = 1.0) -> dict[str, Any]:
+def _scores(folds: Floats, part: str, name: str, scale: float = 1.0) -> dict[str, object]:
     """The columns of one score; training scores have no rank, as in scikit-learn."""
     mean = folds.mean(axis=1)
-    told: dict[str, Any] = {f"split{index}_{part}_{name}": folds[:, index] for index in range(folds.shape[1])}
+    told: dict[str, object] = {f"split{index}_{part}_{name}": folds[:, index] for index in range(folds.shape[1])}
     told |= {f"mean_{part}_{name}": mean, f"std_{part}_{name}": folds.std(axis=1)}
     if part == TEST:
         ranked = np.where(np.isnan(mean), -np.inf, round_to_scale(mean, scale))
@@ -70,7 +70,7 @@ def _scores(folds: Floats, part: str, name: str, scale: float = 1.0) -> dict[str
     return told
 
 
-def _mask(values: list[Any]) -> NDArray[Any]:
+def _mask(values: list[Any]) -> NDArray[np.generic]:
     """A masked array, masked where a parameter does not apply; of numbers or truth values where all are of one such type."""
     given = [value for value in values if value is not np.ma.masked]
     kinds = {type(value) for value in given}

@@ -55,13 +55,13 @@ SAME: Mapping[TaskKind, Mapping[str, str]] = {  # scikit-learn's scorers that ar
 }
 
 
-def read_by(search: Any) -> dict[str, Any]:
+def read_by(search: Any) -> dict[str, object]:
     """What a search has read of its rows, and what its fitted estimators know too."""
     found = {name: value for name, value in vars(search).items() if name in ("n_features_in_", "feature_names_in_")}
     return found if search._numbers else {"classes_": search._labels, **found}
 
 
-def measure_of(scoring: Any, measure: Any, kind: TaskKind) -> Any:
+def measure_of(scoring: Any, measure: object, kind: TaskKind) -> Any:
     """The measure of modelsel's that a score is; None for a scorer that only scikit-learn has.
 
     >>> measure_of("neg_mean_squared_error", None, "numbers"), measure_of(None, None, "classes")
@@ -81,7 +81,7 @@ class Scoring:
     offset: float
     scorer: Callable[..., float]
 
-    def on_rows(self, search: Any, X: Any, y: Any, weights: Any) -> "Scoring":
+    def on_rows(self, search: object, X: object, y: object, weights: object) -> "Scoring":
         """The same for the rows of a search, which a scorer of scikit-learn's reads as they were given."""
         return replace(self, measure=self.measure.of(search, X, y, weights)) if isinstance(self.measure, Asked) else self
 
@@ -106,13 +106,13 @@ class Scorings:
             "score": self.chooses
         }
 
-    def on_rows(self, search: Any, X: Any, y: Any, weights: Any) -> "Scorings":
+    def on_rows(self, search: object, X: object, y: object, weights: object) -> "Scorings":
         """The same for the rows of a search, which a scorer of scikit-learn's reads as they were given."""
         told = {name: one.on_rows(search, X, y, weights) for name, one in self.beside.items()}
         return replace(self, chooses=self.chooses.on_rows(search, X, y, weights), beside=told)
 
 
-def scorings_of(scoring: Any, measure: Any, refit: Any, builder: Builder, kind: TaskKind = "classes") -> Scorings:
+def scorings_of(scoring: Any, measure: object, refit: Any, builder: Builder, kind: TaskKind = "classes") -> Scorings:
     """Resolve one score or several, of which `refit` names the one that chooses. Problems go to the builder."""
     if not isinstance(scoring, list | tuple | set | dict):
         return Scorings(scoring_of(scoring, measure, builder, kind))
@@ -175,7 +175,7 @@ class Measured:
     sign: float
     offset: float
 
-    def __call__(self, estimator: Any, X: Any, y: Any, weights: Any = None) -> float:
+    def __call__(self, estimator: Any, X: Any, y: Any, weights: object = None) -> float:
         """The score: higher is better."""
         if self.accuracy:
             return float(accuracy_score(y, estimator.predict(X), sample_weight=weights))
@@ -189,7 +189,7 @@ class Measured:
         return float(self.sign * self.measure.score(truth, outputs, own, len(classes))[0] + self.offset)
 
 
-def _scores_of(estimator: Any, X: Any) -> Floats:
+def _scores_of(estimator: Any, X: object) -> Floats:
     """Class scores of a fitted estimator: one of this package's, or one that was handed over."""
     if isinstance(estimator, Classifier):
         return estimator.final_.scores(estimator._known(X))
@@ -218,7 +218,7 @@ def _judges_itself(made: object) -> bool:
         return getattr(type(made), "score", ClassifierMixin.score) is not ClassifierMixin.score
 
 
-def own_score(estimator: Any, X: Any, y: Any) -> float:
+def own_score(estimator: Any, X: object, y: object) -> float:
     """The `score` of an estimator that says itself how it is to be judged."""
     return float(estimator.score(X, y))
 
@@ -235,7 +235,7 @@ class AskedAlone:
 
     asked: "Asked"
 
-    def __call__(self, estimator: Any, X: Any, y: Any, weights: Any = None) -> float:
+    def __call__(self, estimator: Any, X: Any, y: Any, weights: object = None) -> float:
         """The score: higher is better."""
         return self.asked.called(estimator, X, y, {} if weights is None else {"sample_weight": weights})
 
@@ -254,9 +254,9 @@ def _takes_weights(scorer: Any) -> bool:
 class GivenRows:
     """The rows of a search as its caller gave them, and the fitted search's attributes that say what a classifier read."""
 
-    X: Any
-    y: Any
-    weights: Any  # None too where the scorer does not take them
+    X: object
+    y: object
+    weights: object  # None too where the scorer does not take them
     attributes: Mapping[str, object]
 
     def part(self, rows: Integers, against: Integers | None = None) -> tuple[Any, Any, dict[str, Any]]:
@@ -276,7 +276,7 @@ class Asked(BaseMeasure):
     scorer: Any
     reads: tuple[TaskKind, ...] = CLASS_TASKS  # type: ignore[misc]  # of each scorer its own
     given: GivenRows | None = None
-    asked: tuple[RunContext, Fold, tuple[Candidate, ...], Sequence[Any]] | None = None
+    asked: tuple[RunContext, Fold, tuple[Candidate, ...], Sequence[object]] | None = None
     higher_is_better = True
     over_rows = False
     ranks = False  # what it reads of an estimator is its own affair
@@ -301,7 +301,7 @@ class Asked(BaseMeasure):
         """The method of the estimator that is read, or several of which one will do; None where only the callable knows."""
         return getattr(self.scorer, "_response_method", None)
 
-    def of(self, search: Any, X: Any, y: Any, weights: Any) -> "Asked":
+    def of(self, search: object, X: object, y: object, weights: object) -> "Asked":
         """The scorer of a fitted search's rows; one that takes no weights is not given any, and the caller is warned."""
         if weights is not None and not _takes_weights(self.scorer):
             warn(f"{self.scorer} takes no sample_weight: fits count the weights, scores do not", UserWarning, stacklevel=3)
@@ -313,7 +313,7 @@ class Asked(BaseMeasure):
         """The scorer of these candidates, in their order, on the assessment rows of a fold; `fits` are of estimator objects."""
         return replace(self, asked=(work, fold, tuple(candidates), fits))
 
-    def score(self, truth: Codes, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:
+    def score(self, truth: Codes, outputs: Outputs, weights: object | None, classes: int) -> Floats:
         """Ask the scorer once for each candidate, of the fold's rows and labels as the caller gave them."""
         assert self.asked is not None
         assert self.given is not None
@@ -337,7 +337,7 @@ class Asked(BaseMeasure):
                 raise
         return np.array(found, np.float64)
 
-    def called(self, estimator: Any, X: Any, y: Any, extra: Mapping[str, Any]) -> float:
+    def called(self, estimator: object, X: object, y: object, extra: Mapping[str, object]) -> float:
         """Score a fitted estimator; ValueError for an answer that is no number."""
         found = self.scorer(estimator, X, y, **extra)
         if isinstance(found, np.generic | np.ndarray) and found.size == 1:
@@ -350,7 +350,9 @@ class Asked(BaseMeasure):
         raise TypeError("a scorer is no mean over rows")
 
 
-def fitted_on(candidate: Candidate, work: RunContext, fold: Fold, fits: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+def fitted_on(
+    candidate: Candidate, work: RunContext, fold: Fold, fits: Sequence[Any], attributes: Mapping[str, object]
+) -> object:
     """A candidate fitted on the analysis rows of a fold: an estimator object itself, another as a classifier or regressor."""
     key = candidate.learner.fit_key() if isinstance(candidate.learner, Object) else None
     for path in fits if key is not None else ():
@@ -372,7 +374,7 @@ class Answered(LearnerEstimator):
     _answers: tuple[Any, ...] = (None,)  # X itself, and what is said of it
 
     @classmethod
-    def of(cls, candidate: Candidate, work: RunContext, fold: Fold, attributes: Mapping[str, Any]) -> Self:
+    def of(cls, candidate: Candidate, work: RunContext, fold: Fold, attributes: Mapping[str, object]) -> Self:
         """Nobody has asked it yet."""
         own = cls(dict(candidate.spec), None, work.seed)
         for name, value in attributes.items():
@@ -381,7 +383,7 @@ class Answered(LearnerEstimator):
         own._fit = partial(fit, candidate, work.task, work.seed, fold.analysis)
         return own
 
-    def _answered(self, X: Any) -> bool:
+    def _answered(self, X: object) -> bool:
         return X is not None and X is self._answers[0]
 
     def __getattr__(self, name: str) -> Any:
@@ -424,7 +426,7 @@ class AnsweredClassifier(Classifier, Answered):
         known = self.either_will_do and self.scores_are == PROBABILITIES
         return not known and bool(getattr(self._learner, "decides", False))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: object) -> NDArray[Any]:
         return self.classes_.take(self._answers[1]) if self._answered(X) else super().predict(X)
 
     @available_if(has_probabilities)  # type: ignore[untyped-decorator]
@@ -432,7 +434,7 @@ class AnsweredClassifier(Classifier, Answered):
         return self._answers[2] if self._answered(X) else self.final_.scores(self._known(X))
 
     @available_if(has_decisions)  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: object) -> Floats:
         if self._answered(X) and self.scores_are == DECISIONS:
             return one_column(self._answers[2])
         return one_column(self.final_.decisions(self._known(X)))

@@ -170,10 +170,10 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     __metadata_request__fit = {"sample_weight": None, "groups": None, "times": None, "unit": None}
 
     def __init__(
-        self, space: Any = "trees", *, cv: Any = None, scheme: Any = None, scoring: Any = None, measure: Any = None,
-        rule: Any = "best", refit: Any = True, n_jobs: int | None = None, seed: int = 0,
-        record: bool | Mapping[str, Any] = False, return_train_score: bool = False, error_score: Any = np.nan,
-        verbose: int = 0, search: Any = None, task: str = AUTO,
+        self, space: Any = "trees", *, cv: Any = None, scheme: object = None, scoring: Any = None, measure: object = None,
+        rule: object = "best", refit: Any = True, n_jobs: int | None = None, seed: int = 0,
+        record: bool | Mapping[str, object] = False, return_train_score: bool = False, error_score: float | str = np.nan,
+        verbose: int = 0, search: object = None, task: str = AUTO,
     ) -> None:  # fmt: skip
         """Keep the settings as they are given, as scikit-learn's `clone` requires."""
         self.space = space
@@ -192,7 +192,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.search = search
         self.task = task
 
-    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
+    def fit(self, X: object, y: object = None, **params: Any) -> Self:
         """Select among the candidates on rows × features, and fit the winner.
 
         Parameters
@@ -266,7 +266,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     @available_if(_require_refit("predict"))  # type: ignore[untyped-decorator]
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: object) -> NDArray[Any]:
         """Predict labels or numbers by the best estimator.
 
         Parameters
@@ -286,11 +286,11 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         ['a', 'b']
         """
         check_is_fitted(self)
-        said: NDArray[Any] = self.best_estimator_.predict(X)
+        said: NDArray[np.generic] = self.best_estimator_.predict(X)
         return said
 
     @available_if(_best_has("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: object) -> NDArray[np.float64]:
         """Compute class scores by the best estimator.
 
         Parameters
@@ -314,7 +314,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return scores
 
     @available_if(_best_has("decision_function"))  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: object) -> NDArray[np.float64]:
         """Compute decision values by the best estimator, where it has them.
 
         Parameters
@@ -338,7 +338,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return found
 
     @available_if(_best_has("predict_log_proba"))  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_log_proba(self, X: object) -> NDArray[np.float64]:
         """Compute the logarithms of class scores by the best estimator, where it has them.
 
         Parameters
@@ -363,7 +363,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return found
 
     @available_if(_best_has("transform"))  # type: ignore[untyped-decorator]
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: object) -> Any:
         """Transform rows by the best estimator, where it has a `transform`.
 
         Parameters
@@ -387,7 +387,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return self.best_estimator_.transform(X)
 
     @available_if(_best_has("inverse_transform"))  # type: ignore[untyped-decorator]
-    def inverse_transform(self, X: Any) -> Any:
+    def inverse_transform(self, X: object) -> Any:
         """Undo `transform` by the best estimator, where it can.
 
         Parameters
@@ -409,7 +409,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return self.best_estimator_.inverse_transform(X)
 
     @available_if(_best_has("score_samples"))  # type: ignore[untyped-decorator]
-    def score_samples(self, X: Any) -> NDArray[np.float64]:
+    def score_samples(self, X: object) -> NDArray[np.float64]:
         """Score rows by the best estimator, where it has a `score_samples`.
 
         Parameters
@@ -485,7 +485,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         declared = self._declared
         return bool(vars(self).get("_numbers")) if declared is None else declared
 
-    def _told(self, task: Task, groups: Any, times: Any, unit: Any) -> Task:
+    def _told(self, task: Task, groups: Any, times: object, unit: Any) -> Task:
         """The task with the units of its rows, and with the groups and times where a scheme asks for them."""
         code = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
         task = task if unit is None else replace(task, groups=code, units=code, unit="unit")
@@ -496,7 +496,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             times=None if times is None else moments_of(times, len(task)),
         )  # fmt: skip
 
-    def _read(self, X: Any, y: Any, weights: Any, numbers: bool) -> tuple[Task, Any]:
+    def _read(self, X: Any, y: object, weights: object, numbers: bool) -> tuple[Task, Any]:
         """The rows as a task, and the entries of the space; objects are fitted as they are wherever they can read the rows."""
         space = as_space(self.space)
         alone = of_objects(space)
@@ -511,7 +511,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self._numbers, self._labels = numbers, labels
         return task, entries
 
-    def _task(self, X: Any, y: Any, weights: Any, numbers: bool) -> tuple[Task, NDArray[Any]]:
+    def _task(self, X: object, y: object, weights: object, numbers: bool) -> tuple[Task, NDArray[np.generic]]:
         """The rows as the estimators of this package read them, and the labels of classes."""
         if numbers:
             return numbers_of(self, X, y, weights), np.zeros(0)
@@ -530,7 +530,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             raise AttributeError(f"this {type(self).__name__} has no classes_: it is not fitted, or predicts numbers")
         return self._labels
 
-    def _parts(self, task: Task, entries: Any) -> tuple[Scorings, Any, tuple[Candidate, ...]]:
+    def _parts(self, task: Task, entries: object) -> tuple[Scorings, Any, tuple[Candidate, ...]]:
         """Measures, rule and candidates; raises ConfigurationError with every problem."""
         folders = Folders.of()
         builder = Builder(folders if isinstance(task, ClassTask) else folders.for_numbers())
@@ -551,7 +551,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         reads = any(one.measure.needs_scores for one in scorings.each.values())
         return scorings, rule, resolve(_one_by_one(space.candidates), task, self.seed, scores=reads)
 
-    def _resampling(self, task: Task, groups: Any) -> Resampling:
+    def _resampling(self, task: Task, groups: object) -> Resampling:
         """Make the folds of a scikit-learn splitter, or of a scheme by name."""
         if self.scheme is None:
             if task.units is not None and (self.cv is None or isinstance(self.cv, int)):
@@ -657,7 +657,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         ConfigurationError.raise_if(self._unrecorded(scorings))
         if isinstance(task, ClassTask):
             task = replace(task, classes=recorded.classes_of(self._labels))
-        scheme: Any = _named(self.scheme)
+        scheme: object = _named(self.scheme)
         of_kind = CLASSIFY if isinstance(task, ClassTask) else REGRESS
         if self.scheme is None:
             (task, resampling), scheme = recorded.with_folds(task, resampling), "predefined"
@@ -680,7 +680,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             yield Problem("MSEL-814", "a study keeps no scores on training rows", "record=True", "leave return_train_score out")
 
 
-def _one_of(groups: Any, unit: Any) -> Any:
+def _one_of(groups: Any, unit: object) -> object:
     """The units as groups; ValueError for units that miss, are one, or are not the groups that are given too."""
     if unit is None:
         return groups
@@ -716,7 +716,7 @@ def _whole(resampling: Resampling, task: Task) -> Resampling:
     return resampling
 
 
-def _kinds(space: Any) -> set[tuple[str, ...]]:
+def _kinds(space: object) -> set[tuple[str, ...]]:
     """The kinds of target that the estimator objects of a space read, but for objects that say nothing of it."""
     entries = as_space(space)
     each = list(entries.values()) if isinstance(entries, Mapping) else []
@@ -739,24 +739,24 @@ def _misjudging(scorings: Scorings, task: Task) -> Iterator[Problem]:
             yield Problem("MSEL-815", what, where, fix)
 
 
-def _named(part: Any) -> Any:
+def _named(part: object) -> Any:
     return {"kind": part} if isinstance(part, str) else dict(part) if isinstance(part, Mapping) else part
 
 
-def _single_estimator(space: Any) -> Any:
+def _single_estimator(space: object) -> object:
     """The estimator of a space that is one estimator with its grid; None for any other."""
     each = list(as_space(space).values()) if isinstance(as_space(space), Mapping) else []
     found = each[0][0] if len(each) == 1 and isinstance(each[0], tuple) else each[0] if len(each) == 1 else None
     return found if hasattr(found, "get_params") else None
 
 
-def _is_object(entry: Any) -> bool:
+def _is_object(entry: object) -> bool:
     """Say whether an entry is an estimator object that is fitted as it is."""
     learner = entry.get("learner") if isinstance(entry, Mapping) else None
     return isinstance(learner, Mapping) and learner.get("kind") == OBJECT
 
 
-def _wants_numbers(estimator: Any) -> bool:
+def _wants_numbers(estimator: object) -> bool:
     """An estimator alone whose tags do not allow missing values; a pipeline fills them itself."""
     return not is_pipeline(estimator) and not takes_nan(estimator)
 

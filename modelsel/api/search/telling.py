@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sklearn.utils import _safe_indexing
@@ -22,13 +21,13 @@ COUNTED, EACH, SCORED = 1, 2, 3  # levels of `verbose`
 class Training:
     """Scores every fit of a search on its own rows."""
 
-    search: Any
+    search: object
     scorings: Scorings
-    X: Any
-    y: Any
-    weights: Any
+    X: object
+    y: object
+    weights: object
 
-    def __call__(self, candidate: Candidate, work: RunContext, fold: Fold, fits: Sequence[Any]) -> Mapping[str, float]:
+    def __call__(self, candidate: Candidate, work: RunContext, fold: Fold, fits: Sequence[object]) -> Mapping[str, float]:
         """The scores by their names."""
         estimator, rows = fitted_on(candidate, work, fold, fits, read_by(self.search)), fold.analysis
         X, y = _safe_indexing(self.X, rows), _safe_indexing(self.y, rows)

@@ -147,7 +147,7 @@ def _inference(features: Sequence[Feature]) -> list[Finding]:
     return [Finding("INFERRED_KINDS", "info", f"kinds inferred; {'; '.join(parts)}", "declare dataset.features to fix them")]
 
 
-def _extra(columns: dict[str, RawColumn], settings: TableSettings, problems: list[Problem]) -> dict[str, Any]:
+def _extra(columns: dict[str, RawColumn], settings: TableSettings, problems: list[Problem]) -> dict[str, object]:
     """Read the columns of weights, groups, ids, times, folds and held-out rows."""
     complain = problems.append
     made: dict[str, Any] = {}

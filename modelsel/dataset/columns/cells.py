@@ -18,7 +18,7 @@ from modelsel.core.errors import ConfigurationError, Problem
 TAKEN = "pandas, Polars or PyArrow tables, NumPy arrays, (X, y) and tasks are taken; pandas.DataFrame(data) makes one of most"
 
 
-def cells(data: Any) -> Iterator[tuple[str, Any]]:
+def cells(data: Any) -> Iterator[tuple[str, object]]:
     """Names and cells of the columns. Raises ConfigurationError for what is no table, and for columns of one name."""
     if isinstance(data, np.ndarray):
         yield from _of_array(data)

@@ -42,7 +42,7 @@ def codes(levels: Sequence[str]) -> Mapping[str, int]:
 LABELS: Mapping[str, Any] = {"bool": lambda name: {"true": True, "false": False}[name.lower()], "int": int, "float": float}
 
 
-def labels(classes: Sequence[str], kind: str) -> NDArray[Any]:
+def labels(classes: Sequence[str], kind: str) -> NDArray[np.generic]:
     """Classes as what the target's column held: bool, int, float, or text.
 
     >>> labels(("false", "true"), "bool").tolist(), labels(("1", "2"), "int").tolist()

@@ -17,7 +17,7 @@ from modelsel.dataset.columns.numbers import moments
 from modelsel.dataset.columns.spellings import codes as spelled
 
 
-def as_pandas(frame: Any) -> pd.DataFrame:
+def as_pandas(frame: pd.DataFrame) -> pd.DataFrame:
     """A table of pandas, Polars or Arrow as one of pandas."""
     made: pd.DataFrame = nw.from_native(frame, eager_only=True).to_pandas()
     return made

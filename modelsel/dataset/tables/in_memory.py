@@ -44,7 +44,7 @@ class UnreadColumnsError(DataError):
         self.rest = rest
 
 
-def take_table(data: Any, **roles: Any) -> MemoryTable:
+def take_table(data: Any, **roles: object) -> MemoryTable:
     """Take a table in. `roles` (target, weights, groups, unit, id) are names of its columns, or arrays beside it.
 
     Raises ConfigurationError for what is no table, UnreadColumnsError for columns that cannot be read, each with all problems.
@@ -118,7 +118,7 @@ def _is_shuffled(one: Any, other: Any) -> bool:
     return bool(one.is_unique and other.is_unique and one.isin(other).all())
 
 
-def _role(role: str, said: Any, cells: dict[str, Any]) -> Any:
+def _role(role: str, said: Any, cells: dict[str, Any]) -> object:
     """The column's name; an array becomes a column of its own. Several columns of ids or units stay a list of names."""
     if isinstance(said, str) or (
         isinstance(said, list | tuple) and role in ("id", "unit") and all(isinstance(s, str) for s in said)

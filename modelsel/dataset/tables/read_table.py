@@ -91,7 +91,7 @@ def read_table(data: object, target: object = None, **settings: object) -> Task:
     raise DataError(*unread)
 
 
-def _task(taken: Any, settings: Mapping[str, Any]) -> Task:
+def _task(taken: Any, settings: Mapping[str, object]) -> Task:
     """Hold a table in memory, and read it by these settings."""
     from modelsel.dataset.tables.untyped import hold
 

@@ -24,7 +24,7 @@ EXACT = 1 << 53  # whole numbers up to here are exact as floats
 ROW, ENTRIES = "row", "entries"
 
 
-def is_sparse(data: Any) -> bool:
+def is_sparse(data: object) -> bool:
     """Say whether it is a sparse matrix or array of SciPy.
 
     >>> is_sparse(np.eye(2))
@@ -54,7 +54,7 @@ def _table_of(data: object) -> Any:
 def of_table(table: Table) -> Source:
     """A frame of what a table says, for one that came from a file: numbers, texts, ordered categories, moments."""
     rows = int(table.rows.max()) + 1 if len(table) else 0
-    columns: dict[str, Any] = {}
+    columns: dict[str, object] = {}
     for index, feature in enumerate(table.features):
         values = np.full(rows, np.nan)
         values[table.rows] = table.values[:, index]

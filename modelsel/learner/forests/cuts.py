@@ -26,9 +26,9 @@ NO_CLASSES = np.zeros(0, np.int32)
 class AskedCuts:
     """Distinct cuts, distinct ways of voting, and those of each learner."""
 
-    learners: Sequence[Any]
-    cuts: Mapping[Any, int]
-    ways: Mapping[Any, int]
+    learners: Sequence[object]
+    cuts: Mapping[object, int]
+    ways: Mapping[object, int]
     pairs: Mapping[tuple[int, int], int]  # (cut, way), as they are counted
     pair: Integers  # per learner
     sizes: Integers  # trees, per learner
@@ -36,8 +36,8 @@ class AskedCuts:
     @classmethod
     def of(cls, learners: Sequence[Any]) -> "AskedCuts":
         """Number the distinct cuts and ways of voting, and find those of each learner."""
-        cuts: dict[Any, int] = {}
-        ways: dict[Any, int] = {}
+        cuts: dict[object, int] = {}
+        ways: dict[object, int] = {}
         pairs: dict[tuple[int, int], int] = {}
         which = []
         for learner in learners:
@@ -57,7 +57,7 @@ class AskedCuts:
         return np.array([way for _, way in self.pairs], np.int64)
 
     @cached_property
-    def cutting(self) -> tuple[Any, ...]:
+    def cutting(self) -> tuple[object, ...]:
         """One learner of each cut, in their order."""
         found = {self.cuts[_cut_key(learner)]: learner for learner in reversed(self.learners)}
         return tuple(found[place] for place in range(len(self.cuts)))
@@ -69,11 +69,11 @@ class AskedCuts:
         return tuple(found[place] for place in range(len(self.ways)))
 
 
-def _cut_key(learner: Any) -> tuple[Any, ...]:
+def _cut_key(learner: Any) -> tuple[object, ...]:
     return learner.max_depth, learner.min_split, learner.min_gain, learner.purity, learner.pruner
 
 
-def _way_key(learner: Any) -> tuple[Any, ...]:
+def _way_key(learner: Any) -> tuple[object, ...]:
     return learner.leaf, learner.vote
 
 
@@ -96,9 +96,9 @@ LIMITS = (
 
 
 @lru_cache(maxsize=16)
-def _masks(bounds: tuple[object, ...]) -> tuple[tuple[Any, Words], ...]:
+def _masks(bounds: tuple[object, ...]) -> tuple[tuple[object, Words], ...]:
     """Distinct bounds, and the cuts that have each as bits of words."""
-    cuts: dict[Any, list[int]] = {}
+    cuts: dict[object, list[int]] = {}
     for cut, bound in enumerate(bounds):
         cuts.setdefault(bound, []).append(cut)
     return tuple((bound, mask(own, -(-len(bounds) // 64))) for bound, own in cuts.items())

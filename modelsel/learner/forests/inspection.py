@@ -25,7 +25,7 @@ from modelsel.kernels.forests.forest_layout import COLUMN
 from modelsel.learner.forests.cuts import GrownTree, stops
 
 
-def impurity_importance(path: Any, trees: int, learner: Any = None) -> Floats:
+def impurity_importance(path: Any, trees: int, learner: object = None) -> Floats:
     """Rank features by what their tests do for rows out of bag.
 
     Parameters

@@ -43,7 +43,7 @@ class PackedForest:
     shares: Integers
 
     @classmethod
-    def of(cls, kernel: Any, model: Any) -> "PackedForest":
+    def of(cls, kernel: object, model: Any) -> "PackedForest":
         """Pack the nodes of a model into eight bytes each."""
         nodes, inner = model.nodes, model.nodes[:, TEST] != LEAF
         place = np.arange(len(nodes)) - np.repeat(model.trees[:-1], np.diff(model.trees))

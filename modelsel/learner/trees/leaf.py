@@ -2,7 +2,7 @@
 
     frequency  N_c / N        laplace  (N_c + l) / (N + l·K)        m_estimate  (N_c + m·p_c) / (N + m)
 
-Where the target is a number a leaf says a statistic of its rows (`learner.trees.statistic`).
+Where the target is a number a leaf says a statistic of its rows (`learner.trees.number_path`).
 
 Laplace's rule of succession; m-estimate: Cestnik 1990, *Estimating probabilities: a crucial task in machine learning*.
 """

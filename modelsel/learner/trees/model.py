@@ -68,7 +68,7 @@ class TreeModel(FittedModel):
     def describe(self) -> Description:
         """Describe the model: features and classes as facts, nodes as arrays."""
         tree = self.cut.tree
-        facts: dict[str, Any] = {
+        facts: dict[str, object] = {
             "classes": list(tree.classes),
             "features": [asdict(feature) for feature in tree.features],
             "costs": None if self.costs is None else self.costs.tolist(),

@@ -2,7 +2,6 @@
 
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,7 +61,7 @@ class NumberTreeModel(FittedModel):
         """Describe the model: features as facts, nodes as arrays; there are no classes."""
         tree = self.cut.tree
         assert tree.numbers is not None
-        facts: dict[str, Any] = {"classes": [], "features": [asdict(feature) for feature in tree.features]}
+        facts: dict[str, object] = {"classes": [], "features": [asdict(feature) for feature in tree.features]}
         arrays: dict[str, NDArray[np.generic]] = {
             **structure(tree), "prediction": self.cut.prediction, "counts": self.cut.counts,
             "mean": tree.numbers.mean, "squares": tree.numbers.squares,

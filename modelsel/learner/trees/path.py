@@ -123,7 +123,7 @@ class PrunedTreeCache:
     def _left(self, cuts: Sequence[PrunedView], learners: Sequence[Any]) -> PrunedTrees:
         """Gather the distinct pruned trees, with the ends of each node's rows."""
         places: dict[Any, int] = {}
-        known: dict[Any, int] = {}  # by identity, so that a cut is looked at once
+        known: dict[object, int] = {}  # by identity, so that a cut is looked at once
         which = []
         for cut, learner in zip(cuts, learners, strict=True):
             asked = id(cut), learner.costs
@@ -141,7 +141,7 @@ class PrunedTreeCache:
             different.append(PrunedTree(cut, own, count, costs, key))
         return PrunedTrees(self.tree, different, np.array(which, np.int64), np.array(grown, np.int64), end)
 
-    def _key(self, cut: PrunedView, costs: object) -> tuple[Any, ...]:
+    def _key(self, cut: PrunedView, costs: object) -> tuple[object, ...]:
         """Return the key of a pruned tree: arrays by identity, for as long as a cut that holds them is kept."""
         moved = cut.tree.parent.tobytes() if cut.tree is not self.tree else b""
         return costs, cut.leaf.tobytes(), moved, id(cut.prediction), id(cut.counts)
@@ -179,7 +179,7 @@ class TreePath:
     certain: bool = True  # every analysis row is predicted by the node that counts it
     judging: Integers | None = None  # analysis rows that neither grew the tree nor may soften it
     _wrong: dict[int, tuple[Codes, Floats]] = field(default_factory=dict)  # training weight misclassified, per prediction
-    _scores: dict[Any, tuple[PrunedView, Floats]] = field(default_factory=dict)  # a cut in a key by identity is kept alive
+    _scores: dict[object, tuple[PrunedView, Floats]] = field(default_factory=dict)  # a cut in a key by identity is kept alive
     _soft: dict[object, tuple[PrunedView, PrunedView, Widths | None]] = field(default_factory=dict)
 
     def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:

@@ -71,7 +71,7 @@ def demand(holds: Any, what: str) -> None:
         raise ValueError(f"not a whole tree: {what}")
 
 
-def whole(array: NDArray[Any]) -> NDArray[np.int64]:
+def whole(array: NDArray[np.generic]) -> NDArray[np.int64]:
     """An array of indices, checked to be whole numbers."""
     demand(array.ndim == 1 and len(array) and np.issubdtype(array.dtype, np.integer), "indices are whole numbers")
     return array.astype(np.int64)

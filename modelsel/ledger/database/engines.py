@@ -123,7 +123,7 @@ def _sqlite(url: URL) -> Engine:
     level = "EXTRA" if on_network(_file(url)) else "FULL"
 
     @event.listens_for(engine, "connect")
-    def _connect(connection: Any, _record: Any) -> None:
+    def _connect(connection: Any, _record: object) -> None:
         connection.isolation_level = None  # we begin ourselves
         for pragma in (f"busy_timeout={PATIENCE}", f"synchronous={level}", "trusted_schema=OFF"):
             connection.execute(f"PRAGMA {pragma}")

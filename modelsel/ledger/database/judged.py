@@ -117,7 +117,7 @@ class JudgedEntries:
             with suppress(OSError):
                 path.unlink(missing_ok=True)
             return None
-        told: dict[str, Any] = json.loads(raw[SEAL:])
+        told: dict[str, object] = json.loads(raw[SEAL:])
         return told
 
     def _seal(self, body: bytes | memoryview) -> bytes:
@@ -126,7 +126,7 @@ class JudgedEntries:
 
 def _columns(entries: Sequence[LedgerEntry]) -> Columns:
     """The briefs, by kind: of each fact that any entry of a kind states a list of all."""
-    kinds: dict[str, list[dict[str, Any]]] = {}
+    kinds: dict[str, list[dict[str, object]]] = {}
     for entry in entries:
         kinds.setdefault(entry.kind, []).append(vars(entry.brief))
     return {
@@ -145,6 +145,6 @@ def _briefs(columns: Columns, entries: Sequence[LedgerEntry]) -> Iterator[Brief]
     return (next(by_kind[entry.kind], Brief()) for entry in entries)
 
 
-def _rows(names: tuple[str, ...], columns: list[list[Any]]) -> Iterator[Brief]:
+def _rows(names: tuple[str, ...], columns: list[list[object]]) -> Iterator[Brief]:
     rows = zip(*columns, strict=True)
     return (Brief.stated({name: value for name, value in zip(names, row) if value is not None}) for row in rows)

@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import lgamma, log
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -223,7 +222,7 @@ class Halves:
     def crossing(self) -> Booleans:
         """A mask of the pairs of binary variables of which neither excludes or implies the other, and neither is rare."""
         rows, binary = self._found.rows, self._found.binary
-        counts: NDArray[Any] = np.empty((rows, np.count_nonzero(binary)), np.float32 if rows < EXACT else np.float64)
+        counts: NDArray[np.floating] = np.empty((rows, np.count_nonzero(binary)), np.float32 if rows < EXACT else np.float64)
         for place, index in enumerate(np.flatnonzero(binary).tolist()):
             counts[:, place] = self._found.values(index)  # 1 where a row has the level, and some row has
         both, each = np.asarray(counts.T @ counts, np.float64), counts.sum(axis=0, dtype=np.float64)

@@ -25,7 +25,7 @@ class MlflowAnchor:
 
     name = "mlflow"
 
-    def __init__(self, ask: Callable[[Mapping[str, Any]], Mapping[str, Any] | None], file: Path | None = None) -> None:
+    def __init__(self, ask: Callable[[Mapping[str, object]], Mapping[str, Any] | None], file: Path | None = None) -> None:
         self.ask, self.file = ask, file
 
     def witness(self, facts: Mapping[str, str]) -> None:
@@ -82,7 +82,7 @@ def write_once(store: TrackingStore, facts: Mapping[str, str]) -> None:
         write(store, facts)
 
 
-def read(store: TrackingStore, testset: str) -> list[dict[str, Any]]:
+def read(store: TrackingStore, testset: str) -> list[dict[str, object]]:
     """The facts of every run that witnessed a look at this test set."""
     from modelsel.record.mlflow.client import PAGE, Client
 

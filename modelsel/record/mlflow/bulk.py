@@ -61,7 +61,7 @@ def latest(metrics: Iterable[LoggedMetric]) -> list[LoggedMetric]:
     return list(best.values())
 
 
-def _run(run: TrackedRun, run_id: str, experiment: str, place: str) -> dict[str, Any]:
+def _run(run: TrackedRun, run_id: str, experiment: str, place: str) -> dict[str, object]:
     """Fill a row of MLflow's table of runs."""
     return {
         "run_uuid": run_id,

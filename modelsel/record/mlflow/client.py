@@ -96,7 +96,7 @@ class Client:
 
     def children(self, experiment: str, parent: str) -> dict[str, tuple[str, bool]]:
         """Key to (run id, ended) of the children that are there, each once."""
-        found: dict[str, list[Any]] = {}
+        found: dict[str, list[object]] = {}
         for run in self._search(experiment, PARENT, parent):
             if KEY in run.data.tags:  # a person may have nested others here
                 found.setdefault(run.data.tags[KEY], []).append(run)
@@ -104,7 +104,7 @@ class Client:
 
     def _search(self, experiment: str, tag: str, value: str) -> list[Any]:
         """Find all runs with a tag, page by page."""
-        found: list[Any] = []
+        found: list[object] = []
         token: str | None = None
         while True:
             page = self.api.search_runs([experiment], f"tags.`{tag}` = '{value}'", max_results=PAGE, page_token=token)

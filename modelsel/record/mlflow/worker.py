@@ -59,7 +59,7 @@ def _import() -> None:
     gc.enable()
 
 
-def _do(job: Mapping[str, Any], store: TrackingStore, redactor: Redactor, answer: Any) -> Any:
+def _do(job: Mapping[str, Any], store: TrackingStore, redactor: Redactor, answer: Any) -> object:
     """Do one job: warm up, write or read an anchor, or record a run."""
     if "warm" in job:
         mlflow_store.prepare(store)

@@ -21,6 +21,7 @@ from modelsel.reporting.charts.svg import Plot, Scale, label_of
 from modelsel.reporting.context import SectionContext
 from modelsel.reporting.text.roots import ROOTED, SQUARED, root, spread
 from modelsel.reporting.text.words import is_known, score, settings
+from modelsel.rule.base import BaseRule
 from modelsel.rule.best import Best
 from modelsel.rule.one_standard_error import OneStandardError
 from modelsel.runner.families import path_of
@@ -136,7 +137,7 @@ def _part(board: Scoreboard, members: Sequence[int]) -> Scoreboard:
     )  # fmt: skip
 
 
-def _choice(rule: Any, board: Scoreboard) -> int | None:
+def _choice(rule: BaseRule, board: Scoreboard) -> int | None:
     """Return the step that the rule takes; None where it cannot."""
     try:
         return int(rule.choose(board))

@@ -16,7 +16,7 @@ def dependence(view: View) -> list[dict[str, Any]]:
     return [_panel(view, one) for one in view.folder.explanation().get("dependence", ()) if one["grid"]]
 
 
-def _panel(view: View, one: dict[str, Any]) -> dict[str, Any]:
+def _panel(view: View, one: dict[str, Any]) -> dict[str, object]:
     """Draw the dependence on one column."""
     classes = [str(name) for name in view.outcome.task.get("classes", ())]
     shown = [1] if len(classes) == 2 else list(range(min(len(classes), CLASSES))) if classes else [0]

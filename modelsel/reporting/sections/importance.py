@@ -20,7 +20,7 @@ def importance(view: View) -> list[dict[str, Any]]:
     return [_part(view, _as_read(view, one)) for one in view.folder.explanation().get("importance", ())]
 
 
-def _as_read(view: View, one: dict[str, Any]) -> dict[str, Any]:
+def _as_read(view: View, one: dict[str, Any]) -> dict[str, object]:
     """Importances in the unit of the target where the measure is a mean squared error."""
     if not is_squared(view.recorded) or one.get("failed"):
         return one
@@ -43,7 +43,7 @@ def _share(view: View, mean: float) -> str:
 
 def _part(view: View, one: dict[str, Any]) -> dict[str, Any]:
     """Describe the importances of one candidate."""
-    part: dict[str, Any] = {
+    part: dict[str, object] = {
         "called": view.called(one["candidate"]),
         "failed": one.get("failed"),
         "rows": [],

@@ -30,7 +30,7 @@ def section(view: View) -> dict[str, Any]:
     known = found.predicted[at] >= 0
     truth, predicted = found.truth[known].astype(np.int64), found.predicted[at][known].astype(np.int64)
     counts = confusion(truth, predicted, len(classes))
-    parts: dict[str, Any] = {
+    parts: dict[str, object] = {
         "rows": int(known.sum()),
         "wrong": int((truth != predicted).sum()),
         "classes": classes,
@@ -79,7 +79,7 @@ def _cells(counts: Integers, classes: list[str]) -> list[dict[str, object]]:
     ]
 
 
-def _largest(counts: Integers, classes: list[str], most: int = 20) -> list[dict[str, Any]]:
+def _largest(counts: Integers, classes: list[str], most: int = 20) -> list[dict[str, object]]:
     """List the most frequent confusions."""
     wrong = counts - np.diag(np.diag(counts))
     order = np.argsort(-wrong, axis=None, kind="stable")[:most]

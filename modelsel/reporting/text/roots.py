@@ -105,7 +105,7 @@ def _root(value: float) -> float:
     return sqrt(max(value, 0.0)) if isfinite(value) else value
 
 
-def _score(cv: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _score(cv: Mapping[str, Any] | None) -> dict[str, object] | None:
     """A cross-validated score by its root."""
     if cv is None:
         return None
@@ -114,6 +114,6 @@ def _score(cv: Mapping[str, Any] | None) -> dict[str, Any] | None:
     return {**cv, "mean": root(cv["mean"]), "se": se, **folds}
 
 
-def _interval(stated: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _interval(stated: Mapping[str, Any] | None) -> dict[str, object] | None:
     """A score with its interval by roots."""
     return None if stated is None else {**stated, **{name: root(stated[name]) for name in ("mean", "low", "high")}}

@@ -15,6 +15,7 @@ from modelsel.record.folder import RunFolder
 from modelsel.reporting.text import words as width
 from modelsel.reporting.text.roots import outcome_as_read, rows_as_read
 from modelsel.reporting.text.terminal import duration
+from modelsel.reporting.text.tree_size import sentences
 from modelsel.reporting.text.words import (
     decimals_of,
     in_unit,
@@ -53,6 +54,7 @@ def verdict(folder: RunFolder, here: Path | None = None) -> str:
         ("cross-validated", cross_validated(outcome)),
         ("floor", list(filter(None, [sentence(outcome, higher)]))),
         ("test", test(outcome, details.get("audit", {}), folder)),
+        ("size", [said for one in folder.explanation().get("optimal", ()) for said in sentences(one, one["entry"])]),
         ("findings", findings(outcome)),
         ("ledger", ledger(outcome, details.get("audit", {}))),
         ("report", [near(folder.report, here)]),

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.core.types import Booleans, ClassOutputs, Floats, NumberOutputs, Outputs, round_to_scale
+from modelsel.core.types import Booleans, ClassOutputs, Floats, Integers, NumberOutputs, Outputs, round_to_scale
+from modelsel.measure.base import BaseMeasure
 from modelsel.planning.make import Cell
 from modelsel.runner.aggregation.results import SeOf, error_of
 from modelsel.runner.aggregation.run_index import RunIndex
@@ -148,14 +149,14 @@ def best_scores(work: RunContext) -> Floats:
     return np.array(each)
 
 
-def _right(truth: Any, classes: int) -> Outputs:
+def _right(truth: Integers, classes: int) -> Outputs:
     """The answers that are all right."""
     if not classes:
         return NumberOutputs(np.asarray(truth, np.float64)[None, :])
     return ClassOutputs(truth[None, :].astype(np.int32), np.eye(classes)[truth][None, :, :])
 
 
-def least_losses(measure: Any, truth: Any, classes: int) -> Floats:
+def least_losses(measure: BaseMeasure, truth: Integers, classes: int) -> Floats:
     """Per row, the least loss of all answers that are sure of one class; of numbers, that of the right one."""
     if not classes:
         return np.asarray(measure.losses(truth, _right(truth, classes), classes)[0])

@@ -26,6 +26,7 @@ from modelsel.foreign.asking import sharing
 from modelsel.kernels.stop import Stopped
 from modelsel.learner.base import Path, SubsetPath
 from modelsel.planning.batch import preparation
+from modelsel.preparer.base import BasePreparer
 from modelsel.runner.evaluation.cell_result import CellResult, CellResultBuilder
 from modelsel.runner.evaluation.heard import heard
 from modelsel.runner.evaluation.limits import DeadlineExceeded, no_limits
@@ -89,7 +90,7 @@ class PreparedBatch:
     task: Task
     fold: Fold
     candidates: Sequence[Candidate]
-    selected: dict[tuple[object, ...], tuple[Integers | None, Task] | BaseException]
+    selected: dict[tuple[BasePreparer, ...], tuple[Integers | None, Task] | BaseException]
     identity: tuple[int, str, str]  # what the fit's generator is derived from
 
     @classmethod
@@ -98,7 +99,7 @@ class PreparedBatch:
         _, ready = prepare(common, task, fold.analysis, identity[0])
         return cls(task, ready, fold, candidates, {common: (None, ready)}, identity)
 
-    def left(self, steps: tuple[object, ...]) -> tuple[Integers | None, Task]:
+    def left(self, steps: tuple[BasePreparer, ...]) -> tuple[Integers | None, Task]:
         """Columns (None: all) and task that a candidate's steps leave. Raises what they raise."""
         if steps not in self.selected:
             try:

@@ -150,7 +150,7 @@ class CellResult:
             matrices=matrices,
         )
 
-    def encode(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def encode(self) -> tuple[dict[str, object], dict[str, NDArray[np.generic]]]:
         """Facts and arrays, as the journal keeps them."""
         arrays = self._arrays()
         if self.has_rows:

@@ -10,7 +10,7 @@ all others (a mean taken while it is applied would have seen the assessment rows
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from modelsel.core.fingerprint import array_digest, digest, generator
 from modelsel.core.lru_cache import LRUCache
 from modelsel.core.spec import kind_of, resolved
 from modelsel.core.types import Floats, Integers, Table, Task, positions
-from modelsel.preparer.base import FeatureRanking, FittedPreparer, SelectedColumns
+from modelsel.preparer.base import BasePreparer, FeatureRanking, FittedPreparer, SelectedColumns
 
 PROBED = 64  # rows of either half that a step is asked about alone
 SAME = 1e-9  # of a column's largest value: far above what the order of summation does
@@ -39,10 +39,10 @@ class Fit:
 RANKINGS: LRUCache[Fit] = LRUCache(16)
 
 
-def prepare(steps: Sequence[Any], task: Task, rows: Integers, seed: int) -> tuple[tuple[FittedPreparer, ...], Task]:
+def prepare(steps: Sequence[BasePreparer], task: Task, rows: Integers, seed: int) -> tuple[tuple[FittedPreparer, ...], Task]:
     """The steps, fitted one after the other on `rows`, and the task as they describe it."""
     fitted: list[FittedPreparer] = []
-    before: list[dict[str, Any]] = []
+    before: list[dict[str, object]] = []
     where, probes = (rows_digest(task, rows), _probes(task, rows)) if steps else ("", {})
     for step in steps:
         identity = (seed, where, digest([before, kind_of(step), step.fit_key()]))
@@ -69,7 +69,7 @@ def rows_digest(task: Task, rows: Integers) -> str:
     return digest([task.fingerprint, array_digest(rows)])
 
 
-def _fit(step: Any, task: Task, rows: Integers, identity: tuple[int, str, str]) -> FeatureRanking:
+def _fit(step: BasePreparer, task: Task, rows: Integers, identity: tuple[int, str, str]) -> FeatureRanking:
     """The step's fit; `identity` names all that it depends on. Raises LeakError when it saw other rows than these."""
 
     def fit() -> Fit:

@@ -10,7 +10,7 @@ from typing import Any
 class Cluster:
     """A joblib backend to enter around a call, and the work as workers are given it."""
 
-    enter: Callable[[], AbstractContextManager[Any]]
+    enter: Callable[[], AbstractContextManager[object]]
     work: Any  # or a function that brings it
     is_death: Callable[[BaseException], bool]  # does this exception say that a worker is lost?
     round: int | None = None  # jobs given out at a time where joblib waits for all of them; None: results come one by one

@@ -50,7 +50,7 @@ def _gone(scheduler: str | None) -> Problem:
     return Problem("MSEL-536", what, "pool.scheduler", fix)
 
 
-def _send(client: object, work: object) -> AbstractContextManager[Any]:
+def _send(client: object, work: object) -> AbstractContextManager[object]:
     """Send the work to all workers by joblib's configuration; once more where a worker dies at this very moment.
 
     Raises SchedulerGone where nobody is there to be sent anything: Dask would wait for half a minute.

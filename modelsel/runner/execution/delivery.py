@@ -22,7 +22,7 @@ def one_by_one(ahead: int | str) -> dict[str, object]:
 
 
 def results(
-    parallel: Any, perform: Callable[..., CompletedJob], shared: tuple[Any, ...], jobs: Iterable[CellJob]
+    parallel: Any, perform: Callable[..., CompletedJob], shared: tuple[object, ...], jobs: Iterable[CellJob]
 ) -> Iterator[CompletedJob]:
     """Yield the results of jobs as they come."""
     from joblib import delayed  # the pool of threads does without

@@ -54,7 +54,7 @@ class Call:
     """A function of importable name, and what it is called with."""
 
     function: Callable[..., object]
-    arguments: tuple[Any, ...]
+    arguments: tuple[object, ...]
     limits: CellLimits = UNLIMITED
 
     def result(self) -> "CallResult | Failure":
@@ -134,7 +134,7 @@ def _in_a_thread(call: Call) -> CallResult | Failure:
         executor.shutdown(wait=False)
 
 
-def _in_a_process(pool: Pool, path: str) -> Any:
+def _in_a_process(pool: Pool, path: str) -> object:
     """Run a call in a worker process."""
 
     from joblib import Parallel, delayed, parallel_config  # here and below: the pool of threads does without
@@ -144,7 +144,7 @@ def _in_a_process(pool: Pool, path: str) -> Any:
     return parcel
 
 
-def _on_the_cluster(cluster: Cluster) -> Any:
+def _on_the_cluster(cluster: Cluster) -> object:
     """Run a call on the cluster."""
 
     from joblib import Parallel, delayed

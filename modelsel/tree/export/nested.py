@@ -137,7 +137,7 @@ def _node(cut: PrunedView, node: int, number: Mapping[int, int], widths: Widths 
     """Write a node as plain data."""
     tree, is_leaf = cut.tree, bool(cut.leaf[node])
     parent = int(tree.parent[node])
-    record: dict[str, Any] = {
+    record: dict[str, object] = {
         "id": number[node],
         "parent": None if parent < 0 else number[parent],
         "depth": int(tree.depth[node]),
@@ -161,7 +161,7 @@ def _node(cut: PrunedView, node: int, number: Mapping[int, int], widths: Widths 
     return record
 
 
-def _test(tree: DecisionTree, node: int, widths: Widths | None) -> dict[str, Any]:
+def _test(tree: DecisionTree, node: int, widths: Widths | None) -> dict[str, object]:
     """Write a node's test as plain data."""
     feature, kind = tree.features[tree.feature[node]], int(tree.test[node])
     levels: list[str] | None = None

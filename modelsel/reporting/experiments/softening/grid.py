@@ -77,7 +77,7 @@ class SofteningGrid:
 
 def grids(results: Results) -> dict[str, SofteningGrid]:
     """A grid per kind of tree: cart for those of the pruning sequence, c45 for those pruned by errors."""
-    found: dict[str, dict[Any, dict[tuple[int, int], int]]] = {}
+    found: dict[str, dict[object, dict[tuple[int, int], int]]] = {}
     for position, candidate in enumerate(results.candidates):
         place = _place(candidate)
         if place is not None and results.board.eligible[position]:
@@ -134,7 +134,7 @@ def _entries(trees: list[dict[tuple[int, int], int]]) -> Iterator[tuple[tuple[in
 # on these rows has none.
 
 
-def choices(results: Results, grid: SofteningGrid) -> list[dict[str, Any]]:
+def choices(results: Results, grid: SofteningGrid) -> list[dict[str, object]]:
     """Per training set the paper's choice and the honest one; none where no rows were held back to choose by."""
     if not np.isfinite(grid.held_back).any(axis=(0, 1, 2)).all():
         return []
@@ -158,7 +158,7 @@ def _set(grid: SofteningGrid, k: int, honest: tuple[int, int, int], interval: tu
     }
 
 
-def _words(grid: SofteningGrid, k: int, place: tuple[int, int, int]) -> dict[str, Any]:
+def _words(grid: SofteningGrid, k: int, place: tuple[int, int, int]) -> dict[str, object]:
     tree, method, leaf = place
     return {"splits": int(grid.splits[tree, k]), "method": METHODS[method], "leaf": LEAVES[leaf]}
 
