@@ -16,12 +16,12 @@ from statistics import median
 
 import numpy as np
 import pandas as pd
-from sklearn.datasets import load_diabetes, make_friedman1
+from sklearn.datasets import make_friedman1
 from sklearn.model_selection import GridSearchCV, PredefinedSplit
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeRegressor
 
-from benchmarks.common.places import DATA
+from benchmarks.common.number_tables import tables
 from benchmarks.common.timing import Row, by_processor, processor
 from modelsel import regressor
 from modelsel.core.spec import make as part
@@ -66,21 +66,6 @@ def rows() -> Iterable[Row]:
 
 
 # Errors on rows that chose nothing.
-
-
-def tables() -> Iterator[tuple[str, pd.DataFrame, str]]:
-    """Name, rows and target of each table."""
-    diabetes = load_diabetes(as_frame=True, scaled=False).frame
-    yield "diabetes", diabetes, "target"
-    values, target = make_friedman1(1000, 10, noise=1.0, random_state=0)
-    yield "Friedman 1", pd.DataFrame(values, columns=[f"x{i}" for i in range(10)]).assign(y=target), "y"
-    if not (DATA / "NUMBERS.csv").is_file():
-        print("tables of NUMBERS.csv: passed over, there is no such folder of data")
-        return
-    for one in pd.read_csv(DATA / "NUMBERS.csv").itertuples():
-        table = pd.read_csv(DATA / f"{one.name}.csv", na_values="?")
-        whole = table[table[one.numeric_target].notna()]
-        yield str(one.name), whole.rename(columns=lambda name: name.replace(".", "_")), one.numeric_target.replace(".", "_")
 
 
 def errors() -> Iterator[Row]:

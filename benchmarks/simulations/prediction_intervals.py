@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import make_friedman1, make_friedman2
 
-from benchmarks.learners.regression_trees import tables as known
+from benchmarks.common.number_tables import tables as known
 from modelsel.core.spec import make
 from modelsel.core.types import Floats, Fold, NumberTask, Scoreboard
 from modelsel.dataset.columns.number_target import read_as

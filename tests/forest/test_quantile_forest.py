@@ -35,11 +35,8 @@ def by_definition(path, task, rows, trees: int, q: float) -> np.ndarray:
         weight = np.zeros(len(task))
         for number, tree in enumerate(path.trees(trees)):
             times = np.bincount(path.ground.rows, drawn_rows(path.ground, path.growth, number)[0], len(task))
-            leaf = walked(tree, tree.terminal, task, row)
-            own = np.array([
-                times[i] * path.ground.weights[i] if times[i] and walked(tree, tree.terminal, task, i) == leaf else 0.0
-                for i in range(len(task))
-            ])  # fmt: skip
+            leaves = np.array([walked(tree, tree.terminal, task, values) for values in task.values])
+            own = times * path.ground.weights * (leaves == leaves[row])
             weight += own / own.sum() / trees
         order = np.argsort(task.target, kind="stable")
         place = np.flatnonzero(np.cumsum(weight[order]) >= q - 1e-12)
@@ -98,7 +95,7 @@ def test_a_tree_on_all_rows_says_what_quantile_forest_says() -> None:
         other.predict(X, quantiles=asked, interpolation="lower"),
         other.predict(X, quantiles=asked, interpolation="higher"),
     )
-    said = model.quantiles(task, asked)
+    said = model.quantiles(task, positions(task), asked)
     assert np.mean((said == expected) | (said == between[0]) | (said == between[1])) > 0.99
 
 

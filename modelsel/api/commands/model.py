@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from modelsel.api.commands.runs import outcome_of, place
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.core.types import Table
+from modelsel.core.types import Table, positions
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.text.terminal import Lines, progress
 
@@ -277,7 +277,9 @@ def forest_quantiles(predictor: Any, table: Any, asked: Sequence[float]) -> dict
         what = "quantiles are those of a forest of numbers that keeps its rows, and the model is none"
         fix = "run the study with learner.leaf.statistic=median (or quantile) of a forest, without target.transform"
         raise ConfigurationError(Problem("MSEL-293", what, "--quantiles", fix))
-    return {f"q{q:g}": own.tolist() for q, own in zip(asked, told(predictor.prepared(table), asked).T, strict=True)}
+    prepared = predictor.prepared(table)
+    found = told(prepared, positions(prepared), asked)
+    return {f"q{q:g}": own.tolist() for q, own in zip(asked, found.T, strict=True)}
 
 
 def inherited_settings(path: Path, dataset: Mapping[str, object]) -> dict[str, object]:

@@ -200,9 +200,9 @@ class ForestModel(FittedModel):
         else:
             self._poll(codes, levels, votes)
 
-    def leaves(self, table: Table) -> Iterator[Integers]:
+    def leaves(self, table: Table, rows: Integers) -> Iterator[Integers]:
         """Per tree, the node (of all trees') that each row ends in."""
-        codes = code_rows(table, np.arange(len(table)), self.cuts)
+        codes = code_rows(table, rows, self.cuts)
         levels = np.array([len(feature.levels) for feature in self.features], np.int64)
         yield from self._ends(codes, levels)
 

@@ -190,7 +190,7 @@ class ForestPath:
         for own in forests.values():
             model = self.model(learners[own[0]])
             assert isinstance(model, QuantileForestModel)
-            found[own] = model.quantiles(table.take(rows), [learners[place].leaf.quantile for place in own]).T
+            found[own] = model.quantiles(table, rows, [learners[place].leaf.quantile for place in own]).T
         others = np.flatnonzero(~np.array(by_rows))
         if len(others):
             found[others] = self.outputs([learners[place] for place in others.tolist()], table, rows, False).predicted

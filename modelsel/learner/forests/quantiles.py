@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.core.types import Description, Floats, Integers, Table
+from modelsel.core.types import Description, Floats, Integers, Table, positions
 from modelsel.forest.grow import drawn_rows
 from modelsel.forest.growth import ForestData, ForestGrowth
 from modelsel.kernels.forests.forest_layout import TEST
@@ -43,7 +43,7 @@ class KeptRows:
         numbers, ranks = np.unique(ground.task.target[rows], return_inverse=True)
         size = len(numbers)
         cells, weights = [], []
-        for number, leaf in enumerate(model.leaves(ground.task.take(rows))):
+        for number, leaf in enumerate(model.leaves(ground.task, rows)):
             times, _ = drawn_rows(ground, growth, number)
             own = np.bincount(ground.rows, times, len(ground.task))[rows] * ground.weights[rows]
             held, place = np.unique((leaf * size + ranks)[own > 0], return_inverse=True)
@@ -75,17 +75,17 @@ class QuantileForestModel(FittedModel):
     q: float
 
     def predict(self, table: Table) -> Floats:
-        return self.quantiles(table, [self.q])[:, 0]
+        return self.quantiles(table, positions(table), [self.q])[:, 0]
 
-    def quantiles(self, table: Table, asked: Sequence[float]) -> Floats:
+    def quantiles(self, table: Table, rows: Integers, asked: Sequence[float]) -> Floats:
         """Rows × quantiles, each above 0 and below 1."""
-        found, step = np.empty((len(table), len(asked))), max(1, ROOM // len(self.kept.numbers))
-        for start in range(0, len(table), step):
-            rows = np.arange(start, min(start + step, len(table)))
-            shares = self.kept.shares(list(self.means.votes.leaves(table.take(rows))))
+        found, step = np.empty((len(rows), len(asked))), max(1, ROOM // len(self.kept.numbers))
+        for start in range(0, len(rows), step):
+            block = slice(start, start + step)
+            shares = self.kept.shares(list(self.means.votes.leaves(table, rows[block])))
             for place, q in enumerate(asked):
                 rank = (shares < q - NEARLY).sum(axis=1)
-                found[rows, place] = self.kept.numbers[np.minimum(rank, len(self.kept.numbers) - 1)]
+                found[block, place] = self.kept.numbers[np.minimum(rank, len(self.kept.numbers) - 1)]
         return found
 
     def describe(self) -> Description:

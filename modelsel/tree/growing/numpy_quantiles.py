@@ -34,7 +34,7 @@ class RowsInOrder:
 
 
 @dataclass
-class RowSet:
+class GrowingSet:
     """A set of such rows, to which others are added, and its quantile."""
 
     rows: RowsInOrder
@@ -45,7 +45,7 @@ class RowSet:
     sum_to: int = 0
     up_to: float = 0.0
 
-    def add(self, numbers: Iterable[int]) -> "RowSet":
+    def add(self, numbers: Iterable[int]) -> "GrowingSet":
         """Take in rows by their numbers."""
         for number in numbers:
             place, u, weight = bisect_left(self.places, number), self.rows.u[number], self.rows.weight[number]
@@ -90,7 +90,7 @@ class RowSet:
 
 
 @dataclass(frozen=True)
-class Pair:
+class TwoBranches:
     """A test of two branches: what it leaves, their weights, and where missing values go."""
 
     loss: float
@@ -113,15 +113,15 @@ class Groups:
     def everything(self) -> float:
         """Loss of all rows that take part."""
         known = [number for group in self.groups for number in group]
-        return RowSet(self.rows).add(known + self.lost if self.joins else known).loss
+        return GrowingSet(self.rows).add(known + self.lost if self.joins else known).loss
 
-    def prefixes(self, groups: Sequence[list[int]]) -> Iterator[Pair]:
+    def prefixes(self, groups: Sequence[list[int]]) -> Iterator[TwoBranches]:
         """The tests of the first groups against the others."""
         ends = self._ends(groups), self._ends(groups[::-1])
         for k in range(1, len(groups)):
             yield from self._pairs(k - 1, *(tuple(side[j] for side in ends[i]) for i, j in ((0, k), (1, len(groups) - k))))
 
-    def levels(self) -> Iterator[Pair]:
+    def levels(self) -> Iterator[TwoBranches]:
         """The tests of a group against all others."""
         for k, group in enumerate(self.groups):
             others = [number for j, other in enumerate(self.groups) for number in other if j != k]
@@ -129,9 +129,11 @@ class Groups:
 
     def _ends(self, groups: Sequence[list[int]]) -> tuple[list[tuple[float, float]], ...]:
         """Losses and weights of none, one, two ... groups: alone, and where missing values join with these as well."""
-        return tuple(list(_sums(RowSet(self.rows).add(start), groups)) for start in ((), self.lost)[: 1 + self.joins])
+        return tuple(list(_sums(GrowingSet(self.rows).add(start), groups)) for start in ((), self.lost)[: 1 + self.joins])
 
-    def _pairs(self, index: int, left: Sequence[tuple[float, float]], right: Sequence[tuple[float, float]]) -> Iterator[Pair]:
+    def _pairs(
+        self, index: int, left: Sequence[tuple[float, float]], right: Sequence[tuple[float, float]]
+    ) -> Iterator[TwoBranches]:
         """A test with missing values left, then right; or without them."""
         if not self.joins:
             yield _pair(left[0], right[0], index, DIVIDED)
@@ -140,15 +142,15 @@ class Groups:
         yield _pair(left[0], right[1], index, 1)
 
 
-def _sums(own: RowSet, groups: Sequence[list[int]]) -> Iterator[tuple[float, float]]:
+def _sums(own: GrowingSet, groups: Sequence[list[int]]) -> Iterator[tuple[float, float]]:
     yield own.loss, own.size
     for group in groups:
         own.add(group)
         yield own.loss, own.size
 
 
-def _pair(left: tuple[float, float], right: tuple[float, float], index: int, to: int) -> Pair:
-    return Pair(left[0] + right[0], min(left[1], right[1]), index, to)
+def _pair(left: tuple[float, float], right: tuple[float, float], index: int, to: int) -> TwoBranches:
+    return TwoBranches(left[0] + right[0], min(left[1], right[1]), index, to)
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +190,7 @@ class QuantileGrower(NumberGrower):
         groups = [np.flatnonzero(codes == code).tolist() for code in present]
         return Groups(rows, present, groups, lost, self.growth.missing == "branch" and bool(lost))
 
-    def _first(self, pairs: Iterable[Pair]) -> Pair | None:
+    def _first(self, pairs: Iterable[TwoBranches]) -> TwoBranches | None:
         """The first of the admissible tests that leave least."""
         fit = [pair for pair in pairs if pair.least >= self._needed]
         return min(fit, key=lambda pair: pair.loss, default=None)
@@ -209,7 +211,7 @@ class QuantileGrower(NumberGrower):
 
     def _branches_of(self, of: Groups, levels: int) -> Test | None:
         _, groups = self._pieces(of, levels)
-        sets = [RowSet(of.rows).add(group) for group in groups]
+        sets = [GrowingSet(of.rows).add(group) for group in groups]
         if sum(each.size >= self._needed for each in sets) < 2:
             return None
         worth = 0.0
@@ -222,7 +224,7 @@ class QuantileGrower(NumberGrower):
         names, groups = self._pieces(of, levels)
         if len(names) < 2:
             return None
-        order = np.argsort([RowSet(of.rows).add(group).quantile for group in groups], kind="stable")
+        order = np.argsort([GrowingSet(of.rows).add(group).quantile for group in groups], kind="stable")
         alone = replace(of, joins=False)
         found = self._first(alone.prefixes([groups[k] for k in order]))
         if found is None:
