@@ -54,7 +54,7 @@ def create_exam(
     table: object, folder: str | Path, target: str, *settings: str, name: str = "", release: str = "predicted",
     resolution: float | str = "count", delta: float = 0.05, target_rate: float | None = None, budget: int = 10,
     looks: int | None = 20, nats: float | None = None, class_counts: bool = False, all: bool = False, parquet: bool = False,
-    accept_overlap: bool = False, ledger: str = "user",
+    accept_overlap: bool = False, ledger: str = "user", tolerance: float | None = None,
 ) -> "Exam":  # fmt: skip
     """Make an exam from a table (a file, or a data frame), as `modelsel exam create` does.
 
@@ -63,11 +63,11 @@ def create_exam(
     Parameters
     ----------
     table : str or Path
-        A file with features and classes.
+        A file with features and classes, or numbers to be predicted.
     folder : str or Path
         Where development rows, questions and terms are written.
     target : str
-        The column of classes.
+        The column of classes or numbers.
     *settings : str
         Settings of split, dataset and measure, as on the command line (`"split.test=0.3"`).
     name : str
@@ -96,6 +96,9 @@ def create_exam(
         Go on where rows were tested or chosen on before.
     ledger : str
         The examiner's ledger; `user` is the one of the home.
+    tolerance : float, optional
+        Where the target is a number: a row is off when its error exceeds it, and rows that are off are counted. Without it half
+        of the median distance of the development targets from their median.
 
     Returns
     -------
@@ -117,8 +120,9 @@ def create_exam(
     from modelsel.examination.terms import Wanted
 
     wanted = Wanted(
-        name, release, resolution, delta, target_rate, budget, looks, nats, class_counts, all, parquet, accept_overlap, ledger
-    )
+        name, release, resolution, delta, target_rate, budget, looks, nats, class_counts, all, parquet, accept_overlap, ledger,
+        tolerance=tolerance,
+    )  # fmt: skip
     make_exam(table, target, Path(folder), wanted, settings)
     return LocalExam(Path(folder))
 
@@ -195,7 +199,7 @@ class Exam:
         Parameters
         ----------
         predictions : table, array, str or Path
-            A table or file with the token column, or one class per question in their order, or class scores,
+            A table or file with the token column, or one class (or number) per question in their order, or class scores,
             questions × classes in the order of `terms["classes"]`.
         name : str
             The asker's name.
@@ -262,8 +266,8 @@ class Exam:
             return predictions
         values = np.asarray(predictions)
         asked = self.questions[token]
-        if len(values) != len(asked):
-            what = f"{len(values):,} predictions for {len(asked):,} questions"
+        if values.ndim == 0 or len(values) != len(asked):
+            what = f"{values.size:,} predictions for {len(asked):,} questions"
             raise DataError(Problem("MSEL-820", what, "predictions", "predict every row of `questions`, in their order"))
         columns = {"prediction": values} if values.ndim == 1 else dict(zip(self.terms["classes"], values.T))
         return pd.DataFrame({token: asked, **columns})
@@ -278,7 +282,8 @@ def frame_of(data: bytes, terms: Mapping[str, Any]) -> pd.DataFrame:
     if data.startswith(b"PAR1"):
         return pd.read_parquet(io.BytesIO(data))
     columns: Sequence[str] = [one["name"] for one in terms["features"] if one["kind"] != "numeric"]
-    names = dict.fromkeys((*columns, terms["columns"]["token"], terms["columns"]["target"]), str)
+    target = [terms["columns"]["target"]] if terms["classes"] else []  # else it is a number
+    names = dict.fromkeys((*columns, terms["columns"]["token"], *target), str)
     return pd.read_csv(io.BytesIO(data), dtype=names, keep_default_na=False, na_values=[""])
 
 

@@ -44,7 +44,7 @@ def gate(place: str | Path) -> "LoopGate":
 def create_gate(
     table: object, folder: str | Path, target: str, *settings: str, name: str = "", judged: float = 0.3, errors: float = 1.0,
     vetoes: int = 0, pinned: Sequence[str | Path] = (), delta: float = 0.05, parquet: bool = False,
-    accept_overlap: bool = False, ledger: str = "user",
+    accept_overlap: bool = False, ledger: str = "user", tolerance: float | None = None,
 ) -> "LoopGate":  # fmt: skip
     """Make a gate from a table (a file, or a data frame), as `modelsel gate create` does.
 
@@ -53,11 +53,11 @@ def create_gate(
     Parameters
     ----------
     table : str, Path or data frame
-        Rows with features and classes.
+        Rows with features and classes, or numbers to be predicted.
     folder : str or Path
         Where development rows, questions and terms are written.
     target : str
-        The column of classes.
+        The column of classes or numbers.
     *settings : str
         Settings of split, dataset and measure, as on the command line (`"split.test=0.3"`).
     name : str
@@ -78,6 +78,9 @@ def create_gate(
         Go on where rows were tested or chosen on before.
     ledger : str
         The owner's ledger; `user` is the one of the home.
+    tolerance : float, optional
+        Where the target is a number: a row is off when its error exceeds it, and rows that are off are counted. Without it half
+        of the median distance of the targets that are given out from their median.
 
     Returns
     -------
@@ -102,7 +105,7 @@ def create_gate(
     loop = WantedLoop(judged, errors, vetoes, tuple(map(Path, pinned)))
     wanted = Wanted(
         name, "better" if vetoes else "closed", delta=delta, looks=None, parquet=parquet, accept_overlap=accept_overlap,
-        ledger=ledger, loop=loop,
+        ledger=ledger, loop=loop, tolerance=tolerance,
     )  # fmt: skip
     make_exam(table, target, Path(folder), wanted, settings)
     return LoopGate(Path(folder))

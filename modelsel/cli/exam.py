@@ -51,6 +51,7 @@ def create(words: Sequence[str]) -> int:
     parser.add_argument("--looks", type=int, default=20, metavar="N", help="answers that each asker may hand in; 0: no limit")
     parser.add_argument("--nats", type=float, metavar="X", help="nats that each asker may spend")
     parser.add_argument("--class-counts", action="store_true", help="tell how many questions each class has; it is priced")
+    parser.add_argument("--tolerance", type=float, metavar="T", help="of numbers: a row is off when its error exceeds T")
     parser.add_argument("--parquet", action="store_true", help="write Parquet files")
     parser.add_argument("--accept-overlap", action="store_true", help="although rows were looked at or chosen on before")
     parser.add_argument("--ledger", default="user", metavar="URL", help="a team's ledger, for example in PostgreSQL")
@@ -65,7 +66,7 @@ def create(words: Sequence[str]) -> int:
         raise ConfigurationError(complaint(said, "modelsel exam create"))
     wanted = Wanted(args.name, args.release, _resolution(args.resolution), args.delta, args.target_rate, args.budget,
                     args.looks or None, args.nats, args.class_counts, args.all, args.parquet, args.accept_overlap,
-                    args.ledger)  # fmt: skip
+                    args.ledger, tolerance=args.tolerance)  # fmt: skip
     _tell(*make_exam(args.table, args.target, Path(args.folder), wanted, args.settings))
     return OK
 
@@ -224,6 +225,8 @@ def _tell(store: "Store", found: "Sequence[Finding]") -> None:
     """Print the created exam, its notes and the findings that deserve attention."""
     rows = store.terms.rows
     print(f"{store.public}: {rows.questions:,} questions, {rows.development:,} development rows; exam {store.terms.id}")
+    if store.terms.of_numbers:
+        print(f"what is counted: rows {store.terms.wrong}")
     print(f"shown as {store.terms.release}; the labels are in {store.folder} alone, encrypted")
     for note in store.terms.notes:
         print(note, file=sys.stderr)

@@ -44,6 +44,7 @@ def create(words: Sequence[str]) -> int:
     parser.add_argument("--pin", action="append", default=[], dest="pinned", metavar="FILE",
                         help="a file of the evaluation that must not change (code, settings); may be given again")  # fmt: skip
     parser.add_argument("--delta", type=float, default=0.05, help="the chance that the final interval is wrong")
+    parser.add_argument("--tolerance", type=float, metavar="T", help="of numbers: a row is off when its error exceeds T")
     parser.add_argument("--parquet", action="store_true", help="write Parquet files")
     parser.add_argument("--accept-overlap", action="store_true", help="although rows were looked at or chosen on before")
     parser.add_argument("--ledger", default="user", metavar="URL", help="a team's ledger, for example in PostgreSQL")

@@ -184,7 +184,7 @@ def assemble(
     resolved = {
         key: _with_kind(value, choices.get(key) if key in PARTS else None) for key, value in plain_data(composed).items()
     }
-    wanted = (given or Keywords()).over(resolved)
+    wanted = sitting((given or Keywords()).over(resolved))  # an exam says what its target is
     unsaid = (MEASURE,) if choices.get(MEASURE) == AUTO and wanted.get(MEASURE) == resolved.get(MEASURE) else ()
     if unsaid and wanted.get(TASK) == REGRESSION:
         wanted = {**wanted, MEASURE: NUMBERS_MEASURE}

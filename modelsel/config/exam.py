@@ -22,7 +22,8 @@ def sitting(settings: Mapping[str, object]) -> Mapping[str, object]:
     path = Path(str(folder)) / TERMS
     try:
         terms = json.loads(path.read_text("utf-8"))
-        return {**settings, "dataset": _dataset(Path(str(folder)), terms), "split": {"kind": "none"}}
+        task = {"task": terms["task"]} if "task" in terms and settings.get("task") == "auto" else {}
+        return {**settings, "dataset": _dataset(Path(str(folder)), terms), "split": {"kind": "none"}, **task}
     except (OSError, ValueError, KeyError, TypeError) as error:
         fix = "name the folder that `modelsel exam create` wrote"
         raise ConfigurationError(Problem("MSEL-247", f"no exam is there ({type(error).__name__})", str(path), fix)) from error
@@ -33,6 +34,8 @@ def _dataset(folder: Path, terms: Mapping[str, Any]) -> dict[str, object]:
     columns, name = terms["columns"], str(terms["files"]["development"]["name"])
     kinds = {one["name"]: _kind(one) for one in terms["features"]}
     roles = {"weights": columns["weight"], "unit" if terms.get("unit") else "groups": columns["group"]}
+    if terms.get("measured_in"):
+        roles["measured_in"] = terms["measured_in"]
     return {
         "kind": "csv" if name.endswith(CSV) else "parquet", "path": str(folder / name), "target": columns["target"],
         "features": {**kinds, columns["token"]: "ignore"}, **{role: column for role, column in roles.items() if column},

@@ -34,7 +34,7 @@ class TestResult:
         None  # beside another measure: the `rows` that are off, with the `interval` of their share
     )
     beside: Mapping[str, Any] | None = (
-        None  # the study's `measure` beside the share: `score`, `interval`, and the `cap` of errors
+        None  # the study's `measure` beside the share: `score`, `interval`, the `cap` of errors, the rows `above` it
     )
     measure: str | None = None  # what the score is of; of numbers `within`,
     tolerance: float | None = None  # the share of rows whose error exceeds this

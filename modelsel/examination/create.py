@@ -8,7 +8,7 @@ import hashlib
 import os
 import secrets
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,10 +17,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from modelsel.config.compose import Config
+from modelsel.config.compose import MEASURE, Config, for_task
+from modelsel.config.settings import REGRESSION
 from modelsel.core.errors import ConfigurationError, Problem, RefusedError, StoreError
 from modelsel.core.spec import kind_of, resolved
-from modelsel.core.types import Booleans, Finding, Integers, Task, positions
+from modelsel.core.types import CLASS_TASKS, Booleans, Finding, Integers, NumberTask, Task, positions
+from modelsel.dataset.columns.number_target import read_as
 from modelsel.examination.store import SIDES, Store, commit, create_store, join, judged_digest, public_of, reorder
 from modelsel.examination.terms import (
     FILE,
@@ -40,7 +42,10 @@ from modelsel.examination.terms import (
 from modelsel.guard.gate import Gate
 from modelsel.guard.requests import SelectionSummary
 from modelsel.ledger.home import Home
+from modelsel.measure.within import Within
 from modelsel.runner import date_columns
+from modelsel.runner.number_look import usual_tolerance
+from modelsel.runner.study_data import judges
 
 KNOWN = ("G020", "G021", "G022", "G061", "G076")  # rows that were tested, chosen on, or opened before
 
@@ -52,13 +57,17 @@ def create(config: Config, folder: Path, wanted: Wanted, home: Home | None = Non
     """
     home = home or Home.find()
     ConfigurationError.raise_if(problems(wanted, folder, config))
-    loaded, config = date_columns.load(config)
-    task = loaded.task
+    with read_as(config.task):
+        loaded, config = date_columns.load(config)
+    task, declared = loaded.task, MEASURE not in config.unsaid
+    config = for_task(config, task.kind)
     sides = _sides(task, config, wanted.everything)
     tokens = {side: np.array(sorted(f"r{secrets.token_hex(8)}" for _ in range(len(rows)))) for side, rows in sides.items()}
     mixed = {side: reorder(task, rows[np.argsort(np.array([secrets.randbits(62) for _ in rows], np.int64))])
              for side, rows in sides.items()}  # fmt: skip
     judges = None if wanted.loop is None else _judges(mixed["development"], config, wanted.loop)
+    known = mixed["development"] if judges is None else mixed["development"].take(np.flatnonzero(~judges))
+    config = _judged(config, wanted, known, declared)
     terms = _facts(config, wanted, mixed, home, task, judges)
     salt = secrets.token_hex(32)
     there = folder.exists()
@@ -94,6 +103,48 @@ def _sides(task: Task, config: Config, everything: bool) -> dict[str, Integers]:
     if not len(partition.test):
         raise ConfigurationError(Problem("MSEL-910", "no row is asked", "split", "use --all, or a split that seals rows"))
     return {"development": partition.development, "questions": partition.test}
+
+
+# Of numbers what is counted are rows off by more than a tolerance: declared, or chosen from the rows that are given out with
+# their numbers, so that no sealed one takes part.
+
+
+def _judged(config: Config, wanted: Wanted, given: Task, declared: bool) -> Config:
+    """The settings with the measure that answers are scored by. ConfigurationError where it does not read the target."""
+    if not isinstance(given, NumberTask):
+        ConfigurationError.raise_if(_of_classes(config, wanted))
+        return config
+    ConfigurationError.raise_if(_of_numbers(wanted, given, kind_of(config.measure) if declared else None))
+    if declared:
+        return config
+    tolerance = usual_tolerance(given.target, given.row_weights) if wanted.tolerance is None else wanted.tolerance
+    return replace(config, measure=Within(tolerance))
+
+
+def _of_classes(config: Config, wanted: Wanted) -> Iterator[Problem]:
+    """Yield what is about numbers alone."""
+    if "classes" not in getattr(config.measure, "reads", CLASS_TASKS):
+        what = f"{kind_of(config.measure)} does not judge it: the target is a class"
+        yield Problem("MSEL-914", what, "measure", f"{judges('classes')}; or say task=regression")
+    if wanted.tolerance is not None:
+        yield Problem("MSEL-914", "the target is a class", "--tolerance", "leave it out, or say task=regression")
+
+
+def _of_numbers(wanted: Wanted, given: Task, declared: str | None) -> Iterator[Problem]:
+    """Yield what does not go with a target that is a number; `declared` names the measure that was asked for."""
+    if declared not in (None, COUNTS_OFF):
+        what = f"answers about numbers are scored by the rows that are off by more than a tolerance, and not by {declared}"
+        yield Problem("MSEL-914", what, "measure", "leave it out, and say --tolerance where the usual one will not do")
+    if declared is not None and wanted.tolerance is not None:
+        yield Problem("MSEL-914", "the tolerance is said by the measure, too", "--tolerance", "leave one of them out")
+    if declared is None and wanted.tolerance is None and not len(given):
+        what = "the target is a number, and without development rows nothing says which error is large"
+        yield Problem("MSEL-914", what, "--all", "say it: --tolerance 12.5, in the unit of the target")
+    if wanted.class_counts:
+        yield Problem("MSEL-914", "the target is a number: there are no classes to count", "--class-counts", "leave it out")
+
+
+COUNTS_OFF = "within"
 
 
 # A gate: some development rows judge. They are given out among the questions, and nobody can tell which they are.
@@ -191,13 +242,14 @@ def _facts(config: Config, wanted: Wanted, sides: Mapping[str, Task], home: Home
                    "budget": wanted.budget},
         "per_asker": {"looks": wanted.looks, "nats": wanted.nats}, "class_counts": None,
         "notes": [PUBLIC],
+        **({"task": REGRESSION, "measured_in": task.measured_in} if isinstance(task, NumberTask) else {}),
         **({"unit": task.unit} if task.unit else {}),
         **({"split": "time"} if len(sides["development"]) and kind_of(config.split) == "time" else {}),
     })  # fmt: skip
 
 
 def _write(folder: Path, side: str, task: Task, tokens: object, names: ColumnNames, parquet: bool) -> GivenFile:
-    """The file of one side: tokens and features; of the development rows the classes and groups too."""
+    """The file of one side: tokens and features; of the development rows the target and groups too."""
     columns: dict[str, Any] = {names.token: tokens}
     for index, feature in enumerate(task.features):
         columns[feature.name] = _cells(task.values[:, index], feature.levels if feature.kind != "numeric" else None)
@@ -206,7 +258,9 @@ def _write(folder: Path, side: str, task: Task, tokens: object, names: ColumnNam
     if side == "development":
         if task.groups is not None:
             columns[str(names.group)] = task.groups
-        columns[names.target] = np.array(task.class_names, object)[task.target]
+        columns[names.target] = (
+            _cells(task.target, None) if isinstance(task, NumberTask) else np.array(task.class_names, object)[task.target]
+        )
     frame = pd.DataFrame(columns)
     path = folder / f"{side}.{'parquet' if parquet else 'csv'}"
     try:

@@ -1,4 +1,4 @@
-"""Read handed-in predictions and check them against the tokens of an exam: a class per row, or a score per class.
+"""Read handed-in predictions and check them against the tokens of an exam: a class per row, a score per class, or a number.
 
 Columns: the token, then `prediction`, or a column per class (its name, or `score_` and its name), or both. Every problem is
 named, with the first rows that have it.
@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.types import Codes, Floats, Outputs
 from modelsel.dataset.columns.column import RawColumn
+from modelsel.dataset.columns.numbers import numbers
 from modelsel.dataset.tables.read_table import kind_of_file, reader
 from modelsel.examination.terms import Terms
 
@@ -94,8 +96,13 @@ def check_answer(columns: Columns, terms: Terms, tokens: Any, development: Any) 
 
 
 def _digest(terms: Terms, tokens: Any, outputs: Outputs) -> str:
-    """SHA-256 over a line per row in the order of tokens: token, tab, the class, or the scores with six decimals."""
-    if terms.make_measure().needs_scores and outputs.scores is not None:
+    """SHA-256 over a line per row in the order of tokens: token, tab, the class, or the scores with six decimals.
+
+    A number is written in the shortest form that reads back as itself.
+    """
+    if terms.of_numbers:
+        said = [repr(value) for value in outputs.predicted[0].tolist()]
+    elif terms.make_measure().needs_scores and outputs.scores is not None:
         rounded = np.round(outputs.scores[0], DECIMALS) + 0.0  # as the guard rounds them: one answer has one name
         said = ["\t".join(f"{value:.{DECIMALS}f}" for value in row) for row in rounded.tolist()]
     else:
@@ -148,8 +155,13 @@ def _reorder(column: RawColumn, place: Any) -> RawColumn:
     return RawColumn(column.name, column.texts, column.codes[place])
 
 
-def _read_predictions(cells: Columns, terms: Terms) -> tuple[Codes, Floats | None]:
-    """The class of each row, and class scores where they are given."""
+def _read_predictions(cells: Columns, terms: Terms) -> tuple[NDArray[Any], Floats | None]:
+    """The class of each row, and class scores where they are given; or the number of each row."""
+    if terms.of_numbers:
+        if PREDICTION not in cells:
+            fix = f"add a column '{PREDICTION}' of numbers"
+            raise DataError(Problem("MSEL-925", f"nothing is predicted; {_has(cells)}", "predictions", fix))
+        return _amounts(cells[PREDICTION]), None
     named = [name if name in cells and name != terms.token else f"{SCORE}{name}" for name in terms.classes]
     present = [name for name in named if name in cells]
     if present and len(present) < len(named):
@@ -172,6 +184,17 @@ def _read_predictions(cells: Columns, terms: Terms) -> tuple[Codes, Floats | Non
         fix = f"add a column '{PREDICTION}', or a column of scores for each class"
         raise DataError(Problem("MSEL-925", f"nothing is predicted; {_has(cells)}", "predictions", fix))
     return scores.argmax(axis=1).astype(np.int32), scores
+
+
+def _amounts(column: RawColumn) -> Floats:
+    """Read predicted numbers; a zero has no sign, so that one answer has one name."""
+    found = _numbers(column)
+    wrong = ~np.isfinite(found)
+    if wrong.any():
+        text = column.as_text()
+        what = f"{int(wrong.sum()):,} cells that are no number, or no finite one: {_some(_words(text, wrong))}"
+        raise DataError(Problem("MSEL-926", what, f"column '{PREDICTION}'", "give a number with a decimal point for each row"))
+    return found + 0.0
 
 
 def _labels(column: RawColumn, terms: Terms) -> Codes:
@@ -218,18 +241,9 @@ def _scores(columns: Sequence[RawColumn]) -> Floats:
 
 
 def _numbers(column: RawColumn) -> Floats:
-    """Read a column of scores as numbers; NaN where a cell is none."""
+    """Read a column as numbers; NaN where a cell is none."""
     if column.numbers is not None:
         return column.numbers
     assert column.codes is not None
-    values = np.array([*(_number(text) for text in column.texts), np.nan])
-    found: Floats = values[column.codes]
+    found: Floats = np.append(numbers(column.texts), np.nan)[column.codes]
     return found
-
-
-def _number(text: str) -> float:
-    """Read a number; NaN where it is none."""
-    try:
-        return float(text)
-    except ValueError:
-        return float("nan")

@@ -30,6 +30,7 @@ from modelsel.examination.terms import FILE, LoopTerms, Terms
 from modelsel.guard.facts import Note
 from modelsel.guard.findings import loop_findings, row_findings
 from modelsel.guard.history.statements import declared_units
+from modelsel.guard.labels import wrong
 from modelsel.guard.release import WORSE
 from modelsel.guard.requests import Handed, LookRequest, SelectionSummary, Sitting
 from modelsel.ledger.home import Home
@@ -327,7 +328,8 @@ class LoopSession:
         if errors is None:
             return
         n, m = len(self.exam.store.sealed), len(self.exam.store.judged)
-        own = int((judged.predicted[0] != self.exam.store.judged.target).sum())
+        task = self.exam.store.judged
+        own = int(wrong(self.terms.make_measure(), judged, task.target, task.class_count).sum())
         notes = self.proposals()
         if says_too_much(own, m, errors, n, len(notes), _kept(notes)):
             self._note(loop_findings.judged_better_than_sealed(own, m, errors, n, len(notes)))

@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
 from modelsel.core.errors import ConfigurationError, Problem, RefusedError
 from modelsel.core.outcome import TestResult
 from modelsel.core.system.disk import locked
@@ -17,6 +15,7 @@ from modelsel.examination.terms import Terms
 from modelsel.guard.facts import ExamConfig, Note
 from modelsel.guard.gate import Gate
 from modelsel.guard.history.statements import declared_units
+from modelsel.guard.labels import wrong
 from modelsel.guard.reporting.audit import StandingLook, looks, notes
 from modelsel.guard.requests import LookRequest, OutOfFold, RecordedLook, SelectionSummary, Sitting
 from modelsel.ledger.home import Home
@@ -180,9 +179,10 @@ class ExamSession:
         """Return the forecast of the answer: one that came with it, or its errors on the development rows."""
         thresholdout = self.terms.release == "thresholdout"
         if answer.development is not None and (thresholdout or forecast is None):
-            wrong = float(np.mean(answer.development.predicted[0] != self.store.development.target))
-            mean = wrong if thresholdout else self._mean(answer.development)
-            return SelectionSummary(asker, mean, len(self.store.development), wrong)
+            task = self.store.development
+            off = float(wrong(self.terms.make_measure(), answer.development, task.target, task.class_count).mean())
+            mean = off if thresholdout else self._mean(answer.development)
+            return SelectionSummary(asker, mean, len(task), off)
         return (
             SelectionSummary(asker, forecast[0], int(forecast[1]), forecast[0]) if forecast else SelectionSummary(asker, 0.5, 0)
         )
@@ -208,7 +208,7 @@ class ExamSession:
         look = next((look for look in made if is_answer(look, self.terms.id)), made[0])
         symbol = str(look.answer.symbol)
         return Shown(
-            self.terms.id, asker, answer.name, sentence(result, symbol), result.look, result.replay, result.score,
+            self.terms.id, asker, answer.name, sentence(result, symbol, self.terms), result.look, result.replay, result.score,
             result.errors, result.n, result.interval, result.level, result.price, result.spent, result.release,
         )  # fmt: skip
 
@@ -239,7 +239,7 @@ def is_answer(look: RecordedLook, exam: str) -> bool:
     return config.exam == exam and config.states("asker")
 
 
-def sentence(result: TestResult, symbol: str) -> str:
+def sentence(result: TestResult, symbol: str, terms: Terms) -> str:
     """Put the answer that was shown into words."""
     limits = (
         f", {100 * result.level:g} % interval [{result.interval[0]:.4f}, {result.interval[1]:.4f}]" if result.interval else ""
@@ -250,7 +250,8 @@ def sentence(result: TestResult, symbol: str) -> str:
         said = symbol
     else:
         stays = ", the board stays" if symbol.endswith("stays") else ""
-        said = f"score {result.score:.6g}{stays}" if result.score is not None else symbol
+        of = f": the share of rows {terms.wrong}" if terms.of_numbers else ""
+        said = f"score {result.score:.6g}{of}{stays}" if result.score is not None else symbol
     again = " (shown before, at no price)" if result.replay else ""
     return f"{said}{limits}{again}"
 

@@ -19,10 +19,11 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from numpy.typing import NDArray
 
 from modelsel.core.errors import ConfigurationError, LedgerError, Problem, StoreError
 from modelsel.core.fingerprint import canonical
-from modelsel.core.types import Booleans, ClassTask, Codes, Floats, Outputs, Sealed, Task, sealed_unread
+from modelsel.core.types import Booleans, ClassTask, Floats, NumberTask, Outputs, Sealed, Task, sealed_unread
 from modelsel.examination.terms import FILE, Terms, read_terms
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.home import Home, write_whole
@@ -84,9 +85,16 @@ class Store:
 
     @cached_property
     def development(self) -> Task:
-        target = self._arrays["development.target"].astype(np.int32)
+        own, target = self._of("development"), self._arrays["development.target"]
         weights = self._arrays.get("development.weights")
-        return ClassTask(**self._of("development"), classes=self.terms.classes, target=target, weights=weights)
+        if self.terms.of_numbers:
+            return NumberTask(**own, target=target, weights=weights, measured_in=self.terms.measured_in)
+        return ClassTask(**own, classes=self.terms.classes, target=target.astype(np.int32), weights=weights)
+
+    @property
+    def kind(self) -> type[np.generic]:
+        """How a target, or a prediction of it, is stored: as the index of a class, or as a number."""
+        return np.float64 if self.terms.of_numbers else np.int32
 
     @cached_property
     def judges(self) -> Booleans:
@@ -155,7 +163,7 @@ class Store:
         try:
             with np.load(path, allow_pickle=False) as stored:
                 scores = stored["scores"] if "scores" in stored.files else None
-                return Outputs(stored["predicted"].astype(np.int32), scores)
+                return Outputs(stored["predicted"].astype(self.kind), scores)
         except (OSError, ValueError, KeyError) as error:
             fix = "restore the examiner's store from a backup"
             raise LedgerError(Problem("MSEL-907", "the predictions of an answer are gone", str(path), fix)) from error
@@ -188,7 +196,7 @@ def judged_digest(development: Task, judges: Booleans, salt: str) -> str:
     return state.hexdigest()
 
 
-def commit(store: Store, target: Codes, tokens: Any) -> str:
+def commit(store: Store, target: NDArray[Any], tokens: Any) -> str:
     """Write the labels, encrypted to the examiner's key with 32 random bytes; the commitment to both."""
     salt = os.urandom(32)
     raw = canonical({"salt": salt.hex(), "labels": dict(zip(tokens.tolist(), target.tolist()))}).encode()
@@ -196,7 +204,7 @@ def commit(store: Store, target: Codes, tokens: Any) -> str:
     return hashlib.sha256(raw).hexdigest()
 
 
-def _labels(store: Store) -> tuple[tuple[str, ...], Codes]:
+def _labels(store: Store) -> tuple[tuple[str, ...], NDArray[Any]]:
     """The labels of the exam's rows: the one place where they are read. They are those that were committed to."""
     try:
         raw = decrypt((store.folder / "labels.box").read_bytes(), store.home.secret("exam.key"))
@@ -207,7 +215,7 @@ def _labels(store: Store) -> tuple[tuple[str, ...], Codes]:
         fix = "restore the examiner's store from a backup"
         raise LedgerError(Problem("MSEL-909", "the labels are not those that were committed to", str(store.folder), fix))
     labels = json.loads(raw)["labels"]
-    return store.terms.classes, np.array([labels[token] for token in store.tokens().tolist()], np.int32)
+    return store.terms.classes, np.array([labels[token] for token in store.tokens().tolist()], store.kind)
 
 
 def pack_arrays(arrays: Mapping[str, Any]) -> bytes:

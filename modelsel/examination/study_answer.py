@@ -31,12 +31,12 @@ def sit(
     parts = [(exam.store.tokens(), outputs), *_known_answers(exam, assessed, outputs)]
     answer = pd.concat([pd.DataFrame(_columns(exam, *part, classes)) for part in parts], ignore_index=True)
     try:
-        return _result(exam.answer(answer, _asker_name(name), forecast))
+        return _result(exam.answer(answer, _asker_name(name), forecast), exam)
     except RefusedError as error:
         policy = exam.terms.policy
         refused = error.problems[0].what
         return TestResult(None, None, len(exam.store.sealed), 0, False, 0.0, 0.0, None, 1 - policy.intervals, POLICY,
-                          policy.release, refused=refused)  # fmt: skip
+                          policy.release, refused=refused, **_counted(exam))  # fmt: skip
 
 
 def _known_answers(exam: ExamSession, assessed: Assessed | None, outputs: Outputs) -> Iterator[tuple[Any, Outputs]]:
@@ -52,18 +52,26 @@ def _known_answers(exam: ExamSession, assessed: Assessed | None, outputs: Output
 
 def _columns(exam: ExamSession, tokens: Any, outputs: Outputs, classes: tuple[str, ...]) -> dict[str, Any]:
     """Columns of an answer."""
-    columns = {exam.terms.token: tokens, "prediction": [classes[code] for code in outputs.predicted[0].tolist()]}
+    said = outputs.predicted[0].tolist()
+    columns = {exam.terms.token: tokens, "prediction": [classes[code] for code in said] if classes else said}
     if outputs.scores is not None:
         for label in exam.terms.classes:
             columns[f"score_{label}"] = outputs.scores[0][:, classes.index(label)] if label in classes else 0.0
     return columns
 
 
-def _result(shown: Shown) -> TestResult:
+def _counted(exam: ExamSession) -> dict[str, Any]:
+    """What the score of an exam of numbers is of, and the tolerance; nothing of one of classes."""
+    measure = exam.terms.measure
+    return {"measure": measure["kind"], "tolerance": measure["tolerance"]} if exam.terms.of_numbers else {}
+
+
+def _result(shown: Shown, exam: ExamSession) -> TestResult:
     """Write the shown answer as the test result of a study."""
     return TestResult(
         score=shown.score, errors=shown.errors, n=shown.n, look=shown.look or 0, replay=shown.replay, price=shown.price,
         spent=shown.spent, interval=shown.interval, level=shown.level, policy=POLICY, release=shown.release,
+        **_counted(exam),
     )  # fmt: skip
 
 

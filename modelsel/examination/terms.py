@@ -4,17 +4,19 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Any, ClassVar
 
 from modelsel.config.compose import Config
+from modelsel.config.settings import CLASSIFICATION, REGRESSION
 from modelsel.core.errors import ConfigurationError, LedgerError, Problem
 from modelsel.core.fingerprint import canonical
 from modelsel.core.spec import make, resolved
 from modelsel.core.types import Feature, Kind
 from modelsel.guard.facts import Facts, many
 from modelsel.guard.policy.base import Policy
-from modelsel.guard.release import worst_of
+from modelsel.guard.release import COUNTED, worst_of
 from modelsel.ledger.home import Home
 from modelsel.ledger.signatures import is_signed
 from modelsel.measure.base import BaseMeasure
@@ -144,11 +146,29 @@ class Terms(Facts):
     key: str  # public, to which the labels are encrypted
     unit: str | None = None
     split: str | None = None
+    task: str = CLASSIFICATION  # regression: the target is a number, and its measure counts rows off by more than a tolerance
+    measured_in: str = ""  # the unit of measurement of such a target
     loop: LoopTerms | None = None
 
     @property
     def release(self) -> str:
         return self.policy.release
+
+    @property
+    def of_numbers(self) -> bool:
+        """Say whether the target is a number."""
+        return self.task == REGRESSION
+
+    @property
+    def wrong(self) -> str:
+        """What is said of the rows that are counted.
+
+        >>> Terms.read({"measure": {"kind": "error"}}).wrong
+        'wrong'
+        >>> Terms.read({"task": "regression", "measured_in": "mm", "measure": {"kind": "within", "tolerance": 12.5}}).wrong
+        'off by more than 12.5 mm'
+        """
+        return f"off by more than {self.measure['tolerance']:g} {self.measured_in}".strip() if self.of_numbers else "wrong"
 
     @property
     def token(self) -> str:
@@ -248,6 +268,7 @@ class Wanted:
     accept_overlap: bool = False
     ledger: str = "user"  # or the address of a team's (PostgreSQL); labels stay in the examiner's store all the same
     loop: WantedLoop | None = None  # a gate
+    tolerance: float | None = None  # of a target that is a number: a row is off when its error exceeds it; None: the usual one
 
 
 def problems(wanted: Wanted, folder: Path, config: Config) -> Iterator[Problem]:
@@ -267,10 +288,9 @@ def problems(wanted: Wanted, folder: Path, config: Config) -> Iterator[Problem]:
     if wanted.loop is not None:
         yield from _of_loop(wanted.loop, config)
     name = resolved(config.measure)["kind"]
-    if wanted.release in ("ladder", "better", "passfail", "thresholdout") and name != "error":
-        yield Problem(
-            "MSEL-914", f"{wanted.release} shows error rates, and the measure is {name}", "measure", "use measure=error"
-        )
+    if wanted.release in ("ladder", "better", "passfail", "thresholdout") and name not in COUNTED:
+        fix = "use measure=error; of numbers leave it out"
+        yield Problem("MSEL-914", f"{wanted.release} shows error rates, and the measure is {name}", "measure", fix)
 
 
 def _of_loop(loop: WantedLoop, config: Config) -> Iterator[Problem]:
@@ -286,7 +306,7 @@ def _of_loop(loop: WantedLoop, config: Config) -> Iterator[Problem]:
         yield Problem(
             "MSEL-914", f"{resolved(config.measure)['kind']} is no mean over rows: pairs of rows judge", "measure", fix
         )
-    if loop.vetoes and resolved(config.measure)["kind"] != "error":
+    if loop.vetoes and resolved(config.measure)["kind"] not in COUNTED:
         yield Problem("MSEL-914", "a veto compares error counts", "--vetoes", "use measure=error, or no vetoes")
     for path in loop.pinned:
         if not path.is_file():
@@ -297,6 +317,9 @@ def _numbers(wanted: Wanted) -> Iterator[Problem]:
     """Yield problems of delta, target and budgets."""
     if not 0 < wanted.delta <= 0.5:
         yield Problem("MSEL-914", f"delta {wanted.delta:g} is not in (0, 0.5]", "--delta", "use 0.05")
+    if wanted.tolerance is not None and not 0 <= wanted.tolerance < inf:
+        fix = "give a number from 0 on, in the unit of the target: a row is off when its error exceeds it"
+        yield Problem("MSEL-914", f"{wanted.tolerance:g} is no tolerance", "--tolerance", fix)
     if wanted.target is not None and not 0 < wanted.target < 1:
         yield Problem("MSEL-914", f"an error rate of {wanted.target:g} is no target", "--pass", "give one between 0 and 1")
     if wanted.release != "closed":

@@ -840,6 +840,10 @@ def _about(verdict, facts, entries):
     digest = hashlib.sha256(_canonical(terms)).hexdigest()
     noted = any((one.exam, one.terms, one.testset) == (terms["id"], digest, facts.testset) for one in made)
     verdict.check(noted and facts.about["terms_sha256"] == digest, "the terms are those that the chain has for these rows")
+    if terms.get("task") == "regression":
+        measure = f"{terms['measure']['kind']}:{hashlib.sha256(_canonical(terms['measure'])).hexdigest()[:16]}"
+        answers = {one.metric for one in facts.claims} - {"closing"}
+        verdict.check(answers <= {measure}, f"each answer counts rows off by more than {terms['measure']['tolerance']}")
 
 
 def _cards(verdict, members, facts):

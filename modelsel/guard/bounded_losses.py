@@ -26,6 +26,7 @@ from modelsel.guard.release import (
     worst_of,
 )
 from modelsel.guard.requests import OutOfFold
+from modelsel.measure.capped import CappedError
 from modelsel.statistics import prices
 from modelsel.statistics.units import intervals, measures
 from modelsel.statistics.units.intervals import ReleasePlan, UnitLosses
@@ -38,7 +39,7 @@ TAIL = 0.01  # share of the development rows whose log loss may be above the cap
 
 @dataclass(frozen=True, eq=False)
 class LossForm:
-    """A measure as a bounded loss; `cap` is that of the log loss."""
+    """A measure as a bounded loss; `cap` is that of the log loss, or of errors of numbers."""
 
     measure: Any
     classes: int
@@ -52,7 +53,7 @@ class LossForm:
 
     def numbers(self, rounded: bool) -> int:
         """How many numbers are shown at once."""
-        return 2 if (self.kind in WITH_COUNT and not rounded) or self.cap is not None else 1
+        return 1 + (self.kind in WITH_COUNT and not rounded) + (self.cap is not None)
 
     @property
     def for_units(self) -> bool:
@@ -87,6 +88,8 @@ class LossForm:
         """Count the rows above the cap; None without one."""
         if self.cap is None:
             return None
+        if isinstance(self.measure, CappedError):
+            return int(self.measure.beyond(truth, outputs).sum())
         return int((self.measure.losses(truth, outputs, self.classes)[0] > self.cap).sum())
 
     def sizes(self, outputs: Outputs, units: Integers | None, weights: Floats | None) -> tuple[Floats | int, float]:
@@ -105,6 +108,8 @@ class LossForm:
 def form_of(measure: Any, classes: int, seen: OutOfFold) -> LossForm | None:
     """The form of a measure; None where it has none: means over classes, kappa, MCC, areas, measures without a bound."""
     kind = kind_of(measure)
+    if isinstance(measure, CappedError):
+        return LossForm(measure, classes, 0.0, measure.bounds[1], measure.cap)
     if kind == LOG_LOSS:
         cap = _cap(measure.losses(seen.truth, seen.outputs, classes)[0], classes, -log(measure.floor))
         return LossForm(measure, classes, 0.0, cap, cap)
@@ -148,7 +153,7 @@ class BoundedLossRelease(ReleaseMechanism):
         if self.plan.reach is not None:
             most = ceil(-log(min(self.plan.reach)) / log(intervals.WIDER)) + 1
             widest += max(intervals.price_of(most), intervals.price_of(intervals.LEAST_K))
-        return worst_of(widest + (log(10 * (self.n + 1)) if self.numbers == 2 else 0.0))
+        return worst_of(widest + (self.numbers - 1) * log(10 * (self.n + 1)))
 
     def release(self, truth: LabelSummary) -> Released:
         """Release the symbols of the loss, and the count beside it."""
@@ -230,4 +235,4 @@ def _by_score(den: Floats, bound: float, rate: float, nats: float) -> tuple[str,
 
 def resume_release(channel: BoundedLossRelease, plan: Plan) -> BoundedLossRelease:
     """The release of an interrupted look, by the plan that its intent states."""
-    return replace(channel, plan=plan_of(plan))
+    return replace(channel, plan=plan_of(plan), form=replace(channel.form, cap=plan.get("cap")))

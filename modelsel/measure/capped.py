@@ -3,7 +3,7 @@
     loss_i = min(|y_i − ŷ_i|, b)^p        p = 1: mean absolute error; p = 2: mean squared error, shown as its root
 
 The cap b is fixed before any sealed number is read: from development targets (specification of a study: `guard.cap`). A row
-is also off when its error exceeds the tolerance, which the same look counts.
+is also off when its error exceeds the tolerance, which the same look counts; how many rows exceed the cap is counted too.
 """
 
 from dataclasses import dataclass
@@ -47,3 +47,7 @@ class CappedError(OverRows):
     def off(self, truth: NDArray[np.generic], outputs: Outputs) -> Booleans:
         """Mask the rows that the first candidate misses by more than the tolerance."""
         return np.asarray(np.abs(outputs.predicted[0] - truth) > self.tolerance)
+
+    def beyond(self, truth: NDArray[np.generic], outputs: Outputs) -> Booleans:
+        """Mask the rows that the first candidate misses by more than the cap."""
+        return np.asarray(np.abs(outputs.predicted[0] - truth) > self.cap)

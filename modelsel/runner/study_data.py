@@ -170,8 +170,6 @@ def _misread(config: Config, task: Task) -> Iterator[tuple[str, list[str]]]:
         yield "measure", [f"{kind_of(config.measure)} does not judge it: {what}; {judges(task.kind)}"]
     yield from _unread(config.foreseen, task)
     if isinstance(task, NumberTask):
-        if config.exam:
-            yield "exam", [f"it is about classes, and {what}: leave it out"]
         for name in config.show:
             if name in SHOWS_OF_CLASSES:
                 yield (

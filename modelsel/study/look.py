@@ -13,6 +13,7 @@ from modelsel.core.selection import Assessed, Selection
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Candidate, NumberOutputs, NumberTask, Outputs, Resampling, Table, Task
 from modelsel.examination.study_answer import sit
+from modelsel.examination.terms import read_terms
 from modelsel.guard.gate import Gate
 from modelsel.guard.history.statements import declared_units
 from modelsel.guard.labels import wrong
@@ -107,10 +108,11 @@ def word_answer(test: TestResult, measure: BaseMeasure) -> TestResult:
     tolerance = getattr(measure, "tolerance", None)
     if not isinstance(measure, CappedError):
         return replace(test, measure=kind_of(measure), tolerance=tolerance)
-    shown = replace(test, measure=WITHIN, tolerance=tolerance)
+    shown = replace(test, measure=WITHIN, tolerance=tolerance, cap=None, above=None)
     if test.score is None or test.errors is None:
         return shown
-    beside = {"measure": MEASURES[measure.power], "score": test.score, "interval": test.interval, "cap": measure.cap}
+    beside = {"measure": MEASURES[measure.power], "score": test.score, "interval": test.interval, "cap": measure.cap,
+              "above": test.above}  # fmt: skip
     counted = (test.counted or {}).get("interval")
     limits = None if counted is None else (float(counted[0]), float(counted[1]))
     return replace(shown, score=test.errors / test.n, interval=limits, beside=beside, counted=None)
@@ -122,13 +124,16 @@ WITHIN, MEASURES = "within", {1: "mae", 2: "mse"}
 def answer(exam: str, config: Config, selection: Selection, final: Final) -> TestResult:
     """One answer of the winner's to an exam, foreseen by its errors out of fold, with these if all rows have one."""
     board, winner = selection.board, selection.winner
-    chosen = summarise_selection(board.ids[winner], float(board.mean[winner]), selection.assessed, len(selection.candidates))
+    asked = read_terms(Path(exam)).make_measure()
+    chosen = summarise_selection(
+        board.ids[winner], float(board.mean[winner]), selection.assessed, len(selection.candidates), measure=asked
+    )
     foreseen = None if chosen.cv_error is None else (chosen.cv_error, chosen.cv_rows)
 
     def predict(table: Table) -> Outputs:
         return ask_winner(config, selection, final, table)
 
-    whole = bool((selection.assessed.predicted[0] >= 0).all())
+    whole = bool(selection.assessed.known(0).all())
     return sit(Path(exam), config.name, final.features, final.classes, predict, foreseen, selection.assessed if whole else None)
 
 

@@ -44,15 +44,16 @@ def _features(row: dict[str, str]) -> tuple[float, ...]:
 
 
 def started(command: str, folder: Path, environment: dict[str, str]) -> "subprocess.Popen[bytes]":
+    _, _, _, name, _, port = command.split()
     server = subprocess.Popen(
         command.split(), cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     until = time.monotonic() + 60
     while time.monotonic() < until:
         try:
-            with urlopen("http://127.0.0.1:8801/terms", timeout=5) as reply:
+            with urlopen(f"http://127.0.0.1:{port}/terms", timeout=5) as reply:
                 there = json.load(reply)["id"]
-            assert there == json.loads((folder / "exam" / "exam.json").read_text())["id"], "another exam is served at port 8801"
+            assert there == json.loads((folder / name / "exam.json").read_text())["id"], f"another exam is served at {port}"
             return server
         except (URLError, OSError):
             assert server.poll() is None, "the server ended"
@@ -67,7 +68,7 @@ def tutorial(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tutorial]:
         (folder / name).write_text(code)
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     environment = {**os.environ, "MODELSEL_HOME": str(folder / "home"), "PATH": path}
-    server = None
+    servers = []
     try:
         for line in (one for block in re.findall(r"```console\n(.*?)```", page, re.DOTALL) for one in block.splitlines()):
             found = COMMAND.match(line)
@@ -75,14 +76,14 @@ def tutorial(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tutorial]:
                 continue
             command, code = found[1], int(found[2] or 0)
             if command.endswith(" &"):
-                server = started(command[:-2], folder, environment)
+                servers.append(started(command[:-2], folder, environment))
                 continue
             done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True)
             assert done.returncode == code, f"{command}\n{done.stdout}\n{done.stderr}"
             said[command] = done.stdout
         yield Tutorial(folder, said)
     finally:
-        if server is not None:
+        for server in servers:
             server.kill()
             server.wait()
 
@@ -104,6 +105,29 @@ def test_agents_sit_the_exam_over_http_and_over_a_pipe(tutorial: Tutorial) -> No
     assert '"asker": "robot"' in tutorial.said["python agent.py"]
     piped = json.loads(tutorial.said["python piped.py"])
     assert (piped["asker"], piped["n"], piped["replay"]) == ("pipe", 284, False)
+
+
+def off_by_more(folder: Path, answer: str, tolerance: float) -> int:
+    """Rows off by more, counted from the table that the examiner has, without modelsel."""
+
+    def features(row: dict[str, str]) -> tuple[float, ...]:
+        return tuple(float(value) for name, value in row.items() if name not in ("token", "progression"))
+
+    with (folder / "diabetes.csv").open() as table:
+        numbers = {features(row): float(row["progression"]) for row in csv.DictReader(table)}
+    with (folder / "progress" / "questions.csv").open() as asked:
+        truth = {row["token"]: numbers[features(row)] for row in csv.DictReader(asked)}
+    with (folder / answer).open() as handed:
+        return sum(abs(truth[row["token"]] - float(row["prediction"])) > tolerance for row in csv.DictReader(handed))
+
+
+def test_numbers_are_handed_in_by_curl_and_by_r(tutorial: Tutorial) -> None:
+    posted = json.loads(next(text for command, text in tutorial.said.items() if "@line.csv" in command))
+    assert (posted["asker"], posted["errors"]) == ("ann", off_by_more(tutorial.folder, "line.csv", 40))
+    assert "FAULT" not in tutorial.said["modelsel verify progress.zip"]
+    if shutil.which("Rscript"):
+        said = next(text for command, text in tutorial.said.items() if "answer progress answer_r2.csv" in command)
+        assert f"score {off_by_more(tutorial.folder, 'answer_r2.csv', 40) / 133:.6g}:" in said
 
 
 def test_the_close_and_its_certificate(tutorial: Tutorial) -> None:

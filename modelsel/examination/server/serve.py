@@ -68,8 +68,8 @@ def _missing(error: ImportError) -> Problem:
 TOKEN = "MODELSEL_EXAM_TOKEN"  # noqa: S105  the name of a variable
 MOST = 2000  # rows that one call returns
 HOW = (
-    "A sealed test set. Read the terms, learn from the development rows, predict the questions and hand in one class per "
-    "token. Every answer costs nats that widen everybody's later intervals: decide on the development rows, ask rarely."
+    "A sealed test set. Read the terms, learn from the development rows, predict the questions and hand in one prediction "
+    "per token. Every answer costs nats that widen everybody's later intervals: decide on the development rows, ask rarely."
 )
 
 HOW_TO_PROPOSE = (
@@ -94,11 +94,11 @@ class Tools:
         self._service = service
 
     def terms(self) -> dict[str, Any]:
-        """The terms of the exam: columns, classes, measure, how answers are shown, budgets."""
+        """The terms of the exam: columns, classes (none of numbers), measure, how answers are shown, budgets."""
         return self._service.terms.written()
 
     def development(self, first: int = 0, rows: int = 500) -> str:
-        """Development rows with their classes, as CSV; `first` counts from 0."""
+        """Development rows with their classes or numbers, as CSV; `first` counts from 0."""
         return _part(self._service, "development", first, rows)
 
     def questions(self, first: int = 0, rows: int = 500) -> str:
@@ -107,15 +107,15 @@ class Tools:
 
     async def hand_in(
         self,
-        predictions: dict[str, str],
+        predictions: dict[str, str | float],
         context: Context,
         forecast_rate: float | None = None,
         forecast_rows: int | None = None,
     ) -> Shown:
-        """Hand in a class for every token of the questions.
+        """Hand in a class, or a number, for every token of the questions.
 
-        `forecast_rate` is the error rate that you foresee, `forecast_rows` from how many rows: an answer that was foreseen
-        costs little.
+        `forecast_rate` is the error rate that you foresee (of numbers the share of rows off by more than the tolerance),
+        `forecast_rows` from how many rows: an answer that was foreseen costs little.
         """
         with refusals():
             asker = self._asker(context)
@@ -131,8 +131,8 @@ class Tools:
         """Answers as they were shown, best first."""
         return self._service.board()
 
-    async def propose(self, predictions: dict[str, str], context: Context, veto: bool = False) -> Proposal:
-        """Propose a class for every token of the questions: keep or discard.
+    async def propose(self, predictions: dict[str, str | float], context: Context, veto: bool = False) -> Proposal:
+        """Propose a class, or a number, for every token of the questions: keep or discard.
 
         With `veto` the sealed rows are asked, where it would be kept, whether it is clearly worse there: few times.
         """
@@ -176,6 +176,6 @@ def _part(service: ExamService, side: str, first: int, rows: int) -> str:
     return head + "".join(lines[max(0, first) : max(0, first) + min(rows, MOST)])
 
 
-def _csv(service: ExamService, predictions: Mapping[str, str]) -> bytes:
+def _csv(service: ExamService, predictions: Mapping[str, str | float]) -> bytes:
     frame = pd.DataFrame({service.exam.terms.token: list(predictions), "prediction": list(predictions.values())})
     return frame.to_csv(index=False).encode()

@@ -207,10 +207,13 @@ def _terms(terms: Terms, state: PublicState) -> str:
     limits, policy = terms.per_asker, terms.policy
     looks = "no limit" if limits.looks is None else f"{limits.looks}"
     nats = "" if limits.nats is None else f", and {limits.nats:g} nats"
+    target, measure = terms.columns.target, state.measure
+    if terms.of_numbers:
+        target, measure = f"{target}, a number{' in ' * bool(terms.measured_in)}{terms.measured_in}", f"rows {terms.wrong}"
     facts = [
         ("state", state.state), ("questions", f"{terms.rows.questions:,}"),
-        ("development rows", f"{terms.rows.development:,}"), ("to predict", terms.columns.target),
-        ("classes", ", ".join(terms.classes)), ("measure", state.measure),
+        ("development rows", f"{terms.rows.development:,}"), ("to predict", target),
+        *([] if terms.of_numbers else [("classes", ", ".join(terms.classes))]), ("measure", measure),
         ("shown", SHOWN[policy.release]), ("answers per asker", looks + nats),
         ("anything shown is wrong", f"with probability {policy.delta:g} at most: intervals {policy.intervals:g}, "
                                     f"verdicts {policy.verdicts:g}"),
@@ -254,7 +257,7 @@ def _ways(terms: Terms, address: str) -> Iterator[tuple[str, str]]:
     """Yield each way of handing in an answer, with an example."""
     token, target = terms.columns.token, terms.columns.target
     said = "Ask the examiner for a token. Predict the questions, and hand in a CSV file with a line per question:"
-    yield said, f"{token},prediction\n…,{terms.classes[0]}"
+    yield said, f"{token},prediction\n…,{12.5 if terms.of_numbers else terms.classes[0]}"
     sent = f'curl -H "Authorization: Bearer $TOKEN" \\\n  --data-binary @answer.csv \\\n  "{address}/answers?rate=0.1&rows=300"'
     foreseen = "the error rate that you foresee, and from how many rows (an answer that was foreseen costs little)"
     yield f"By the command line, with {foreseen}:", f"curl -O {address}/questions\n{sent}"

@@ -7,9 +7,10 @@ from math import exp, log
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from modelsel.core.spec import kind_of
-from modelsel.core.types import Codes, Finding, Floats, Task
+from modelsel.core.types import Finding, Floats, Task
 from modelsel.guard.access.authorize import memory_of, position_of
 from modelsel.guard.access.looks import asked_now
 from modelsel.guard.access.session import AnchorSet, LedgerSession
@@ -21,7 +22,7 @@ from modelsel.guard.findings import look_findings
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.entries import as_facts, intent_to_burn, origin
 from modelsel.guard.history.history import History, PastLook
-from modelsel.guard.labels import truth
+from modelsel.guard.labels import truth, wrong
 from modelsel.guard.matching.overlap import RowSetIndex, relations
 from modelsel.guard.release import COUNTED, WITH_COUNT, Counts, LabelSummary, ReleaseMechanism, ScoreGridRelease, bounds_of
 from modelsel.guard.requests import Handed, LookRequest, TestSetDeclaration
@@ -160,29 +161,29 @@ def closing_intent(
 
 
 def closing_answers(
-    ask: PreparedLook, facts: Look, handed: Sequence[Handed], labels: tuple[tuple[str, ...], Codes, Floats | None]
+    ask: PreparedLook, facts: Look, handed: Sequence[Handed], labels: tuple[tuple[str, ...], NDArray[Any], Floats | None]
 ) -> dict[str, Any]:
     """Release the error counts of all answers and verdicts of pairs, with their price."""
-    n, price, shown, wrong = facts.n, 0.0, [], []
-    channel, rows = _channel(ask, n), np.ones(n, bool)
+    n, price, shown, masks = facts.n, 0.0, [], []
+    channel, rows, measure = _channel(ask, n), np.ones(n, bool), ask.request.sealing.measure
     halved = log(2) if facts.space is not None else 0.0
     for one, stated in zip(handed, facts.answers, strict=True):
-        released = channel.release(truth(ask.request.sealing.measure, one.outputs, labels, rows))
+        released = channel.release(truth(measure, one.outputs, labels, rows))
         nats = log(2 * channel.numbers / facts.delta) + halved + stated.base
         limits = released.interval(n, nats, facts.units) if stated.certified else None
         price += released.price
         shown.append({"name": one.name, "score": released.score, "errors": released.errors, "interval": limits})
-        wrong.append(one.outputs.predicted[0] != labels[1])
-    verdicts = _verdicts(facts, wrong) if ask.counted and facts.certified and facts.whole else []
+        masks.append(wrong(measure, one.outputs, labels[1], len(labels[0])))
+    verdicts = _verdicts(facts, masks) if ask.counted and facts.certified and facts.whole else []
     price += len(verdicts) * log(len(VERDICTS))
     return {"price": price, "answers": shown, "verdicts": verdicts}
 
 
-def _verdicts(facts: Look, wrong: Sequence[Any]) -> list[dict[str, Any]]:
+def _verdicts(facts: Look, masks: Sequence[Any]) -> list[dict[str, Any]]:
     """Compare every two answers on the rows where one of them errs: by the sign test, or over units."""
     found = []
-    for first, later in combinations(range(len(wrong)), 2):
-        better, worse = int((wrong[first] & ~wrong[later]).sum()), int((wrong[later] & ~wrong[first]).sum())
+    for first, later in combinations(range(len(masks)), 2):
+        better, worse = int((masks[first] & ~masks[later]).sum()), int((masks[later] & ~masks[first]).sum())
         level = facts.share * exp(-facts.answers[later].base) / (2 * later)
         p = _chance(better, worse, facts.n, facts.units)
         alike = p > level or better == worse

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import TypeGuard
 
 from modelsel.core.outcome import StudySummary, TestResult
 from modelsel.record.candidates import Row
@@ -10,7 +11,7 @@ from modelsel.statistics.intervals import clopper_pearson
 MANY = 1e3  # from which a score is written without decimals
 
 
-def is_known(value: float | None) -> bool:
+def is_known(value: float | None) -> TypeGuard[float]:
     """A record holds null where there is no number.
 
     >>> is_known(0.0), is_known(None), is_known(float("nan"))
@@ -133,7 +134,9 @@ def beside(result: TestResult, unit: str = "") -> str:
         "no certified interval" if ends is None else f"{percent(result.level)} interval [{shown(ends[0])}, {shown(ends[1])}]"
     )
     value = f"{shown(said['score'])} {unit}".strip()
-    return f"{name} {value}, {limits}, each error counted at most {with_unit(said['cap'], unit)}"
+    above = said.get("above")  # not in records of earlier versions
+    more = f"; {plural(above['rows'], 'row')} of {result.n:,} above that, {interval(above['interval'])} of all" if above else ""
+    return f"{name} {value}, {limits}, each error counted at most {with_unit(said['cap'], unit)}{more}"
 
 
 def ordinal(count: int) -> str:

@@ -15,6 +15,7 @@ from modelsel.guard.reporting.audit import audit
 from modelsel.guard.requests import LookRequest, OutOfFold, SelectionSummary
 from modelsel.measure.capped import CappedError
 from modelsel.measure.within import Within
+from modelsel.statistics import prices
 from modelsel.study.look import word_answer
 from tests.guard.studies import Line, Study, amounts
 
@@ -55,6 +56,20 @@ def test_share_and_capped_mean_have_an_interval_each_and_both_are_charged(home: 
     assert abs(result.beside["score"] - losses.mean()) <= measure.bounds[1] / look.plan["steps"]
     low, high = result.beside["interval"]
     assert low <= losses.mean() <= high
+
+
+def test_the_rows_above_the_cap_are_counted_with_an_exact_interval_of_their_own(home: Path) -> None:
+    gate, sealing, result = looked(home, CappedError(8.0, 12.0, 1))
+    errors = np.abs(Line()(sealing.sealed).predicted[0] - open_labels(sealing.sealed)[1])
+    look, reveal = intent_and_reveal(gate)
+    count = int((errors > 12.0).sum())
+    assert 0 < count < result.errors
+    assert look.numbers == 3
+    assert result.beside["above"] == {"rows": count, "interval": list(count_limits((count, count), result.n, look.nats))}
+    assert (result.cap, result.above) == (None, None)  # they stand beside, in the unit of the target
+    known = np.abs(Line()(sealing.development).predicted[0] - sealing.development.target)
+    told = (float((known > 12.0).mean()), len(known))
+    assert reveal.price >= prices.predicted(count, result.n, *told)
 
 
 def test_an_audit_tells_the_share_first_and_the_capped_mean_beside(home: Path) -> None:
