@@ -4,24 +4,24 @@ ID3, C4.5, CART and the others are recipes (conf/learner/id3.yaml, c45.yaml, car
 Friedman, Olshen and Stone 1984; Quinlan 1986, 1993.
 """
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
-from modelsel.core.spec import kind_of, number, one_of, part, plain, resolved, whole
+from modelsel.core.spec import kind_of, number, one_of, optional, part, plain, resolved, whole
 from modelsel.core.types import BOTH_TASKS, AnyTask, ClassTask, Description, Floats, Integers, NumberTask, Table, TaskKind
 from modelsel.learner.base import BaseLearner
-from modelsel.learner.trees.leaf import DEVIANCE, SQUARES, Leaf, Loss
+from modelsel.learner.trees.leaf import DEVIANCE, MEAN, SQUARES, Leaf, Loss
 from modelsel.learner.trees.model import TreeModel, restore
-from modelsel.learner.trees.number_model import READS_CLASSES, NumberTreeModel, restore_numbers
+from modelsel.learner.trees.number_model import READS_CLASSES, SQUARED, NumberTreeModel, restore_numbers
 from modelsel.learner.trees.number_path import NumberTreePath
 from modelsel.learner.trees.path import TreePath, held_back
 from modelsel.tree.growing.columns import columns
 from modelsel.tree.growing.grow import grow
-from modelsel.tree.growing.grow_numbers import grow_numbers
+from modelsel.tree.growing.grow_numbers import grow_numbers, grow_two_classes
 from modelsel.tree.growing.growth import BY_COUNT, POISSON_DEVIANCE, POLICIES, GrowthParams
 from modelsel.tree.pruning import StoppingLimits
 from modelsel.tree.routing import RerouteState, numbers_by_node, route, weights_by_node
@@ -30,6 +30,7 @@ from modelsel.tree.structure.evidence import PruningData
 BY_SURROGATES = ("surrogate", BY_COUNT)
 # A training row goes where it would go when predicted.
 CERTAIN = ("node_mode", "branch", *BY_SURROGATES)
+DIRECTIONS = {"increasing": 1, "decreasing": -1}
 ABOUT_CLASSES = ("min_leaf_rule", "purity", "significance", "costs")
 SURROGATES_NEED_TWO = "surrogates mimic tests of two branches; use splits.nominal=equality or subset, or another missing policy"
 
@@ -75,18 +76,26 @@ class Tree(BaseLearner):
         (), help="cost per true class (row) and predicted class; leaves take the cheapest"
     )
 
+    monotone: Mapping[str, str] | tuple[tuple[str, str], ...] | None = optional(
+        help="of numbers and two classes: {column: increasing or decreasing}, by squared error or gini alone"
+    )
+
     unit: ClassVar[str] = "leaves"
     holds_gil: ClassVar[bool] = False
     reads: ClassVar[tuple[TaskKind, ...]] = BOTH_TASKS
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "costs", tuple(tuple(float(cost) for cost in row) for row in self.costs))
+        if self.monotone is not None:
+            pairs = self.monotone.items() if isinstance(self.monotone, Mapping) else self.monotone
+            object.__setattr__(self, "monotone", tuple(sorted((str(name), str(way)) for name, way in pairs)) or None)
 
     def fit_key(self) -> dict[str, Any]:
         """Return the settings that growing depends on."""
         return {
             "kind": "tree", "criterion": resolved(self.criterion), "splits": resolved(self.splits), "missing": self.missing,
             "min_leaf": self.min_leaf, "min_leaf_rule": self.min_leaf_rule, "pruner": self.pruner.fit_key(),
+            **({} if self.monotone is None else {"monotone": self.monotone}),
         }  # fmt: skip
 
     def mattering(self, kinds: Set[str], scores: bool = True) -> "Tree":
@@ -136,6 +145,7 @@ class Tree(BaseLearner):
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
         """Yield what is wrong with the settings, together or for this task."""
+        yield from self._problems_with_monotone(task) if self.monotone is not None else ()
         if isinstance(task, NumberTask):
             yield from self._problems_with_numbers()
             yield from self.criterion.problems(task)
@@ -183,6 +193,29 @@ class Tree(BaseLearner):
             yield f"criterion={kind} divides no rows: use another missing policy than fractional"
         if self.number_loss[0] == DEVIANCE and kind_of(self.pruner) == "reduced_error":
             yield "criterion=poisson is pruned by its own loss: use cost_complexity or unpruned"
+
+    def _problems_with_monotone(self, task: Table | None) -> Iterable[str]:
+        """Yield why answers cannot be held to rise or fall with columns."""
+        assert self.monotone is not None
+        for name, way in dict(self.monotone).items():
+            if way not in DIRECTIONS:
+                yield f"monotone.{name} is increasing or decreasing, not {way!r}"
+            if task is not None and name not in [one.name for one in task.features if one.kind != "nominal"]:
+                yield f"monotone.{name}: there is no such column of numbers or ranks"
+        if kind_of(self.criterion) not in SQUARED:
+            yield f"monotone holds trees by squared error: use criterion=variance or gini, not {kind_of(self.criterion)}"
+        if isinstance(task, ClassTask) and len(task.classes) != 2:
+            yield f"monotone is of numbers and of two classes, and these are {len(task.classes)}"
+        if self.missing in (*BY_SURROGATES, "class_mode"):
+            yield f"monotone: missing={self.missing} may ask another column in its place; use branch, node_mode or fractional"
+        yield from self._problems_with_monotone_leaves()
+
+    def _problems_with_monotone_leaves(self) -> Iterable[str]:
+        """Yield why leaves may say something else than what growing has held."""
+        if self.draws or getattr(self.pruner, "raising", False):
+            yield f"monotone: pruner={kind_of(self.pruner)} changes what leaves say; use cost_complexity or unpruned"
+        if not self.hard or self.leaf.score != "frequency" or self.leaf.statistic not in (None, MEAN):
+            yield "monotone holds what leaves say of their rows: use softener=hard, and leave leaf.score and leaf.statistic out"
 
     def refusal(self, task: AnyTask, rows: Integers) -> str | None:
         weight = len(rows) if task.weights is None else task.weights[rows].sum()
@@ -232,6 +265,11 @@ class Tree(BaseLearner):
         """True where the pruner's strength is left open (`alpha: path`); `TreePath.members` names the candidates."""
         return bool(getattr(self.pruner, "is_family", False))
 
+    def _signs(self, task: AnyTask) -> tuple[int, ...]:
+        """Per feature whether answers may only rise (1) or fall (−1) with it; nothing where all of them may do both."""
+        ways = dict(self.monotone or ())
+        return tuple(DIRECTIONS.get(ways.get(one.name, ""), 0) for one in task.features) if ways else ()
+
     def _growth(self) -> dict[str, Any]:
         """Return the growing settings as keywords."""
         return {
@@ -245,7 +283,8 @@ class Tree(BaseLearner):
         if isinstance(task, NumberTask):
             return self._number_path(task, rows, rng, growth)
         growing, pruning = held_back(task, rows, self.pruner.fit_key().get("share"), rng)
-        tree = grow(task, growing, self.criterion, growth)
+        signs = self._signs(task)
+        tree = grow_two_classes(task, growing, growth, signs) if signs else grow(task, growing, self.criterion, growth)
         weights, counts = task.row_weights, None
         if pruning is not None:
             counts = weights_by_node(tree, route(tree, task, pruning), task.target[pruning], weights[pruning])
@@ -258,7 +297,7 @@ class Tree(BaseLearner):
     def _number_path(self, task: NumberTask, rows: Integers, rng: np.random.Generator, growth: GrowthParams) -> NumberTreePath:
         """The same of a target that is a number."""
         growing, pruning = held_back(task, rows, self.pruner.fit_key().get("share"), rng)
-        tree = grow_numbers(task, growing, growth, self.criterion.number_loss)
+        tree = grow_numbers(task, growing, growth, self.criterion.number_loss, self._signs(task))
         weight, numbers = None, None
         if pruning is not None:
             sent = route(tree, task, pruning)

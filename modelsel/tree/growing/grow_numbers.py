@@ -24,12 +24,21 @@ from modelsel.tree.structure.node import DecisionTree, NodeNumbers
 NO_MIMICS = np.zeros((0, 6), np.int64), np.zeros(0), np.zeros(0, np.int64)
 
 
-def grow_numbers(task: NumberTask, rows: Integers, growth: GrowthParams, loss: NumberLoss = SQUARED_ERROR) -> DecisionTree:
-    """The fully grown tree on `rows` (repeats allowed). Raises `stop.Stopped` when the stop flag is set meanwhile."""
+def grow_numbers(
+    task: NumberTask,
+    rows: Integers,
+    growth: GrowthParams,
+    loss: NumberLoss = SQUARED_ERROR,
+    signs: tuple[int, ...] = (),
+) -> DecisionTree:
+    """The fully grown tree on `rows` (repeats allowed). Raises `stop.Stopped` when the stop flag is set meanwhile.
+
+    signs: per feature 1 where the answer may only rise with it, −1 where it may only fall, 0 where anything goes.
+    """
     ranked = columns(task)
     chosen, wholes = whole_rows(task, rows, growth, ranked)
-    late = growth.missing == "surrogate" and ranked.known and chosen.unit and wanted()
-    tree = _grown(chosen, wholes, ranked, replace(growth, missing="node_mode") if late else growth, loss)
+    late = growth.missing == "surrogate" and ranked.known and chosen.unit and wanted() and not signs
+    tree = _grown(chosen, wholes, ranked, replace(growth, missing="node_mode") if late else growth, loss, signs)
     return later(by_surrogates(tree), Finder(chosen, ranked, bits_for(len(chosen.rows)))) if late else tree
 
 
@@ -53,17 +62,37 @@ def whole_rows(
     return replace(chosen, rows=chosen.rows[weight > 0], weight=weight[weight > 0]), wholes
 
 
+def grow_two_classes(task: ClassTask, rows: Integers, growth: GrowthParams, signs: tuple[int, ...]) -> DecisionTree:
+    """A tree of two classes by the Gini index, twice the variance of 0 and 1: signs are those of the second's share."""
+    numbers = NumberTask(
+        name=task.name, features=task.features, values=task.values, rows=task.rows, weights=task.weights,
+        target=(task.target == 1).astype(np.float64),
+    )  # fmt: skip
+    tree = grow_numbers(numbers, rows, growth, signs=signs)
+    assert tree.numbers is not None
+    second = tree.weight * tree.numbers.mean
+    if (tree.weight == np.floor(tree.weight)).all():
+        second = np.rint(second)
+    return replace(
+        tree, classes=task.classes, counts=np.stack([tree.weight - second, second], axis=1), goodness=2.0 * tree.goodness,
+        missing_to=tree.missing_to, numbers=None,
+    )  # fmt: skip
+
+
 def _grown(
-    chosen: WeightedRows, wholes: WeightedWholes, ranked: RankedColumns, growth: GrowthParams, loss: NumberLoss
-) -> DecisionTree:
-    """Grow by the kernel that is enough."""
+    chosen: WeightedRows, wholes: WeightedWholes, ranked: RankedColumns, growth: GrowthParams, loss: NumberLoss,
+    signs: tuple[int, ...],
+) -> DecisionTree:  # fmt: skip
+    """Grow by the kernel that is enough; none knows signs."""
     output = None
-    if ranked.known and chosen.unit and loss == SQUARED_ERROR and (kernel := load("grow_numbers_complete")):
+    if signs:
+        output = _numpy(chosen, wholes, ranked, growth, loss, signs)
+    elif ranked.known and chosen.unit and loss == SQUARED_ERROR and (kernel := load("grow_numbers_complete")):
         output = _complete(kernel, chosen, wholes, ranked, growth)
     elif kernel := load("grow_numbers"):
         output = _general(kernel, chosen, wholes, ranked, growth, loss)
     if output is None:
-        output = _numpy(chosen, wholes, ranked, growth, loss)
+        output = _numpy(chosen, wholes, ranked, growth, loss, signs)
     if len(output.nodes) == 0:
         raise stop.Stopped
     tree = assemble(output, chosen.task, ranked, chosen.rows if growth.threshold == "observed" else None)
@@ -142,12 +171,13 @@ def _output(
 
 
 def _numpy(
-    chosen: WeightedRows, wholes: WeightedWholes, ranked: RankedColumns, growth: GrowthParams, loss: NumberLoss
-) -> GrowerOutput:
+    chosen: WeightedRows, wholes: WeightedWholes, ranked: RankedColumns, growth: GrowthParams, loss: NumberLoss,
+    signs: tuple[int, ...],
+) -> GrowerOutput:  # fmt: skip
     """Grow in NumPy what no kernel does."""
     from modelsel.tree.growing.numpy_quantiles import number_grower
 
-    grower = number_grower(chosen, ranked, growth, wholes, loss)
+    grower = number_grower(chosen, ranked, growth, wholes, loss, signs)
     found = grower.grown()
     mean, squares = np.array(grower.moments).T
     own = _output(found.nodes, found.goodness, found.counts[:, 0], mean, squares, wholes, loss)

@@ -237,8 +237,9 @@ class QuantileGrower(NumberGrower):
 
 
 def number_grower(
-    chosen: WeightedRows, ranked: RankedColumns, growth: GrowthParams, wholes: WeightedWholes, loss: NumberLoss
-) -> NumberGrower:
+    chosen: WeightedRows, ranked: RankedColumns, growth: GrowthParams, wholes: WeightedWholes, loss: NumberLoss,
+    signs: tuple[int, ...] = (),
+) -> NumberGrower:  # fmt: skip
     """The grower of a loss, before its first step."""
     grower = QuantileGrower if loss.by_quantile else NumberGrower
-    return grower(chosen, ranked, BaseCriterion(), growth, None, wholes=wholes, loss=loss)
+    return grower(chosen, ranked, BaseCriterion(), growth, None, wholes=wholes, loss=loss, signs=signs)
