@@ -15,7 +15,7 @@ Koenker & Bassett 1978; m-estimate: Cestnik 1990.
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from modelsel.core.types import Floats, Integers, NumberOutputs, NumberTask, Tab
 from modelsel.learner.base import training_error
 from modelsel.learner.trees.leaf import DEVIANCE, M_ESTIMATE, MEAN, MEDIAN, Leaf, Loss
 from modelsel.learner.trees.number_model import NumberTreeModel, answers
-from modelsel.learner.trees.path import PrunedTree, PrunedTreeCache, PrunedTrees, RoutedRows
+from modelsel.learner.trees.path import PrunedTree, PrunedTreeCache, PrunedTrees, RoutedRows, TreeSettings
 from modelsel.tree.growing.whole_target import exact_sum
 from modelsel.tree.pruning import compact
 from modelsel.tree.routing import route
@@ -108,6 +108,20 @@ def _of_segments(y: Floats, weight: Floats, first: Integers, q: float) -> tuple[
     return found, np.add.reduceat(weight * np.where(off > 0, q * off, (q - 1) * off), first)
 
 
+class NumberTreeSettings(TreeSettings, Protocol):
+    """The same of a target that is a number."""
+
+    @property
+    def number_leaf(self) -> Leaf:
+        """What leaves say, told or not."""
+        ...
+
+    @property
+    def number_loss(self) -> Loss:
+        """What prunes."""
+        ...
+
+
 @dataclass(eq=False)
 class NumberTreePath:
     """The grown tree, what pruners may know, and answers found so far (a path is used by one thread)."""
@@ -120,11 +134,11 @@ class NumberTreePath:
     certain: bool  # every analysis row grew the tree and is predicted by the node that counts it
     _pruned: dict[Loss, PrunedTreeCache] = field(default_factory=dict)  # by the loss that prunes
 
-    def outputs(self, learners: Sequence[object], table: Table, rows: Integers, scores: bool) -> NumberOutputs:
+    def outputs(self, learners: Sequence[NumberTreeSettings], table: Table, rows: Integers, scores: bool) -> NumberOutputs:
         """Compute the numbers of every learner; learners with the same pruned tree and statistic share them."""
         return NumberOutputs(self._predicted(learners, RoutedRows(self.tree, table, rows)))
 
-    def complexity(self, learners: Sequence[object]) -> Floats:
+    def complexity(self, learners: Sequence[NumberTreeSettings]) -> Floats:
         """Count the leaves that are left for every learner."""
         found = np.empty(len(learners))
         for (_, loss), own in _by_leaf(learners).items():
@@ -132,7 +146,7 @@ class NumberTreePath:
             found[own] = np.array([standing.leaves for standing in left.different], np.float64)[left.which]
         return found
 
-    def training_error(self, learners: Sequence[Any]) -> Floats:
+    def training_error(self, learners: Sequence[NumberTreeSettings]) -> Floats:
         """Compute every learner's root mean squared error on the analysis rows."""
         found = np.empty(len(learners))
         for (leaf, loss), own in _by_leaf(learners).items():
@@ -144,15 +158,15 @@ class NumberTreePath:
                 found[own] = np.array([training_error(self.task, self.rows, one) for one in said])[left.which]
         return found
 
-    def model(self, learner: Any) -> NumberTreeModel:
+    def model(self, learner: NumberTreeSettings) -> NumberTreeModel:
         cut = self.standing(learner).cut
         return NumberTreeModel(compact(self._saying(cut, learner.number_leaf)))
 
-    def standing(self, learner: Any) -> PrunedTree:
+    def standing(self, learner: NumberTreeSettings) -> PrunedTree:
         """Return the tree that is left for a learner."""
         return self._standings(learner.number_loss).of([learner])[0]
 
-    def members(self, learner: Any) -> tuple[Any, ...]:
+    def members(self, learner: Any) -> tuple[NumberTreeSettings, ...]:
         """The learners that one with an open pruning strength (`alpha: path`) stands for on this tree."""
         standings = self._standings(learner.number_loss)
         pruners = learner.pruner.members(standings.base(learner), standings.known(learner))
@@ -173,7 +187,7 @@ class NumberTreePath:
         """A cut tree whose leaves say a statistic."""
         return cut if leaf.statistic in (None, MEAN) else replace(cut, prediction=self._statistics.answers(leaf))
 
-    def _predicted(self, learners: Sequence[object], sent: RoutedRows) -> Floats:
+    def _predicted(self, learners: Sequence[NumberTreeSettings], sent: RoutedRows) -> Floats:
         """Number per learner and row."""
         found = np.empty((len(learners), len(sent.rows)))
         for (leaf, loss), own in _by_leaf(learners).items():
@@ -200,7 +214,7 @@ class NumberTreePath:
         return float(np.sqrt(exact_sum(tree.numbers.squares[leaves]) / self.evidence.total))
 
 
-def _by_leaf(learners: Sequence[Any]) -> dict[tuple[Leaf, Loss], list[int]]:
+def _by_leaf(learners: Sequence[NumberTreeSettings]) -> dict[tuple[Leaf, Loss], list[int]]:
     """Positions of learners by what their leaves say, and what prunes them."""
     found: dict[tuple[Leaf, Loss], list[int]] = {}
     for place, learner in enumerate(learners):
