@@ -138,11 +138,11 @@ def _predictions(outcome: "Outcome", data: object, beside: Beside) -> "Predictio
     if isinstance(data, str | Path):
         return predict_file(folder, Path(data), beside)
     if not outcome.classes.size:
-        table, more = outcome.model._known(data), {}
+        table = outcome.model._known(data)
+        columns = _ends(folder, table, beside.interval)
         if beside.quantiles:
-            more = forest_quantiles(ready(folder, progress().say), table, beside.quantiles)
-        more = _ends(folder, table, beside.interval) | more
-        return _of_numbers(outcome.model.predict(data), {}, beside, more)
+            columns |= forest_quantiles(ready(folder, progress().say), table, beside.quantiles)
+        return _of_numbers(outcome.model.predict(data), {}, beside, columns)
     _refuse_what_numbers_have(beside)
     table, scores = (known := outcome.model._known(data)), outcome.model.final_.scores(known)
     names = dict(zip(outcome.classes.tolist(), outcome.task["classes"], strict=True))
