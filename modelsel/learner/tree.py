@@ -90,7 +90,7 @@ class Tree(BaseLearner):
             pairs = self.monotone.items() if isinstance(self.monotone, Mapping) else self.monotone
             object.__setattr__(self, "monotone", tuple(sorted((str(name), str(way)) for name, way in pairs)) or None)
 
-    def fit_key(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, object]:
         """Return the settings that growing depends on."""
         return {
             "kind": "tree", "criterion": resolved(self.criterion), "splits": resolved(self.splits), "missing": self.missing,
