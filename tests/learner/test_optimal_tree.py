@@ -177,6 +177,23 @@ def test_more_work_raises_the_bound_and_the_same_work_finds_the_same():
     assert all(a >= b >= truth for a, b in pairwise(found))
 
 
+@pytest.mark.filterwarnings("ignore:trees of depth")
+def test_a_search_cut_short_is_no_worse_than_that_of_a_level_less():
+    rng = RNG(3)
+    values = rng.normal(size=(300, 12))
+    task = table(values, np.digitize(values[:, :3].sum(axis=1) + rng.normal(size=300), [-1, 1]))
+    shallower = 0
+    for limit in (1, 5, 50):
+        path = OptimalTree(limit=limit).fit_path(task, np.arange(300), RNG(0))
+        fronts = [path.front(depth)[0] for depth in range(5)]
+        for depth, (less, more) in enumerate(pairwise(fronts), 1):
+            assert (more[: len(less)] <= less).all()
+            learner = OptimalTree(max_depth=depth, limit=limit)
+            assert path.training_error([learner])[0] <= more[-1] + 1e-12
+            shallower += int(path._front(depth).levels.min()) < depth
+    assert shallower > 0
+
+
 def test_one_search_answers_depths_and_prices_as_each_alone():
     task, rows = drawn(7, gaps=True, named=True), np.arange(0, 27)
     rows = rows[rows < len(task)]
