@@ -18,6 +18,7 @@ from modelsel.config.build import learner as build
 from modelsel.config.values import setting
 from modelsel.core.spec import flat, resolved
 from modelsel.core.types import (
+    CLASS_TASKS,
     PROBABILITIES,
     Candidate,
     ClassTask,
@@ -247,6 +248,14 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
         """Build the learner and its preparation steps."""
         return build(self.learner, self.settings, numbers=self.numbers)
 
+    def _check_target(self) -> None:
+        """Build the learner, before rows are looked at; ValueError where it predicts what this estimator does not."""
+        spec, _ = self._built()
+        own, other, door = ("numbers", "classes", "classifier") if self.numbers else ("classes", "numbers", "regressor")
+        if own not in getattr(spec, "reads", CLASS_TASKS):
+            fix = f"take modelsel.{door}({self.learner!r}), or a learner of {own}: cart, forest and knn predict either"
+            raise ValueError(f"learner {self.learner!r} predicts {other} and no {own}: {fix}")
+
     def _fit_on(self, task: Task) -> Self:
         """Fit on the rows of a task that have weight; ValueError where the learner cannot be fitted on them."""
         spec, preparers = self._built()
@@ -420,7 +429,7 @@ class Classifier(ClassifierMixin, LearnerEstimator):  # type: ignore[misc]
         >>> classifier("cart").fit([[1.0], [2.0]], ["a", "b"]).classes_.tolist()
         ['a', 'b']
         """
-        self._built()  # a setting that does not exist is told before the rows are looked at
+        self._check_target()
         task, self.classes_ = task_of(self, X, y, sample_weight)
         return self._fit_on(task)
 
@@ -577,9 +586,7 @@ class Regressor(RegressorMixin, LearnerEstimator):  # type: ignore[misc]
         >>> regressor("mean").fit([[1.0], [2.0]], [10.0, 20.0]).predict([[5.0]]).tolist()
         [15.0]
         """
-        spec, _ = self._built()
-        if "numbers" not in getattr(spec, "reads", ()):
-            raise ValueError(f"learner {self.learner!r} predicts classes and no numbers")
+        self._check_target()
         return self._fit_on(numbers_of(self, X, y, sample_weight))
 
     def predict(self, X: Any) -> Floats:

@@ -1,5 +1,8 @@
 """The scikit-learn adapter keeps scikit-learn's contract, reads data frames, and tells a tree's shape."""
 
+import re
+import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -89,3 +92,32 @@ def test_what_is_wrong_is_named_at_once() -> None:
 @pytest.mark.parametrize(("learner", "poor"), [("majority", True), ("cart", False)])
 def test_a_floor_tells_scikit_learn_that_it_scores_poorly(learner: str, poor: bool) -> None:
     assert modelsel.classifier(learner).__sklearn_tags__().classifier_tags.poor_score is poor
+
+
+EVERY = sorted(path.stem for path in (Path(__file__).parents[1] / "conf/learner").glob("*.yaml"))
+FLOORS = ("majority", "prior_draw", "mean", "median")
+TOLD = (
+    r"^learner '{name}' predicts (classes and no numbers|numbers and no classes): take modelsel\.{other}\('{name}'\), or a",
+    r"criterion=\w+ reads (classes|numbers), and this target (is a number|has classes): use ",
+    r"an ensemble is picked from other candidates|hand it over again in Python",
+    r"pip install",
+)
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("door", ["classifier", "regressor"])
+def test_a_learner_predicts_the_kind_of_target_that_it_is_given_or_says_in_a_sentence_who_does(door: str, name: str) -> None:
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    y = np.exp(X[:, 0])
+    labels, other = np.array(["no", "yes"])[(y > 1).astype(int)], "regressor" if door == "classifier" else "classifier"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            made = getattr(modelsel, door)(name).fit(X, labels if door == "classifier" else y)
+    except (ValueError, ConfigurationError) as error:
+        said = str(error)
+        assert any(re.search(one.format(name=name, other=other), said) for one in TOLD), said
+        assert "\n" not in said
+        return
+    floor = 0.4 if door == "classifier" else -1.0
+    assert made.score(X, labels if door == "classifier" else y) > (floor if name in FLOORS else floor + 0.3)

@@ -53,7 +53,7 @@ def _word(slot: Slot, value: object) -> object:
         raise WrongError(
             f"{_show_value(value)} is no name", "YAML reads off, on, yes, no as truth values: put the name in quotes"
         )
-    raise WrongError(f"{value!r} is not allowed", near(str(value), slot.words))
+    raise WrongError(f"{value!r} is not allowed", dict(slot.limits.elsewhere).get(str(value)) or near(str(value), slot.words))
 
 
 def _first_fit(slot: Slot, value: object) -> object:

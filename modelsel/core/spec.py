@@ -43,6 +43,7 @@ class FieldLimits:
     group: str = ""
     many: bool = False
     help: str = ""
+    elsewhere: tuple[tuple[str, str], ...] = ()  # words that people try, and where what they mean is
 
 
 def limits_of(field: "dataclasses.Field[Any]") -> FieldLimits:
@@ -76,9 +77,10 @@ def optional_whole(*, least: int | None = None, help: str = "") -> Any:
     return optional_number(least=least, help=help)
 
 
-def optional_word(*words: str, help: str = "") -> Any:
+def optional_word(*words: str, help: str = "", elsewhere: tuple[tuple[str, str], ...] = ()) -> Any:
     """A field that takes one of some words, or None; None is left out of the specification."""
-    return dataclasses.field(default=None, metadata={"limits": FieldLimits(words=words, help=help), "optional": True})
+    limits = FieldLimits(words=words, help=help, elsewhere=elsewhere)
+    return dataclasses.field(default=None, metadata={"limits": limits, "optional": True})
 
 
 def one_of(*words: str, default: str | None = None, help: str = "", identity: bool = True) -> Any:

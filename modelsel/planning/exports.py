@@ -1,7 +1,7 @@
 """List which entries of a space could be exported, and to which format: known before anything is fitted.
 
 SQL says every tree with hard splits on features as they are; ONNX not those that divide rows with missing values, or ask
-surrogates. A forest is written as ONNX, and so are estimators of other libraries whose form was compared.
+surrogates. A forest has all formats, and ONNX estimators of other libraries whose form was compared (of classes).
 """
 
 from collections.abc import Sequence
@@ -19,18 +19,16 @@ MANY_PATHS = ("fractional", "surrogate", "surrogate_count")
 
 
 def formats(candidate: Candidate, numbers: bool = False) -> tuple[str, ...]:
-    """The formats of the FORMATS that its fitted model can be written in; of models of numbers there is no ONNX.
+    """The formats of the FORMATS that its fitted model can be written in; of estimators of numbers there is no ONNX.
 
     >>> formats(Candidate(Tree(missing="fractional"))), formats(Candidate(Tree(missing="branch")), numbers=True)
-    (('sql', 'rules', 'dot'), ('sql', 'rules', 'dot'))
+    (('sql', 'rules', 'dot'), ('sql', 'onnx', 'rules', 'dot'))
     """
-    if numbers:
-        return tuple(to for to in formats(candidate) if to != "onnx")
     learner = candidate.learner
     if isinstance(learner, Estimator):
-        return ("onnx",) if _can_be_converted(candidate) else ()
+        return ("onnx",) if not numbers and _can_be_converted(candidate) else ()
     if isinstance(learner, Forest):
-        return () if candidate.preparers else ("onnx",)
+        return ("rules", "dot") if candidate.preparers else FORMATS
     if isinstance(learner, M5p):
         return ("rules", "dot") if candidate.preparers else ("sql", "rules", "dot")
     if not isinstance(learner, Tree):

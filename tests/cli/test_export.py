@@ -5,19 +5,17 @@ import sqlite3
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from modelsel.config.build import learner
 from modelsel.core.errors import ConfigurationError
-from modelsel.core.types import Feature, Floats, NumberTask, Table, Task, positions
+from modelsel.core.types import Feature, Floats, Table, Task, positions
 from modelsel.record.export import sql as sql_module
 from modelsel.record.export.onnx import onnx
 from modelsel.record.export.sql import name, sql
 from modelsel.record.model import Predictor
-from modelsel.tree.export.nested import from_dict, to_dict
 from tests.extras import needs
 
 LEVELS = ("low", "it's", 'a "b"', "high")
@@ -62,7 +60,7 @@ def test_a_runtime_of_onnx_says_what_the_model_says(nominal: str, missing: str, 
     predictor, rows = fitted(nominal, missing, depth)
     session = needs("onnxruntime").InferenceSession(onnx(predictor))
     columns = zip(rows.features, rows.values.T, strict=True)
-    said, scores = session.run(None, {feature.name: _input(feature, column) for feature, column in columns})
+    said, scores = session.run(None, {feature.name: cells_of(feature, column) for feature, column in columns})
     assert said.tolist() == predictor.predict(rows).tolist()
     np.testing.assert_allclose(scores, predictor.scores(rows), rtol=1e-6)
 
@@ -77,7 +75,7 @@ def test_a_runtime_of_onnx_says_what_a_forest_says(nominal: str, missing: str, d
     _, rows = fitted("subset", "branch", 1)
     session = needs("onnxruntime").InferenceSession(onnx(predictor))
     columns = zip(rows.features, rows.values.T, strict=True)
-    said, scores = session.run(None, {feature.name: _input(feature, column) for feature, column in columns})
+    said, scores = session.run(None, {feature.name: cells_of(feature, column) for feature, column in columns})
     ours = predictor.scores(rows)
     np.testing.assert_allclose(scores, ours, atol=1e-6)
     plain = np.sort(ours, axis=1)[:, -1] - np.sort(ours, axis=1)[:, -2] > 1e-6
@@ -85,7 +83,7 @@ def test_a_runtime_of_onnx_says_what_a_forest_says(nominal: str, missing: str, d
     assert said[plain].tolist() == predictor.predict(rows)[plain].tolist()
 
 
-def _input(feature: Feature, column: Floats) -> np.ndarray:
+def cells_of(feature: Feature, column: Floats) -> np.ndarray:
     cells = [cell(feature, value) for value in column]
     if feature.kind == "numeric":
         return np.array([[np.nan if one is None else one] for one in cells], np.float64)
@@ -113,40 +111,6 @@ def test_sqlite_predicts_what_the_model_predicts(nominal: str, missing: str, dep
     said = [row[-1] for row in store.execute(sql(predictor, "rows"))]
     assert said == predictor.predict(rows).tolist()
     assert len(set(said)) > (depth != 0)
-
-
-NUMBERS = [
-    {"missing": missing, "splits.nominal": nominal, "max_depth": depth, "pruner": "unpruned"}
-    for missing, nominal, depth in product(
-        ("node_mode", "branch", "fractional", "surrogate", "surrogate_count"), ("equality", "subset"), (0, 2, None)
-    )
-]
-
-
-@pytest.mark.parametrize("flat", [False, True], ids=["nested", "flat"])
-@pytest.mark.parametrize("settings", NUMBERS, ids=str)
-def test_sqlite_says_the_number_that_the_model_says(
-    settings: dict[str, Any], flat: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Rows with gaps and levels that training had not declared included."""
-    monkeypatch.setattr(sql_module, "DEEPEST", 0 if flat else sql_module.DEEPEST)
-    known, new = task(np.random.default_rng(5)), task(np.random.default_rng(6), 400)
-    rng = np.random.default_rng(8)
-    amounts = np.nan_to_num(known.values[:, 0]) * 100 + 50 * known.target + rng.normal(size=len(known))
-    numbers = NumberTask(name="n", features=known.features, values=known.values, rows=known.rows, target=amounts)
-    spec, _ = learner("cart", {"min_leaf": 3, **settings}, numbers=True)
-    model = spec.fit(numbers, positions(numbers), np.random.default_rng(0))
-    values = np.array(new.values)
-    values[:20, 1] = values[20:40, 2] = len(LEVELS)
-    values[np.random.default_rng(7).random(values.shape) < 0.2] = np.nan
-    predictor, rows = Predictor(numbers.features, (), (), model), new.with_features(new.features, values)
-    said, wanted = np.array(asked_of_sqlite(predictor, rows), np.float64), model.predict(rows)
-    assert np.allclose(said, wanted, rtol=1e-12)
-    assert settings["missing"] == "fractional" or (said == wanted).all()
-    assert len(np.unique(said)) > (settings["max_depth"] != 0)
-    assert from_dict(json.loads(json.dumps(to_dict(model.cut)))).prediction.tolist() == model.cut.prediction.tolist()
-    with pytest.raises(ConfigurationError, match="MSEL-255: it predicts numbers, --to onnx; take --to sql, rules, dot or json"):
-        onnx(predictor)
 
 
 HOLES = [
@@ -180,6 +144,21 @@ def asked_of_sqlite(predictor: Predictor, rows: Table) -> list[str]:
     cells = [[cell(feature, value) for feature, value in zip(rows.features, row, strict=True)] for row in rows.values]
     store.executemany(f"INSERT INTO rows VALUES ({', '.join('?' * len(rows.features))})", cells)
     return [row[-1] for row in store.execute(sql(predictor, "rows"))]
+
+
+def asked_of_duckdb(predictor: Predictor, rows: Table) -> list[str]:
+    store = needs("duckdb").connect()
+    columns = ", ".join(f"{name(f.name)} {'DOUBLE' if f.kind == 'numeric' else 'VARCHAR'}" for f in rows.features)
+    store.execute(f"CREATE TABLE rows ({columns})")
+    cells = [[cell(feature, value) for feature, value in zip(rows.features, row, strict=True)] for row in rows.values]
+    store.executemany(f"INSERT INTO rows VALUES ({', '.join('?' * len(rows.features))})", cells)
+    return [row[-1] for row in store.execute(sql(predictor, "rows")).fetchall()]
+
+
+def asked_of_onnx(predictor: Predictor, rows: Table) -> Floats:
+    session = needs("onnxruntime").InferenceSession(onnx(predictor))
+    columns = zip(rows.features, rows.values.T, strict=True)
+    return session.run(["prediction"], {feature.name: cells_of(feature, column) for feature, column in columns})[0]
 
 
 @pytest.mark.parametrize("grown_with_holes", [True, False])
@@ -223,14 +202,8 @@ def test_costs_decide_in_sql_as_in_the_model(missing: str) -> None:
 
 @pytest.mark.parametrize("missing", ["fractional", "surrogate"])
 def test_duckdb_says_the_same(missing: str) -> None:
-    duckdb = needs("duckdb")
     predictor, rows = holed({"missing": missing, "splits.nominal": "equality"}, None)
-    store = duckdb.connect()
-    columns = ", ".join(f"{name(f.name)} {'DOUBLE' if f.kind == 'numeric' else 'VARCHAR'}" for f in rows.features)
-    store.execute(f"CREATE TABLE rows ({columns})")
-    cells = [[cell(feature, value) for feature, value in zip(rows.features, row, strict=True)] for row in rows.values]
-    store.executemany("INSERT INTO rows VALUES (?, ?, ?)", cells)
-    assert [row[-1] for row in store.execute(sql(predictor, "rows")).fetchall()] == predictor.predict(rows).tolist()
+    assert asked_of_duckdb(predictor, rows) == predictor.predict(rows).tolist()
 
 
 @pytest.mark.parametrize(

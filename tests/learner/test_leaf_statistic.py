@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from modelsel.config.build import learner as build
+from modelsel.core.errors import ConfigurationError
 from modelsel.core.types import Candidate, positions
 from modelsel.learner.tree import Tree
 from modelsel.learner.trees.leaf import Leaf
@@ -139,6 +140,8 @@ def test_what_cannot_be_is_said() -> None:
         "leaf.statistic=median is pruned by its own loss": {"leaf.statistic": "median", "pruner": "reduced_error"},
     }.items():
         assert any(one.startswith(said) for one in cart(**settings).problems(task)), said
+    with pytest.raises(ConfigurationError, match=r"'linear' is not allowed, learner\.leaf\.statistic; .* are learner=m5p"):
+        cart(**{"leaf.statistic": "linear"})
     assert list(cart(**{"leaf.statistic": "quantile", "leaf.q": 0.5}).problems(task)) == []
     assert any("are about numbers" in one for one in Leaf(statistic="median").problems(2))
 

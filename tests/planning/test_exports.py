@@ -33,10 +33,10 @@ def test_what_is_said_beforehand_is_what_is_done(settings: dict[str, str]) -> No
                 write()
 
 
-def test_a_forest_is_written_as_onnx_where_its_features_are_as_they_are() -> None:
+def test_a_forest_has_every_format_where_its_features_are_as_they_are() -> None:
     forest = learner("forest", {"trees": 3})[0]
-    assert formats(Candidate(forest)) == ("onnx",)
-    assert formats(Candidate(forest, (make("preparer", "discretise_width"),))) == ()
+    assert formats(Candidate(forest)) == formats(Candidate(forest), numbers=True) == ("sql", "onnx", "rules", "dot")
+    assert formats(Candidate(forest, (make("preparer", "discretise_width"),))) == ("rules", "dot")
 
 
 def test_entries_are_named_by_format() -> None:
@@ -49,4 +49,6 @@ def test_entries_are_named_by_format() -> None:
     )
     assert line([bayes]) == "export       json: all"
     forest = Candidate(learner("forest", {"criterion": "variance"})[0], entry="e")
-    assert line([forest], numbers=True) == "export       json: all"
+    assert line([forest], numbers=True) == "export       sql: e; onnx: e; rules: e; dot: e; json: all"
+    logs = Candidate(learner("cart", {"target.transform": "log"}, numbers=True)[0], entry="f")
+    assert line([logs], numbers=True) == "export       json: all"

@@ -112,6 +112,38 @@ def test_mlflow_serves_and_evaluates_the_model_of_a_run(people: Any, store: Any,
         assert posted(address, sent, "application/json") == expected[:5].tolist()
 
 
+ASKS = """
+import sys, mlflow, pandas
+loaded = mlflow.pyfunc.load_model(sys.argv[1])
+said = loaded.predict(pandas.read_csv(sys.argv[2]))
+pandas.DataFrame({"prediction": said}).to_csv(sys.argv[3], index=False, float_format="%.17g")
+print(said.dtype, loaded.metadata.get_output_schema().inputs[0].type.name)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("learner", ["m5p", "forest", "cart"])
+def test_a_new_process_answers_with_the_numbers_of_a_run(people: Any, store: Any, learner: str) -> None:
+    """Of `runs:/ID/model`, from a file with gaps and with a town that nobody knew."""
+    people.drop(columns="wanted").assign(price=people["age"] * 2.5 + people["size"].fillna(3.25)).to_csv(
+        "prices.csv", index=False
+    )
+    settings: dict[str, Any] = {"space": learner, "split": "none", "scheme": {"folds": 3}, "tracking": "off"}
+    found = modelsel.run(data="prices.csv", target="price", dataset={"features": {"since": "numeric"}}, **settings)
+    new = pd.read_csv("prices.csv").drop(columns="price")
+    new.loc[::3, "size"], new.loc[::4, "town"], new.loc[1::4, "town"] = float("nan"), None, "Delft"
+    new.to_csv("new.csv", index=False)
+    uri = f"runs:/{found.to_mlflow(uri=store.uri)}/model"
+    asked = [sys.executable, "-c", ASKS, uri, "new.csv", "said.csv"]
+    done = subprocess.run(
+        asked, env={**os.environ, "MLFLOW_TRACKING_URI": store.uri}, capture_output=True, text=True, check=True
+    )
+    said = [float(line) for line in Path("said.csv").read_text().split()[1:]]
+    assert done.stdout.split() == ["float64", "double"]
+    assert said == modelsel.predict(found, "new.csv")["prediction"].tolist()
+    assert len(set(said)) > 5
+
+
 @contextmanager
 def served(model: Path) -> Iterator[str]:
     """The address of `mlflow models serve` on loopback, in the environment of the tests."""

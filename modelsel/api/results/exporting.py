@@ -58,15 +58,23 @@ def _sql(predictor: Any, table: str) -> str:
     return sql(predictor, table)
 
 
-def _rules(predictor: object, _: str) -> str:
+def _rules(predictor: Any, _: str) -> str:
+    """The rules of a tree, or of the trees of a forest."""
+    from modelsel.record.export.forest_words import forest_rules
     from modelsel.tree.export.rules import rules_text
 
+    if _is_forest(predictor):
+        return forest_rules(predictor.model, predictor.classes)
     return f"{rules_text(_tree_of(predictor))}\n"
 
 
-def _dot(predictor: object, _: str) -> str:
+def _dot(predictor: Any, _: str) -> str:
+    """The drawing of a tree, or of the trees of a forest."""
+    from modelsel.record.export.forest_words import forest_dot
     from modelsel.tree.export.nested import to_dot
 
+    if _is_forest(predictor):
+        return forest_dot(predictor.model, predictor.classes)
     return f"{to_dot(_tree_of(predictor))}\n"
 
 
@@ -83,14 +91,25 @@ def _json(predictor: Any, _: str) -> str:
     return json.dumps({"kind": described.kind, "facts": described.facts, "arrays": arrays}, ensure_ascii=False) + "\n"
 
 
+def _is_forest(predictor: Any) -> bool:
+    """Say whether the final model is a forest, of classes or of numbers."""
+    from modelsel.learner.forests.model import ForestModel
+    from modelsel.learner.forests.number_model import NumberForestModel
+
+    return isinstance(predictor.model, ForestModel | NumberForestModel)
+
+
 def _tree_of(predictor: Any) -> Any:
     """Return the tree of the final model; other models are refused."""
 
+    from modelsel.learner.transformed_target import TransformedModel
     from modelsel.learner.trees.model import TreeModel
     from modelsel.learner.trees.number_model import NumberTreeModel
 
     if not isinstance(predictor.model, TreeModel | NumberTreeModel):
         what = f"{type(predictor.model).__name__} is no tree"
+        if isinstance(predictor.model, TransformedModel):
+            what = f"its leaves say the target as it was fitted (target.transform={predictor.model.name}), not in its own unit"
         raise ConfigurationError(Problem("MSEL-257", what, "--to", "json takes every model"))
     return predictor.model.cut
 

@@ -21,7 +21,7 @@ from modelsel.guard.history.history import History
 from modelsel.guard.history.stored_rows import keep_all, keep_chosen
 from modelsel.guard.matching.other_ledgers import OtherLedgers
 from modelsel.guard.policy.base import FULL, Policy
-from modelsel.guard.release import CAPPED, WITH_COUNT, LabelSummary, Released, count_limits
+from modelsel.guard.release import CAPPED, QUANTILES, WITH_COUNT, LabelSummary, Released, count_limits, shown_quantiles
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.database.store import WriteTransaction
 from modelsel.ledger.entry import LedgerEntry, follow
@@ -120,6 +120,9 @@ def reveal(session: LedgerSession, go: ApprovedLook, released: Released) -> Reve
         within = count_limits((released.errors, released.errors), go.facts.n, nats, units) if limits else None
         facts["counted"] = {"rows": released.errors, "interval": within}
 
+    if released.places is not None and go.facts.quantiles is not None:
+        facts["quantiles"] = shown_quantiles(go.facts.quantiles, released.places) if limits else None
+
     def step(writing: WriteTransaction) -> LedgerEntry:
         for entry in writing.entries():
             mine = entry.kind == "reveal" and entry.replica == go.intent.replica
@@ -205,8 +208,15 @@ def released_result(intent: Look, answer: Reveal, policy: Policy, replay: bool, 
         price=0.0 if replay else float(answer.price), spent=float(intent.spent),
         interval=(float(limits[0]), float(limits[1])) if limits else None, level=1 - intent.delta,
         policy=kind_of(policy), release=str(intent.release), flags=(*codes, *(code for code in extra if code not in codes)),
-        cap=(intent.plan or {}).get("cap"), above=answer.above, counted=answer.counted,
+        cap=(intent.plan or {}).get("cap"), above=answer.above, counted=answer.counted, beside=_beside(intent, answer),
     )  # fmt: skip
+
+
+def _beside(intent: Look, answer: Reveal) -> dict[str, Any] | None:
+    """The quantiles of errors that stand beside a count, and where their grid ends; None without any."""
+    if not answer.quantiles or intent.quantiles is None:
+        return None
+    return {"measure": QUANTILES, "quantiles": list(answer.quantiles), "cap": intent.quantiles["grid"][-1]}
 
 
 def refusal_result(verdict: Refused, policy: Policy) -> TestResult:

@@ -19,6 +19,7 @@ from modelsel.tree.structure.node import PrunedView
 
 PRIORS = ("root", "parent", "uniform")
 MEAN, MEDIAN, QUANTILE, M_ESTIMATE = "mean", "median", "quantile", "m_estimate"
+LINEAR = "linear"  # is another learner's
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,9 @@ class Leaf:
     m: float = number(2.0, least=0.0, help="m-estimate: weight of the prior, in rows")
     prior: str | tuple[float, ...] = plain("root", help="m-estimate: root, parent, uniform, or a share per class")
     statistic: str | None = optional_word(
-        MEAN, MEDIAN, QUANTILE, M_ESTIMATE, help="of numbers: what a leaf says (null: mean); pruning takes its loss"
-    )
+        MEAN, MEDIAN, QUANTILE, M_ESTIMATE, help="of numbers: what a leaf says (null: mean); pruning takes its loss",
+        elsewhere=((LINEAR, "trees with linear models in their leaves are learner=m5p, which has a pruning of its own"),),
+    )  # fmt: skip
     q: float | None = optional_number(above=0.0, most=1.0, help="quantile: the share of rows below, less than 1")
 
     nested: ClassVar[bool] = True

@@ -8,23 +8,15 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.core.types import Feature, Floats
+from modelsel.core.types import Feature
 from modelsel.learner.trees.model import TreeModel
+from modelsel.learner.trees.number_model import NumberTreeModel
+from modelsel.record.export.forest_trees import NodeInput
 from modelsel.record.model import Predictor
 from modelsel.record.new_rows import MISSING
 from modelsel.tree.structure.node import EQUALITY, MULTIWAY, SUBSET, THRESHOLD, DecisionTree
 
 # A tree in the form that tree ensembles of other systems have: two children a node, every test `column <= threshold`.
-
-
-@dataclass(frozen=True)
-class NodeInput:
-    """The input of a test: a number as it is (`child` is None), or the position of the child that takes a level."""
-
-    feature: int
-    child: tuple[int, ...] | None = None  # by level
-    missing: int = 0
-    rest: int = 0  # for levels that training had not declared
 
 
 @dataclass
@@ -38,7 +30,7 @@ class Ensemble:
     above: list[int] = field(default_factory=list)
     missing_below: list[int] = field(default_factory=list)
     leaf: list[int] = field(default_factory=list)
-    answer: list[Floats] = field(default_factory=list)  # of each leaf: number of the class, then the scores
+    origin: list[int] = field(default_factory=list)  # of each leaf: its node in the model
 
     def add(self, column: int, threshold: float = 0.0, missing_below: bool = False) -> int:
         """Add a node and return its index."""
@@ -53,7 +45,7 @@ class Ensemble:
         return self.columns.setdefault(column, len(self.columns))
 
 
-def ensemble(model: TreeModel) -> Ensemble:
+def ensemble(model: TreeModel | NumberTreeModel) -> Ensemble:
     """Copy the tree; a test with k children becomes k - 1 tests that halve their positions."""
     made, tree = Ensemble(), model.cut.tree
     waiting = [(0, 0, _last(tree, 0), made.below, -1)]  # node, its children from, to; the list and place that point here
@@ -62,7 +54,7 @@ def ensemble(model: TreeModel) -> Ensemble:
         if model.cut.leaf[node]:
             here = made.add(-1)
             made.leaf.append(here)
-            made.answer.append(np.append(float(model.cut.prediction[node]), model.node_scores[node]))
+            made.origin.append(node)
         else:
             middle = (low + high) // 2
             here = made.add(made.number(_column(tree, node)), *_test(tree, node, middle))
@@ -113,21 +105,18 @@ CORE, ML, FORMAT = 17, 3, 8  # operators, those for models (3: ensembles of doub
 def serialise(
     package: ModuleType, predictor: Predictor, name: str, nodes: Iterable[object], constants: Iterable[object]
 ) -> bytes:
-    """A graph of these nodes, from one input per feature to `prediction` and `scores`, checked and as bytes."""
-    helper = package.helper
+    """A graph of these nodes, from one input per feature to `prediction` (and of classes `scores`), checked and as bytes."""
+    helper, kinds, classes = package.helper, package.TensorProto, predictor.classes
+    said = [helper.make_tensor_value_info("prediction", kinds.STRING if classes else kinds.DOUBLE, ["rows"])]
+    if classes:
+        said.append(helper.make_tensor_value_info("scores", kinds.FLOAT, ["rows", len(classes)]))
+        constants = [helper.make_tensor("classes", kinds.STRING, [len(classes)], classes), *constants]
     graph = helper.make_graph(
         list(nodes),
         name,
         [helper.make_tensor_value_info(f.name, _kind(package, f), ["rows", 1]) for f in predictor.features],
-        [
-            helper.make_tensor_value_info("prediction", package.TensorProto.STRING, ["rows"]),
-            helper.make_tensor_value_info("scores", package.TensorProto.FLOAT, ["rows", len(predictor.classes)]),
-        ],
-        [
-            package.numpy_helper.from_array(np.array([1]), "axis"),
-            helper.make_tensor("classes", package.TensorProto.STRING, [len(predictor.classes)], predictor.classes),
-            *constants,
-        ],
+        said,
+        [package.numpy_helper.from_array(np.array([1]), "axis"), *constants],
     )
     opsets = [helper.make_opsetid("", CORE), helper.make_opsetid("ai.onnx.ml", ML)]
     made = helper.make_model(graph, opset_imports=opsets, ir_version=FORMAT, producer_name="modelsel")

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.learner.forests.model import ForestModel
+from modelsel.learner.forests.number_model import NumberForestModel
+from modelsel.learner.transformed_target import TransformedModel
 from modelsel.learner.trees.model import TreeModel
 from modelsel.learner.trees.number_model import ModelTree, NumberTreeModel
 from modelsel.record.model import Predictor
@@ -16,7 +18,7 @@ from modelsel.tree.structure.node import DIVIDED
 PREPARED = "the features are prepared before the tree sees them (preparer)"
 
 
-def one_path(predictor: Predictor, to: str) -> TreeModel:
+def one_path(predictor: Predictor, to: str) -> TreeModel | NumberTreeModel:
     """Return the tree of a predictor that sends each row down a single path by the test's own column.
 
     Raises ConfigurationError with every reason why `--to` cannot express it.
@@ -25,27 +27,35 @@ def one_path(predictor: Predictor, to: str) -> TreeModel:
     if isinstance(predictor.model, ModelTree):
         what = "its leaves are linear models, and the leaves of a tree in ONNX say one number"
         raise ConfigurationError(Problem("MSEL-255", what, f"--to {to}", "take --to sql, rules, dot or json"))
-    if isinstance(predictor.model, NumberTreeModel):
-        raise ConfigurationError(Problem("MSEL-255", "it predicts numbers", f"--to {to}", "take --to sql, rules, dot or json"))
+    _refuse_transform(predictor, to)
     _refuse(to, [*_reasons(predictor), *_holes(predictor)], fix)
-    assert isinstance(predictor.model, TreeModel)
+    assert isinstance(predictor.model, TreeModel | NumberTreeModel)
     return predictor.model
 
 
 def hard_tree(predictor: Predictor, to: str) -> TreeModel | NumberTreeModel:
     """The tree of a predictor whose splits are hard, rows with missing values sent as they may be."""
+    _refuse_transform(predictor, to)
     _refuse(to, list(_reasons(predictor)), "take --to json, or a tree without these settings")
     assert isinstance(predictor.model, TreeModel | NumberTreeModel)
     return predictor.model
 
 
 def unprepared_forest(predictor: Predictor, to: str) -> ForestModel:
-    """The forest of a predictor, or ConfigurationError where its features are prepared."""
+    """The forest of a predictor (of numbers the votes), or ConfigurationError where its features are prepared."""
     reasons = [PREPARED.replace("tree", "forest")] if predictor.steps else []
     fix = "take --to json, or a forest without a preparer"
     ConfigurationError.raise_if(Problem("MSEL-255", reason, f"--to {to}", fix) for reason in reasons)
-    assert isinstance(predictor.model, ForestModel)
-    return predictor.model
+    model = predictor.model.votes if isinstance(predictor.model, NumberForestModel) else predictor.model
+    assert isinstance(model, ForestModel)
+    return model
+
+
+def _refuse_transform(predictor: Predictor, to: str) -> None:
+    """Raise for a model whose numbers are turned back: exponentials differ from system to system in their last digits."""
+    if isinstance(predictor.model, TransformedModel):
+        what = f"its answers are turned back by target.transform={predictor.model.name}, which systems round differently"
+        raise ConfigurationError(Problem("MSEL-255", what, f"--to {to}", "take --to json, or target.transform=none"))
 
 
 def _refuse(to: str, reasons: list[str], fix: str) -> None:
@@ -67,7 +77,7 @@ def _reasons(predictor: Predictor) -> Iterator[str]:
 def _holes(predictor: Predictor) -> Iterator[str]:
     """Yield why its rows with missing values cannot be sent down one path."""
     model = predictor.model
-    if not isinstance(model, TreeModel) or model.cut.tree.missing_to is None:
+    if not isinstance(model, TreeModel | NumberTreeModel) or model.cut.tree.missing_to is None:
         return
     to = model.cut.tree.missing_to[~model.cut.leaf]
     if (to == DIVIDED).any():

@@ -3,7 +3,7 @@
 A missing value (NULL) goes where the tree sends it: down one branch, where the first surrogate that is known says, or down
 every branch with its share of the row; a tree of numbers then answers the mean of its leaves. A level that training had not
 declared goes with the majority. A leaf of a model tree is a sum of products. A tree that softens its splits or prepares its
-features has no such expression and is refused.
+features has no such expression and is refused. A forest adds up its trees (`sql_forest`).
 
 A tree deeper than DEEPEST is written flat, a WHEN per leaf with the conditions of its path: parsers keep nested expressions on
 a stack, which in SQLite overflows from 23 nested CASE on.
@@ -14,50 +14,35 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from modelsel.core.types import Booleans, Feature, Floats
+from modelsel.learner.forests.model import ForestModel
+from modelsel.learner.forests.number_model import NumberForestModel
 from modelsel.learner.trees.leaf import frequencies
 from modelsel.learner.trees.model import TreeModel
 from modelsel.learner.trees.number_model import NumberTreeModel
-from modelsel.record.export.one_path import hard_tree
+from modelsel.record.export.one_path import hard_tree, unprepared_forest
+from modelsel.record.export.sql_forest import DEEPEST, class_expression, number_expression
+from modelsel.record.export.sql_words import among, bracketed_sum, name, number, or_missing, text
 from modelsel.record.model import Predictor
 from modelsel.tree.structure.cutting import reached
 from modelsel.tree.structure.node import BY_SURROGATES, DIVIDED, EQUALITY, MULTIWAY, SUBSET, THRESHOLD, DecisionTree
 from modelsel.tree.structure.node_models import NodeModels, Term
 
 AnyTree = TreeModel | NumberTreeModel
-DEEPEST = 10  # tests on a path of nested CASE
 
 
 def sql(predictor: Predictor, table: str) -> str:
     """A SELECT that adds the predicted class, or number, to the rows of a table."""
-    return f"SELECT *,\n{_prediction(hard_tree(predictor, 'sql'))} AS prediction\nFROM {name(table)};\n"
+    return f"SELECT *,\n{_expression(predictor)} AS prediction\nFROM {name(table)};\n"
 
 
-def name(word: str) -> str:
-    """Quote an identifier of SQL.
-
-    >>> print(name('the "size" of it'))
-    "the ""size"" of it"
-    """
-    return '"' + word.replace('"', '""') + '"'
-
-
-def text(word: str) -> str:
-    """Quote a text of SQL.
-
-    >>> print(text("don't"))
-    'don''t'
-    """
-    return "'" + word.replace("'", "''") + "'"
-
-
-def _number(value: float) -> str:
-    """Write a number with an exponent, which no system takes for a decimal of few places.
-
-    >>> _number(0.25), _number(1e-20)
-    ('0.25e0', '1e-20')
-    """
-    words = repr(float(value))
-    return words if "e" in words else f"{words}e0"
+def _expression(predictor: Predictor) -> str:
+    """What a tree or a forest says. Raises ConfigurationError where SQL cannot say it."""
+    if isinstance(predictor.model, NumberForestModel):
+        unprepared_forest(predictor, "sql")
+        return number_expression(predictor.model)
+    if isinstance(predictor.model, ForestModel):
+        return class_expression(unprepared_forest(predictor, "sql"), predictor.classes)
+    return _prediction(hard_tree(predictor, "sql"))
 
 
 def _prediction(model: AnyTree) -> str:
@@ -66,7 +51,7 @@ def _prediction(model: AnyTree) -> str:
     if model.cut.models is not None:
         leaves = [_model(model.cut.models, node, model.cut.tree.features) for node in range(len(model.cut.tree))]
     else:
-        leaves = [_number(one) if numbers else text(model.cut.tree.classes[one]) for one in model.cut.prediction]
+        leaves = [number(one) if numbers else text(model.cut.tree.classes[one]) for one in model.cut.prediction]
     whole = _whole(model, leaves, ["NULL" if one else "" for one in divided])
     if not divided.any():
         return whole
@@ -77,17 +62,17 @@ def _prediction(model: AnyTree) -> str:
 def _model(models: NodeModels, node: int, features: tuple[Feature, ...]) -> str:
     """The linear model of a node, added up from left to right as the model does."""
     factors = models.coefficients[node]
-    terms = (f" + {_number(factors[place])} * {_value(models.terms[place], features)}" for place in np.flatnonzero(factors))
-    return f"({_number(models.intercept[node])}{''.join(terms)})"
+    terms = (f" + {number(factors[place])} * {_value(models.terms[place], features)}" for place in np.flatnonzero(factors))
+    return f"({number(models.intercept[node])}{''.join(terms)})"
 
 
 def _value(term: Term, features: tuple[Feature, ...]) -> str:
     """The value of a term; what is missing, or was not declared, counts as its `fill`."""
-    feature, fill = features[term.feature], _number(term.fill)
+    feature, fill = features[term.feature], number(term.fill)
     column = name(feature.name)
     if term.levels is not None:
         marked = [level for level, mark in zip(feature.levels, term.levels, strict=True) if mark == (term.fill == 0.0)]
-        return f"CASE WHEN {_in(column, marked)} THEN {1 - int(term.fill)} ELSE {int(term.fill)} END"
+        return f"CASE WHEN {among(column, marked)} THEN {1 - int(term.fill)} ELSE {int(term.fill)} END"
     if feature.kind == "numeric":
         return f"COALESCE({column}, {fill})"
     ranks = " ".join(f"WHEN {text(level)} THEN {rank}" for rank, level in enumerate(feature.levels))
@@ -134,12 +119,12 @@ def _mean(model: AnyTree, of_node: Floats, divided: Booleans) -> str:
     """Mean of a number over the leaves that a row reaches, each with its part of the row."""
     tree = model.cut.tree
     if _deep(model):
-        return _sum([_term(model, leaf, float(of_node[leaf]), divided) for leaf in _leaves(model)])
-    said = [_number(value) for value in of_node]
+        return bracketed_sum([_term(model, leaf, float(of_node[leaf]), divided) for leaf in _leaves(model)])
+    said = [number(value) for value in of_node]
     for node in range(len(tree) - 1, -1, -1):
         children = [said[child] for child in tree.children(node)]
         if divided[node]:
-            parts = [_number(tree.share[child]) for child in tree.children(node)]
+            parts = [number(tree.share[child]) for child in tree.children(node)]
             here = [["1" if own == each else "0" for each in range(len(parts))] for own in range(len(parts))]
             weights = [_branches(tree, node, marks, part) for marks, part in zip(here, parts, strict=True)]
             said[node] = f"({' + '.join(f'{weight} * {child}' for weight, child in zip(weights, children, strict=True))})"
@@ -185,7 +170,7 @@ def _path(tree: DecisionTree, leaf: int, model: AnyTree, but: Booleans | None = 
         else:
             others.append(_condition(tree, node, place, bool(divided[node])))
     cuts = [
-        _or_missing(f"{name(tree.features[f].name)} {'>' if place else '<='} {at!r}", name(tree.features[f].name), empty)
+        or_missing(f"{name(tree.features[f].name)} {'>' if place else '<='} {at!r}", name(tree.features[f].name), empty)
         for (f, place), (at, empty) in narrowest.items()
     ]
     return [*cuts, *dict.fromkeys(others)]
@@ -200,11 +185,7 @@ def _condition(tree: DecisionTree, node: int, place: int, divided: bool) -> str:
     if place == _rest(tree, node) and tree.features[tree.feature[node]].kind != "numeric":
         named = [one for other, one in enumerate(conditions) if other != place and one != "0 = 1"]
         said = f"{column} IS NOT NULL{''.join(f' AND NOT {one}' for one in named)}"
-    return _or_missing(said, column, not divided and _child_of_missing(tree, node) == place)
-
-
-def _or_missing(condition: str, column: str, also: bool) -> str:
-    return f"({condition} OR {column} IS NULL)" if also else f"({condition})"
+    return or_missing(said, column, not divided and _child_of_missing(tree, node) == place)
 
 
 def _asks_surrogates(tree: DecisionTree, node: int) -> bool:
@@ -218,23 +199,15 @@ def _all(conditions: Sequence[str]) -> str:
 
 def _term(model: AnyTree, leaf: int, value: float, divided: Booleans) -> str:
     """A leaf's part of the mean: its number times the part of the row that comes there."""
-    tree, parts = model.cut.tree, [_number(value)]
+    tree, parts = model.cut.tree, [number(value)]
     for node, place in _steps(tree, leaf):
         if divided[node]:
             column = name(tree.features[tree.feature[node]].name)
-            share, here = _number(tree.share[tree.children(node)[place]]), _condition(tree, node, place, True)
+            share, here = number(tree.share[tree.children(node)[place]]), _condition(tree, node, place, True)
             parts.append(f"CASE WHEN {column} IS NULL THEN {share} WHEN {here} THEN 1 ELSE 0 END")
     whole = _all(_path(tree, leaf, model, but=divided))
     product = " * ".join(parts)
     return f"CASE WHEN {whole} THEN {product} ELSE 0 END" if whole else product
-
-
-def _sum(terms: Sequence[str]) -> str:
-    """A sum in brackets that halve it, so that it is as deep as its logarithm."""
-    if len(terms) < 2:
-        return terms[0]
-    half = len(terms) // 2
-    return f"({_sum(terms[:half])} + {_sum(terms[half:])})"
 
 
 def _branches(tree: DecisionTree, node: int, said: Sequence[str], missing: str = "") -> str:
@@ -288,12 +261,12 @@ def _stand_in(tree: DecisionTree, each: int) -> list[str]:
     column, threshold = name(feature.name), float(found.threshold[each])
     if each in found.sides:
         sides = list(zip(feature.levels, found.sides[each], strict=True))
-        return [_in(column, [level for level, side in sides if side == child]) for child in (0, 1)]
+        return [among(column, [level for level, side in sides if side == child]) for child in (0, 1)]
     if feature.kind == "numeric":
         pair = [f"{column} <= {threshold!r}", f"{column} > {threshold!r}"]
     else:
         below = [level for place, level in enumerate(feature.levels) if place <= threshold]
-        pair = [_in(column, below), f"{column} NOT IN ({', '.join(map(text, below))})" if below else f"{column} IS NOT NULL"]
+        pair = [among(column, below), f"{column} NOT IN ({', '.join(map(text, below))})" if below else f"{column} IS NOT NULL"]
     return pair[::-1] if flipped else pair
 
 
@@ -303,7 +276,7 @@ def _conditions(tree: DecisionTree, node: int) -> list[str]:
     column, test = name(feature.name), tree.test[node]
     if test == THRESHOLD and feature.kind == "numeric":
         return [f"{column} <= {float(threshold)!r}", f"{column} > {float(threshold)!r}"]
-    return [_in(column, levels) for levels in _levels(tree, node, feature, test, threshold)]
+    return [among(column, levels) for levels in _levels(tree, node, feature, test, threshold)]
 
 
 def _levels(tree: DecisionTree, node: int, feature: Feature, test: int, threshold: float) -> list[list[str]]:
@@ -318,7 +291,3 @@ def _levels(tree: DecisionTree, node: int, feature: Feature, test: int, threshol
         first = [index <= threshold for index in range(len(feature.levels))]
     pairs = list(zip(feature.levels, first, strict=True))
     return [[level for level, mark in pairs if mark], [level for level, mark in pairs if not mark]]
-
-
-def _in(column: str, levels: list[str]) -> str:
-    return f"{column} IN ({', '.join(map(text, levels))})" if levels else "0 = 1"

@@ -1,6 +1,6 @@
 """A tree for other programs: plain data (and back again) and Graphviz."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -113,19 +113,30 @@ def _models(
 
 def to_dot(cut: PrunedView) -> str:
     """Graphviz: class and weights (of the rows that class scores come from) in the nodes, the test along the branch."""
-    tree, number, counts = cut.tree, _renumbered(reached(cut)), own_counts(cut)
-    lines = ["digraph tree {", '  node [shape=box, style=rounded, fontname="sans-serif"];', '  edge [fontname="sans-serif"];']
-    for node, name in number.items():
+    tree, counts = cut.tree, own_counts(cut)
+    labels = dict[int, str]()
+    for node in np.flatnonzero(reached(cut)).tolist():
         said = tree.classes[cut.prediction[node]] if tree.numbers is None else f"{cut.prediction[node]:.6g}"
         if cut.models is not None and cut.leaf[node]:
             said = number_words(cut, node)
-        label = f"{said}\\n{_weights_words(counts[node])}"
-        lines.append(f'  n{name} [label="{_escaped(label)}"{", style=bold" if cut.leaf[node] else ""}];')
-        if not cut.leaf[node]:
-            for position, child in enumerate(tree.children(node)):
-                words = _escaped(branch_words(tree, node, position))
-                lines.append(f'  n{name} -> n{number[int(child)]} [label="{words}"];')
-    return "\n".join([*lines, "}"]) + "\n"
+        labels[node] = f"{said}\\n{_weights_words(counts[node])}"
+    return digraph("tree", dot_lines(tree, cut.leaf, labels, "n"))
+
+
+def digraph(name: str, lines: Iterable[str]) -> str:
+    """A graph of some lines of Graphviz."""
+    style = '  node [shape=box, style=rounded, fontname="sans-serif"];', '  edge [fontname="sans-serif"];'
+    return "\n".join([f"digraph {name} {{", *style, *lines, "}"]) + "\n"
+
+
+def dot_lines(tree: DecisionTree, leaf: Booleans, labels: Mapping[int, str], prefix: str) -> Iterator[str]:
+    """Nodes and branches of a tree as lines of Graphviz: nodes that have labels, named by a prefix and their number."""
+    number = {node: place for place, node in enumerate(labels)}
+    for node, name in number.items():
+        yield f'  {prefix}{name} [label="{_escaped(labels[node])}"{", style=bold" if leaf[node] else ""}];'
+        for position, child in enumerate([] if leaf[node] else tree.children(node).tolist()):
+            words = _escaped(branch_words(tree, node, position))
+            yield f'  {prefix}{name} -> {prefix}{number[child]} [label="{words}"];'
 
 
 def _renumbered(stands: Booleans) -> dict[int, int]:

@@ -40,6 +40,8 @@ class Condition:
             return f"{feature.name} is missing"
         if self.levels is not None:
             return f"{feature.name} {_among(self.levels, feature.levels)}"
+        if self.low == -inf and self.high == inf:
+            return f"{feature.name} is known"
         if self.low == -inf:
             return f"{feature.name} <= {value_words(feature, self.high)}"
         if self.high == inf:
@@ -54,6 +56,8 @@ def branch(tree: DecisionTree, node: int, position: int) -> Condition:
         return Condition(feature, missing=True)
     if test == THRESHOLD:
         limit = float(tree.threshold[node])
+        if limit == inf:  # known values from missing ones
+            return Condition(feature, missing=position == 1)
         return Condition(feature, high=limit) if position == 0 else Condition(feature, low=limit)
     return Condition(feature, levels=_levels(tree, node, position))
 
