@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: setup study test oldest check lint types imports docs soak bench mutate clean
+.PHONY: setup study kernels test oldest check lint types imports docs soak bench mutate clean
 
 setup: $(VENV)/.ready
 
@@ -22,7 +22,10 @@ $(VENV)/.dev: $(VENV)/.ready
 study: setup
 	$(BIN)/modelsel run
 
-test: setup
+kernels: setup  # by a process per core; the tests' workers would wait for each other
+	$(BIN)/python -c 'from modelsel.api.commands.setup import compile_kernels; dict(compile_kernels())'
+
+test: kernels
 	$(BIN)/python -m pytest -n auto -m 'not slow and not soak'
 
 oldest:
@@ -30,7 +33,7 @@ oldest:
 	.venv-oldest/bin/python -m pip install --quiet --constraint .ci/oldest.txt --editable '.[test,dask,postgresql]'
 	.venv-oldest/bin/python -m pytest -n auto -m 'not slow and not soak'
 
-check: $(VENV)/.dev lint types imports
+check: $(VENV)/.dev kernels lint types imports
 	$(BIN)/python -m pytest -n auto -m 'not soak'
 
 lint: $(VENV)/.dev

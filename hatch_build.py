@@ -1,5 +1,8 @@
 """Building a wheel compiles the kernels into it, so that a first study does not wait half a minute for a compiler.
 
+As many processes compile as there are cores. `MODELSEL_BUILD_CACHE` names a folder in which a further build of the same sources
+by the same tools finds their machine code; without it a build compiles all.
+
 `MODELSEL_WHEEL=pure` builds one for every platform, without machine code; so does a platform other than x86-64 Linux. A
 compilation that fails ends the build and says why: pip hides warnings, and a wheel without machine code looks like any other.
 A wheel with machine code is of one platform and one minor version of Python.
@@ -16,12 +19,21 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-NEEDS = ["numba>=0.61", "numpy>=2.0", "scipy>=1.13", "platformdirs>=4"]
+NEEDS = ["numba>=0.61", "numpy>=2.0", "scipy>=1.13", "platformdirs>=4", "filelock>=3.16"]
 COMPILE = """
+import os
+import shutil
+from pathlib import Path
 from modelsel.api.commands.setup import compile_kernels
-from modelsel.kernels.ready import mark
+from modelsel.kernels.ready import building, made_from, mark
+shared = os.environ.get("MODELSEL_BUILD_CACHE")
+before = Path(shared, made_from()) if shared else None
+if before and before.is_dir():
+    shutil.copytree(before, building(), dirs_exist_ok=True)
 dict(compile_kernels())
 mark()
+if before:
+    shutil.copytree(building(), before, dirs_exist_ok=True)
 """
 
 

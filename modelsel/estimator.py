@@ -452,7 +452,7 @@ class Classifier(ClassifierMixin, LearnerEstimator):  # type: ignore[misc]
         ['b']
         """
         table = self._known(X)
-        labels: NDArray[Any] = self.classes_.take(self.final_.predict(table))
+        labels: NDArray[np.generic] = self.classes_.take(self.final_.predict(table))
         return labels
 
     @available_if(has_probabilities)  # type: ignore[untyped-decorator]
@@ -589,7 +589,7 @@ class Regressor(RegressorMixin, LearnerEstimator):  # type: ignore[misc]
         self._check_target()
         return self._fit_on(numbers_of(self, X, y, sample_weight))
 
-    def predict(self, X: Any) -> Floats:
+    def predict(self, X: object) -> Floats:
         """Predict the number of each row.
 
         Parameters
@@ -617,7 +617,7 @@ class Regressor(RegressorMixin, LearnerEstimator):  # type: ignore[misc]
         return tags
 
 
-def task_of(estimator: object, X: object, y: object, sample_weight: Any = None) -> tuple[Task, NDArray[np.generic]]:
+def task_of(estimator: object, X: object, y: object, sample_weight: object = None) -> tuple[Task, NDArray[np.generic]]:
     """The task of a call of `fit`, and the labels of its classes; the estimator learns its features' number and names."""
     table, y = _training(estimator, X, y)
     if not countable(y):

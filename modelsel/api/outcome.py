@@ -18,9 +18,10 @@ from modelsel.api.results.specification import candidate, plugins_of, specificat
 from modelsel.api.results.study_candidate import StudyCandidate
 from modelsel.core import outcome as core
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.core.types import Candidate, Task
+from modelsel.core.types import Candidate, ClassTask, Task
 from modelsel.dataset.columns.spellings import labels
 from modelsel.dataset.tables.untyped import UntypedTable
+from modelsel.explanation.alternatives import Alternatives, alternatives
 from modelsel.record.candidates import Row
 from modelsel.record.folder import OUTCOME, RunFolder
 from modelsel.reporting.text.terminal import progress
@@ -314,6 +315,48 @@ class Outcome(core.StudySummary):
             raise ConfigurationError(Problem("MSEL-293", what, "predict_interval", "take predict(..., sets=0.9)"))
         low, high = intervals_of(kept_folds(self._folder), self.model._known(data), coverage)
         return pd.DataFrame({"prediction": self.model.predict(data), "low": low, "high": high})
+
+    def alternatives(self, within: float = 0.01, min_leaf: float = 5, limit: int | None = 20_000) -> Alternatives:
+        """Tell what all good trees of two levels share: columns that each needs, and columns that none uses.
+
+        Parameters
+        ----------
+        within : float
+            Share of the weight by which a good tree may have more training errors than the best.
+        min_leaf : float
+            Weight of every leaf, at least.
+        limit : int, optional
+            Millions of steps of the search; None: to its end.
+
+        Returns
+        -------
+        Alternatives
+            Skeletons of columns that have a good tree; as text what `modelsel explain RUN --alternatives` prints.
+
+        Raises
+        ------
+        ConfigurationError
+            Where the target is a number, or `within` is no share.
+        DataError
+            Where the development rows are not at hand.
+
+        Examples
+        --------
+        >>> outcome.alternatives(within=0.1, min_leaf=1).needed
+        ('Outlook',)
+        """
+        from modelsel.record.refit import development_rows
+
+        if not self.classes.size:
+            what = "good trees are counted by errors of classes, and this target is a number"
+            raise ConfigurationError(Problem("MSEL-293", what, "--alternatives", "leave it out"))
+        if not 0 <= within < 1:
+            raise ConfigurationError(
+                Problem("MSEL-292", f"{within:g} is no share of rows", "--within", "write a share such as 0.01")
+            )
+        task = development_rows(self._folder, "good trees are searched among the development rows, which are not at hand")
+        assert isinstance(task, ClassTask)
+        return alternatives(task, within, min_leaf, limit)
 
     def export(self, to: str, path: str | Path | None = None, table: str = "rows") -> str | bytes | Path:
         """Write the final model for another system, or the tables of the run.

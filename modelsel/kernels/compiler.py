@@ -11,16 +11,20 @@ import ast
 import hashlib
 import importlib
 import os
+import re
 import sys
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import platformdirs
+
+from modelsel.core.system.disk import locked
 
 _LOCK = threading.RLock()
 
@@ -79,11 +83,24 @@ def _compiled(dispatcher: Any, function: Callable[..., Any], signature: Any) -> 
     from modelsel.kernels.ready import kept
 
     source = Path(function.__code__.co_filename)
-    if source.is_file() and (place := place_of(source)) is not None:  # what was typed has no file
-        dispatcher._cache = kept(function, place, digest(source))
-    dispatcher.compile(signature)
+    with ExitStack() as stack:
+        if source.is_file() and (place := place_of(source)) is not None:  # what was typed has no file
+            dispatcher._cache = kept(function, place, digest(source))
+            if not dispatcher._cache.is_there():
+                stack.enter_context(_alone(place / f"{function.__name__}-{function.__code__.co_firstlineno}.lock"))
+        dispatcher.compile(signature)
     dispatcher.disable_compile()
     return dispatcher
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Let one process compile and the others wait for its machine code; where the system has no locks, each compiles."""
+    with ExitStack() as stack:
+        with suppress(OSError, NotImplementedError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(locked(path))
+        yield
 
 
 @cache
@@ -116,6 +133,16 @@ def base() -> Path:
     """`MODELSEL_CACHE`, else the platform's cache: machine code and timings are nobody's secret, and no part of a home."""
     cache = os.environ.get("MODELSEL_CACHE")
     return Path(cache) if cache else platformdirs.user_cache_path("modelsel")
+
+
+def has_own_code(source: Path) -> bool:
+    """Say whether a file has a kernel with a signature, and not only pieces of others."""
+    return re.search(r"@kernel\(\s*(?!\w+=|[\s)])", source.read_text("utf-8")) is not None
+
+
+def size(source: Path) -> int:
+    """Bytes of a file and of the kernels that it imports: about what compiling it takes."""
+    return sum(path.stat().st_size for path in (source, *_pieces(source)))
 
 
 @cache
@@ -152,8 +179,13 @@ def _imports(source: Path) -> tuple[Path, ...]:
 
 def _say_when_cold(name: str) -> None:
     """Print that a kernel is compiled now, where its machine code is not kept yet."""
+    if not is_kept(name):
+        print(f"modelsel: compiling '{name}' (first use on this machine, some seconds)", file=sys.stderr)  # noqa: T201
+
+
+def is_kept(name: str) -> bool:
+    """Say whether machine code of this file came with the package or was compiled here before."""
     from modelsel.kernels.ready import has
 
     place = place_of(Path(__file__).parents[2].joinpath(*_modules()[name].split(".")).with_suffix(".py"))
-    if not has(name) and (place is None or not any(place.glob("*.nbi"))):
-        print(f"modelsel: compiling '{name}' (first use on this machine, some seconds)", file=sys.stderr)  # noqa: T201
+    return has(name) or (place is not None and any(place.glob("*.nbi")))

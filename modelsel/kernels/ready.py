@@ -64,6 +64,10 @@ class CheckedCache(FunctionCache):  # type: ignore[misc]
         super().__init__(function)
         self._cache_file = CheckedFile(str(folder), self._impl.filename_base, made_of)
 
+    def is_there(self) -> bool:
+        """Say whether something is kept of this function."""
+        return Path(self._cache_file._index_path).is_file()
+
 
 class CheckedFile(IndexDataCacheFile):  # type: ignore[misc]
     """Index and machine code of one function, each with its checksum in front."""
@@ -133,8 +137,8 @@ def building() -> Path | None:
 
 
 def has(name: str) -> bool:
-    """Say whether compiled kernels of this file were shipped."""
-    return usable() and any(folder().glob(f"{name}.*.nbi"))
+    """Say whether compiled kernels of this file were shipped, or are in the folder being built."""
+    return (building() is not None or usable()) and any(folder().glob(f"{name}.*.nbi"))
 
 
 def folder() -> Path:
@@ -184,6 +188,10 @@ class Layered:
     def __init__(self, ready: ReadyCache, own: CheckedCache) -> None:
         self.ready, self.own = ready, own
         self.cache_path = own.cache_path
+
+    def is_there(self) -> bool:
+        """Say whether either layer has something of this function."""
+        return self.ready.is_there() or self.own.is_there()
 
     def load_overload(self, sig: object, target: object) -> object:
         found = self.ready.load_overload(sig, target)

@@ -68,7 +68,7 @@ class Forest(BaseLearner):
         """Say whether all trees see every row, so that none is ever out of bag."""
         return self.rows == "all" or self.rows == 1.0
 
-    def fit_key(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, object]:
         """Return the settings that growing depends on."""
         return {
             "kind": "forest", "criterion": resolved(self.criterion), "features": self.features, "rows": self.rows,

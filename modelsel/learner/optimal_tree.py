@@ -31,7 +31,7 @@ POLICIES = ("impute", "level", "branch")
 LANES = 16  # columns are filled up to a multiple, for whole registers
 MILLION = 1_000_000
 SMALL, LARGE = 1 << 15, 1 << 30  # total weights up to which sums fit into 16 and 32 bits
-UNLIMITED = 1 << 60
+UNLIMITED = NEVER = 1 << 60
 COMPILED = "the search has compiled kernels alone, and MODELSEL_KERNELS=python or a failed compilation leaves them out"
 
 
@@ -95,6 +95,18 @@ class Front(NamedTuple):
     chosen: Integers
 
 
+class Skeleton(NamedTuple):
+    """The features that a tree of two levels tests (root, left, right; None: a leaf), and its least training errors."""
+
+    features: tuple[int, int | None, int | None]
+    errors: float
+    place: int
+
+    @property
+    def used(self) -> frozenset[int]:
+        return frozenset(one for one in self.features if one is not None)
+
+
 class Node(NamedTuple):
     """A node as built: its rows, and its test where it has one."""
 
@@ -149,6 +161,89 @@ class OptimalPath:
         """
         found = self._front(depth)
         return found.errors / self._weights.sum(), found.bound / self._weights.sum()
+
+    def skeletons(self, within: float) -> tuple[list[Skeleton], bool]:
+        """Which columns trees of depth 2 can test that have hardly more training errors than the best.
+
+        Parameters
+        ----------
+        within : float
+            Share of the weight by which they may have more.
+
+        Returns
+        -------
+        tuple
+            Every skeleton that has such a tree, best first; False where the limit was met before all were found.
+        """
+        features, total = len(self.task.features), int(self._weights.sum())
+        most = int(self._front(2).errors[-1] + np.floor(within * total + 1e-9))
+        table = np.full((features, (features + 1) ** 2), NEVER, np.int64)
+        place, work = np.full_like(table, -1), np.array([0, self._limit], np.int64)
+        kernels = load("skeletons")
+        if kernels is None:
+            raise RuntimeError(COMPILED)
+        if self._columns:
+            owner = np.array([one.feature for one in self._columns], np.int64)
+            order = np.ascontiguousarray(self._order[:, : len(owner)])
+            kernels.skeletons(
+                order,
+                self._ranks,
+                self._labels,
+                self._weights,
+                owner,
+                len(self.task.classes),
+                self._least,
+                most,
+                work,
+                table,
+                place,
+            )
+        found = []
+        for root, at in np.argwhere(table <= most).tolist():
+            left, right = (None if side == features else side for side in divmod(at, features + 1))
+            found.append(Skeleton((root, left, right), float(table[root, at]) / total, int(place[root, at])))
+        found.sort(key=lambda one: (one.errors, len([side for side in one.features if side is not None]), self._names(one)))
+        return found, bool(work[0] < work[1])
+
+    def _names(self, skeleton: Skeleton) -> tuple[str, ...]:
+        return tuple("" if side is None else self.task.features[side].name for side in skeleton.features)
+
+    def tree_of(self, skeleton: Skeleton) -> PrunedView:
+        """A tree of least training errors among those of a skeleton."""
+        everyone = np.arange(len(self._labels))
+        root, cut = divmod(skeleton.place, len(everyone))
+        left = self._columns[root].ranks <= cut
+        nodes = [Node(-1, everyone, root, *self._test(self._columns[root], everyone, left))]
+        for side, feature in zip((everyone[left], everyone[~left]), skeleton.features[1:], strict=True):
+            self._append_stump(nodes, side, feature)
+        return self._assembled(nodes)
+
+    def _append_stump(self, nodes: list[Node], rows: Integers, feature: int | None) -> None:
+        """Append a leaf, or the test on a feature whose two leaves, of different classes, err least."""
+        best: tuple[int, int, int] | None = None
+        for at, column in enumerate(self._columns if feature is not None else ()):
+            if column.feature == feature:
+                table = self._table(column.ranks[rows], rows)
+                present = np.flatnonzero(table.sum(axis=1))[:-1]
+                below = table.cumsum(axis=0)[present]
+                for cut, one in zip(present.tolist(), below, strict=True):
+                    other = table.sum(axis=0) - one
+                    pairs = one[:, None] + other[None, :]
+                    np.fill_diagonal(pairs, -1)
+                    heavy = min(one.sum(), other.sum()) >= self._least
+                    best = max(best or (-1, 0, 0), (int(pairs.max()), -at, -cut)) if heavy else best
+        if best is None:
+            nodes.append(Node(0, rows, -1, np.nan, 0))
+            return
+        at, cut = -best[1], -best[2]
+        left, place = self._columns[at].ranks[rows] <= cut, len(nodes)
+        nodes.append(Node(0, rows, at, *self._test(self._columns[at], rows, left)))
+        nodes.extend(Node(place, side, -1, np.nan, 0) for side in (rows[left], rows[~left]))
+
+    @property
+    def _least(self) -> int:
+        """The scaled weight that either side of a test must have."""
+        return max(1, int(np.ceil(self.learner.min_leaf * self._scale - 1e-9)))
 
     def _front(self, depth: int) -> Front:
         """The front of all rows, searched once; a search that met its limit is told by a warning."""
@@ -273,11 +368,10 @@ class OptimalPath:
         inside = np.zeros(len(self._labels), bool)
         inside[rows] = True
         order = np.ascontiguousarray(self._order.T[inside[self._order.T]].reshape(self._order.shape[1], -1).T)
-        least = max(1, int(np.ceil(self.learner.min_leaf * self._scale - 1e-9)))
         solve = optimal.small if max(self._weights.sum(), len(self._labels)) < SMALL else optimal.large
         work = np.array([0, limit], np.int64)
         classes = len(self.task.classes)
-        solve(depth, order, self._ranks, self._labels, self._weights, classes, least, work, errors, bound, chosen)
+        solve(depth, order, self._ranks, self._labels, self._weights, classes, self._least, work, errors, bound, chosen)
         return Front(errors, errors.copy() if work[0] < limit else bound, chosen)
 
     def _stump(self, rows: Integers, alone: int) -> tuple[int, int, int]:

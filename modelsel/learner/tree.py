@@ -83,7 +83,7 @@ class Tree(BaseLearner):
     def __post_init__(self) -> None:
         object.__setattr__(self, "costs", tuple(tuple(float(cost) for cost in row) for row in self.costs))
 
-    def fit_key(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, object]:
         """Return the settings that growing depends on."""
         return {
             "kind": "tree", "criterion": resolved(self.criterion), "splits": resolved(self.splits), "missing": self.missing,

@@ -43,24 +43,28 @@ def ready(folder: RunFolder, say: Say, development: Task | None = None) -> Predi
     return fitted
 
 
-def development_rows(folder: RunFolder) -> Task:
-    """The rows that the study chose on, read and split as it did; errors name the recipe that needs them."""
+RECIPE = "only a recipe of the model was kept, and the development rows to fit it on are not at hand"
+
+
+def development_rows(folder: RunFolder, needed: str = RECIPE) -> Task:
+    """The rows that the study chose on, read and split as it did; errors say what needs them."""
     try:
         parts = reopen(folder.config(), "dataset", "split")
     except ConfigurationError as error:
-        raise ConfigurationError(_needed(folder, "put the data back where config.yaml says"), *error.problems) from error
+        raise ConfigurationError(
+            _needed(folder, needed, "put the data back where config.yaml says"), *error.problems
+        ) from error
     task: Task = parts.dataset.load().task
     if any(row.learner == OBJECT for row in folder.candidates()):
         task = read_as_given(task)
     development = task.take(parts.split.partition(task).development)
     if development.fingerprint != folder.outcome().task["fingerprint"]:
         changed = Problem("MSEL-626", "the data are not those of the study", task.name)
-        raise DataError(_needed(folder, "put the data of the study back, or run it again"), changed)
+        raise DataError(_needed(folder, needed, "put the data of the study back, or run it again"), changed)
     return development
 
 
-def _needed(folder: RunFolder, fix: str) -> Problem:
-    what = "only a recipe of the model was kept, and the development rows to fit it on are not at hand"
+def _needed(folder: RunFolder, what: str, fix: str) -> Problem:
     return Problem("MSEL-625", what, str(folder.path), fix)
 
 

@@ -15,6 +15,13 @@ needs("hatchling")
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = "from hatchling.build import build_wheel; print(build_wheel('dist'))"
 PLACE = "modelsel/api/commands/setup.py"
+READY = """
+import os
+def building(): return os.environ["MODELSEL_READY_KERNELS"]
+def made_from(): return "these sources and tools"
+def mark(): pass
+"""
+COMPILE = "open(os.environ['MODELSEL_READY_KERNELS'] + '/grow.nbi', 'w').close()"
 
 
 @pytest.fixture
@@ -29,7 +36,7 @@ def source(tmp_path: Path) -> Path:
     for name in ("modelsel", "modelsel/api", "modelsel/api/commands", "modelsel/kernels"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").touch()
-    (tmp_path / "modelsel/kernels/ready.py").write_text("def mark(): pass\n")
+    (tmp_path / "modelsel/kernels/ready.py").write_text(READY)
     return tmp_path
 
 
@@ -63,9 +70,25 @@ def test_a_wheel_without_its_kernels_is_not_built(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="wheels with machine code are made on Linux alone")
 def test_a_wheel_with_its_kernels_is_of_this_platform(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    done = build(source, monkeypatch, "open(os.environ['MODELSEL_READY_KERNELS'] + '/grow.nbi', 'w').close()")
+    done = build(source, monkeypatch, COMPILE)
     assert done.returncode == 0, done.stderr
     assert "linux_x86_64.whl" in done.stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="wheels with machine code are made on Linux alone")
+def test_a_further_build_finds_machine_code_of_the_same_sources_where_it_is_told_to(
+    source: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And takes none of other sources or tools; without the folder a build compiles for itself."""
+    cache = str(tmp_path_factory.mktemp("machine_code"))
+    monkeypatch.setenv("MODELSEL_BUILD_CACHE", cache)
+    assert build(source, monkeypatch, COMPILE).returncode == 0
+    assert build(source, monkeypatch, "pass").returncode == 0
+    monkeypatch.delenv("MODELSEL_BUILD_CACHE")
+    assert "no reason given" in build(source, monkeypatch, "pass").stderr
+    monkeypatch.setenv("MODELSEL_BUILD_CACHE", cache)
+    (source / "modelsel/kernels/ready.py").write_text(READY.replace("these", "other"))
+    assert "no reason given" in build(source, monkeypatch, "pass").stderr
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="wheels with machine code are made on Linux alone")
@@ -76,9 +99,7 @@ def test_what_pip_hands_over_by_the_path_is_found_when_kernels_are_compiled(
     place = tmp_path_factory.mktemp("requirements")
     (place / "handed_over.py").touch()
     monkeypatch.setenv("PYTHONPATH", str(place))
-    done = build(
-        source, monkeypatch, "import handed_over; open(os.environ['MODELSEL_READY_KERNELS'] + '/grow.nbi', 'w').close()"
-    )
+    done = build(source, monkeypatch, f"import handed_over; {COMPILE}")
     assert done.returncode == 0, done.stderr
 
 

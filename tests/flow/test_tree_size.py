@@ -61,3 +61,18 @@ def test_what_has_no_best_tree_is_refused_before_a_fit(modelsel):
     assert (numbers.code, "errors of classes, and the target is a number" in numbers.err) == (2, True)
     deep = modelsel("plan", "dataset=wine", "learner=cart", "optimal=bounds", "optimal.depth=5")
     assert (deep.code, "optimal.depth" in deep.err) == (2, True)
+
+
+def test_alternatives_of_a_run_are_told_from_its_development_rows(modelsel):
+    assert modelsel("run", "dataset=wine", "learner=knn", "scheme.folds=3", "tracking=off").code == 0
+    told = modelsel("explain", "latest", "--alternatives", "--within", "0.02", "--min-leaf", "3")
+    assert told.code == 0, told.err
+    assert f"trees of two levels on {RunFolder.open('latest').outcome().task['development_rows']} development rows" in told.out
+    assert "every good tree tests" in told.out
+    assert "good trees whose columns differ most" in told.out
+    wrong = modelsel("explain", "latest", "--alternatives", "--within", "2")
+    assert (wrong.code, "MSEL-292: 2 is no share of rows, --within" in wrong.err) == (2, True)
+    Path("numbers.csv").write_text("x,y\n" + "".join(f"{i % 9},{(i * 37) % 101 + 0.5}\n" for i in range(60)))
+    assert modelsel("run", *NUMBERS, "learner=cart", "scheme=kfold", "scheme.folds=3", "tracking=off").code == 0
+    numbers = modelsel("explain", "latest", "--alternatives")
+    assert (numbers.code, "MSEL-293: good trees are counted by errors of classes" in numbers.err) == (2, True)

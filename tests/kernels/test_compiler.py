@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from numba.core.dispatcher import Dispatcher
 
 from modelsel.kernels import compiler
 
@@ -101,6 +102,40 @@ def twice(number):
 """
 
 
+AT_ONCE = """
+import sys
+import time
+from pathlib import Path
+from modelsel.kernels import compiler, ready
+
+here, other = (Path(word) for word in sys.argv[1:])
+found = ready.CheckedCache.load_overload
+
+def load_overload(self, *words):  # who finds nothing waits until the other asks for the same kernel, too
+    code = found(self, *words)
+    while code is None and not other.exists():
+        time.sleep(0.01)
+    return code
+
+ready.CheckedCache.load_overload = load_overload
+here.touch()
+import piece
+print("loaded" if piece.twice.stats.cache_hits else "compiled")
+"""
+
+
+def test_of_two_processes_that_want_a_kernel_one_compiles(tmp_path: Path) -> None:
+    (tmp_path / "piece.py").write_text(PIECE)
+    (tmp_path / "use.py").write_text(AT_ONCE)
+    settings = {**os.environ, "MODELSEL_CACHE": str(tmp_path / "cache")}
+    marks = [str(tmp_path / "first"), str(tmp_path / "second")]
+    started = [
+        subprocess.Popen([sys.executable, str(tmp_path / "use.py"), *words], env=settings, stdout=subprocess.PIPE, text=True)
+        for words in (marks, marks[::-1])
+    ]
+    assert sorted(process.communicate(timeout=120)[0] for process in started) == ["compiled\n", "loaded\n"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["nbi", "nbc"])
 @pytest.mark.parametrize("damage", [_cut, _empty, _change])
@@ -134,3 +169,27 @@ def test_a_damaged_kernel_is_not_replaced_by_its_twin(tmp_path: Path) -> None:
     assert again.stdout == first.stdout
     assert "slower twin" not in again.stderr
     assert "was dropped" in again.stderr
+
+
+@pytest.mark.slow
+def test_several_processes_compile_what_is_not_kept_and_each_kernel_once(tmp_path: Path) -> None:
+    code = """
+from modelsel.api.commands import setup
+from modelsel.kernels import compiler
+names = ["preorder", "tallies", "distinct"]
+setup._compile_by_processes(names, 2)
+print(*map(compiler.is_kept, names), compiler.load.cache_info().currsize)
+"""
+    settings = {**os.environ, "MODELSEL_CACHE": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], env=settings, capture_output=True, text=True, check=True, timeout=240)
+    assert done.stdout == "True True True 0\n", "all of them, and none in the process that asks"
+    assert sorted(done.stderr.split("'")[1::2]) == ["distinct", "preorder", "tallies"]
+
+
+@pytest.mark.skipif(not compiler.wanted(), reason="twins were chosen")
+def test_files_with_machine_code_of_their_own_are_those_with_a_kernel_that_has_a_signature() -> None:
+    for source in compiler.sources(Path(compiler.__file__).parent):
+        if source.parent != Path(compiler.__file__).parent:
+            module = compiler.load(source.stem)
+            own = [one for one in vars(module).values() if isinstance(one, Dispatcher) and one.__module__ == module.__name__]
+            assert any(one.signatures for one in own) is compiler.has_own_code(source), source.stem

@@ -1,7 +1,9 @@
 """Mutation testing of guard, ledger and certificate: `PYTHONPATH=tests python -m mutation [--sample 400] [--into FILE]`.
 
 With `--others` the mutants are those of all other rooms but statistics and the compiled kernels, and the tests are all, or
-those that are named.
+those that are named. To note the lines of all of them takes hours: with `--near` nothing is noted, and a mutant meets the
+examples of its file, the tests named after it, and the files of tests that name it, those of its own room first. The test that
+fails has to pass again without the mutant; what is alive after `--most` seconds of a processor was not judged.
 
 A mutant changes one operator of one file, in a copy of the package; it is killed when a test of those rooms fails. Each mutant
 meets the tests that reach its lines: first those of the file that is named after the mutated one, then the quickest of each
@@ -14,6 +16,8 @@ import argparse
 import json
 import os
 import random
+import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -21,12 +25,15 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from itertools import accumulate
 from math import inf
 from multiprocessing import get_context
 from pathlib import Path
 
+import pytest
 from mutation.equivalent import without
 from mutation.operators import PLACES, ROOT, Mutant, every, others
 
@@ -77,27 +84,51 @@ def _own(test: str, mutant: Mutant) -> bool:
 
 
 def killed(copy: Path, tests: list[str]) -> bool:
-    """Does a test fail? In a process that has the heavy libraries already, but nothing of the package."""
+    """Does a test fail?"""
+    return ran(copy, tests) != 0
+
+
+def ran(copy: Path, tests: list[str], seconds: float = inf, failed: Path | None = None) -> int:
+    """The exit code of tests, in a process that has the heavy libraries already, but nothing of the package; −9: time is up.
+
+    `seconds`: of a processor; `failed`: a file for the name of the test that fails.
+    """
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         child = os.fork()
         if not child:
             os.setsid()
-            _run(copy, tests, folder)
+            _run(copy, tests, folder, seconds, failed)
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             done, status = os.waitpid(child, os.WNOHANG)
             if done:
-                return os.waitstatus_to_exitcode(status) != 0
+                return os.waitstatus_to_exitcode(status)
             time.sleep(0.05)
         os.killpg(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        return True
+        return -signal.SIGKILL
 
 
-def _run(copy: Path, tests: list[str], folder: str) -> None:
+class FirstFailure:
+    """A plugin that writes down which test, or file of tests, failed."""
+
+    def __init__(self, into: Path) -> None:
+        self.into = into
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.pytest_collectreport(report)
+
+    def pytest_collectreport(self, report: pytest.CollectReport | pytest.TestReport) -> None:
+        if report.failed and not self.into.exists():
+            self.into.write_text(report.nodeid, "utf-8")
+
+
+def _run(copy: Path, tests: list[str], folder: str, seconds: float, failed: Path | None) -> None:
     code = 70
     try:
+        if seconds < inf:
+            resource.setrlimit(resource.RLIMIT_CPU, (round(sum(os.times()[:2]) + seconds),) * 2)
         os.chdir(copy)
         os.environ.update(PYTHONPATH=str(copy), TMPDIR=folder)
         tempfile.tempdir = folder
@@ -107,24 +138,57 @@ def _run(copy: Path, tests: list[str], folder: str) -> None:
         sys.path[:] = [str(copy), *(entry for entry in sys.path if Path(entry).resolve() not in (ROOT, copy))]
         for name in [name for name in sys.modules if name.split(".")[0] in ("modelsel", "tests")]:
             del sys.modules[name]
-        code = int(sys.modules["pytest"].main([*OPTIONS, *tests]))
+        code = int(sys.modules["pytest"].main([*OPTIONS, *tests], plugins=[FirstFailure(failed)] if failed else []))
     finally:
         os._exit(code)
 
 
-def judge(copy: Path, mutant: Mutant, known: list[dict[str, object]], turn: int, most: float) -> bool:
-    """Put the mutant in, run its tests, take it out; the file's time tells compiled copies that it changed."""
+def judge(copy: Path, mutant: Mutant, known: list[dict[str, object]], turn: int, most: float) -> str:
+    """What becomes of a mutant that meets the tests that reach it."""
     tests = chosen(mutant, known, most)
     if not tests:
-        return False
+        return "SURVIVED"
+    with put_in(copy, mutant, turn):
+        return "killed" if killed(copy, tests) else "SURVIVED"
+
+
+def judge_near(copy: Path, mutant: Mutant, turn: int, most: float) -> str:
+    """What becomes of a mutant that meets the tests near it."""
+    with tempfile.TemporaryDirectory() as folder:
+        failed = Path(folder, "failed")
+        with put_in(copy, mutant, turn):
+            code = ran(copy, near(mutant.place), most, failed)
+        if code == 0:
+            return "SURVIVED"
+        if not failed.is_file():
+            return "unjudged"
+        return "killed" if ran(copy, [failed.read_text("utf-8")], most) == 0 else "unjudged"
+
+
+@contextmanager
+def put_in(copy: Path, mutant: Mutant, turn: int) -> Iterator[None]:
+    """Put the mutant in, and take it out; the file's time tells compiled copies that it changed."""
     file = copy / mutant.place
     whole, time_of = file.read_text("utf-8"), file.stat().st_mtime
     file.write_text(mutant.source(), "utf-8")
     os.utime(file, (time_of + 10 + turn, time_of + 10 + turn))
-    died = killed(copy, tests)
+    yield
     file.write_text(whole, "utf-8")
     os.utime(file, (time_of, time_of))
-    return died
+
+
+def near(place: str) -> list[str]:
+    """A file for its examples, then files of tests: named after it, of its own room that name it, others that name it."""
+    path = Path(place.removesuffix(".py"))
+    above = re.escape(".".join(path.parent.parts))
+    named = re.compile(rf"{above}\.{path.stem}\b|from {above} import [^\n]*\b{path.stem}\b")
+    ranks = {}
+    for file in sorted((ROOT / "tests").rglob("test_*.py")):
+        test, own_room = str(file.relative_to(ROOT)), file.relative_to(ROOT).parts[1] == path.parts[1]
+        own = own_room and file.stem.removeprefix("test_") == path.stem.lstrip("_")
+        if own or named.search(file.read_text("utf-8")):
+            ranks[test] = 0 if own else 1 if own_room else 2
+    return [place, *sorted(ranks, key=lambda test: ranks[test])]
 
 
 def sampled(size: int, seed: int, only: str, places: tuple[str, ...] = PLACES) -> list[Mutant]:
@@ -141,6 +205,7 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=os.cpu_count(), help="processes, each with a copy of its own")
     parser.add_argument("--into", type=Path, help="file of results, which is gone on with")
     parser.add_argument("--others", action="store_true", help="all other rooms but the compiled kernels")
+    parser.add_argument("--near", action="store_true", help="tests by their names, without noting which lines they reach")
     parser.add_argument("tests", nargs="*")
     args = parser.parse_args()
     places = others() if args.others else PLACES
@@ -151,7 +216,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)  # some tests go on as somebody who may do little
         into = args.into.absolute() if args.into else Path(folder) / "results"
-        known = reached(_copied(Path(folder) / "reached"), tests, places, into.with_suffix(".reach"))
+        known = None
+        if not args.near:
+            known = reached(_copied(Path(folder) / "reached"), tests, places, into.with_suffix(".reach"))
         left = [mutant for mutant in drawn if str(mutant) not in _results(into)]
         start = get_context("fork").Process
         shares = [left[turn :: args.workers] for turn in range(args.workers)]
@@ -167,9 +234,11 @@ def main() -> int:
     broken = [mutant for mutant in drawn if str(mutant) not in said]
     if broken:
         raise SystemExit(f"{len(broken)} of {len(drawn)} mutants were not judged")
-    dead = sum(said[str(mutant)] == "killed" for mutant in drawn)
-    print(f"{dead} of {len(drawn)} killed ({dead / max(1, len(drawn)):.0%})")
-    return 0 if dead >= LEAST * len(drawn) else 1
+    words = Counter(said[str(mutant)] for mutant in drawn)
+    judged = words["killed"] + words["SURVIVED"]
+    dead, late = words["killed"], words["unjudged"]
+    print(f"{dead} of {judged} killed ({dead / max(1, judged):.0%}){f', {late} not judged in time' if late else ''}")
+    return 0 if dead >= LEAST * judged else 1
 
 
 def _copied(copy: Path) -> Path:
@@ -184,13 +253,14 @@ def _results(into: Path) -> dict[str, str]:
     return {mutant: word for word, mutant in (line.split(" ", 1) for line in lines)}
 
 
-def _judge(folder: Path, share: list[Mutant], known: list[dict[str, object]], into: Path, most: float) -> None:
+def _judge(folder: Path, share: list[Mutant], known: list[dict[str, object]] | None, into: Path, most: float) -> None:
     """Judge a worker's share of the mutants in a copy of its own, and write down what became of each."""
     copy = _copied(folder)
-    if share and killed(copy, chosen(share[0], known, most)):
+    if share and known is not None and killed(copy, chosen(share[0], known, most)):
         raise SystemExit("tests fail although nothing was changed")
     for turn, mutant in enumerate(share):
-        line = f"{'killed' if judge(copy, mutant, known, turn, most) else 'SURVIVED'} {mutant}"
+        word = judge_near(copy, mutant, turn, most) if known is None else judge(copy, mutant, known, turn, most)
+        line = f"{word} {mutant}"
         print(line, flush=True)
         with into.open("a", encoding="utf-8") as file:
             file.write(f"{line}\n")

@@ -67,7 +67,7 @@ def predict(
     found = _predictions(outcome, data, explain, sets, interval)
     if threshold is not None:
         found = at_threshold(found, threshold)
-    labels: Sequence[Any] = outcome.classes.tolist()
+    labels: Sequence[object] = outcome.classes.tolist()
     if not found.classes:
         return pd.DataFrame({"prediction": found.labels, **found.more})
     frame = pd.DataFrame(found.scores, columns=[f"score_{label}" for label in labels])
@@ -139,7 +139,7 @@ class Predictions:
     """A label and class scores (in the order of `classes`) per row of a file."""
 
     classes: Sequence[str]
-    labels: Sequence[Any]  # classes by name, or numbers
+    labels: Sequence[object]  # classes by name, or numbers
     scores: Sequence[Sequence[float]]
     ids: Mapping[str, Sequence[str]] = field(default_factory=dict)  # what identifies the rows, where the file has it
     more: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # columns asked for, by name

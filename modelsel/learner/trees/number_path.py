@@ -23,7 +23,7 @@ from modelsel.core.types import Floats, Integers, NumberOutputs, NumberTask, Tab
 from modelsel.learner.base import training_error
 from modelsel.learner.trees.leaf import M_ESTIMATE, MEAN, MEDIAN, Leaf
 from modelsel.learner.trees.number_model import NumberTreeModel, answers
-from modelsel.learner.trees.path import PrunedTree, PrunedTreeCache, PrunedTrees, RoutedRows
+from modelsel.learner.trees.path import PrunedTree, PrunedTreeCache, PrunedTrees, RoutedRows, TreeSettings
 from modelsel.tree.growing.whole_target import exact_sum
 from modelsel.tree.pruning import compact
 from modelsel.tree.routing import route
@@ -119,11 +119,11 @@ class NumberTreePath:
     certain: bool  # every analysis row grew the tree and is predicted by the node that counts it
     _pruned: dict[object, PrunedTreeCache] = field(default_factory=dict)  # by the loss that prunes
 
-    def outputs(self, learners: Sequence[object], table: Table, rows: Integers, scores: bool) -> NumberOutputs:
+    def outputs(self, learners: Sequence[TreeSettings], table: Table, rows: Integers, scores: bool) -> NumberOutputs:
         """Compute the numbers of every learner; learners with the same pruned tree and statistic share them."""
         return NumberOutputs(self._predicted(learners, RoutedRows(self.tree, table, rows)))
 
-    def complexity(self, learners: Sequence[object]) -> Floats:
+    def complexity(self, learners: Sequence[TreeSettings]) -> Floats:
         """Count the leaves that are left for every learner."""
         found = np.empty(len(learners))
         for leaf, own in _by_leaf(learners).items():
@@ -131,7 +131,7 @@ class NumberTreePath:
             found[own] = np.array([standing.leaves for standing in left.different], np.float64)[left.which]
         return found
 
-    def training_error(self, learners: Sequence[Any]) -> Floats:
+    def training_error(self, learners: Sequence[TreeSettings]) -> Floats:
         """Compute every learner's root mean squared error on the analysis rows."""
         found = np.empty(len(learners))
         for leaf, own in _by_leaf(learners).items():
@@ -143,15 +143,15 @@ class NumberTreePath:
                 found[own] = np.array([training_error(self.task, self.rows, one) for one in said])[left.which]
         return found
 
-    def model(self, learner: Any) -> NumberTreeModel:
+    def model(self, learner: TreeSettings) -> NumberTreeModel:
         cut = self.standing(learner).cut
         return NumberTreeModel(compact(self._saying(cut, learner.leaf)))
 
-    def standing(self, learner: Any) -> PrunedTree:
+    def standing(self, learner: TreeSettings) -> PrunedTree:
         """Return the tree that is left for a learner."""
         return self._standings(learner.leaf).of([learner])[0]
 
-    def members(self, learner: Any) -> tuple[Any, ...]:
+    def members(self, learner: Any) -> tuple[TreeSettings, ...]:
         """The learners that one with an open pruning strength (`alpha: path`) stands for on this tree."""
         standings = self._standings(learner.leaf)
         pruners = learner.pruner.members(standings.base(learner), standings.known(learner))
@@ -172,7 +172,7 @@ class NumberTreePath:
         """A cut tree whose leaves say a statistic."""
         return cut if leaf.statistic in (None, MEAN) else replace(cut, prediction=self._statistics.answers(leaf))
 
-    def _predicted(self, learners: Sequence[object], sent: RoutedRows) -> Floats:
+    def _predicted(self, learners: Sequence[TreeSettings], sent: RoutedRows) -> Floats:
         """Number per learner and row."""
         found = np.empty((len(learners), len(sent.rows)))
         for leaf, own in _by_leaf(learners).items():
@@ -199,7 +199,7 @@ class NumberTreePath:
         return float(np.sqrt(exact_sum(tree.numbers.squares[leaves]) / self.evidence.total))
 
 
-def _by_leaf(learners: Sequence[Any]) -> dict[Leaf, list[int]]:
+def _by_leaf(learners: Sequence[TreeSettings]) -> dict[Leaf, list[int]]:
     """Positions of learners by what their leaves say."""
     found: dict[Leaf, list[int]] = {}
     for place, learner in enumerate(learners):

@@ -8,7 +8,7 @@ way, has none.
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import islice
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import kind_of
@@ -28,7 +28,25 @@ SQUARED = "squared error"  # the criterion of numbers, whatever the learner call
 NODES, FEATURES = 40, 12  # shown; each node is looked at again in plain NumPy
 
 
-def facts(studied: SectionContext) -> Mapping[str, Any]:
+class NodeGains(TypedDict):
+    """A node: the tests on the way to it, the weight of its rows by class (of numbers their mean), the gain of each test."""
+
+    mean: NotRequired[float]
+    path: list[str]
+    counts: list[float]
+    gains: list[tuple[str, float]]
+
+
+class GainFacts(TypedDict):
+    """The criterion, the classes, the nodes that are shown and how many more there are."""
+
+    criterion: str
+    classes: list[str]
+    nodes: list[NodeGains]
+    more: int
+
+
+def facts(studied: SectionContext) -> Mapping[str, object]:
     """Compute the gains of all features at the first nodes of the final tree."""
     if studied.tree is None:
         return no_tree(studied)
@@ -43,12 +61,12 @@ def facts(studied: SectionContext) -> Mapping[str, Any]:
     return {"criterion": criterion, "classes": list(task.class_names), "nodes": nodes, "more": inner - len(nodes)}
 
 
-def text(one: Mapping[str, Any]) -> str:
+def text(one: GainFacts) -> str:
     """Write the section for the terminal."""
     return "\n".join(_block(one, node) for node in one["nodes"]) + _more(one)
 
 
-def html(one: Mapping[str, Any]) -> str:
+def html(one: GainFacts) -> str:
     """Write the section for the page."""
     tables = "".join(_table(one, node) for node in one["nodes"])
     said = f"By {one['criterion']}; the test that was made stands first."
@@ -79,7 +97,7 @@ def _node(task: AnyTask, cut: PrunedView, contest: NodeSplits) -> dict[str, obje
     }
 
 
-def _heading(one: Mapping[str, Any], node: Mapping[str, Any]) -> str:
+def _heading(one: GainFacts, node: NodeGains) -> str:
     """Name a node by the way to it and by what its rows are."""
     counts = ", ".join(f"{count:g} {name}" for name, count in zip(one["classes"], node["counts"]) if count)
     if "mean" in node:
@@ -87,7 +105,7 @@ def _heading(one: Mapping[str, Any], node: Mapping[str, Any]) -> str:
     return f"{' and '.join(node['path']) or 'all rows'}: {counts}"
 
 
-def _block(one: Mapping[str, object], node: Mapping[str, Any]) -> str:
+def _block(one: GainFacts, node: NodeGains) -> str:
     """Write the gains of a node as text."""
     shown = _shown(node["gains"])
     width = max((len(name) for name, _ in shown), default=0)
@@ -97,7 +115,7 @@ def _block(one: Mapping[str, object], node: Mapping[str, Any]) -> str:
     return f"{_heading(one, node)}\n{''.join(lines)}"
 
 
-def _table(one: Mapping[str, object], node: Mapping[str, Any]) -> str:
+def _table(one: GainFacts, node: NodeGains) -> str:
     """Write the gains of a node as a table of HTML."""
     rows = "".join(
         f"<tr{' class=winner' if i == 0 else ''}><td>{escape(name)}</td><td class='n'>{_gain(one, gain)}</td></tr>"
@@ -106,7 +124,7 @@ def _table(one: Mapping[str, object], node: Mapping[str, Any]) -> str:
     return f"<figure class='panel'><h3>{escape(_heading(one, node))}</h3><table><tbody>{rows}</tbody></table></figure>"
 
 
-def _gain(one: Mapping[str, object], gain: float) -> str:
+def _gain(one: GainFacts, gain: float) -> str:
     """Write a gain; squares of a target's unit may be of any size."""
     return f"{gain:.6g}" if one["criterion"] == SQUARED else f"{gain:.6f}"
 
@@ -115,5 +133,5 @@ def _shown(gains: Sequence[tuple[str, float]]) -> Sequence[tuple[str, float]]:
     return gains[:FEATURES]
 
 
-def _more(one: Mapping[str, object]) -> str:
+def _more(one: GainFacts) -> str:
     return f"\n{one['more']} more nodes are not shown\n" if one["more"] else ""

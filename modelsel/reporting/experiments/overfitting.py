@@ -6,7 +6,7 @@ analysis rows. Mitchell 1997, *Machine learning*, figure 3.6.
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import numpy as np
 
@@ -21,7 +21,24 @@ LINES = 40
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 940, 330, 60, 20, 20, 290
 
 
-def facts(studied: SectionContext) -> Mapping[str, Any]:
+class SizeCurve(TypedDict):
+    """The trees of an entry by size: leaves, scores on analysis and assessment rows, standard errors; `of`: what is shown."""
+
+    entry: str
+    of: NotRequired[str]
+    sizes: list[float]
+    training: list[float]
+    assessment: list[float]
+    se: list[float]
+
+
+class SizeCurves(TypedDict):
+    """The curves of all entries that have trees of at least three sizes."""
+
+    curves: list[SizeCurve]
+
+
+def facts(studied: SectionContext) -> Mapping[str, object]:
     """Per entry of the space, candidates by size (mean leaves over the folds)."""
     if studied.task.kind == "numbers":
         if studied.measure not in (SQUARED, "rmse"):
@@ -32,12 +49,12 @@ def facts(studied: SectionContext) -> Mapping[str, Any]:
     return {"curves": curves} if curves else {"reason": "no entry of the space has trees of at least three sizes"}
 
 
-def text(one: Mapping[str, Any]) -> str:
+def text(one: SizeCurves) -> str:
     """Write the section for the terminal."""
     return "\n".join(_table(curve) for curve in one["curves"])
 
 
-def html(one: Mapping[str, Any]) -> str:
+def html(one: SizeCurves) -> str:
     """Write the section for the page."""
     said = (
         "Dashed: on the rows that the tree was grown from. Solid: on the assessment rows, with one standard error to each side."
@@ -49,7 +66,7 @@ def _entries(studied: SectionContext) -> list[str]:
     return list(dict.fromkeys(candidate.entry for candidate in studied.selection.candidates))
 
 
-def _curve(studied: SectionContext, entry: str) -> dict[str, Any]:
+def _curve(studied: SectionContext, entry: str) -> SizeCurve:
     """Gather accuracies, or root mean squared errors, by size for the eligible trees of an entry."""
     selection, board = studied.selection, studied.selection.board
     rows = [
@@ -63,31 +80,34 @@ def _curve(studied: SectionContext, entry: str) -> dict[str, Any]:
     by_size = {round(float(board.complexity[i]), 9): i for i in reversed(rows)}
     kept = [by_size[size] for size in sorted(by_size)]
     training, mean, se = selection.means["training_error"][kept], board.mean[kept], board.se[kept]
-    named = {"entry": entry, "sizes": board.complexity[kept].tolist()}
     if studied.task.class_names:
-        return {**named, "training": (1.0 - training).tolist(), "assessment": (1.0 - mean).tolist(), "se": se.tolist()}
-    if studied.measure == SQUARED:
+        training, mean = 1.0 - training, 1.0 - mean
+    elif studied.measure == SQUARED:
         se, mean = np.array([*map(spread, mean, se)]), np.sqrt(mean)
-    return {**named, "of": ROOTED, "training": training.tolist(), "assessment": mean.tolist(), "se": se.tolist()}
+    curve: SizeCurve = {
+        "entry": entry, "sizes": board.complexity[kept].tolist(), "training": training.tolist(), "assessment": mean.tolist(),
+        "se": se.tolist(),
+    }  # fmt: skip
+    return curve if studied.task.class_names else {**curve, "of": ROOTED}
 
 
-def _points(curve: Mapping[str, Any]) -> list[tuple[float, float, float, float]]:
+def _points(curve: SizeCurve) -> list[tuple[float, float, float, float]]:
     return list(zip(curve["sizes"], curve["training"], curve["assessment"], curve["se"], strict=True))
 
 
-def _of(curve: Mapping[str, object]) -> str:
+def _of(curve: SizeCurve) -> str:
     """What a curve shows: accuracy, unless it says otherwise."""
     return str(curve.get("of", ACCURACY))
 
 
-def _best(curve: Mapping[str, Any]) -> tuple[int, str]:
+def _best(curve: SizeCurve) -> tuple[int, str]:
     """Return the position of the best score of the assessment rows, and what it is called."""
     if _of(curve) == ACCURACY:
         return int(np.argmax(curve["assessment"])), "largest"
     return int(np.argmin(curve["assessment"])), "smallest"
 
 
-def _table(curve: Mapping[str, object]) -> str:
+def _table(curve: SizeCurve) -> str:
     """Write the curve as text, with some of its sizes and the best."""
     head = f"{'leaves':>8}  {'training':>8}  {'assessment':>10}  {'se':>6}"
     points, (top, best) = _points(curve), _best(curve)
@@ -101,7 +121,7 @@ def _line(point: Sequence[float], best: str) -> str:
     return f"{size:8.1f}  {score(training):>8}  {score(assessment):>10}  {score(se, assessment):>6}{best}"
 
 
-def _figure(curve: Mapping[str, Any]) -> str:
+def _figure(curve: SizeCurve) -> str:
     """Draw the curve, with its table below."""
     return (
         f"<h3>{escape(curve['entry'])}</h3><figure class='wide' tabindex='0'>{drawn(curve)}</figure>"
@@ -109,7 +129,7 @@ def _figure(curve: Mapping[str, Any]) -> str:
     )
 
 
-def drawn(curve: Mapping[str, Any]) -> str:
+def drawn(curve: SizeCurve) -> str:
     """Both scores against the leaves of the tree, with one standard error."""
     points, (top, best) = _points(curve), _best(curve)
     plot = Plot(WIDTH, HEIGHT, f"{curve['entry']}: {_of(curve)} against leaves")

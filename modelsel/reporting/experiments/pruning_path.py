@@ -9,12 +9,13 @@ other; the least of many scores is optimistic.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from html import escape
-from typing import Any
+from typing import TypedDict, cast
 
 import numpy as np
 
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Candidate, Floats, Scoreboard
+from modelsel.learner.trees.path import TreePath
 from modelsel.pruner.unpruned import Unpruned
 from modelsel.record.candidates import word
 from modelsel.reporting.charts.svg import Plot, Scale, label_of
@@ -35,31 +36,71 @@ ALPHA = 10  # letters of a strength
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 940, 332, 60, 20, 44, 270
 
 
-def facts(studied: SectionContext) -> Mapping[str, Any]:
+class TreeSize(TypedDict):
+    """A tree on all development rows: its leaves and its training error."""
+
+    leaves: int
+    training: float
+
+
+class PruningStep(TreeSize):
+    """What a strength leaves: the critical strength and the one used, the cross-validated score and its standard error."""
+
+    alpha: float
+    used: float
+    mean: float | None
+    se: float | None
+
+
+class StrengthPath(TypedDict):
+    """A tree by strength: `weight` of the rows (none of numbers), the grown tree, steps and those that two rules choose."""
+
+    title: str
+    weight: float | None
+    higher: bool
+    grown: TreeSize
+    steps: list[PruningStep]
+    best: int | None
+    one_standard_error: int | None
+
+
+class PruningFacts(TypedDict):
+    """The paths that are shown, and how many more there are."""
+
+    measure: str
+    paths: list[StrengthPath]
+    more: int
+
+
+def facts(studied: SectionContext) -> Mapping[str, object]:
     """Find the groups of candidates that differ in strength alone, and describe their paths."""
     groups = sorted(_groups(studied.selection.candidates), key=lambda members: float(_cost(studied, members).min()))
     if not groups:
         return {"reason": "no candidates that differ in the strength of cost_complexity alone"}
     numbers = studied.task.kind == "numbers"
     titles = _titles([studied.selection.candidates[members[0]] for members in groups], numbers)
-    paths = [{"title": title, **_path(studied, members)} for title, members in list(zip(titles, groups, strict=True))[:PATHS]]
+    paths = [_path(studied, members, title) for title, members in list(zip(titles, groups, strict=True))[:PATHS]]
     squared = studied.measure == SQUARED
     paths = [{**path, "steps": [*map(_as_root, path["steps"])]} for path in paths] if squared else paths
     measure = ROOTED if squared else studied.measure
     return {"measure": measure, "paths": paths, "more": len(groups) - len(paths), "numbers": numbers}
 
 
-def _as_root(step: Mapping[str, Any]) -> dict[str, Any]:
+def _as_root(step: PruningStep) -> PruningStep:
     """A step whose score is the root of its mean squared error, as its training error is."""
-    return {**step, "mean": root(step["mean"]), "se": spread(step["mean"], step["se"])}
+    return {**step, "mean": root(step["mean"]), "se": _spread(step["mean"], step["se"])}
 
 
-def text(one: Mapping[str, Any]) -> str:
+def _spread(mean: float | None, se: float | None) -> float | None:
+    return None if mean is None or se is None else spread(mean, se)
+
+
+def text(one: PruningFacts) -> str:
     """Write the section for the terminal."""
     return "\n".join(_table(one["measure"], path) for path in one["paths"])
 
 
-def html(one: Mapping[str, Any]) -> str:
+def html(one: PruningFacts) -> str:
     """Write the section for the page."""
     said = (
         f"Leaves and training error are those of the tree on all development rows, cut at each strength; {one['measure']} with "
@@ -72,7 +113,7 @@ def html(one: Mapping[str, Any]) -> str:
 
 def _groups(candidates: Sequence[Candidate]) -> list[list[int]]:
     """Candidates that are one another's twins but for alpha, at least two of them."""
-    groups: dict[Any, list[int]] = {}
+    groups: dict[object, list[int]] = {}
     for i, candidate in enumerate(candidates):
         pruner = getattr(candidate.learner, "pruner", None)
         if pruner is not None and kind_of(pruner) == "cost_complexity":
@@ -97,18 +138,19 @@ def _cost(studied: SectionContext, members: Sequence[int]) -> Floats:
     return cost
 
 
-def _path(studied: SectionContext, members: Sequence[int]) -> dict[str, Any]:
+def _path(studied: SectionContext, members: Sequence[int], title: str) -> StrengthPath:
     """One row per strength, ascending."""
     candidates = studied.selection.candidates
     members = sorted(members, key=lambda i: float(candidates[i].learner.pruner.alpha))
     learners = [candidates[i].learner for i in members]
-    path: Any = path_of(candidates[members[0]], studied.task, studied.seed)
+    path = cast(TreePath, path_of(candidates[members[0]], studied.task, studied.seed))
     first, unpruned = learners[0], [replace(learners[0], pruner=Unpruned())]
     base = truncate(path.tree, first.limits, first.cost_matrix)
     critical = first.pruner.path(base, replace(path.evidence, cost_matrix=first.cost_matrix)).steps()
     training, weight = path.training_error(learners), float(studied.task.row_weights.sum())
     board = _part(studied.selection.board, members)
     return {
+        "title": title,
         "weight": None if studied.task.kind == "numbers" else weight,
         "higher": board.higher_is_better,
         "grown": {"leaves": int(path.complexity(unpruned)[0]), "training": float(path.training_error(unpruned)[0])},
@@ -145,11 +187,11 @@ def _choice(rule: BaseRule, board: Scoreboard) -> int | None:
         return None
 
 
-def _chosen(path: Mapping[str, object], step: int) -> str:
+def _chosen(path: StrengthPath, step: int) -> str:
     return ", ".join(rule for rule in ("best", "one_standard_error") if path[rule] == step)
 
 
-def _table(measure: str, path: Mapping[str, Any]) -> str:
+def _table(measure: str, path: StrengthPath) -> str:
     """Write a path as text."""
     errors = "" if path["weight"] is None else f"{'errors':>12}  "
     head = f"{'alpha':>{ALPHA}}  {'leaves':>6}  {errors}{'training':>8}  {measure:>8}  {'se':>6}  chosen by"
@@ -157,7 +199,7 @@ def _table(measure: str, path: Mapping[str, Any]) -> str:
     shown = _lines(path)
     for i, step in shown:
         scores = f"{score(step['mean']):>8}  {score(step['se'], step['mean']):>6}  {_chosen(path, i)}"
-        lines.append(f"{_strength(step['alpha']):>{ALPHA}}  {_size(step, path['weight'])}  {scores}".rstrip())
+        lines.append(f"{_strength(step['alpha']):>{ALPHA}}  {_size(step, path['weight'], step['mean'])}  {scores}".rstrip())
     left_out = len(path["steps"]) - len(shown)
     return "\n".join([path["title"], *lines, *([f"{left_out} more strengths are not shown"] if left_out else [])]) + "\n"
 
@@ -171,15 +213,15 @@ def _strength(alpha: float) -> str:
     return f"{alpha:.4f}" if alpha < 1000 else f"{alpha:.5g}"
 
 
-def _size(tree: Mapping[str, Any], weight: float | None) -> str:
+def _size(tree: TreeSize, weight: float | None, mean: float | None = None) -> str:
     """Write leaves, errors and training error; of numbers (no weight) their root mean squared error."""
     if weight is None:
-        return f"{tree['leaves']:6d}  {score(tree['training'], tree.get('mean')):>8}"
+        return f"{tree['leaves']:6d}  {score(tree['training'], mean):>8}"
     wrong = f"{tree['training'] * weight:.6g} of {weight:.6g}"
     return f"{tree['leaves']:6d}  {wrong:>12}  {tree['training']:8.4f}"
 
 
-def _lines(path: Mapping[str, Any]) -> list[tuple[int, Mapping[str, Any]]]:
+def _lines(path: StrengthPath) -> list[tuple[int, PruningStep]]:
     """Evenly taken steps of a long path, the chosen ones among them."""
     steps = list(enumerate(path["steps"]))
     kept = set(np.linspace(0, len(steps) - 1, min(LINES, len(steps))).astype(int).tolist())
@@ -187,7 +229,7 @@ def _lines(path: Mapping[str, Any]) -> list[tuple[int, Mapping[str, Any]]]:
     return [(i, step) for i, step in steps if i in kept]
 
 
-def _figure(measure: str, path: Mapping[str, Any]) -> str:
+def _figure(measure: str, path: StrengthPath) -> str:
     """Draw a path, with its table below."""
     return (
         f"<h3>{escape(path['title'])}</h3><figure class='wide' tabindex='0'>{drawn(measure, path)}</figure>"
@@ -195,29 +237,29 @@ def _figure(measure: str, path: Mapping[str, Any]) -> str:
     )
 
 
-def drawn(measure: str, path: Mapping[str, Any]) -> str:
+def drawn(measure: str, path: StrengthPath) -> str:
     """Steps side by side, from the largest tree to the root: score with its error, training error beneath."""
     steps = path["steps"]
     plot = Plot(WIDTH, HEIGHT, f"{measure} and training error along the pruning path")
     across = Scale(-0.5, len(steps) - 0.5, LEFT, WIDTH - RIGHT)
-    scored = [(i, step) for i, step in enumerate(steps) if is_known(step["mean"])]
-    ends = [step["mean"] + side * (step["se"] if is_known(step["se"]) else 0.0) for _, step in scored for side in (-1, 1)]
+    scored = [(i, step["mean"], step["se"]) for i, step in enumerate(steps) if is_known(step["mean"])]
+    ends = [mean + side * (se if is_known(se) else 0.0) for _, mean, se in scored for side in (-1, 1)]
     up = Scale.of([*ends, *(step["training"] for step in steps)], BOTTOM, TOP, log=False)
     plot.axis_left(up, LEFT, WIDTH - RIGHT)
     _labels(plot, across, steps)
     _limit(plot, up, path)
     plot.path([(across(i), up(step["training"])) for i, step in enumerate(steps)], "trend dashed")
     plot.marks([(across(i), up(step["training"])) for i, step in enumerate(steps)], 4, "training")
-    for i, step in scored:
-        if is_known(step["se"]):
-            plot.line(across(i), up(step["mean"] - step["se"]), across(i), up(step["mean"] + step["se"]), "bar s0")
-    plot.path([(across(i), up(step["mean"])) for i, step in scored], "trend")
-    plot.marks([(across(i), up(step["mean"])) for i, step in scored], 0)
+    for i, mean, se in scored:
+        if is_known(se):
+            plot.line(across(i), up(mean - se), across(i), up(mean + se), "bar s0")
+    plot.path([(across(i), up(mean)) for i, mean, _ in scored], "trend")
+    plot.marks([(across(i), up(mean)) for i, mean, _ in scored], 0)
     _choices(plot, across, path)
     return plot.svg()
 
 
-def _labels(plot: Plot, across: Scale, steps: Sequence[Mapping[str, Any]]) -> None:
+def _labels(plot: Plot, across: Scale, steps: Sequence[PruningStep]) -> None:
     """Label the strengths and sizes below the axis."""
     every = -(-len(steps) // 14)
     for i in range(0, len(steps), every):
@@ -229,17 +271,17 @@ def _labels(plot: Plot, across: Scale, steps: Sequence[Mapping[str, Any]]) -> No
     plot.text((LEFT + WIDTH - RIGHT) / 2, BOTTOM + 54, said, "label", "middle")
 
 
-def _limit(plot: Plot, up: Scale, path: Mapping[str, Any]) -> None:
+def _limit(plot: Plot, up: Scale, path: StrengthPath) -> None:
     """One standard error above the least score."""
     if path["best"] is None:
         return
     best, sign = path["steps"][path["best"]], -1 if path.get("higher") else 1
-    if is_known(best["se"]):
+    if is_known(best["mean"]) and is_known(best["se"]):
         level = up(best["mean"] + sign * best["se"])
         plot.line(LEFT, level, WIDTH - RIGHT, level, "guide")
 
 
-def _choices(plot: Plot, across: Scale, path: Mapping[str, object]) -> None:
+def _choices(plot: Plot, across: Scale, path: StrengthPath) -> None:
     """Upright strokes at what the rules choose, with their names above."""
     for place, (step, names) in enumerate(_by_step(path).items()):
         plot.line(across(step), TOP - 6, across(step), BOTTOM, "guide")
@@ -247,7 +289,7 @@ def _choices(plot: Plot, across: Scale, path: Mapping[str, object]) -> None:
         plot.text(across(step), TOP - 12 - 14 * place, names, "strong", side)
 
 
-def _by_step(path: Mapping[str, Any]) -> dict[int, str]:
+def _by_step(path: StrengthPath) -> dict[int, str]:
     return {step: _chosen(path, step) for step in (path["best"], path["one_standard_error"]) if step is not None}
 
 

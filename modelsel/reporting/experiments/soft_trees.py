@@ -5,21 +5,21 @@ Of the study `experiment=soft_trees` and what is made like it: training sets sid
 classification trees*.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from textwrap import fill
 
 import numpy as np
 
+from modelsel.core.types import Floats, Integers
 from modelsel.reporting.context import SectionContext
-from modelsel.reporting.experiments.softening import page as as_page
-from modelsel.reporting.experiments.softening import text as as_text
+from modelsel.reporting.experiments.softening import page
 from modelsel.reporting.experiments.softening.findings import PUBLISHED, judge_findings
 from modelsel.reporting.experiments.softening.grid import METHODS, SofteningGrid, choices, grids
 
 TITLE = "Softened trees beside the published ones"
 
 
-def facts(studied: SectionContext) -> Mapping[str, Any]:
+def facts(studied: SectionContext) -> Mapping[str, object]:
     """Judge the published findings on this study's cells."""
     if studied.measure != "auc":
         return {"reason": f"areas need measure=auc, not {studied.measure}"}
@@ -41,17 +41,17 @@ def facts(studied: SectionContext) -> Mapping[str, Any]:
     }
 
 
-def text(one: Mapping[str, object]) -> str:
+def text(one: page.SofteningFacts) -> str:
     """Write the section for the terminal."""
-    return as_text.text(one)
+    return "\n\n".join(_blocks(one)) + "\n"
 
 
-def html(one: Mapping[str, object]) -> str:
+def html(one: page.SofteningFacts) -> str:
     """Write the section for the page."""
-    return as_page.html(one)
+    return page.html(one)
 
 
-def _kind(grid: SofteningGrid) -> dict[str, Any]:
+def _kind(grid: SofteningGrid) -> page.KindFacts:
     """Sizes and areas of one kind of tree, per training set and over all trees."""
     every, hard, searched = np.arange(grid.sets), grid.best("hard"), "auc" if grid.asked("auc") else "DR(1)"
     soft = grid.best_area(searched) if grid.asked(searched) else np.full(grid.sets, np.nan)
@@ -70,7 +70,7 @@ def _kind(grid: SofteningGrid) -> dict[str, Any]:
     }
 
 
-def _method(grid: SofteningGrid, method: str) -> dict[str, object]:
+def _method(grid: SofteningGrid, method: str) -> page.MethodFacts:
     """Sum up one softening: mean area over the best trees and over all, and on how many trees it is better than hard."""
     gain = grid.pooled(method) - grid.pooled("hard")
     laplace = grid.pooled(method, "laplace") - grid.pooled(method)
@@ -83,15 +83,46 @@ def _method(grid: SofteningGrid, method: str) -> dict[str, object]:
     }
 
 
-def _trees(grid: SofteningGrid) -> list[dict[str, object]]:
+def _trees(grid: SofteningGrid) -> list[dict[str, float | None]]:
     names = ("hard", "DR(1)", "auc")
     columns = [grid.splits[grid.distinct], *(grid.pooled(name) for name in names)]
     return [{"splits": int(row[0]), **dict(zip(names, map(_number, row[1:])))} for row in zip(*columns, strict=True)]
 
 
-def _three(values: Any) -> list[float]:
+def _three(values: Floats | Integers) -> list[float]:
     return [float(values.min()), float(np.median(values)), float(values.max())]
 
 
 def _number(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
+
+
+WIDTH = 108
+
+
+def _blocks(one: page.SofteningFacts) -> Iterator[str]:
+    """Yield its blocks: tables, then findings."""
+    yield fill(" ".join(page.notes(one)), WIDTH)
+    yield columns(page.overview(one))
+    for kind in one["kinds"]:
+        yield f"{page.NAMES[kind]}\n{columns(page.per_set(one, kind))}"
+        yield columns(page.methods(one, kind))
+    if one["choices"]:
+        yield f"{columns(page.choices(one))}\n{fill(page.price_of_peeking(one), WIDTH)}"
+    yield "\n".join(_finding(*row) for row in page.findings(one)[1:])
+
+
+def columns(rows: Sequence[Sequence[str]]) -> str:
+    """Words under one another, the first column to the left, the others to the right.
+
+    >>> print(columns([["a", "bb"], ["ccc", "d"]]))
+    a    bb
+    ccc   d
+    """
+    widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
+    lines = ("  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:]))]) for row in rows)
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _finding(number: str, sentence: str, verdict: str, figures: str) -> str:
+    return fill(f"{number} {sentence}: {verdict.upper()}; {figures}", WIDTH, subsequent_indent="     ")

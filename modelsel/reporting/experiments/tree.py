@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from html import escape
-from typing import Any
+from typing import TypedDict
 
 from modelsel.reporting.context import SectionContext, no_tree
 from modelsel.tree.export.rules import to_text
@@ -10,16 +10,22 @@ from modelsel.tree.export.rules import to_text
 TITLE = "The tree"
 
 
-def facts(studied: SectionContext) -> Mapping[str, Any]:
+class TreeFacts(TypedDict):
+    """The final tree as indented text."""
+
+    text: str
+
+
+def facts(studied: SectionContext) -> Mapping[str, object]:
     """Write the final tree as text, where it is one."""
     return {"text": to_text(studied.tree.cut)} if studied.tree else no_tree(studied)
 
 
-def text(one: Mapping[str, object]) -> str:
+def text(one: TreeFacts) -> str:
     """Write the section for the terminal."""
-    return str(one["text"])
+    return one["text"]
 
 
-def html(one: Mapping[str, Any]) -> str:
+def html(one: TreeFacts) -> str:
     """Write the section for the page."""
     return f"<pre>{escape(one['text'])}</pre>"

@@ -6,6 +6,7 @@ Areas are 100 AUC on the assessment rows, means over distinct trees or over trai
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypedDict
 
 import numpy as np
 
@@ -41,7 +42,16 @@ class Case:
 Judge = Callable[[Case], Verdict]
 
 
-def judge_findings(found: Mapping[str, SofteningGrid], data: str) -> Iterator[dict[str, object]]:
+class JudgedFinding(TypedDict):
+    """A published sentence, the verdict on it, and the figures that it rests on."""
+
+    number: int
+    sentence: str
+    verdict: str
+    figures: str
+
+
+def judge_findings(found: Mapping[str, SofteningGrid], data: str) -> Iterator[JudgedFinding]:
     """Number, the published sentence, verdict and the figures it rests on."""
     case = Case(found, data)
     for number, (sentence, judge) in enumerate(zip(FINDINGS, JUDGES, strict=True), 1):

@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
+from numpy.typing import NDArray
 
 from modelsel.core.spec import kind_of, resolved
 from modelsel.core.types import Booleans, Candidate, Floats, Integers
@@ -134,7 +135,31 @@ def _entries(trees: list[dict[tuple[int, int], int]]) -> Iterator[tuple[tuple[in
 # on these rows has none.
 
 
-def choices(results: Results, grid: SofteningGrid) -> list[dict[str, object]]:
+class ChosenTree(TypedDict):
+    """A tree of the grid, softened in a way: its splits, the softening and the leaf score, and its area."""
+
+    splits: int
+    method: str
+    leaf: str
+    area: float
+
+
+class HonestChoice(ChosenTree):
+    """The same with the area on the rows held back, by which it was chosen, and DeLong's interval."""
+
+    held_back: float
+    interval: list[float]
+
+
+class SetChoices(TypedDict):
+    """Both choices of a training set."""
+
+    set: int
+    paper: ChosenTree
+    honest: HonestChoice
+
+
+def choices(results: Results, grid: SofteningGrid) -> list[SetChoices]:
     """Per training set the paper's choice and the honest one; none where no rows were held back to choose by."""
     if not np.isfinite(grid.held_back).any(axis=(0, 1, 2)).all():
         return []
@@ -143,27 +168,27 @@ def choices(results: Results, grid: SofteningGrid) -> list[dict[str, object]]:
     return [_set(grid, k, honest[k], intervals[k]) for k in range(grid.sets)]
 
 
-def _set(grid: SofteningGrid, k: int, honest: tuple[int, int, int], interval: tuple[float, float]) -> dict[str, object]:
+def _set(grid: SofteningGrid, k: int, honest: tuple[int, int, int], interval: tuple[float, float]) -> SetChoices:
     """Describe both choices of one training set."""
     paper = _largest(grid.area[..., k], grid.splits[:, k])
     return {
         "set": k,
-        "paper": {**_words(grid, k, paper), "area": float(grid.area[(*paper, k)])},
+        "paper": _chosen(grid, k, paper),
         "honest": {
-            **_words(grid, k, honest),
-            "area": float(grid.area[(*honest, k)]),
+            **_chosen(grid, k, honest),
             "held_back": float(grid.held_back[(*honest, k)]),
             "interval": list(interval),
         },
     }
 
 
-def _words(grid: SofteningGrid, k: int, place: tuple[int, int, int]) -> dict[str, object]:
+def _chosen(grid: SofteningGrid, k: int, place: tuple[int, int, int]) -> ChosenTree:
     tree, method, leaf = place
-    return {"splits": int(grid.splits[tree, k]), "method": METHODS[method], "leaf": LEAVES[leaf]}
+    area = float(grid.area[(*place, k)])
+    return {"splits": int(grid.splits[tree, k]), "method": METHODS[method], "leaf": LEAVES[leaf], "area": area}
 
 
-def _largest(area: Floats, splits: Any) -> tuple[int, int, int]:
+def _largest(area: Floats, splits: NDArray[np.generic]) -> tuple[int, int, int]:
     """Tree, method and leaf score of the largest area; of equals the smallest tree, then the first method and leaf score."""
     even = np.argwhere(area >= np.nanmax(area) - 1e-9)
     first = min(even.tolist(), key=lambda place: (splits[place[0]], place))

@@ -2,20 +2,67 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from typing import Any
+from typing import TypedDict
 
 from modelsel.reporting.charts.svg import Plot, Scale
-from modelsel.reporting.experiments.softening.findings import PUBLISHED, HardTreeFigures
+from modelsel.reporting.experiments.softening.findings import PUBLISHED, HardTreeFigures, JudgedFinding
+from modelsel.reporting.experiments.softening.grid import ChosenTree, SetChoices
+
+
+class BestOfSet(TypedDict):
+    """The best hard tree of a training set, the best softened one, and the smallest softened tree that is not worse."""
+
+    hard: float
+    splits: int
+    soft: float | None
+    smallest: int
+
+
+class MethodFacts(TypedDict):
+    """A softening: mean area over the best trees and over all, what it gains, and on how many trees."""
+
+    best: float
+    mean: float
+    gain: float
+    better: float
+    laplace: float | None
+
+
+class KindFacts(TypedDict):
+    """Sizes and areas of one kind of tree; `each` has splits and areas of each tree."""
+
+    trees: int
+    splits: list[float]
+    area: list[float]
+    softened_by: str
+    best: list[BestOfSet]
+    methods: dict[str, MethodFacts]
+    each: list[dict[str, float | None]]
+
+
+class SofteningFacts(TypedDict):
+    """What the study found about softened trees, beside what was published."""
+
+    data: str
+    published: str | None
+    sets: int
+    rows: int
+    assessed: int
+    scores: int
+    kinds: dict[str, KindFacts]
+    findings: list[JudgedFinding]
+    choices: list[SetChoices]
+
 
 TAGS = {"reproduced": "winner-tag", "in part": "medium", "not reproduced": "high"}
 
 
-def html(one: Mapping[str, object]) -> str:
+def html(one: SofteningFacts) -> str:
     """Write the section for the page."""
     return "".join(_parts(one))
 
 
-def _parts(one: Mapping[str, Any]) -> Iterator[str]:
+def _parts(one: SofteningFacts) -> Iterator[str]:
     """Yield its parts: findings, tables, charts, choices."""
     yield f"<p>{escape(' '.join(notes(one)))}</p>"
     yield f"<h3>Fourteen published findings</h3>{''.join(map(_finding, one['findings']))}"
@@ -30,7 +77,7 @@ def _parts(one: Mapping[str, Any]) -> Iterator[str]:
         yield _table(choices(one))
 
 
-def _finding(each: Mapping[str, Any]) -> str:
+def _finding(each: JudgedFinding) -> str:
     """Write a finding with its verdict."""
     tag = TAGS.get(each["verdict"], "info")
     return (
@@ -51,7 +98,7 @@ def _row(row: Sequence[str]) -> str:
     return f"<tr{soft}>{cells}</tr>"
 
 
-def _scatter(kinds: Mapping[str, Any]) -> str:
+def _scatter(kinds: Mapping[str, KindFacts]) -> str:
     """Draw best hard against best softened trees."""
     drawn = {name: kind for name, kind in kinds.items() if all(each["soft"] is not None for each in kind["best"])}
     if not drawn:
@@ -63,7 +110,7 @@ def _scatter(kinds: Mapping[str, Any]) -> str:
     return f"<div class='keys'>{keys}</div><figure class='panel' style='max-width:34rem'>{scatter(drawn)}</figure>"
 
 
-def _sizes(kind: Mapping[str, Any]) -> str:
+def _sizes(kind: KindFacts) -> str:
     names = [name for name in ("hard", "DR(1)", "auc") if all(tree[name] is not None for tree in kind["each"])]
     keys = "".join(key(series, escape(name)) for series, name in enumerate(names))
     return f"<div class='keys'>{keys}</div><figure class='wide' tabindex='0'>{sizes(kind['each'])}</figure>"
@@ -75,10 +122,12 @@ SIDE, LEFT, TOP, BOTTOM = 420, 52, 14, 360
 WIDTH, HEIGHT, RIGHT, FOOT = 940, 330, 20, 290
 
 
-def scatter(kinds: Mapping[str, Any]) -> str:
+def scatter(kinds: Mapping[str, KindFacts]) -> str:
     """A mark per training set and kind of tree: best hard tree across, best tree softened by AUC (or by range) up."""
     plot = Plot(SIDE + 60, BOTTOM + 44, "best hard tree against best softened tree, 100 AUC")
-    points = {name: [(one["hard"], one["soft"]) for one in kind["best"]] for name, kind in kinds.items()}
+    points = {
+        name: [(one["hard"], one["soft"]) for one in kind["best"] if one["soft"] is not None] for name, kind in kinds.items()
+    }
     reach = [value for each in points.values() for point in each for value in point]
     across, up = Scale.of(reach, LEFT, SIDE + 40, log=False), Scale.of(reach, BOTTOM, TOP, log=False)
     plot.axis_left(up, LEFT, SIDE + 40)
@@ -89,17 +138,22 @@ def scatter(kinds: Mapping[str, Any]) -> str:
     return plot.svg()
 
 
-def sizes(trees: Sequence[Mapping[str, Any]]) -> str:
+def sizes(trees: Sequence[Mapping[str, float | None]]) -> str:
     """A mark per tree: hard, softened by range, softened by search for AUC."""
     plot = Plot(WIDTH, HEIGHT, "area against size, hard and softened, 100 AUC")
-    methods = [name for name in ("hard", "DR(1)", "auc") if all(tree[name] is not None for tree in trees)]
-    across = Scale.of([tree["splits"] for tree in trees], LEFT + 10, WIDTH - RIGHT, log=False)
-    up = Scale.of([tree[name] for tree in trees for name in methods], FOOT, TOP, log=False)
+    splits = _known(trees, "splits")
+    areas = [found for name in ("hard", "DR(1)", "auc") if len(found := _known(trees, name)) == len(trees)]
+    across = Scale.of(splits, LEFT + 10, WIDTH - RIGHT, log=False)
+    up = Scale.of([area for found in areas for area in found], FOOT, TOP, log=False)
     plot.axis_left(up, LEFT, WIDTH - RIGHT)
     plot.axis_below(across, TOP, FOOT, "splits", 10)
-    for series, name in enumerate(methods):
-        plot.marks([(across(tree["splits"]), up(tree[name])) for tree in trees], series)
+    for series, found in enumerate(areas):
+        plot.marks([(across(x), up(y)) for x, y in zip(splits, found, strict=True)], series)
     return plot.svg()
+
+
+def _known(trees: Sequence[Mapping[str, float | None]], name: str) -> list[float]:
+    return [value for tree in trees if (value := tree[name]) is not None]
 
 
 def key(series: int, words: str) -> str:
@@ -115,7 +169,7 @@ NAMES = {"cart": "CART (deviance sequence)", "c45": "C4.5 (paper: C5.0)"}
 Rows = list[list[str]]
 
 
-def notes(one: Mapping[str, Any]) -> Iterator[str]:
+def notes(one: SofteningFacts) -> Iterator[str]:
     """Yield the notes to be read before the numbers."""
     yield (
         f"{one['data']}: {one['sets']} training sets of {one['rows']:,} rows, {one['assessed']:,} assessment rows; areas are "
@@ -129,7 +183,7 @@ def notes(one: Mapping[str, Any]) -> Iterator[str]:
         yield f"The paper’s training sets have {published.rows:,} rows: these are smaller, and so are trees and areas."
 
 
-def overview(one: Mapping[str, Any]) -> Rows:
+def overview(one: SofteningFacts) -> Rows:
     """Sizes and hard areas, ours above the paper's."""
     published = PUBLISHED.get(one["data"])
     rows = [["", "trees", "splits min / med / max", "100 AUC hard min / med / max"]]
@@ -141,7 +195,7 @@ def overview(one: Mapping[str, Any]) -> Rows:
     return rows
 
 
-def per_set(one: Mapping[str, Any], kind: str) -> Rows:
+def per_set(one: SofteningFacts, kind: str) -> Rows:
     """A column per training set. The paper's sets are others: its columns stand in its own order."""
     found, published = one["kinds"][kind]["best"], PUBLISHED.get(one["data"])
     by = one["kinds"][kind]["softened_by"]
@@ -157,7 +211,7 @@ def per_set(one: Mapping[str, Any], kind: str) -> Rows:
     return rows
 
 
-def methods(one: Mapping[str, Any], kind: str) -> Rows:
+def methods(one: SofteningFacts, kind: str) -> Rows:
     """Make the rows of the table of softenings."""
     rows = [["softening", "best tree, mean over sets", "mean over trees", "less hard", "better on", "Laplace adds"]]
     for name, each in one["kinds"][kind]["methods"].items():
@@ -167,7 +221,7 @@ def methods(one: Mapping[str, Any], kind: str) -> Rows:
     return rows
 
 
-def choices(one: Mapping[str, Any]) -> Rows:
+def choices(one: SofteningFacts) -> Rows:
     """The paper's choice and the honest one, per training set."""
     rows = [["set", "by assessment rows", "100 AUC", "without them", "held back", "100 AUC", "95 % of one look"]]
     for each in one["choices"]:
@@ -180,7 +234,7 @@ def choices(one: Mapping[str, Any]) -> Rows:
     return rows
 
 
-def price_of_peeking(one: Mapping[str, Any]) -> str:
+def price_of_peeking(one: SofteningFacts) -> str:
     """Say how much better the paper's way of choosing looks."""
     paper, honest = ([each[by]["area"] for each in one["choices"]] for by in ("paper", "honest"))
     gaps = [peeked - looked for peeked, looked in zip(paper, honest, strict=True)]
@@ -196,14 +250,14 @@ def price_of_peeking(one: Mapping[str, Any]) -> str:
     )
 
 
-def findings(one: Mapping[str, Any]) -> Rows:
+def findings(one: SofteningFacts) -> Rows:
     """Make the rows of the table of findings."""
     rows = [["", "published finding", "here", "figures"]]
     rows += [[f"({each['number']})", each["sentence"], each["verdict"], each["figures"]] for each in one["findings"]]
     return rows
 
 
-def _choice(chosen: Mapping[str, object]) -> str:
+def _choice(chosen: ChosenTree) -> str:
     leaf = ", Laplace" if chosen["leaf"] == "laplace" else ""
     return f"{chosen['method']}, {chosen['splits']} splits{leaf}"
 
