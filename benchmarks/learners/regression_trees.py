@@ -46,8 +46,9 @@ DEPTHS, SPLITS, LEAVES = [*range(1, 25), None], [*range(2, 22, 2)], (1, 2, 5, 10
 SAMPLE = {"max_depth": [4, 12, None], "min_samples_leaf": [1, 5]}
 BOUND = {
     5: "",
-    1: "Of the samples of a profile of growing 12,000 rows a third fell on the search of sorted columns, a fourth on nodes of "
-    "up to sixteen rows (where the wait for a row's codes is the largest part), a fourth on parting columns.",
+    1: "Of the time of a fit on 12,000 rows half to three fifths are the growing kernel's (two fifths of that nodes of up to "
+    "sixteen rows, the rest search and parting of sorted columns), a seventh sorts the columns, a tenth puts the tree "
+    "together, and calls take the rest.",
 }
 DRAWS, SHARE, STRENGTHS = 3, 0.7, 20
 RPART = """
