@@ -110,8 +110,10 @@ def reveal(session: LedgerSession, go: ApprovedLook, released: Released) -> Reve
     """Commit the answer; where another process resolved the same intent meanwhile, its answer stands."""
     plan, units, nats = go.facts.plan, go.facts.units, go.facts.nats
     limits = released.interval(go.facts.n, nats, units, plan) if go.facts.certified else None
-    facts = {"intent": go.facts.id, "symbol": released.symbol, "score": released.score, "errors": released.errors,
-             "price": released.price, "interval": limits, "released": asdict(released)}  # fmt: skip
+    facts: dict[str, object] = {
+        "intent": go.facts.id, "symbol": released.symbol, "score": released.score, "errors": released.errors,
+        "price": released.price, "interval": limits, "released": asdict(released),
+    }  # fmt: skip
     if released.above is not None:
         beyond = count_limits((released.above, released.above), go.facts.n, nats, units)
         facts["above"] = {"rows": released.above, "interval": beyond}

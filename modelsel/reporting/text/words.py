@@ -137,7 +137,7 @@ def beside(result: TestResult, unit: str = "") -> str:
     )
     value = f"{shown(said['score'])} {unit}".strip()
     above = said.get("above")  # not in records of earlier versions
-    more = f"; {plural(above['rows'], 'row')} of {result.n:,} above that, {interval(above['interval'])} of all" if above else ""
+    more = f"; {above['rows']:,} of {plural(result.n, 'row')} above that, {interval(above['interval'])} of all" if above else ""
     return f"{name} {value}, {limits}, each error counted at most {with_unit(said['cap'], unit)}{more}"
 
 
@@ -152,7 +152,7 @@ def _quantiles(said: Sequence[Mapping[str, Any]], end: float, level: float, unit
     def edge(value: float | None) -> str:
         return f"above {number(end)}" if value is None else number(value)
 
-    parts = []
+    parts: list[str] = []
     for one in said:
         low, high = one["interval"]
         verb, what = ("are ", f"{percent(level)} interval ") if not parts else ("", "")
