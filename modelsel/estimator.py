@@ -37,7 +37,7 @@ from modelsel.core.types import (
 from modelsel.dataset.tables.frame import as_pandas, describe_columns
 from modelsel.dataset.tables.frame import table as frame_table
 from modelsel.dataset.tables.in_memory import is_frame
-from modelsel.dataset.tables.matrix import finite_sum, numeric_features, plain_labels, plain_matrix
+from modelsel.dataset.tables.matrix import finite_sum, numeric_features, plain_labels, plain_matrix, plain_numbers
 from modelsel.dataset.tables.source import of_columns
 from modelsel.learner.trees.model import TreeModel
 from modelsel.learner.trees.number_model import NumberTreeModel
@@ -452,7 +452,7 @@ class Classifier(ClassifierMixin, LearnerEstimator):  # type: ignore[misc]
         ['b']
         """
         table = self._known(X)
-        labels: NDArray[Any] = self.classes_.take(self.final_.predict(table))
+        labels: NDArray[np.generic] = self.classes_.take(self.final_.predict(table))
         return labels
 
     @available_if(has_probabilities)  # type: ignore[untyped-decorator]
@@ -589,7 +589,7 @@ class Regressor(RegressorMixin, LearnerEstimator):  # type: ignore[misc]
         self._check_target()
         return self._fit_on(numbers_of(self, X, y, sample_weight))
 
-    def predict(self, X: Any) -> Floats:
+    def predict(self, X: object) -> Floats:
         """Predict the number of each row.
 
         Parameters
@@ -617,7 +617,7 @@ class Regressor(RegressorMixin, LearnerEstimator):  # type: ignore[misc]
         return tags
 
 
-def task_of(estimator: object, X: object, y: object, sample_weight: Any = None) -> tuple[Task, NDArray[np.generic]]:
+def task_of(estimator: object, X: object, y: object, sample_weight: object = None) -> tuple[Task, NDArray[np.generic]]:
     """The task of a call of `fit`, and the labels of its classes; the estimator learns its features' number and names."""
     table, y = _training(estimator, X, y)
     if not countable(y):
@@ -650,7 +650,7 @@ def _training(estimator: Any, X: Any, y: Any, numeric: bool = False) -> tuple[Ta
             raise ValueError(f"Found {X.shape[0]} sample(s) of {X.shape[1]} feature(s) and {len(labels)} label(s).")
         frame = as_pandas(X)
         return frame_table(frame, describe_columns(frame)), labels
-    if _plain(estimator, X) and plain_labels(y, len(X)) and finite_sum(X):
+    if _plain(estimator, X) and (plain_labels(y, len(X)) or (numeric and plain_numbers(y, len(X)))) and finite_sum(X):
         values, labels, estimator.n_features_in_ = X, y, X.shape[1]
     else:
         values, labels = validate_data(estimator, X, y, dtype=np.float64, ensure_all_finite="allow-nan", y_numeric=numeric)

@@ -13,11 +13,12 @@ does, the shares of rows off by more than t and than b, and the mean of errors c
     squares     mean squared error, likewise
     turns       the three of them in turn
     shrunk      absolute errors, of a row less at each look, which row the attacker says
+    quantiles   what half of the rows, and nine in ten, are off by at most, beside the share
 
 and with noise that has no variance (t of 2 degrees of freedom, times 0.3) or is lopsided (exp of a standard normal, less its
 median, times 0.3), the cap at its usual place for each: what a guess of the median exceeds for one row in a hundred:
 
-    t2 absolute, t2 squares, log-normal absolute, log-normal squares
+    t2 absolute, t2 squares, t2 quantiles, log-normal absolute, log-normal squares, log-normal quantiles
 """
 
 import argparse
@@ -30,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import integrate
+from scipy import integrate, optimize
 from scipy.stats import lognorm
 from scipy.stats import t as student
 
@@ -39,20 +40,24 @@ from modelsel.core.types import Feature, Floats, Integers, NumberOutputs, Number
 from modelsel.guard.bounded_losses import SealedSide, form_of, plan_release
 from modelsel.guard.gate import Gate
 from modelsel.guard.labels import wrong
-from modelsel.guard.release import Counts, LabelSummary, count_limits
+from modelsel.guard.release import Counts, LabelSummary, QuantileRelease, count_limits, shown_quantiles
 from modelsel.guard.requests import LookRequest, OutOfFold, SelectionSummary, TestSetDeclaration
 from modelsel.ledger.home import Home
 from modelsel.measure.capped import CappedError
+from modelsel.measure.quantiles import ErrorQuantiles
 from modelsel.measure.within import Within
 from modelsel.statistics.certificate import SpendingState
+from modelsel.statistics.quantiles import plan_quantile
 from modelsel.study.look import word_answer
 
 HEAVY = tuple(f"{law} {asked}" for law in ("t2", "log-normal") for asked in ("absolute", "squares"))
-SCENARIOS = ("share", "tolerances", "absolute", "squares", "turns", "shrunk", *HEAVY)
+MEDIANS = ("quantiles", "t2 quantiles", "log-normal quantiles")
+SCENARIOS = ("share", "tolerances", "absolute", "squares", "turns", "shrunk", *HEAVY, *MEDIANS)
 ROWS, CHOOSING, LOOKS, DELTA, MOST = 100, 300, 20, 0.05, 41
 STEP, TOLERANCES = 1.0, (0.4, 0.7, 1.0, 1.4)
 SPREAD, USUAL = 0.3, "t3"
-Question = Within | CappedError
+QUANTILES = (0.5, 0.9)
+Question = Within | CappedError | ErrorQuantiles
 Told = tuple[float, tuple[float, float] | None, dict[str, Any]]  # a share with its interval, and what stands beside
 
 
@@ -92,6 +97,12 @@ def truth(law: Law, measure: Question) -> float:
     return float(integrate.quad(slope, 0, measure.cap, points=[SPREAD, 2 * STEP], limit=200)[0])
 
 
+@cache
+def quantile(law: Law, q: float) -> float:
+    """What the absolute error of every prediction of ±STEP is at most, with this probability."""
+    return float(optimize.brentq(lambda error: law.beyond(error) - (1 - q), 0.0, 1e3, xtol=1e-12))
+
+
 @dataclass
 class NumberAttack:
     """One run against one set of numbers: what was answered, spent and missed so far; with a gate, by that gate."""
@@ -128,6 +139,12 @@ class NumberAttack:
             self._check(beside["interval"], truth(self.law, measure))
             self._check(beside["above"]["interval"], truth(self.law, Within(measure.cap)))
             return truth(self.law, measure) - beside["score"]
+        for one in beside.get("quantiles", ()):
+            low, high = one["interval"]
+            right = quantile(self.law, one["q"])
+            self.missed |= not (low < right and (high is None or right <= high))
+        if beside:
+            return quantile(self.law, QUANTILES[0]) - (beside["quantiles"][0]["value"] or measure.end)
         return truth(self.law, measure) - share
 
     def _check(self, limits: tuple[float, float] | None, right: float) -> None:
@@ -138,17 +155,25 @@ class NumberAttack:
         target, n = self.task.target[rows], len(rows)
         count = int(wrong(measure, said, target, 0).sum())
         capped = isinstance(measure, CappedError)
-        nats = SpendingState(self.looks, self.spent, None, False).nats(DELTA / (3 if capped else 1))
+        quantiles = isinstance(measure, ErrorQuantiles)
+        nats = SpendingState(self.looks, self.spent, None, False).nats(DELTA / (3 if capped or quantiles else 1))
         foreseen = (float(wrong(measure, self.seen.outputs, self.seen.truth, 0).mean()), CHOOSING)
         score = float(measure.losses(target, said, 0).mean())
-        channel, losses, above = Counts(n, foreseen), None, None
+        channel, losses, above, within = Counts(n, foreseen), None, None, ()
+        if quantiles:
+            plans = tuple(plan_quantile(q, n, lambda c: count_limits((c, c), n, nats)) for q in measure.quantiles)
+            shares = tuple(one / CHOOSING for one in measure.within(self.seen.truth, self.seen.outputs))
+            channel = QuantileRelease(channel, measure.grid, plans, shares, CHOOSING)
+            within = measure.within(target, said)
         if capped:
             form = form_of(measure, 0, self.seen)
             channel = plan_release(form, self.seen, SealedSide(said, None, None), nats, None, foreseen)
             losses, above = form.losses(target, said, None, None), form.above(target, said)
-        shown = channel.release(LabelSummary(n, count, score, (), float(n), losses, above))
+        shown = channel.release(LabelSummary(n, count, score, (), float(n), losses, above, within))
         self.spent += shown.price
         limits = count_limits((count, count), n, nats)
+        if quantiles:
+            return count / n, limits, {"quantiles": shown_quantiles(channel.facts, shown.places)}
         if above is None:
             return count / n, limits, {}
         beside = {"score": shown.score, "interval": shown.interval(n, nats, None, channel.facts),
@@ -176,6 +201,8 @@ def question(scenario: str, attack: NumberAttack, turn: int) -> Question:
     usual = TOLERANCES[2]
     if scenario == "tolerances":
         return Within(max(attack.best, key=attack.best.__getitem__) if turn % 2 else TOLERANCES[turn // 2 % len(TOLERANCES)])
+    if scenario in MEDIANS:
+        return ErrorQuantiles(usual, attack.law.cap, QUANTILES)
     powers = {"absolute": (1,), "shrunk": (1,), "squares": (2,), "share": (0,), "turns": (0, 1, 2)}[scenario.split()[-1]]
     power = powers[turn % len(powers)]
     return CappedError(usual, attack.law.cap, power) if power else Within(usual)
@@ -183,7 +210,7 @@ def question(scenario: str, attack: NumberAttack, turn: int) -> Question:
 
 def missed(scenario: str, rng: np.random.Generator, home: Path | None = None) -> bool:
     """One run: does any look miss?"""
-    law = LAWS[scenario.split()[0] if scenario in HEAVY else USUAL]
+    law = LAWS[scenario.split()[0] if " " in scenario else USUAL]
     attack, rows = NumberAttack(rng, home, law), np.arange(ROWS)
     for turn in range(LOOKS):
         signs, measure = rng.choice([-1.0, 1.0], ROWS), question(scenario, attack, turn)

@@ -305,7 +305,7 @@ def _split_overrides(overrides: Sequence[Any], data: Any) -> tuple[list[str], ob
     return words, data if first is None else first
 
 
-def _with(settings: Mapping[str, Any], dataset: Mapping[str, object]) -> dict[str, Any]:
+def _with(settings: Mapping[str, Any], dataset: Mapping[str, object]) -> dict[str, object]:
     """Settings with what was said of the data; `dataset={...}` beside it adds features, costs, missing, ..."""
     said = settings.get("dataset") or {}
     own = {"kind": said} if isinstance(said, str) else dict(said)

@@ -48,7 +48,7 @@ class Found:
     kind: str
     cls: Any
     values: Mapping[str, Any]
-    levels: tuple[Mapping[str, Any], ...] = ()  # what each place says: the specification itself, then the files it leads to
+    levels: tuple[Mapping[str, object], ...] = ()  # what each place says: the specification itself, then the files it leads to
 
 
 @dataclass
@@ -410,7 +410,7 @@ def _stopping(learner: Any, scheme: Any, seed: int) -> Any:
     return replace(learner, validation=scheme, validation_seed=seed if seed and not hasattr(scheme, "seed") else None)
 
 
-def _operating(decision: object, threshold: Any, measure: Any) -> Any:
+def _operating(decision: object, threshold: Any, measure: Any) -> object:
     """Return the decision that `threshold` is short for; `path` takes the study's measure, where that reads classes."""
     if threshold is None or (decision is not None and kind_of(decision) == "costs" and threshold in (PATH, OUTER_PATH)):
         return decision

@@ -208,7 +208,7 @@ def _file(name: object, builder: Builder) -> Mapping[str, object]:
 
 
 def _pairs(
-    entry: str, text: Any, builder: Builder, searched: tuple[int, SearchSettings], where: str
+    entry: str, text: object, builder: Builder, searched: tuple[int, SearchSettings], where: str
 ) -> Iterator[tuple[int, tuple[Any, Any]]]:
     """Yield the candidates of an entry of a space with their trials: all of them (trial 0), or a draw."""
     seed, search = searched

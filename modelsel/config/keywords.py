@@ -112,7 +112,7 @@ def _undot(settings: Mapping[str, object]) -> dict[str, object]:
     return out
 
 
-def _named(value: object) -> Any:
+def _named(value: object) -> object:
     return {KIND: value} if isinstance(value, str) else {} if value is None else value
 
 
@@ -144,5 +144,5 @@ def _plain(value: object, where: str, problems: list[Problem]) -> object:
     return None
 
 
-def _in_order(values: Any) -> Iterator[Any]:
+def _in_order(values: Any) -> Iterator[object]:
     return iter(sorted(values, key=str) if isinstance(values, set | frozenset) else values)

@@ -157,7 +157,7 @@ def _trusted(overrides: tuple[str, ...]) -> Mapping[str, object]:
     return _flat(_node(load(Folders.of(), list(overrides), overrides)))
 
 
-def _node(config: DictConfig) -> Mapping[str, Any]:
+def _node(config: DictConfig) -> Mapping[str, object]:
     node: Any = OmegaConf.to_container(config.hydra, resolve=False)
     return dict(node)
 

@@ -187,8 +187,8 @@ class Either:
 class Combined:
     """`make(**fixed, **chosen)` for every combination of the fields' options."""
 
-    make: Callable[..., Any]
-    fixed: Mapping[str, Any]
+    make: Callable[..., object]
+    fixed: Mapping[str, object]
     fields: Mapping[str, Options]
 
     @property

@@ -107,7 +107,7 @@ def _closeness(columns: str) -> int:
     return int(any(letter in columns for letter in "*?["))
 
 
-def _branch(columns: str, steps: object) -> list[Any]:
+def _branch(columns: str, steps: object) -> list[object]:
     """Turn the steps of some columns into plain data."""
     each = [_step(columns, step) for step in _as_list(steps)] or [_step(columns, "passthrough")]
     return [columns, [{"transformer": step["transformer"], "params": step["params"]} for step in each]]
@@ -147,6 +147,6 @@ def _step(columns: str, step: object) -> dict[str, object]:
     return {KIND: TRANSFORM, "columns": columns, "transformer": step[KIND], "params": params}
 
 
-def _as_list(said: Any) -> Sequence[Any]:
+def _as_list(said: Any) -> Sequence[object]:
     """One or several as a list."""
     return [] if said is None else [said] if isinstance(said, str | Mapping) else list(said)

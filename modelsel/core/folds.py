@@ -70,7 +70,7 @@ class Unpacked(Sequence[Made], Generic[Made]):
         return (self[place] for place in range(len(self)))
 
 
-def _labels(pairs: Sequence[Pair]) -> NDArray[Any] | None:
+def _labels(pairs: Sequence[Pair]) -> NDArray[np.generic] | None:
     """None where labels do not say everything."""
     if any(part.dtype != np.int64 for pair in pairs for part in pair):
         return None

@@ -55,7 +55,7 @@ class StudySummary:
     fits: Mapping[str, int]
     winner: Mapping[str, Any]
     test: TestResult | None
-    failures: tuple[Mapping[str, Any], ...]
+    failures: tuple[Mapping[str, object], ...]
     seconds: Mapping[str, float]
     modelsel: str
     folder: str = ""

@@ -383,7 +383,7 @@ class Candidate:
         return bool(getattr(self.learner, "of_others", False))
 
     @cached_property
-    def spec(self) -> dict[str, Any]:
+    def spec(self) -> dict[str, object]:
         return {**resolved(self.learner), "preparer": [resolved(step) for step in self.steps]}
 
     @cached_property

@@ -87,7 +87,7 @@ class ResponseCache:
         """Name, version, target, address and checksum of the file, status."""
         return dict(self._json(f"{number}/description.json", f"{API}/{number}")["data_set_description"])
 
-    def columns(self, number: int) -> list[dict[str, Any]]:
+    def columns(self, number: int) -> list[dict[str, object]]:
         """Name, and whether it is the target, a row's identifier or to be ignored, per column."""
         return list(self._json(f"{number}/features.json", f"{API}/features/{number}")["data_features"]["feature"])
 

@@ -128,7 +128,7 @@ def _of_run(run: str, root: Path) -> Certified:
     gate = Gate(reopen(config, "guard").guard, folder.root)
     sets = [one["id"] for one in folder.details().get("audit", {}).get("test_sets", ())]
     test = outcome.test
-    score = None if test is None else test.score if test.beside is None else test.beside["score"]
+    score = None if test is None else (test.beside or {}).get("score", test.score)
     made = [
         look for testset in sets for look in looks(gate.session, testset)
         if test is not None and look.facts.look == test.look and look.status == "revealed"

@@ -10,6 +10,7 @@ import os
 import sys
 import zipfile
 from dataclasses import dataclass
+from itertools import pairwise
 from math import ceil, exp, inf, isfinite, lgamma, log, log1p, sqrt
 from typing import Any, ClassVar
 
@@ -27,6 +28,7 @@ SHOWN = ("symbol", "score", "errors", "interval", "price")  # and what was answe
 APART = ("units", "withheld", "plan")  # of a look whose rows are not independent, or whose loss is no count
 LOOSE = (*APART, "asker", "predictions_sha256", "answers", "verdicts", "superseded")  # what some claims have besides
 BOUND = ("count", "cell", "pass", "fail")
+SHARES = ("error", "within", "error_quantiles")  # measures that are a share of rows
 UNKNOWN = (
     "who looked: keys sign, and names are what their owners say",
     "whether scores follow from the labels: nobody here has seen labels or predictions",
@@ -124,6 +126,7 @@ class _Released(_Stated):
     set_by: int
     cell: int | None = None
     k: int | None = None
+    places: Any = None
 
 
 @dataclass(eq=False, kw_only=True)
@@ -182,6 +185,7 @@ class _Look(_Entry):
     units: Any = None
     withheld: str | None = None
     plan: Any = None
+    quantiles: Any = None
     answers: Any = None
     counted: bool
     certified: bool | None = None
@@ -204,6 +208,7 @@ class _Answer(_Entry):
     answers: Any = None
     verdicts: Any = None
     above: Any = None
+    quantiles: Any = None
 
     PARTS = {"mirror": _Mirror, "released": _Released, "answers": _ExamAnswer, "above": _Above}
 
@@ -652,8 +657,28 @@ def _interval(verdict, look, answer, record):
         found = [max(low, answer.score - width), min(high, answer.score + width)]
     good = all(abs(one - other) < 1e-5 for one, other in zip(found, answer.interval, strict=True))
     verdict.check(good, f"{_name(look)}: the interval is [{found[0]:.6f}, {found[1]:.6f}]")
+    if look.quantiles and released.places:
+        _quantiles(verdict, look, answer, nats)
     if look.member:
         verdict.unknown.append(f"{_name(look)}: whether the model was one of those declared; its record says so")
+
+
+def _quantiles(verdict, look, answer, nats):
+    """Check that places in the grid are decided by the counts that this level has, and that the ends shown are theirs."""
+    grid, n = look.quantiles["grid"], look.n
+    ends = [0, *grid, None]
+    good = all(low < high for low, high in pairwise(grid)) and look.numbers > len(answer.released.places)
+    for asked, places, shown in zip(look.quantiles["asked"], answer.released.places, answer.quantiles, strict=True):
+        q, (low, middle, high) = asked["q"], places
+        if not look.units:  # else the score of units decides, whose sizes nobody here has seen
+            good &= upper(asked["low"], n, nats) >= q - NEAR and (
+                not asked["low"] or upper(asked["low"] - 1, n, nats) <= q + NEAR
+            )
+            good &= asked["high"] > n or lower(asked["high"], n, nats) >= q - NEAR
+        good &= asked["middle"] == ceil(q * n - 1e-9) and 0 <= low <= middle <= high <= len(grid)
+        good &= (shown["q"], shown["value"], shown["interval"]) == (q, ends[middle + 1], [ends[low], ends[high + 1]])
+    verdict.check(good, f"{_name(look)}: quantiles of errors are those of the places shown, at this level")
+    verdict.unknown.append(f"{_name(look)}: whether these places are those of the errors, which no certificate may hold")
 
 
 def _planned(verdict, look, answer, nats):
@@ -782,7 +807,7 @@ def _least(verdict, look, answer, seals):
     symbol, n, errors = str(answer.symbol), look.n, answer.errors
     if look.metric == "closing":
         return sum(log(n + 1) for _ in answer.answers) if look.counted else None
-    if look.metric.partition(":")[0] not in ("error", "within") or not seals or (symbol not in BOUND and errors is None):
+    if look.metric.partition(":")[0] not in SHARES or not seals or (symbol not in BOUND and errors is None):
         return None
     shown = symbol not in BOUND or _counted(look, answer)  # beside another value a count is shown and paid for, too
     verdict.check(shown, f"{_name(look)}: its score, count and counts left possible are of one answer")

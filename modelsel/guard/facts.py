@@ -179,6 +179,7 @@ class Look(Entry):
     units: Mapping[str, Any] | None = None
     withheld: str | None = None
     plan: Mapping[str, Any] | None = None
+    quantiles: Mapping[str, Any] | None = None
     share: float
     counted: bool
     whole: bool = False
@@ -222,6 +223,7 @@ class Reveal(Facts):
     units: Mapping[str, Any] | None = None
     above: Mapping[str, Any] | None = None
     counted: Mapping[str, Any] | None = None
+    quantiles: Sequence[Mapping[str, Any]] | None = None
     counts: Sequence[int] = ()
     answers: tuple[StatedAnswer, ...] = ()
     verdicts: tuple[PairVerdict, ...] = ()

@@ -15,6 +15,7 @@ from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.rows.identity import Hashes
 from modelsel.measure.base import BaseMeasure
 from modelsel.measure.capped import CappedError
+from modelsel.measure.quantiles import ErrorQuantiles
 
 DECIMALS = 6  # of class scores: platforms differ by far less, models by more
 
@@ -72,4 +73,5 @@ def truth(
         effective=float(own.sum() ** 2 / (own**2).sum()) if own is not None else float(rows.sum()),
         losses=form.losses(target[rows], kept, units, own) if form else None,
         above=form.above(target[rows], kept) if form else None,
+        within=measure.within(target[rows], kept) if isinstance(measure, ErrorQuantiles) else (),
     )

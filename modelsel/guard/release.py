@@ -6,7 +6,7 @@ answer, −ln p, is what the certificate may charge. The interval is made from w
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from math import floor, inf, isfinite, log, log1p, sqrt
 from typing import Any, Protocol
 
@@ -19,11 +19,13 @@ from modelsel.core.types import Floats
 from modelsel.guard.planned_intervals import limits_of
 from modelsel.statistics import prices
 from modelsel.statistics.certificate import interval
+from modelsel.statistics.quantiles import QuantilePlan, place_probabilities, places_of, price_of
 from modelsel.statistics.units.intervals import UnitLosses
 
 FIRST, BETTER = "the first", "better"
 WORSE, NOT_WORSE = "worse", "not worse"  # what a veto of a gate says
-COUNTED = ("error", "within")  # measures that are a share of rows: those that are wrong, or off by more than a tolerance
+QUANTILES = "error_quantiles"  # quantiles of the errors of numbers, beside the share of rows that are off
+COUNTED = ("error", "within", QUANTILES)  # measures that are a share of rows: those that are wrong, or off by more than so much
 CAPPED = "capped"  # an error of numbers that counts at most so much, beside the share of rows that are off
 FAILED = 1e-6  # probability set aside for "the look failed", in every channel
 
@@ -48,6 +50,7 @@ class LabelSummary:
     effective: float  # (Σ w)² / Σ w²: rows, where weights are equal
     losses: UnitLosses | None = None  # by the plan of a bounded loss, over rows or units,
     above: int | None = None  # and the rows whose log loss is above its cap
+    within: tuple[int, ...] = ()  # the rows whose error is at most each value of a grid
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,7 @@ class Released:
     cell: int | None = None  # of a bounded loss, released by a plan: the cell of its score,
     k: int | None = None  # how much wider than forecast its interval is,
     above: int | None = None  # and the rows above the cap of a log loss
+    places: Sequence[Sequence[int]] | None = None  # of quantiles of errors: where in the grid their ends and they are
 
     @classmethod
     def read(cls, stated: Mapping[str, Any]) -> "Released":
@@ -95,6 +99,20 @@ class Released:
             return None
         width = sqrt(self.half * nats) + self.rounding
         return max(self.bounds[0], self.score - width), min(self.bounds[1], self.score + width)
+
+
+def shown_quantiles(stated: Mapping[str, Any], places: Sequence[Sequence[int]]) -> list[dict[str, Any]]:
+    """The quantiles of errors that places in the grid of an intent stand for; None: beyond the end of the grid.
+
+    >>> stated = {"grid": (1.0, 2.0, 4.0), "asked": [{"q": 0.5}, {"q": 0.9}]}
+    >>> [(one["value"], one["interval"]) for one in shown_quantiles(stated, [(0, 1, 2), (1, 2, 3)])]
+    [(2.0, (0.0, 4.0)), (4.0, (1.0, None))]
+    """
+    ends = (0.0, *stated["grid"], None)
+    return [
+        {"q": one["q"], "value": ends[middle + 1], "interval": (ends[low], ends[high + 1])}
+        for one, (low, middle, high) in zip(stated["asked"], places, strict=True)
+    ]
 
 
 def count_limits(counts: tuple[int, int], n: int, nats: float, units: Mapping[str, Any] | None = None) -> tuple[float, float]:
@@ -145,6 +163,39 @@ class Counts(ReleaseMechanism):
     @property
     def worst(self) -> float:
         return worst_of(log(10 * (self.n + 1)) if self.foreseen else prices.full(self.n))
+
+
+@dataclass(frozen=True)
+class QuantileRelease(ReleaseMechanism):
+    """The exact count, and beside it quantiles of the errors as places in a grid (`statistics.quantiles`)."""
+
+    count: Counts
+    grid: tuple[float, ...]
+    plans: tuple[QuantilePlan, ...]
+    shares: tuple[float, ...] | None  # of development rows within each value of the grid,
+    rows: int  # and their number
+
+    def release(self, truth: LabelSummary) -> Released:
+        """Release the count and three places for each quantile."""
+        shown = self.count.release(truth)
+        places = [places_of(plan, truth.within) for plan in self.plans]
+        deciding = [count for plan in self.plans for count in plan.counts]
+        likely = place_probabilities(self.count.n, deciding, self.shares, self.rows, len(self.grid))
+        price = price_of([place for found in places for place in found], likely)
+        return replace(shown, price=shown.price + price, places=places)
+
+    @property
+    def numbers(self) -> int:
+        return 1 + len(self.plans)
+
+    @property
+    def worst(self) -> float:
+        return self.count.worst + 3 * len(self.plans) * log(10 * (len(self.grid) + 1))
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What an intent states of it."""
+        return {"grid": self.grid, "asked": [asdict(plan) for plan in self.plans], "shares": self.shares, "rows": self.rows}
 
 
 @dataclass(frozen=True)
@@ -383,14 +434,14 @@ def _board(n: int, steps: int, past: Sequence[ShownAnswer]) -> LadderRelease:
 # weights); AUC √(L / 2 min(n+, n−)) (Hoeffding for two-sample U-statistics); balanced error, a union over C classes,
 # mean_c √((L + ln C) / 2n_c). Where none is known (F1, kappa, MCC, log loss, recall, ...) no interval is certified.
 
-RANGES = {"error": (0.0, 1.0), "within": (0.0, 1.0), "balanced_error": (0.0, 1.0),
+RANGES = {"error": (0.0, 1.0), "within": (0.0, 1.0), QUANTILES: (0.0, 1.0), "balanced_error": (0.0, 1.0),
           "auc": (0.0, 1.0), "f1": (0.0, 1.0), "brier": (0.0, 2.0),
           "kappa": (-1.0, 1.0), "mcc": (-1.0, 1.0), "precision": (0.0, 1.0), "recall": (0.0, 1.0), "f_beta": (0.0, 1.0),
           "specificity": (0.0, 1.0), "average_precision": (0.0, 1.0), "top_k_error": (0.0, 1.0),
           "expected_calibration_error": (0.0, 1.0)}  # fmt: skip
 MEANS = ("error", "within", "brier", "cost_matrix", CAPPED)
 CLASSWISE = ("auc", "balanced_error")  # their width shows how many rows each class has, which is priced
-WITH_COUNT = ("error", "within", "cost_matrix", CAPPED)  # weighted or costed: the unweighted count is shown beside, and priced
+WITH_COUNT = (*COUNTED, "cost_matrix", CAPPED)  # weighted or costed: the unweighted count is shown beside, and priced
 
 
 @dataclass(frozen=True)

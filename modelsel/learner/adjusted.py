@@ -80,7 +80,7 @@ class AdjustedLearner(BaseLearner):
         """Return the specification as it is written: the base's settings with the adjustment among them."""
         return {**resolved(self.base), self.adjustment: resolved(getattr(self, self.adjustment))}
 
-    def fit_key(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, object]:
         """All adjustments with as many inner folds, over all bases that one fit answers."""
         steps = [resolved(step) for step in self.prepared_by]
         own = {"crossed": self.crossing.specification()} if self.crossing is not None else {}

@@ -168,7 +168,7 @@ class BaseLearner:
         """
         return stored_numbers(model)
 
-    def fit_key(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, object]:
         """Return the settings that a fit depends on: all, but for path parameters.
 
         Returns

@@ -188,10 +188,10 @@ class Estimator(BaseLearner):
         return decides(self._made)
 
     @property
-    def _made(self) -> Any:
+    def _made(self) -> object:
         return self.cls(**settle_parameters(self.cls, self.params, 0))
 
-    def fit_key(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, object]:
         """Return the settings but for the path parameter, which a fit does not depend on."""
         spec, adapter = resolved(self), self.adapter
         if adapter is not None:

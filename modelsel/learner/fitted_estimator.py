@@ -271,7 +271,7 @@ class EstimatorPath:
         columns = ColumnEncoding.of(self.task, rows, learner.coded, missing, learner.scale)
         return columns, columns.matrix(self.task, rows)
 
-    def _value(self, learner: Any) -> Any:
+    def _value(self, learner: Any) -> object:
         adapter = self.learner.adapter
         return None if adapter is None else adapter.value(learner.params)
 

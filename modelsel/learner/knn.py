@@ -8,7 +8,7 @@ Sources: Fix & Hodges (1951); Cover & Hart (1967); Aha, Kibler & Albert (1991).
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,7 +162,7 @@ class Knn(BaseLearner):
         """The quantile of neighbours that is said; None where it is their mean."""
         return 0.5 if self.statistic == MEDIAN else self.q if self.statistic == QUANTILE else None
 
-    def fit_key(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, object]:
         scale = "own" if self.distance.own_scale else self.normalise
         return {"kind": "knn", "distance": resolved(self.distance), "normalise": scale}
 

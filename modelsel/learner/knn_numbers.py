@@ -10,7 +10,7 @@ Stone (1977), *Consistent nonparametric regression*.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +18,43 @@ from numpy.typing import NDArray
 from modelsel.core.types import Description, Feature, Floats, Integers, NumberOutputs, Table, positions
 from modelsel.distance.base import FittedDistance
 from modelsel.distance.search import neighbours
-from modelsel.learner.base import BaseLearner, FittedModel
+from modelsel.learner.base import FittedModel
 from modelsel.learner.chunks import chunks
 from modelsel.learner.running import closeness, running
 
 NEARLY = 1e-9  # of the weight: what is as much
 
 
-def neighbourhoods(rows: int, learners: Sequence[Any]) -> Floats:
+class NeighbourSettings(Protocol):
+    """Settings of a learner that are read off stored rows: how many neighbours, how each counts, what is said of them."""
+
+    @property
+    def k(self) -> int:
+        """Neighbours that are asked."""
+        ...
+
+    @property
+    def vote(self) -> str:
+        """How much each counts."""
+        ...
+
+    @property
+    def statistic(self) -> str | None:
+        """What is said of their numbers."""
+        ...
+
+    @property
+    def q(self) -> float | None:
+        """The share of the votes below a quantile that is asked for."""
+        ...
+
+    @property
+    def quantile(self) -> float | None:
+        """The share below what is said, ½ of a median; None of a mean."""
+        ...
+
+
+def neighbourhoods(rows: int, learners: Sequence[NeighbourSettings]) -> Floats:
     """Compute n / k, the effective number of parameters: so many neighbourhoods of k rows would not overlap.
 
     Source: Hastie, Tibshirani & Friedman (2009), The Elements of Statistical Learning, 2.3.2.
@@ -43,7 +72,7 @@ class NeighbourNumbers:
     target: Floats
     weights: Floats
 
-    def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> NumberOutputs:
+    def outputs(self, learners: Sequence[NeighbourSettings], table: Table, rows: Integers, scores: bool) -> NumberOutputs:
         """Find the largest number of neighbours once, and take each learner's statistic of its own."""
         said, most = np.empty((len(learners), len(rows))), max(learner.k for learner in learners)
         for block in chunks(len(rows), most):
@@ -78,18 +107,18 @@ class NeighbourNumbers:
             found[place] = weighted_quantiles(target[:k], weights[:k] * ranks, q)
         return found
 
-    def complexity(self, learners: Sequence[object]) -> Floats:
+    def complexity(self, learners: Sequence[NeighbourSettings]) -> Floats:
         return neighbourhoods(self.stored.shape[1], learners)
 
-    def training_error(self, learners: Sequence[Any]) -> Floats:
+    def training_error(self, learners: Sequence[NeighbourSettings]) -> Floats:
         """NaN: see `Knn.no_training_error`."""
         return np.full(len(learners), np.nan)
 
-    def model(self, learner: BaseLearner) -> "NumberModel":
+    def model(self, learner: NeighbourSettings) -> "NumberModel":
         return NumberModel(self, learner)
 
 
-def _alike(learners: Sequence[Any]) -> dict[tuple[str, float | None], list[int]]:
+def _alike(learners: Sequence[NeighbourSettings]) -> dict[tuple[str, float | None], list[int]]:
     """Positions of learners by their vote and quantile (None: mean)."""
     groups: dict[tuple[str, float | None], list[int]] = {}
     for place, learner in enumerate(learners):
@@ -118,7 +147,7 @@ class NumberModel(FittedModel):
     """The stored rows with one k, vote and statistic."""
 
     path: NeighbourNumbers
-    learner: Any
+    learner: NeighbourSettings
 
     def predict(self, table: Table) -> Floats:
         said: Floats = self.path.outputs([self.learner], table, positions(table), scores=False).predicted[0]

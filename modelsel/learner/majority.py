@@ -5,7 +5,7 @@ Predicts arg max_c N_c (ties: the first class) with scores N_c / N.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,7 +21,7 @@ class Majority(BaseLearner):
     holds_gil: ClassVar[bool] = False
     looks_at_nothing: ClassVar[bool] = True  # of the features
 
-    def fit_key(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, object]:
         return {"kind": "majority"}
 
     def fit_path(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> "MajorityModel":

@@ -1,7 +1,6 @@
 """The mean of the target: what least squares predict without any feature."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from modelsel.learner.constant import BaseConstant, ConstantModel, restore_const
 class Mean(BaseConstant):
     """Says the mean of the analysis rows of every row; there is nothing to set."""
 
-    def fit_key(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, object]:
         return {"kind": "mean"}
 
     def fit(self, task: NumberTask, rows: Integers, rng: np.random.Generator) -> ConstantModel:

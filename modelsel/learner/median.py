@@ -4,7 +4,6 @@ Where a median lies between two values it is their middle.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from modelsel.statistics.sampling import weighted_median
 class Median(BaseConstant):
     """Says the median of the analysis rows of every row; there is nothing to set."""
 
-    def fit_key(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, object]:
         return {"kind": "median"}
 
     def fit(self, task: NumberTask, rows: Integers, rng: np.random.Generator) -> ConstantModel:

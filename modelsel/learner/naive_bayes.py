@@ -8,7 +8,7 @@ Sources: Maron & Kuhns (1960); Langley, Iba & Thompson (1992).
 
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -58,7 +58,7 @@ class NaiveBayes(BaseLearner):
             counts = replace(counts, smoothing=1.0, m=None, m_prior="marginal")
         return counts if "numeric" in kinds else replace(counts, numeric="gaussian")
 
-    def fit_key(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, object]:
         return {"kind": "naive_bayes", "numeric": self.numeric}
 
     def problems(self, task: Table | None = None) -> Iterable[str]:

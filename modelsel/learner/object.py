@@ -113,7 +113,7 @@ class Object(BaseLearner):
         assert self.adapter is not None
         return self.adapter.value(self.made.get_params(deep=False))
 
-    def fit_key(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, object]:
         """Return the settings but for the path parameter, which a fit does not depend on."""
         spec = self.specification()
         if self.adapter is None:
@@ -277,7 +277,7 @@ class ObjectPath(EstimatorPath):
         columns = SourceColumns(self.task.features, against)
         return columns, columns.matrix(self.task, self.rows)
 
-    def _value(self, learner: Any) -> Any:
+    def _value(self, learner: Any) -> object:
         return None if self.learner.adapter is None else learner.value()
 
     def _fitted_now(self, learner: Any) -> Answering:
@@ -293,7 +293,7 @@ class ObjectPath(EstimatorPath):
         own = np.unique(task.target[rows]) if seen is None else places_of(labels, np.asarray(seen))
         return SharedAnswering(made, learner.adapter, columns, (), own.astype(np.int64), len(task.class_names), labels)
 
-    def _made(self, learner: BaseLearner, X: object, y: object, weights: Mapping[str, object]) -> Any:
+    def _made(self, learner: BaseLearner, X: object, y: object, weights: Mapping[str, object]) -> object:
         """Fit a clone; in a cell it shares its steps with others, unless its last step would write into what is theirs."""
         made = self._cloned(learner, shares=is_sharing())
         try:

@@ -6,7 +6,7 @@ depends neither on its place nor on the rows beside it. Expected error 1 − Σ 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ class PriorDraw(BaseLearner):
     holds_gil: ClassVar[bool] = False
     looks_at_nothing: ClassVar[bool] = True  # of the features
 
-    def fit_key(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, object]:
         return {"kind": "prior_draw"}
 
     def fit_path(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> "PriorDrawModel":

@@ -67,7 +67,7 @@ class Sklearn(BaseLearner):
         return decides(self._made)
 
     @property
-    def _made(self) -> Any:
+    def _made(self) -> object:
         return _classifiers()[self.estimator](**self.params)
 
     def problems(self, task: Table | None = None) -> Iterable[str]:

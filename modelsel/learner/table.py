@@ -13,7 +13,7 @@ Source: Kohavi (1995), *The power of decision tables*; rote learning.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +53,7 @@ class Table(BaseLearner):
     holds_gil: ClassVar[bool] = False
     draws: ClassVar[bool] = False
 
-    def fit_key(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, object]:
         return {"kind": "table"}
 
     def problems(self, task: Rows | None = None) -> Iterator[str]:

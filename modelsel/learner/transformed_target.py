@@ -127,7 +127,7 @@ class TransformedTarget(BaseLearner):
         """Return the specification as it is written: the base's settings with the transform among them."""
         return {**resolved(self.base), "target": {"transform": self.target.transform}}
 
-    def fit_key(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, object]:
         """Return what the base's fit depends on, and the transform."""
         return {"base": [kind_of(self.base), self.base.fit_key()], "target": self.target.transform}
 

@@ -1,7 +1,7 @@
 """JSON schemas (draft 7) of the configuration's files, for editors: `conf/GROUP/*.yaml`, spaces, experiments."""
 
 from collections.abc import Mapping
-from typing import Any, get_args, get_origin
+from typing import get_args, get_origin
 
 from modelsel.config.folders import Folders
 from modelsel.config.schema import Slot, class_of, slots
@@ -68,7 +68,7 @@ def _fields(cls: object) -> dict[str, object]:
 def _value(slot: Slot) -> dict[str, object]:
     """Write the schema of one setting."""
     if slot.group:
-        one: dict[str, Any] = {"type": ["string", "object"], "examples": list(Folders.of().options(slot.group))}
+        one: dict[str, object] = {"type": ["string", "object"], "examples": list(Folders.of().options(slot.group))}
         return {"anyOf": [one, {"type": "array"}, *_nothing(slot)]} if slot.limits.many else {"anyOf": [one, *_nothing(slot)]}
     if slot.record is not None:
         inner = {"type": "object", "properties": _fields(slot.record), "additionalProperties": False}

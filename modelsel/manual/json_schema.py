@@ -83,7 +83,7 @@ def of(hint: object) -> dict[str, Any]:
     return _compose_schema(get_origin(hint), get_args(hint), hint)
 
 
-def _object(cls: Any) -> dict[str, Any]:
+def _object(cls: Any) -> dict[str, object]:
     """An object of named fields and no others; a field with a default is written all the same."""
     fields = {name: _bare(hint) for name, hint in get_type_hints(cls).items()}
     if dataclasses.is_dataclass(cls):

@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from modelsel.config.folders import shipped_folder
 from modelsel.config.schema import Slot, class_of, kinds, slots
@@ -116,7 +115,7 @@ def _default(slot: Slot, cls: type, name: str) -> str:
     return _write_value(value)
 
 
-def _value(cls: type, names: list[str]) -> Any:
+def _value(cls: type, names: list[str]) -> object:
     """Find the default of a setting within records."""
     field = next(field for field in dataclasses.fields(cls) if field.name == names[0])
     made = field.default if field.default is not dataclasses.MISSING else None

@@ -10,7 +10,6 @@ candidate that is made of the answers of others has no batch.
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from modelsel.core.fingerprint import digest
 from modelsel.core.spec import kind_of, resolved
@@ -41,7 +40,7 @@ def batches(candidates: Sequence[Candidate]) -> tuple[Batch, ...]:
     The canonical digest is taken once per group: what is compared per candidate is the plain JSON text of the same facts.
     """
     groups: dict[tuple[str, str], list[int]] = {}
-    steps: dict[tuple[object, ...], list[dict[str, Any]]] = {}
+    steps: dict[tuple[object, ...], list[dict[str, object]]] = {}
     by_text: dict[str, str] = {}
     for position, candidate in enumerate(candidates):
         if candidate.of_others:

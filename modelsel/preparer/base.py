@@ -104,7 +104,7 @@ class BasePreparer:
         """
         return ()
 
-    def fit_key(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, object]:
         """Return the settings that a fit depends on: all, but for path parameters.
 
         Returns

@@ -5,7 +5,6 @@ The i-th cut is the boundary between neighbouring distinct values whose weight b
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,7 @@ class DiscretiseFrequency(BasePreparer):
     bins: int = whole(10, least=1, help="intervals of about equally many rows")
     levels: Kind = one_of("nominal", "ordered", help="what the intervals become; trees cut ordered ones by threshold")
 
-    def fit_key(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, object]:
         return {"kind": "discretise_frequency"}
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "Weights":

@@ -4,7 +4,6 @@ It reads the classes, so that cuts made on all rows would leak: here they are ma
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ class DiscretiseMdl(BasePreparer):
 
     levels: Kind = one_of("nominal", "ordered", help="what the intervals become; trees cut ordered ones by threshold")
 
-    def fit_key(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, object]:
         return {"kind": "discretise_mdl"}
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "Cuts":

@@ -7,7 +7,6 @@ become one. Before a tree of one test, on levels with a branch each (`learner=on
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -24,7 +23,7 @@ class DiscretiseOneRule(BasePreparer):
     bucket: float = number(6.0, above=0, help="weight of the most common class that closes an interval; Holte's SMALL is 6")
     levels: Kind = one_of("nominal", "ordered", help="what the intervals become; trees cut ordered ones by threshold")
 
-    def fit_key(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, object]:
         return {"kind": "discretise_one_rule"}
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "Weights":

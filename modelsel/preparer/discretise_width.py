@@ -4,7 +4,6 @@ cut_i = min + i (max − min) / bins,   i = 1 … bins − 1
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,7 @@ class DiscretiseWidth(BasePreparer):
     bins: int = whole(10, least=1, help="intervals of equal width")
     levels: Kind = one_of("nominal", "ordered", help="what the intervals become; trees cut ordered ones by threshold")
 
-    def fit_key(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, object]:
         return {"kind": "discretise_width"}
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "Ranges":

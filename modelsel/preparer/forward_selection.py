@@ -35,7 +35,7 @@ class ForwardSelection(BasePreparer):
         if isinstance(self.learner, tuple) and not self.learner[1]:  # a configuration gives it with its preparation steps
             object.__setattr__(self, "learner", self.learner[0])
 
-    def fit_key(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, object]:
         return {"kind": "forward_selection", "learner": resolved(self.learner), "folds": self.folds, "most": self.most}
 
     def problems(self, task: Table | None = None) -> Iterable[str]:

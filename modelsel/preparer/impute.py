@@ -4,7 +4,6 @@ Taken from analysis rows. A column without any known value is left as it is. Equ
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,7 @@ class Impute(BasePreparer):
 
     numeric: str = one_of(*WORDS)
 
-    def fit_key(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, object]:
         return {"kind": "impute"}
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "Usual":

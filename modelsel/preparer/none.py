@@ -1,7 +1,6 @@
 """No preparation: the features as they are. A choice among others, so that a space can ask whether preparing pays."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from modelsel.preparer.base import BasePreparer
 class None_(BasePreparer):  # noqa: N801
     """Specification, ranking and fitted step in one, as there is nothing to know."""
 
-    def fit_key(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, object]:
         return {"kind": "none"}
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "None_":

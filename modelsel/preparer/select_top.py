@@ -6,7 +6,7 @@ together with another one is not found this way. Scores: see `_merit`.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -88,7 +88,7 @@ class SelectTop(BasePreparer):
 
     selects: ClassVar[bool] = True
 
-    def fit_key(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, object]:
         return {"kind": "select_top", "score": self.score}
 
     def problems(self, task: Table | None = None) -> Iterable[str]:

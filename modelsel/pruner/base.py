@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 from modelsel.core.spec import kind_of
 from modelsel.core.types import CLASS_TASKS, Floats, TaskKind
@@ -25,7 +25,7 @@ class Pruning:
 
     reads: ClassVar[tuple[TaskKind, ...]] = CLASS_TASKS
 
-    def fit_key(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, object]:
         """Return the settings that growing depends on.
 
         Returns

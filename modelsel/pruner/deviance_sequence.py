@@ -10,7 +10,7 @@ Dvořák 2019, *Softening splits in classification trees*; the sequence: Breiman
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -37,7 +37,7 @@ class DevianceSequence(Pruning):
 
     validates: ClassVar[bool] = True  # rows held back only judge: leaves keep the counts of growing
 
-    def fit_key(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, object]:
         return {"share": self.share}
 
     def sharing(self) -> tuple[object, ...]:

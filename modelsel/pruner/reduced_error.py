@@ -8,7 +8,6 @@ Quinlan 1987, *Simplifying decision trees*; optimality of the pass: Elomaa and K
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -30,7 +29,7 @@ class ReducedError(Pruning):
 
     reads = BOTH_TASKS
 
-    def fit_key(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, object]:
         return {"share": self.share}
 
     def sharing(self) -> tuple[object, ...]:

@@ -102,7 +102,7 @@ def data(task: Task) -> dict[str, Any]:
     }
 
 
-def feature(item: Feature, values: Floats) -> dict[str, Any]:
+def feature(item: Feature, values: Floats) -> dict[str, object]:
     """Kind, share of missing values, number of different ones, and either quartiles or the most frequent levels."""
     present = values[~np.isnan(values)]
     facts = {"name": item.name, "kind": item.kind, "missing": 1 - len(present) / max(1, len(values))}

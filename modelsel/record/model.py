@@ -161,7 +161,7 @@ def load(path: Path, plugins: tuple[str, ...] = ()) -> Predictor:
         ) from error
 
 
-def describe(path: Path) -> dict[str, Any]:
+def describe(path: Path) -> dict[str, object]:
     """The facts of a model folder, digests verified, nothing restored: what a recipe is refitted from."""
     data = path if (path / FACTS).exists() else path / "data"
     try:

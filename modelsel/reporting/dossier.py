@@ -180,13 +180,13 @@ class Record:
     @cached_property
     def data(self) -> Mapping[str, Any]:
         """What is known of the development rows."""
-        found: Mapping[str, Any] = self.details.get("data", {})
+        found: Mapping[str, object] = self.details.get("data", {})
         return found
 
     @cached_property
     def test_sets(self) -> list[Mapping[str, Any]]:
         """The audit of the sealed rows, as it stood when the study ended."""
-        found: list[Mapping[str, Any]] = self.details.get("audit", {}).get("test_sets", [])
+        found: list[Mapping[str, object]] = self.details.get("audit", {}).get("test_sets", [])
         return found
 
     def findings(self, *begins: str) -> list[Mapping[str, Any]]:
@@ -197,7 +197,7 @@ class Record:
 # Facts.
 
 
-def _listed(settings: Mapping[str, Any]) -> str:
+def _listed(settings: Mapping[str, object]) -> str:
     """Settings in words; without those that say nothing."""
     return ", ".join(f"{name}={value}" for name, value in settings.items() if value not in (None, [], {}, ""))
 

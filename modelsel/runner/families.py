@@ -124,6 +124,6 @@ def _change_settings(learner: object, settings: Mapping[str, object]) -> object:
     return learner
 
 
-def _with(part: Any, path: Sequence[str], value: Any) -> Any:
+def _with(part: Any, path: Sequence[str], value: Any) -> object:
     first, *rest = path
     return replace(part, **{first: _with(getattr(part, first), rest, value) if rest else value})

@@ -8,10 +8,12 @@ import numpy as np
 from modelsel.config.compose import Config
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Floats, NumberTask, Task
+from modelsel.guard.policy.base import Policy
 from modelsel.statistics.sampling import weighted_median
 
 TAIL = 0.01  # share of rows
 POWERS = {"mae": 1, "mse": 2, "rmse": 2}  # measures whose capped errors, to a power, have an interval
+MEDIAN = "median_absolute_error"
 EXACT = ("full", "predicted")
 
 
@@ -60,9 +62,31 @@ def nothing_beside(config: Config, task: Task) -> Iterator[str]:
         return
     if not isinstance(task, NumberTask):
         yield "it is about numbers, and the target is a class: leave it out"
+    elif quantiles := quantiles_beside(guard.beside, measure):
+        if not all(0 < q < 1 for q in quantiles) or len(set(quantiles)) < len(quantiles):
+            yield f"quantiles lie between 0 and 1, each once, and these are {', '.join(f'{q:g}' for q in quantiles)}"
+        if task.weights is not None:
+            yield "quantiles count rows, and these have weights: leave it out"
     elif measure not in POWERS:
         why = " (it divides by the spread of sealed numbers, which is not known either)" if measure == "r2" else ""
-        yield f"measure={measure} has no interval on sealed rows{why}: use one of {', '.join(POWERS)}, or leave it out"
+        fix = f"use one of {', '.join((*POWERS, MEDIAN))}, quantiles of the error (guard.beside=[0.5,0.9]), or leave it out"
+        yield f"measure={measure} has no interval on sealed rows{why}: {fix}"
+    yield from _shown_by_less(guard)
+
+
+def quantiles_beside(beside: bool | tuple[float, ...], measure: str) -> tuple[float, ...]:
+    """The quantiles of the errors that are shown beside the count: those asked for, or the median where it is the measure.
+
+    >>> [quantiles_beside(*asked) for asked in ((True, "mae"), (True, "median_absolute_error"), ((0.5, 0.9), "mae"))]
+    [(), (0.5,), (0.5, 0.9)]
+    """
+    if isinstance(beside, bool):
+        return (0.5,) if beside and measure == MEDIAN else ()
+    return tuple(beside)
+
+
+def _shown_by_less(guard: Policy) -> Iterator[str]:
+    """Yield why nothing exact can stand beside what a policy shows."""
     less = {
         f"guard={kind_of(guard)}": kind_of(guard) in ("ladder", "thresholdout"),
         f"guard.release={guard.release}": guard.release not in EXACT,
@@ -71,8 +95,3 @@ def nothing_beside(config: Config, task: Task) -> Iterator[str]:
     if shows := next((name for name, is_so in less.items() if is_so), None):
         fix = "leave it out, or let answers be exact: guard=warn guard.release=predicted guard.resolution=count"
         yield f"it is an exact answer beside the count, and {shows} shows less than that: {fix}"
-
-
-TAIL = 0.01  # share of rows
-POWERS = {"mae": 1, "mse": 2, "rmse": 2}  # measures whose capped errors, to a power, have an interval
-EXACT = ("full", "predicted")

@@ -76,7 +76,7 @@ class Staged(Adapter):
         """Count the rounds of a fit with this value: fewer where it stopped early."""
         raise NotImplementedError
 
-    def answers(self, estimator: Any, values: Sequence[object], X: Any, scores: bool) -> Iterator[Answer]:
+    def answers(self, estimator: Any, values: Sequence[object], X: object, scores: bool) -> Iterator[Answer]:
         wanted = [self.rounds(estimator, value) for value in values]
         predicted = _at(estimator.staged_predict(X), wanted)
         shares = _at(estimator.staged_predict_proba(X), wanted) if scores else {}

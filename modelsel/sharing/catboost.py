@@ -42,7 +42,7 @@ class Catboost(Adapter):
         own.shrink(ntree_end=min(value, estimator.tree_count_))
         return own
 
-    def answers(self, estimator: Any, values: Sequence[object], X: Any, scores: bool) -> Iterator[Answer]:
+    def answers(self, estimator: Any, values: Sequence[object], X: object, scores: bool) -> Iterator[Answer]:
         for value in values:
             first = {"ntree_end": value, "thread_count": 1}
             yield estimator.predict(X, **first), estimator.predict_proba(X, **first) if scores else None
@@ -62,7 +62,7 @@ class CatboostNumbers(Catboost):
         loss = str(params.get("loss_function") or params.get("objective") or "RMSE").partition(":")[0]
         return super().allows(params) and loss in self.losses
 
-    def answers(self, estimator: Any, values: Sequence[object], X: Any, scores: bool) -> Iterator[Answer]:
+    def answers(self, estimator: Any, values: Sequence[object], X: object, scores: bool) -> Iterator[Answer]:
         for value in values:
             yield estimator.predict(X, ntree_end=value, thread_count=1), None
 

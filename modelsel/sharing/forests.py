@@ -24,7 +24,7 @@ class Forests(Adapter):
     def cut(self, estimator: object, value: object) -> Any:
         return shorter(estimator, value, ("estimators_",))
 
-    def answers(self, estimator: Any, values: Sequence[Any], X: Any, scores: bool) -> Iterator[Answer]:
+    def answers(self, estimator: Any, values: Sequence[Any], X: object, scores: bool) -> Iterator[Answer]:
         asked = estimator._validate_X_predict(X)  # as the forest itself hands rows to its trees
         if not hasattr(estimator, "classes_"):
             return _numbers(estimator, values, asked)

@@ -53,7 +53,7 @@ class Lightgbm(Adapter):
         own.n_estimators = value
         return own
 
-    def answers(self, estimator: Any, values: Sequence[Any], X: Any, scores: bool) -> Iterator[Answer]:
+    def answers(self, estimator: Any, values: Sequence[Any], X: object, scores: bool) -> Iterator[Answer]:
         found = _cumulative_shares(estimator, values, X) if _is_sum(estimator) else None
         for value in values:
             shares = estimator.predict_proba(X, num_iteration=value) if found is None else found[value]
@@ -122,7 +122,7 @@ class LightgbmNumbers(Lightgbm):
     def allows(self, params: Mapping[str, object]) -> bool:
         return super().allows(params) and params.get("objective") in self.objectives
 
-    def answers(self, estimator: Any, values: Sequence[object], X: Any, scores: bool) -> Iterator[Answer]:
+    def answers(self, estimator: Any, values: Sequence[object], X: object, scores: bool) -> Iterator[Answer]:
         for value in values:
             yield estimator.predict(X, num_iteration=value), None
 

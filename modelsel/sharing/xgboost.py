@@ -34,7 +34,7 @@ class Xgboost(Adapter):
         own.n_estimators = value
         return own
 
-    def answers(self, estimator: Any, values: Sequence[Any], X: Any, scores: bool) -> Iterator[Answer]:
+    def answers(self, estimator: Any, values: Sequence[Any], X: object, scores: bool) -> Iterator[Answer]:
         found, margin, done = {}, None, 0
         for value in sorted(set(values)):
             stage = {"iteration_range": (done, value), "base_margin": margin}
@@ -60,7 +60,7 @@ class XgboostNumbers(Xgboost):
         one = isinstance(params.get("quantile_alpha", 0.5), float)
         return super().allows(params) and one and params.get("objective") in self.objectives
 
-    def answers(self, estimator: Any, values: Sequence[Any], X: Any, scores: bool) -> Iterator[Answer]:
+    def answers(self, estimator: Any, values: Sequence[Any], X: object, scores: bool) -> Iterator[Answer]:
         found, margin, done = {}, None, 0
         for value in sorted(set(values)):
             stage = {"iteration_range": (done, value), "base_margin": margin}

@@ -21,12 +21,13 @@ from modelsel.guard.policy.base import Policy
 from modelsel.guard.requests import LookRequest, OutOfFold, SelectionSummary, TestSetDeclaration
 from modelsel.measure.base import BaseMeasure
 from modelsel.measure.capped import CappedError
+from modelsel.measure.quantiles import ErrorQuantiles
 from modelsel.measure.within import Within
 from modelsel.record.folder import RunFolder
 from modelsel.record.mlflow.track import Tracker
 from modelsel.runner.execution.single_job import Failure
 from modelsel.runner.final_fit import Final
-from modelsel.runner.number_look import POWERS
+from modelsel.runner.number_look import POWERS, quantiles_beside
 from modelsel.runner.study_data import StudyData
 from modelsel.study.winner import Fitted, ask_winner
 
@@ -55,10 +56,13 @@ def seal(
 def asked_of_test(measure: BaseMeasure, guard: Policy, task: Task) -> BaseMeasure:
     """The measure that the sealed rows answer: the study's, and of numbers the share of rows off by more than the tolerance.
 
-    With `guard.beside` the study's own stands beside that share, each error capped.
+    With `guard.beside` the study's own stands beside that share, each error capped, or quantiles of the errors do.
     """
     if not isinstance(task, NumberTask) or guard.tolerance is None:
         return measure
+    quantiles = quantiles_beside(guard.beside, kind_of(measure))
+    if quantiles and guard.cap is not None:
+        return ErrorQuantiles(guard.tolerance, guard.cap, quantiles)
     if guard.beside and guard.cap is not None:
         return CappedError(guard.tolerance, guard.cap, POWERS[kind_of(measure)])
     return Within(guard.tolerance)
@@ -107,7 +111,8 @@ def word_answer(test: TestResult, measure: BaseMeasure) -> TestResult:
     """The result with the measure that it is of, and its tolerance where it has one; capped errors stand beside the share."""
     tolerance = getattr(measure, "tolerance", None)
     if not isinstance(measure, CappedError):
-        return replace(test, measure=kind_of(measure), tolerance=tolerance)
+        counts_off = isinstance(measure, Within)
+        return replace(test, measure=WITHIN if counts_off else kind_of(measure), tolerance=tolerance)
     shown = replace(test, measure=WITHIN, tolerance=tolerance, cap=None, above=None)
     if test.score is None or test.errors is None:
         return shown

@@ -80,7 +80,7 @@ def _marks(tree: DecisionTree, limits: Sequence[StoppingLimits]) -> Booleans:
     return leaf
 
 
-def _labels(tree: DecisionTree, costs: Floats | None) -> NDArray[Any]:
+def _labels(tree: DecisionTree, costs: Floats | None) -> NDArray[np.generic]:
     """The class (or number) of each node; without costs the same for every truncation, and found once."""
     if tree.numbers is not None:
         return tree.numbers.mean

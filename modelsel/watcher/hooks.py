@@ -133,7 +133,7 @@ def saying(watch: Watch, method: Callable[..., object]) -> Callable[..., object]
     """A method that predicts, whose answers are told."""
 
     @functools.wraps(method)
-    def predict(self: Any, X: Any, *args: object, **kwargs: object) -> Any:
+    def predict(self: object, X: object, *args: object, **kwargs: object) -> Any:
         with watch.calling():
             made = method(self, X, *args, **kwargs)
             watch.predicted(self, X, made)
@@ -212,7 +212,7 @@ def _containing(watch: Watch, original: Callable[..., object]) -> Callable[..., 
     """A container that takes the mark of its table over."""
 
     @functools.wraps(original)
-    def make(self: object, data: Any, *args: object, **kwargs: object) -> None:
+    def make(self: object, data: object, *args: object, **kwargs: object) -> None:
         rows = watch.seen(data, begins=True)
         original(self, data, *args, **kwargs)
         if rows:
@@ -238,7 +238,7 @@ def _scoring(watch: Watch, original: Callable[..., object]) -> Callable[..., obj
     """A score that a library computes by itself."""
 
     @functools.wraps(original)
-    def score(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+    def score(self: Any, X: Any, *args: Any, **kwargs: Any) -> object:
         if watch.seen(X, begins=True):
             watch.scored(f"{type(self).__name__}.score", [self.predict(X)])
         return original(self, X, *args, **kwargs)

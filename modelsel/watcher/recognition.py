@@ -221,7 +221,7 @@ def _of_frame(frame: Any) -> ReadColumns | None:
     return ReadColumns(_length(frame), named={name: column(place) for place, name in enumerate(names)})
 
 
-def _frame_column(frame: Any, place: int) -> Any:
+def _frame_column(frame: Any, place: int) -> object:
     if hasattr(frame, "iloc"):
         return frame.iloc[:, place]
     return frame[:, place] if hasattr(frame, "get_column") else frame.column(place)

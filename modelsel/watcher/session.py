@@ -80,7 +80,7 @@ class Watch:
         finally:
             self._own.depth = depth
 
-    def seen(self, table: Any, begins: bool = False) -> SealedRows:
+    def seen(self, table: object, begins: bool = False) -> SealedRows:
         """The sealed rows of a table; within a call (or one that `begins`) what was found of it first."""
         known = getattr(self._own, "known", {})
         if begins and getattr(self._own, "depth", 0) == 0:

@@ -93,7 +93,7 @@ class LoadNotice(importlib.abc.MetaPathFinder):
         self._tell = tell
         self._asked = threading.local()
 
-    def find_spec(self, name: str, path: object = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+    def find_spec(self, name: str, path: object = None, target: object = None) -> importlib.machinery.ModuleSpec | None:
         """Find an awaited module as everybody else would, with a loader that tells of it."""
         if name not in self._names or getattr(self._asked, "now", False):
             return None

@@ -53,11 +53,35 @@ def test_the_studys_measure_stands_beside_and_is_certified(modelsel: Any, measur
     assert verified.code == 0, verified.out
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("asked", [("guard.beside=[0.5,0.9]",), ("guard.beside=true", "measure=median_absolute_error")])
+def test_quantiles_of_the_errors_stand_beside_and_are_certified(modelsel: Any, asked: tuple[str, ...]) -> None:
+    homes()
+    told = modelsel("run", *FEW, *asked, "-v")
+    assert told.code == 0, told.err
+    test = told.outcome.test
+    half = test.beside["quantiles"][0]
+    assert (test.measure, half["q"]) == ("within", 0.5)
+    assert half["interval"][0] < half["value"] <= half["interval"][1]
+    assert f"half of the rows are within {half['value']:g} euro, 95 % interval" in " ".join(told.out.split())
+    assert modelsel("certify", "latest", "-o", "c.zip").code == 0
+    verified = modelsel("verify", "c.zip")
+    assert verified.code == 0, verified.out
+    assert "quantiles of errors are those of the places shown" in verified.out
+
+
 def test_what_has_no_interval_is_told_before_anything_is_fitted(modelsel: Any) -> None:
     homes()
     for wrong, words in (
         (("measure=r2",), "measure=r2 has no interval on sealed rows (it divides by the spread of sealed numbers"),
-        (("measure=mape",), "measure=mape has no interval on sealed rows: use one of mae, mse, rmse, or leave it out"),
+        (
+            ("measure=mape",),
+            "measure=mape has no interval on sealed rows: use one of mae, mse, rmse, median_absolute_error, quant",
+        ),
+        (("guard.beside=[0.5,1.0]",), "quantiles lie between 0 and 1, each once, and these are 0.5, 1"),
+        (("guard.beside=[0.5,0.5]",), "quantiles lie between 0 and 1, each once"),
+        (("guard.beside=[0.5]", "guard=ladder"), "guard=ladder shows less than that"),
+        (("guard.beside=[0.5]", "dataset.weights=rooms"), "quantiles count rows, and these have weights"),
         (("guard=ladder",), "guard=ladder shows less than that: leave it out, or let answers be exact: guard=warn"),
         (("guard.release=ladder",), "guard.release=ladder shows less than that"),
         (("guard.release=passfail", "guard.target=0.3"), "guard.release=passfail shows less than that"),

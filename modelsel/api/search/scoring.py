@@ -61,7 +61,7 @@ def read_by(search: Any) -> dict[str, object]:
     return found if search._numbers else {"classes_": search._labels, **found}
 
 
-def measure_of(scoring: Any, measure: object, kind: TaskKind) -> Any:
+def measure_of(scoring: object, measure: object, kind: TaskKind) -> object:
     """The measure of modelsel's that a score is; None for a scorer that only scikit-learn has.
 
     >>> measure_of("neg_mean_squared_error", None, "numbers"), measure_of(None, None, "classes")
@@ -175,7 +175,7 @@ class Measured:
     sign: float
     offset: float
 
-    def __call__(self, estimator: Any, X: Any, y: Any, weights: object = None) -> float:
+    def __call__(self, estimator: Any, X: object, y: object, weights: object = None) -> float:
         """The score: higher is better."""
         if self.accuracy:
             return float(accuracy_score(y, estimator.predict(X), sample_weight=weights))
@@ -235,7 +235,7 @@ class AskedAlone:
 
     asked: "Asked"
 
-    def __call__(self, estimator: Any, X: Any, y: Any, weights: object = None) -> float:
+    def __call__(self, estimator: object, X: object, y: object, weights: object = None) -> float:
         """The score: higher is better."""
         return self.asked.called(estimator, X, y, {} if weights is None else {"sample_weight": weights})
 
@@ -402,7 +402,7 @@ class AnsweredRegressor(Regressor, Answered):
         self._answers = X, numbers
         return self
 
-    def predict(self, X: Any) -> Floats:
+    def predict(self, X: object) -> Floats:
         return self._answers[1] if self._answered(X) else super().predict(X)
 
 
@@ -430,7 +430,7 @@ class AnsweredClassifier(Classifier, Answered):
         return self.classes_.take(self._answers[1]) if self._answered(X) else super().predict(X)
 
     @available_if(has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: object) -> Floats:
         return self._answers[2] if self._answered(X) else self.final_.scores(self._known(X))
 
     @available_if(has_decisions)  # type: ignore[untyped-decorator]

@@ -47,7 +47,7 @@ from modelsel.measure.base import BaseMeasure
 from modelsel.measure.beside import bound_problems, bounding_measures
 from modelsel.measure.r2 import R2
 from modelsel.planning.make import make
-from modelsel.rule.base import among, nearest
+from modelsel.rule.base import BaseRule, among, nearest
 from modelsel.runner.families import resolve
 from modelsel.runner.final_fit import fit
 from modelsel.scheme.stratified_kfold import StratifiedKfold
@@ -170,8 +170,9 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     __metadata_request__fit = {"sample_weight": None, "groups": None, "times": None, "unit": None}
 
     def __init__(
-        self, space: Any = "trees", *, cv: Any = None, scheme: object = None, scoring: Any = None, measure: object = None,
-        rule: object = "best", refit: Any = True, n_jobs: int | None = None, seed: int = 0,
+        self, space: object = "trees", *, cv: object = None, scheme: object = None, scoring: object = None,
+        measure: object = None,
+        rule: object = "best", refit: object = True, n_jobs: int | None = None, seed: int = 0,
         record: bool | Mapping[str, object] = False, return_train_score: bool = False, error_score: float | str = np.nan,
         verbose: int = 0, search: object = None, task: str = AUTO,
     ) -> None:  # fmt: skip
@@ -192,7 +193,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.search = search
         self.task = task
 
-    def fit(self, X: object, y: object = None, **params: Any) -> Self:
+    def fit(self, X: object, y: object = None, **params: object) -> Self:
         """Select among the candidates on rows × features, and fit the winner.
 
         Parameters
@@ -485,7 +486,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         declared = self._declared
         return bool(vars(self).get("_numbers")) if declared is None else declared
 
-    def _told(self, task: Task, groups: Any, times: object, unit: Any) -> Task:
+    def _told(self, task: Task, groups: object, times: object, unit: object) -> Task:
         """The task with the units of its rows, and with the groups and times where a scheme asks for them."""
         code = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
         task = task if unit is None else replace(task, groups=code, units=code, unit="unit")
@@ -591,7 +592,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         )
         self.cv_results_ = results(found, scorings, parameters(candidates))
 
-    def _choose(self, found: CandidateScores, rule: Any, bounds: Sequence[Any], scorings: Scorings) -> None:
+    def _choose(self, found: CandidateScores, rule: BaseRule, bounds: Sequence[Any], scorings: Scorings) -> None:
         """Set the winner: by the rule, or by the function that was given; none where no one of several scores chooses."""
         if callable(self.refit):
             index = self.refit(self.cv_results_)
@@ -643,7 +644,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _answered(
         self, task: Task, resampling: Resampling, scorings: Scorings, candidates: tuple[Candidate, ...],
-        shown: Mapping[str, BaseMeasure], entries: Any, training: Training | None,
+        shown: Mapping[str, BaseMeasure], entries: object, training: Training | None,
     ) -> CandidateScores:  # fmt: skip
         """Compute the scores of all candidates on all folds: in memory, or by a study that is kept as `outcome_`."""
         measure = scorings.chooses.measure

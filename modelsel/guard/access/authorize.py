@@ -1,7 +1,7 @@
 """Replay, refuse or record an intent: decided under the ledger's write lock, so that two looks cannot both be first."""
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -30,18 +30,23 @@ from modelsel.guard.matching.overlap import DESIGN, RowSetIndex
 from modelsel.guard.policy.base import CORRECTED
 from modelsel.guard.policy.decision import Question, judge
 from modelsel.guard.release import (
+    Counts,
     LadderRelease,
     LookTerms,
+    QuantileRelease,
     ReleaseMechanism,
     ScoreGridRelease,
     Veto,
     bounds_of,
     count_channel,
+    count_limits,
 )
 from modelsel.ledger.database.store import WriteTransaction
 from modelsel.ledger.entry import LedgerEntry, heads
 from modelsel.ledger.home import Home, IdentityKey
 from modelsel.ledger.rows.row_set import RowSet
+from modelsel.measure.quantiles import ErrorQuantiles
+from modelsel.statistics.quantiles import plan_quantile
 
 
 def decide(writing: WriteTransaction, ask: PreparedLook) -> ApprovedLook | Replayed | Refused:
@@ -63,6 +68,7 @@ def decide(writing: WriteTransaction, ask: PreparedLook) -> ApprovedLook | Repla
     channel = _bounded_release(ask, terms, position) or _channel(
         ask, terms, position.past, int(position.rows.sum()), position.standing.look
     )
+    channel = _with_quantiles(channel, ask, position, lambda numbers: position.standing.nats(terms.delta / numbers))
     seen = LookReview(ask.subject, position, ask.request.sealing.spec_id, ask.request.sealing.config, ask.metric, ask.measure,
                 ask.predictions, says_labels_corrected(ask), ask.elsewhere.keys | {ask.key.id}, origin()["at"], ask.leaks,
                 ask.since, ask.request.sitting is not None)  # fmt: skip
@@ -162,6 +168,7 @@ def _resume(writing: WriteTransaction, ask: PreparedLook, history: History, look
     plan, channel = look.facts.plan, _channel(ask, terms, past, int(position.rows.sum()), look.facts.look)
     if plan is not None and (bounded := _plan_release(ask, terms, position)) is not None:
         channel = resume_release(bounded, plan)
+    channel = _with_quantiles(channel, ask, position, lambda _numbers: look.facts.nats)
     return ApprovedLook(look.entry, channel, position.rows, (), position.units)
 
 
@@ -267,6 +274,24 @@ def _channel(ask: PreparedLook, terms: LookTerms, looks: Sequence[PastLook], n: 
                   ask.foreseen if told else None, rounded=terms.steps is not None)  # fmt: skip
 
 
+def _with_quantiles(
+    channel: ReleaseMechanism, ask: PreparedLook, position: LookContext, nats_for: Callable[[int], float]
+) -> ReleaseMechanism:
+    """The channel of an exact count with the quantiles of errors that are asked for beside it; any other one as it is.
+
+    `nats_for` is the level of one of so many numbers that are shown at once.
+    """
+    measure, seen = ask.request.sealing.measure, ask.request.seen
+    if not isinstance(measure, ErrorQuantiles) or not isinstance(channel, Counts) or not position.certified:
+        return channel
+    nats, n = nats_for(1 + len(measure.quantiles)), channel.n
+    units = position.sizes(ask.likely[0], nats)
+    plans = tuple(plan_quantile(q, n, lambda c: count_limits((c, c), n, nats, units)) for q in measure.quantiles)
+    rows = 0 if seen is None or channel.foreseen is None else len(seen.truth)
+    shares = tuple(count / rows for count in measure.within(seen.truth, seen.outputs)) if rows and seen is not None else None
+    return QuantileRelease(channel, measure.grid, plans, shares, rows)
+
+
 def _bounded_release(ask: PreparedLook, terms: LookTerms, position: LookContext) -> BoundedLossRelease | None:
     """The release of a bounded loss with the narrowest forecast; None where nothing is certified or there is no form."""
     return _plan_release(ask, terms, position) if position.certified and terms.release in EXACT else None
@@ -341,7 +366,9 @@ def _intent(
     sealing, selected, standing = ask.request.sealing, ask.request.selected, position.standing
     nats = standing.nats(terms.delta / channel.numbers)
     plan = channel.facts if isinstance(channel, BoundedLossRelease) else None
-    apart = {"units": position.sizes(ask.likely[0], nats), "withheld": position.withheld, "plan": plan}  # where they apply
+    quantiles = channel.facts if isinstance(channel, QuantileRelease) else None
+    units = position.sizes(ask.likely[0], nats)
+    apart = {"units": units, "withheld": position.withheld, "plan": plan, "quantiles": quantiles}  # where they apply
     return {
         **origin(), "testset": ask.subject.digest, "train": ask.subject.train, "metric": ask.metric, "spec_id": sealing.spec_id,
         "predictions": ask.predictions, "study": sealing.study, "folder": sealing.folder,

@@ -21,7 +21,7 @@ from modelsel.guard.history.history import History
 from modelsel.guard.history.stored_rows import keep_all, keep_chosen
 from modelsel.guard.matching.other_ledgers import OtherLedgers
 from modelsel.guard.policy.base import FULL, Policy
-from modelsel.guard.release import CAPPED, WITH_COUNT, LabelSummary, Released, count_limits
+from modelsel.guard.release import CAPPED, QUANTILES, WITH_COUNT, LabelSummary, Released, count_limits, shown_quantiles
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.database.store import WriteTransaction
 from modelsel.ledger.entry import LedgerEntry, follow
@@ -110,8 +110,10 @@ def reveal(session: LedgerSession, go: ApprovedLook, released: Released) -> Reve
     """Commit the answer; where another process resolved the same intent meanwhile, its answer stands."""
     plan, units, nats = go.facts.plan, go.facts.units, go.facts.nats
     limits = released.interval(go.facts.n, nats, units, plan) if go.facts.certified else None
-    facts = {"intent": go.facts.id, "symbol": released.symbol, "score": released.score, "errors": released.errors,
-             "price": released.price, "interval": limits, "released": asdict(released)}  # fmt: skip
+    facts: dict[str, object] = {
+        "intent": go.facts.id, "symbol": released.symbol, "score": released.score, "errors": released.errors,
+        "price": released.price, "interval": limits, "released": asdict(released),
+    }  # fmt: skip
     if released.above is not None:
         beyond = count_limits((released.above, released.above), go.facts.n, nats, units)
         facts["above"] = {"rows": released.above, "interval": beyond}
@@ -119,6 +121,9 @@ def reveal(session: LedgerSession, go: ApprovedLook, released: Released) -> Reve
     if released.errors is not None and go.facts.metric.startswith(f"{CAPPED}:"):
         within = count_limits((released.errors, released.errors), go.facts.n, nats, units) if limits else None
         facts["counted"] = {"rows": released.errors, "interval": within}
+
+    if released.places is not None and go.facts.quantiles is not None:
+        facts["quantiles"] = shown_quantiles(go.facts.quantiles, released.places) if limits else None
 
     def step(writing: WriteTransaction) -> LedgerEntry:
         for entry in writing.entries():
@@ -205,8 +210,15 @@ def released_result(intent: Look, answer: Reveal, policy: Policy, replay: bool, 
         price=0.0 if replay else float(answer.price), spent=float(intent.spent),
         interval=(float(limits[0]), float(limits[1])) if limits else None, level=1 - intent.delta,
         policy=kind_of(policy), release=str(intent.release), flags=(*codes, *(code for code in extra if code not in codes)),
-        cap=(intent.plan or {}).get("cap"), above=answer.above, counted=answer.counted,
+        cap=(intent.plan or {}).get("cap"), above=answer.above, counted=answer.counted, beside=_beside(intent, answer),
     )  # fmt: skip
+
+
+def _beside(intent: Look, answer: Reveal) -> dict[str, Any] | None:
+    """The quantiles of errors that stand beside a count, and where their grid ends; None without any."""
+    if not answer.quantiles or intent.quantiles is None:
+        return None
+    return {"measure": QUANTILES, "quantiles": list(answer.quantiles), "cap": intent.quantiles["grid"][-1]}
 
 
 def refusal_result(verdict: Refused, policy: Policy) -> TestResult:

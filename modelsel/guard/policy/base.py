@@ -81,10 +81,11 @@ class Policy:
         The score to be met, for `release=passfail`.
     tolerance : float, optional
         Of numbers: a row is off when its error exceeds it.
-    beside : bool
-        Of numbers: whether the study's measure (`mae`, `mse` or `rmse`, errors capped) is shown beside the count.
+    beside : bool or tuple of float
+        Of numbers: whether the study's measure (`mae`, `mse` or `rmse`, errors capped; `median_absolute_error`) is shown beside
+        the count; or which quantiles of the absolute error are.
     cap : float, optional
-        Of numbers: what an error counts at most, beside.
+        Of numbers: what an error counts at most, beside; or where the grid of quantiles ends.
     budget : int
         Thresholdout: answers that may differ from cross-validation, at least 1.
     sweep_test : bool
@@ -124,7 +125,9 @@ class Policy:
         least=0,
         help="numbers: a row is off when its error exceeds it; null: half of the median distance from the median",
     )
-    beside: bool = plain(False, help="numbers: the study's measure is shown beside the count, errors capped; both are charged")
+    beside: bool | tuple[float, ...] = plain(
+        False, help="numbers: true shows the study's measure beside the count, errors capped; [0.5] the median of the errors"
+    )
     cap: float | None = number(
         None, above=0, help="numbers: what an error counts at most beside; null: exceeded by a guess for one row in a hundred"
     )

@@ -24,7 +24,7 @@ from modelsel.guard.history.quarantine import PLACE
 from modelsel.guard.matching.concurrent_looks import as_first, incomparable, later_places, looks_beside
 from modelsel.guard.matching.concurrent_looks import looks_beside as concurrent
 from modelsel.guard.matching.other_ledgers import without_copies
-from modelsel.guard.release import CAPPED
+from modelsel.guard.release import CAPPED, QUANTILES
 from modelsel.guard.reporting.forecast import budget, next_look
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.database.store import Ledger
@@ -220,6 +220,8 @@ def _shown_answer(look: PastLook) -> dict[str, Any]:
         "cv_mean": facts.cv_mean,
         "metric": facts.metric,
     }
+    if facts.metric.startswith(f"{QUANTILES}:"):
+        return {**own, "metric": "within", "beside": {"quantiles": answer.quantiles}}
     if not facts.metric.startswith(f"{CAPPED}:") or answer.counted is None or not facts.n:
         return own
     plan = facts.plan or {}

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from modelsel.forest.grid import VoteLists, Words, bits, mark_nodes, mask
 from modelsel.forest.growth import NumberTarget
 from modelsel.kernels.forests.forest_layout import WHOLE
 from modelsel.kernels.layout import TIE
-from modelsel.learner.trees.leaf import leaf_scores
+from modelsel.learner.trees.leaf import Leaf, leaf_scores
+from modelsel.pruner.base import Pruning
 from modelsel.pruner.unpruned import Unpruned
 from modelsel.tree.pruning import best_class
 from modelsel.tree.structure.evidence import PruningData
@@ -22,11 +23,55 @@ from modelsel.tree.structure.node import DecisionTree, NodeNumbers, PrunedView
 NO_CLASSES = np.zeros(0, np.int32)
 
 
+class ForestSettings(Protocol):
+    """Settings of a learner that are read off grown trees: how many, what ends paths and prunes, how leaves vote."""
+
+    @property
+    def trees(self) -> int:
+        """How many trees vote."""
+        ...
+
+    @property
+    def max_depth(self) -> int | None:
+        """Levels of tests below the root."""
+        ...
+
+    @property
+    def min_split(self) -> float:
+        """Rows below which a node is a leaf."""
+        ...
+
+    @property
+    def min_gain(self) -> float:
+        """Goodness below which a node is a leaf."""
+        ...
+
+    @property
+    def purity(self) -> float:
+        """Share of one class from which a node is a leaf."""
+        ...
+
+    @property
+    def pruner(self) -> Pruning:
+        """What cuts subtrees off each tree."""
+        ...
+
+    @property
+    def leaf(self) -> Leaf:
+        """What leaves say."""
+        ...
+
+    @property
+    def vote(self) -> str:
+        """Mean of the leaves' shares, or one vote per tree."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class AskedCuts:
     """Distinct cuts, distinct ways of voting, and those of each learner."""
 
-    learners: Sequence[object]
+    learners: Sequence[ForestSettings]
     cuts: Mapping[object, int]
     ways: Mapping[object, int]
     pairs: Mapping[tuple[int, int], int]  # (cut, way), as they are counted
@@ -34,7 +79,7 @@ class AskedCuts:
     sizes: Integers  # trees, per learner
 
     @classmethod
-    def of(cls, learners: Sequence[Any]) -> "AskedCuts":
+    def of(cls, learners: Sequence[ForestSettings]) -> "AskedCuts":
         """Number the distinct cuts and ways of voting, and find those of each learner."""
         cuts: dict[object, int] = {}
         ways: dict[object, int] = {}
@@ -57,23 +102,23 @@ class AskedCuts:
         return np.array([way for _, way in self.pairs], np.int64)
 
     @cached_property
-    def cutting(self) -> tuple[object, ...]:
+    def cutting(self) -> tuple[ForestSettings, ...]:
         """One learner of each cut, in their order."""
         found = {self.cuts[_cut_key(learner)]: learner for learner in reversed(self.learners)}
         return tuple(found[place] for place in range(len(self.cuts)))
 
     @cached_property
-    def voting(self) -> tuple[Any, ...]:
+    def voting(self) -> tuple[ForestSettings, ...]:
         """One learner of each way of voting, in their order."""
         found = {self.ways[_way_key(learner)]: learner for learner in reversed(self.learners)}
         return tuple(found[place] for place in range(len(self.ways)))
 
 
-def _cut_key(learner: Any) -> tuple[object, ...]:
+def _cut_key(learner: ForestSettings) -> tuple[object, ...]:
     return learner.max_depth, learner.min_split, learner.min_gain, learner.purity, learner.pruner
 
 
-def _way_key(learner: Any) -> tuple[object, ...]:
+def _way_key(learner: ForestSettings) -> tuple[object, ...]:
     return learner.leaf, learner.vote
 
 
@@ -82,7 +127,7 @@ class Limit:
     """A setting that ends paths: its value without effect, what it looks at per node, and where that ends a path."""
 
     setting: str
-    idle: Any
+    idle: object
     seen: Callable[[ForestTree], Any]
     ends: Callable[[Any, Any], Booleans]
 
@@ -104,7 +149,7 @@ def _masks(bounds: tuple[object, ...]) -> tuple[tuple[object, Words], ...]:
     return tuple((bound, mask(own, -(-len(bounds) // 64))) for bound, own in cuts.items())
 
 
-def stops(cutting: Sequence[Any], grown: "GrownTree") -> Words:
+def stops(cutting: Sequence[ForestSettings], grown: "GrownTree") -> Words:
     """Nodes × words: a bit per learner whose limits or pruner end a path there."""
     tree = grown.tree
     words = np.zeros((len(tree), -(-len(cutting) // 64)), np.uint64)
@@ -120,7 +165,7 @@ def stops(cutting: Sequence[Any], grown: "GrownTree") -> Words:
     return words
 
 
-def _pruned(learner: Any, whole: DecisionTree, leaf: Booleans) -> Booleans:
+def _pruned(learner: ForestSettings, whole: DecisionTree, leaf: Booleans) -> Booleans:
     """Mark the leaves that a pruner leaves of a tree."""
     said = best_class(whole.counts, None) if whole.numbers is None else whole.numbers.mean
     cut = PrunedView(whole, leaf, said, whole.counts)
@@ -147,7 +192,7 @@ class GrownTree:
         return self.tree.tree(self.features, (), NodeNumbers(mean, np.full(len(mean), np.nan)))
 
 
-def vote_lists(grown: GrownTree, learner: Any) -> VoteLists:
+def vote_lists(grown: GrownTree, learner: ForestSettings) -> VoteLists:
     """Votes of each node if it is a leaf, in whole numbers."""
     if grown.numbers is not None:
         place = np.arange(len(grown.tree) + 1, dtype=np.int32)

@@ -11,7 +11,6 @@
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -22,10 +21,11 @@ from modelsel.forest.grow import drawn_rows
 from modelsel.forest.growth import BOOTSTRAP, ForestData
 from modelsel.forest.votes import Coder, leaves_of
 from modelsel.kernels.forests.forest_layout import COLUMN
-from modelsel.learner.forests.cuts import GrownTree, stops
+from modelsel.learner.forests.cuts import ForestSettings, GrownTree, stops
+from modelsel.learner.forests.path import ForestPath
 
 
-def impurity_importance(path: Any, trees: int, learner: object = None) -> Floats:
+def impurity_importance(path: ForestPath, trees: int, learner: ForestSettings | None = None) -> Floats:
     """Rank features by what their tests do for rows out of bag.
 
     Parameters
@@ -92,7 +92,7 @@ def _node_answers(ground: ForestData, tree: ForestTree) -> Floats:
     return np.asarray(tree.counts / tree.counts.sum(axis=1, keepdims=True))
 
 
-def _standing(path: Any, tree: ForestTree, learner: object) -> Booleans:
+def _standing(path: ForestPath, tree: ForestTree, learner: ForestSettings | None) -> Booleans:
     """Mask the tests that stand when a learner has cut the tree back."""
     if learner is None:
         return ~tree.terminal
@@ -101,7 +101,7 @@ def _standing(path: Any, tree: ForestTree, learner: object) -> Booleans:
     return np.asarray(tree.reached(leaf) & ~leaf)
 
 
-def proximities(path: object, trees: int, table: Table, rows: Integers) -> Floats:
+def proximities(path: ForestPath, trees: int, table: Table, rows: Integers) -> Floats:
     """Say in which share of the trees two rows end in one leaf.
 
     Parameters
@@ -126,7 +126,7 @@ def proximities(path: object, trees: int, table: Table, rows: Integers) -> Float
     return together / trees
 
 
-def jackknife_variance(path: Any, trees: int, table: Table, rows: Integers) -> Floats:
+def jackknife_variance(path: ForestPath, trees: int, table: Table, rows: Integers) -> Floats:
     """Estimate the sampling variance of class shares, or of predicted numbers, by the infinitesimal jackknife.
 
     Parameters
@@ -162,7 +162,7 @@ def jackknife_variance(path: Any, trees: int, table: Table, rows: Integers) -> F
     return np.asarray(np.maximum((covariance**2).sum(axis=0) - noise, 0.0))
 
 
-def _leaves_reached(path: Any, trees: int, table: Table, rows: Integers) -> Iterator[tuple[ForestTree, Codes]]:
+def _leaves_reached(path: ForestPath, trees: int, table: Table, rows: Integers) -> Iterator[tuple[ForestTree, Codes]]:
     """Each tree with the leaf of each row."""
     grown = path.trees(trees)
     coder = Coder.of(grown, table, path.ground.ranked if table is path.ground.task else None)

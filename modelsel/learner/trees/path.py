@@ -7,20 +7,61 @@ leaf where its rows end, and predictions are looked up through it, for many cand
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from modelsel.core.types import ClassTask, Codes, Floats, Integers, NumberTask, Outputs, Table
 from modelsel.learner.trees.leaf import Leaf, leaf_scores
 from modelsel.learner.trees.model import TreeModel, predicted
+from modelsel.pruner.base import Pruning
 from modelsel.statistics.auc import multiclass_auc
-from modelsel.tree.pruning import compact, truncations
+from modelsel.tree.pruning import StoppingLimits, compact, truncations
 from modelsel.tree.routing import Routed, ends, route
-from modelsel.tree.softening import Widths, soft_route
+from modelsel.tree.softening import Softener, Widths, soft_route
 from modelsel.tree.structure.cutting import errors_as_leaf
 from modelsel.tree.structure.evidence import PruningData, PruningPath
 from modelsel.tree.structure.node import DecisionTree, PrunedView
+
+
+class TreeSettings(Protocol):
+    """Settings of a learner that are read off a grown tree: what truncates, prunes and softens it, and what its leaves say."""
+
+    @property
+    def limits(self) -> StoppingLimits:
+        """What ends paths."""
+        ...
+
+    @property
+    def pruner(self) -> Pruning:
+        """What cuts subtrees off."""
+        ...
+
+    @property
+    def softener(self) -> Softener:
+        """What widens thresholds to ramps."""
+        ...
+
+    @property
+    def hard(self) -> bool:
+        """Thresholds are steps, not ramps."""
+        ...
+
+    @property
+    def leaf(self) -> Leaf:
+        """What leaves say."""
+        ...
+
+    @property
+    def costs(self) -> tuple[tuple[float, ...], ...]:
+        """Cost per true class (row) and predicted class; none where errors are counted."""
+        ...
+
+    @property
+    def cost_matrix(self) -> Floats | None:
+        """The same as an array."""
+        ...
+
 
 # Pruned trees of candidates that share one grown tree: truncated, pruned, with the ends of each node's rows.
 #
@@ -38,7 +79,7 @@ class PrunedTree:
     end: Codes
     leaves: int
     costs: Floats | None
-    key: tuple[Any, ...]
+    key: tuple[object, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,9 +121,9 @@ class PrunedTreeCache:
     evidence: PruningData
     _bases: dict[object, PrunedView] = field(default_factory=dict)
     _prunings: dict[object, PruningPath] = field(default_factory=dict)
-    _asked: tuple[Sequence[Any], PrunedTrees | None] = ((), None)
+    _asked: tuple[Sequence[TreeSettings], PrunedTrees | None] = ((), None)
 
-    def of(self, learners: Sequence[object]) -> PrunedTrees:
+    def of(self, learners: Sequence[TreeSettings]) -> PrunedTrees:
         """The trees that are left for some learners."""
         before, left = self._asked
         if left is None or [*map(id, learners)] != [*map(id, before)]:
@@ -90,17 +131,17 @@ class PrunedTreeCache:
             self._asked = list(learners), left  # the learners are kept alive, so that no other has their identity
         return left
 
-    def base(self, learner: object) -> PrunedView:
+    def base(self, learner: TreeSettings) -> PrunedView:
         """The truncated tree."""
         return self._truncated([learner])[0]
 
-    def known(self, learner: Any) -> PruningData:
+    def known(self, learner: TreeSettings) -> PruningData:
         return replace(self.evidence, cost_matrix=learner.cost_matrix) if learner.costs else self.evidence
 
-    def _truncated(self, learners: Sequence[Any]) -> list[PrunedView]:
+    def _truncated(self, learners: Sequence[TreeSettings]) -> list[PrunedView]:
         """The truncated tree of each; truncations asked for together that come out alike are one."""
         asked = [(learner.limits, learner.costs) for learner in learners]
-        fresh: dict[Any, dict[Any, Any]] = {}
+        fresh: dict[object, dict[StoppingLimits, Floats | None]] = {}
         for key, learner in zip(asked, learners, strict=True):
             if key not in self._bases:
                 fresh.setdefault(learner.costs, {})[learner.limits] = learner.cost_matrix
@@ -109,7 +150,7 @@ class PrunedTreeCache:
                 self._bases[own, costs] = cut
         return [self._bases[key] for key in asked]
 
-    def _cuts(self, learners: Sequence[Any]) -> list[PrunedView]:
+    def _cuts(self, learners: Sequence[TreeSettings]) -> list[PrunedView]:
         """Prune for each learner; learners that share a base tree and a way of pruning share the path."""
         cuts = []
         for base, learner in zip(self._truncated(learners), learners, strict=True):
@@ -120,9 +161,9 @@ class PrunedTreeCache:
             cuts.append(path.cut(learner.pruner))
         return cuts
 
-    def _left(self, cuts: Sequence[PrunedView], learners: Sequence[Any]) -> PrunedTrees:
+    def _left(self, cuts: Sequence[PrunedView], learners: Sequence[TreeSettings]) -> PrunedTrees:
         """Gather the distinct pruned trees, with the ends of each node's rows."""
-        places: dict[Any, int] = {}
+        places: dict[tuple[object, ...], int] = {}
         known: dict[object, int] = {}  # by identity, so that a cut is looked at once
         which = []
         for cut, learner in zip(cuts, learners, strict=True):
@@ -182,7 +223,7 @@ class TreePath:
     _scores: dict[object, tuple[PrunedView, Floats]] = field(default_factory=dict)  # a cut in a key by identity is kept alive
     _soft: dict[object, tuple[PrunedView, PrunedView, Widths | None]] = field(default_factory=dict)
 
-    def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
+    def outputs(self, learners: Sequence[TreeSettings], table: Table, rows: Integers, scores: bool) -> Outputs:
         """Compute classes and scores of every learner; learners with the same pruned tree share them."""
         left, sent = self._standings.of(learners), RoutedRows(self.tree, table, rows)
         classes = self._classes(left, sent)[left.which]
@@ -196,11 +237,11 @@ class TreePath:
                 shares[i] = of_rows
         return Outputs(classes, shares)
 
-    def complexity(self, learners: Sequence[object]) -> Floats:
+    def complexity(self, learners: Sequence[TreeSettings]) -> Floats:
         left = self._standings.of(learners)
         return np.array([standing.leaves for standing in left.different], np.float64)[left.which]
 
-    def training_error(self, learners: Sequence[Any]) -> Floats:
+    def training_error(self, learners: Sequence[TreeSettings]) -> Floats:
         """Compute every learner's weighted error on the rows that grew the tree."""
         left = self._standings.of(learners)
         errors = self._errors(left)[left.which]
@@ -209,7 +250,7 @@ class TreePath:
                 errors[i] = self._share_wrong(self._softly(learner, left[i], self._trained, scores=False)[0])
         return errors
 
-    def held_back(self, learners: Sequence[object]) -> Floats:
+    def held_back(self, learners: Sequence[TreeSettings]) -> Floats:
         """AUC on the rows that a pruner holds back to judge by; NaN where it holds none back, or only of one class."""
         if self.judging is None:
             return np.full(len(learners), np.nan)
@@ -217,15 +258,15 @@ class TreePath:
         assert scores is not None
         return multiclass_auc(self.task.target[self.judging], scores, self.task.row_weights[self.judging])
 
-    def model(self, learner: Any) -> TreeModel:
+    def model(self, learner: TreeSettings) -> TreeModel:
         cut, widths = self._softened(learner, self.standing(learner))
         return TreeModel(cut, leaf_scores(cut, learner.leaf), learner.cost_matrix, widths)
 
-    def standing(self, learner: object) -> PrunedTree:
+    def standing(self, learner: TreeSettings) -> PrunedTree:
         """Return the tree that is left for a learner."""
         return self._standings.of([learner])[0]
 
-    def members(self, learner: Any) -> tuple[Any, ...]:
+    def members(self, learner: Any) -> tuple[TreeSettings, ...]:
         """The learners that one with an open pruning strength (`alpha: path`) stands for on this tree."""
         pruners = learner.pruner.members(self._standings.base(learner), self._standings.known(learner))
         return tuple(replace(learner, pruner=pruner) for pruner in pruners)
@@ -274,7 +315,7 @@ class TreePath:
         leaves = cut.leaf & (standing.end == np.arange(len(cut.leaf)))
         return float(errors_as_leaf(cut.tree.counts, cut.prediction, None)[leaves].sum() / self._total)
 
-    def _softened(self, learner: Any, standing: PrunedTree) -> tuple[PrunedView, Widths | None]:
+    def _softened(self, learner: TreeSettings, standing: PrunedTree) -> tuple[PrunedView, Widths | None]:
         """The tree that is left, without the rest, and the widths of its thresholds."""
         asked = (standing.key, learner.softener)
         if asked not in self._soft:
@@ -283,7 +324,9 @@ class TreePath:
             self._soft[asked] = standing.cut, small, widths
         return self._soft[asked][1:]
 
-    def _softly(self, learner: Any, standing: PrunedTree, sent: RoutedRows, scores: bool) -> tuple[Codes, Floats | None]:
+    def _softly(
+        self, learner: TreeSettings, standing: PrunedTree, sent: RoutedRows, scores: bool
+    ) -> tuple[Codes, Floats | None]:
         """Classes and scores of rows that ramps divide among leaves."""
         cut, widths = self._softened(learner, standing)
         assert widths is not None

@@ -44,7 +44,7 @@ def _answer(view: View, doubling: dict[str, Any], whole: float | None) -> str:
     return f"{told}: more rows {'helped, and further ones may' if gain > 0 else 'did harm'}."
 
 
-def _rooted(line: dict[str, Any], half: int) -> dict[str, Any]:
+def _rooted(line: dict[str, Any], half: int) -> dict[str, object]:
     """A candidate's mean squared errors by their roots; what the second half brought is a difference of these."""
     points, doubling = line["points"], line["doubling"]
     means = points[half]["mean"], points[-1]["mean"]

@@ -110,7 +110,7 @@ def limits(view: View) -> list[str]:
     return said
 
 
-def _feature(one: dict[str, Any]) -> dict[str, Any]:
+def _feature(one: dict[str, Any]) -> dict[str, object]:
     """Describe a feature by quartiles or levels."""
     if "quartiles" in one:
         spread = " · ".join(map(moment if one.get("dates") else number, one["quartiles"]))

@@ -26,7 +26,7 @@ def _as_read(view: View, one: dict[str, Any]) -> dict[str, object]:
         return one
     mean = next(row.mean for row in view.folder.candidates() if row.id == one["candidate"])
 
-    def rooted(line: dict[str, Any]) -> dict[str, Any]:
+    def rooted(line: dict[str, Any]) -> dict[str, object]:
         return {**line, **{name: risen(line[name], mean) for name in ("mean", "low", "high")}}
 
     noise = None if one["noise"] is None else rooted(one["noise"])

@@ -26,6 +26,7 @@ def section(view: View) -> dict[str, Any]:
         "equal": len(equal),
         "more": len(view.rows) - len(best) - len(rest),
         "floor": verdict.sentence(view.outcome, view.higher),
+        "training": "training root mse" if view.outcome.task.get("kind") == "numbers" else "training error",
         "untrained": _without_training_error(view),
     }
 
@@ -83,7 +84,7 @@ def _with_floor(view: View, best: Sequence[Row], equal: Set[str]) -> list[dict[s
     return table
 
 
-def _merge_ties(best: Sequence[Row], table: list[dict[str, Any]], winner: str) -> tuple[list[Row], list[dict[str, Any]]]:
+def _merge_ties(best: Sequence[Row], table: list[dict[str, Any]], winner: str) -> tuple[list[Row], list[dict[str, object]]]:
     """Make one row of neighbours of an entry that tie exactly: the same scores, standard errors and complexity."""
     kept: list[Row] = []
     rows: list[dict[str, Any]] = []

@@ -29,7 +29,7 @@ def worst(part: dict[str, Any]) -> str:
     )
 
 
-def _table(found: dict[str, Any] | None, unit: str) -> dict[str, Any] | None:
+def _table(found: dict[str, Any] | None, unit: str) -> dict[str, object] | None:
     """Describe the slices that were found or declared."""
     if found is None:
         return None

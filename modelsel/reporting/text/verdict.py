@@ -109,7 +109,7 @@ def _worth(outcome: StudySummary) -> list[tuple[str, str]]:
     return [("corrected score", f"{words}, for having picked the best; cross-validated {plain}")]
 
 
-def _doubted(corrected: Mapping[str, Any]) -> str:
+def _doubted(corrected: Mapping[str, object]) -> str:
     """Mark an interval that holds less often than it says; `-v` and the page say why."""
     return " (holds less than 95 %)" if "holds less often" in str(corrected.get("caution")) else ""
 

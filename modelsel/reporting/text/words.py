@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 from modelsel.core.outcome import StudySummary, TestResult
 from modelsel.record.candidates import Row
@@ -123,6 +123,8 @@ def beside(result: TestResult, unit: str = "") -> str:
     said = result.beside
     if not said:
         return ""
+    if said["measure"] == "error_quantiles":
+        return _quantiles(said["quantiles"], said["cap"], result.level, unit)
     squared = said["measure"] == "mse"
     name = "root mean squared error" if squared else "mean absolute error"
 
@@ -135,8 +137,29 @@ def beside(result: TestResult, unit: str = "") -> str:
     )
     value = f"{shown(said['score'])} {unit}".strip()
     above = said.get("above")  # not in records of earlier versions
-    more = f"; {plural(above['rows'], 'row')} of {result.n:,} above that, {interval(above['interval'])} of all" if above else ""
+    more = f"; {above['rows']:,} of {plural(result.n, 'row')} above that, {interval(above['interval'])} of all" if above else ""
     return f"{name} {value}, {limits}, each error counted at most {with_unit(said['cap'], unit)}{more}"
+
+
+def _quantiles(said: Sequence[Mapping[str, Any]], end: float, level: float, unit: str) -> str:
+    """What so many rows are off by at most, with intervals whose ends lie on a grid.
+
+    >>> half = {"q": 0.5, "value": 2.1, "interval": (1.8, 2.6)}
+    >>> _quantiles([half, {"q": 0.9, "value": 9.1, "interval": (7.5, None)}], 10.0, 0.95, "mm")
+    'half of the rows are within 2.1 mm, 95 % interval [1.8, 2.6]; 90 % of the rows within 9.1 mm, [7.5, above 10]'
+    """
+
+    def edge(value: float | None) -> str:
+        return f"above {number(end)}" if value is None else number(value)
+
+    parts: list[str] = []
+    for one in said:
+        low, high = one["interval"]
+        verb, what = ("are ", f"{percent(level)} interval ") if not parts else ("", "")
+        value = f"no error up to {number(end)}" if one["value"] is None else with_unit(one["value"], unit)
+        rows = "half" if one["q"] == 0.5 else percent(one["q"])
+        parts.append(f"{rows} of the rows {verb}within {value}, {what}[{edge(low)}, {edge(high)}]")
+    return "; ".join(parts)
 
 
 def ordinal(count: int) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.attacks.guard_numbers import HEAVY, LAWS, SCENARIOS, STEP, missed, truth
+from benchmarks.attacks.guard_numbers import HEAVY, LAWS, MEDIANS, SCENARIOS, STEP, missed, truth
 from modelsel.measure.capped import CappedError
 from modelsel.measure.within import Within
 from modelsel.statistics.certificate import SpendingState
@@ -16,9 +16,10 @@ COUNTS = ("share", "tolerances")  # of which a look costs next to nothing
 def test_few_runs_have_a_look_that_misses() -> None:
     runs = [
         missed(scenario, np.random.default_rng([run, 7, place]))
-        for place, scenario in enumerate(SCENARIOS) for run in range(6 if scenario in COUNTS else 1 if scenario in HEAVY else 2)
-    ]  # fmt: skip
-    assert len(runs) == 24
+        for place, scenario in enumerate(SCENARIOS)
+        for run in range(6 if scenario in COUNTS else 1 if scenario in (*HEAVY, *MEDIANS) else 2)
+    ]
+    assert len(runs) == 27
     assert sum(runs) <= 4  # at 5 %: more happens once in four hundred times
 
 
@@ -40,4 +41,6 @@ def test_the_truth_is_that_of_a_large_sample(name: str) -> None:
 
 @pytest.mark.slow
 def test_the_gate_covers_the_attack(tmp_path: Path) -> None:
-    assert not any(missed(scenario, np.random.default_rng(3), tmp_path / scenario) for scenario in ("turns", "shrunk"))
+    assert not any(
+        missed(scenario, np.random.default_rng(3), tmp_path / scenario) for scenario in ("turns", "shrunk", "quantiles")
+    )

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from modelsel.core.types import NumberOutputs, open_labels
+from modelsel.guard.access.apart import full_price
 from modelsel.guard.facts import Look, Reveal, Seal
 from modelsel.guard.history.quarantine import _least
 from modelsel.guard.labels import wrong
@@ -14,13 +16,14 @@ from modelsel.guard.release import count_limits
 from modelsel.guard.reporting.audit import audit
 from modelsel.guard.requests import LookRequest, OutOfFold, SelectionSummary
 from modelsel.measure.capped import CappedError
+from modelsel.measure.quantiles import ErrorQuantiles
 from modelsel.measure.within import Within
 from modelsel.statistics import prices
 from modelsel.study.look import word_answer
 from tests.guard.studies import Line, Study, amounts
 
 
-def looked(home: Path, measure: CappedError, rows: int = 600):
+def looked(home: Path, measure: CappedError | ErrorQuantiles, rows: int = 600):
     study = Study(amounts(rows), home, rule=Line(), measure=measure)
     gate, sealing = study.gate(), study.sealing()
     task = sealing.development
@@ -70,6 +73,46 @@ def test_the_rows_above_the_cap_are_counted_with_an_exact_interval_of_their_own(
     known = np.abs(Line()(sealing.development).predicted[0] - sealing.development.target)
     told = (float((known > 12.0).mean()), len(known))
     assert reveal.price >= prices.predicted(count, result.n, *told)
+
+
+def test_quantiles_of_errors_are_places_in_a_grid_and_their_price_is_charged(home: Path) -> None:
+    measure = ErrorQuantiles(8.0, 30.0, (0.5, 0.9))
+    gate, sealing, result = looked(home, measure)
+    errors = np.sort(np.abs(Line()(sealing.sealed).predicted[0] - open_labels(sealing.sealed)[1]))
+    look, reveal = intent_and_reveal(gate)
+    n, alpha = result.n, np.exp(-look.nats)
+    assert look.numbers == 3
+    assert (result.measure, result.errors) == ("within", int((errors > 8.0).sum()))
+    edges = np.array([0.0, *measure.grid])
+    for one in result.beside["quantiles"]:
+        q, (low, high) = one["q"], one["interval"]
+        least = binom.ppf(alpha, n, q)  # P(fewer than it) ≤ α, so that X_(it) is above the quantile as seldom
+        most = n - binom.ppf(alpha, n, 1 - q) + 1
+        assert low == edges[edges < errors[int(least) - 1]].max()
+        assert high == edges[edges >= errors[int(most) - 1]].min()
+        assert one["value"] == edges[edges >= errors[int(np.ceil(q * n)) - 1]].min()
+    alone = Study(amounts(600), home / "alone", rule=Line(), measure=Within(8.0)).look()
+    assert alone.price < reveal.price < alone.price + 6 * np.log(10 * (1 + len(measure.grid)))
+
+
+def test_without_a_guard_the_count_alone_is_shown_at_its_full_price(home: Path) -> None:
+    study = Study(amounts(600), home, rule=Line(), measure=ErrorQuantiles(8.0, 30.0, (0.5,)))
+    assert full_price(study.sealing()) == prices.full(len(study.sealing().sealed))
+
+
+def test_an_interrupted_look_at_quantiles_goes_on_by_the_level_that_its_intent_states(home: Path) -> None:
+    measure = ErrorQuantiles(8.0, 30.0, (0.5,))
+    study = Study(amounts(600), home, rule=Line(), measure=measure)
+    gate = study.gate()
+    whole = looked(home / "whole", measure)[2]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("modelsel.guard.gate.looks.reveal", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+        with pytest.raises(KeyboardInterrupt):
+            looked(home, measure)
+    again = looked(home, measure)[2]
+    assert again.beside == whole.beside
+    assert again.look == 1
+    del gate
 
 
 def test_an_audit_tells_the_share_first_and_the_capped_mean_beside(home: Path) -> None:
