@@ -37,7 +37,7 @@ from modelsel.core.types import (
 from modelsel.dataset.tables.frame import as_pandas, describe_columns
 from modelsel.dataset.tables.frame import table as frame_table
 from modelsel.dataset.tables.in_memory import is_frame
-from modelsel.dataset.tables.matrix import finite_sum, numeric_features, plain_labels, plain_matrix
+from modelsel.dataset.tables.matrix import finite_sum, numeric_features, plain_labels, plain_matrix, plain_numbers
 from modelsel.dataset.tables.source import of_columns
 from modelsel.learner.trees.model import TreeModel
 from modelsel.learner.trees.number_model import NumberTreeModel
@@ -650,7 +650,7 @@ def _training(estimator: Any, X: Any, y: Any, numeric: bool = False) -> tuple[Ta
             raise ValueError(f"Found {X.shape[0]} sample(s) of {X.shape[1]} feature(s) and {len(labels)} label(s).")
         frame = as_pandas(X)
         return frame_table(frame, describe_columns(frame)), labels
-    if _plain(estimator, X) and plain_labels(y, len(X)) and finite_sum(X):
+    if _plain(estimator, X) and (plain_labels(y, len(X)) or (numeric and plain_numbers(y, len(X)))) and finite_sum(X):
         values, labels, estimator.n_features_in_ = X, y, X.shape[1]
     else:
         values, labels = validate_data(estimator, X, y, dtype=np.float64, ensure_all_finite="allow-nan", y_numeric=numeric)

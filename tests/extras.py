@@ -24,8 +24,10 @@ EXTRAS = {  # the package as it is imported, and the extra of pyproject.toml tha
     "imblearn": "imbalanced",
     "skrub": "skrub",
     "optuna": "optuna",
+    **dict.fromkeys(("gosdt", "pycontree", "pystreed"), "optimal-elsewhere"),
     **dict.fromkeys(("hatchling", "httpx", "ipykernel", "jsonschema", "mapie", "nbclient", "nbformat"), "test"),
     **dict.fromkeys(("duckdb", "onnxruntime", "polars", "statsmodels"), "test"),
+    "quantile_forest": "test",
     "numpydoc": "dev",
     **dict.fromkeys(("pydata_sphinx_theme", "sphinx"), "docs"),
 }

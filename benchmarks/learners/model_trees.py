@@ -15,7 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.learners.regression_trees import cart, tables
+from benchmarks.common.number_tables import tables
+from benchmarks.learners.regression_trees import cart
 from modelsel.config.build import learner as build
 from modelsel.core.spec import make as part
 from modelsel.core.types import Floats, Integers, NumberTask

@@ -14,8 +14,9 @@ from statistics import median
 import numpy as np
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 
+from benchmarks.common.number_tables import tables
 from benchmarks.common.timing import Row, by_processor
-from benchmarks.learners.regression_trees import DRAWS, SHARE, friedman, root, tables
+from benchmarks.learners.regression_trees import DRAWS, SHARE, friedman, root
 from modelsel.core.spec import make as part
 from modelsel.core.types import Candidate, Floats, Integers, NumberTask, positions
 from modelsel.dataset.columns.number_target import read_as

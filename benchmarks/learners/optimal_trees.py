@@ -1,4 +1,4 @@
-"""The best small trees beside pycontree (C++), until the least errors of a depth are proven.
+"""The best small trees beside pycontree (C++), until the least errors of a depth are proven: seconds of the processor.
 
 Tables that come with scikit-learn, and one of seven classes by rule. What is not installed is passed over by name.
 """
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from sklearn import datasets
 
-from benchmarks.common.timing import Row, side_by_side
+from benchmarks.common.timing import Row, by_processor
 from modelsel.core.types import Feature, Floats, Integers, Task
 from modelsel.learner.optimal_tree import OptimalTree
 
@@ -60,4 +60,4 @@ def beside(task: Task, depth: int, peer: type) -> Row:
     errors = ours()
     assert errors == theirs(), (task.name, depth)
     work = f"least errors of depth {depth}, {task.name} {len(task)} × {len(task.features)}, {len(task.classes)} classes"
-    return side_by_side(work, "pycontree", ours, theirs, equal=f"{errors} errors", turns=3, goal=GOAL)
+    return by_processor(work, "pycontree", ours, theirs, GOAL, f"{errors} errors", turns=3)

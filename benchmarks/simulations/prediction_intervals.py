@@ -1,26 +1,42 @@
 """Share of new rows in intervals for 90 %, after a choice among 10 and 500 candidates, by simulation.
 
-    python -m benchmarks.simulations.prediction_intervals
+    python -m benchmarks.simulations.prediction_intervals [--repeats 20]
 
-Friedman 1 with five columns that say nothing, drawn anew; CART and nearest neighbours compete by ten folds. Intervals about the
-winner's predictions by its own residuals, and by CV+ of the choice repeated (`predict --interval`), are asked of 400 others.
+CART and nearest neighbours compete by ten folds and two rules. Intervals about the winner's predictions by its own residuals,
+and by CV+ of the choice repeated (`predict --interval`), are asked of up to 400 other rows. Friedman 1 with five columns that
+say nothing is drawn anew, of ten tables (Friedman 2, diabetes, those of NUMBERS.csv with enough rows) rows are drawn without
+repetition. On a table of few rows more than are drawn there is little left to ask.
 """
 
+import argparse
 from collections.abc import Iterator, Sequence
-from itertools import groupby
-from types import SimpleNamespace
-from typing import Any
+from itertools import groupby, product
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.datasets import make_friedman1
+import pandas as pd
+from sklearn.datasets import make_friedman1, make_friedman2
 
+from benchmarks.common.number_tables import tables as known
 from modelsel.core.spec import make
-from modelsel.core.types import Feature, Floats, NumberTask
-from modelsel.explanation.prediction_intervals import prediction_intervals
+from modelsel.core.types import Floats, Fold, NumberTask, Scoreboard
+from modelsel.dataset.columns.number_target import read_as
+from modelsel.dataset.tables.read_table import read_table
+from modelsel.explanation.prediction_intervals import choices, prediction_intervals
 from modelsel.learner.knn import Knn
 from modelsel.learner.tree import Tree
 
-REPEATS, OTHERS, FOLDS, COVERAGE = 40, 400, 10, 0.9
+OTHERS, FOLDS, COVERAGE, LEAST = 400, 10, 0.9, 10
+RULES = ("best", "one_standard_error")
+LARGE = 5_000  # rows of which a part is enough
+
+
+class Covered(NamedTuple):
+    """Shares covered by either way, and how much wider the second is."""
+
+    plain: float
+    repeated: float
+    wider: float
 
 
 def candidates(many: int) -> list[Any]:
@@ -37,55 +53,100 @@ def candidates(many: int) -> list[Any]:
     return [*trees, *(Knn(k=k, vote=vote) for vote in ("uniform", "inverse") for k in range(1, 21, 2))]
 
 
-def said_by(groups: Sequence[list[Any]], task: NumberTask, rows: Any, asked: Any) -> Floats:
-    """Candidates × rows that are asked."""
+def said_by(groups: Sequence[list[Any]], task: NumberTask, rows: Any, asked: Any) -> tuple[Floats, Floats]:
+    """Candidates × rows that are asked, and complexities."""
     paths = [(own[0].fit_path(task, rows, np.random.default_rng(0)), own) for own in groups]
-    return np.vstack([path.outputs(own, task, asked, scores=False).predicted for path, own in paths])
+    said = np.vstack([path.outputs(own, task, asked, scores=False).predicted for path, own in paths])
+    return said, np.concatenate([path.complexity(own) for path, own in paths])
 
 
-def study(rows: int, groups: Sequence[list[Any]], seed: int) -> SimpleNamespace:
-    """Shares covered and mean widths of either way."""
-    X, y = make_friedman1(rows + OTHERS, 10, noise=1.0, random_state=seed)
-    features = tuple(Feature(f"x{i}", "numeric") for i in range(10))
-    task = NumberTask(name="s", features=features, values=X, rows=np.arange(len(X)), target=y)
-    own, new = np.arange(rows), np.arange(rows, len(X))
+def study(task: NumberTask, rows: int, groups: Sequence[list[Any]], seed: int) -> dict[str, Covered]:
+    """What is covered under each rule: the first `rows` of a task are studied, the others asked."""
+    y, own, new = task.target, np.arange(rows), np.arange(rows, len(task))
+    learners = [learner for group in groups for learner in group]
     fold = np.random.default_rng(seed).permutation(rows) % FOLDS
-    off, ahead = np.empty((sum(map(len, groups)), rows)), []
+    off, ahead, complexity = np.empty((len(learners), rows)), [], []
     for k in range(FOLDS):
-        asked = np.r_[own[fold == k], new]
-        told = said_by(groups, task, own[fold != k], asked)
         here = int((fold == k).sum())
+        told, size = said_by(groups, task, own[fold != k], np.r_[own[fold == k], new])
         off[:, fold == k] = np.abs(y[:rows][fold == k] - told[:, :here])
         ahead.append(told[:, here:])
+        complexity.append(size)
     losses = np.array([np.square(off[:, fold == k]).mean(axis=1) for k in range(FOLDS)]).T
-    winner = int(losses.mean(axis=1).argmin())
-    chosen = [int(np.delete(losses, k, axis=1).mean(axis=1).argmin()) for k in range(FOLDS)]
-    last = said_by(groups, task, own, new)[winner]
-    apart = np.quantile(off[winner], COVERAGE, method="higher")
-    ends = prediction_intervals(
-        [told[c] for told, c in zip(ahead, chosen, strict=True)], [off[c, fold == k] for k, c in enumerate(chosen)], COVERAGE
-    )
-    return SimpleNamespace(
-        plain=np.mean(np.abs(y[rows:] - last) <= apart), repeated=np.mean((ends[0] <= y[rows:]) & (y[rows:] <= ends[1])),
-        wider=np.mean(ends[1] - ends[0]) / (2 * apart) - 1,
+    board = Scoreboard(
+        ids=tuple(map(str, range(len(learners)))), folds=losses, mean=losses.mean(axis=1),
+        se=losses.std(axis=1, ddof=1) / FOLDS**0.5, complexity=np.mean(complexity, axis=0),
+        unit=tuple(str(learner.unit) for learner in learners), eligible=np.ones(len(learners), bool),
     )  # fmt: skip
+    some = [Fold(k, 0, own[fold != k], own[fold == k]) for k in range(FOLDS)]
+    last, found = said_by(groups, task, own, new)[0], {}
+    for name in RULES:
+        rule = make("rule", name)
+        winner, chosen = rule.choose(board), list(choices(rule, board, some))
+        apart = np.quantile(off[winner], COVERAGE, method="higher")
+        low, high = prediction_intervals(
+            [told[c] for told, c in zip(ahead, chosen, strict=True)],
+            [off[c, fold == k] for k, c in enumerate(chosen)],
+            COVERAGE,
+        )
+        found[name] = Covered(
+            float(np.mean(np.abs(y[rows:] - last[winner]) <= apart)), float(np.mean((low <= y[rows:]) & (y[rows:] <= high))),
+            float(np.mean(high - low) / (2 * apart) - 1) if apart > 0 else np.nan,
+        )  # fmt: skip
+    return found
 
 
-def table() -> Iterator[str]:
-    """Lines of the table in docs/numbers.md."""
-    yield "| rows | candidates | the winner's residuals | CV+ of the choice repeated | wider by |\n|---|---|---|---|---|"
-    for rows in (100, 300):
-        for many in (10, 500):
-            groups = [list(own) for _, own in groupby(candidates(many), key=lambda one: str(one.fit_key()))]
-            found = [study(rows, groups, seed) for seed in range(REPEATS)]
-            plain, repeated = (np.array([getattr(one, name) for one in found]) for name in ("plain", "repeated"))
-            said = " | ".join(
-                f"{100 * one.mean():.1f} ± {100 * one.std(ddof=1) / REPEATS**0.5:.1f} %" for one in (plain, repeated)
-            )
-            wider = np.mean([one.wider for one in found])
-            yield f"| {rows} | {sum(map(len, groups))} | {said} | {100 * wider:.0f} % |"
+def tables() -> Iterator[tuple[str, pd.DataFrame, str]]:
+    """Name, rows and target; the first is drawn anew by `drawn`."""
+    values, target = make_friedman2(2 * OTHERS, noise=100.0, random_state=0)
+    yield "Friedman 2", pd.DataFrame(values, columns=list("abcd")).assign(y=target), "y"
+    for name, table, own in known():
+        if name != "Friedman 1":
+            yield name, table.sample(min(len(table), LARGE), random_state=0).reset_index(drop=True), own
+
+
+def drawn(task: NumberTask | None, rows: int, seed: int) -> NumberTask:
+    """Rows in the order drawn: of Friedman 1 new ones, of a table without repetition."""
+    if task is not None:
+        return task.take(np.random.default_rng(seed).permutation(len(task))[: rows + OTHERS])
+    X, y = make_friedman1(rows + OTHERS, 10, noise=1.0, random_state=seed)
+    with read_as("regression"):
+        return read_table(pd.DataFrame(X, columns=[f"x{i}" for i in range(10)]).assign(y=y), target="y")
+
+
+def words(name: str, found: Sequence[Covered]) -> str:
+    """Cells of a line."""
+    plain, repeated, wider = (np.array(own) for own in zip(*found, strict=True))
+    said = " | ".join(f"{100 * one.mean():.1f} ± {100 * one.std(ddof=1) / len(one) ** 0.5:.1f} %" for one in (plain, repeated))
+    return f"{name} | {said} | {100 * np.nanmean(wider):.0f} %"
+
+
+def lines(repeats: int) -> Iterator[str]:
+    """Lines of the tables in docs/numbers.md: Friedman 1 and the mean of the tables; then each table."""
+    yield "| rows | candidates | rule | data | the winner's residuals | CV+ of the choice repeated | wider by |"
+    yield "|---|---|---|---|---|---|---|"
+    tasks: dict[str, NumberTask | None] = {"Friedman 1": None}
+    with read_as("regression"):
+        tasks |= {name: read_table(table, target=target) for name, table, target in tables()}
+    for rows, many in product((100, 300), (10, 500)):
+        groups = [list(own) for _, own in groupby(candidates(many), key=lambda one: str(one.fit_key()))]
+        enough = {name: task for name, task in tasks.items() if task is None or len(task) >= rows + LEAST}
+        found = {
+            name: [study(drawn(task, rows, seed), rows, groups, seed) for seed in range(repeats)]
+            for name, task in enough.items()
+        }
+        for rule in RULES:
+            own = {name: [one[rule] for one in each] for name, each in found.items()}
+            first = f"| {rows} | {sum(map(len, groups))} | {rule} | "
+            yield f"{first}{words('Friedman 1', own.pop('Friedman 1'))} |"
+            means = [Covered(*np.nanmean(each, axis=0)) for each in own.values()]
+            yield f"{first}{words(f'{len(own)} tables', means)} |"
+            for name, each in own.items():
+                yield f"{first}{words(name, each)} |"
 
 
 if __name__ == "__main__":
-    for line in table():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--repeats", type=int, default=20)
+    for line in lines(parser.parse_args().repeats):
         print(line, flush=True)

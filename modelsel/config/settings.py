@@ -34,7 +34,7 @@ class ExplainSettings:
     dependence: bool = plain(False, help="partial dependence and ICE of the six most important columns (else the first six)")
 
     weak_slices: bool = plain(True, help="slices with more errors: half of the rows find them, the other half tests them")
-    sets: bool = plain(False, help="keep the winner's model of each fold, for prediction sets: predict --sets 0.9")
+    sets: bool = plain(False, help="keep a model of each fold, of the choice repeated: predict --sets 0.9, --interval 0.9")
 
     def strangers(self, candidates: Sequence[Candidate]) -> Iterator[Problem]:
         """Names that are no entry and no beginning of an id; members of a family get theirs when it is resolved."""

@@ -101,6 +101,11 @@ def optional_part(group: str, help: str = "") -> Any:
     return dataclasses.field(default=None, metadata={"limits": FieldLimits(group=group, help=help), "optional": True})
 
 
+def optional(help: str = "") -> Any:
+    """A field whose type says all, or None; None is left out of the specification."""
+    return dataclasses.field(default=None, metadata={"limits": FieldLimits(help=help), "optional": True})
+
+
 def plain(default: object, help: str = "") -> Any:
     """A field whose type says all."""
     if isinstance(default, dict | list):

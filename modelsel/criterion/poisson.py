@@ -15,6 +15,7 @@ import numpy as np
 
 from modelsel.core.types import NUMBER_TASKS, Floats, NumberTask, Table, TaskKind
 from modelsel.criterion.base import BaseCriterion
+from modelsel.tree.growing.growth import POISSON_DEVIANCE, NumberLoss
 
 
 def poisson_decrease(weight: Floats, mean: Floats) -> Floats:
@@ -35,6 +36,10 @@ class Poisson(BaseCriterion):
     """Half the mean Poisson deviance that a test saves."""
 
     reads: ClassVar[tuple[TaskKind, ...]] = NUMBER_TASKS
+
+    @property
+    def number_loss(self) -> NumberLoss:
+        return POISSON_DEVIANCE
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
         if isinstance(task, NumberTask):

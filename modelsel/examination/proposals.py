@@ -103,11 +103,6 @@ class GateClose:
     findings: Sequence[Finding]
 
 
-def is_gate(folder: Path, terms: Terms | None = None) -> bool:
-    """Say whether a folder's terms are those of a gate."""
-    return (terms or ExamSession(folder).terms).loop is not None
-
-
 class LoopSession:
     """A gate where its owner's key is: one proposal at a time."""
 

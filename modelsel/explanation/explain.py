@@ -14,7 +14,7 @@ from modelsel.comparison.ratio import assessed_per_analysed
 from modelsel.comparison.selection import rank
 from modelsel.config.settings import BOUNDS, WINNER, ExplainSettings, OptimalSettings
 from modelsel.core.selection import Selection
-from modelsel.core.types import ClassTask, Floats, Integers, NumberTask, Resampling, Task, readable
+from modelsel.core.types import ClassTask, Integers, NumberTask, Resampling, Task, readable
 from modelsel.explanation.correlated import together
 from modelsel.explanation.forest_importance import forest_importance, has_rows_out_of_bag
 from modelsel.explanation.learning_curve import RunPlan, learning_curve, runners
@@ -24,6 +24,7 @@ from modelsel.explanation.prediction_sets import fold_model
 from modelsel.explanation.weak_slices import RowErrors, declared_slices, off_by, weak_slices
 from modelsel.learner.crossed import taught_by
 from modelsel.measure.base import BaseMeasure
+from modelsel.record.study_record import UnseenRows
 from modelsel.rule.base import BaseRule
 from modelsel.runner.execution.single_job import Failure
 from modelsel.runner.final_fit import Final
@@ -73,14 +74,11 @@ def explanation(
     return found | _slices(of, settings.weak_slices, groups)
 
 
-def fold_models(of: StudyToExplain) -> list[tuple[Final, Floats]] | Failure:
-    """The winner's model of each fold, and how strange the rows are that it did not see; of numbers, of the choice repeated."""
-    winner, folds = of.selection.candidates[of.selection.winner], of.resampling.folds
-    if isinstance(of.task, NumberTask):
-        chosen = [of.selection.candidates[place] for place in choices(of.rule, of.selection.board, folds)]
-        found = [of.apart(fold_residuals, own, of.task, fold, of.seed) for own, fold in zip(chosen, folds, strict=True)]
-    else:
-        found = [of.apart(fold_model, winner, of.task, fold, of.seed) for fold in folds]
+def fold_models(of: StudyToExplain) -> list[tuple[Final, UnseenRows]] | Failure:
+    """The model of each fold, of the choice repeated by the scores of the others, and how strange its other rows are to it."""
+    folds, function = of.resampling.folds, fold_residuals if isinstance(of.task, NumberTask) else fold_model
+    chosen = [of.selection.candidates[place] for place in choices(of.rule, of.selection.board, folds)]
+    found = [of.apart(function, own, of.task, fold, of.seed) for own, fold in zip(chosen, folds, strict=True)]
     return next((one for one in found if isinstance(one, Failure)), found)
 
 

@@ -24,7 +24,7 @@ def fitted_explanations(
         if any(has_rows_out_of_bag(candidate.learner) for candidate in candidates):
             yield f"impurity importance of {many} forest{'s' * (many > 1)}, on all development rows", many
     if explain.sets:
-        yield "the winner's model of each fold, for prediction sets", folds
+        yield "a model of each fold, of the choice repeated, for prediction sets and intervals", folds
     if curve:
         many = min(len({candidate.entry for candidate in candidates}), 1 + RUNNERS_UP)
         yield f"learning curve of {many} candidate{'s' * (many > 1)}", many * folds * (len(SHARES) - 1)

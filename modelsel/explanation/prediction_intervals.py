@@ -8,7 +8,8 @@
 The winner's own residuals are too small where it won because they were: no row has a part in the choice whose residual it gives
 here. For models fixed beforehand the theorem promises 1 − 2α, less a term that vanishes with n (Barber, Candès, Ramdas &
 Tibshirani 2021). Here it does not hold to the letter, since the scores that choose for fold k are those of models that have
-seen its rows. `python -m benchmarks.simulations.prediction_intervals` counts what is covered.
+seen its rows. Of rows in units n counts units, and the rows of one count 1 together. What is covered is counted by
+`python -m benchmarks.simulations.prediction_intervals`.
 """
 
 import math
@@ -19,7 +20,8 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.types import Candidate, Floats, Fold, Scoreboard, Task
-from modelsel.explanation.prediction_sets import Kept, checked_share
+from modelsel.explanation.prediction_sets import Kept, checked_share, counted, unit_weights
+from modelsel.record.study_record import UnseenRows
 from modelsel.runner.final_fit import Final, fit
 
 ROOM = 1 << 22  # ends of intervals held at a time
@@ -34,46 +36,59 @@ def choices(rule: Any, board: Scoreboard, folds: Sequence[Fold]) -> Iterator[int
         yield int(rule.choose(replace(board, folds=others, mean=others.mean(axis=1), se=se)))
 
 
-def fold_residuals(candidate: Candidate, task: Task, fold: Fold, seed: int) -> tuple[Final, Floats]:
+def fold_residuals(candidate: Candidate, task: Task, fold: Fold, seed: int) -> tuple[Final, UnseenRows]:
     """The model of a fold, and R of the rows that it did not see: one job of the pool. Raises what the fit raises."""
     fitted = fit(candidate, task, seed, fold.analysis)
-    return fitted, np.abs(task.target[fold.assessment] - fitted.predict(task.take(fold.assessment)))
+    off = np.abs(task.target[fold.assessment] - fitted.predict(task.take(fold.assessment)))
+    return fitted, UnseenRows(off, unit_weights(task)[fold.assessment])
 
 
-def prediction_intervals(said: Sequence[Floats], residuals: Sequence[Floats], coverage: float) -> tuple[Floats, Floats]:
+def prediction_intervals(
+    said: Sequence[Floats], residuals: Sequence[Floats], coverage: float, weights: Sequence[Floats] | None = None
+) -> tuple[Floats, Floats]:
     """Ends of the interval of each row. Per fold what its model says of the new rows, and R of the rows it was not fitted on.
 
-    Infinite where the rows are too few for such a coverage.
+    `weights` per fold are what its rows count, 1 unless they are given. Infinite where rows are too few for such a coverage.
 
     >>> low, high = prediction_intervals([np.array([5.0])], [np.array([1.0, 2.0, 3.0, 4.0])], 0.6)
     >>> low.tolist(), high.tolist()
     ([2.0], [8.0])
     """
-    n = sum(map(len, residuals))
-    first, last = math.floor((1 - coverage) * (n + 1) + 1e-9), math.ceil(coverage * (n + 1) - 1e-9)
-    low, high = np.full(len(said[0]), -np.inf), np.full(len(said[0]), np.inf)
-    step = max(1, ROOM // n)
-    for start in range(0, len(low), step):
+    weight = np.concatenate([np.ones(len(off)) for off in residuals] if weights is None else weights)
+    needed = coverage * (weight.sum() + 1) - 1e-9
+    return -_reached([-own for own in said], residuals, weight, needed), _reached(said, residuals, weight, needed)
+
+
+def _reached(said: Sequence[Floats], residuals: Sequence[Floats], weight: Floats, needed: float) -> Floats:
+    """Per new row the least number up to which ŷ + R has the weight that is needed; infinite where it has less in all."""
+    found = np.full(len(said[0]), np.inf)
+    if weight.sum() < needed:
+        return found
+    step, last = max(1, ROOM // len(weight)), math.ceil(needed) - 1
+    for start in range(0, len(found), step):
         rows = slice(start, start + step)
-        if first >= 1:
-            ends = np.concatenate([own[rows, None] - off for own, off in zip(said, residuals, strict=True)], axis=1)
-            low[rows] = np.partition(ends, first - 1, axis=1)[:, first - 1]
-        if last <= n:
-            ends = np.concatenate([own[rows, None] + off for own, off in zip(said, residuals, strict=True)], axis=1)
-            high[rows] = np.partition(ends, last - 1, axis=1)[:, last - 1]
-    return low, high
+        ends = np.concatenate([own[rows, None] + off for own, off in zip(said, residuals, strict=True)], axis=1)
+        if (weight == 1).all():
+            found[rows] = np.partition(ends, last, axis=1)[:, last]
+            continue
+        order = np.argsort(ends, axis=1, kind="stable")
+        place = (np.cumsum(weight[order], axis=1) < needed).sum(axis=1)
+        found[rows] = np.take_along_axis(ends, np.take_along_axis(order, place[:, None], axis=1), axis=1)[:, 0]
+    return found
 
 
 def intervals_of(kept: Kept, table: Any, coverage: float) -> tuple[Floats, Floats]:
     """Ends of the interval of each row of a table. Raises ConfigurationError for a coverage that is none."""
     checked_share(coverage, "--interval")
-    return prediction_intervals([model.predict(table) for model, _ in kept], [off for _, off in kept], coverage)
+    said, unseen = [model.predict(table) for model, _ in kept], [own for _, own in kept]
+    return prediction_intervals(said, [own.strangeness for own in unseen], coverage, [own.weight for own in unseen])
 
 
 def words(kept: Kept, coverage: float) -> str:
     """State what the intervals are, and that no theorem stands behind them."""
-    rows = sum(len(off) for _, off in kept)
+    many, what = counted(kept)
+    of_units = " of new units" if what == "units" else ""
     return (
-        f"intervals for {100 * coverage:g} % of rows like the study's, by CV+ of the choice repeated on {len(kept)} folds "
-        f"({rows} residuals): simulations give about that, and no theorem promises it"
+        f"intervals for {100 * coverage:g} % of rows like the study's{of_units}, by CV+ of the choice repeated on {len(kept)} "
+        f"folds (residuals of {many} {what}): simulations give about that, and no theorem promises it"
     )

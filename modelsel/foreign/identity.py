@@ -70,13 +70,6 @@ def sources(value: object) -> tuple[str, ...]:
     return tuple(sorted(reader.origins))
 
 
-def of_own_code(value: object) -> bool:
-    """Say whether any of it is code that no distribution brought: of a notebook, a script, a folder, an editable one."""
-    reader = _Reader()
-    reader.said(value)
-    return reader.own
-
-
 class _Reader:
     """One pass over an object. What refers to itself is said by its name where it is met again within itself."""
 
@@ -86,7 +79,6 @@ class _Reader:
         self.known: dict[int, str] = {}
         self.kept: list[object] = []  # an id is that of one object for as long as the object lives
         self.origins: set[str] = set()
-        self.own = False
 
     def said(self, value: object) -> str:
         """The value as a text: short, and equal for equal values."""
@@ -169,7 +161,6 @@ class _Reader:
         if origin:
             self.origins.add(origin)
             return f"{value.__name__} of {origin}"
-        self.own = True
         file = getattr(value, "__file__", None)
         if file is None or not file.endswith(".py"):
             return str(value.__name__)
@@ -179,7 +170,6 @@ class _Reader:
         """A class of a distribution by its name; one's own by what stands in it, and what it is derived from."""
         if origin_of(value.__module__):
             return self._named(value, f"{value.__module__}.{value.__qualname__}")
-        self.own = True
         stated = {name: one for name, one in vars(value).items() if name not in UNSAID and not _made_by_scikit_learn(name, one)}
         members = ",".join(f"{name}={self.said(stated[name])}" for name in sorted(stated))
         return f"own {value.__qualname__}:{','.join(self.said(base) for base in value.__bases__)}:{members}"
@@ -195,7 +185,6 @@ class _Reader:
         """A function of a distribution by its name; one's own by its code and by what that reads."""
         if origin_of(str(value.__module__)) and "<" not in value.__qualname__:
             return self._named(value, f"{value.__module__}.{value.__qualname__}")
-        self.own = self.own or not origin_of(str(value.__module__))
         code = value.__code__
         cells = [_content(cell) for cell in value.__closure__ or ()]
         parts = (value.__defaults__, value.__kwdefaults__, dict(zip(code.co_freevars, cells, strict=True)))

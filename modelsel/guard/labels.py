@@ -15,7 +15,7 @@ from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.rows.identity import Hashes
 from modelsel.measure.base import BaseMeasure
 from modelsel.measure.capped import CappedError
-from modelsel.measure.error_quantiles import ErrorQuantiles
+from modelsel.measure.quantiles import ErrorQuantiles
 
 DECIMALS = 6  # of class scores: platforms differ by far less, models by more
 

@@ -23,12 +23,14 @@ from modelsel.learner.forests.model import ForestModel, restore
 from modelsel.learner.forests.number_model import NumberForestModel
 from modelsel.learner.forests.number_model import restore as restore_numbers
 from modelsel.learner.forests.path import ForestPath
-from modelsel.learner.trees.leaf import Leaf
+from modelsel.learner.forests.quantiles import QuantileForestModel
+from modelsel.learner.forests.quantiles import restore as restore_quantiles
+from modelsel.learner.trees.leaf import MEAN, MEDIAN, QUANTILE, Leaf
 from modelsel.learner.trees.number_model import READS_CLASSES, SQUARED
 from modelsel.tree.growing.growth import same
 
 FEATURES = ("sqrt", "log2", "all")
-ABOUT_CLASSES = ("vote", "purity", "leaf")
+ABOUT_CLASSES = ("vote", "purity")
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,8 @@ class Forest(BaseLearner):
     """Path parameters: `trees`, `max_depth`, `min_split`, `min_gain`, `purity`, `pruner`, `leaf`, `vote`.
 
     `min_split` and `min_leaf` count distinct rows, as scikit-learn's forests do. Where the target is a number, trees grow by
-    squared error (`criterion` gini or variance) and say the means of leaves; `vote`, `purity` and `leaf` are about classes.
+    squared error (`criterion` gini or variance) and say the means of leaves, or with `leaf.statistic` (median or quantile) a
+    quantile of the rows that they keep; `vote` and `purity` are about classes.
     """
 
     trees: int = whole(100, least=1, help="a larger forest is steadier, never more overfitted")
@@ -101,10 +104,20 @@ class Forest(BaseLearner):
             yield f"pruner={kind_of(self.pruner)} {READS_CLASSES}: use unpruned or cost_complexity"
         if getattr(self.pruner, "impurity", "") == "entropy":
             yield f"pruner.impurity=entropy {READS_CLASSES}: use another"
+        yield from self._problems_with_leaves()
         own, usual = resolved(self), resolved(Forest())
         yield from (f"{name} {READS_CLASSES}: leave it out" for name in ABOUT_CLASSES if own[name] != usual[name])
         if self.trees > MOST_TREES:
             yield f"a forest of numbers has {MOST_TREES} trees at most, not {self.trees}: their sum is exact up to there"
+
+    def _problems_with_leaves(self) -> Iterable[str]:
+        """Yield what is wrong with what leaves say of numbers."""
+        if self.leaf.statistic not in (None, MEAN, MEDIAN, QUANTILE):
+            yield f"leaf.statistic={self.leaf.statistic} is for single trees: a forest says mean, median or quantile"
+        else:
+            yield from self.leaf.number_problems("unpruned")
+        if self.leaf.quantile is not None and self.honest:
+            yield "leaf.statistic of a forest keeps the rows that grew it: set honest=0"
 
     def _problems_with_draws(self) -> Iterable[str]:
         """Yield what is wrong whatever the target is."""
@@ -121,11 +134,15 @@ class Forest(BaseLearner):
         growth = self._growth(task, rows)
         return ForestPath(ForestData.of(task, rows, growth, int(rng.integers(2**63))), growth)
 
-    def fit(self, task: AnyTask, rows: Integers, rng: np.random.Generator) -> ForestModel | NumberForestModel:
+    def fit(
+        self, task: AnyTask, rows: Integers, rng: np.random.Generator
+    ) -> ForestModel | NumberForestModel | QuantileForestModel:
         return self.fit_path(task, rows, rng).model(self)
 
     @staticmethod
-    def restore(description: Description) -> ForestModel | NumberForestModel:
+    def restore(description: Description) -> ForestModel | NumberForestModel | QuantileForestModel:
+        if "q" in description.facts:
+            return restore_quantiles(description)
         return restore_numbers(description) if "numbers" in description.facts else restore(description)
 
     def _growth(self, task: AnyTask, rows: Integers) -> ForestGrowth:

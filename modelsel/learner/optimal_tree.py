@@ -88,11 +88,22 @@ class Column(NamedTuple):
 
 
 class Front(NamedTuple):
-    """Per number of leaves (from 1): least errors found, proven bound, and the root's test (column, rank, leaves left)."""
+    """Per number of leaves (from 1): least errors found, proven bound, the root's test (column, rank, leaves left), levels.
+
+    A search that met its limit may have found less than the one of a level less: then that tree, of fewer levels, is taken.
+    """
 
     errors: Integers
     bound: Integers
     chosen: Integers
+    levels: Integers
+
+    def or_shallower(self, other: "Front") -> "Front":
+        """Each number of leaves by the search that found fewer errors; of equals by this one."""
+        beyond = len(self.errors) - len(other.errors)
+        errors, levels = (np.append(of, np.full(beyond, of[-1])) for of in (other.errors, other.levels))
+        better = errors < self.errors
+        return Front(np.where(better, errors, self.errors), self.bound, self.chosen, np.where(better, levels, self.levels))
 
 
 class Skeleton(NamedTuple):
@@ -247,12 +258,19 @@ class OptimalPath:
 
     def _front(self, depth: int) -> Front:
         """The front of all rows, searched once; a search that met its limit is told by a warning."""
+        new = depth not in self._fronts
+        found = self._search(depth)
+        if new and found.bound[-1] < found.errors[-1]:
+            shares = (side[-1] / self._weights.sum() for side in found[:2])
+            warn(_unproven(depth, self.learner.limit, *shares), stacklevel=2)
+        return found
+
+    def _search(self, depth: int) -> Front:
         if depth not in self._fronts:
-            found = self._fronts[depth] = self._solve(np.arange(len(self._labels)), depth, self._limit)
-            if found.bound[-1] < found.errors[-1]:
-                warn(
-                    _unproven(depth, self.learner.limit, *(side[-1] / self._weights.sum() for side in found[:2])), stacklevel=2
-                )
+            found = self._solve(np.arange(len(self._labels)), depth, self._limit)
+            if depth and found.bound[-1] < found.errors[-1]:
+                found = found.or_shallower(self._search(depth - 1))
+            self._fronts[depth] = found
         return self._fronts[depth]
 
     def _tree(self, learner: OptimalTree) -> PrunedView:
@@ -263,7 +281,9 @@ class OptimalPath:
         key = learner.max_depth, leaves
         if key not in self._trees:
             nodes: list[Node] = []
-            self._build(nodes, -1, np.arange(len(self._labels)), learner.max_depth, leaves, front)
+            levels = int(front.levels[leaves - 1])
+            own = self._search(levels)
+            self._build(nodes, -1, np.arange(len(self._labels)), levels, min(leaves, len(own.errors)), own)
             self._trees[key] = self._assembled(nodes)
         return self._trees[key]
 
@@ -357,11 +377,12 @@ class OptimalPath:
         counts = np.bincount(self._labels[rows], self._weights[rows], len(self.task.classes)).astype(np.int64)
         errors = np.full(1 << depth, counts.sum() - counts.max(), np.int64)
         bound, chosen = errors.copy(), np.full((1 << depth, 3), -1, np.int64)
+        levels = np.full(1 << depth, depth, np.int64)
         if depth == 0 or errors[0] == 0 or not self._columns:
-            return Front(errors, bound, chosen)
+            return Front(errors, bound, chosen, levels)
         if depth == 1:
             errors[1], *test = self._stump(rows, int(errors[0]))
-            return Front(errors, errors.copy(), np.array([[-1, -1, -1], [*test, 1]], np.int64))
+            return Front(errors, errors.copy(), np.array([[-1, -1, -1], [*test, 1]], np.int64), levels)
         optimal = load("optimal")
         if optimal is None:
             raise RuntimeError(COMPILED)
@@ -372,7 +393,7 @@ class OptimalPath:
         work = np.array([0, limit], np.int64)
         classes = len(self.task.classes)
         solve(depth, order, self._ranks, self._labels, self._weights, classes, self._least, work, errors, bound, chosen)
-        return Front(errors, errors.copy() if work[0] < limit else bound, chosen)
+        return Front(errors, errors.copy() if work[0] < limit else bound, chosen, levels)
 
     def _stump(self, rows: Integers, alone: int) -> tuple[int, int, int]:
         """Errors, column and rank of the best single test; of a leaf, −1 and −1 where none is better."""

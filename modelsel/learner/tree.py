@@ -4,25 +4,25 @@ ID3, C4.5, CART and the others are recipes (conf/learner/id3.yaml, c45.yaml, car
 Friedman, Olshen and Stone 1984; Quinlan 1986, 1993.
 """
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
-from modelsel.core.spec import kind_of, number, one_of, part, plain, resolved, whole
+from modelsel.core.spec import kind_of, number, one_of, optional, part, plain, resolved, whole
 from modelsel.core.types import BOTH_TASKS, AnyTask, ClassTask, Description, Floats, Integers, NumberTask, Table, TaskKind
 from modelsel.learner.base import BaseLearner
-from modelsel.learner.trees.leaf import Leaf
+from modelsel.learner.trees.leaf import DEVIANCE, MEAN, SQUARES, Leaf, Loss
 from modelsel.learner.trees.model import TreeModel, restore
 from modelsel.learner.trees.number_model import READS_CLASSES, SQUARED, NumberTreeModel, restore_numbers
 from modelsel.learner.trees.number_path import NumberTreePath
 from modelsel.learner.trees.path import TreePath, held_back
 from modelsel.tree.growing.columns import columns
 from modelsel.tree.growing.grow import grow
-from modelsel.tree.growing.grow_numbers import grow_numbers
-from modelsel.tree.growing.growth import BY_COUNT, POLICIES, GrowthParams
+from modelsel.tree.growing.grow_numbers import grow_numbers, grow_two_classes
+from modelsel.tree.growing.growth import BY_COUNT, POISSON_DEVIANCE, POLICIES, GrowthParams
 from modelsel.tree.pruning import StoppingLimits
 from modelsel.tree.routing import RerouteState, numbers_by_node, route, weights_by_node
 from modelsel.tree.structure.evidence import PruningData
@@ -30,7 +30,7 @@ from modelsel.tree.structure.evidence import PruningData
 BY_SURROGATES = ("surrogate", BY_COUNT)
 # A training row goes where it would go when predicted.
 CERTAIN = ("node_mode", "branch", *BY_SURROGATES)
-POISSON = "poisson"
+DIRECTIONS = {"increasing": 1, "decreasing": -1}
 ABOUT_CLASSES = ("min_leaf_rule", "purity", "significance", "costs")
 SURROGATES_NEED_TWO = "surrogates mimic tests of two branches; use splits.nominal=equality or subset, or another missing policy"
 
@@ -76,18 +76,26 @@ class Tree(BaseLearner):
         (), help="cost per true class (row) and predicted class; leaves take the cheapest"
     )
 
+    monotone: Mapping[str, str] | tuple[tuple[str, str], ...] | None = optional(
+        help="of numbers and two classes: {column: increasing or decreasing}, by squared error or gini alone"
+    )
+
     unit: ClassVar[str] = "leaves"
     holds_gil: ClassVar[bool] = False
     reads: ClassVar[tuple[TaskKind, ...]] = BOTH_TASKS
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "costs", tuple(tuple(float(cost) for cost in row) for row in self.costs))
+        if self.monotone is not None:
+            pairs = self.monotone.items() if isinstance(self.monotone, Mapping) else self.monotone
+            object.__setattr__(self, "monotone", tuple(sorted((str(name), str(way)) for name, way in pairs)) or None)
 
     def fit_key(self) -> dict[str, object]:
         """Return the settings that growing depends on."""
         return {
             "kind": "tree", "criterion": resolved(self.criterion), "splits": resolved(self.splits), "missing": self.missing,
             "min_leaf": self.min_leaf, "min_leaf_rule": self.min_leaf_rule, "pruner": self.pruner.fit_key(),
+            **({} if self.monotone is None else {"monotone": self.monotone}),
         }  # fmt: skip
 
     def mattering(self, kinds: Set[str], scores: bool = True) -> "Tree":
@@ -137,6 +145,7 @@ class Tree(BaseLearner):
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
         """Yield what is wrong with the settings, together or for this task."""
+        yield from self._problems_with_monotone(task) if self.monotone is not None else ()
         if isinstance(task, NumberTask):
             yield from self._problems_with_numbers()
             yield from self.criterion.problems(task)
@@ -159,15 +168,14 @@ class Tree(BaseLearner):
 
     def _problems_with_numbers(self) -> Iterable[str]:
         """Yield the settings that speak of classes, which a target that is a number has not."""
-        if kind_of(self.criterion) not in (*SQUARED, POISSON):
-            yield f"criterion={kind_of(self.criterion)} {READS_CLASSES}: use criterion=variance or poisson"
+        yield from self._problems_with_growing()
         if "numbers" not in self.pruner.reads:
             yield f"pruner={kind_of(self.pruner)} {READS_CLASSES}: use unpruned, cost_complexity or reduced_error"
         if not self.hard:
             yield f"softener={kind_of(self.softener)} {READS_CLASSES}: use softener=hard"
         if self.splits.nominal == "multiway" and self.missing in BY_SURROGATES:
             yield SURROGATES_NEED_TWO
-        yield from self.leaf.number_problems(kind_of(self.pruner))
+        yield from self.number_leaf.number_problems(kind_of(self.pruner))
         own, usual = resolved(self), resolved(Tree())
         for name in ABOUT_CLASSES:
             if own.get(name) != usual.get(name):
@@ -175,6 +183,39 @@ class Tree(BaseLearner):
         if self.missing == "class_mode" or getattr(self.pruner, "impurity", "") == "entropy":
             name = "pruner.impurity=entropy" if self.missing != "class_mode" else "missing=class_mode"
             yield f"{name} {READS_CLASSES}: use another"
+
+    def _problems_with_growing(self) -> Iterable[str]:
+        """Yield why a criterion grows no tree of numbers."""
+        kind = kind_of(self.criterion)
+        if kind != "gini" and "numbers" not in self.criterion.reads:  # the Gini index of numbers is their variance
+            yield f"criterion={kind} {READS_CLASSES}: use criterion=variance, absolute_error, quantile or poisson"
+        if self.criterion.number_loss.by_quantile and self.missing == "fractional":
+            yield f"criterion={kind} divides no rows: use another missing policy than fractional"
+        if self.number_loss[0] == DEVIANCE and kind_of(self.pruner) == "reduced_error":
+            yield "criterion=poisson is pruned by its own loss: use cost_complexity or unpruned"
+
+    def _problems_with_monotone(self, task: Table | None) -> Iterable[str]:
+        """Yield why answers cannot be held to rise or fall with columns."""
+        assert self.monotone is not None
+        for name, way in dict(self.monotone).items():
+            if way not in DIRECTIONS:
+                yield f"monotone.{name} is increasing or decreasing, not {way!r}"
+            if task is not None and name not in [one.name for one in task.features if one.kind != "nominal"]:
+                yield f"monotone.{name}: there is no such column of numbers or ranks"
+        if kind_of(self.criterion) not in SQUARED:
+            yield f"monotone holds trees by squared error: use criterion=variance or gini, not {kind_of(self.criterion)}"
+        if isinstance(task, ClassTask) and len(task.classes) != 2:
+            yield f"monotone is of numbers and of two classes, and these are {len(task.classes)}"
+        if self.missing in (*BY_SURROGATES, "class_mode"):
+            yield f"monotone: missing={self.missing} may ask another column in its place; use branch, node_mode or fractional"
+        yield from self._problems_with_monotone_leaves()
+
+    def _problems_with_monotone_leaves(self) -> Iterable[str]:
+        """Yield why leaves may say something else than what growing has held."""
+        if self.draws or getattr(self.pruner, "raising", False):
+            yield f"monotone: pruner={kind_of(self.pruner)} changes what leaves say; use cost_complexity or unpruned"
+        if not self.hard or self.leaf.score != "frequency" or self.leaf.statistic not in (None, MEAN):
+            yield "monotone holds what leaves say of their rows: use softener=hard, and leave leaf.score and leaf.statistic out"
 
     def refusal(self, task: AnyTask, rows: Integers) -> str | None:
         weight = len(rows) if task.weights is None else task.weights[rows].sum()
@@ -203,6 +244,18 @@ class Tree(BaseLearner):
         """Thresholds are steps, not ramps."""
         return kind_of(self.softener) == "hard"
 
+    @cached_property
+    def number_leaf(self) -> Leaf:
+        """What leaves say where the target is a number: unless they are told, what the criterion is about."""
+        grown = self.criterion.number_loss
+        return self.leaf.by_default(grown.quantile if grown.by_quantile else None)
+
+    @property
+    def number_loss(self) -> Loss:
+        """What trees of numbers are pruned by: the loss of what leaves say, of means the deviance if they are grown by it."""
+        own = self.number_leaf.loss
+        return (DEVIANCE, None) if own[0] == SQUARES and self.criterion.number_loss == POISSON_DEVIANCE else own
+
     @property
     def cost_matrix(self) -> Floats | None:
         return np.array(self.costs, np.float64) if self.costs else None
@@ -211,6 +264,11 @@ class Tree(BaseLearner):
     def is_family(self) -> bool:
         """True where the pruner's strength is left open (`alpha: path`); `TreePath.members` names the candidates."""
         return bool(getattr(self.pruner, "is_family", False))
+
+    def _signs(self, task: AnyTask) -> tuple[int, ...]:
+        """Per feature whether answers may only rise (1) or fall (−1) with it; nothing where all of them may do both."""
+        ways = dict(self.monotone or ())
+        return tuple(DIRECTIONS.get(ways.get(one.name, ""), 0) for one in task.features) if ways else ()
 
     def _growth(self) -> dict[str, Any]:
         """Return the growing settings as keywords."""
@@ -225,7 +283,8 @@ class Tree(BaseLearner):
         if isinstance(task, NumberTask):
             return self._number_path(task, rows, rng, growth)
         growing, pruning = held_back(task, rows, self.pruner.fit_key().get("share"), rng)
-        tree = grow(task, growing, self.criterion, growth)
+        signs = self._signs(task)
+        tree = grow_two_classes(task, growing, growth, signs) if signs else grow(task, growing, self.criterion, growth)
         weights, counts = task.row_weights, None
         if pruning is not None:
             counts = weights_by_node(tree, route(tree, task, pruning), task.target[pruning], weights[pruning])
@@ -238,7 +297,7 @@ class Tree(BaseLearner):
     def _number_path(self, task: NumberTask, rows: Integers, rng: np.random.Generator, growth: GrowthParams) -> NumberTreePath:
         """The same of a target that is a number."""
         growing, pruning = held_back(task, rows, self.pruner.fit_key().get("share"), rng)
-        tree = grow_numbers(task, growing, growth, kind_of(self.criterion) == POISSON)
+        tree = grow_numbers(task, growing, growth, self.criterion.number_loss, self._signs(task))
         weight, numbers = None, None
         if pruning is not None:
             sent = route(tree, task, pruning)

@@ -96,9 +96,9 @@ class RunFolder:
             model.save(self.model, finished.final, finished.outcome.modelsel)
         write(self.path / CANDIDATES, self.redactor.text(candidates.text(candidates.rows(finished.selection))))
         write(self.path / LOSSES, losses.content(finished.selection))
-        for number, (fitted, strangeness) in enumerate(finished.folds):
+        for number, (fitted, unseen) in enumerate(finished.folds):
             path = model.save(self.folds / f"{number:02d}", fitted, finished.outcome.modelsel)
-            write(path / STRANGENESS, npz({"strangeness": strangeness}))
+            write(path / STRANGENESS, npz(unseen._asdict()))
         if finished.explained:
             self.write_json(EXPLANATION, finished.explained)
         self.write_json(DETAILS, details(finished))

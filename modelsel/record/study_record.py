@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from modelsel.core.outcome import StudySummary
 from modelsel.core.selection import Selection
@@ -29,6 +29,13 @@ class FinalModel:
     pickled: object = None
     types: Mapping[str, str] = field(default_factory=dict)
     label_type: str = "str"
+
+
+class UnseenRows(NamedTuple):
+    """Rows that a fold's model has not seen: how strange each is to it, and what it counts (those of a unit 1 together)."""
+
+    strangeness: Floats
+    weight: Floats
 
 
 @dataclass(frozen=True)
@@ -65,5 +72,5 @@ class StudyRecord:
     command: tuple[str, ...] = ()
     shows: Mapping[str, object] = field(default_factory=dict)  # name to what it shows, plain data
     times: Mapping[str, float] = field(default_factory=dict)  # candidate to seconds for the prediction of 1,000 rows
-    folds: tuple[tuple[FinalModel, Floats], ...] = ()  # the winner's model of each fold, and how strange its other rows are
+    folds: tuple[tuple[FinalModel, UnseenRows], ...] = ()  # the model of each fold, of the choice repeated
     explained: Mapping[str, object] = field(default_factory=dict)  # reasons and weak spots, plain data

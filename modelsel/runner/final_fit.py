@@ -3,7 +3,7 @@
 Its generator is derived as in a cell, from seed, rows and growing specification: fitting it again gives the same model.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.fingerprint import generator
-from modelsel.core.spec import class_of, kind_of
+from modelsel.core.spec import kind_of
 from modelsel.core.types import (
     ABSENT,
     Candidate,
@@ -146,20 +146,3 @@ def _learnt_from(task: Task) -> Integers:
     if task.folds is None or task.folds.ndim == 1:
         return positions(task)
     return np.flatnonzero((task.folds[:, 0] < 0) & (task.folds[:, 0] != ABSENT))
-
-
-def restore_final(
-    features: tuple[Feature, ...], classes: tuple[str, ...], learner: Description, steps: tuple[Description, ...],
-    kinds: Mapping[str, type[object]] | None = None,
-) -> Final:  # fmt: skip
-    """A final model from its descriptions; `kinds` names classes that are not modelsel's own.
-
-    Raises ValueError for a description that is not whole, KeyError for an unknown kind.
-    """
-    classes_of = kinds or {}
-    fitted = tuple((step.kind, _class("preparer", step.kind, classes_of).restore(step)) for step in steps)
-    return Final(features, classes, fitted, learner.kind, _class("learner", learner.kind, classes_of).restore(learner))
-
-
-def _class(group: str, kind: str, given: Mapping[str, type[object]]) -> Any:
-    return given.get(kind) or class_of(group, kind)

@@ -294,14 +294,17 @@ def _reads_texts(candidate: Candidate) -> bool:
     return not candidate.steps and getattr(learner, "steps", None) is not None
 
 
-# Check the conditions of prediction sets by CV+: rows drawn alike, each assessed by just one fold.
+# Check the conditions of prediction sets by CV+: rows (or units) drawn alike, each assessed by just one fold.
 
 
 def refusal(task: Task, resampling: Resampling) -> Iterator[str]:
     """Yield reasons against prediction sets: rows that are not exchangeable, or folds that do not assess each row once."""
-    for what, values in (("groups", task.groups), ("times", task.times), ("weights", task.weights)):
+    for what, values in (("times", task.times), ("weights", task.weights)):
         if values is not None:
             yield f"prediction sets take rows for drawn alike, and these have {what}"
+    units = task.groups if task.units is None else task.units
+    if units is not None and any(np.isin(units[fold.assessment], units[fold.analysis]).any() for fold in resampling.folds):
+        yield "prediction sets of rows in units need folds that divide none of them: group_kfold or stratified_group_kfold"
     times = np.zeros(len(task), np.int64)
     for fold in resampling.folds:
         times[fold.assessment] += 1

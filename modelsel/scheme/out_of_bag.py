@@ -54,5 +54,7 @@ def _not_bagged(learners: Sequence[object]) -> Iterator[str]:
     }
     if others:
         yield f"only bagged learners are judged out of bag, not {', '.join(sorted(others))}"
+    if any(hasattr(learner, "in_every_bag") and learner.leaf.quantile is not None for learner in learners):
+        yield "quantiles of a forest (leaf.statistic) are not judged out of bag: take another scheme"
     if any(getattr(learner, "in_every_bag", False) for learner in learners):
         yield "no row is out of bag where every tree sees all of them (rows: all): take rows: bootstrap, or another scheme"

@@ -10,12 +10,12 @@ from modelsel.core.errors import NoCandidateError, Problem
 from modelsel.core.outcome import StudySummary
 from modelsel.core.selection import Selection
 from modelsel.core.spec import kind_of
-from modelsel.core.types import Candidate, Floats, Outputs, Resampling, Table, Task, positions
+from modelsel.core.types import Candidate, Outputs, Resampling, Table, Task, positions
 from modelsel.explanation.explain import StudyToExplain, explanation, fold_models
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.planning.make import Plan
 from modelsel.record.folder import RunFolder
-from modelsel.record.study_record import FinalModel
+from modelsel.record.study_record import FinalModel, UnseenRows
 from modelsel.reporting import show
 from modelsel.reporting.context import SectionContext
 from modelsel.runner.aggregation.results import Results
@@ -117,7 +117,7 @@ RECIPES = ("sklearn", "estimator")  # learners of which a model may be kept as i
 
 def explain_choice(
     config: Config, material: StudyData, folder: RunFolder, selection: Selection, final: Fitted | Failure
-) -> tuple[dict[str, object], tuple[tuple[FinalModel, Floats], ...]]:
+) -> tuple[dict[str, object], tuple[tuple[FinalModel, UnseenRows], ...]]:
     """Reasons and weak spots of the choice as far as they were asked for, from development rows; the models of the folds."""
     model = final.model if isinstance(final, Fitted) else None
 

@@ -35,6 +35,28 @@ def test_ends_are_those_of_the_definition() -> None:
             assert high[row] == (above[last - 1] if last <= n else np.inf)
 
 
+def test_rows_of_a_unit_count_one_together() -> None:
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        sizes, new = rng.integers(1, 8, int(rng.integers(1, 5))), 3
+        said = [rng.normal(size=new) for _ in sizes]
+        residuals = [np.abs(rng.normal(size=size)) for size in sizes]
+        weights = [1.0 / rng.integers(1, 4, size) for size in sizes]
+        coverage = float(rng.choice([0.5, 0.7, 0.9]))
+        low, high = prediction_intervals(said, residuals, coverage, weights)
+        needed = coverage * (sum(own.sum() for own in weights) + 1)
+        for row in range(new):
+            for sign, found in ((1, high), (-1, -low)):
+                ends = sorted(
+                    (sign * own[row] + off, weight)
+                    for own, each, of in zip(said, residuals, weights, strict=True)
+                    for off, weight in zip(each, of, strict=True)
+                )
+                so_far = np.cumsum([weight for _, weight in ends])
+                enough = np.flatnonzero(so_far >= needed - 1e-9)
+                assert found[row] == (ends[enough[0]][0] if len(enough) else np.inf)
+
+
 def test_the_choice_is_repeated_by_the_scores_of_the_other_folds() -> None:
     rng = np.random.default_rng(2)
     folds = rng.random((6, 4))
@@ -71,13 +93,13 @@ def test_a_study_keeps_the_models_of_the_choice_repeated_and_says_intervals(home
     pd.testing.assert_frame_equal(found, outcome.predict_interval(frame, 0.8))
     kept = kept_folds(RunFolder.open(outcome.folder))
     said = [model.predict(outcome.model._known(frame)) for model, _ in kept]
-    low, high = prediction_intervals(said, [off for _, off in kept], 0.8)
+    low, high = prediction_intervals(said, [unseen.strangeness for _, unseen in kept], 0.8)
     assert found.low.tolist() == low.tolist()
     assert found.high.tolist() == high.tolist()
     own = outcome.predictions
-    assert sum(len(off) for _, off in kept) == len(own)
-    same = [np.isclose(np.sort(off), np.sort(np.abs(part.truth - part.predicted))).all()
-            for (_, off), (_, part) in zip(kept, own.groupby("fold"), strict=True)]  # fmt: skip
+    assert sum(len(unseen.strangeness) for _, unseen in kept) == len(own)
+    same = [np.isclose(np.sort(unseen.strangeness), np.sort(np.abs(part.truth - part.predicted))).all()
+            for (_, unseen), (_, part) in zip(kept, own.groupby("fold"), strict=True)]  # fmt: skip
     assert any(same)  # folds without which the winner wins as well have its own residuals
 
 

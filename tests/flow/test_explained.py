@@ -134,12 +134,14 @@ def test_prediction_sets_of_new_rows_come_from_the_models_of_the_folds(modelsel)
 
 
 @pytest.mark.slow
-def test_sets_are_refused_for_groups_before_a_fit_and_told_of_where_nothing_was_kept(modelsel):
+def test_sets_of_groups_are_for_new_ones_and_refused_where_folds_divide_them_and_told_of_where_nothing_was_kept(modelsel):
     Path("rows.csv").write_text("x,who,y\n" + "".join(f"{i % 7},{i // 4},{'ab'[i % 2]}\n" for i in range(60)))
     words = ("dataset=csv", "dataset.path=rows.csv", "dataset.target=y", "dataset.groups=who", "scheme=group_kfold")
-    refused = modelsel("run", *words, "split=none", "learner=cart", "explain.sets=true")
-    assert refused.code == 2
-    assert "these have groups, explain.sets" in refused.err
+    done = modelsel("run", *words, "split=none", "learner=cart", "explain.sets=true")
+    assert done.code == 0, done.err
+    Path("one.csv").write_text("x\n3\n")
+    told = modelsel("predict", "latest", "one.csv", "--sets", "0.9")
+    assert "sets for 90 % of rows like the study's of new units" in told.err
     assert modelsel("run", "dataset=iris", "learner=cart", "scheme.folds=3").code == 0
     Path("new.csv").write_text(HEAD + "5.1,3.5,1.4,0.2\n")
     missing = modelsel("predict", "latest", "new.csv", "--sets", "0.9")

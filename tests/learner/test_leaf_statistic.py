@@ -95,7 +95,7 @@ def test_the_sequence_of_a_loss_is_the_best_of_all_prunings(leaf: Leaf) -> None:
     members = path.members(family)
     assert len(members) > 3
     cut = path.standing(replace(family, pruner=replace(family.pruner, alpha=0.0))).cut
-    losses, inner = path._statistics.losses(leaf), np.flatnonzero(~cut.tree.terminal & (cut.tree.depth < 3))
+    losses, inner = path._statistics.losses(leaf.loss), np.flatnonzero(~cut.tree.terminal & (cut.tree.depth < 3))
 
     def price(marked: np.ndarray, alpha: float) -> float:
         own = replace(cut, leaf=marked)

@@ -1,5 +1,6 @@
 """`optimal_tree` against brute force, against what others have proven, and against itself."""
 
+import warnings
 from itertools import pairwise
 
 import numpy as np
@@ -135,6 +136,62 @@ def test_errors_are_those_that_others_have_proven(name, errors):
     task = table(values, target)
     path = OptimalTree(limit=None).fit_path(task, np.arange(len(task)), RNG(0))
     assert [round(path.front(depth)[0][-1] * len(task)) for depth in (2, 3)] == list(errors)
+
+
+def test_errors_by_number_of_leaves_are_those_that_others_have_proven_of_tic_tac_toe():
+    task = make("dataset", "tic_tac_toe").read()
+    path = OptimalTree(limit=None).fit_path(task, np.arange(len(task)), RNG(0))
+    assert np.rint(path.front(3)[0] * len(task)).astype(int)[2:7].tolist() == [282, 240, 231, 221, 216]
+
+
+def test_four_levels_equal_brute_force_on_small_tables():
+    better = 0
+    for seed in range(40):
+        task = drawn(seed)
+        task = task.take(np.arange(min(len(task), 14)))
+        learner = OptimalTree(max_depth=4, limit=None)
+        path = learner.fit_path(task, np.arange(len(task)), RNG(0))
+        errors, bound = path.front(4)
+        truth = brute(task, 4)
+        assert np.allclose(errors * len(task), truth), seed
+        assert (errors == bound).all()
+        assert (path.model(learner).predict(task) != task.target).sum() == round(truth[-1]), seed
+        better += truth[-1] < brute(task, 3)[-1]
+    assert better > 0  # a fourth level is worth something somewhere
+
+
+def test_more_work_raises_the_bound_and_the_same_work_finds_the_same():
+    values = RNG(0).normal(size=(300, 8))
+    task = table(values, (values[:, 0] * values[:, 1] + values[:, 2] + RNG(1).normal(size=300) > 0).astype(int))
+    bounds, found = [], []
+    for limit in (1, 2, 5, 20, 80):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that it was not searched to the end
+            fronts = [OptimalTree(limit=limit).fit_path(task, np.arange(300), RNG(at)).front(3) for at in range(2)]
+        assert all((one == other).all() for one, other in zip(*fronts, strict=True))
+        found.append(fronts[0][0][-1])
+        bounds.append(fronts[0][1][-1])
+    truth = OptimalTree(limit=None).fit_path(task, np.arange(300), RNG(0)).front(3)[0][-1]
+    assert all(a <= b for a, b in pairwise(bounds))
+    assert bounds[0] < bounds[-2] <= truth
+    assert all(a >= b >= truth for a, b in pairwise(found))
+
+
+@pytest.mark.filterwarnings("ignore:trees of depth")
+def test_a_search_cut_short_is_no_worse_than_that_of_a_level_less():
+    rng = RNG(3)
+    values = rng.normal(size=(300, 12))
+    task = table(values, np.digitize(values[:, :3].sum(axis=1) + rng.normal(size=300), [-1, 1]))
+    shallower = 0
+    for limit in (1, 5, 50):
+        path = OptimalTree(limit=limit).fit_path(task, np.arange(300), RNG(0))
+        fronts = [path.front(depth)[0] for depth in range(5)]
+        for depth, (less, more) in enumerate(pairwise(fronts), 1):
+            assert (more[: len(less)] <= less).all()
+            learner = OptimalTree(max_depth=depth, limit=limit)
+            assert path.training_error([learner])[0] <= more[-1] + 1e-12
+            shallower += int(path._front(depth).levels.min()) < depth
+    assert shallower > 0
 
 
 def test_one_search_answers_depths_and_prices_as_each_alone():

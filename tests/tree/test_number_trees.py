@@ -53,6 +53,18 @@ def test_complete_columns_have_a_kernel_of_their_own_with_the_same_answer(seed: 
     assert_same(grow_numbers(task, positions(task), growth), in_numpy(monkeypatch, task, growth), False)
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_nodes_of_two_and_three_rows_are_cut_as_the_twin_cuts_them(seed: int, monkeypatch) -> None:
+    """Many equal values and equal targets in few rows, so that features, cuts and rows tie."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 3, (40, 5)).astype(float), rng.integers(0, 4 + seed, 40).astype(float)
+    X[:, 4] += rng.random(40)
+    task, growth = number_task(X, y), GrowthParams(min_leaf=1.0, min_split=2.0)
+    mine, twin = grow_numbers(task, positions(task), growth), in_numpy(monkeypatch, task, growth)
+    assert (mine.weight[~mine.terminal] <= 3).sum() > 5
+    assert_same(mine, twin, False)
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_the_order_of_rows_changes_no_bit(seed: int) -> None:
     table = drawn(seed)

@@ -11,7 +11,7 @@ from modelsel.config.build import learner as build
 from modelsel.core.types import Feature, positions
 from modelsel.tree.growing import grow_numbers as growing
 from modelsel.tree.growing.grow_numbers import grow_numbers
-from modelsel.tree.growing.growth import GrowthParams
+from modelsel.tree.growing.growth import POISSON_DEVIANCE, GrowthParams
 from modelsel.tree.routing import route
 from modelsel.tree.structure.node import LEAF
 from tests.tree.number_tables import drawn, number_task
@@ -51,7 +51,7 @@ def test_every_test_is_the_best_of_all_on_fifty_small_tables(block: int) -> None
         if seed % 3 == 0:
             y = rng.gamma(1.0, 3.0, n)  # no decimals: whole numbers of a power of two
         task = number_task(X, y, None, features)
-        tree = grow_numbers(task, positions(task), GrowthParams(nominal="subset", min_split=2.0), poisson=True)
+        tree = grow_numbers(task, positions(task), GrowthParams(nominal="subset", min_split=2.0), loss=POISSON_DEVIANCE)
         here = {0: np.arange(n)}
         for node in range(len(tree)):
             rows = here[node]
@@ -69,9 +69,9 @@ def test_every_test_is_the_best_of_all_on_fifty_small_tables(block: int) -> None
 def test_the_kernel_and_its_twin_agree_whatever_the_weights_gaps_and_levels(seed: int, monkeypatch) -> None:
     table = drawn(seed)
     table = replace(table, y=np.abs(table.y))
-    ours = grow_numbers(table.task, positions(table.task), table.growth, poisson=True)
+    ours = grow_numbers(table.task, positions(table.task), table.growth, loss=POISSON_DEVIANCE)
     monkeypatch.setattr(growing, "load", lambda name: None)
-    twin = grow_numbers(table.task, positions(table.task), table.growth, poisson=True)
+    twin = grow_numbers(table.task, positions(table.task), table.growth, loss=POISSON_DEVIANCE)
     assert np.array_equal(ours.parent, twin.parent)
     assert np.array_equal(ours.feature, twin.feature)
     assert np.array_equal(ours.threshold, twin.threshold, equal_nan=True)
@@ -88,7 +88,7 @@ def test_positive_numbers_are_predicted_as_scikit_learn_does() -> None:
             min_leaf=float(limits.get("min_samples_leaf", 1)), min_split=2.0, max_depth=limits.get("max_depth")
         )
         task = number_task(X, y)
-        tree = grow_numbers(task, positions(task), growth, poisson=True)
+        tree = grow_numbers(task, positions(task), growth, loss=POISSON_DEVIANCE)
         said = tree.numbers.mean[route(tree, task, positions(task)).leaf]
         theirs = DecisionTreeRegressor(criterion="poisson", random_state=0, **limits).fit(X, y).predict(X)
         assert np.mean(np.isclose(said, theirs, rtol=1e-9)) > 0.99, limits
@@ -109,5 +109,5 @@ def test_the_learner_grows_by_deviance() -> None:
     for missing in ("node_mode", "surrogate"):
         spec = build("tree", {"criterion": "poisson", "missing": missing, "splits.nominal": "subset", "max_depth": 3})[0]
         model = spec.fit(task, positions(task), np.random.default_rng(0))
-        tree = grow_numbers(task, positions(task), GrowthParams(min_split=2.0, max_depth=3), poisson=True)
+        tree = grow_numbers(task, positions(task), GrowthParams(min_split=2.0, max_depth=3), loss=POISSON_DEVIANCE)
         np.testing.assert_array_equal(model.predict(task), tree.numbers.mean[route(tree, task, positions(task)).leaf])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from modelsel.api.commands.runs import outcome_of, place
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.core.types import Table
+from modelsel.core.types import Table, positions
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.text.terminal import Lines, progress
 
@@ -20,9 +20,22 @@ if TYPE_CHECKING:  # commands start without them
 INHERITED = ("delimiter", "decimal", "encoding", "missing")  # a new file is read as the study's own was
 
 
+@dataclass(frozen=True)
+class Beside:
+    """What is asked for beside predictions: paths down a tree, classes or an interval that cover a share, quantiles."""
+
+    explain: bool = False
+    sets: float | None = None
+    interval: float | None = None
+    quantiles: tuple[float, ...] = ()
+
+
+NOTHING = Beside()
+
+
 def predict(
     run: object, data: object, explain: bool = False, sets: float | None = None, threshold: float | None = None,
-    interval: float | None = None,
+    interval: float | None = None, quantiles: Sequence[float] = (),
 ) -> "pd.DataFrame":  # fmt: skip
     """Predict new rows with a study's final model.
 
@@ -43,6 +56,9 @@ def predict(
     interval : float, optional
         Of numbers, columns `low` and `high` more: intervals that cover this share of rows, in (0, 1); the study must have kept
         its folds' models (`explain.sets=true`).
+    quantiles : sequence of float
+        Of a forest of numbers that keeps its rows (`leaf.statistic=median` or `quantile`), a column more for each of these
+        quantiles, in (0, 1).
 
     Returns
     -------
@@ -64,7 +80,7 @@ def predict(
     import pandas as pd
 
     outcome = outcome_of(run)
-    found = _predictions(outcome, data, explain, sets, interval)
+    found = _predictions(outcome, data, Beside(explain, sets, interval, tuple(quantiles)))
     if threshold is not None:
         found = at_threshold(found, threshold)
     labels: Sequence[object] = outcome.classes.tolist()
@@ -114,22 +130,25 @@ def export(run: object, to: str, path: str | Path | None = None, table: str = "r
     return export_model(place(run), to, path, table)
 
 
-def _predictions(outcome: "Outcome", data: object, explain: bool, sets: float | None, interval: float | None) -> "Predictions":
+def _predictions(outcome: "Outcome", data: object, beside: Beside) -> "Predictions":
     """Predict the rows of a file, or rows in memory."""
     from modelsel.record.refit import ready
 
     folder = RunFolder.open(outcome.folder)
     if isinstance(data, str | Path):
-        return predict_file(folder, Path(data), explain, sets, interval)
+        return predict_file(folder, Path(data), beside)
     if not outcome.classes.size:
-        ends = _ends(folder, outcome.model._known(data), interval)
-        return _of_numbers(outcome.model.predict(data), {}, explain, sets, ends)
-    _refuse_interval(interval)
+        table = outcome.model._known(data)
+        columns = _ends(folder, table, beside.interval)
+        if beside.quantiles:
+            columns |= forest_quantiles(ready(folder, progress().say), table, beside.quantiles)
+        return _of_numbers(outcome.model.predict(data), {}, beside, columns)
+    _refuse_what_numbers_have(beside)
     table, scores = (known := outcome.model._known(data)), outcome.model.final_.scores(known)
     names = dict(zip(outcome.classes.tolist(), outcome.task["classes"], strict=True))
-    more = {"path": tree_paths(ready(folder, progress().say), table)} if explain else {}
-    if sets is not None:
-        more["set"] = prediction_sets(folder, table, sets)
+    more = {"path": tree_paths(ready(folder, progress().say), table)} if beside.explain else {}
+    if beside.sets is not None:
+        more["set"] = prediction_sets(folder, table, beside.sets)
     words = [names[label] for label in outcome.model.predict(data).tolist()]
     return Predictions(outcome.task["classes"], words, scores.tolist(), {}, more)
 
@@ -145,9 +164,7 @@ class Predictions:
     more: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # columns asked for, by name
 
 
-def predict_file(
-    folder: RunFolder, path: Path, explain: bool = False, sets: float | None = None, interval: float | None = None
-) -> Predictions:
+def predict_file(folder: RunFolder, path: Path, beside: Beside = NOTHING) -> Predictions:
     """Predictions of a run's final model for the rows of a file; what is noticed about them is said on stderr."""
     from modelsel.dataset.columns.settings import as_names
     from modelsel.dataset.tables.prediction_rows import read_like
@@ -166,11 +183,12 @@ def predict_file(
     _remember(folder, rows.table)
     if not predictor.classes:
         said = ask_model(folder, predictor, rows.table, scores=False)
-        return _of_numbers(said.predicted[0], rows.ids, explain, sets, _ends(folder, rows.table, interval))
-    _refuse_interval(interval)
-    more = {"path": tree_paths(predictor, rows.table)} if explain else {}
-    if sets is not None:
-        more["set"] = prediction_sets(folder, rows.table, sets)
+        quantiles = forest_quantiles(predictor, rows.table, beside.quantiles) if beside.quantiles else {}
+        return _of_numbers(said.predicted[0], rows.ids, beside, _ends(folder, rows.table, beside.interval) | quantiles)
+    _refuse_what_numbers_have(beside)
+    more = {"path": tree_paths(predictor, rows.table)} if beside.explain else {}
+    if beside.sets is not None:
+        more["set"] = prediction_sets(folder, rows.table, beside.sets)
     said = ask_model(folder, predictor, rows.table, scores=True)
     assert said.scores is not None, "they were asked for"
     labels = [predictor.classes[place] for place in said.predicted[0].tolist()]
@@ -178,21 +196,21 @@ def predict_file(
 
 
 def _of_numbers(
-    said: Any, ids: Mapping[str, Sequence[str]], explain: bool, sets: float | None, more: Mapping[str, Sequence[object]]
+    said: Any, ids: Mapping[str, Sequence[str]], beside: Beside, more: Mapping[str, Sequence[object]]
 ) -> Predictions:
     """Predicted numbers; ConfigurationError for what is told of classes alone."""
-    if explain or sets is not None:
+    if beside.explain or beside.sets is not None:
         what = "paths and prediction sets are those of classes, and this model predicts numbers"
-        fix = "leave it out" if explain else "take --interval"
-        raise ConfigurationError(Problem("MSEL-293", what, "--explain" if explain else "--sets", fix))
+        fix = "leave it out" if beside.explain else "take --interval"
+        raise ConfigurationError(Problem("MSEL-293", what, "--explain" if beside.explain else "--sets", fix))
     return Predictions((), said.tolist(), [[] for _ in said], ids, more)
 
 
-def _refuse_interval(interval: float | None) -> None:
-    """Raise ConfigurationError where intervals are asked of a model of classes."""
-    if interval is not None:
-        what = "intervals are those of numbers, and this model predicts classes"
-        raise ConfigurationError(Problem("MSEL-293", what, "--interval", "take --sets"))
+def _refuse_what_numbers_have(beside: Beside) -> None:
+    """Raise ConfigurationError where intervals or quantiles are asked of a model of classes."""
+    if beside.interval is not None or beside.quantiles:
+        what = "intervals and quantiles are those of numbers, and this model predicts classes"
+        raise ConfigurationError(Problem("MSEL-293", what, "--quantiles" if beside.quantiles else "--interval", "take --sets"))
 
 
 def _ends(folder: RunFolder, table: Table, interval: float | None) -> dict[str, list[float]]:
@@ -246,6 +264,22 @@ def tree_paths(predictor: Any, table: Table) -> list[str]:
         fix = "the report's importance and dependence (explain.importance=true) tell of any model"
         raise ConfigurationError(Problem("MSEL-259", "a row has a path in a tree, and the model is none", "--explain", fix))
     return list(told(predictor.prepared(table)))
+
+
+def forest_quantiles(predictor: Any, table: Any, asked: Sequence[float]) -> dict[str, list[float]]:
+    """A column per quantile, of a forest that keeps its rows. Raises ConfigurationError for another model."""
+    from modelsel.explanation.prediction_sets import checked_share
+
+    for q in asked:
+        checked_share(q, "--quantiles")
+    told = getattr(predictor.model, "quantiles", None)
+    if told is None:
+        what = "quantiles are those of a forest of numbers that keeps its rows, and the model is none"
+        fix = "run the study with learner.leaf.statistic=median (or quantile) of a forest, without target.transform"
+        raise ConfigurationError(Problem("MSEL-293", what, "--quantiles", fix))
+    prepared = predictor.prepared(table)
+    found = told(prepared, positions(prepared), asked)
+    return {f"q{q:g}": own.tolist() for q, own in zip(asked, found.T, strict=True)}
 
 
 def inherited_settings(path: Path, dataset: Mapping[str, object]) -> dict[str, object]:

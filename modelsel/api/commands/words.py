@@ -21,7 +21,7 @@ COMMANDS = {
     "doctor": "versions, stores, stale runs, ledger and anchors, permissions",
     "init": "a starter conf/ for a project of your own",
     "completion": "shell completion",
-    "explain": "what a code or a setting means: MSEL-250, G021, learner.k, scheme",
+    "explain": "what a code or a setting means: MSEL-250, learner.k; RUN --alternatives",
     "certify": "a certificate of a run's test or of an exam, for others to check",
     "verify": "recompute what a certificate says (exit 0, or 5)",
     "exam": "a sealed test set for predictions from anywhere: create, answer, board, close, serve",

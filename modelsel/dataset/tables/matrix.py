@@ -30,6 +30,15 @@ def plain_labels(labels: object, rows: int) -> bool:
     return type(labels) is np.ndarray and labels.shape == (rows,) and labels.dtype.kind in "iubU"
 
 
+def plain_numbers(numbers: object, rows: int) -> bool:
+    """Say whether this is a NumPy array of finite numbers in double precision, one per row.
+
+    >>> plain_numbers(np.array([0.5, 1.0]), 2), plain_numbers(np.array([0.5, np.nan]), 2), plain_numbers([0.5, 1.0], 2)
+    (True, False, False)
+    """
+    return type(numbers) is np.ndarray and numbers.shape == (rows,) and numbers.dtype == np.float64 and finite_sum(numbers)
+
+
 def finite_sum(data: np.ndarray[Any, Any]) -> bool:
     """Say whether the sum is finite: then every number is. False says nothing: a number is missing, or a sum too large.
 

@@ -2,8 +2,9 @@
 
 Sorted columns do not pay where rows are few: here the rows' codes of all features stand next to each other, and a node sorts
 them for all features at once by exchanging neighbours (a loop over features, which processors do several at a time). Then
-the sums left of the first cut of every feature are added up together, of the second, and so on. Sums are whole numbers below
-2^53, so that floats hold them exactly, and a cut is worth what `grow_numbers_complete` says, to the last bit.
+the sums left of the first cut of every feature are added up together, of the second, and so on. Of two and of three rows (most
+nodes of a tree that is grown out) the first feature that has the best cut there can be ends the search. Sums are whole numbers
+below 2^53, so that floats hold them exactly, and a cut is worth what `grow_numbers_complete` says, to the last bit.
 """
 
 import numpy as np
@@ -109,6 +110,40 @@ def _search(by_row, few, rest, inverse, least, off, keys, sums):
 
 
 @kernel(_nrt=False)
+def _search_pair(by_row, few, rest, inverse, off):
+    """The same of two rows: the first feature in which they differ, whose cut is worth as much as any."""
+    one, other, n = by_row[few[0]], by_row[few[1]], by_row.shape[1]
+    for f in range(n):
+        a, b = one[np.uint64(f)], other[np.uint64(f)]
+        if a != b:
+            worth = _worth(off[0] if a < b else off[1], float(rest), inverse[1], inverse[1])
+            return f, worth - float(rest) * float(rest) * inverse[2], min(a, b), max(a, b), 1
+    return -1, 0.0, np.int32(0), np.int32(0), 0
+
+
+@kernel(_nrt=False)
+def _search_three(by_row, few, rest, inverse, off, worth):
+    """The same of three rows: a cut is worth what the row that it leaves alone says; nothing beats the best of the three."""
+    first, second, third = by_row[few[0]], by_row[few[1]], by_row[few[2]]
+    best, chosen, low, high, at, top = -1.0, -1, np.int32(0), np.int32(0), 0, -1.0
+    for i in range(3):
+        worth[i] = _worth(off[i], float(rest), inverse[1], inverse[2])
+        top = max(top, worth[i])
+    for f in range(by_row.shape[1]):
+        a, b, c = first[np.uint64(f)], second[np.uint64(f)], third[np.uint64(f)]
+        least, largest = min(a, min(b, c)), max(a, max(b, c))
+        middle = max(min(a, b), min(max(a, b), c))
+        below, above = 0 if a == least else 1 if b == least else 2, 0 if a == largest else 1 if b == largest else 2
+        if least < middle and worth[below] > best:
+            best, chosen, low, high, at = worth[below], f, least, middle, 1
+        if middle < largest and worth[above] > best:
+            best, chosen, low, high, at = worth[above], f, middle, largest, 2
+        if best == top:
+            break
+    return chosen, best - float(rest) * float(rest) * inverse[3], low, high, at
+
+
+@kernel(_nrt=False)
 def grow_few(root, few, q, by_row, whole, inverse, least, enough, most, policy, nodes, value, sums, made, off, work):
     """Grow the subtree below `root`, whose rows are `few`; nodes have room. Returns how many nodes there are then."""
     nodes[root, START], nodes[root, END] = 0, len(few)
@@ -120,7 +155,12 @@ def grow_few(root, few, q, by_row, whole, inverse, least, enough, most, policy, 
             for i in range(len(own)):
                 off[i] = float(whole[own[i]] - mean)
             rest = sums[node, TOTAL] - mean * sums[node, ROWS]
-            f, best, low, high, at = _search(by_row, own, rest, inverse, least, off, work[0], work[1])
+            if len(own) == 2:
+                f, best, low, high, at = _search_pair(by_row, own, rest, inverse, off)
+            elif len(own) == 3 and least == 1:
+                f, best, low, high, at = _search_three(by_row, own, rest, inverse, off, work[1])
+            else:
+                f, best, low, high, at = _search(by_row, own, rest, inverse, least, off, work[0], work[1])
             if f >= 0:
                 record, i = nodes[node], 0
                 record[TEST], record[FEATURE], record[FIRST], record[BRANCHES] = THRESHOLD, f, made, 2

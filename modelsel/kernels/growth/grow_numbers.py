@@ -1,7 +1,8 @@
-"""Grow a whole tree by squared error or Poisson deviance: nominal features, missing values by any policy, any weights.
+"""Grow a whole tree of numbers by any loss: nominal features, missing values by any policy, any weights.
 
 As `grow`, whose stretches of sorted columns and stable partitions these are: an entry is code | number in the node, and what is
-added up are whole numbers (`kernels/growth/numbers`).
+added up are whole numbers (`kernels/growth/numbers`). For the loss of a quantile (`kernels/growth/quantile_cuts`) rows have to
+stand in the order of their targets, and none is divided.
 """
 
 import numpy as np
@@ -11,6 +12,7 @@ from modelsel.kernels.compiler import kernel
 from modelsel.kernels.growth.number_cuts import best_cut, best_levels
 from modelsel.kernels.growth.numbers import centre, child_moments, rounded, shares_of
 from modelsel.kernels.growth.partition import by_level, by_threshold, move, place
+from modelsel.kernels.growth.quantile_cuts import all_rows, best_cut_by_loss, best_levels_by_loss
 from modelsel.kernels.growth.records import extended, roomier, send_by_mimics, wider, write_marks, write_mimics
 from modelsel.kernels.layout import (
     ABSENT,
@@ -23,7 +25,6 @@ from modelsel.kernels.layout import (
     END,
     FEATURE,
     FIRST,
-    GENERAL,
     INFORMATION,
     LEFT,
     LEVELS,
@@ -44,6 +45,7 @@ from modelsel.kernels.layout import (
     THRESHOLD,
     VALUE,
 )
+from modelsel.kernels.losses import PINBALL, SQUARED
 from modelsel.kernels.splits.split_competition import longer
 
 WEIGHT, MEAN, SQUARES = range(3)  # of a node
@@ -72,6 +74,31 @@ def _search(order, slot, codes, mine, start, end, u, weight, levels, rest, size,
                             seen, names, inside[f], found[f])  # fmt: skip
             else:
                 best_cut(order[slot[f], start:end], u, weight, levels[f], rest, size, about, rules, needed, steps, found[f])
+            below[f] = found[f, CUTS] >= 0
+            if found[f, CODE] >= 0 and found[f, VALUE] - best > found[f, INFORMATION] - none:
+                chosen, best, none = f, found[f, VALUE], found[f, INFORMATION]
+    return chosen
+
+
+@kernel(_nrt=False)
+def _search_by_loss(order, slot, codes, mine, start, end, u, weight, levels, whole, mean, rules, limits, needed, steps, parts,
+                    sums, sizes, keys, seen, names, inside, here, below, value, place, ends, line, held, losses, start_sums,
+                    start_sizes, found):  # fmt: skip
+    """The same by the loss of a quantile."""
+    chosen, best, none, q = -1, -np.inf, 0.0, limits.exponent
+    for i in range(end - start):
+        value[i] = float(whole[np.uint64(mine[i])]) * parts - mean
+    all_rows(u, value, weight, rules.unit, q, steps, start_sums, start_sizes)
+    for f in range(len(slot)):
+        below[f] = 0
+        if here[f]:
+            if slot[f] < 0:
+                best_levels_by_loss(codes[f], mine, start_sums, start_sizes, u, value, weight, levels[f], rules, q, needed,
+                                    steps, sums, sizes, keys, seen, names, place, ends, inside[f], line, held, losses,
+                                    found[f])  # fmt: skip
+            else:
+                best_cut_by_loss(order[slot[f], start:end], start_sums, start_sizes, u, value, weight, levels[f], rules, q,
+                                 needed, steps, held, losses, found[f])  # fmt: skip
             below[f] = found[f, CUTS] >= 0
             if found[f, CODE] >= 0 and found[f, VALUE] - best > found[f, INFORMATION] - none:
                 chosen, best, none = f, found[f, VALUE], found[f, INFORMATION]
@@ -134,7 +161,10 @@ def grow(order, rows, weight, slot, codes, levels, whole, steps, parts, rules, l
     fill, lean, pair, u = np.zeros(2, np.int64), np.zeros(n, np.int32), np.zeros(n, np.int64), np.zeros(n, np.int64)
     branch, to, zeros = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int32)
     spare, spare_rows, spare_weight, places = np.zeros(n, np.int64), np.zeros(n, np.int32), np.zeros(n), np.zeros(1, np.int64)
-    needed = limits.min_leaf - 1e-9
+    needed, in_order = limits.min_leaf - 1e-9, n if rules.formula == PINBALL else 0
+    values, line, losses = np.zeros(in_order), np.zeros(in_order, np.int64), np.zeros((4, in_order + 1))
+    held, start_sums, start_sizes = np.zeros((2, in_order // 64 + 2), np.uint64), np.zeros(3, np.int64), np.zeros(3)
+    place_of, ends = np.zeros(widest + 2, np.int64), np.zeros(widest + 2, np.int64)
     nodes[0, PARENT], nodes[0, END] = -1, n
     moments[0, WEIGHT], moments[0, MEAN], moments[0, SQUARES] = child_moments(
         branch, rows, weight, whole, shares, 0, steps, parts, 0
@@ -155,9 +185,14 @@ def grow(order, rows, weight, slot, codes, levels, whole, steps, parts, rules, l
         u, zeros = roomier(u, size), zeros if size <= len(zeros) else np.zeros(2 * size, np.int32)
         mine, own_weight, own_u = rows[start:end], weight[start:end], u[:size]
         rest, total, mean = centre(mine, own_weight, whole, steps, parts, own_u)
-        about = np.nan if rules.formula == GENERAL else mean + limits.exponent * parts
-        f = _search(order, slot, codes, mine, start, end, own_u, own_weight, levels, rest, total, about, rules, needed, steps,
-                    sums, sizes, keys, seen, names, inside, here, below, found)  # fmt: skip
+        if rules.formula == PINBALL:
+            f = _search_by_loss(order, slot, codes, mine, start, end, own_u, own_weight, levels, whole, mean, rules, limits,
+                                needed, steps, parts, sums, sizes, keys, seen, names, inside, here, below, values, place_of,
+                                ends, line, held, losses, start_sums, start_sizes, found)  # fmt: skip
+        else:
+            about = np.nan if rules.formula == SQUARED else mean + limits.exponent * parts
+            f = _search(order, slot, codes, mine, start, end, own_u, own_weight, levels, rest, total, about, rules, needed,
+                        steps, sums, sizes, keys, seen, names, inside, here, below, found)  # fmt: skip
         if f < 0:
             continue
         best_of, code, side = found[f], int(found[f, CODE]), int(found[f, SIDE])

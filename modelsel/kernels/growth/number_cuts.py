@@ -45,7 +45,7 @@ def worth(own, size, centre):
 
 
 @kernel(_nrt=False)
-def _clear(found):
+def clear(found):
     for k in range(len(found)):
         found[k] = 0.0
     found[CODE], found[VALUE] = NOTHING, -np.inf
@@ -62,7 +62,7 @@ def _take(found, left, total, n_left, size, centre, needed, code, after, side):
 
 
 @kernel(_nrt=False)
-def _median(entries, end, weight, shift, ids, size):
+def median_code(entries, end, weight, shift, ids, size):
     """The lower median of the known values."""
     half, so_far = size / 2, 0.0
     for i in range(end):
@@ -95,7 +95,7 @@ def _sum_about(entries, end, u, weight, shift, ids, total, size, steps, fill, lo
 def best_cut(entries, u, weight, missing, rest, all_weight, centre, rules, needed, steps, found):
     """Write the best cut of a sorted column into `found` (CODE < 0: none; CUTS < 0: the column is constant here)."""
     shift, ids, end = rules.id_bits, (np.int64(1) << rules.id_bits) - 1, len(entries)
-    _clear(found)
+    clear(found)
     lost, lost_weight = np.int64(0), 0.0
     while end > 0 and entries[end - 1] >> shift == missing:
         end -= 1
@@ -107,7 +107,7 @@ def best_cut(entries, u, weight, missing, rest, all_weight, centre, rules, neede
         return
     total, size, fill, either = rest - lost, all_weight - lost_weight, np.int64(-1), rules.missing == BRANCH
     if rules.missing == NODE_MODE:
-        fill = entries[(end - 1) // 2] >> shift if rules.unit else _median(entries, end, weight, shift, ids, size)
+        fill = entries[(end - 1) // 2] >> shift if rules.unit else median_code(entries, end, weight, shift, ids, size)
         total, size = rest, all_weight
     about = not either
     whole, full = total, size
@@ -148,7 +148,7 @@ def best_cut(entries, u, weight, missing, rest, all_weight, centre, rules, neede
 
 
 @kernel(_nrt=False)
-def _count(codes, rows, u, weight, levels, sums, sizes, seen):
+def count(codes, rows, u, weight, levels, sums, sizes, seen):
     """Sums per level; returns how many levels occur, in order in `seen`. The missing ones are level `levels`."""
     present, few = 0, levels <= len(rows)
     for each in range(levels + 1 if few else 0):
@@ -177,7 +177,7 @@ def _count(codes, rows, u, weight, levels, sums, sizes, seen):
 
 
 @kernel(_nrt=False)
-def _by_mean(names, keys):
+def by_key(names, keys):
     """Sort names by their keys, equals as they stand (insertion over halving gaps, Shell 1959)."""
     gap = len(names) // 2
     while gap > 0:
@@ -193,7 +193,7 @@ def _by_mean(names, keys):
 
 
 @kernel(_nrt=False)
-def _mode(sizes, seen):
+def mode_level(sizes, seen):
     """The level of most weight; ties: the first."""
     most = 0.0
     for level in seen:
@@ -210,19 +210,25 @@ def _subset(sums, sizes, pieces, names, keys, total, size, centre, needed, level
     for k in range(len(pieces)):
         names[k] = pieces[k]
         keys[pieces[k]] = float(sums[pieces[k]]) / sizes[pieces[k]]
-    _by_mean(names[: len(pieces)], keys)
+    by_key(names[: len(pieces)], keys)
     left, n_left = np.int64(0), 0.0
     for k in range(len(pieces) - 1):
         left += sums[names[k]]
         n_left += sizes[names[k]]
         _take(found, left, total, n_left, size, centre, needed, k, 0, 0.0)
+    first_branch(names[: len(pieces)], pieces, levels, found, inside)
+
+
+@kernel(_nrt=False)
+def first_branch(names, pieces, levels, found, inside):
+    """Write the levels of the first branch, those in order up to the cut; the first of all levels is one of them."""
     if found[CODE] < 0:
         return
     for level in range(levels + 1):
         inside[level] = 0
     for k in range(int(found[CODE]) + 1):
         inside[names[k]] = 1
-    if not inside[pieces[0]]:  # the first level is always inside
+    if not inside[pieces[0]]:
         for k in range(len(pieces)):
             inside[pieces[k]] = 1 - inside[pieces[k]]
     found[CODE] = 0.0
@@ -243,8 +249,8 @@ def _multiway(sums, sizes, pieces, centre, needed, found):
 def best_levels(codes, rows, u, weight, levels, rest, all_weight, centre, rules, needed, steps, sums, sizes, keys, seen, names,
                 inside, found):  # fmt: skip
     """Write the best test of a nominal feature into `found`, and the levels of its first branch into `inside`."""
-    _clear(found)
-    present = _count(codes, rows, u, weight, levels, sums, sizes, seen)
+    clear(found)
+    present = count(codes, rows, u, weight, levels, sums, sizes, seen)
     lost, lost_weight, fill = sums[levels], sizes[levels], np.int64(-1)
     found[ABSENT] = lost_weight
     joins = rules.missing == BRANCH and lost_weight > 0.0
@@ -253,7 +259,7 @@ def best_levels(codes, rows, u, weight, levels, rest, all_weight, centre, rules,
         found[CUTS] = NOTHING
         return
     if rules.missing == NODE_MODE:
-        fill = _mode(sizes, seen[:present])
+        fill = mode_level(sizes, seen[:present])
         sums[fill] += lost
         sizes[fill] += lost_weight
     total, size = np.int64(0), 0.0
@@ -283,11 +289,11 @@ def best_levels(codes, rows, u, weight, levels, rest, all_weight, centre, rules,
                 _take(found, sums[level], total, sizes[level], size, centre, needed, level, 0, 0.0)
     else:
         _subset(sums, sizes, seen[:pieces], names, keys, total, size, centre, needed, levels, found, inside)
-    found[SIDE] = _side(rules, fill, inside, found, levels)
+    found[SIDE] = side_of(rules, fill, inside, found, levels)
 
 
 @kernel(_nrt=False)
-def _side(rules, fill, inside, found, levels):
+def side_of(rules, fill, inside, found, levels):
     """Return the branch of a missing value: with the node's mode, or where the search put it."""
     if rules.missing == FRACTIONAL:
         return DIVIDED

@@ -1,11 +1,11 @@
 """Columns as ranks: rows by value and the rank of each value.
 
 As a whole number, a float's bits stand in its order, up from zero and down from it where negative. A word value | row is sorted
-as it is (by NumPy, in vector registers). Where the bits in which a column's numbers differ leave no room for the number of the
-row, the last of them are left out, and rows that are then alike are put in order afterwards; only where that would take long
-does a radix sort take the digits in which any two differ. Whole numbers that lie close to each other need no sort: they are
-counted. Equal values stay in the order of
-their rows, and missing values come last.
+by the digits of its value, the last first, which leaves equal values in the order of their rows (few words by NumPy). Where the
+bits in which a column's numbers differ leave no room for the number of the row, the last of them are left out, and rows that
+are then alike are put in order afterwards; only where that would take long does a radix sort take the digits in which any two
+differ. Whole numbers that lie close to each other need no sort: they are counted. Equal values stay in the order of their rows,
+and missing values come last.
 """
 
 import numpy as np
@@ -19,6 +19,8 @@ SMALL, LARGE, FEW, MANY = (
     8,
     11,
 )  # a digit has MANY bits between: a small table for few rows, few streams for many
+WIDE = 12  # bits of a digit of words, at most: its table stays close to the processor
+SORTED = 1024  # rows from which words are sorted by digits
 ROOM = 62  # bits of a word of value | row, beside one for missing
 CLOSE = 1024  # whole numbers in a range below this are counted
 STRETCH = 256  # values looked at together
@@ -226,6 +228,38 @@ def _spread(words, missing, row_bits, low, spare, codes, order, values):
 
 
 @kernel(_nrt=False)
+def _arrange(words, row_bits, spare, ends):
+    """Sort words that stand in the order of their rows, by digits of their values; `ends` has room for all digits."""
+    n, every, width = len(words), np.int64(0), np.int64(0)
+    for i in range(n):
+        every |= words[np.uint64(i)]
+    while (every >> row_bits) >> width:
+        width += 1
+    passes = max((width + WIDE - 1) // WIDE, 1)
+    digit = (width + passes - 1) // passes
+    size, here, there, shift = np.int64(1) << digit, words, spare, row_bits
+    for k in range(passes * size):
+        ends[k] = 0
+    for i in range(n):
+        value = words[np.uint64(i)] >> row_bits
+        for k in range(passes):
+            ends[np.uint64(k * size + (value & (size - 1)))] += 1
+            value >>= digit
+    for k in range(passes):
+        own, at = ends[k * size : (k + 1) * size], np.int32(0)
+        for each in range(size):
+            at, own[each] = at + own[each], at
+        for i in range(n):
+            word = here[np.uint64(i)]
+            place = np.uint64((word >> shift) & (size - 1))
+            there[np.uint64(own[place])] = word
+            own[place] += 1
+        here, there, shift = there, here, shift + digit
+    for i in range(n if passes & 1 else 0):
+        words[np.uint64(i)] = spare[np.uint64(i)]
+
+
+@kernel(_nrt=False)
 def _settled(words, row_bits, column, bits, keys):
     """Put rows whose words are alike into the order of their keys, and fill `keys`; False where that would take long."""
     mask, left, n = (np.int64(1) << row_bits) - 1, ALIKE * len(words), len(words)
@@ -279,12 +313,14 @@ def _spread_keys(words, row_bits, keys, codes, order, values):
 def rank(block, bits, words, counts, missing, frame, row_bits, part, codes, order, flat):
     """Rank the other columns: `counts` of distinct values, codes[part] and `order` (~row where a value begins).
 
-    flat: bits of the distinct values, those of one column after those of another.
+    words: sorted already where rows are fewer than SORTED. flat: bits of the distinct values, a column after the other.
     """
     n, at = block.shape[1], np.int64(0)
     digit = MANY if SMALL < n < LARGE else FEW
     mask, step = np.uint64((1 << digit) - 1), np.uint64(digit)
     ends, room = np.zeros(1 << digit, np.int64), 0
+    spare = np.empty(n if n >= SORTED else 0, np.int64)
+    digits = np.empty((ROOM // WIDE + 1) << WIDE if n >= SORTED else 0, np.int32)
     for t in range(len(block)):
         room = n if counts[t] < 0 and frame[t, 2] else room
     keys, to_keys = np.empty(room, np.uint64), np.empty(room, np.uint64)
@@ -294,7 +330,11 @@ def rank(block, bits, words, counts, missing, frame, row_bits, part, codes, orde
         if counts[t] >= 0:
             for i in range(counts[t]):
                 values[i] = np.uint64(words[t, i])
-        elif not frame[t, 2]:
+            at += counts[t]
+            continue
+        if n >= SORTED:
+            _arrange(words[t], row_bits, spare, digits)
+        if not frame[t, 2]:
             counts[t] = _spread(words[t], missing[t], row_bits, frame[t, 0], frame[t, 1], own, order[t], values)
         elif _settled(words[t], row_bits, block[t], bits[t], keys):
             counts[t] = _spread_keys(words[t], row_bits, keys, own, order[t], values)

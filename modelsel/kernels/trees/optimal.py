@@ -19,6 +19,8 @@ NEVER = 1 << 60  # more than any cost
 def _stumps(ranks, signs, ends, weights, cut, inside, least, sums, found):
     """Weights that the best stump on either side classifies rightly into `found`: left, right; the same with `min_leaf`.
 
+    Two classes that have too few rows on either side to do better are passed over; returns how many pairs were looked at.
+
     ranks, ends, weights: positions × lanes (ends: −1 where a value ends, else 0); signs: pairs × positions × lanes.
     """
     kind, positions, lanes = signs.dtype.type, ranks.shape[0], ranks.shape[1]
@@ -27,12 +29,16 @@ def _stumps(ranks, signs, ends, weights, cut, inside, least, sums, found):
         found[side] = found[2 + side] = inside[side].max()
     whole_left, whole_right = inside[0].sum(), inside[1].sum()
     left, right, most_left, least_left, most_right, least_right = sums[0], sums[1], sums[2], sums[3], sums[4], sums[5]
-    pair = 0
+    pair, done, strict = 0, 0, 0 if least <= 1 else 2
     for u in range(classes):
         for v in range(u + 1, classes):
-            sums[:] = nought
-            own = signs[pair]
             pair += 1
+            most_on_left, most_on_right = inside[0, u] + inside[0, v], inside[1, u] + inside[1, v]
+            if most_on_left <= found[strict] and most_on_right <= found[strict + 1]:
+                continue
+            sums[:] = nought
+            own = signs[pair - 1]
+            done += 1
             if least <= 1:
                 for p in range(positions):
                     for f in range(lanes):
@@ -66,6 +72,21 @@ def _stumps(ranks, signs, ends, weights, cut, inside, least, sums, found):
             found[1] = max(found[1], inside[1, v] + np.int64(most_right.max()), inside[1, u] - np.int64(least_right.min()))
     if least <= 1:
         found[2], found[3] = found[0], found[1]
+    return done
+
+
+@kernel()
+def _present(order, labels, weights, classes):
+    """Numbers of the classes in a node, the heaviest first (−1: it has none), and how many it has."""
+    counts = np.zeros(classes, np.int64)
+    for p in range(order.shape[0]):
+        counts[labels[order[p, 0]]] += weights[order[p, 0]]
+    number, present = np.full(classes, -1, np.int64), 0
+    for k in np.argsort(-counts, kind="mergesort"):
+        if counts[k] > 0:
+            number[k] = present
+            present += 1
+    return number, present
 
 
 @kernel()
@@ -137,6 +158,7 @@ def _two(order, ranks, labels, weights, classes, least, kind, work, best, low, c
     if _start(order, labels, weights, classes, best, low, chosen) or order.shape[0] < 2:
         return
     positions, lanes, features = order.shape[0], order.shape[1], ranks.shape[0]
+    number, classes = _present(order, labels, weights, classes)
     pairs = classes * (classes - 1) // 2
     signs = np.empty((pairs, positions, lanes), kind.dtype)
     ends, heavy = np.empty((positions, lanes), kind.dtype), np.empty((positions, lanes), kind.dtype)
@@ -149,7 +171,8 @@ def _two(order, ranks, labels, weights, classes, least, kind, work, best, low, c
             ends[p, f] = -1 if more and ranks[f, row] != ranks[f, order[p + 1, f]] else 0
             for u in range(classes):
                 for v in range(u + 1, classes):
-                    signs[pair, p, f] = weights[row] * ((labels[row] == u) - (labels[row] == v))
+                    own = number[labels[row]]
+                    signs[pair, p, f] = weights[row] * ((own == u) - (own == v))
                     pair += 1
     cuts, first = _cuts(order, ranks)
     sums, found = np.zeros((12, lanes), kind.dtype), np.empty(4, np.int64)
@@ -196,13 +219,13 @@ def _two(order, ranks, labels, weights, classes, least, kind, work, best, low, c
                 if phase == 0:
                     medians[g] = 0
                 continue
-            work[0] += positions * lanes * pairs
             middle = (begin + end) // 2
             inside[:] = 0
             for p in range(positions):
                 row = order[p, 0]
-                inside[0 if turned[p, 0] <= cuts[middle] else 1, labels[row]] += weights[row]
-            _stumps(turned, signs, ends, heavy, kind.dtype.type(cuts[middle]), inside, least, sums, found)
+                inside[0 if turned[p, 0] <= cuts[middle] else 1, number[labels[row]]] += weights[row]
+            done_pairs = _stumps(turned, signs, ends, heavy, kind.dtype.type(cuts[middle]), inside, least, sums, found)
+            work[0] += positions * lanes * done_pairs
             for side in range(2):
                 whole = inside[side].sum()
                 below[side, 0] = sides[side, 0] = whole - inside[side].max()
@@ -340,7 +363,7 @@ def small(depth, order, ranks, labels, weights, classes, least, work, best, low,
     """Write least costs, bounds and tests (column, rank, leaves on the left) per number of leaves; total weight < 2¹⁵.
 
     order: positions × lanes, rows by each column's rank; lanes beyond the columns are copies that end nowhere. ranks: columns ×
-    rows; work: done and allowed, in positions × lanes × pairs of classes.
+    rows; work: done and allowed, in positions × lanes × pairs of classes that were looked at.
     """
     _deep(depth, order, ranks, labels, weights, classes, least, np.empty(0, np.int16), work, best, low, chosen)
 

@@ -1,6 +1,6 @@
 """A fitted forest: its trees cut back, one after the other, and the votes of their leaves."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -200,13 +200,23 @@ class ForestModel(FittedModel):
         else:
             self._poll(codes, levels, votes)
 
+    def leaves(self, table: Table, rows: Integers) -> Iterator[Integers]:
+        """Per tree, the node (of all trees') that each row ends in."""
+        codes = code_rows(table, rows, self.cuts)
+        levels = np.array([len(feature.levels) for feature in self.features], np.int64)
+        yield from self._ends(codes, levels)
+
+    def _ends(self, codes: NDArray[np.int32], levels: Integers) -> Iterator[Integers]:
+        for number, start in enumerate(self.trees[:-1]):
+            tree = Translated(self.nodes[start : self.trees[number + 1]], self.marks)
+            yield start + leaves_of(tree, codes, levels)
+
     def _poll(self, codes: NDArray[np.int32], levels: Integers, votes: Integers) -> None:
         """Add the votes of every tree's leaves for rows given as codes."""
         dense = np.zeros((len(self.nodes), self.classes), np.int64)
         dense[np.repeat(np.arange(len(self.nodes)), np.diff(self.first)), self.voted] = self.shares
-        for number, start in enumerate(self.trees[:-1]):
-            tree = Translated(self.nodes[start : self.trees[number + 1]], self.marks)
-            votes += dense[start + leaves_of(tree, codes, levels)]
+        for leaf in self._ends(codes, levels):
+            votes += dense[leaf]
 
 
 def restore(description: Description) -> ForestModel:

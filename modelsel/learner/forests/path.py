@@ -22,6 +22,8 @@ from modelsel.forest.votes import Coder, Walked, leaves_of
 from modelsel.learner.forests.cuts import AskedCuts, ForestSettings, GrownTree, stops, vote_lists
 from modelsel.learner.forests.model import CutTree, ForestModel
 from modelsel.learner.forests.number_model import NumberForestModel
+from modelsel.learner.forests.quantiles import KeptRows, QuantileForestModel
+from modelsel.learner.trees.leaf import Leaf
 
 
 class Answers(Protocol):
@@ -137,7 +139,7 @@ class OutOfBagPath:
         drawn = self.path.drawn(max(learner.trees for learner in learners))
         return np.array([drawn[: learner.trees].all(axis=0).sum() for learner in learners], np.float64)
 
-    def model(self, learner: ForestSettings) -> ForestModel | NumberForestModel:
+    def model(self, learner: ForestSettings) -> ForestModel | NumberForestModel | QuantileForestModel:
         return self.path.model(learner)
 
 
@@ -167,7 +169,10 @@ class ForestPath:
         return self._trees[:count]
 
     def outputs(self, learners: Sequence[ForestSettings], table: Table, rows: Integers, scores: bool) -> Outputs:
-        """Compute what every learner says, block of rows by block."""
+        """Compute what every learner says, block of rows by block; quantiles by the models of their forests."""
+        by_rows = [self.ground.numbers is not None and learner.leaf.quantile is not None for learner in learners]
+        if any(by_rows):
+            return self._with_quantiles(learners, by_rows, table, rows)
         asked, said = AskedCuts.of(learners), answers(self.ground, len(learners), len(rows), scores)
         trees = self.trees(int(asked.sizes.max()))
         coder = Coder.of(trees, table, self.ground.ranked if table is self.ground.task else None)
@@ -176,6 +181,22 @@ class ForestPath:
         for block in _blocks(len(rows), len(asked.pairs) * self._width):
             self._count(asked, pairs, voters, coder, rows[block], said.block(block))
         return said.outputs()
+
+    def _with_quantiles(
+        self, learners: Sequence[ForestSettings], by_rows: Sequence[bool], table: Table, rows: Integers
+    ) -> NumberOutputs:
+        """The same where some of them say quantiles, of which those of one forest are answered together."""
+        found, forests = np.empty((len(learners), len(rows))), dict[Any, list[int]]()
+        for place in np.flatnonzero(by_rows).tolist():
+            forests.setdefault(replace(learners[place], leaf=Leaf()), []).append(place)
+        for own in forests.values():
+            model = self.model(learners[own[0]])
+            assert isinstance(model, QuantileForestModel)
+            found[own] = model.quantiles(table, rows, [learners[place].leaf.quantile for place in own]).T
+        others = np.flatnonzero(~np.array(by_rows))
+        if len(others):
+            found[others] = self.outputs([learners[place] for place in others.tolist()], table, rows, False).predicted
+        return NumberOutputs(found)
 
     def out_of_bag(self, learners: Sequence[ForestSettings]) -> tuple[Outputs, Integers]:
         """Return each learner's answers for the analysis rows by the trees that have not seen them.
@@ -219,7 +240,7 @@ class ForestPath:
         """Votes that a tree has per row: one for each class, or one number."""
         return self.ground.width if self.ground.numbers is None else 1
 
-    def model(self, learner: ForestSettings) -> ForestModel | NumberForestModel:
+    def model(self, learner: ForestSettings) -> ForestModel | NumberForestModel | QuantileForestModel:
         """Make the model of one learner: its trees, cut back."""
         trees = []
         for tree in self.trees(learner.trees):
@@ -231,7 +252,12 @@ class ForestPath:
                 CutTree(nodes, thresholds, tree.marks, vote_lists(grown, learner).of_nodes(np.flatnonzero(kept & leaf)))
             )
         model = ForestModel.of(self.ground.task.features, self._width, trees)
-        return model if self.ground.numbers is None else NumberForestModel(model, self.ground.numbers.ballot)
+        if self.ground.numbers is None:
+            return model
+        means = NumberForestModel(model, self.ground.numbers.ballot)
+        if learner.leaf.quantile is None:
+            return means
+        return QuantileForestModel(means, KeptRows.of(model, self.ground, self.growth), learner.leaf.quantile)
 
     def _grown(self, tree: ForestTree) -> GrownTree:
         return GrownTree(tree, self.ground.task.features, self.ground.task.class_names, self.ground.numbers)

@@ -8,7 +8,7 @@ Laplace's rule of succession; m-estimate: Cestnik 1990, *Estimating probabilitie
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -19,7 +19,10 @@ from modelsel.tree.structure.node import PrunedView
 
 PRIORS = ("root", "parent", "uniform")
 MEAN, MEDIAN, QUANTILE, M_ESTIMATE = "mean", "median", "quantile", "m_estimate"
+SQUARES, DEVIANCE = "squared", "poisson"  # what trees of means are pruned by
 LINEAR = "linear"  # is another learner's
+
+Loss = tuple[str, float | None]  # its name, and the quantile
 
 
 @dataclass(frozen=True)
@@ -55,10 +58,16 @@ class Leaf:
         """The same with what decides no prediction at its default: all but a statistic of numbers."""
         return self if self.statistic is not None else Leaf()
 
+    def by_default(self, quantile: float | None) -> "Leaf":
+        """The same, saying the quantile that a tree was grown by where no statistic is named."""
+        if quantile is None or self.statistic is not None:
+            return self
+        return replace(self, statistic=MEDIAN) if quantile == 0.5 else replace(self, statistic=QUANTILE, q=quantile)
+
     @property
-    def loss(self) -> tuple[str, float | None]:
+    def loss(self) -> Loss:
         """What trees are pruned by: squared error, or the loss of a quantile."""
-        return ("squared", None) if self.quantile is None else (MEDIAN if self.statistic == MEDIAN else QUANTILE, self.quantile)
+        return (SQUARES, None) if self.quantile is None else (MEDIAN if self.statistic == MEDIAN else QUANTILE, self.quantile)
 
     def number_problems(self, pruner: str) -> Iterable[str]:
         """Yield what is wrong where the target is a number, and the tree is pruned so."""

@@ -15,13 +15,13 @@ Koenker & Bassett 1978; m-estimate: Cestnik 1990.
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from modelsel.core.types import Floats, Integers, NumberOutputs, NumberTask, Table
 from modelsel.learner.base import training_error
-from modelsel.learner.trees.leaf import M_ESTIMATE, MEAN, MEDIAN, Leaf
+from modelsel.learner.trees.leaf import DEVIANCE, M_ESTIMATE, MEAN, MEDIAN, Leaf, Loss
 from modelsel.learner.trees.number_model import NumberTreeModel, answers
 from modelsel.learner.trees.path import PrunedTree, PrunedTreeCache, PrunedTrees, RoutedRows, TreeSettings
 from modelsel.tree.growing.whole_target import exact_sum
@@ -53,11 +53,12 @@ class NodeStatistics:
         weight = self.tree.weight
         return np.asarray((weight * numbers.mean + leaf.m * numbers.mean[above]) / (weight + leaf.m))
 
-    def losses(self, leaf: Leaf) -> Floats | None:
+    def losses(self, loss: Loss) -> Floats | None:
         """Per node, what it costs as a leaf; None for squared error, which the tree knows itself."""
-        if leaf.quantile is None:
-            return None
-        return self._quantiles(leaf.quantile)[1] * (2.0 if leaf.statistic == MEDIAN else 1.0)
+        name, quantile = loss
+        if quantile is None:
+            return self.tree.deviance_spared if name == DEVIANCE else None
+        return self._quantiles(quantile)[1] * (2.0 if name == MEDIAN else 1.0)
 
     @cached_property
     def _known(self) -> dict[float, tuple[Floats, Floats]]:
@@ -107,6 +108,20 @@ def _of_segments(y: Floats, weight: Floats, first: Integers, q: float) -> tuple[
     return found, np.add.reduceat(weight * np.where(off > 0, q * off, (q - 1) * off), first)
 
 
+class NumberTreeSettings(TreeSettings, Protocol):
+    """The same of a target that is a number."""
+
+    @property
+    def number_leaf(self) -> Leaf:
+        """What leaves say, told or not."""
+        ...
+
+    @property
+    def number_loss(self) -> Loss:
+        """What prunes."""
+        ...
+
+
 @dataclass(eq=False)
 class NumberTreePath:
     """The grown tree, what pruners may know, and answers found so far (a path is used by one thread)."""
@@ -117,25 +132,25 @@ class NumberTreePath:
     rows: Integers
     growing: Integers  # of these, the rows that grew the tree
     certain: bool  # every analysis row grew the tree and is predicted by the node that counts it
-    _pruned: dict[object, PrunedTreeCache] = field(default_factory=dict)  # by the loss that prunes
+    _pruned: dict[Loss, PrunedTreeCache] = field(default_factory=dict)  # by the loss that prunes
 
-    def outputs(self, learners: Sequence[TreeSettings], table: Table, rows: Integers, scores: bool) -> NumberOutputs:
+    def outputs(self, learners: Sequence[NumberTreeSettings], table: Table, rows: Integers, scores: bool) -> NumberOutputs:
         """Compute the numbers of every learner; learners with the same pruned tree and statistic share them."""
         return NumberOutputs(self._predicted(learners, RoutedRows(self.tree, table, rows)))
 
-    def complexity(self, learners: Sequence[TreeSettings]) -> Floats:
+    def complexity(self, learners: Sequence[NumberTreeSettings]) -> Floats:
         """Count the leaves that are left for every learner."""
         found = np.empty(len(learners))
-        for leaf, own in _by_leaf(learners).items():
-            left = self._standings(leaf).of([learners[i] for i in own])
+        for (_, loss), own in _by_leaf(learners).items():
+            left = self._standings(loss).of([learners[i] for i in own])
             found[own] = np.array([standing.leaves for standing in left.different], np.float64)[left.which]
         return found
 
-    def training_error(self, learners: Sequence[TreeSettings]) -> Floats:
+    def training_error(self, learners: Sequence[NumberTreeSettings]) -> Floats:
         """Compute every learner's root mean squared error on the analysis rows."""
         found = np.empty(len(learners))
-        for leaf, own in _by_leaf(learners).items():
-            left = self._standings(leaf).of([learners[i] for i in own])
+        for (leaf, loss), own in _by_leaf(learners).items():
+            left = self._standings(loss).of([learners[i] for i in own])
             if self.certain and leaf.statistic in (None, MEAN):
                 found[own] = np.array([self._by_squares(standing) for standing in left.different])[left.which]
             else:
@@ -143,17 +158,17 @@ class NumberTreePath:
                 found[own] = np.array([training_error(self.task, self.rows, one) for one in said])[left.which]
         return found
 
-    def model(self, learner: TreeSettings) -> NumberTreeModel:
+    def model(self, learner: NumberTreeSettings) -> NumberTreeModel:
         cut = self.standing(learner).cut
-        return NumberTreeModel(compact(self._saying(cut, learner.leaf)))
+        return NumberTreeModel(compact(self._saying(cut, learner.number_leaf)))
 
-    def standing(self, learner: TreeSettings) -> PrunedTree:
+    def standing(self, learner: NumberTreeSettings) -> PrunedTree:
         """Return the tree that is left for a learner."""
-        return self._standings(learner.leaf).of([learner])[0]
+        return self._standings(learner.number_loss).of([learner])[0]
 
-    def members(self, learner: Any) -> tuple[TreeSettings, ...]:
+    def members(self, learner: Any) -> tuple[NumberTreeSettings, ...]:
         """The learners that one with an open pruning strength (`alpha: path`) stands for on this tree."""
-        standings = self._standings(learner.leaf)
+        standings = self._standings(learner.number_loss)
         pruners = learner.pruner.members(standings.base(learner), standings.known(learner))
         return tuple(replace(learner, pruner=pruner) for pruner in pruners)
 
@@ -161,22 +176,22 @@ class NumberTreePath:
     def _statistics(self) -> NodeStatistics:
         return NodeStatistics(self.tree, self.task, self.growing)
 
-    def _standings(self, leaf: Leaf) -> PrunedTreeCache:
-        """Pruned trees by the loss of a statistic."""
-        if leaf.loss not in self._pruned:
-            evidence = replace(self.evidence, risk=self._statistics.losses(leaf))
-            self._pruned[leaf.loss] = PrunedTreeCache(self.tree, evidence)
-        return self._pruned[leaf.loss]
+    def _standings(self, loss: Loss) -> PrunedTreeCache:
+        """Pruned trees by a loss."""
+        if loss not in self._pruned:
+            evidence = replace(self.evidence, risk=self._statistics.losses(loss))
+            self._pruned[loss] = PrunedTreeCache(self.tree, evidence)
+        return self._pruned[loss]
 
     def _saying(self, cut: PrunedView, leaf: Leaf) -> PrunedView:
         """A cut tree whose leaves say a statistic."""
         return cut if leaf.statistic in (None, MEAN) else replace(cut, prediction=self._statistics.answers(leaf))
 
-    def _predicted(self, learners: Sequence[TreeSettings], sent: RoutedRows) -> Floats:
+    def _predicted(self, learners: Sequence[NumberTreeSettings], sent: RoutedRows) -> Floats:
         """Number per learner and row."""
         found = np.empty((len(learners), len(sent.rows)))
-        for leaf, own in _by_leaf(learners).items():
-            left = self._standings(leaf).of([learners[i] for i in own])
+        for (leaf, loss), own in _by_leaf(learners).items():
+            left = self._standings(loss).of([learners[i] for i in own])
             found[own] = self._numbers(left, sent, leaf)[left.which]
         return found
 
@@ -199,9 +214,9 @@ class NumberTreePath:
         return float(np.sqrt(exact_sum(tree.numbers.squares[leaves]) / self.evidence.total))
 
 
-def _by_leaf(learners: Sequence[TreeSettings]) -> dict[Leaf, list[int]]:
-    """Positions of learners by what their leaves say."""
-    found: dict[Leaf, list[int]] = {}
+def _by_leaf(learners: Sequence[NumberTreeSettings]) -> dict[tuple[Leaf, Loss], list[int]]:
+    """Positions of learners by what their leaves say, and what prunes them."""
+    found: dict[tuple[Leaf, Loss], list[int]] = {}
     for place, learner in enumerate(learners):
-        found.setdefault(learner.leaf, []).append(place)
+        found.setdefault((learner.number_leaf, learner.number_loss), []).append(place)
     return found

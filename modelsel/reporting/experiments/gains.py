@@ -19,7 +19,7 @@ from modelsel.planning.batch import fit_digest
 from modelsel.reporting.context import SectionContext, no_tree
 from modelsel.runner.evaluation.preprocessing import rows_digest
 from modelsel.tree.growing.contests import NodeSplits, contests
-from modelsel.tree.growing.growth import GrowthParams
+from modelsel.tree.growing.growth import SQUARED_ERROR, GrowthParams
 from modelsel.tree.structure.conditions import path_conditions
 from modelsel.tree.structure.node import PrunedView
 
@@ -57,7 +57,7 @@ def facts(studied: SectionContext) -> Mapping[str, object]:
     inner = int((~cut.leaf).sum())
     nodes = [_node(task, cut, contest) for contest in islice(_contests(studied, task, cut), NODES)]
     criterion = kind_of(studied.winner.learner.criterion)
-    criterion = criterion if task.class_names or criterion == "poisson" else SQUARED
+    criterion = criterion if task.class_names or studied.winner.learner.criterion.number_loss != SQUARED_ERROR else SQUARED
     return {"criterion": criterion, "classes": list(task.class_names), "nodes": nodes, "more": inner - len(nodes)}
 
 

@@ -26,6 +26,7 @@ def section(view: View) -> dict[str, Any]:
         "equal": len(equal),
         "more": len(view.rows) - len(best) - len(rest),
         "floor": verdict.sentence(view.outcome, view.higher),
+        "training": "training root mse" if view.outcome.task.get("kind") == "numbers" else "training error",
         "untrained": _without_training_error(view),
     }
 

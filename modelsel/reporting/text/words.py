@@ -137,7 +137,7 @@ def beside(result: TestResult, unit: str = "") -> str:
     )
     value = f"{shown(said['score'])} {unit}".strip()
     above = said.get("above")  # not in records of earlier versions
-    more = f"; {plural(above['rows'], 'row')} of {result.n:,} above that, {interval(above['interval'])} of all" if above else ""
+    more = f"; {above['rows']:,} of {plural(result.n, 'row')} above that, {interval(above['interval'])} of all" if above else ""
     return f"{name} {value}, {limits}, each error counted at most {with_unit(said['cap'], unit)}{more}"
 
 

@@ -94,13 +94,13 @@ def _thresholds(nodes: Integers, columns: RankedColumns, present: Integers | Non
     threshold, test = np.full(len(nodes), np.nan), nodes[:, TEST]
     threshold[test == EQUALITY] = nodes[test == EQUALITY, LEFT]
     cuts = np.flatnonzero(test == THRESHOLD)
-    found = nodes.take(cuts, axis=0)
-    start = columns.start.take(found[:, FEATURE])
-    threshold[cuts] = midpoint(columns.flat.take(start + found[:, LEFT]), columns.flat.take(start + found[:, RIGHT]))
+    feature, low, high = (nodes[:, place].take(cuts) for place in (FEATURE, LEFT, RIGHT))
+    start = columns.start.take(feature)
+    threshold[cuts] = midpoint(columns.flat.take(start + low), columns.flat.take(start + high))
     if present is not None:
-        for feature in np.unique(nodes[cuts, FEATURE]):
-            own = cuts[nodes[cuts, FEATURE] == feature]
-            seen = _seen(columns.values[feature], columns.codes[feature].take(present))
+        for each in np.unique(feature):
+            own = cuts[feature == each]
+            seen = _seen(columns.values[each], columns.codes[each].take(present))
             threshold[own] = seen[np.searchsorted(seen, threshold[own], "right") - 1]
     return threshold
 

@@ -121,13 +121,13 @@ def _rank(table: Table, chosen: Integers, codes: Codes, order: NDArray[np.int32]
 def _compiled(block: Floats, part: Integers, codes: Codes, order: NDArray[np.int32], flat: Floats) -> Integers:
     """Rank a block of columns by the compiled kernel."""
 
-    from modelsel.kernels.splits.rank import pack, rank
+    from modelsel.kernels.splits.rank import SORTED, pack, rank
 
     words, row_bits, bits = np.empty(block.shape, np.int64), block.shape[1].bit_length(), block.view(np.uint64)
     counts, missing = np.empty(len(block), np.int64), np.zeros(len(block), np.int64)
     frame = np.zeros((len(block), 3), np.uint64)
     pack(block, bits, row_bits, part, codes, order, words, counts, missing, frame)
-    for index in np.flatnonzero(counts < 0):
+    for index in np.flatnonzero(counts < 0) if block.shape[1] < SORTED else ():
         words[index].sort()
     rank(block, bits, words, counts, missing, frame, row_bits, part, codes, order, flat.view(np.uint64))
     return counts

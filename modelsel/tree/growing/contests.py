@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from modelsel.core.spec import kind_of
 from modelsel.core.types import AnyTask, Floats, Integers, NumberTask
 from modelsel.kernels.layout import EQUALITY, THRESHOLD
 from modelsel.tree.growing.assemble import midpoint
@@ -17,7 +16,7 @@ from modelsel.tree.growing.columns import columns
 from modelsel.tree.growing.grow_numbers import whole_rows
 from modelsel.tree.growing.growth import BaseCriterion, GrowthParams
 from modelsel.tree.growing.numpy_grower import Grower
-from modelsel.tree.growing.numpy_numbers import NumberGrower
+from modelsel.tree.growing.numpy_quantiles import number_grower
 from modelsel.tree.growing.numpy_tests import Test
 from modelsel.tree.growing.rows import WeightedRows
 from modelsel.tree.structure.conditions import value_words
@@ -44,7 +43,7 @@ class NodeSplits:
 def contests(
     cut: PrunedView, task: AnyTask, rows: Integers, criterion: BaseCriterion, growth: GrowthParams
 ) -> Iterator[NodeSplits]:
-    """The contests at the inner nodes of a tree that was grown on `rows`, in preorder; of numbers by squared error."""
+    """The contests at the inner nodes of a tree that was grown on `rows`, in preorder; of numbers by its loss."""
     grower = _grower(task, rows, criterion, growth)
     waiting = [(grower.root(), 0)]
     while waiting:
@@ -64,8 +63,7 @@ def _grower(task: AnyTask, rows: Integers, criterion: BaseCriterion, growth: Gro
     ranked = columns(task)
     if isinstance(task, NumberTask):
         chosen, wholes = whole_rows(task, rows, growth, ranked)
-        poisson = kind_of(criterion) == "poisson"
-        return NumberGrower(chosen, ranked, criterion, growth, None, wholes=wholes, poisson=poisson)
+        return number_grower(chosen, ranked, growth, wholes, criterion.number_loss)
     return Grower(WeightedRows.of(task, rows), ranked, criterion, growth, None)
 
 

@@ -1,4 +1,4 @@
-"""Grow a tree by squared error or Poisson deviance on rows of a task of numbers: by a compiled kernel, or by the NumPy grower.
+"""Grow a tree by squared error, Poisson deviance or the loss of a quantile: by a compiled kernel, or by the NumPy grower.
 
 Growers of classes are shared as far as they go: rows have one class, so that a table of class weights is a weight.
 """
@@ -11,11 +11,11 @@ import numpy as np
 from modelsel.core.types import ClassTask, Floats, Integers, NumberTask
 from modelsel.kernels import stop
 from modelsel.kernels.compiler import load, wanted
-from modelsel.kernels.layout import ENTROPY, GENERAL, GrowthLimits, GrowthRules
+from modelsel.kernels.layout import GENERAL, GrowthLimits, GrowthRules
 from modelsel.tree.growing.assemble import GrowerOutput, assemble
 from modelsel.tree.growing.columns import RankedColumns, columns
 from modelsel.tree.growing.grow import bits_for, check_word
-from modelsel.tree.growing.growth import MISSING, NOMINAL, BaseCriterion, GrowthParams
+from modelsel.tree.growing.growth import MISSING, NOMINAL, SQUARED_ERROR, GrowthParams, NumberLoss
 from modelsel.tree.growing.late_surrogates import Finder, by_surrogates, later
 from modelsel.tree.growing.rows import WeightedRows
 from modelsel.tree.growing.whole_target import WeightedWholes, WholeTarget
@@ -24,12 +24,21 @@ from modelsel.tree.structure.node import DecisionTree, NodeNumbers
 NO_MIMICS = np.zeros((0, 6), np.int64), np.zeros(0), np.zeros(0, np.int64)
 
 
-def grow_numbers(task: NumberTask, rows: Integers, growth: GrowthParams, poisson: bool = False) -> DecisionTree:
-    """The fully grown tree on `rows` (repeats allowed). Raises `stop.Stopped` when the stop flag is set meanwhile."""
+def grow_numbers(
+    task: NumberTask,
+    rows: Integers,
+    growth: GrowthParams,
+    loss: NumberLoss = SQUARED_ERROR,
+    signs: tuple[int, ...] = (),
+) -> DecisionTree:
+    """The fully grown tree on `rows` (repeats allowed). Raises `stop.Stopped` when the stop flag is set meanwhile.
+
+    signs: per feature 1 where the answer may only rise with it, −1 where it may only fall, 0 where anything goes.
+    """
     ranked = columns(task)
     chosen, wholes = whole_rows(task, rows, growth, ranked)
-    late = growth.missing == "surrogate" and ranked.known and chosen.unit and wanted()
-    tree = _grown(chosen, wholes, ranked, replace(growth, missing="node_mode") if late else growth, poisson)
+    late = growth.missing == "surrogate" and ranked.known and chosen.unit and wanted() and not signs
+    tree = _grown(chosen, wholes, ranked, replace(growth, missing="node_mode") if late else growth, loss, signs)
     return later(by_surrogates(tree), Finder(chosen, ranked, bits_for(len(chosen.rows)))) if late else tree
 
 
@@ -49,20 +58,41 @@ def whole_rows(
     target = WholeTarget.of(task.target[chosen.rows], float(chosen.weight.sum()))
     divided = growth.missing == "fractional" and not ranked.complete
     wholes = WeightedWholes.of(target, chosen.rows, len(task), chosen.weight, divided)
-    return replace(chosen, weight=wholes.rounded(chosen.weight)), wholes
+    weight = wholes.rounded(chosen.weight)
+    return replace(chosen, rows=chosen.rows[weight > 0], weight=weight[weight > 0]), wholes
+
+
+def grow_two_classes(task: ClassTask, rows: Integers, growth: GrowthParams, signs: tuple[int, ...]) -> DecisionTree:
+    """A tree of two classes by the Gini index, twice the variance of 0 and 1: signs are those of the second's share."""
+    numbers = NumberTask(
+        name=task.name, features=task.features, values=task.values, rows=task.rows, weights=task.weights,
+        target=(task.target == 1).astype(np.float64),
+    )  # fmt: skip
+    tree = grow_numbers(numbers, rows, growth, signs=signs)
+    assert tree.numbers is not None
+    second = tree.weight * tree.numbers.mean
+    if (tree.weight == np.floor(tree.weight)).all():
+        second = np.rint(second)
+    return replace(
+        tree, classes=task.classes, counts=np.stack([tree.weight - second, second], axis=1), goodness=2.0 * tree.goodness,
+        missing_to=tree.missing_to, numbers=None,
+    )  # fmt: skip
 
 
 def _grown(
-    chosen: WeightedRows, wholes: WeightedWholes, ranked: RankedColumns, growth: GrowthParams, poisson: bool
-) -> DecisionTree:
-    """Grow by the kernel that is enough."""
+    chosen: WeightedRows, wholes: WeightedWholes, ranked: RankedColumns, growth: GrowthParams, loss: NumberLoss,
+    signs: tuple[int, ...],
+) -> DecisionTree:  # fmt: skip
+    """Grow by the kernel that is enough; none knows signs."""
     output = None
-    if ranked.known and chosen.unit and not poisson and (kernel := load("grow_numbers_complete")):
+    if signs:
+        output = _numpy(chosen, wholes, ranked, growth, loss, signs)
+    elif ranked.known and chosen.unit and loss == SQUARED_ERROR and (kernel := load("grow_numbers_complete")):
         output = _complete(kernel, chosen, wholes, ranked, growth)
     elif kernel := load("grow_numbers"):
-        output = _general(kernel, chosen, wholes, ranked, growth, poisson)
+        output = _general(kernel, chosen, wholes, ranked, growth, loss)
     if output is None:
-        output = _numpy(chosen, wholes, ranked, growth, poisson)
+        output = _numpy(chosen, wholes, ranked, growth, loss, signs)
     if len(output.nodes) == 0:
         raise stop.Stopped
     tree = assemble(output, chosen.task, ranked, chosen.rows if growth.threshold == "observed" else None)
@@ -92,16 +122,25 @@ def _complete(
 
 
 def _general(
-    kernel: ModuleType, chosen: WeightedRows, wholes: WeightedWholes, ranked: RankedColumns, growth: GrowthParams, poisson: bool
+    kernel: ModuleType,
+    chosen: WeightedRows,
+    wholes: WeightedWholes,
+    ranked: RankedColumns,
+    growth: GrowthParams,
+    loss: NumberLoss,
 ) -> GrowerOutput:
     """Grow by the general kernel."""
 
     from modelsel.kernels.growth import surrogates
     from modelsel.kernels.splits import presort
 
+    if loss.by_quantile:
+        order = np.lexsort((chosen.weight, wholes.whole[chosen.rows]))
+        chosen = replace(chosen, rows=chosen.rows[order], weight=chosen.weight[order])
     task, rules, limits = chosen.task, _rules(chosen, growth), _limits(chosen, growth)
-    if poisson:
-        rules, limits = rules._replace(formula=ENTROPY), limits._replace(exponent=wholes.target.zero)
+    rules = rules._replace(formula=loss.formula)
+    if loss != SQUARED_ERROR:
+        limits = limits._replace(exponent=loss.quantile if loss.by_quantile else wholes.target.zero)
     check_word(ranked, rules.id_bits)
     entries = presort.pack(
         ranked.order, ranked.codes, ranked.sorted_features, ranked.levels, task.target, chosen.number, len(chosen.rows),
@@ -113,28 +152,35 @@ def _general(
         wholes.whole, steps, wholes.parts, rules, limits, surrogates.mimics, stop.FLAG,
     )  # fmt: skip
     weight, mean, squares = moments.T
-    own = _output(nodes, worth, weight, mean, squares, wholes, poisson)
+    own = _output(nodes, worth, weight, mean, squares, wholes, loss)
     return GrowerOutput(nodes, own.goodness, own.counts, *records)
 
 
 def _output(
-    nodes: Integers, worth: Floats, weight: Floats, mean: Floats, squares: Floats, wholes: WeightedWholes, poisson: bool = False
+    nodes: Integers,
+    worth: Floats,
+    weight: Floats,
+    mean: Floats,
+    squares: Floats,
+    wholes: WeightedWholes,
+    loss: NumberLoss = SQUARED_ERROR,
 ) -> GrowerOutput:
     """Records without marks and surrogates, numbers in the target's unit; `counts` are weight, mean, squares."""
     counts = np.stack([weight, wholes.target.value(mean), squares / np.square(wholes.target.scale)], axis=1)
-    return GrowerOutput(nodes, wholes.goodness(worth, weight, poisson), counts, np.zeros(0, np.uint8), *NO_MIMICS)
+    return GrowerOutput(nodes, wholes.goodness(worth, weight, loss), counts, np.zeros(0, np.uint8), *NO_MIMICS)
 
 
 def _numpy(
-    chosen: WeightedRows, wholes: WeightedWholes, ranked: RankedColumns, growth: GrowthParams, poisson: bool
-) -> GrowerOutput:
+    chosen: WeightedRows, wholes: WeightedWholes, ranked: RankedColumns, growth: GrowthParams, loss: NumberLoss,
+    signs: tuple[int, ...],
+) -> GrowerOutput:  # fmt: skip
     """Grow in NumPy what no kernel does."""
-    from modelsel.tree.growing.numpy_numbers import NumberGrower
+    from modelsel.tree.growing.numpy_quantiles import number_grower
 
-    grower = NumberGrower(chosen, ranked, BaseCriterion(), growth, None, wholes=wholes, poisson=poisson)
+    grower = number_grower(chosen, ranked, growth, wholes, loss, signs)
     found = grower.grown()
     mean, squares = np.array(grower.moments).T
-    own = _output(found.nodes, found.goodness, found.counts[:, 0], mean, squares, wholes, poisson)
+    own = _output(found.nodes, found.goodness, found.counts[:, 0], mean, squares, wholes, loss)
     return found._replace(goodness=own.goodness, counts=own.counts)
 
 

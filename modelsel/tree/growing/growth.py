@@ -6,11 +6,30 @@ from typing import ClassVar
 
 from modelsel.core.types import CLASS_TASKS, Floats, Table, TaskKind
 from modelsel.kernels.layout import GENERAL
+from modelsel.kernels.losses import DEVIANCE, PINBALL, SQUARED
 
 MISSING = ("node_mode", "class_mode", "fractional", "branch", "surrogate")  # in the order of kernels.layout
 BY_COUNT = "surrogate_count"  # surrogates that compete by the weight that they send the same way
 POLICIES = (*MISSING, BY_COUNT)
 NOMINAL = {"equality": 2, "multiway": 3, "subset": 4}  # kinds of test, as in tree.node
+
+
+@dataclass(frozen=True)
+class NumberLoss:
+    """What a tree of numbers is grown by: squared error, Poisson deviance, or `times` the pinball loss of a quantile."""
+
+    formula: int = SQUARED
+    quantile: float = 0.5
+    times: float = 1.0
+
+    @property
+    def by_quantile(self) -> bool:
+        return self.formula == PINBALL
+
+
+SQUARED_ERROR = NumberLoss()
+POISSON_DEVIANCE = NumberLoss(DEVIANCE)
+ABSOLUTE_ERROR = NumberLoss(PINBALL, 0.5, 2.0)
 
 
 def same(goodness: float, cost: float, exponent: float) -> float:  # noqa: ARG001
@@ -59,6 +78,11 @@ class BaseCriterion:
             A number per table; higher is better.
         """
         raise NotImplementedError
+
+    @property
+    def number_loss(self) -> NumberLoss:
+        """What trees of numbers are grown by."""
+        return SQUARED_ERROR
 
     @property
     def average(self) -> bool:

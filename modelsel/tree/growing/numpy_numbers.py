@@ -5,14 +5,19 @@ At a node of weight W a row counts u = v − m·w, v its weighted whole number a
     Σ_b (Σ_b u)² / w_b   over its branches b
 
 whose sums are whole numbers: the order of rows does not matter, and the first of the best tests wins.
+
+Where the answer may only rise (or fall) with a feature, its tests are admissible whose branches' means do; what lies below a
+branch is held on its side of the middle of both (Breiman et al. 1984 have no such limits; as in scikit-learn 1.4).
 """
 
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from modelsel.core.types import Floats, Integers
-from modelsel.kernels.layout import DIVIDED, EQUALITY, MULTIWAY, SUBSET, THRESHOLD
+from modelsel.core.types import Booleans, Floats, Integers
+from modelsel.kernels.layout import DIVIDED, EQUALITY, FEATURE, MULTIWAY, SUBSET, TEST, THRESHOLD
+from modelsel.tree.growing.growth import POISSON_DEVIANCE, SQUARED_ERROR, NumberLoss
 from modelsel.tree.growing.numpy_grower import Grower
 from modelsel.tree.growing.numpy_record import Node
 from modelsel.tree.growing.numpy_tests import SLACK, NodeColumn, Test, stand_ins, with_side
@@ -28,6 +33,34 @@ def branch_worth(sums: Integers, weight: Floats, centre: float) -> Floats:
     return np.asarray(total * np.log(np.where(total > 0, total / weight, 1.0)))
 
 
+class Held(NamedTuple):
+    """Means between which the branches of a node have to lie, and whether the second's has to be larger (1) or smaller (−1)."""
+
+    low: float = -np.inf
+    high: float = np.inf
+    sign: int = 0
+
+    def of(self, means: Floats) -> Booleans:
+        """Which tests keep to it (tests × branches)."""
+        within = ((means >= self.low) & (means <= self.high)).all(axis=1)
+        return np.asarray(within & (self.sign * (means[:, -1] - means[:, 0]) >= 0)) if self.sign else np.asarray(within)
+
+    def about(self, mean: float) -> "Held":
+        """The same of numbers that are counted from a mean."""
+        return Held(self.low - mean, self.high - mean, self.sign)
+
+    def below(self, means: list[float]) -> list["Held"]:
+        """What holds for what lies below each branch."""
+        if not self.sign:
+            return [self] * len(means)
+        middle = means[0] / 2 + means[1] / 2
+        lower, upper = Held(self.low, min(self.high, middle)), Held(max(self.low, middle), self.high)
+        return [lower, upper] if self.sign > 0 else [upper, lower]
+
+
+FREE = Held()
+
+
 @dataclass(frozen=True, eq=False)
 class Branches:
     """Sums of u and of weights of the branches of some tests (tests × 2), and what the tests are."""
@@ -35,10 +68,13 @@ class Branches:
     sums: Integers
     weight: Floats
     centre: float
+    held: Held = FREE
 
     def best(self, needed: float) -> tuple[int, float] | None:
         """The first of the best admissible tests, and what it is worth."""
         fit = np.flatnonzero(self.weight.min(axis=1) >= needed)
+        if self.held != FREE:
+            fit = fit[self.held.of(self.sums[fit] / self.weight[fit])]
         if len(fit) == 0:
             return None
         worth = branch_worth(self.sums[fit], self.weight[fit], self.centre)
@@ -58,15 +94,18 @@ class Totals:
     lost_weight: float
     rest: float  # what a test of one branch would be worth: the mean is a whole number
     centre: float
+    held: Held
 
 
 @dataclass(frozen=True, eq=False)
 class NumberGrower(Grower):
-    """One growing by squared error; `chosen.task` has one class, so that tables of classes are weights."""
+    """One growing; `chosen.task` has one class, so that tables of classes are weights."""
 
     wholes: WeightedWholes = field(kw_only=True)
-    poisson: bool = False
+    loss: NumberLoss = SQUARED_ERROR
     moments: list[tuple[float, float]] = field(default_factory=list)  # mean and Σ w (q − mean)² per node, as they are made
+    signs: tuple[int, ...] = ()  # per feature: the answer may only rise (1) or fall (−1) with it; none: anything goes
+    held: dict[int, Held] = field(default_factory=dict)  # per node, where there are signs
 
     def _worth_a_look(self, node: Node) -> bool:
         growth = self.growth
@@ -78,17 +117,37 @@ class NumberGrower(Grower):
         """Features in order, each with its best test and what it is worth."""
         u, found = self.wholes.centred(node.rows, node.weight), []
         v, size = int(self.wholes.weighted(node.rows, node.weight).sum()), float(node.weight.sum())
-        centre = self.wholes.mean(v, size) + self.wholes.target.zero * self.wholes.parts if self.poisson else np.nan
+        centre = (
+            self.wholes.mean(v, size) + self.wholes.target.zero * self.wholes.parts if self.loss == POISSON_DEVIANCE else np.nan
+        )
         for feature in sorted(node.features):
             column, kind = self._column(node, feature), self._kind(feature)
-            test = self._best(column, kind, u, centre)
+            held = self.held.get(node.number, FREE)._replace(sign=self.signs[feature] if self.signs else 0)
+            own = held if held == FREE else self._in_parts(held).about(self.wholes.mean(v, size))
+            test = self._best(column, kind, u, centre, own)
             if test is not None:
                 found.append((feature, test, test.value - test.information))
         return found
 
+    def _in_parts(self, held: Held) -> Held:
+        return Held(held.low * self.wholes.parts, held.high * self.wholes.parts, held.sign)
+
+    def split(self, node: Node) -> list[Node]:
+        """Make the best test; what its branches say is held between the means that it may lie between."""
+        children = super().split(node)
+        if self.signs and children:
+            record, own = self.record.nodes[node.number], self.held.get(node.number, FREE)
+            sign = self.signs[record[FEATURE]] if record[TEST] == THRESHOLD else 0
+            means = [self.moments[child.number][0] for child in children]
+            for child, held in zip(children, own._replace(sign=sign).below(means), strict=True):
+                mean, squares = self.moments[child.number]
+                self.held[child.number] = held._replace(sign=0)
+                self.moments[child.number] = float(np.clip(mean, held.low, held.high)), squares
+        return children
+
     def shown(self, node: Node, value: float) -> float:
-        """The decrease of the mean squared error (or the deviance) at the node, in squares of the target's unit."""
-        return float(self.wholes.goodness(np.array(value), node.weight.sum(), self.poisson))
+        """The decrease of the mean loss at the node, in the target's unit or its squares."""
+        return float(self.wholes.goodness(np.array(value), node.weight.sum(), self.loss))
 
     def _contest(self, node: Node) -> tuple[int, Test, float] | None:
         best: tuple[int, Test, float] | None = None
@@ -107,16 +166,16 @@ class NumberGrower(Grower):
         self.moments.append(self.wholes.moments(rows, weight))
         return super()._counts(rows, weight)
 
-    def _best(self, column: NodeColumn, kind: int, u: Integers, centre: float) -> Test | None:
+    def _best(self, column: NodeColumn, kind: int, u: Integers, centre: float, held: Held) -> Test | None:
         """The best test of a feature; what stands in for a missing value has been filled in."""
         if not column.known.any():
             return None
-        totals = self._totals(column, kind, u, centre)
+        totals = self._totals(column, kind, u, centre, held)
         search = {THRESHOLD: self._cut, EQUALITY: self._level, MULTIWAY: self._levels, SUBSET: self._set}[kind]
         test = search(totals)
         return None if test is None else with_side(replace(test, information=totals.rest), column, kind, self.growth)
 
-    def _totals(self, column: NodeColumn, kind: int, u: Integers, centre: float) -> Totals:
+    def _totals(self, column: NodeColumn, kind: int, u: Integers, centre: float, held: Held) -> Totals:
         """Sums per code; where missing values take no part, about the mean of those that do."""
         codes = column.codes.astype(np.int64)
         fill = stand_ins(column, kind, self.growth)
@@ -130,11 +189,12 @@ class NumberGrower(Grower):
         if self.growth.missing == "branch":
             rest, size = float(sums.sum() + lost_sum), float(weight.sum()) + lost_weight
         else:
-            centre += self.wholes.mean(int(sums.sum()), float(weight.sum()))
+            mean = self.wholes.mean(int(sums.sum()), float(weight.sum()))
+            centre, held = centre + mean, held.about(mean)
             sums = self.wholes.about_their_mean(sums, weight)
             rest, size = float(sums.sum()), float(weight.sum())
         alone = float(branch_worth(np.array([rest]), np.array([size]), centre)[0])
-        return Totals(sums, weight, np.flatnonzero(weight > 0), lost_sum, lost_weight, alone, centre)
+        return Totals(sums, weight, np.flatnonzero(weight > 0), lost_sum, lost_weight, alone, centre, held)
 
     def _either(self, sums: Integers, weight: Floats, totals: Totals) -> Branches:
         """Tests of two branches from the sums of the first, each with the missing values left and with them right."""
@@ -145,7 +205,7 @@ class NumberGrower(Grower):
             for side in range(2):
                 sides[side::2, side] += totals.lost_sum
                 weights[side::2, side] += totals.lost_weight
-        return Branches(sides, weights, totals.centre)
+        return Branches(sides, weights, totals.centre, totals.held)
 
     def _joins(self, totals: Totals) -> bool:
         return self.growth.missing == "branch" and totals.lost_weight > 0
@@ -184,7 +244,7 @@ class NumberGrower(Grower):
         joins = self._joins(totals)
         if joins:
             sums, weight = np.append(sums, totals.lost_sum), np.append(weight, totals.lost_weight)
-        if (weight >= self._needed).sum() < 2:
+        if (weight >= self._needed).sum() < 2 or not totals.held.of((sums / weight)[None])[0]:
             return None
         worth = 0.0
         for part in branch_worth(sums, weight, totals.centre).tolist():
@@ -202,8 +262,9 @@ class NumberGrower(Grower):
         order = np.argsort(sums.astype(np.float64) / weight, kind="stable")
         left, own = np.cumsum(sums[order])[:-1], np.cumsum(weight[order])[:-1]
         tests = Branches(
-            np.stack([left, sums.sum() - left], axis=1), np.stack([own, weight.sum() - own], axis=1), totals.centre
-        )
+            np.stack([left, sums.sum() - left], axis=1), np.stack([own, weight.sum() - own], axis=1), totals.centre,
+            totals.held,
+        )  # fmt: skip
         found = tests.best(self._needed)
         if found is None:
             return None

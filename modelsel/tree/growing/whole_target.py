@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import Floats, Integers
+from modelsel.tree.growing.growth import SQUARED_ERROR, NumberLoss
 
 ROWS = 20  # binary digits that number the rows, at least
 WORD = 61
@@ -147,10 +148,11 @@ class WeightedWholes:
         mean = float(int(v.sum())) / size / self.parts
         return mean, exact_sum(weight * np.square(own - mean))
 
-    def goodness(self, worth: Floats, weight: Floats, poisson: bool = False) -> Floats:
-        """What tests are worth as decreases of the mean loss, in squares of the target's unit (Poisson: in its unit)."""
+    def goodness(self, worth: Floats, weight: Floats, loss: NumberLoss = SQUARED_ERROR) -> Floats:
+        """What tests are worth as decreases of the mean loss, in the target's unit (squared error: in its squares)."""
         unit = self.parts * self.target.scale
-        return np.asarray(worth / (unit if poisson else np.square(unit)) / np.where(weight > 0, weight, 1.0))
+        own = np.square(unit) if loss == SQUARED_ERROR else unit / loss.times
+        return np.asarray(worth / own / np.where(weight > 0, weight, 1.0))
 
 
 STEPS = 52  # binary digits of all weights together

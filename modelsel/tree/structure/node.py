@@ -152,8 +152,20 @@ class DecisionTree:
     def spared(self) -> Floats:
         """Squared error that the tests of each node's subtree save, its own included: Σ w_c (mean_c − mean)² per test."""
         assert self.numbers is not None
-        saved, above = np.zeros(len(self)), self.parent[1:]
-        np.add.at(saved, above, self.weight[1:] * np.square(self.numbers.mean[1:] - self.numbers.mean[above]))
+        return self._saved(np.square(self.numbers.mean[1:] - self.numbers.mean[self.parent[1:]]))
+
+    @cached_property
+    def deviance_spared(self) -> Floats:
+        """The same of half the Poisson deviance: Σ w_c (mean_c log(mean_c / mean) − mean_c + mean) per test."""
+        assert self.numbers is not None
+        mean, above = self.numbers.mean[1:], self.numbers.mean[self.parent[1:]]
+        ratio = np.divide(mean, above, out=np.ones_like(mean), where=(mean > 0) & (above > 0))
+        return self._saved(mean * np.log(ratio) - mean + above)
+
+    def _saved(self, by_row: Floats) -> Floats:
+        """Sum what the tests of each node's subtree save, from what each row of a child saves by its parent's test."""
+        saved = np.zeros(len(self))
+        np.add.at(saved, self.parent[1:], self.weight[1:] * by_row)
         for nodes in self.levels[:0:-1]:
             np.add.at(saved, self.parent[nodes], saved[nodes])
         return saved
