@@ -1,6 +1,5 @@
 """The types that kernels agree on, so that each is compiled once, for read-only and contiguous arrays."""
 
-
 from numba import types
 
 from modelsel.kernels.layout import GrowthLimits, GrowthRules
