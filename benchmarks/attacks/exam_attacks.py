@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtr
 
 from modelsel.guard.release import Better, LabelSummary, LookTerms, ShownAnswer, count_channel
 from modelsel.statistics.certificate import SpendingState, interval
@@ -30,7 +30,7 @@ ROWS, ANSWERS, DELTA, VOTE = 200, 300, 0.04, 10
 TERMS = {"grid": {"steps": 100}, "ladder": {"steps": 100}, "passfail": {"target": 0.45}, "better": {"steps": 100}}
 
 
-TAILS, SPREAD, TOLERANCE = student(3), 0.3, 1.0
+FREEDOM, SPREAD, TOLERANCE = 3, 0.3, 1.0
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class World:
         coins = rng.integers(0, 2, rows)
         if not numbers:
             return cls(coins)
-        return cls(2 * coins - 1 + SPREAD * TAILS.rvs(rows, random_state=rng), TOLERANCE)
+        return cls(2 * coins - 1 + SPREAD * rng.standard_t(FREEDOM, rows), TOLERANCE)
 
     def errors(self, said: np.ndarray) -> int:
         """Count the rows that are wrong, or off by more than the tolerance."""
@@ -58,8 +58,8 @@ class World:
         if self.tolerance is None:
             return 0.5
         below, above = said - self.tolerance, said + self.tolerance
-        chances = [TAILS.cdf((below - side) / SPREAD) + TAILS.sf((above - side) / SPREAD) for side in (-1, 1)]
-        return float(np.mean(chances))
+        ends = [end for side in (-1, 1) for end in ((below - side) / SPREAD, (side - above) / SPREAD)]
+        return 2 * float(stdtr(FREEDOM, ends).mean())
 
 
 @dataclass

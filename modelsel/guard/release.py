@@ -179,12 +179,10 @@ class QuantileRelease(ReleaseMechanism):
         """Release the count and three places for each quantile."""
         shown = self.count.release(truth)
         places = [places_of(plan, truth.within) for plan in self.plans]
-        price = sum(price_of(found, self._foreseen(plan)) for plan, found in zip(self.plans, places, strict=True))
+        deciding = [count for plan in self.plans for count in plan.counts]
+        likely = place_probabilities(self.count.n, deciding, self.shares, self.rows, len(self.grid))
+        price = price_of([place for found in places for place in found], likely)
         return replace(shown, price=shown.price + price, places=places)
-
-    def _foreseen(self, plan: QuantilePlan) -> list[Floats]:
-        """The probabilities of the places of a quantile."""
-        return [place_probabilities(self.count.n, least, self.shares, self.rows, len(self.grid)) for least in plan.counts]
 
     @property
     def numbers(self) -> int:
@@ -443,7 +441,7 @@ RANGES = {"error": (0.0, 1.0), "within": (0.0, 1.0), QUANTILES: (0.0, 1.0), "bal
           "expected_calibration_error": (0.0, 1.0)}  # fmt: skip
 MEANS = ("error", "within", "brier", "cost_matrix", CAPPED)
 CLASSWISE = ("auc", "balanced_error")  # their width shows how many rows each class has, which is priced
-WITH_COUNT = ("error", "within", "cost_matrix", CAPPED)  # weighted or costed: the unweighted count is shown beside, and priced
+WITH_COUNT = (*COUNTED, "cost_matrix", CAPPED)  # weighted or costed: the unweighted count is shown beside, and priced
 
 
 @dataclass(frozen=True)

@@ -72,21 +72,26 @@ def places_of(plan: QuantilePlan, counts: Sequence[int]) -> tuple[int, int, int]
     return low, middle, high
 
 
-def place_probabilities(n: int, count: int, shares: Sequence[float] | None, rows: int, grid: int) -> Floats:
-    """The probability of each place, grid + 1 of them, foreseen by the shares of development rows within each grid value.
+def place_probabilities(n: int, counts: Sequence[int], shares: Sequence[float] | None, rows: int, grid: int) -> list[Floats]:
+    """For each count that decides a place the probability of every place, grid + 1 of them.
 
-    >>> float(place_probabilities(100, 50, [0.2, 0.5, 0.8], 300, 3).round(3).sum())
-    1.0
-    >>> place_probabilities(100, 50, None, 0, 3).tolist()
-    [0.25, 0.25, 0.25, 0.25]
+    They are foreseen by the shares of development rows within each grid value; without these all are alike.
+
+    >>> [float(each.sum().round(9)) for each in place_probabilities(100, [40, 60], [0.2, 0.5, 0.8], 300, 3)]
+    [1.0, 1.0]
+    >>> [each.tolist() for each in place_probabilities(100, [50], None, 0, 3)]
+    [[0.25, 0.25, 0.25, 0.25]]
     """
     if shares is None:
-        return np.full(grid + 1, 1 / (grid + 1))
-    tails = [float(foreseen(n, share, rows)[:count].sum()) for share in shares]
-    falling = np.minimum.accumulate(np.clip([1.0, *tails, 0.0], 0.0, 1.0))
-    return np.asarray(PRIOR / (grid + 1) - (1 - PRIOR) * np.diff(falling))
+        return [np.full(grid + 1, 1 / (grid + 1)) for _ in counts]
+    below = [np.append(0.0, np.cumsum(foreseen(n, share, rows))) for share in shares]  # P(c_j < T) at T = 0 … n + 1
+    found = []
+    for count in counts:
+        falling = np.minimum.accumulate(np.clip([1.0, *(each[count] for each in below), 0.0], 0.0, 1.0))
+        found.append(np.asarray(PRIOR / (grid + 1) - (1 - PRIOR) * np.diff(falling)))
+    return found
 
 
 def price_of(places: Sequence[int], probabilities: Sequence[Floats]) -> float:
-    """The price of the three places of a quantile."""
+    """The price of places, each with the probabilities of all that it might have been."""
     return -sum(log(float(each[place])) for place, each in zip(places, probabilities, strict=True))

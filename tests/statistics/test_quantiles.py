@@ -37,8 +37,7 @@ def test_places_count_the_values_below() -> None:
 @pytest.mark.parametrize("rows", [1, 40, 10**9])
 @pytest.mark.parametrize("shares", [[0.0, 0.5, 1.0], [0.3, 0.3, 0.3], [0.01, 0.02, 0.99], None])
 def test_the_probabilities_of_places_sum_to_one_and_none_is_nought(rows: int, shares: list[float] | None) -> None:
-    for count in (0, 7, 50, 51):
-        found = place_probabilities(50, count, shares, rows, 3)
+    for found in place_probabilities(50, (0, 7, 50, 51), shares, rows, 3):
         assert found.sum() == pytest.approx(1)
         assert found.min() >= (0.1 if shares else 1.0) / 4 - 1e-12
 

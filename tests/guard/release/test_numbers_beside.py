@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import binom
 
 from modelsel.core.types import NumberOutputs, open_labels
+from modelsel.guard.access.apart import full_price
 from modelsel.guard.facts import Look, Reveal, Seal
 from modelsel.guard.history.quarantine import _least
 from modelsel.guard.labels import wrong
@@ -92,6 +93,11 @@ def test_quantiles_of_errors_are_places_in_a_grid_and_their_price_is_charged(hom
         assert one["value"] == edges[edges >= errors[int(np.ceil(q * n)) - 1]].min()
     alone = Study(amounts(600), home / "alone", rule=Line(), measure=Within(8.0)).look()
     assert alone.price < reveal.price < alone.price + 6 * np.log(10 * (1 + len(measure.grid)))
+
+
+def test_without_a_guard_the_count_alone_is_shown_at_its_full_price(home: Path) -> None:
+    study = Study(amounts(600), home, rule=Line(), measure=ErrorQuantiles(8.0, 30.0, (0.5,)))
+    assert full_price(study.sealing()) == prices.full(len(study.sealing().sealed))
 
 
 def test_an_interrupted_look_at_quantiles_goes_on_by_the_level_that_its_intent_states(home: Path) -> None:
