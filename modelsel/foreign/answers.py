@@ -24,7 +24,7 @@ def scores_of(made: object) -> str:
     return DECISIONS if decides(made) else CLASSES
 
 
-def decisions(estimator: Any, matrix: Any, own: Integers, classes: int) -> Floats:
+def decisions(estimator: Any, matrix: object, own: Integers, classes: int) -> Floats:
     """Decision values, rows × classes; `own` are the classes that the estimator knows. ValueError where they are others."""
     said = np.asarray(estimator.decision_function(matrix), np.float64)
     said = np.column_stack([-said, said]) if said.ndim == 1 or said.shape[1] == 1 else said

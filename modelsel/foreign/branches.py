@@ -184,7 +184,7 @@ def texts(feature: Feature, codes: Floats, absent: object = np.nan) -> NDArray[n
     """The levels that codes stand for, as texts."""
     levels = np.array([*feature.levels, UNDECLARED, absent], object)
     at = np.where(np.isnan(codes), len(levels) - 1, np.minimum(np.nan_to_num(codes), len(feature.levels))).astype(np.int64)
-    found: NDArray[Any] = levels[at]
+    found: NDArray[np.generic] = levels[at]
     return found
 
 
@@ -203,7 +203,7 @@ class Branch:
     chain: tuple[Any, ...]
     framed: bool = False
 
-    def given(self, features: Sequence[Feature], values: Floats) -> Any:
+    def given(self, features: Sequence[Feature], values: Floats) -> object:
         """What the first of them is handed."""
         if not self.single:
             found = block(features, self.places, values)
@@ -211,7 +211,7 @@ class Branch:
         (place,) = self.places
         feature, column = features[place], values[:, place]
         if feature.kind != "nominal":
-            own: NDArray[Any] = np.ascontiguousarray(column)
+            own: NDArray[np.generic] = np.ascontiguousarray(column)
         else:
             own = texts(feature, column, absent="" if feature.text else None if self.framed else np.nan)
         return as_series(feature.name, own) if self.framed else own
@@ -251,7 +251,7 @@ class Rows:
 
     features: Sequence[Feature]
     values: Floats
-    target: NDArray[Any]
+    target: NDArray[np.generic]
 
 
 def fit(
@@ -331,7 +331,7 @@ def _fit_branch(
     return replace(empty, chain=tuple(chain)), out
 
 
-def _fit_step(step: Step, seed: int, given: Any, target: NDArray[Any], plugins: tuple[str, ...]) -> Fit:
+def _fit_step(step: Step, seed: int, given: Any, target: NDArray[np.generic], plugins: tuple[str, ...]) -> Fit:
     """A fitted transformer, and what it makes of the rows of its fit; one that writes into its rows gets a copy of them."""
     try:
         return _fit_transform(step, seed, own_copy(given), target, plugins)
@@ -341,7 +341,7 @@ def _fit_step(step: Step, seed: int, given: Any, target: NDArray[Any], plugins: 
         return _fit_transform(step, seed, given.copy(), target, plugins)
 
 
-def _fit_transform(step: Step, seed: int, given: Any, target: NDArray[Any], plugins: tuple[str, ...]) -> Fit:
+def _fit_transform(step: Step, seed: int, given: object, target: NDArray[np.generic], plugins: tuple[str, ...]) -> Fit:
     """Both by one call where the transformer has one."""
     made = transformers.make_transformer(step.transformer, step.params, seed, plugins, cross_fitted=True)
     if hasattr(made, "fit_transform"):
@@ -357,7 +357,7 @@ def read_only(out: object) -> object:
     return out
 
 
-def own_copy(out: Any) -> Any:
+def own_copy(out: Any) -> object:
     """A sparse matrix as a copy, since libraries sort its indices in place; any other as it is."""
     return out.copy() if hasattr(out, "nnz") else out
 
@@ -369,7 +369,7 @@ def as_series(name: str, column: NDArray[np.generic]) -> object:
     return pd.Series(column, name=name, dtype="str" if column.dtype == object else None)
 
 
-def unframed(out: Any) -> Any:
+def unframed(out: Any) -> object:
     """What a transformer made, as an array where it is a frame or a series."""
     return out.to_numpy() if hasattr(out, "iloc") else out
 

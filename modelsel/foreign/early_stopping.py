@@ -37,7 +37,7 @@ GROWING = {"lightgbm": ("boosting_type", ("gbdt", "gbrt", "goss")), "xgboost": (
 class ValidationRows:
     """The rows that say when to stop, as the library reads them."""
 
-    X: Any
+    X: object
     y: NDArray[Any]
     weights: Floats | None = None
 
@@ -47,7 +47,7 @@ def stops_early(kind: Any) -> bool:
     return _library(kind) != "" and (_library(kind) != "sklearn" or "X_val" in inspect.signature(kind.fit).parameters)
 
 
-def conflicts(kind: Any, params: Mapping[str, Any]) -> Iterator[str]:
+def conflicts(kind: Any, params: Mapping[str, object]) -> Iterator[str]:
     """Yield why a class with these parameters cannot stop early on rows that it is handed."""
     library = _library(kind)
     if not library:
@@ -69,10 +69,10 @@ def made_to_stop(kind: object, patience: int) -> dict[str, object]:
     return {"early_stopping_rounds": patience} if _library(kind) == "xgboost" else {}
 
 
-def fitted_to_stop(kind: Any, patience: int, held: ValidationRows, nominal: Sequence[int]) -> dict[str, Any]:
+def fitted_to_stop(kind: Any, patience: int, held: ValidationRows, nominal: Sequence[int]) -> dict[str, object]:
     """Return what `fit` is told."""
     library, weights = _library(kind), held.weights
-    own: dict[str, Any]
+    own: dict[str, object]
     if library == "sklearn":
         own = {} if weights is None else {"sample_weight_val": weights}
         return {"X_val": held.X, "y_val": held.y, **own}

@@ -59,7 +59,7 @@ def identity(value: object) -> str:
     return hashlib.sha256(_Reader().said(value).encode()).hexdigest()[:SIZE]
 
 
-def sources(value: Any) -> tuple[str, ...]:
+def sources(value: object) -> tuple[str, ...]:
     """The distributions, with their versions, that an object's code comes from; one's own code is not among them.
 
     >>> [each.split()[0] for each in sources(len)]
@@ -80,7 +80,7 @@ class _Reader:
         self.kept: list[object] = []  # an id is that of one object for as long as the object lives
         self.origins: set[str] = set()
 
-    def said(self, value: Any) -> str:
+    def said(self, value: object) -> str:
         """The value as a text: short, and equal for equal values."""
         if value is None or value is Ellipsis or value is NotImplemented:
             return repr(value)
@@ -104,7 +104,7 @@ class _Reader:
             self.kept.append(value)
         return self.known[place]
 
-    def _compound(self, value: Any) -> str:
+    def _compound(self, value: object) -> str:
         """Anything that is made of parts."""
         for kind, way in _WAYS:
             if isinstance(value, kind):
@@ -123,7 +123,7 @@ class _Reader:
     def _row(self, values: Any) -> str:
         return f"{self._subclass(values, (tuple, list))}{','.join(self.said(one) for one in values)}"
 
-    def _mapping(self, values: Mapping[Any, Any]) -> str:
+    def _mapping(self, values: Mapping[object, object]) -> str:
         each = sorted(((self.said(key), value) for key, value in values.items()), key=lambda pair: pair[0])
         return self._subclass(values, (dict,)) + ",".join(f"{key}={self.said(value)}" for key, value in each)
 
@@ -174,7 +174,7 @@ class _Reader:
         members = ",".join(f"{name}={self.said(stated[name])}" for name in sorted(stated))
         return f"own {value.__qualname__}:{','.join(self.said(base) for base in value.__bases__)}:{members}"
 
-    def _named(self, value: Any, name: str) -> str:
+    def _named(self, value: object, name: str) -> str:
         """A name, and the distribution that it is of."""
         origin = origin_of(str(value.__module__))
         if origin:
@@ -258,7 +258,7 @@ _WAYS: tuple[tuple[Any, Callable[[_Reader, Any], str]], ...] = (
 )
 
 
-def _content(cell: Any) -> Any:
+def _content(cell: Any) -> object:
     """What a closure holds; None for a name that is not bound yet."""
     try:
         return cell.cell_contents

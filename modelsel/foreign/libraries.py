@@ -131,14 +131,14 @@ def takes_sparse(made: object) -> bool:
     return bool(get_tags(made).input_tags.sparse)
 
 
-def takes_categorical(made: Any) -> bool:
+def takes_categorical(made: object) -> bool:
     """Say whether an estimator's tags allow categories."""
     from sklearn.utils import get_tags
 
     return bool(get_tags(made).input_tags.categorical)
 
 
-def is_pairwise(made: Any) -> bool:
+def is_pairwise(made: object) -> bool:
     """Say whether an estimator reads what stands between two rows, a kernel or a distance, in the place of columns."""
     from sklearn.utils import get_tags
 

@@ -47,7 +47,7 @@ def fitted_with(kind: object, nominal: Sequence[int]) -> dict[str, object]:
     return {name: list(nominal)} if nominal and name else {}
 
 
-def as_wanted(kind: object, matrix: Floats, nominal: Sequence[int]) -> Any:
+def as_wanted(kind: object, matrix: Floats, nominal: Sequence[int]) -> object:
     """The matrix as the library reads it."""
     if not nominal or _library(kind) != "catboost":
         return matrix

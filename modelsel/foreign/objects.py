@@ -80,7 +80,7 @@ def is_distribution(value: object) -> bool:
     return _is_token(value) and hasattr(_HELD.get(str(value).split(":")[1]), "rvs")
 
 
-def names(params: Mapping[str, Any]) -> Iterator[str]:
+def names(params: Mapping[str, object]) -> Iterator[str]:
     """The identities of the objects among some parameters."""
     return (str(value).split(":")[1] for value in params.values() if _is_token(value))
 
@@ -152,7 +152,7 @@ def refusals(estimator: object) -> Iterator[str]:
             yield f"{name or kind} ({kind}) asks for the target where rows are transformed, and rows to be predicted have none"
 
 
-def parts(estimator: Any) -> Iterator[tuple[str, Any]]:
+def parts(estimator: Any) -> Iterator[tuple[str, object]]:
     """An estimator and all that stand inside it, by their dotted names.
 
     >>> from sklearn.pipeline import make_pipeline
@@ -179,7 +179,7 @@ def _asks_for_the_target(part: object) -> bool:
 # What is told to an estimator beside its user's parameters.
 
 
-def set_seeds(estimator: Any, seed: int) -> Any:
+def set_seeds(estimator: Any, seed: int) -> object:
     """The estimator with a number in the place of every `random_state` that is None, at any depth, whatever their order.
 
     >>> from sklearn.tree import DecisionTreeClassifier

@@ -93,7 +93,7 @@ def unsaid(params: Mapping[str, object]) -> Iterator[str]:
             yield f"parameter {name!r} is no plain value (text, number, truth value, null, or a list or mapping of them)"
 
 
-def settle_parameters(kind: object, params: Mapping[str, object], seed: int) -> dict[str, Any]:
+def settle_parameters(kind: object, params: Mapping[str, object], seed: int) -> dict[str, object]:
     """The parameters, and what the library is told beside them: one thread, a seed unless one is given, no chatter."""
     library = library_of(kind)
     told = dict(params)

@@ -73,7 +73,7 @@ def make_transformer(
 
 
 @cache
-def _known() -> Mapping[str, Any]:
+def _known() -> Mapping[str, object]:
     from sklearn.utils import all_estimators
 
     return {name: kind for name, kind in all_estimators() if hasattr(kind, "transform")}  # vectorizers of texts too

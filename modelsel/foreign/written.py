@@ -34,7 +34,7 @@ class NotPlainError(ValueError):
     """A value that cannot be written as plain values, by name."""
 
 
-def space(entries: Any, as_given: AsGiven = lambda _: False) -> Any:
+def space(entries: object, as_given: AsGiven = lambda _: False) -> object:
     """A space in which estimators, alone or with their grids, have become entries. Raises NotPlainError.
 
     `as_given(estimator)`: it is fitted as it is, also where plain values would do.
@@ -59,13 +59,13 @@ def as_space(entries: Any) -> Any:
     return {"estimator": entries} if hasattr(alone, "get_params") and not inspect.isclass(alone) else entries
 
 
-def of_objects(entries: Any) -> bool:
+def of_objects(entries: object) -> bool:
     """Say whether all entries are estimator objects, before anything is written."""
     each = list(entries.values()) if isinstance(entries, Mapping) else []
     return bool(each) and all(hasattr(value[0] if _is_pair(value) else value, "get_params") for value in each)
 
 
-def _entry(value: Any, as_given: AsGiven) -> Any:
+def _entry(value: Any, as_given: AsGiven) -> object:
     """Write an estimator and its grid as an entry; anything else is returned as it is."""
     estimator, grid = value if _is_pair(value) else (value, {})
     if inspect.isclass(estimator) and hasattr(estimator, "get_params"):
@@ -96,7 +96,7 @@ def _is_distribution(said: object) -> bool:
     return named or (hasattr(said, "rvs") and not inspect.isclass(said))
 
 
-def _write_distribution(said: Any) -> Any:
+def _write_distribution(said: object) -> Any:
     """A distribution as the sweep grammar writes it, else as the text that names it. Raises NotPlainError."""
     if isinstance(said, str):
         return said
@@ -119,11 +119,11 @@ def _is_pair(value: object) -> bool:
     return isinstance(value, tuple) and len(value) == 2
 
 
-def _last(estimator: Any) -> Any:
+def _last(estimator: Any) -> object:
     return estimator.steps[-1][1] if is_pipeline(estimator) else estimator
 
 
-def _recipe(estimator: Any) -> dict[str, Any]:
+def _recipe(estimator: Any) -> dict[str, object]:
     """Class and parameters of an estimator, or of the last step of a pipeline. Raises NotPlainError where they do not do."""
     last = _last(estimator)
     try:
@@ -149,7 +149,7 @@ def _hold_object(estimator: object) -> dict[str, object]:
         raise NotPlainError(str(error)) from error
 
 
-def _held_sweep(estimator: Any, grid: Grid) -> dict[str, list[Any]]:
+def _held_sweep(estimator: Any, grid: Grid) -> dict[str, list[object]]:
     """A grid over the parameters of an object, in scikit-learn's order. Raises NotPlainError for one that it does not have."""
     known = estimator.get_params(deep=True)
     for name in grid:
@@ -183,14 +183,14 @@ def describe_value(estimator: object) -> str:
     return f"{name}({', '.join(inner)})" if inner else name
 
 
-def _params(estimator: Any, others: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def _params(estimator: Any, others: Mapping[str, object] | None = None) -> dict[str, object]:
     """The parameters that were given, with other values over them."""
     given, usual = estimator.get_params(deep=False), _usual(type(estimator))
     own = {key: value for key, value in given.items() if key not in usual or repr(usual[key]) != repr(value)}
     return _plain({**own, **(others or {})}, type(estimator).__name__)
 
 
-def _sweep(estimator: Any, last: object, grid: Any) -> dict[str, list[Any]]:
+def _sweep(estimator: object, last: object, grid: Any) -> dict[str, list[object]]:
     """Write a grid as a sweep over parameters, and over lists of steps."""
     steps: list[Any] = []
     if is_pipeline(estimator):
@@ -212,7 +212,7 @@ def _lists(values: object) -> bool:
     return isinstance(values, Iterable) and not isinstance(values, Mapping)
 
 
-def _usual(kind: Any) -> Mapping[str, Any]:
+def _usual(kind: Any) -> Mapping[str, object]:
     """Default parameters; empty for a class that cannot be made without any."""
     try:
         return dict(kind().get_params(deep=False))
@@ -254,8 +254,8 @@ def divide_grid(pipeline: Any, grid: Grid, said: Said) -> tuple[list[list[dict[s
     """
     *before, (last, _) = pipeline.steps
     kept = {name: step for name, step in before if step is not None and not isinstance(step, str)}
-    own: dict[str, Any] = {}
-    others: dict[str, dict[str, Any]] = {name: {} for name in kept}
+    own: dict[str, object] = {}
+    others: dict[str, dict[str, object]] = {name: {} for name in kept}
     for key, values in grid.items():
         name, _, parameter = key.partition("__")
         if not parameter or name not in (last, *kept):

@@ -1,7 +1,5 @@
 """The types that kernels agree on, so that each is compiled once, for read-only and contiguous arrays."""
 
-from typing import Any
-
 from numba import types
 
 from modelsel.kernels.layout import GrowthLimits, GrowthRules
@@ -52,13 +50,13 @@ mimics = types.FunctionType(
 )  # fmt: skip
 
 
-def grown(*arguments: object) -> Any:
+def grown(*arguments: object) -> object:
     """Signature of a grower: node records, goodness, class weights, marks of levels; surrogates, agreements, sides."""
     records = types.Array(types.int64, 2, "C")
     return types.Tuple((records, reals, matrix, flags, records, reals, wholes))(*arguments)
 
 
-def grown_numbers(*arguments: object) -> Any:
+def grown_numbers(*arguments: object) -> object:
     """Signature of a grower by squared error: node records, goodness, whole sums, sums of squares about the mean."""
     return types.Tuple((entries, reals, entries, reals))(*arguments)
 
@@ -72,17 +70,17 @@ plain_tree = types.Tuple((
 ))  # fmt: skip
 
 
-def late(*arguments: object) -> Any:
+def late(*arguments: object) -> object:
     """Signature of `find`: records of surrogates and their agreements."""
     return types.Tuple((entries, reals))(*arguments)
 
 
-def packed(*arguments: object) -> Any:
+def packed(*arguments: object) -> object:
     """Signature of `pack`: columns that are tested, children by level."""
     return types.Tuple((wholes, codes))(*arguments)
 
 
-def forest_tree(*arguments: object) -> Any:
+def forest_tree(*arguments: object) -> object:
     """Signature of a forest's grower.
 
     Nodes; thresholds and goodness of tests; class weights of leaves (where each leaf's begin, classes, weights); marks.
@@ -100,12 +98,12 @@ def node_lists(*arguments: object) -> object:
     return types.Tuple((codes, codes, codes, reals))(*arguments)
 
 
-def routed(*arguments: object) -> Any:
+def routed(*arguments: object) -> object:
     """Signature of a walk: owner, leaf and part of each fragment, rows that met an unseen level."""
     return types.Tuple((wholes, codes, reals, types.int64))(*arguments)
 
 
-def ended(*arguments: object) -> Any:
+def ended(*arguments: object) -> object:
     """Signature of `ends`, per tree: a node per node, and the number of leaves."""
     return types.Tuple((columns, wholes))(*arguments)
 
@@ -119,7 +117,7 @@ grown_tree = types.Tuple((
 upper = types.FunctionType(real(real, real, real, types.int32))  # the inverse of the incomplete beta function
 
 
-def raised(*arguments: object) -> Any:
+def raised(*arguments: object) -> object:
     """Signature of pruning with raising: nodes that stand, leaves, parents, class weights, whether any was raised."""
     marks = types.Array(types.boolean, 1, "C")
     return types.Tuple((marks, marks, codes, matrix, types.boolean))(*arguments)

@@ -11,6 +11,7 @@ Source: Breiman (1996), *Out-of-bag estimation*; Bylander (2002).
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Candidate, Fold, Resampling, Task, positions
@@ -45,7 +46,7 @@ class OutOfBag(BaseScheme):
         return Resampling(kind_of(self), task.fingerprint, (Fold(0, 0, rows, rows),))
 
 
-def _not_bagged(learners: Sequence[object]) -> Iterator[str]:
+def _not_bagged(learners: Sequence[Any]) -> Iterator[str]:
     """Yield why some learners cannot be judged out of bag."""
     others = {
         kind_of(learner)

@@ -66,7 +66,7 @@ class _Sums:
         apart = other.mean - self.mean
         mean = self.mean + apart * (other.weight / total)
         return _Sums(
-            total, mean, self.products + other.products + np.outer(apart, apart * (self.weight * other.weight / total))
+            total, mean, self.products + other.products + apart[:, None] * (apart * (self.weight * other.weight / total))
         )
 
 
@@ -128,12 +128,12 @@ def _model(sums: _Sums, asked: Integers, values: Floats, weight: Floats) -> tupl
     problem = _Regression(sums, deviation, values, weight)
     solved = problem.solve(asked)
     while len(asked) and np.abs(solved).max() > COLLINEAR * deviation[-1]:
-        asked = np.delete(asked, np.argmax(np.abs(solved)))
+        asked = _without(asked, int(np.abs(solved).argmax()))
         solved = problem.solve(asked)
     full = error = problem.squares(asked, solved)
     freedom, best = n - len(asked) - 1, (n - len(asked) - 1) + 2.0 * (len(asked) + 1)
     while len(asked) and full > 0:
-        fewer = np.delete(asked, np.argmin(np.abs(solved)))
+        fewer = _without(asked, int(np.abs(solved).argmin()))
         again = problem.solve(fewer)
         left = problem.squares(fewer, again)
         akaike = left / full * freedom + 2.0 * (len(fewer) + 1)
@@ -142,6 +142,11 @@ def _model(sums: _Sums, asked: Integers, values: Floats, weight: Floats) -> tupl
         asked, solved, error, best = fewer, again, left, akaike
     found[asked] = solved / deviation[asked]
     return float(sums.mean[-1] - found @ sums.mean[:-1]), found, error
+
+
+def _without(places: Integers, at: int) -> Integers:
+    """All but one of them."""
+    return np.concatenate((places[:at], places[at + 1 :]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,14 +161,14 @@ class _Regression:
     def solve(self, columns: Integers) -> Floats:
         """Coefficients per deviation of the columns."""
         scale, products = self.deviation[columns], self.sums.products
-        scatter = products[np.ix_(columns, columns)] / np.outer(scale, scale)
-        scatter[np.diag_indices(len(columns))] += RIDGE
+        scatter = products[columns[:, None], columns] / (scale[:, None] * scale)
+        scatter.flat[:: len(columns) + 1] += RIDGE
         return np.asarray(np.linalg.solve(scatter, products[columns, -1] / scale)) if len(columns) else scale
 
     def squares(self, columns: Integers, solved: Floats) -> float:
         """What coefficients leave of the squares; where that is next to nothing, from the rows."""
         factors, products = solved / self.deviation[columns], self.sums.products
-        found = products[-1, -1] - factors @ (2 * products[columns, -1] - products[np.ix_(columns, columns)] @ factors)
+        found = products[-1, -1] - factors @ (2 * products[columns, -1] - products[columns[:, None], columns] @ factors)
         if found > CLOSE * products[-1, -1]:
             return float(found)
         mean = self.sums.mean

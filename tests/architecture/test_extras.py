@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -42,8 +43,18 @@ def imported(tree: ast.AST) -> Iterator[tuple[int, str]]:
     for node in ast.walk(tree):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and not node.level and node.module:
-            names = [node.module]
+            names = [node.module, *needed(node.module)]
         yield from ((node.lineno, name.partition(".")[0]) for name in names)
+
+
+@cache
+def needed(module: str) -> list[str]:
+    """Packages of extras that a module of the project imports at its top."""
+    path = ROOT.joinpath(*module.split(".")).with_suffix(".py")
+    top = ast.parse(path.read_text("utf-8")).body if path.is_file() else []
+    froms = [node.module or "" for node in top if isinstance(node, ast.ImportFrom)]
+    plain = [alias.name for node in top if isinstance(node, ast.Import) for alias in node.names]
+    return sorted({name.partition(".")[0] for name in (*froms, *plain)} & set(EXTRAS))
 
 
 def asked_for(tree: ast.AST) -> Iterator[tuple[int, str]]:
@@ -69,6 +80,7 @@ def unasked(text: str) -> list[str]:
         ("from onnx import helper\nneeds('onnx')", ["onnx"]),
         ("needs('mcp')\nfrom starlette.testclient import TestClient", []),
         ("def test():\n    import polars.selectors", ["polars"]),
+        ("from modelsel.examination.server.web import page\nneeds('mcp')", ["starlette"]),
     ],
 )
 def test_an_import_of_an_extra_that_was_not_asked_for_is_found(text: str, found: list[str]) -> None:

@@ -66,3 +66,17 @@ def test_a_number_that_a_distribution_draws_is_plain_data() -> None:
     drawn = Drawn(objects.write_parameter(stats.randint(low=1, high=5))).draw(np.random.default_rng(0))
     assert type(drawn) is int
     assert 1 <= drawn < 5
+
+
+class Words:
+    """Draws a text, or several: neither is a number of NumPy's."""
+
+    def __init__(self, words) -> None:
+        self.words = words
+
+    def rvs(self, random_state):
+        return self.words
+
+
+def test_a_text_that_a_distribution_draws_stays_as_it_is() -> None:
+    assert Drawn(objects.write_parameter(Words("gini"))).draw(np.random.default_rng(0)) == "gini"

@@ -58,3 +58,9 @@ def test_twenty_numbers_of_which_one_has_a_single_row_are_still_classes() -> Non
     with pytest.raises(DataError, match="MSEL-326"):
         load([*range(20), *([1] * 40)])
     assert isinstance(load([*range(21), *([1] * 39)]), NumberTask)
+
+
+@pytest.mark.parametrize("kind", ["nominal", "ordered"])
+def test_numbers_that_were_declared_classes_are_not_taken_for_a_quantity(kind: str) -> None:
+    with pytest.raises(DataError, match="MSEL-324"):
+        load(RNG.permutation(60), features={"y": kind})

@@ -20,8 +20,6 @@ import pytest
 import modelsel
 from modelsel.core.errors import ConfigurationError, DataError, LedgerError, Problem, RefusedError
 from modelsel.examination.server.askers import Askers
-from modelsel.examination.server.connections import OF_ALL, ProxiedConnection, TimedConnection
-from modelsel.examination.server.serve import application, serve
 from modelsel.examination.server.service import ExamService, error_facts
 from modelsel.examination.sit import ExamSession
 from tests.examination.conftest import errors, guess
@@ -29,6 +27,9 @@ from tests.examination.serving import Serving
 from tests.extras import needs
 
 mcp, TestClient = needs("mcp"), needs("starlette.testclient").TestClient
+connections, serving = needs("modelsel.examination.server.connections"), needs("modelsel.examination.server.serve")
+OF_ALL, ProxiedConnection, TimedConnection = connections.OF_ALL, connections.ProxiedConnection, connections.TimedConnection
+application, serve = serving.application, serving.serve
 Make = Callable[..., ExamSession]
 
 

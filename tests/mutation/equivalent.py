@@ -29,6 +29,7 @@ EMPTY = "a branch without rows gets none, visited or not"
 UNLIKE = "any text that no other column has says the same"
 INFINITE = "δ of 0 has no finite number of nats, which is a fault besides"
 NOISE = "noise falls to either side alike"
+MARGIN = "a few pixels of margin beside those that the scale leaves itself"
 ZERO = "minus nought was made nought before: no number has just this bit"
 
 EQUIVALENT: tuple[tuple[str, str, str, str], ...] = (
@@ -88,6 +89,8 @@ EQUIVALENT: tuple[tuple[str, str, str, str], ...] = (
     ("modelsel/dataset/profile.py", "if marks[column.mark] > 1 else str(column.mark)", "Gt -> GtE", UNLIKE),
     ("modelsel/examination/verifier.py", "type(one.delta) is float and 0 < one.delta <= 0.5", "Lt -> LtE", INFINITE),
     ("modelsel/planning/trial.py", "lean = ((known - known.mean(axis=0))", "Add -> Sub", NOISE),
+    ("modelsel/comparison/bbc.py", "able |= (mean[:, out] <=", "LtE -> Lt", CONTINUOUS),
+    ("modelsel/reporting/sections/pareto.py", "up, across = Scale.of([low, high], BOTTOM - 4, TOP + 4", "Add -> Sub", MARGIN),
     ("modelsel/ledger/database/store.py", 'cause = getattr(error, "orig", None) or error', "Or -> And", TEXT),
 )
 

@@ -36,6 +36,16 @@ def test_a_figure_per_unit_and_one_of_times(recorded, finished, monkeypatch: pyt
     assert all('class="trend"' in one["svg"] for one in drawn)
 
 
+def test_marks_stand_within_the_axes(recorded, finished) -> None:
+    view = View(recorded(finished))
+    sizes = [float(place) for place in range(len(view.ranked))]
+    svg = pareto._figure(view, view.ranked, sizes, "leaves", "leaves")["svg"]
+    paths = re.findall(r'<path class="mark[^"]*" d="([^"]*)"', svg)
+    marks = [(float(x), float(y)) for path in paths for x, y in re.findall(r"M([\d.]+) ([\d.]+)", path)]
+    assert len(marks) == len(sizes)
+    assert all(pareto.LEFT < x < pareto.WIDTH - pareto.RIGHT and pareto.TOP < y < pareto.BOTTOM for x, y in marks)
+
+
 def test_the_winners_strip_alone_has_its_name_in_bold(recorded, finished) -> None:
     view = View(recorded(finished))
     bold = re.findall(r'class="name strong"[^>]*>([^<]*)', strips.section(view)["svg"])

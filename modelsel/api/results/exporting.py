@@ -114,6 +114,6 @@ def _tree_of(predictor: Any) -> Any:
     return predictor.model.cut
 
 
-_WRITERS: Mapping[str, Callable[[Any, str], str | bytes]] = {
+_WRITERS: Mapping[str, Callable[[object, str], str | bytes]] = {
     "onnx": _onnx, "sql": _sql, "rules": _rules, "json": _json, "dot": _dot,
 }  # fmt: skip

@@ -1,9 +1,9 @@
 """Cuts of a forest's trees by learners: the nodes where paths end under their limits, and the answers of these ends."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import Field, dataclass
 from functools import cached_property, lru_cache
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -25,6 +25,8 @@ NO_CLASSES = np.zeros(0, np.int32)
 
 class ForestSettings(Protocol):
     """Settings of a learner that are read off grown trees: how many, what ends paths and prunes, how leaves vote."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     @property
     def trees(self) -> int:

@@ -186,13 +186,14 @@ class ForestPath:
         self, learners: Sequence[ForestSettings], by_rows: Sequence[bool], table: Table, rows: Integers
     ) -> NumberOutputs:
         """The same where some of them say quantiles, of which those of one forest are answered together."""
-        found, forests = np.empty((len(learners), len(rows))), dict[Any, list[int]]()
+        found, forests = np.empty((len(learners), len(rows))), dict[ForestSettings, list[int]]()
         for place in np.flatnonzero(by_rows).tolist():
             forests.setdefault(replace(learners[place], leaf=Leaf()), []).append(place)
         for own in forests.values():
             model = self.model(learners[own[0]])
             assert isinstance(model, QuantileForestModel)
-            found[own] = model.quantiles(table, rows, [learners[place].leaf.quantile for place in own]).T
+            shares = [share for place in own if (share := learners[place].leaf.quantile) is not None]
+            found[own] = model.quantiles(table, rows, shares).T
         others = np.flatnonzero(~np.array(by_rows))
         if len(others):
             found[others] = self.outputs([learners[place] for place in others.tolist()], table, rows, False).predicted

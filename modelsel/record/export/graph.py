@@ -139,11 +139,11 @@ def onnx_package() -> Any:
     return onnx
 
 
-def _kind(package: ModuleType, feature: Feature) -> Any:
+def _kind(package: ModuleType, feature: Feature) -> object:
     return package.TensorProto.DOUBLE if feature.kind == "numeric" else package.TensorProto.STRING
 
 
-def columns(package: ModuleType, features: tuple[Feature, ...], read: Collection[NodeInput]) -> Iterator[Any]:
+def columns(package: ModuleType, features: tuple[Feature, ...], read: Collection[NodeInput]) -> Iterator[object]:
     """The table that the ensemble reads, a column per number or lookup."""
     node, made = package.helper.make_node, [f"column {number}" for number in range(len(read))]
     for column, out in zip(read, made, strict=True):

@@ -68,7 +68,7 @@ def _reasons(predictor: Predictor, answering: Answering) -> Iterator[str]:
         yield f"{name} reads categories itself (encoding=native)"
 
 
-def _converted(package: ModuleType, answering: Answering) -> Any:
+def _converted(package: ModuleType, answering: Answering) -> object:
     """The estimator alone, from a matrix of numbers to classes and scores, by its converter."""
     made, width = answering.estimator, _width(answering.columns)
     library = type(getattr(made, "booster_", made)).__module__.partition(".")[0]
@@ -83,7 +83,7 @@ def _converted(package: ModuleType, answering: Answering) -> Any:
         raise ConfigurationError(Problem("MSEL-255", what, "--to onnx", FIX)) from error
 
 
-def _convert(package: ModuleType, library: str, made: Any, width: int, precise: bool) -> Any:
+def _convert(package: ModuleType, library: str, made: Any, width: int, precise: bool) -> object:
     """Convert an estimator by its library's converter."""
     if library == "lightgbm":
         from onnxmltools import convert_lightgbm
@@ -106,7 +106,7 @@ def _convert(package: ModuleType, library: str, made: Any, width: int, precise: 
     return _with_sides(package, graph, made)
 
 
-def _with_sides(package: ModuleType, graph: Any, made: Any) -> Any:
+def _with_sides(package: ModuleType, graph: Any, made: Any) -> object:
     """Add to the tests of trees the side to which each sends a missing value."""
     trees = [one.tree_ for one in np.ravel(getattr(made, "estimators_", made)) if hasattr(one, "tree_")]
     for node in graph.graph.node:
@@ -120,7 +120,7 @@ def _with_sides(package: ModuleType, graph: Any, made: Any) -> Any:
     return graph
 
 
-def _input(kind: Any, width: int) -> list[tuple[str, Any]]:
+def _input(kind: Any, width: int) -> list[tuple[str, object]]:
     return [("matrix", kind([None, width]))]
 
 
@@ -130,7 +130,7 @@ def _width(columns: Any) -> int:
     return sum(len(one.levels) + 1 if one_hot and one.kind == "nominal" else 1 for one in columns.features)
 
 
-def _matrix(package: ModuleType, features: tuple[Feature, ...], columns: ColumnEncoding, precise: bool) -> Iterator[Any]:
+def _matrix(package: ModuleType, features: tuple[Feature, ...], columns: ColumnEncoding, precise: bool) -> Iterator[object]:
     """The nodes from the features to the matrix, column by column as `ColumnEncoding` makes it."""
     made = []
     for index, place in enumerate(columns.places):
@@ -145,7 +145,7 @@ def _matrix(package: ModuleType, features: tuple[Feature, ...], columns: ColumnE
     yield node("Cast", ["doubles"], [MATRIX], to=package.TensorProto.DOUBLE if precise else package.TensorProto.FLOAT)
 
 
-def _numbers(package: ModuleType, feature: Feature, columns: ColumnEncoding, index: int, block: str) -> Iterator[Any]:
+def _numbers(package: ModuleType, feature: Feature, columns: ColumnEncoding, index: int, block: str) -> Iterator[object]:
     """A number or a rank: the median where it is missing, centred and scaled."""
     node, source = package.helper.make_node, feature.name
     if feature.kind == "ordered":
@@ -160,7 +160,7 @@ def _numbers(package: ModuleType, feature: Feature, columns: ColumnEncoding, ind
     yield node("Div", [f"{block} centred", f"{block} scale"], [block])
 
 
-def _levels(package: ModuleType, feature: Feature, one_hot: bool, block: str) -> Iterator[Any]:
+def _levels(package: ModuleType, feature: Feature, one_hot: bool, block: str) -> Iterator[object]:
     """A level: its index, or a column per level and one for a missing value."""
     node, count = package.helper.make_node, len(feature.levels)
     absent, other = (float(count), -2.0) if one_hot else (-1.0, float(count))
@@ -184,11 +184,11 @@ def _looked_up(package: ModuleType, feature: Feature, codes: dict[str, float], o
     yield node("Cast", [f"{out} single"], [out], to=package.TensorProto.DOUBLE)
 
 
-def _one(package: ModuleType, value: float) -> Any:
+def _one(package: ModuleType, value: float) -> object:
     return package.numpy_helper.from_array(np.array([[value]], np.float64))
 
 
-def _answers(package: ModuleType, answering: Answering, label: str, shares: str) -> Iterator[Any]:
+def _answers(package: ModuleType, answering: Answering, label: str, shares: str) -> Iterator[object]:
     """The class by name, and scores of all classes, also of those that the estimator has never met."""
     node, own = package.helper.make_node, answering.own
     yield node("Constant", [], ["own"], value=package.numpy_helper.from_array(own.astype(np.int64)))

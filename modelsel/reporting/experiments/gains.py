@@ -25,6 +25,7 @@ from modelsel.tree.structure.node import PrunedView
 
 TITLE = "What each feature gains at each node"
 SQUARED = "squared error"  # the criterion of numbers, whatever the learner calls it
+ROWS = 20_000  # that losses of quantiles are computed of
 NODES, FEATURES = 40, 12  # shown; each node is looked at again in plain NumPy
 
 
@@ -52,6 +53,8 @@ def facts(studied: SectionContext) -> Mapping[str, object]:
         return no_tree(studied)
     if not isinstance(studied.winner.learner, Tree):
         return {"reason": f"{studied.final.kind} grows in a way of its own, and has no criterion by which features compete"}
+    if (reason := _unshown(studied.winner.learner, len(studied.task))) is not None:
+        return {"reason": reason}
     task, cut = studied.final.prepared(studied.task), studied.tree.cut
     assert isinstance(task, ClassTask | NumberTask)
     inner = int((~cut.leaf).sum())
@@ -59,6 +62,15 @@ def facts(studied: SectionContext) -> Mapping[str, object]:
     criterion = kind_of(studied.winner.learner.criterion)
     criterion = criterion if task.class_names or studied.winner.learner.criterion.number_loss != SQUARED_ERROR else SQUARED
     return {"criterion": criterion, "classes": list(task.class_names), "nodes": nodes, "more": inner - len(nodes)}
+
+
+def _unshown(learner: Tree, rows: int) -> str | None:
+    """Why the gains of a tree are not computed again."""
+    if learner.monotone is not None:
+        return "of a tree with monotone columns tests compete that keep to their directions, and these are not computed again"
+    if learner.criterion.number_loss.by_quantile and rows > ROWS:
+        return f"gains by {kind_of(learner.criterion)} are computed in plain Python, of {ROWS:,} rows at most"
+    return None
 
 
 def text(one: GainFacts) -> str:

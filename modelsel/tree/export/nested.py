@@ -25,7 +25,7 @@ from modelsel.tree.structure.node import (
 from modelsel.tree.structure.node_models import NodeModels, Term
 
 
-def to_dict(cut: PrunedView, widths: Widths | None = None) -> dict[str, Any]:
+def to_dict(cut: PrunedView, widths: Widths | None = None) -> dict[str, object]:
     """Classes, features and the nodes that stand, in preorder (the shape in the documentation, `classifier.to_dict()`).
 
     A tree of numbers has no classes, one weight per node, a number as `prediction`, and in `squared_error` the mean one of the
