@@ -85,6 +85,7 @@ class Store:
 
     @cached_property
     def development(self) -> Task:
+        """The development rows, with their classes or numbers."""
         own, target = self._of("development"), self._arrays["development.target"]
         weights = self._arrays.get("development.weights")
         if self.terms.of_numbers:
