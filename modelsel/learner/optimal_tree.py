@@ -266,6 +266,7 @@ class OptimalPath:
         return found
 
     def _search(self, depth: int) -> Front:
+        """The front of one depth, searched when it is first asked for; never worse than that of a level less."""
         if depth not in self._fronts:
             found = self._solve(np.arange(len(self._labels)), depth, self._limit)
             if depth and found.bound[-1] < found.errors[-1]:

@@ -85,6 +85,7 @@ class Tree(BaseLearner):
     reads: ClassVar[tuple[TaskKind, ...]] = BOTH_TASKS
 
     def __post_init__(self) -> None:
+        """Bring settings into one form: costs as tuples of floats, directions sorted by column."""
         object.__setattr__(self, "costs", tuple(tuple(float(cost) for cost in row) for row in self.costs))
         if self.monotone is not None:
             pairs = self.monotone.items() if isinstance(self.monotone, Mapping) else self.monotone

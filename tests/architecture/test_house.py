@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -33,13 +34,19 @@ TESTS = modules("tests")
 
 def imported(path: Path, known: dict[str, Path] = OWN) -> Iterator[str]:
     """Modules that a file imports, wherever in the file; names of `known` as modules."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in import_statements(path):
         if isinstance(node, ast.ImportFrom) and node.module:
             for name in node.names:
                 whole = f"{node.module}.{name.name}"
                 yield whole if whole in known else node.module
         elif isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
+
+
+@cache
+def import_statements(path: Path) -> list[ast.Import | ast.ImportFrom]:
+    """The import statements of a file, wherever in it: several tests ask for them."""
+    return [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Import | ast.ImportFrom)]
 
 
 @pytest.mark.parametrize("own", [OWN, MEASURED, TESTS], ids=["modelsel", "benchmarks", "tests"])
@@ -51,6 +58,7 @@ def test_no_circle_of_imports_not_even_inside_functions(own: dict[str, Path]) ->
         pytest.fail(f"modules that import each other: {' -> '.join(circle.args[1])}")
 
 
+@cache
 def known_names(path: Path) -> set[str]:
     """Every name that a module defines or imports, wherever."""
     found: set[str] = set()
@@ -68,12 +76,13 @@ def known_names(path: Path) -> set[str]:
 def test_what_is_run_by_hand_imports_names_that_are_there(folder: str) -> None:
     """Nothing else would tell that a benchmark names a function that has another name by now."""
     every, gone = OWN | MEASURED | TESTS, []
-    names = {module: known_names(path) for module, path in every.items() if module.startswith(("modelsel", "benchmarks"))}
+    ours = {module: path for module, path in every.items() if module.startswith(("modelsel", "benchmarks"))}
     for path in sorted((ROOT / folder).rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in import_statements(path):
             # what the package itself offers comes by name, when it is first asked for
-            if isinstance(node, ast.ImportFrom) and node.module in names and node.module != "modelsel":
-                there = names[node.module] | {name.rpartition(".")[2] for name in every if name.startswith(f"{node.module}.")}
+            if isinstance(node, ast.ImportFrom) and node.module in ours and node.module != "modelsel":
+                below = {name.rpartition(".")[2] for name in every if name.startswith(f"{node.module}.")}
+                there = known_names(ours[node.module]) | below
                 gone += [f"{path.name}: {node.module}.{name.name}" for name in node.names if name.name not in there]
     assert gone == []
 

@@ -17,6 +17,8 @@ PAGE = (Path(__file__).resolve().parents[2] / "docs" / "run_files.md").read_text
 ELSEWHERE = {  # in studies of another kind than this test's; others of the test suite look at them
     "winner.corrected.caution", "winner.corrected.same", "winner.corrected.resamples", "grave", "closed", "exam",
     "winner.corrected.point632", "winner.corrected.point632_plus",
+    "ensembles.id", "ensembles.entry", "ensembles.members", "ensembles.corrected",
+    "search.kind", "search.sampler", "search.batch", "search.most", "search.trials",
 }  # fmt: skip
 FREE = (
     "winner.parameters",

@@ -46,6 +46,7 @@ def worth(own, size, centre):
 
 @kernel(_nrt=False)
 def clear(found):
+    """Forget the best test: nothing was found yet."""
     for k in range(len(found)):
         found[k] = 0.0
     found[CODE], found[VALUE] = NOTHING, -np.inf

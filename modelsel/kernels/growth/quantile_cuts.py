@@ -48,6 +48,7 @@ def _fill(bits, n):
 
 @kernel(inline="always", _nrt=False)
 def _drop(bits, row):
+    """Take a row out of the set of bits."""
     word = np.uint64(row) >> np.uint64(6)
     left = bits[0, word] & ~(ONE << np.uint64(row & 63))
     bits[0, word] = left

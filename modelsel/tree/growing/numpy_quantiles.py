@@ -143,6 +143,7 @@ class Groups:
 
 
 def _sums(own: GrowingSet, groups: Sequence[list[int]]) -> Iterator[tuple[float, float]]:
+    """Loss and weight of a set, and again after each group that is added to it."""
     yield own.loss, own.size
     for group in groups:
         own.add(group)
@@ -182,6 +183,7 @@ class QuantileGrower(NumberGrower):
         return None if test is None else with_side(replace(test, information=-groups.everything), column, kind, self.growth)
 
     def _groups(self, column: NodeColumn, kind: int, order: Integers, rows: RowsInOrder) -> Groups:
+        """Rows of a node by the code that they have in a column, in order of the codes."""
         codes, fill = column.codes.astype(np.int64), stand_ins(column, kind, self.growth)
         if fill is not None:
             codes = np.where(column.known, codes, fill[-1])
@@ -196,6 +198,7 @@ class QuantileGrower(NumberGrower):
         return min(fit, key=lambda pair: pair.loss, default=None)
 
     def _cut_of(self, of: Groups, levels: int) -> Test | None:
+        """The best cut between neighbouring codes."""
         found = self._first(of.prefixes(of.groups)) if len(of.groups) > 1 else None
         if found is None:
             return None
@@ -210,6 +213,7 @@ class QuantileGrower(NumberGrower):
         return ([*of.codes, levels], [*of.groups, of.lost]) if of.joins else (of.codes, of.groups)
 
     def _branches_of(self, of: Groups, levels: int) -> Test | None:
+        """The test with a branch for each level."""
         _, groups = self._pieces(of, levels)
         sets = [GrowingSet(of.rows).add(group) for group in groups]
         if sum(each.size >= self._needed for each in sets) < 2:
