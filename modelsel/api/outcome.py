@@ -21,7 +21,7 @@ from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.types import Candidate, ClassTask, Task
 from modelsel.dataset.columns.spellings import labels
 from modelsel.dataset.tables.untyped import UntypedTable
-from modelsel.explanation.alternatives import Alternatives, alternatives
+from modelsel.explanation.alternatives import Alternatives, alternatives, check_within
 from modelsel.record.candidates import Row
 from modelsel.record.folder import OUTCOME, RunFolder
 from modelsel.reporting.text.terminal import progress
@@ -350,10 +350,7 @@ class Outcome(core.StudySummary):
         if not self.classes.size:
             what = "good trees are counted by errors of classes, and this target is a number"
             raise ConfigurationError(Problem("MSEL-293", what, "--alternatives", "leave it out"))
-        if not 0 <= within < 1:
-            raise ConfigurationError(
-                Problem("MSEL-292", f"{within:g} is no share of rows", "--within", "write a share such as 0.01")
-            )
+        check_within(within)
         task = development_rows(self._folder, "good trees are searched among the development rows, which are not at hand")
         assert isinstance(task, ClassTask)
         return alternatives(task, within, min_leaf, limit)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.types import ClassTask, positions, readable
 from modelsel.learner.optimal_tree import OptimalTree, Skeleton
 from modelsel.tree.export.rules import to_text
@@ -78,9 +79,7 @@ class Alternatives:
         return "\n".join(_lines(self))
 
 
-def alternatives(
-    task: ClassTask, within: float = 0.01, min_leaf: float = 5, limit: int | None = 20_000
-) -> Alternatives:  # fmt: skip
+def alternatives(task: ClassTask, within: float = 0.01, min_leaf: float = 5, limit: int | None = 20_000) -> Alternatives:
     """Look through the trees of two levels on all rows of a task.
 
     Parameters
@@ -115,6 +114,13 @@ def alternatives(
         unused=tuple(name for at, name in enumerate(names) if at not in some) if ended else (),
         different=tuple(to_text(path.tree_of(one)) for one in chosen), ended=ended,
     )  # fmt: skip
+
+
+def check_within(within: float) -> None:
+    """Raise ConfigurationError for an ε that is no share of rows."""
+    if not 0 <= within < 1:
+        fix = "write a share such as 0.01"
+        raise ConfigurationError(Problem("MSEL-292", f"{within:g} is no share of rows", "--within", fix))
 
 
 def without(task: ClassTask, column: int) -> ClassTask:

@@ -41,7 +41,7 @@ DIVIDED, NOT_BINARY, SOFT = (
 )  # fmt: skip
 
 
-class GrownTree(NamedTuple):
+class FittedSize(NamedTuple):
     """A tree fitted on all rows: its size, its training errors, and why the bound is none for it (empty: it is)."""
 
     depth: int
@@ -87,13 +87,13 @@ def held_to(candidate: Candidate, depth: int) -> Candidate:
     return replace(candidate, learner=replace(candidate.learner, max_depth=depth))
 
 
-def grown(candidate: Candidate, task: ClassTask, seed: int) -> GrownTree:
+def grown(candidate: Candidate, task: ClassTask, seed: int) -> FittedSize:
     """Fit a tree on all rows: one job of the pool."""
     final = fit(candidate, task, seed)
     model, ready = final.model, final.prepared(task)
     assert isinstance(model, TreeModel)
     wrong = float(task.row_weights[final.predict(task) != task.target].sum())
-    return GrownTree(model.depth, model.n_leaves, wrong, _unlike(model, np.asarray(np.isnan(ready.values).any(axis=0))))
+    return FittedSize(model.depth, model.n_leaves, wrong, _unlike(model, np.asarray(np.isnan(ready.values).any(axis=0))))
 
 
 def _unlike(model: TreeModel, gaps: Booleans) -> str:
@@ -195,7 +195,7 @@ def _said(fitted: PreparedFit, learners: Sequence[OptimalTree], task: ClassTask,
     return codes
 
 
-def summary(tree: GrownTree, found: tuple[list[float], list[float]], weight: float) -> dict[str, Any]:
+def summary(tree: FittedSize, found: tuple[list[float], list[float]], weight: float) -> dict[str, Any]:
     """What the record holds of a tree's training errors beside the best of its size, as shares of the weight."""
     cap = min(tree.leaves, len(found[0])) - 1
     least, bound = found[0][cap], found[1][cap]
@@ -227,9 +227,9 @@ class Compared:
     """A candidate's tree, and the one that is set beside the best: itself, or the same held to the depth of the search."""
 
     candidate: Candidate
-    whole: GrownTree
+    whole: FittedSize
     twin: Candidate
-    size: GrownTree
+    size: FittedSize
 
     @property
     def key(self) -> tuple[str, int]:
