@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from modelsel.cli.arguments import RUN_HELP, Arguments
-from modelsel.core.errors import OK, ConfigurationError, Problem, StoreError
+from modelsel.core.errors import OK, Problem, StoreError
 
 if TYPE_CHECKING:  # help comes without it
     from modelsel.api.commands.model import Predictions
@@ -27,13 +27,15 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--explain", action="store_true", help="a column more: the path of each row down the tree")
     parser.add_argument("--sets", metavar="SHARE", type=float, help="a column more: classes that cover this share of rows")
     parser.add_argument("--interval", metavar="SHARE", type=float, help="of numbers: intervals that cover this share")
-    parser.add_argument("--quantiles", metavar="Q,Q", help="columns more, of a forest of numbers that keeps its rows: .1,.9")
+    parser.add_argument(
+        "--quantiles", metavar="Q,Q", type=shares, default=(), help="of a forest of numbers that keeps its rows: .1,.9"
+    )
     parser.add_argument("--threshold", type=float, metavar="T", help="the second of two classes from this score on")
     args = parser.parse_args(words)
     from modelsel.api.commands.model import Beside, at_threshold, predict_file
     from modelsel.record.folder import RunFolder
 
-    beside = Beside(args.explain, args.sets, args.interval, _shares(args.quantiles))
+    beside = Beside(args.explain, args.sets, args.interval, args.quantiles)
     found = predict_file(RunFolder.open(args.run), Path(args.file), beside)
     if args.threshold is not None:
         found = at_threshold(found, args.threshold)
@@ -41,13 +43,13 @@ def main(words: Sequence[str]) -> int:
     return OK
 
 
-def _shares(words: str | None) -> tuple[float, ...]:
-    """Read numbers with commas between them. Raises ConfigurationError for other words."""
-    try:
-        return tuple(float(word) for word in words.split(",")) if words else ()
-    except ValueError:
-        problem = Problem("MSEL-292", f"{words!r} is no list of shares", "--quantiles", "write shares such as .1,.9")
-        raise ConfigurationError(problem) from None
+def shares(words: str) -> tuple[float, ...]:
+    """Read numbers with commas between them. Raises ValueError for other words.
+
+    >>> shares(".1,.9")
+    (0.1, 0.9)
+    """
+    return tuple(float(word) for word in words.split(","))
 
 
 def _write(output: str | None, found: "Predictions") -> None:
