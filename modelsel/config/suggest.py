@@ -13,8 +13,12 @@ def near(name: str, vocabulary: Iterable[str]) -> str:
     "did you mean 'gini'?"
     >>> near("xyz", ["gini", "entropy"])
     'one of: entropy, gini'
+    >>> near("regression_forest", ["svm_regression", "forest_regression"])
+    "did you mean 'forest_regression'?"
     """
     words = sorted(set(vocabulary))
+    if found := [word for word in words if "_" in name and sorted(word.split("_")) == sorted(name.lower().split("_"))]:
+        return f"did you mean {found[0]!r}?"
     if found := get_close_matches(name, words, 1, cutoff=0.6) or get_close_matches(name.lower(), words, 1, cutoff=0.6):
         return f"did you mean {found[0]!r}?"
     if found := [word for word in words if name and (word.startswith(name) or word.endswith(f".{name}"))]:

@@ -1,7 +1,8 @@
 """List which entries of a space could be exported, and to which format: known before anything is fitted.
 
 SQL says every tree with hard splits on features as they are; ONNX not those that divide rows with missing values, or ask
-surrogates. A forest has all formats, and ONNX estimators of other libraries whose form was compared (of classes).
+surrogates. A forest has all formats but where it says quantiles; estimators of other libraries whose form was compared
+have ONNX (of classes).
 """
 
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from modelsel.learner.estimator import Estimator
 from modelsel.learner.forest import Forest
 from modelsel.learner.m5p import M5p
 from modelsel.learner.tree import Tree
+from modelsel.learner.trees.leaf import MEDIAN, QUANTILE
 
 FORMATS = ("sql", "onnx", "rules", "dot")  # json takes every model
 MANY_PATHS = ("fractional", "surrogate", "surrogate_count")
@@ -28,6 +30,8 @@ def formats(candidate: Candidate, numbers: bool = False) -> tuple[str, ...]:
     if isinstance(learner, Estimator):
         return ("onnx",) if not numbers and _can_be_converted(candidate) else ()
     if isinstance(learner, Forest):
+        if learner.leaf.statistic in (MEDIAN, QUANTILE):  # of rows that its leaves keep
+            return ()
         return ("rules", "dot") if candidate.preparers else FORMATS
     if isinstance(learner, M5p):
         return ("rules", "dot") if candidate.preparers else ("sql", "rules", "dot")

@@ -102,12 +102,16 @@ def _is_forest(predictor: Any) -> bool:
 def _tree_of(predictor: Any) -> Any:
     """Return the tree of the final model; other models are refused."""
 
+    from modelsel.learner.forests.quantiles import QuantileForestModel
     from modelsel.learner.transformed_target import TransformedModel
     from modelsel.learner.trees.model import TreeModel
     from modelsel.learner.trees.number_model import NumberTreeModel
+    from modelsel.record.export.one_path import KEPT_ROWS
 
     if not isinstance(predictor.model, TreeModel | NumberTreeModel):
         what = f"{type(predictor.model).__name__} is no tree"
+        if isinstance(predictor.model, QuantileForestModel):
+            what = KEPT_ROWS
         if isinstance(predictor.model, TransformedModel):
             what = f"its leaves say the target as it was fitted (target.transform={predictor.model.name}), not in its own unit"
         raise ConfigurationError(Problem("MSEL-257", what, "--to", "json takes every model"))

@@ -9,12 +9,14 @@ from collections.abc import Iterator
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.learner.forests.model import ForestModel
 from modelsel.learner.forests.number_model import NumberForestModel
+from modelsel.learner.forests.quantiles import QuantileForestModel
 from modelsel.learner.transformed_target import TransformedModel
 from modelsel.learner.trees.model import TreeModel
 from modelsel.learner.trees.number_model import ModelTree, NumberTreeModel
 from modelsel.record.model import Predictor
 from modelsel.tree.structure.node import DIVIDED
 
+KEPT_ROWS = "it says quantiles of the rows that its leaves keep (leaf.statistic of a forest)"
 PREPARED = "the features are prepared before the tree sees them (preparer)"
 
 
@@ -27,7 +29,7 @@ def one_path(predictor: Predictor, to: str) -> TreeModel | NumberTreeModel:
     if isinstance(predictor.model, ModelTree):
         what = "its leaves are linear models, and the leaves of a tree in ONNX say one number"
         raise ConfigurationError(Problem("MSEL-255", what, f"--to {to}", "take --to sql, rules, dot or json"))
-    _refuse_transform(predictor, to)
+    _refuse_other_answers(predictor, to)
     _refuse(to, [*_reasons(predictor), *_holes(predictor)], fix)
     assert isinstance(predictor.model, TreeModel | NumberTreeModel)
     return predictor.model
@@ -35,7 +37,7 @@ def one_path(predictor: Predictor, to: str) -> TreeModel | NumberTreeModel:
 
 def hard_tree(predictor: Predictor, to: str) -> TreeModel | NumberTreeModel:
     """The tree of a predictor whose splits are hard, rows with missing values sent as they may be."""
-    _refuse_transform(predictor, to)
+    _refuse_other_answers(predictor, to)
     _refuse(to, list(_reasons(predictor)), "take --to json, or a tree without these settings")
     assert isinstance(predictor.model, TreeModel | NumberTreeModel)
     return predictor.model
@@ -51,11 +53,19 @@ def unprepared_forest(predictor: Predictor, to: str) -> ForestModel:
     return model
 
 
-def _refuse_transform(predictor: Predictor, to: str) -> None:
-    """Raise for a model whose numbers are turned back: exponentials differ from system to system in their last digits."""
-    if isinstance(predictor.model, TransformedModel):
-        what = f"its answers are turned back by target.transform={predictor.model.name}, which systems round differently"
+def _refuse_other_answers(predictor: Predictor, to: str) -> None:
+    """Raise for a model whose answers are more than the numbers of its leaves.
+
+    A transform is turned back by exponentials, which differ from system to system in their last digits; a quantile of a forest
+    is one of the rows that its leaves keep.
+    """
+    model = predictor.model
+    if isinstance(model, TransformedModel):
+        what = f"its answers are turned back by target.transform={model.name}, which systems round differently"
         raise ConfigurationError(Problem("MSEL-255", what, f"--to {to}", "take --to json, or target.transform=none"))
+    if isinstance(model, QuantileForestModel):
+        fix = "take --to json, or leaf.statistic=mean"
+        raise ConfigurationError(Problem("MSEL-255", KEPT_ROWS, f"--to {to}", fix))
 
 
 def _refuse(to: str, reasons: list[str], fix: str) -> None:
