@@ -56,7 +56,7 @@ def test_courses_of_numbers_equal_scikit_learns(diabetes, name, params, theirs):
 
 def test_numbers_of_any_size_keep_their_digits_and_have_no_class(diabetes):
     small = replace(diabetes, target=diabetes.target * 1e-9, weights=np.linspace(0.5, 2, len(diabetes)))
-    final = fit(Candidate(make("learner", "tree", criterion="variance", max_depth=3)), small, 0)
+    final = fit(Candidate(make("learner", "tree", criterion=make("criterion", "variance"), max_depth=3)), small, 0)
     (one,) = dependence(final, small, ["bmi"], 0)
     assert "class" not in one["lines"]
     assert {len(point) for point in one["mean"]} == {1}

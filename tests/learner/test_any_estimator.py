@@ -196,6 +196,21 @@ def test_a_recipe_of_something_else_is_refused(task):
             Estimator.restore(Description("estimator", {**facts, **change}))
 
 
+@pytest.mark.parametrize(
+    ("facts", "own", "said"),
+    [
+        ({"stored": "model.pkl"}, [0, 1], "not a whole model"), ({"classes": "2"}, [0, 1], "not a whole model"),
+        ({}, [[0, 1]], "not a whole model"), ({}, [0.0, 1.0], "not a whole model"),
+        ({}, [1, 0], "classes that are none"), ({}, [0, 5], "classes that are none"), ({}, [], "not a whole model"),
+    ],
+)  # fmt: skip
+def test_a_stored_model_that_is_not_whole_is_refused(task, facts, own, said):
+    kept = Estimator().fit(task, positions(task), np.random.default_rng(1)).describe()
+    assert np.array_equal(Estimator.restore(kept).scores(task), Estimator.restore(kept).scores(task))
+    with pytest.raises(ValueError, match=said):
+        Estimator.restore(Description("estimator", {**kept.facts, **facts}, {**kept.arrays, "own": np.array(own)}))
+
+
 def test_another_version_of_the_library_is_another_answer(monkeypatch):
     from modelsel.planning.sources import code
 

@@ -183,6 +183,11 @@ def test_an_issuer_cannot_claim_more_than_the_chain_says(exam: Make, tmp_path: P
     withheld = {**files, "chain.jsonl": "\n".join(map(json.dumps, hidden)).encode()}
     found = verifier.verify(packed(tmp_path / "withheld.zip", signed_again(withheld, home)))
     assert found.code == 5  # a claim without its look
+    assert not any("entry by entry" in one for one in found.faults)
+    first["hash"] = "0" * 64  # what is withheld is still a link of the chain
+    unlinked = {**files, "chain.jsonl": "\n".join(map(json.dumps, hidden)).encode()}
+    found = verifier.verify(packed(tmp_path / "unlinked.zip", signed_again(unlinked, home)))
+    assert any("entry by entry" in one for one in found.faults)
 
 
 @pytest.mark.slow

@@ -34,7 +34,12 @@ NONE, WHY = Justify(), Justify("labels", "a rater had mixed up two forms")
 def asks(justify: Justify = NONE, **facts: Any) -> Any:
     """A request for an answer to the predictions `p`."""
     sealing = SimpleNamespace(
-        spec_id="s", study="", folder="", config={}, sealed=SimpleNamespace(groups=None, units=None, unit="")
+        spec_id="s",
+        study="",
+        folder="",
+        config={},
+        measure=make("measure", "error"),
+        sealed=SimpleNamespace(groups=None, units=None, unit=""),
     )
     chosen = SimpleNamespace(winner="w", cv_mean=0.1, cv_rows=9, cv_error=None)
     whole = {
@@ -45,7 +50,7 @@ def asks(justify: Justify = NONE, **facts: Any) -> Any:
         "elsewhere": SimpleNamespace(unreached=(), load=None, hashes=None, ahead=None, entries=(), subjects=()),
         "since": "", "at_work": "lock",
         "copies": False, "form": None, "has_form_for_units": True,
-        "request": SimpleNamespace(sealing=sealing, selected=chosen, sitting=None),
+        "request": SimpleNamespace(sealing=sealing, selected=chosen, sitting=None, seen=None),
     }  # fmt: skip
     return SimpleNamespace(**{**whole, **facts})
 
