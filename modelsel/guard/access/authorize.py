@@ -24,7 +24,7 @@ from modelsel.guard.facts import Commitment, Reason, Seal
 from modelsel.guard.findings import certificate_findings, look_findings
 from modelsel.guard.history.entries import ONLY_ERRORS, as_facts, origin
 from modelsel.guard.history.history import History, PastLook
-from modelsel.guard.matching.concurrent_looks import standing_interval
+from modelsel.guard.matching.concurrent_looks import counts_at, standing_answer, standing_interval
 from modelsel.guard.matching.other_ledgers import NOTHING, OtherLedgers, join_histories, related_sets
 from modelsel.guard.matching.overlap import DESIGN, RowSetIndex
 from modelsel.guard.policy.base import CORRECTED
@@ -123,20 +123,18 @@ def _replay(writing: WriteTransaction, ask: PreparedLook, history: History, know
 
 
 def _as_known_now(writing: WriteTransaction, ask: PreparedLook, history: History, known: PastLook) -> dict[str, object]:
-    """The interval that a known answer has today: after merges, and for units where it is said since that rows are none."""
-    limits = standing_interval(known, history.looks_at(known.facts.charged or [known.testset]))
+    """The intervals that a known answer has today: after merges, and for units where it is said since that rows are none."""
+    stands = standing_answer(known, history.looks_at(known.facts.charged or [known.testset]))
+    today: dict[str, object] = {name: getattr(stands, name) for name in ("interval", "counted", "above", "quantiles")}
     seals = history.sealings([known.testset])
-    if limits is None or known.facts.units or not any(Seal.of(seal).independent for seal in seals):
-        return {"interval": limits}
-    position = position_of(writing, ask, history)
-    units = position.sizes(ask.likely[0], known.facts.nats)
-    if position.withheld:
-        return {"interval": None}
-    told = known.answer.released
-    limits = (
-        None if told is None else told.interval(known.facts.n, known.facts.nats, units)
-    )  # none for a loss planned over rows
-    return {"interval": limits, "units": units}
+    if stands.interval is None or known.facts.units or not any(Seal.of(seal).independent for seal in seals):
+        return today
+    position, nats = position_of(writing, ask, history), known.facts.nats
+    units, told = position.sizes(ask.likely[0], nats), known.answer.released
+    if position.withheld or told is None:
+        return {"interval": None, **counts_at(known, None)}
+    limits = told.interval(known.facts.n, nats, units)  # none for a loss planned over rows
+    return {"interval": limits, "units": units, **counts_at(known, nats, units)}
 
 
 def _own(writing: WriteTransaction, look: PastLook) -> bool:

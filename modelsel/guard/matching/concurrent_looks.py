@@ -1,49 +1,85 @@
 """Looks that did not know of each other (two machines offline, then a merge) are recomputed: each as if after the other."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from modelsel.guard.facts import LaterPlace, Seal
+from modelsel.guard.facts import LaterPlace, Reveal, Seal
 from modelsel.guard.fingerprints import IDENTIFIABLE
 from modelsel.guard.history.history import History, PastLook
 from modelsel.guard.matching.overlap import more_than_chance
+from modelsel.guard.release import count_limits
 from modelsel.ledger.rows.row_set import RowSet, shared_rows
 from modelsel.statistics.certificate import SpendingState
 
 
-def later_places(looks: Iterable[PastLook], beside: Iterable[PastLook]) -> list[LaterPlace | None]:
+def later_places(looks: Sequence[PastLook], beside: Iterable[PastLook]) -> list[LaterPlace | None]:
     """Find each look's later index, spending and interval; None where every other look is known to be before or after it.
 
     `beside` are the looks at the same rows and at rows that overlap. What one did not know of the other, nobody can say that
     it was declared before the other's answer: both are adaptive then. Looks of one replica know of each other by their order.
     """
+    return [_place(look, standing) for look, standing in zip(looks, _standings(looks, beside), strict=True)]
+
+
+def _place(look: PastLook, standing: SpendingState | None) -> LaterPlace | None:
+    if standing is None:
+        return None
+    return LaterPlace(look=standing.look, spent=standing.spent, interval=_interval(look, standing))
+
+
+def _standings(looks: Iterable[PastLook], beside: Iterable[PastLook]) -> list[SpendingState | None]:
+    """Where each look stands after the looks of other replicas; None where it stands where it stood."""
     of_replica = defaultdict(list)
     for other in beside:
         of_replica[other.entry.replica].append(other)
     return [
-        _index_after_others(look, [other for name, own in of_replica.items() if name != look.entry.replica for other in own])
+        _after_others(look, [other for name, own in of_replica.items() if name != look.entry.replica for other in own])
         for look in looks
     ]
 
 
-def _index_after_others(look: PastLook, elsewhere: Sequence[PastLook]) -> LaterPlace | None:
+def _after_others(look: PastLook, elsewhere: Sequence[PastLook]) -> SpendingState | None:
     """Count a look as if after each look of another replica that did not know of it, nor it of that one."""
     apart = [other for other in elsewhere if _are_concurrent(look, other)]
     if not apart or look.status != "revealed":
         return None
     index, spent = int(look.facts.look) + len(apart), float(look.facts.spent) + sum(other.price for other in apart)
     spaces = (one.facts.space for one in (look, *apart))
-    space = next((space for space in spaces if space is not None), None)
-    return LaterPlace(look=index, spent=spent, interval=_interval(look, SpendingState(index, spent, space)))
+    return SpendingState(index, spent, next((space for space in spaces if space is not None), None))
+
+
+def standing_answer(look: PastLook, beside: Sequence[PastLook]) -> Reveal:
+    """The answer as it stands now: as it was shown, unless looks that did not know of it were merged in.
+
+    Then each of its intervals is that of the later place. Ends of quantiles are places of the level that they were released at:
+    of another level nothing is known, and none are shown.
+    """
+    (standing,) = _standings([look], beside)
+    if standing is None or look.answer.interval is None:
+        return look.answer
+    nats = standing.nats(look.facts.delta / look.facts.numbers)
+    return look.answer.but(interval=_interval(look, standing), **counts_at(look, nats, look.facts.units))
+
+
+def counts_at(look: PastLook, nats: float | None, units: Mapping[str, Any] | None = None) -> dict[str, object]:
+    """What stands beside a score at another level (None: withheld): rows that are off, rows above a cap; no quantiles."""
+    found: dict[str, object] = {"quantiles": None} if look.answer.quantiles else {}
+    for name, said in (("counted", look.answer.counted), ("above", look.answer.above)):
+        if said is None:
+            continue
+        limits = None
+        if nats is not None and said["interval"]:
+            limits = count_limits((said["rows"], said["rows"]), look.facts.n, nats, units)
+        found[name] = {**said, "interval": limits}
+    return found
 
 
 def standing_interval(look: PastLook, beside: Sequence[PastLook]) -> Sequence[float] | None:
-    """The interval that an answer has now: the one it was shown with, unless looks that did not know of it were merged in."""
-    (instead,) = later_places([look], beside)
-    limits = look.answer.interval
-    return limits if instead is None or limits is None else instead.interval
+    """The interval that an answer has now, after merges."""
+    return standing_answer(look, beside).interval
 
 
 def looks_beside(history: History, testset: str, load: Callable[[str], RowSet]) -> tuple[PastLook, ...]:

@@ -13,7 +13,7 @@ from modelsel.guard.access.choices import contacts
 from modelsel.guard.access.integrity import damage, losses, unknown_looks
 from modelsel.guard.access.session import LedgerSession
 from modelsel.guard.checks.post_release import choices
-from modelsel.guard.facts import Entry, LaterPlace, Look, Note, PolicyChange, RecordedSelection, Replay, Seal
+from modelsel.guard.facts import Entry, LaterPlace, Look, Note, PolicyChange, RecordedSelection, Replay, Reveal, Seal
 from modelsel.guard.findings import ledger_findings, look_findings
 from modelsel.guard.findings.base import FindingKind
 from modelsel.guard.findings.catalogue import catalogue
@@ -21,7 +21,7 @@ from modelsel.guard.gate import Gate
 from modelsel.guard.history.entries import now
 from modelsel.guard.history.history import History, PastLook, differences
 from modelsel.guard.history.quarantine import PLACE
-from modelsel.guard.matching.concurrent_looks import as_first, incomparable, later_places, looks_beside
+from modelsel.guard.matching.concurrent_looks import as_first, incomparable, later_places, looks_beside, standing_answer
 from modelsel.guard.matching.concurrent_looks import looks_beside as concurrent
 from modelsel.guard.matching.other_ledgers import without_copies
 from modelsel.guard.release import CAPPED, QUANTILES
@@ -195,23 +195,36 @@ def _looks(looks: tuple[PastLook, ...], concurrent: tuple[PastLook, ...]) -> Ite
     """Yield a line for each look, with what was changed since the one before."""
     before: Mapping[str, Any] | None = None
     for look, instead in zip(looks, later_places(looks, concurrent), strict=True):
-        facts = look.facts
+        facts, stands = look.facts, standing_answer(look, concurrent)
         yield {
             **_common(look.entry), "look": facts.look, "replay": False, "status": look.status,
-            **_shown_answer(look),
+            **_shown_answer(look, stands),
             "price": look.price, "spent": facts.spent, "n": facts.n or None, "release": facts.release,
             "policy": facts.policy,
             "overlap": list(facts.overlap), "flags": [one.code for one in facts.flags],
             "findings": [asdict(one) for one in facts.flags], "justification": facts.justify and facts.justify.written(),
             "changes": differences(before, facts.config or {}) if before is not None and not facts.outside else [],
             "charged": facts.charged if facts.states("charged") else [look.testset], "n_clean": facts.n_clean,
-            "as_first": as_first(look), "superseded": instead and instead.written(), "outside": facts.outside,
+            "as_first": as_first(look), "superseded": _superseded(look, instead, stands), "outside": facts.outside,
         }  # fmt: skip
         before = before if facts.outside else facts.config or {}
 
 
-def _shown_answer(look: PastLook) -> dict[str, Any]:
-    """What a look showed: of capped errors of numbers first the share of rows that are off, and their mean beside."""
+def _superseded(look: PastLook, instead: LaterPlace | None, stands: Reveal) -> dict[str, Any] | None:
+    """What stands in place of a look after a merge, with the interval of what the line shows first."""
+    if instead is None:
+        return None
+    first = stands.counted["interval"] if _shows_share(look) and stands.counted else instead.interval
+    return {**instead.written(), "interval": first and list(first)}
+
+
+def _shows_share(look: PastLook) -> bool:
+    """Whether a look showed capped errors of numbers beside the share of rows that are off."""
+    return look.facts.metric.startswith(f"{CAPPED}:") and look.answer.counted is not None and bool(look.facts.n)
+
+
+def _shown_answer(look: PastLook, stands: Reveal) -> dict[str, Any]:
+    """What a look showed: of numbers first the share of rows that are off; what is beside it as it stands after merges."""
     facts, answer = look.facts, look.answer
     own = {
         "score": answer.score,
@@ -221,12 +234,12 @@ def _shown_answer(look: PastLook) -> dict[str, Any]:
         "metric": facts.metric,
     }
     if facts.metric.startswith(f"{QUANTILES}:"):
-        return {**own, "metric": "within", "beside": {"quantiles": answer.quantiles}}
-    if not facts.metric.startswith(f"{CAPPED}:") or answer.counted is None or not facts.n:
+        return {**own, "metric": "within", "beside": {"quantiles": stands.quantiles}}
+    if not _shows_share(look) or answer.counted is None:
         return own
     plan = facts.plan or {}
     share = {"score": answer.counted["rows"] / facts.n, "interval": answer.counted["interval"], "cv_mean": facts.cv_error}
-    beside = {"score": answer.score, "interval": answer.interval, "most": plan.get("width")}
+    beside = {"score": answer.score, "interval": stands.interval, "most": plan.get("width")}
     return {**own, **share, "metric": "within", "beside": beside}
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from modelsel.guard.history.history import History, PastLook
-from modelsel.guard.matching.concurrent_looks import as_first, incomparable, later_places, looks_beside
+from modelsel.guard.matching.concurrent_looks import as_first, incomparable, later_places, looks_beside, standing_answer
 from modelsel.guard.release import Counts, LabelSummary
 from modelsel.ledger.rows.row_set import RowSet
 from modelsel.statistics.certificate import SpendingState, interval
@@ -43,6 +43,23 @@ def test_a_look_stands_after_all_that_it_did_not_know_of_and_that_did_not_know_o
     assert found.interval == pytest.approx(limits(5, 27.0))
     assert later_places([mine], [mine, past("knew"), past("a", 9)]) == [None]
     assert later_places([past("a", status="failed")], [past("b")]) == [None]
+
+
+def test_what_stands_beside_a_score_is_widened_with_it_and_ends_of_quantiles_are_not_shown() -> None:
+    said = {
+        "interval": [0.1, 0.3], "counted": {"rows": 40, "interval": [0.1, 0.3]}, "above": {"rows": 3, "interval": [0, 0.1]},
+        "quantiles": [{"q": 0.5, "value": 1.0, "interval": [0.5, 2.0]}],
+    }  # fmt: skip
+    mine = past("a", answer=said, numbers=3)
+    known = past("a", answer=said, numbers=3, seen={"b": 5})
+    assert standing_answer(known, [known, past("b")]).written()["counted"] == said["counted"]
+    found = standing_answer(mine, [mine, past("b")])
+    assert found.interval == pytest.approx(limits(3, 4.0, 0.05 / 3))
+    assert found.counted == {"rows": 40, "interval": pytest.approx(limits(3, 4.0, 0.05 / 3))}
+    assert found.above == {"rows": 3, "interval": pytest.approx(interval(3, 3, 200, SpendingState(3, 4.0).nats(0.05 / 3)))}
+    assert found.quantiles is None
+    withheld = past("a", answer={**said, "counted": {"rows": 40, "interval": None}})
+    assert standing_answer(withheld, [withheld, past("b")]).counted == {"rows": 40, "interval": None}
 
 
 @pytest.mark.parametrize(("mine", "other", "space"), [(7, 9, 7), (None, 9, 9), (None, None, None)])
