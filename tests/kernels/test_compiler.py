@@ -192,4 +192,5 @@ def test_files_with_machine_code_of_their_own_are_those_with_a_kernel_that_has_a
         if source.parent != Path(compiler.__file__).parent:
             module = compiler.load(source.stem)
             own = [one for one in vars(module).values() if isinstance(one, Dispatcher) and one.__module__ == module.__name__]
-            assert any(one.signatures for one in own) is compiler.has_own_code(source), source.stem
+            closed = [not one._can_compile for one in own]  # compiled for its signature; a piece is, in whatever calls it
+            assert any(closed) is compiler.has_own_code(source), source.stem
