@@ -215,7 +215,11 @@ def _moments(values: Floats, target: Codes, weights: Floats, classes: int) -> Fl
 
 
 def _mean_and_deviation(values: Floats, weights: Floats) -> tuple[float, float]:
-    """Compute weighted mean and standard deviation, with the weight's sum minus one below."""
+    """Compute weighted mean and standard deviation, with the weight's sum minus one below.
+
+    >>> _mean_and_deviation(np.array([1.0, 4.0]), np.array([1.0, 2.0]))
+    (3.0, 1.7320508075688772)
+    """
     total = weights.sum()
     if total <= 1:
         return float(values.sum() and values.mean()), 0.0

@@ -1,6 +1,7 @@
 """A certificate holds for who has nothing of modelsel, and not once anything in it was changed."""
 
 import json
+import math
 import subprocess
 import sys
 import zipfile
@@ -159,6 +160,12 @@ def signed_again(files: dict[str, bytes], home: Home) -> dict[str, bytes]:
         "certificate.json": statement,
         "signature.json": canonical({"key": signer.public, "value": value}).encode(),
     }
+
+
+@pytest.mark.parametrize("x", [2.5, 999_999.0, 1e6, 3e9])
+@pytest.mark.parametrize("k", [1, 7, 200])
+def test_ratios_of_gamma_functions_are_products_of_few_factors(x: float, k: int) -> None:
+    assert verifier._rise(x, k) == pytest.approx(sum(math.log(x + i) for i in range(k)), abs=1e-8)
 
 
 @pytest.mark.slow
