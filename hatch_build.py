@@ -1,4 +1,4 @@
-"""Building a wheel compiles the kernels into it, so that a first study does not wait half a minute for a compiler.
+"""Building a wheel compiles the kernels into it, so that a first study does not wait for a compiler.
 
 As many processes compile as there are cores. `MODELSEL_BUILD_CACHE` names a folder in which a further build of the same sources
 by the same tools finds their machine code; without it a build compiles all.
