@@ -326,7 +326,13 @@ def test_the_truth_of_an_answer_is_that_of_many_worlds() -> None:
 
 @pytest.mark.parametrize("release", ["full", "ladder"])
 def test_intervals_of_a_real_exam_hold(exam: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, release: str) -> None:
-    """The asker climbs by real numbers, row by row; what each of his answers is worth is known by formula."""
+    """The asker climbs by real numbers, row by row; what each of his answers is worth is known by formula.
+
+    One run in twenty may miss, so the rows that are asked and their tokens are drawn by a seed here.
+    """
+    drawn = random.Random(3)
+    monkeypatch.setattr(create.secrets, "randbits", drawn.getrandbits)
+    monkeypatch.setattr(create.secrets, "token_hex", lambda size: drawn.randbytes(size).hex())
     rng = np.random.default_rng(3)
     world = World.drawn(rng, 300, numbers=True)
     frame = pd.DataFrame({"size": rng.normal(size=300).round(6), "price": world.labels})
