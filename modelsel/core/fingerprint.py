@@ -63,9 +63,12 @@ def generator(seed: int, *digests: str) -> np.random.Generator:
 
 def _plain(value: object) -> object:
     """Reduce a value to what JSON writes in one way: whole floats become integers, mappings get text keys."""
-    if type(value) in _AS_IT_IS:
+    kind = type(value)
+    if kind in _AS_IT_IS:
         return value
-    if type(value) is dict or isinstance(value, Mapping):
+    if kind is list or kind is tuple:  # before what asks for abstract classes: most values are these
+        return [item if type(item) in _AS_IT_IS else _plain(item) for item in value]  # type: ignore[attr-defined]
+    if kind is dict or isinstance(value, Mapping):
         return {str(key): item if type(item) in _AS_IT_IS else _plain(item) for key, item in value.items()}
     if isinstance(value, np.generic) and not isinstance(value, float):
         return _plain(value.item())
