@@ -51,7 +51,7 @@ def test_the_defaults_are_those_that_are_documented() -> None:
     [
         (["dataset.groups=patient", "split.test=0.2", "scheme.folds=4"], "Group", "StratifiedGroupKfold"),
         (["dataset.groups=patient", "scheme=group_kfold"], "Group", "GroupKfold"),
-        (["dataset.groups=patient", "split=random", "scheme=stratified_kfold"], "Random", "StratifiedKfold"),  # refused with data
+        (["dataset.groups=patient", "split=random", "scheme=stratified_kfold"], "Random", "StratifiedKfold"),  # refused later
         (["dataset.groups=patient", "dataset.time=day"], "Random", "StratifiedKfold"),  # which scheme in time has to be said
         (["dataset.unit=patient"], "Random", "StratifiedKfold"),
     ],
