@@ -3,7 +3,7 @@
 A missing value (NULL) goes where the tree sends it: down one branch, where the first surrogate that is known says, or down
 every branch with its share of the row; a tree of numbers then answers the mean of its leaves. A level that training had not
 declared goes with the majority. A leaf of a model tree is a sum of products. A tree that softens its splits or prepares its
-features has no such expression and is refused. A forest adds up its trees (`sql_forest`).
+features has no such expression and is refused. A forest adds up its trees.
 
 A tree deeper than DEEPEST is written flat, a WHEN per leaf with the conditions of its path: parsers keep nested expressions on
 a stack, which in SQLite overflows from 23 nested CASE on.
