@@ -66,9 +66,7 @@ def _plain(value: object) -> object:
     kind = type(value)
     if kind in _AS_IT_IS:
         return value
-    if kind is list or kind is tuple:  # before what asks for abstract classes: most values are these
-        return [item if type(item) in _AS_IT_IS else _plain(item) for item in value]  # type: ignore[attr-defined]
-    if kind is dict or isinstance(value, Mapping):
+    if kind is not list and kind is not tuple and isinstance(value, Mapping):  # most are lists: no abstract class is asked
         return {str(key): item if type(item) in _AS_IT_IS else _plain(item) for key, item in value.items()}
     if isinstance(value, np.generic) and not isinstance(value, float):
         return _plain(value.item())

@@ -58,7 +58,7 @@ def repeated_names(names: Sequence[str]) -> list[str]:
 def to_arrow(data: object) -> pa.ChunkedArray:
     """Any column as an Arrow array; NaN in floats is missing. Raises what Arrow raises for cells that fit no type."""
     series = data if isinstance(data, nw.Series) else nw.from_native(data, series_only=True, pass_through=True)
-    native: object = series.to_native() if isinstance(series, nw.Series) else None
+    native: Any = series.to_native() if isinstance(series, nw.Series) else None
     if isinstance(getattr(native, "dtype", None), np.dtype) and _is_plain(native.dtype):  # pandas: Arrow alone is enough
         return pa.chunked_array([_of_cells(native.to_numpy())])
     if hasattr(native, "sparse"):  # pandas: a column that keeps no zeros
