@@ -22,6 +22,8 @@ RESULTS = (  # classes whose objects the public functions return
     "modelsel.api.results.plots.Plots",
     "modelsel.api.search.selection_cv.SelectionCV",
     "modelsel.api.exams.Exam",
+    "modelsel.api.exams.SealedTable",
+    "modelsel.api.gates.LoopGate",
     "modelsel.estimator.Classifier",
     "modelsel.reporting.forecast.Forecast",
 )
