@@ -19,6 +19,7 @@ from modelsel.dataset.tables.in_memory import is_frame
 
 if TYPE_CHECKING:  # asking over a server needs none of them
     from modelsel.core.types import Finding
+    from modelsel.examination.sit import ExamSession
     from modelsel.examination.store import Store
     from modelsel.examination.terms import Wanted
 
@@ -146,18 +147,16 @@ def make_exam(
     return create(compose(list(settings), None, {"dataset": dataset}), folder, wanted)
 
 
-# Base of exams, as an asker has them: the rows as data frames, an answer in one call.
+# Exams as an asker has them: the rows as data frames, an answer in one call.
 
 
-class Exam:
-    """An exam, opened to read its rows and to hand in answers; `modelsel.exam` and `modelsel.create_exam` make one.
-
-    A score is shown as the terms say, and each answer has a price: docs/guard/exam.md.
+class SealedTable:
+    """What the owner of an exam or a gate has given out: its terms, rows to learn from, and questions.
 
     Examples
     --------
-    >>> modelsel.exam("tennis")
-    <Exam play_tennis: 4 questions, shown as predicted>
+    >>> modelsel.exam("tennis").questions.columns.tolist()[1:]
+    ['Outlook', 'Temperature', 'Humidity', 'Wind']
     """
 
     @property
@@ -192,6 +191,34 @@ class Exam:
         4
         """
         return self._side("questions")
+
+    def _side(self, side: str) -> pd.DataFrame:
+        raise NotImplementedError
+
+    def _table(self, predictions: object) -> Any:
+        """Predictions with the tokens of their rows."""
+        token = self.terms["columns"]["token"]
+        if isinstance(predictions, str | Path) or is_frame(predictions):
+            return predictions
+        values = np.asarray(predictions)
+        asked = self.questions[token]
+        if values.ndim == 0 or len(values) != len(asked):
+            what = f"{values.size:,} predictions for {len(asked):,} questions"
+            raise DataError(Problem("MSEL-820", what, "predictions", "predict every row of `questions`, in their order"))
+        columns = {"prediction": values} if values.ndim == 1 else dict(zip(self.terms["classes"], values.T))
+        return pd.DataFrame({token: asked, **columns})
+
+
+class Exam(SealedTable):
+    """An exam, opened to read its rows and to hand in answers; `modelsel.exam` and `modelsel.create_exam` make one.
+
+    A score is shown as the terms say, and each answer has a price: docs/guard/exam.md.
+
+    Examples
+    --------
+    >>> modelsel.exam("tennis")
+    <Exam play_tennis: 4 questions, shown as predicted>
+    """
 
     def answer(self, predictions: object, name: str, forecast: tuple[float, int] | None = None) -> dict[str, Any]:
         """Hand in predictions under a name, and return what is shown.
@@ -256,22 +283,6 @@ class Exam:
         """
         raise NotImplementedError
 
-    def _side(self, side: str) -> pd.DataFrame:
-        raise NotImplementedError
-
-    def _table(self, predictions: object) -> Any:
-        """Predictions with the tokens of their rows."""
-        token = self.terms["columns"]["token"]
-        if isinstance(predictions, str | Path) or is_frame(predictions):
-            return predictions
-        values = np.asarray(predictions)
-        asked = self.questions[token]
-        if values.ndim == 0 or len(values) != len(asked):
-            what = f"{values.size:,} predictions for {len(asked):,} questions"
-            raise DataError(Problem("MSEL-820", what, "predictions", "predict every row of `questions`, in their order"))
-        columns = {"prediction": values} if values.ndim == 1 else dict(zip(self.terms["classes"], values.T))
-        return pd.DataFrame({token: asked, **columns})
-
     def __repr__(self) -> str:
         terms = self.terms
         return f"<Exam {terms['name']}: {terms['rows']['questions']} questions, shown as {terms['policy']['release']}>"
@@ -290,12 +301,11 @@ def frame_of(data: bytes, terms: Mapping[str, Any]) -> pd.DataFrame:
 # An exam where the examiner's key is.
 
 
-class LocalExam(Exam):
-    """An exam opened by its examiner, from the folder with the key."""
+class LocalTable(SealedTable):
+    """What was given out, read from its folder."""
 
     def __init__(self, folder: Path) -> None:
-        """Read the terms of the exam in the folder."""
-
+        """Read the terms in the folder."""
         from modelsel.examination.terms import read_terms
 
         self.folder = folder
@@ -305,38 +315,42 @@ class LocalExam(Exam):
     def terms(self) -> Mapping[str, Any]:
         return self._terms.written()
 
+    def _side(self, side: str) -> pd.DataFrame:
+        return frame_of((self.folder / self.terms["files"][side]["name"]).read_bytes(), self.terms)
+
+
+class LocalExam(LocalTable, Exam):
+    """An exam opened by its examiner, from the folder with the key."""
+
     def answer(self, predictions: object, name: str, forecast: tuple[float, int] | None = None) -> dict[str, Any]:
-        return asdict(self._opened().answer(self._table(predictions), name, forecast))
+        return asdict(self._session().answer(self._table(predictions), name, forecast))
 
     def board(self) -> pd.DataFrame:
         from modelsel.examination.board import board
 
-        return pd.DataFrame([asdict(line) for line in board(self._opened())])
+        return pd.DataFrame([asdict(line) for line in board(self._session())])
 
     def status(self) -> dict[str, Any]:
         from modelsel.examination.board import status
 
-        return asdict(status(self._opened()))
+        return asdict(status(self._session()))
 
     def close(self) -> dict[str, Any]:
         """End the exam: every score at its own index, and verdicts of pairs."""
         from modelsel.examination.board import close
 
-        return asdict(close(self._opened()))
+        return asdict(close(self._session()))
 
     def audit(self) -> dict[str, Any]:
         """Report what touched the rows, what it cost, and whether all is as it was put on record."""
         from modelsel.examination.board import audit
 
-        return audit(self._opened())
+        return audit(self._session())
 
-    def _opened(self) -> Any:
-        from modelsel.examination.sit import ExamSession as Opened
+    def _session(self) -> "ExamSession":
+        from modelsel.examination.sit import ExamSession
 
-        return Opened(self.folder)
-
-    def _side(self, side: str) -> pd.DataFrame:
-        return frame_of((self.folder / self.terms["files"][side]["name"]).read_bytes(), self.terms)
+        return ExamSession(self.folder)
 
 
 # An exam on a server.

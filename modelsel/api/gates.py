@@ -1,14 +1,12 @@
 """`modelsel.gate` and `modelsel.create_gate`: keep or discard for the proposals of a loop, one final number at its end."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from modelsel.api.exams import LocalExam, make_exam
+from modelsel.api.exams import LocalTable, make_exam
 
 if TYPE_CHECKING:  # what a gate needs is loaded when it is opened
-    import pandas as pd
-
     from modelsel.examination.proposals import GateClose, GateStatus, Proposal
 
 
@@ -111,8 +109,13 @@ def create_gate(
     return LoopGate(Path(folder))
 
 
-class LoopGate:
+class LoopGate(LocalTable):
     """A gate, opened by its owner; `modelsel.gate` and `modelsel.create_gate` make one.
+
+    Parameters
+    ----------
+    folder : Path
+        Where it is.
 
     Examples
     --------
@@ -124,42 +127,8 @@ class LoopGate:
         """Open the gate of a folder."""
         from modelsel.examination.proposals import LoopSession
 
-        self.folder = folder
-        self._session: LoopSession = LoopSession(folder)
-        self._exam = LocalExam(folder)
-
-    @property
-    def terms(self) -> Mapping[str, Any]:
-        """The terms of the gate: columns, classes, measure, what keeps a proposal, what must not change (exam.json).
-
-        Examples
-        --------
-        >>> modelsel.gate("gate").terms["loop"]["vetoes"]
-        0
-        """
-        return self._exam.terms
-
-    @property
-    def development(self) -> "pd.DataFrame":
-        """The rows to learn from, with their classes.
-
-        Examples
-        --------
-        >>> len(modelsel.gate("gate").development)
-        7
-        """
-        return self._exam.development
-
-    @property
-    def questions(self) -> "pd.DataFrame":
-        """The rows to predict, each with its token: those that judge, and sealed ones, which nobody can tell apart.
-
-        Examples
-        --------
-        >>> len(modelsel.gate("gate").questions)
-        7
-        """
-        return self._exam.questions
+        super().__init__(folder)
+        self._session = LoopSession(folder)
 
     def propose(
         self, predictions: object, name: str = "loop", inputs: Sequence[str | Path] = (), veto: bool = False
@@ -195,7 +164,7 @@ class LoopGate:
         >>> made.propose(["No"] * len(made.questions), "always no").verdict
         'keep'
         """
-        return self._session.propose(self._exam._table(predictions), name, inputs, veto)
+        return self._session.propose(self._table(predictions), name, inputs, veto)
 
     def status(self) -> "GateStatus":
         """Return how many proposals there were, which is the best, and what was found.

@@ -1,47 +1,33 @@
 """`modelsel exam create|answer|status|board|close|audit|serve`: a sealed test set for predictions from anywhere."""
 
-import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from modelsel.cli.arguments import LEVELS, Arguments, complaint
+from modelsel.cli.arguments import LEVELS, Command, complaint, folder_parser, run_command, show, table_parser, warn_of
 from modelsel.core.errors import OK, REFUSED, UNTRUSTED_LEDGER, ConfigurationError
 
 if TYPE_CHECKING:  # a command imports what it needs
     from modelsel.core.types import Finding
-    from modelsel.examination.board import BoardLine
+    from modelsel.examination.board import BoardLine, ExamStatus
     from modelsel.examination.sit import ExamSession
     from modelsel.examination.store import Store
 
 T = TypeVar("T")
-FOLDER = "the exam's folder, as `modelsel exam create` wrote it"
 
 
 def main(words: Sequence[str]) -> int:
     """Run a command of `modelsel exam`."""
-    if not words or words[0] in ("-h", "--help"):
-        Arguments("exam", "\n".join(f"  {name:<8} {_said(one).rstrip('.')}" for name, one in COMMANDS.items())).print_help()
-        return OK
-    if words[0] not in COMMANDS:
-        near = get_close_matches(words[0], COMMANDS, 1)
-        meant = f"; did you mean {near[0]!r}?" if near else ""
-        raise ConfigurationError(complaint(f"{words[0]!r} is none of {', '.join(COMMANDS)}{meant}", "modelsel exam"))
-    return COMMANDS[words[0]](words[1:])
+    return run_command("exam", COMMANDS, words)
 
 
 def create(words: Sequence[str]) -> int:
     """Make an exam from a table: development.csv, questions.csv, exam.json."""
-    parser = _parser("create", create)
-    parser.add_argument("table", metavar="TABLE", help="CSV, ARFF or Parquet")
-    parser.add_argument("folder", metavar="DIR", help="a new folder, for the askers")
-    parser.add_argument("--target", required=True, metavar="COLUMN", help="what is to be predicted")
+    parser = table_parser("exam", create, "the askers")
     parser.add_argument("--all", action="store_true", help="the whole table is the exam; no development rows")
-    parser.add_argument("--name", default="", help="how the exam is called; default: the table's name")
     parser.add_argument("--release", default="predicted", metavar="HOW",
                         help="full, grid, predicted, ladder, better, passfail, closed or thresholdout")  # fmt: skip
     parser.add_argument("--resolution", default="count", metavar="STEP", help="count, auto or a step such as 0.01")
@@ -51,11 +37,6 @@ def create(words: Sequence[str]) -> int:
     parser.add_argument("--looks", type=int, default=20, metavar="N", help="answers that each asker may hand in; 0: no limit")
     parser.add_argument("--nats", type=float, metavar="X", help="nats that each asker may spend")
     parser.add_argument("--class-counts", action="store_true", help="tell how many questions each class has; it is priced")
-    parser.add_argument("--tolerance", type=float, metavar="T", help="of numbers: a row is off when its error exceeds T")
-    parser.add_argument("--parquet", action="store_true", help="write Parquet files")
-    parser.add_argument("--accept-overlap", action="store_true", help="although rows were looked at or chosen on before")
-    parser.add_argument("--ledger", default="user", metavar="URL", help="a team's ledger, for example in PostgreSQL")
-    parser.add_argument("settings", nargs="*", metavar="SETTING=VALUE", help="of split, dataset and measure")
     args = parser.parse_intermixed_args(words)
     from modelsel.api.commands.table_words import is_table
     from modelsel.api.exams import make_exam
@@ -73,23 +54,19 @@ def create(words: Sequence[str]) -> int:
 
 def answer(words: Sequence[str]) -> int:
     """Hand in predictions where the examiner's key is."""
-    parser = _parser("answer", answer)
-    parser.add_argument("folder", metavar="DIR", help=FOLDER)
+    parser = folder_parser("exam", answer)
     parser.add_argument(
         "predictions", metavar="PREDICTIONS", help="CSV or Parquet: the token, and `prediction` or a column per class"
     )
     parser.add_argument("--as", required=True, dest="asker", metavar="NAME", help="who asks")
     parser.add_argument("--forecast", nargs=2, type=float, metavar=("RATE", "ROWS"),
                         help="the error rate that is foreseen, and from how many rows: it makes the answer cheap")  # fmt: skip
-    parser.add_argument("--json", action="store_true", help="as data")
     args = parser.parse_args(words)
     from modelsel.examination.sit import ExamSession
 
     exam = ExamSession(Path(args.folder))
     shown = exam.answer(args.predictions, args.asker, tuple(args.forecast) if args.forecast else None)
-    for finding in exam.noticed:
-        if finding.severity not in ("info", "low"):
-            print(f"{finding.code}: {finding.message}; {finding.do}", file=sys.stderr)
+    warn_of(exam.noticed)
     if args.json:
         print(json.dumps(asdict(shown), indent=1))
     else:
@@ -100,41 +77,28 @@ def answer(words: Sequence[str]) -> int:
 
 def status(words: Sequence[str]) -> int:
     """Show how much each asker has handed in, and what is left."""
-
     from modelsel.examination import board as boards
 
-    def text(state: boards.ExamStatus) -> str:
-        lines = [f"{state.name} ({state.exam}): {state.state}, release={state.release}, "
-                 f"{state.answers} answers, {state.spent:.2f} nats spent by all"]  # fmt: skip
-        if state.next:
-            lines.append(f"the interval of one more answer is at most ±{state.next.half:.3f} wide")
-        for name, used in state.askers.items():
-            left = "" if used.looks_left is None else f", {used.looks_left} answers left"
-            lines.append(f"  {name}: {used.answers} answers, {used.nats:.2f} nats{left}")
-        return "\n".join(lines)
-
-    return _report("status", words, status, boards.status, text)
+    return _show(status, words, boards.status, status_text)
 
 
 def board(words: Sequence[str]) -> int:
     """List the answers as they were shown; paired verdicts once it is closed."""
     from modelsel.examination import board as boards
 
-    return _report("board", words, board, boards.board, board_text)
+    return _show(board, words, boards.board, board_text)
 
 
 def close(words: Sequence[str]) -> int:
     """End the exam: every score at its own index, and verdicts of pairs."""
     from modelsel.examination import board as boards
 
-    return _report("close", words, close, boards.close, lambda shown: board_text(shown.board))
+    return _show(close, words, boards.close, lambda shown: board_text(shown.board))
 
 
 def audit(words: Sequence[str]) -> int:
     """Show what touched the rows, what it cost, and whether all is as it was put on record."""
-    parser = _parser("audit", audit)
-    parser.add_argument("folder", metavar="DIR", help=FOLDER)
-    parser.add_argument("--json", action="store_true", help="as data")
+    parser = folder_parser("exam", audit)
     parser.add_argument("--fail-on", metavar="LEVEL", choices=LEVELS, help=f"exit 4 from this severity on: {', '.join(LEVELS)}")
     args = parser.parse_args(words)
     from modelsel.examination import board as boards
@@ -157,8 +121,7 @@ def audit(words: Sequence[str]) -> int:
 
 def serve(words: Sequence[str]) -> int:
     """Let others ask: HTTP, and the Model Context Protocol for agents."""
-    parser = _parser("serve", serve)
-    parser.add_argument("folder", metavar="DIR", help=FOLDER)
+    parser = folder_parser("exam", serve, data=False)
     parser.add_argument("--host", default="127.0.0.1", help="default: this machine alone")
     parser.add_argument("--port", type=int, default=8800)
     parser.add_argument("--proxy", metavar="ADDRESS", default="", help="of a proxy whose X-Forwarded-For is believed")
@@ -184,6 +147,18 @@ def serve(words: Sequence[str]) -> int:
     return OK
 
 
+def status_text(state: "ExamStatus") -> str:
+    """The state of an exam as people read it."""
+    lines = [f"{state.name} ({state.exam}): {state.state}, release={state.release}, "
+             f"{state.answers} answers, {state.spent:.2f} nats spent by all"]  # fmt: skip
+    if state.next:
+        lines.append(f"the interval of one more answer is at most ±{state.next.half:.3f} wide")
+    for name, used in state.askers.items():
+        left = "" if used.looks_left is None else f", {used.looks_left} answers left"
+        lines.append(f"  {name}: {used.answers} answers, {used.nats:.2f} nats{left}")
+    return "\n".join(lines)
+
+
 def board_text(lines: Sequence["BoardLine"]) -> str:
     """The board as people read it in a terminal."""
     if not lines:
@@ -206,19 +181,11 @@ def _beside(said: str) -> str:
     return "cannot be told from the line above" if said == "cannot be told apart" else "the line above has fewer errors"
 
 
-def _report(
-    name: str, words: Sequence[str], command: Callable[..., int], facts: "Callable[[ExamSession], T]", text: Callable[[T], str]
-) -> int:
-    """Run a command that reads an exam and prints it as text or as JSON."""
-    parser = _parser(name, command)
-    parser.add_argument("folder", metavar="DIR", help=FOLDER)
-    parser.add_argument("--json", action="store_true", help="as data")
-    args = parser.parse_args(words)
+def _show(command: Command, words: Sequence[str], facts: "Callable[[ExamSession], T]", text: Callable[[T], str]) -> int:
+    """Run a command that reads an exam."""
     from modelsel.examination.sit import ExamSession
 
-    found = facts(ExamSession(Path(args.folder)))
-    print(json.dumps(found, indent=1, ensure_ascii=False, default=asdict) if args.json else text(found))
-    return OK
+    return show("exam", command, words, lambda folder: facts(ExamSession(folder)), text)
 
 
 def _tell(store: "Store", found: "Sequence[Finding]") -> None:
@@ -230,9 +197,7 @@ def _tell(store: "Store", found: "Sequence[Finding]") -> None:
     print(f"shown as {store.terms.release}; the labels are in {store.folder} alone, encrypted")
     for note in store.terms.notes:
         print(note, file=sys.stderr)
-    for finding in found:
-        if finding.severity not in ("info", "low"):
-            print(f"{finding.code}: {finding.message}; {finding.do}", file=sys.stderr)
+    warn_of(found)
 
 
 def _resolution(text: str) -> float | str:
@@ -243,17 +208,7 @@ def _resolution(text: str) -> float | str:
         return text  # count, auto, or what is said to be neither
 
 
-def _said(command: Callable[..., int]) -> str:
-    return (command.__doc__ or "").strip()
-
-
-def _parser(name: str, command: Callable[..., int]) -> argparse.ArgumentParser:
-    parser = Arguments("exam")
-    parser.prog, parser.description = f"modelsel exam {name}", _said(command)
-    return parser
-
-
-COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
+COMMANDS: dict[str, Command] = {
     "create": create, "answer": answer, "status": status, "board": board, "close": close, "audit": audit,
     "serve": serve,
 }  # fmt: skip

@@ -22,6 +22,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Codes = NDArray[np.int32]
 Booleans = NDArray[np.bool_]
+Strings = NDArray[np.str_]
 Kind = Literal["numeric", "nominal", "ordered"]
 PROBABILITIES, DECISIONS, CLASSES = "probabilities", "decision values", "classes"  # what a learner's class scores are
 TURNED = 4096  # rows

@@ -21,7 +21,7 @@ from modelsel.config.compose import MEASURE, Config, for_task
 from modelsel.config.settings import REGRESSION
 from modelsel.core.errors import ConfigurationError, Problem, RefusedError, StoreError
 from modelsel.core.spec import kind_of, resolved
-from modelsel.core.types import CLASS_TASKS, Booleans, Finding, Integers, NumberTask, Task, positions
+from modelsel.core.types import CLASS_TASKS, Booleans, Finding, Integers, NumberTask, Strings, Task, positions
 from modelsel.dataset.columns.number_target import read_as
 from modelsel.examination.store import SIDES, Store, commit, create_store, join, judged_digest, public_of, reorder
 from modelsel.examination.terms import (
@@ -185,7 +185,9 @@ def scorer_digest(measure: object) -> str:
     return state.hexdigest()
 
 
-def _given(sides: Mapping[str, Task], tokens: Mapping[str, Any], judges: Booleans) -> tuple[dict[str, Task], dict[str, Any]]:
+def _given(
+    sides: Mapping[str, Task], tokens: Mapping[str, Strings], judges: Booleans
+) -> tuple[dict[str, Task], dict[str, Any]]:
     """The rows as they are given out: those to learn from, and the questions with those that judge among them."""
     learn, judge = np.flatnonzero(~judges), np.flatnonzero(judges)
     asked = join(sides["questions"], sides["development"].take(judge))

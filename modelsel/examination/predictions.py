@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.errors import ConfigurationError, DataError, Problem
-from modelsel.core.types import Codes, Floats, Outputs
+from modelsel.core.types import Booleans, Codes, Floats, Integers, Outputs, Strings
 from modelsel.dataset.columns.column import RawColumn
 from modelsel.dataset.columns.numbers import numbers
 from modelsel.dataset.tables.read_table import kind_of_file, reader
@@ -68,7 +68,7 @@ def _refuse_large(path: Path, most: int) -> None:
         )
 
 
-def check_answer(columns: Columns, terms: Terms, tokens: Any, development: Any) -> Answer:
+def check_answer(columns: Columns, terms: Terms, tokens: Strings, development: Strings) -> Answer:
     """Predictions by token as outputs; DataError (3) that names missing, extra, repeated and unknown rows and odd cells.
 
     Whoever predicts one development row predicts all of them. Of a gate, `development` are the rows that judge, which nobody
@@ -95,7 +95,7 @@ def check_answer(columns: Columns, terms: Terms, tokens: Any, development: Any) 
     return Answer(name, outputs, known if both else None)
 
 
-def _digest(terms: Terms, tokens: Any, outputs: Outputs) -> str:
+def _digest(terms: Terms, tokens: Strings, outputs: Outputs) -> str:
     """SHA-256 over a line per row in the order of tokens: token, tab, the class, or the scores with six decimals.
 
     A number is written in the shortest form that reads back as itself.
@@ -113,7 +113,7 @@ def _digest(terms: Terms, tokens: Any, outputs: Outputs) -> str:
     return state.hexdigest()
 
 
-def _places(text: RawColumn, tokens: Any, terms: Terms, asked: str) -> Any:
+def _places(text: RawColumn, tokens: Strings, terms: Terms, asked: str) -> Integers:
     """Find the place in the file of each of the exam's rows."""
     assert text.codes is not None
     index = {token: number for number, token in enumerate(tokens.tolist())}
@@ -124,7 +124,7 @@ def _places(text: RawColumn, tokens: Any, terms: Terms, asked: str) -> Any:
     return place
 
 
-def _rows(row: Any, tokens: Any, text: RawColumn, terms: Terms, asked: str) -> Iterator[Problem]:
+def _rows(row: Integers, tokens: Strings, text: RawColumn, terms: Terms, asked: str) -> Iterator[Problem]:
     """Yield a problem for questions that are missing, repeated or unknown."""
     counts = np.bincount(row[row >= 0], minlength=len(tokens))
     for code, what, names, fix in (
@@ -136,18 +136,18 @@ def _rows(row: Any, tokens: Any, text: RawColumn, terms: Terms, asked: str) -> I
             yield Problem(code, f"{what} rows: {_some(names)}", f"column '{terms.token}'", fix)
 
 
-def _words(text: RawColumn, where: Any) -> Sequence[str]:
+def _words(text: RawColumn, where: Integers | Booleans) -> Sequence[str]:
     """The distinct texts of some rows, cut short: nobody knows how long they are."""
     assert text.codes is not None
     return ["" if code < 0 else text.texts[code][:CUT] for code in np.unique(text.codes[where]).tolist()]
 
 
-def _some(names: Sequence[object]) -> str:
+def _some(names: Sequence[str] | Strings) -> str:
     more = f", +{len(names) - NAMED:,} more" if len(names) > NAMED else ""
     return ", ".join(repr(str(name)) for name in names[:NAMED]) + more
 
 
-def _reorder(column: RawColumn, place: Any) -> RawColumn:
+def _reorder(column: RawColumn, place: Integers) -> RawColumn:
     """Reorder a column's rows."""
     if column.numbers is not None:
         return RawColumn(column.name, numbers=column.numbers[place])

@@ -20,13 +20,12 @@ import numpy as np
 from scipy.stats import fisher_exact
 
 from modelsel.core.errors import ConfigurationError, Problem, RefusedError
-from modelsel.core.system.disk import locked
 from modelsel.core.types import Finding, Floats, Outputs
 from modelsel.examination.board import limits
 from modelsel.examination.create import scorer_digest
-from modelsel.examination.predictions import Answer, check_answer, read_answer
-from modelsel.examination.sit import NAME, OVER, ExamSession, largest_answer
-from modelsel.examination.terms import FILE, LoopTerms, Terms
+from modelsel.examination.predictions import Answer
+from modelsel.examination.sit import OVER, SealedSession, answer_problems
+from modelsel.examination.terms import FILE, LoopTerms
 from modelsel.guard.facts import Note
 from modelsel.guard.findings import loop_findings, row_findings
 from modelsel.guard.history.statements import declared_units
@@ -35,7 +34,6 @@ from modelsel.guard.release import WORSE
 from modelsel.guard.requests import Handed, LookRequest, SelectionSummary, Sitting
 from modelsel.ledger.home import Home
 from modelsel.ledger.rows.screens import ScreenFolder
-from modelsel.record.mlflow.own_runs import tag_open_run
 from modelsel.statistics.improvement import improvement, kept_by_luck
 from modelsel.watcher.recognition import Recogniser
 
@@ -103,24 +101,20 @@ class GateClose:
     findings: Sequence[Finding]
 
 
-class LoopSession:
-    """A gate where its owner's key is: one proposal at a time."""
+class LoopSession(SealedSession):
+    """A gate where its owner's key is."""
 
     def __init__(self, folder: Path, home: Home | None = None) -> None:
         """Open the gate of a folder; ConfigurationError where it is an exam."""
-        self.exam = ExamSession(Path(folder), home)
+        super().__init__(folder, home)
         if self.terms.loop is None:
             fix = "hand in answers (modelsel exam answer), or make a gate (modelsel gate create)"
             raise ConfigurationError(Problem("MSEL-932", "this is an exam", str(Path(folder) / FILE), fix))
         self.loop: LoopTerms = self.terms.loop
 
-    @property
-    def terms(self) -> Terms:
-        return self.exam.terms
-
     def proposals(self) -> list[Note]:
         """The proposals on record, in their order."""
-        return [note for note in self.exam.notes() if note.what == PROPOSED]
+        return [note for note in self.notes() if note.what == PROPOSED]
 
     def propose(self, predictions: object, by: str, inputs: Sequence[str | Path] = (), veto: bool = False) -> Proposal:
         """Judge predictions for all questions.
@@ -130,34 +124,27 @@ class LoopSession:
         Raises DataError (3) for rows that do not fit, RefusedError (4) where the gate is closed, no veto is left or files of
         the evaluation were changed; StoreError (6), LedgerError (5) as looks do.
         """
-        if not NAME.fullmatch(by):
-            raise ConfigurationError(
-                Problem("MSEL-931", f"not a name: {by[:40]!r}", "--as", "use letters, digits, and . @ + - _, up to 64")
-            )
-        store = self.exam.store
-        sides = store.tokens(), store.tokens("development")[store.judges]
-        answer = check_answer(read_answer(predictions, largest_answer(self.terms)), self.terms, *sides)
-        with locked(store.folder / "answers.lock"):
-            self.exam.gate.findings.clear()
+        ConfigurationError.raise_if(answer_problems(by))
+        answer = self.read(predictions, self.store.tokens("development")[self.store.judges])
+        with self.turn():
             self._unchanged(inputs)
             before = self.proposals()
-            if self.exam.closed:
-                raise RefusedError(Problem("MSEL-930", OVER, self.terms.name, "`modelsel gate status` shows how it ended"))
+            if self.closed:
+                raise self.refusal(OVER, "`modelsel gate status` shows how it ended")
             known = next(((number, one) for number, one in enumerate(before, 1) if one.handed == answer.name), None)
             if known is not None and not (veto and known[1].verdict == "keep"):
                 return self._reply(known[1], known[0], before, replay=True)
             if known is not None:
-                fix = "ask for the veto when you propose it"
-                raise RefusedError(Problem("MSEL-930", "this proposal was judged without a veto", self.terms.name, fix))
+                raise self.refusal("this proposal was judged without a veto", "ask for the veto when you propose it")
             return self._judged(answer, by, before, veto)
 
     def _judged(self, answer: Answer, by: str, before: Sequence[Note], veto: bool) -> Proposal:
         """Compare a new proposal with the best so far, and put the verdict on record before it is told."""
         assert answer.development is not None
-        store, best = self.exam.store, best_of(before)
+        store, best = self.store, best_of(before)
         if veto and self._vetoes(before) <= 0:
             what = f"the terms allow {self.loop.vetoes} vetoes, and they are used up"
-            raise RefusedError(Problem("MSEL-930", what, self.terms.name, "propose without --veto"))
+            raise self.refusal(what, "propose without --veto")
         store.keep(answer.name, answer.outputs, {"asker": by})
         store.keep(_judging(answer.name), answer.development, {"asker": by})
         facts: dict[str, object] = {"verdict": "keep", "gain": None, "se": None, "beside": None}
@@ -172,13 +159,13 @@ class LoopSession:
             facts = {"verdict": verdict, "gain": found.gain, "se": found.se, "beside": best.handed}
         asked = veto and best is not None and facts["verdict"] != "discard"
         note = {"exam": self.terms.id, "what": PROPOSED, "asker": by, "handed": answer.name, "asked": asked, **facts}
-        self.exam.gate.say(note)
+        self.gate.say(note)
         after = self.proposals()
         return self._reply(after[-1], len(after), after, replay=False)
 
     def _losses(self, outputs: Outputs) -> Floats:
         """The loss of each row that judges."""
-        task = self.exam.store.judged
+        task = self.store.judged
         return np.asarray(self.terms.make_measure().losses(task.target, outputs, task.class_count)[0])
 
     def _worse(self, answer: Answer, by: str, best: Note) -> bool:
@@ -186,18 +173,17 @@ class LoopSession:
 
         Of D rows on which the two differ, equals differ in errors by √D at one standard error.
         """
-        store = self.exam.store
+        store = self.store
         apart = int((store.answer(best.handed).predicted[0] != answer.outputs.predicted[0]).sum())
         sealing = store.sealing(asker=by, handed=answer.name, against=best.handed, margin=ceil(MARGIN * sqrt(apart)))
 
         sitting = Sitting(lambda _past, _worst: "", store.answer)  # how many there may be was asked before
         request = LookRequest(sealing, SelectionSummary(by, 0.5, 0), lambda _table: answer.outputs, sitting=sitting)
-        result = self.exam.gate.look(request)
+        result = self.gate.look(request)
         if result.refused is not None:
-            raise RefusedError(Problem("MSEL-930", result.refused, self.terms.name, "propose without --veto"))
-        made = next(look for look in reversed(self.exam.history()) if look.facts.look == result.look)
-        tag_open_run({"modelsel.testset": self.terms.testset, "modelsel.look": str(result.look), "modelsel.metric": "veto"})
-        return str(made.answer.symbol) == WORSE
+            raise self.refusal(result.refused, "propose without --veto")
+        self.tag_run(result.look, "veto")
+        return str(self.look_made(result)[0].answer.symbol) == WORSE
 
     def _vetoes(self, before: Sequence[Note]) -> int:
         """How many vetoes are left."""
@@ -218,7 +204,7 @@ class LoopSession:
         changed = [*self._changed()]
         for finding in (*changed, *self._sealed_in(inputs)):
             self._note(finding)
-        store = self.exam.store
+        store = self.store
         _ = store.judged  # LedgerError where the rows that judge are not those that were committed to
         if changed and any(one.severity == "high" for one in changed):
             fix = "put the files back as they were (git), or make a new gate on fresh rows"
@@ -227,7 +213,7 @@ class LoopSession:
     def _changed(self) -> Iterator[Finding]:
         """Yield a finding for each part of the evaluation that is not as the terms say."""
         for file in (*self.loop.pinned, *self.terms.files.values()):
-            path = self.exam.folder / file.name
+            path = self.folder / file.name
             if not path.is_file():
                 yield loop_findings.evaluation_changed(f"{file.name} is gone")
             elif hashlib.sha256(path.read_bytes()).hexdigest() != file.sha256:
@@ -243,7 +229,7 @@ class LoopSession:
                 fix = "name the files that the proposal was fitted on"
                 raise ConfigurationError(Problem("MSEL-934", f"there is no file {str(path)!r}", "--input", fix))
             if hashlib.sha256(path.read_bytes()).hexdigest() == asked:
-                yield row_findings.sealed_rows_fitted(len(self.exam.store.sealed), self.terms.name, path.name)
+                yield row_findings.sealed_rows_fitted(len(self.store.sealed), self.terms.name, path.name)
                 continue
             frame = _table(path)
             rows = None if frame is None else self._recogniser.sealed_in(frame)
@@ -252,23 +238,18 @@ class LoopSession:
 
     @property
     def _recogniser(self) -> Recogniser:
-        screens = ScreenFolder.of(self.exam.store.home).screens()
+        screens = ScreenFolder.of(self.store.home).screens()
         return Recogniser([one for one in screens if one.testset == self.terms.testset])
 
     def _note(self, finding: Finding) -> None:
         """Put a finding on record, once, and say it."""
-        self.exam.gate.findings.append(finding)
+        self.gate.findings.append(finding)
         if all((note.code, note.text) != (finding.code, finding.message) for note in self._noted()):
-            self.exam.gate.say({"exam": self.terms.id, "code": finding.code, "text": finding.message,
+            self.gate.say({"exam": self.terms.id, "code": finding.code, "text": finding.message,
                                 "testset": self.terms.testset})  # fmt: skip
 
     def _noted(self) -> list[Note]:
-        return [note for note in self.exam.notes() if note.states("code")]
-
-    @property
-    def noticed(self) -> tuple[Finding, ...]:
-        """The findings of the last proposal."""
-        return tuple(self.exam.gate.findings)
+        return [note for note in self.notes() if note.states("code")]
 
     # Its state, and its end.
 
@@ -277,7 +258,7 @@ class LoopSession:
         notes, rows = self.proposals(), self.terms.rows
         best = best_of(notes)
         return GateStatus(
-            gate=self.terms.id, name=self.terms.name, state="closed" if self.exam.closed else "open",
+            gate=self.terms.id, name=self.terms.name, state="closed" if self.closed else "open",
             rows={"learn": rows.development - rows.judged, "judge": rows.judged, "sealed": rows.questions},
             measure=self.terms.measure["kind"], errors=self.loop.errors, proposals=len(notes), kept=_kept(notes),
             best=None if best is None else notes.index(best) + 1,
@@ -290,12 +271,12 @@ class LoopSession:
 
         Closing again shows what was shown.
         """
-        with locked(self.exam.store.folder / "answers.lock"):
-            return self._closed()
+        with self.turn():
+            return self._close()
 
-    def _closed(self) -> GateClose:
+    def _close(self) -> GateClose:
         """Show the best to the sealed rows, and compare what both sides say."""
-        notes, store = self.proposals(), self.exam.store
+        notes, store = self.proposals(), self.store
         best = best_of(notes)
         if best is None:
             fix = "propose something first, or remove its folder"
@@ -303,10 +284,9 @@ class LoopSession:
         for finding in self._changed():
             self._note(finding)
         handed = Handed(best.handed, store.answer(best.handed))
-        shown = self.exam.gate.close(store.sealing(), [handed], self.terms.policy.verdicts)
+        shown = self.gate.close(store.sealing(), [handed], self.terms.policy.verdicts)
         (one,) = shown.answers
-        about = {"testset": self.terms.testset, "look": "final", "metric": self.terms.measure["kind"]}
-        tag_open_run({f"modelsel.{name}": said for name, said in about.items()})
+        self.tag_run("final", self.terms.measure["kind"])
         judged = store.answer(_judging(best.handed))
         self._compare(one.errors, judged)
         task = store.judged
@@ -322,8 +302,8 @@ class LoopSession:
         """Note where the rows that judged say much better than the sealed ones: they were learned, or their labels known."""
         if errors is None:
             return
-        n, m = len(self.exam.store.sealed), len(self.exam.store.judged)
-        task = self.exam.store.judged
+        n, m = len(self.store.sealed), len(self.store.judged)
+        task = self.store.judged
         own = int(wrong(self.terms.make_measure(), judged, task.target, task.class_count).sum())
         notes = self.proposals()
         if says_too_much(own, m, errors, n, len(notes), _kept(notes)):

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from modelsel.core.errors import ConfigurationError, Problem, RefusedError
 from modelsel.core.outcome import TestResult
 from modelsel.core.system.disk import locked
-from modelsel.core.types import Finding, Outputs
+from modelsel.core.types import Finding, Outputs, Strings
 from modelsel.examination.predictions import Answer, check_answer, read_answer
 from modelsel.examination.store import Store
 from modelsel.examination.terms import Terms
@@ -66,8 +67,8 @@ class HandedAnswer:
 Allow = Callable[[Sequence[HandedAnswer], float], str]  # the answers of an asker so far, and the price of one more at most
 
 
-class ExamSession:
-    """An exam where its examiner's key is: one gate, one answer at a time."""
+class SealedSession:
+    """An exam or a gate (`examination.proposals`) where its owner's key is: what is on record, one answer at a time."""
 
     def __init__(self, folder: Path, home: Home | None = None) -> None:
         self.store = Store.open(Path(folder), home)
@@ -86,6 +87,44 @@ class ExamSession:
         """List the notes that are on record about the exam."""
         return notes(self.gate.session, self.terms.id)
 
+    @property
+    def closed(self) -> bool:
+        return is_closed(self.history(), self.terms.id)
+
+    @property
+    def noticed(self) -> tuple[Finding, ...]:
+        """The findings of the last answer or proposal."""
+        return tuple(self.gate.findings)
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Take one answer at a time; findings begin anew."""
+        with locked(self.store.folder / "answers.lock"):
+            self.gate.findings.clear()
+            yield
+
+    def read(self, predictions: object, development: Strings) -> Answer:
+        """Read predictions for all questions, and for development rows with these tokens; DataError (3) for others."""
+        answer = read_answer(predictions, largest_answer(self.terms))
+        return check_answer(answer, self.terms, self.store.tokens(), development)
+
+    def look_made(self, result: TestResult) -> list[StandingLook]:
+        """The looks on record with the number of a result, newest first."""
+        return [look for look in reversed(self.history()) if look.facts.look == result.look]
+
+    def tag_run(self, look: object, metric: object) -> None:
+        """Tell the open run of MLflow, if there is one, that these rows were looked at."""
+        about = {"testset": self.terms.testset, "look": str(look), "metric": str(metric)}
+        tag_open_run({f"modelsel.{name}": value for name, value in about.items()})
+
+    def refusal(self, reason: str, fix: str = "`modelsel exam status` says what is left") -> RefusedError:
+        """Make the error that an answer is not taken."""
+        return RefusedError(Problem("MSEL-930", reason, self.terms.name, fix))
+
+
+class ExamSession(SealedSession):
+    """An exam where its examiner's key is."""
+
     def handed(self) -> list[HandedAnswer]:
         """List the distinct answers in their order."""
         if self.terms.release == CLOSED:
@@ -93,10 +132,6 @@ class ExamSession:
             return [HandedAnswer(note.asker, note.handed, at=str(note.at)) for note in said]
         answers = (look for look in self.history() if is_answer(look, self.terms.id))
         return [replace(HandedAnswer.of_look(look), at=str(look.facts.at), look=look) for look in answers]
-
-    @property
-    def closed(self) -> bool:
-        return is_closed(self.history(), self.terms.id)
 
     def answer(self, predictions: object, asker: str, forecast: tuple[float, float] | None = None,
                allow: Allow | None = None) -> Shown:  # fmt: skip
@@ -108,18 +143,11 @@ class ExamSession:
         `allow` may object besides the terms' own budget (the server's, for a token). Raises DataError (3) for rows that do not
         fit, RefusedError (4) where the budget is used up or the exam closed; StoreError (6), LedgerError (5) as looks do.
         """
-        ConfigurationError.raise_if(_problems(asker, forecast))
+        ConfigurationError.raise_if(answer_problems(asker, forecast))
         if self.terms.loop is not None:
-            fix = "propose it (modelsel gate propose)"
-            raise RefusedError(Problem("MSEL-930", "a gate shows no score before it is closed", self.terms.name, fix))
-        answer = check_answer(
-            read_answer(predictions, largest_answer(self.terms)),
-            self.terms,
-            self.store.tokens(),
-            self.store.tokens("development"),
-        )
-        with locked(self.store.folder / "answers.lock"):
-            self.gate.findings.clear()
+            raise self.refusal("a gate shows no score before it is closed", "propose it (modelsel gate propose)")
+        answer = self.read(predictions, self.store.tokens("development"))
+        with self.turn():
             fresh = self.store.keep(answer.name, answer.outputs, {"asker": asker})
             try:
                 if self.terms.release == CLOSED:
@@ -142,19 +170,19 @@ class ExamSession:
                               sitting=Sitting(objection, self.store.answer), seen=self._seen(answer))  # fmt: skip
         result = self.gate.look(request)
         if result.refused is not None:
-            raise RefusedError(Problem("MSEL-930", result.refused, self.terms.name, "`modelsel exam status` says what is left"))
+            raise self.refusal(result.refused)
         return self._shown(result, answer, asker)
 
     def _handed_in(self, answer: Answer, asker: str, allow: Allow | None) -> Shown:
         """Record an answer whose score is computed only when the exam closes, and say so."""
         if self.closed:
-            raise RefusedError(Problem("MSEL-930", OVER, self.terms.name, "`modelsel exam board` shows what came out"))
+            raise self.refusal(OVER, "`modelsel exam board` shows what came out")
         before = self.handed()
         place = next((number for number, one in enumerate(before, 1) if one.digest == answer.name), None)
         if place is None:
             objection = next(self._objections(before, self.history(), asker, 0.0, allow), "")
             if objection:
-                raise RefusedError(Problem("MSEL-930", objection, self.terms.name, "`modelsel exam status` says what is left"))
+                raise self.refusal(objection)
             self.gate.say({"exam": self.terms.id, "what": "handed in", "asker": asker, "handed": answer.name})
         said = f"answer {place or len(before) + 1} is on record; nothing is shown before the exam is closed"
         return Shown(self.terms.id, asker, answer.name, said, None, place is not None, n=len(self.store.sealed), release=CLOSED)
@@ -201,21 +229,15 @@ class ExamSession:
 
     def _shown(self, result: TestResult, answer: Answer, asker: str) -> Shown:
         """Gather the answer of a look from the ledger, as its asker may see it. Another exam may have made it."""
-        made = [look for look in reversed(self.history()) if look.facts.look == result.look]
+        made = self.look_made(result)
         if not result.replay:
-            about = {"testset": self.terms.testset, "look": str(result.look), "metric": self.terms.measure["kind"]}
-            tag_open_run({f"modelsel.{name}": said for name, said in about.items()})
+            self.tag_run(result.look, self.terms.measure["kind"])
         look = next((look for look in made if is_answer(look, self.terms.id)), made[0])
         symbol = str(look.answer.symbol)
         return Shown(
             self.terms.id, asker, answer.name, sentence(result, symbol, self.terms), result.look, result.replay, result.score,
             result.errors, result.n, result.interval, result.level, result.price, result.spent, result.release,
         )  # fmt: skip
-
-    @property
-    def noticed(self) -> tuple[Finding, ...]:
-        """The findings of the last answer."""
-        return tuple(self.gate.findings)
 
 
 def largest_answer(terms: Terms) -> int:
@@ -256,7 +278,7 @@ def sentence(result: TestResult, symbol: str, terms: Terms) -> str:
     return f"{said}{limits}{again}"
 
 
-def _problems(asker: str, forecast: tuple[float, float] | None) -> Iterator[Problem]:
+def answer_problems(asker: str, forecast: tuple[float, float] | None = None) -> Iterator[Problem]:
     """Yield a problem for a name or a forecast that is not well formed."""
     if not NAME.fullmatch(asker):
         yield Problem("MSEL-931", f"not a name: {asker[:40]!r}", "--as", "use letters, digits, and . @ + - _, up to 64")

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from modelsel.core.errors import ConfigurationError, LedgerError, Problem, StoreError
 from modelsel.core.fingerprint import canonical
-from modelsel.core.types import Booleans, ClassTask, Floats, NumberTask, Outputs, Sealed, Task, sealed_unread
+from modelsel.core.types import Booleans, ClassTask, Floats, Integers, NumberTask, Outputs, Sealed, Strings, Task, sealed_unread
 from modelsel.examination.terms import FILE, Terms, read_terms
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.home import Home, write_whole
@@ -75,11 +75,11 @@ class Store:
         write_whole(self.folder / PRIVATE, json.dumps({"ledger": ledger, "salt": salt}).encode())
 
     @cached_property
-    def _arrays(self) -> dict[str, Any]:
+    def _arrays(self) -> dict[str, NDArray[Any]]:
         with np.load(self.folder / "rows.npz", allow_pickle=False) as stored:
             return {name: stored[name] for name in stored.files}
 
-    def tokens(self, side: str = "questions") -> Any:
+    def tokens(self, side: str = "questions") -> Strings:
         """The tokens of the rows of one side, in their order."""
         return self._arrays[f"{side}.tokens"]
 
@@ -197,7 +197,7 @@ def judged_digest(development: Task, judges: Booleans, salt: str) -> str:
     return state.hexdigest()
 
 
-def commit(store: Store, target: NDArray[Any], tokens: Any) -> str:
+def commit(store: Store, target: NDArray[Any], tokens: Strings) -> str:
     """Write the labels, encrypted to the examiner's key with 32 random bytes; the commitment to both."""
     salt = os.urandom(32)
     raw = canonical({"salt": salt.hex(), "labels": dict(zip(tokens.tolist(), target.tolist()))}).encode()
@@ -226,7 +226,7 @@ def pack_arrays(arrays: Mapping[str, Any]) -> bytes:
     return stream.getvalue()
 
 
-def reorder(task: Task, order: Any) -> Task:
+def reorder(task: Task, order: Integers) -> Task:
     """Rows of a task in another order, numbered by it."""
     return replace(task.take(order), rows=np.arange(len(order)))
 

@@ -8,7 +8,7 @@ from typing import Any
 from modelsel.core.errors import RefusedError
 from modelsel.core.outcome import TestResult
 from modelsel.core.selection import Assessed
-from modelsel.core.types import Feature, Outputs, Table
+from modelsel.core.types import Feature, Outputs, Strings, Table
 from modelsel.dataset.tables.prediction_rows import read_like
 from modelsel.examination.sit import ExamSession, Shown
 
@@ -39,7 +39,7 @@ def sit(
                           policy.release, refused=refused, **_counted(exam))  # fmt: skip
 
 
-def _known_answers(exam: ExamSession, assessed: Assessed | None, outputs: Outputs) -> Iterator[tuple[Any, Outputs]]:
+def _known_answers(exam: ExamSession, assessed: Assessed | None, outputs: Outputs) -> Iterator[tuple[Strings, Outputs]]:
     """Tokens of the development rows with what was said of them out of fold; none where a row, or the scores, are missing."""
     tokens = exam.store.tokens("development")
     if assessed is None or len(assessed.truth) != len(tokens):  # rows of rare classes may have been left out
@@ -50,7 +50,7 @@ def _known_answers(exam: ExamSession, assessed: Assessed | None, outputs: Output
         yield tokens, Outputs(assessed.predicted[:1], assessed.scores[:1])
 
 
-def _columns(exam: ExamSession, tokens: Any, outputs: Outputs, classes: tuple[str, ...]) -> dict[str, Any]:
+def _columns(exam: ExamSession, tokens: Strings, outputs: Outputs, classes: tuple[str, ...]) -> dict[str, Any]:
     """Columns of an answer."""
     said = outputs.predicted[0].tolist()
     columns = {exam.terms.token: tokens, "prediction": [classes[code] for code in said] if classes else said}

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.types import Booleans, Integers
-from modelsel.forest.forest_tree import ForestTree, LeafWeights
+from modelsel.forest.forest_tree import ForestTree, LeafWeights, NodeLists
 from modelsel.forest.growth import ForestData, ForestGrowth
 from modelsel.forest.plain import grow as grow_plainly
 from modelsel.forest.plain import rows_of as plain_rows
@@ -17,6 +17,8 @@ from modelsel.kernels.compiler import function_of, load
 
 def grow_tree(ground: ForestData, growth: ForestGrowth, number: int) -> ForestTree:
     """Tree `number` of a forest. Raises `stop.Stopped` when the stop flag is set meanwhile."""
+    if ground.second is not None:
+        return _of_two_classes(grow_tree(ground.as_numbers, growth, number))
     times, honest = drawn_rows(ground, growth, number)
     growing = np.where(honest, 0, times) if honest is not None else times
     used = np.asarray(np.bincount(ground.rows, growing, len(ground.task)), np.float64)
@@ -30,6 +32,17 @@ def grow_tree(ground: ForestData, growth: ForestGrowth, number: int) -> ForestTr
         return tree
     with np.errstate(over="ignore"):  # squares of numbers of 1e200 are infinite
         return replace(tree, gains=tree.gains / ground.numbers.unit / ground.numbers.unit)
+
+
+def _of_two_classes(tree: ForestTree) -> ForestTree:
+    """Class weights in the place of sums of the second class; the Gini index is twice the variance of its share."""
+    first, kind, weight = tree.leaves
+    sums = np.zeros((len(first) - 1, 2))
+    sums[np.repeat(np.arange(len(sums)), np.diff(first)), kind] = weight
+    second, whole = sums.T
+    lists = NodeLists.from_dense(np.column_stack([whole - second, second]))
+    first = np.r_[lists.start, len(lists.classes)].astype(np.int32)
+    return replace(tree, gains=2.0 * tree.gains, leaves=LeafWeights(first, lists.classes, lists.weights))
 
 
 def drawn_rows(ground: ForestData, growth: ForestGrowth, number: int) -> tuple[Integers, Booleans | None]:
@@ -58,7 +71,8 @@ def _compiled(
         ground.ranked.codes, ground.ranked.levels, ground.nominal, values, first, ground.target, used * ground.weights, rows,
         ground.two_valued, ground.slots, int(ground.ranked.known), ground.table, ground.fused, ground.scale, goodness,
         rows_kernel.root(np.uint64(ground.seed), number), growth.features, growth.min_leaf, growth.nominal, int(growth.apart),
-        int(growth.random), ground.width, NOTHING if ground.numbers is None else used * ground.numbers.v, stop.FLAG,
+        int(growth.random), ground.width, NOTHING if ground.numbers is None else used * ground.numbers.v,
+        np.array(growth.signs, np.int64), stop.FLAG,
     )  # fmt: skip
     return ForestTree(nodes, thresholds, gains, LeafWeights(first_of, held, weights), marks, ground.width)
 

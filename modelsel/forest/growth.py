@@ -1,7 +1,8 @@
 """Settings that growing a forest depends on, and none that can be read off a grown one."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ class ForestGrowth:
     min_leaf: float
     nominal: int
     apart: bool  # rows of missing value follow the larger branch; else the better one
+    signs: tuple[int, ...] = ()  # per feature: answers may only rise (1) or fall (−1) with it, or both (0); none: all both
 
 
 SUMS, FEWEST = 52, 6  # binary digits of sums, which floats hold exactly, and of rows at least
@@ -66,9 +68,17 @@ class NumberTarget:
         v *= weights
         if (weights == np.floor(weights)).all():
             return cls(target, v, rank, weights, 1.0, largest)
-        steps = 2.0 ** (SUMS - math.ceil(math.log2(most)))
         parts = 2.0 ** math.floor(SUMS - math.log2(len(rows) * max(float(np.abs(v).max()), 2.0**-FEWEST)))
-        return cls(target, np.rint(v * parts), rank, np.rint(weights * steps) / steps, parts, largest)
+        return cls(target, np.rint(v * parts), rank, _rounded(weights, most), parts, largest)
+
+    @classmethod
+    def of_second_class(cls, task: ClassTask, rows: Integers) -> "NumberTarget":
+        """1 for rows of the second class, 0 for others: sums are weights of that class."""
+        weights, known = np.zeros(len(task)), np.unique(rows)
+        weights[known] = task.row_weights[known]
+        weights, second = _rounded(weights, max(float(len(rows) * weights.max()), 2.0)), task.target == 1
+        target = WholeTarget(second[known].astype(np.int64), 0.0, 0.0, 1.0)
+        return cls(target, weights * second, second.astype(np.int32), weights, 1.0, 1.0)
 
     @property
     def unit(self) -> float:
@@ -97,6 +107,14 @@ class NumberTarget:
     def ballot(self) -> "NumberBallot":
         """How votes are read."""
         return NumberBallot(self.whole.base, self.whole.centre, self.whole.scale, self.fine)
+
+
+def _rounded(weights: Floats, most: float) -> Floats:
+    """Weights whose sums, `most` at most, are exact."""
+    if (weights == np.floor(weights)).all():
+        return weights
+    steps = 2.0 ** (SUMS - math.ceil(math.log2(most)))
+    return np.asarray(np.rint(weights * steps) / steps)
 
 
 @dataclass(frozen=True)
@@ -133,21 +151,32 @@ class ForestData:
     two_valued: NDArray[np.uint64]  # rows × words: bit `slot` tells whether the lower of a feature's two values is there
     slots: Integers  # per feature; −1 where it has more values, or missing ones
     numbers: NumberTarget | None = None  # where the target is a number
+    second: NumberTarget | None = None  # of two classes whose trees are held to directions, which grow by the second's share
 
     @classmethod
     def of(cls, task: ClassTask | NumberTask, rows: Integers, growth: ForestGrowth, seed: int) -> "ForestData":
         """Rank the rows that have weight, and look up the terms of the criterion."""
         rows = rows[task.row_weights[rows] > 0]
-        weights, numbers = task.row_weights, None
+        weights, numbers, second = task.row_weights, None, None
         if isinstance(task, NumberTask):
             numbers = NumberTarget.of(task, rows)
-            weights = numbers.weights
+        elif growth.signs:
+            second = NumberTarget.of_second_class(task, rows)
+        exact = numbers or second
+        if exact is not None:
+            weights = exact.weights
             rows = rows[weights[rows] > 0]
         fused = int(growth.criterion.fused) if numbers is None else SQUARES
         table, scale = _terms(fused, weights[rows])
         nominal = np.array([feature.kind == "nominal" for feature in task.features], np.uint8)
         ranked = columns(task)
-        return cls(task, rows, ranked, nominal, weights, table, scale, fused, seed, *_bits(ranked, nominal), numbers)
+        return cls(task, rows, ranked, nominal, weights, table, scale, fused, seed, *_bits(ranked, nominal), numbers, second)
+
+    @cached_property
+    def as_numbers(self) -> "ForestData":
+        """The same of two classes, the second's share being the target."""
+        assert self.second is not None
+        return replace(self, numbers=self.second, second=None, fused=SQUARES, table=np.zeros(1), scale=1.0)
 
     @property
     def width(self) -> int:

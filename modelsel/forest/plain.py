@@ -30,6 +30,7 @@ class PlainSearch:
     ground: ForestData
     growth: ForestGrowth
     used: Floats
+    bounds: tuple[float, float] = (-inf, inf)  # of the node that is searched: between them means of branches lie
 
     @cached_property
     def weight(self) -> Floats:
@@ -52,8 +53,32 @@ class PlainSearch:
 
     def middle(self, rows: NDArray[np.generic]) -> float:
         """The whole number nearest to the mean."""
-        whole, weight = self.counts(rows)[:2]
-        return float(np.rint(whole / weight)) if self.ground.numbers is not None else 0.0
+        if self.ground.numbers is None or (self.growth.signs and not self._whole):
+            return 0.0
+        return float(np.rint(self.mean(rows)))
+
+    def mean(self, rows: NDArray[Any]) -> float:
+        """The mean that a leaf of these rows would say."""
+        whole, weight = self.counts(rows)[:2].tolist()
+        return float(whole / weight)
+
+    @cached_property
+    def _whole(self) -> bool:
+        return bool((self.weight == np.floor(self.weight)).all())
+
+    def _keeps(self, feature: int, one: NDArray[Any], other: NDArray[Any]) -> bool:
+        """Say whether the means of two branches keep to the bounds and to the direction of a feature."""
+        means = self.mean(one), self.mean(other)
+        within = min(means) >= self.bounds[0] and max(means) <= self.bounds[1]
+        return within and self.growth.signs[feature] * (means[1] - means[0]) >= 0
+
+    def bounds_below(self, feature: int, one: NDArray[Any], other: NDArray[Any]) -> list[tuple[float, float]]:
+        """The bounds of both branches: the middle of their means parts them."""
+        sign, (low, high) = self.growth.signs[feature] if self.growth.signs else 0, self.bounds
+        if not sign:
+            return [self.bounds] * 2
+        middle = self.mean(one) / 2.0 + self.mean(other) / 2.0
+        return [(low, min(high, middle)), (max(low, middle), high)][::sign]
 
     def goodness(self, rows: NDArray[Any], first: Booleans, second: Booleans) -> float:
         """What a test is worth that divides those of some rows that are known."""
@@ -117,6 +142,10 @@ class PlainSearch:
         if first.sum() < self.growth.min_leaf or second.sum() < self.growth.min_leaf:
             return None
         to = side if side >= 0 else int(self.weight[rows[first]].sum() < self.weight[rows[second]].sum())
+        if self.growth.signs:
+            goes = second | (~known if to else np.zeros(len(rows), bool))
+            if not self._keeps(feature, rows[~goes], rows[goes]):
+                return None
         return self.goodness(rows, first, second), feature, inside, to, threshold, at
 
     def _all(self, feature: int, rows: NDArray[np.generic], present: NDArray[np.generic], apart: bool) -> list[list[Asked]]:
@@ -196,17 +225,15 @@ def grow(
 ) -> ForestTree:  # fmt: skip
     """Tree `number`, on distinct rows of the task, each `used` so many times."""
     grower = _Grower(PlainSearch(ground, growth, used))
-    pending = [(np.asarray(rows), -1, 0, word(ground.seed ^ OF_TREE, number))]
+    pending = [(np.asarray(rows), -1, 0, word(ground.seed ^ OF_TREE, number), grower.search.bounds)]
     while pending:
-        here, above, depth, key = pending.pop()
+        here, above, depth, key, grower.search.bounds = pending.pop()
         node = grower.node(here, above)
         if len(here) >= least_rows and (most_depth is None or depth < most_depth):
             sides = grower.divide(node, here, key)
             if sides is not None:
-                pending += [
-                    (sides[1], node, depth + 1, word(key ^ OF_SIDE, 1)),
-                    (sides[0], node, depth + 1, word(key ^ OF_SIDE, 0)),
-                ]
+                bounds = grower.search.bounds_below(grower.nodes[node][COLUMN], *sides)
+                pending += [(sides[k], node, depth + 1, word(key ^ OF_SIDE, k), bounds[k]) for k in (1, 0)]
     return grower.tree()
 
 

@@ -7,14 +7,14 @@ every number of trees, limit, pruning strength and way of voting, exactly as a f
 Breiman 1996, *Bagging predictors*; Breiman 2001, *Random forests*; Geurts, Ernst & Wehenkel 2006, *Extremely randomized trees*.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import log2, sqrt
 from typing import Any, ClassVar
 
 import numpy as np
 
-from modelsel.core.spec import kind_of, number, one_of, part, plain, resolved, whole
+from modelsel.core.spec import kind_of, number, one_of, optional, part, plain, resolved, whole
 from modelsel.core.types import BOTH_TASKS, AnyTask, ClassTask, Description, Integers, NumberTask, Table, TaskKind
 from modelsel.forest.growth import ALL, BOOTSTRAP, MOST_TREES, NOMINAL, SUBSAMPLE, ForestData, ForestGrowth
 from modelsel.kernels.layout import GENERAL
@@ -25,6 +25,7 @@ from modelsel.learner.forests.number_model import restore as restore_numbers
 from modelsel.learner.forests.path import ForestPath
 from modelsel.learner.forests.quantiles import QuantileForestModel
 from modelsel.learner.forests.quantiles import restore as restore_quantiles
+from modelsel.learner.trees import directions
 from modelsel.learner.trees.leaf import MEAN, MEDIAN, QUANTILE, Leaf
 from modelsel.learner.trees.number_model import READS_CLASSES, SQUARED
 from modelsel.tree.growing.growth import same
@@ -59,12 +60,20 @@ class Forest(BaseLearner):
     pruner: Any = part("pruner", "unpruned")
     leaf: Leaf = plain(Leaf())
 
+    monotone: Mapping[str, str] | tuple[tuple[str, str], ...] | None = optional(
+        help="of numbers and two classes: {column: increasing or decreasing}, by squared error or gini alone"
+    )
+
     unit: ClassVar[str] = "leaves"
     reads: ClassVar[tuple[TaskKind, ...]] = BOTH_TASKS
     holds_gil: ClassVar[bool] = False
     no_training_error: ClassVar[str] = (
         "a forest would send every analysis row down every tree for it, and says little there: most trees have seen the row"
     )
+
+    def __post_init__(self) -> None:
+        """Sort directions by column."""
+        object.__setattr__(self, "monotone", directions.in_order(self.monotone))
 
     @property
     def in_every_bag(self) -> bool:
@@ -76,11 +85,12 @@ class Forest(BaseLearner):
         return {
             "kind": "forest", "criterion": resolved(self.criterion), "features": self.features, "rows": self.rows,
             "cuts": self.cuts, "honest": self.honest, "nominal": self.nominal, "missing": self.missing,
-            "min_leaf": self.min_leaf,
+            "min_leaf": self.min_leaf, **({} if self.monotone is None else {"monotone": self.monotone}),
         }  # fmt: skip
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
         """Yield what is wrong with the settings, the criterion and the pruner."""
+        yield from self._problems_with_monotone(task) if self.monotone is not None else ()
         if isinstance(task, NumberTask):
             yield from self._problems_with_numbers()
             return
@@ -109,6 +119,16 @@ class Forest(BaseLearner):
         yield from (f"{name} {READS_CLASSES}: leave it out" for name in ABOUT_CLASSES if own[name] != usual[name])
         if self.trees > MOST_TREES:
             yield f"a forest of numbers has {MOST_TREES} trees at most, not {self.trees}: their sum is exact up to there"
+
+    def _problems_with_monotone(self, task: Table | None) -> Iterable[str]:
+        """Yield why answers cannot be held to rise or fall with columns."""
+        yield from directions.problems(self.monotone, task)
+        if kind_of(self.criterion) not in SQUARED:
+            yield f"monotone holds trees by squared error: use criterion=variance or gini, not {kind_of(self.criterion)}"
+        if self.honest:
+            yield "monotone holds what leaves say of the rows that grew them: set honest=0"
+        if self.leaf.score != "frequency" or self.leaf.statistic not in (None, MEAN):
+            yield "monotone holds what leaves say of their rows: leave leaf.score and leaf.statistic out"
 
     def _problems_with_leaves(self) -> Iterable[str]:
         """Yield what is wrong with what leaves say of numbers."""
@@ -152,7 +172,7 @@ class Forest(BaseLearner):
             size = max(1, round(float(self.rows) * int((task.row_weights[rows] > 0).sum())))
         return ForestGrowth(
             self.criterion, _looked_at(self.features, len(task.features)), how, size, self.honest, self.cuts == "random",
-            float(self.min_leaf), NOMINAL[self.nominal], self.missing == "majority",
+            float(self.min_leaf), NOMINAL[self.nominal], self.missing == "majority", directions.signs(self.monotone, task),
         )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from modelsel.core.spec import kind_of, number, one_of, optional, part, plain, resolved, whole
 from modelsel.core.types import BOTH_TASKS, AnyTask, ClassTask, Description, Floats, Integers, NumberTask, Table, TaskKind
 from modelsel.learner.base import BaseLearner
+from modelsel.learner.trees import directions
 from modelsel.learner.trees.leaf import DEVIANCE, MEAN, SQUARES, Leaf, Loss
 from modelsel.learner.trees.model import TreeModel, restore
 from modelsel.learner.trees.number_model import READS_CLASSES, SQUARED, NumberTreeModel, restore_numbers
@@ -30,7 +31,6 @@ from modelsel.tree.structure.evidence import PruningData
 BY_SURROGATES = ("surrogate", BY_COUNT)
 # A training row goes where it would go when predicted.
 CERTAIN = ("node_mode", "branch", *BY_SURROGATES)
-DIRECTIONS = {"increasing": 1, "decreasing": -1}
 ABOUT_CLASSES = ("min_leaf_rule", "purity", "significance", "costs")
 SURROGATES_NEED_TWO = "surrogates mimic tests of two branches; use splits.nominal=equality or subset, or another missing policy"
 
@@ -87,9 +87,7 @@ class Tree(BaseLearner):
     def __post_init__(self) -> None:
         """Bring settings into one form: costs as tuples of floats, directions sorted by column."""
         object.__setattr__(self, "costs", tuple(tuple(float(cost) for cost in row) for row in self.costs))
-        if self.monotone is not None:
-            pairs = self.monotone.items() if isinstance(self.monotone, Mapping) else self.monotone
-            object.__setattr__(self, "monotone", tuple(sorted((str(name), str(way)) for name, way in pairs)) or None)
+        object.__setattr__(self, "monotone", directions.in_order(self.monotone))
 
     def fit_key(self) -> dict[str, object]:
         """Return the settings that growing depends on."""
@@ -197,17 +195,11 @@ class Tree(BaseLearner):
 
     def _problems_with_monotone(self, task: Table | None) -> Iterable[str]:
         """Yield why answers cannot be held to rise or fall with columns."""
-        assert self.monotone is not None
-        for name, way in dict(self.monotone).items():
-            if way not in DIRECTIONS:
-                yield f"monotone.{name} is increasing or decreasing, not {way!r}"
-            if task is not None and name not in [one.name for one in task.features if one.kind != "nominal"]:
-                yield f"monotone.{name}: there is no such column of numbers or ranks"
+        yield from directions.problems(self.monotone, task)
         if kind_of(self.criterion) not in SQUARED:
             yield f"monotone holds trees by squared error: use criterion=variance or gini, not {kind_of(self.criterion)}"
-        if isinstance(task, ClassTask) and len(task.classes) != 2:
-            yield f"monotone is of numbers and of two classes, and these are {len(task.classes)}"
-        if self.missing in (*BY_SURROGATES, "class_mode"):
+        asks_another = self.missing in BY_SURROGATES and task is not None and not columns(task).complete
+        if asks_another or self.missing == "class_mode":
             yield f"monotone: missing={self.missing} may ask another column in its place; use branch, node_mode or fractional"
         yield from self._problems_with_monotone_leaves()
 
@@ -266,15 +258,12 @@ class Tree(BaseLearner):
         """True where the pruner's strength is left open (`alpha: path`); `TreePath.members` names the candidates."""
         return bool(getattr(self.pruner, "is_family", False))
 
-    def _signs(self, task: AnyTask) -> tuple[int, ...]:
-        """Per feature whether answers may only rise (1) or fall (−1) with it; nothing where all of them may do both."""
-        ways = dict(self.monotone or ())
-        return tuple(DIRECTIONS.get(ways.get(one.name, ""), 0) for one in task.features) if ways else ()
-
     def _growth(self) -> dict[str, Any]:
-        """Return the growing settings as keywords."""
+        """Return the growing settings as keywords. Beside directions no column stands in for another."""
+        missing = "surrogate" if self.missing == BY_COUNT else self.missing
         return {
-            "missing": "surrogate" if self.missing == BY_COUNT else self.missing, "by_count": self.missing == BY_COUNT,
+            "missing": "node_mode" if self.monotone is not None and missing == "surrogate" else missing,
+            "by_count": self.missing == BY_COUNT,
             "nominal": self.splits.nominal, "threshold": self.splits.threshold,
             "min_leaf": float(self.min_leaf), "min_leaf_rule": self.min_leaf_rule,
         }  # fmt: skip
@@ -284,7 +273,7 @@ class Tree(BaseLearner):
         if isinstance(task, NumberTask):
             return self._number_path(task, rows, rng, growth)
         growing, pruning = held_back(task, rows, self.pruner.fit_key().get("share"), rng)
-        signs = self._signs(task)
+        signs = directions.signs(self.monotone, task)
         tree = grow_two_classes(task, growing, growth, signs) if signs else grow(task, growing, self.criterion, growth)
         weights, counts = task.row_weights, None
         if pruning is not None:
@@ -298,7 +287,7 @@ class Tree(BaseLearner):
     def _number_path(self, task: NumberTask, rows: Integers, rng: np.random.Generator, growth: GrowthParams) -> NumberTreePath:
         """The same of a target that is a number."""
         growing, pruning = held_back(task, rows, self.pruner.fit_key().get("share"), rng)
-        tree = grow_numbers(task, growing, growth, self.criterion.number_loss, self._signs(task))
+        tree = grow_numbers(task, growing, growth, self.criterion.number_loss, directions.signs(self.monotone, task))
         weight, numbers = None, None
         if pruning is not None:
             sent = route(tree, task, pruning)

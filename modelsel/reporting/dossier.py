@@ -3,10 +3,11 @@
 Facts are sentences made of the files of a run, nothing else: what the record does not say is left to the author.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
+from itertools import islice
 from typing import Any, Literal
 
 from modelsel.core.outcome import StudySummary
@@ -23,6 +24,8 @@ STUDY, DETAILS, CONFIG, CANDIDATES, EXPLANATION = (
 SHOWN = 12  # features, entries or findings that a sentence names
 DUPLICATES = ("DUPLICATE_ROWS", "REPEATED_IDS", "G030", "G031", "G032")
 LEAKS = ("DETERMINES_TARGET", "EQUALS_TARGET", "ID_LIKE_COLUMN", "INDEX_COLUMN")
+OTHERS = ("G0", "MSEL", "R0")  # codes of what is found elsewhere than in the table
+GRAVE = ("medium", "high", "critical")
 LEFT_OUT = ("ROWS_LEFT_OUT", "RARE_CLASS", "ALL_MISSING_COLUMN", "CONSTANT_COLUMN", "TIME_COLUMN")
 
 
@@ -167,9 +170,15 @@ class Record:
         self.explanation: Mapping[str, Any] = folder.explanation()
 
     def fact(self, name: str) -> Fact | None:
-        """A fact by its name."""
-        make: Callable[[Record], Fact | None] = FACTS[name]
-        return make(self)
+        """A fact by its name; None where the record does not say."""
+        where, sentence = FACTS[name]
+        text = sentence(self)
+        return None if text is None else Fact(text, where)
+
+    @property
+    def tested(self) -> bool:
+        """Whether rows were sealed for a test."""
+        return bool(self.outcome.task["test_rows"])
 
     @property
     def parameters(self) -> Mapping[str, object]:
@@ -189,12 +198,22 @@ class Record:
         found: list[Mapping[str, object]] = self.details.get("audit", {}).get("test_sets", [])
         return found
 
-    def findings(self, *begins: str) -> list[Mapping[str, Any]]:
-        """Findings of the study, by the beginnings of their codes."""
-        return [one for one in self.outcome.extra.get("findings", ()) if one["code"].startswith(begins or ("",))]
+    @property
+    def findings(self) -> Sequence[Mapping[str, Any]]:
+        """The findings of the study."""
+        found: Sequence[Mapping[str, object]] = self.outcome.extra.get("findings", ())
+        return found
+
+    def found(self, *begins: str) -> str:
+        """What findings say, by the beginnings of their codes."""
+        return _said(one for one in self.findings if one["code"].startswith(begins))
+
+    def settings(self, *names: str) -> str:
+        """Settings of the chosen candidate by the last part of their names, in words."""
+        return _listed({name: value for name, value in self.parameters.items() if name.split(".")[-1] in names})
 
 
-# Facts.
+# What the record says, in sentences; None where it does not say.
 
 
 def _listed(settings: Mapping[str, object]) -> str:
@@ -202,228 +221,121 @@ def _listed(settings: Mapping[str, object]) -> str:
     return ", ".join(f"{name}={value}" for name, value in settings.items() if value not in (None, [], {}, ""))
 
 
-def _said(found: list[Mapping[str, object]], otherwise: str) -> str:
-    """What findings say, or that there is none."""
-    return "; ".join(f"{one['code']}: {one['message']}" for one in found[:SHOWN]) or otherwise
+def _said(findings: Iterable[Mapping[str, object]]) -> str:
+    """What findings say."""
+    return "; ".join(f"{one['code']}: {one['message']}" for one in islice(findings, SHOWN))
 
 
-def _data(record: Record) -> Fact:
-    said = _listed(record.config["dataset"])
-    return Fact(f"The table {record.outcome.task['name']} was read as {said}.", f"{CONFIG}, dataset")
+def _words(name: str) -> str:
+    return name.replace("_", " ")
 
 
-def _fingerprint(record: Record) -> Fact:
-    said = f"Its rows have the fingerprint {record.outcome.task['fingerprint']}, whatever the file is called."
-    return Fact(said, f"{STUDY}, task.fingerprint")
-
-
-def _software(record: Record) -> Fact:
+def _software(record: Record) -> str:
     commit = record.details.get("commit")
     own = f"; the project's own code at commit {commit}" if commit else ""
-    return Fact(f"Computed with modelsel {record.outcome.modelsel}{own}.", f"{STUDY}, modelsel; {DETAILS}, commit")
+    return f"Computed with modelsel {record.outcome.modelsel}{own}."
 
 
-def _specification(record: Record) -> Fact:
-    return Fact(f"The whole configuration has the identity {record.outcome.spec_id}.", f"{STUDY}, spec_id; {CONFIG}")
-
-
-def _environment(record: Record) -> Fact | None:
+def _environment(record: Record) -> str | None:
     known = record.details.get("environment")
     said = ", ".join(f"{name} {value}" for name, value in known.items()) if known else ""
-    return Fact(f"{said}.", f"{DETAILS}, environment") if said else None
+    return f"{said}." if said else None
 
 
-def _seconds(record: Record) -> Fact:
-    return Fact(f"The study took {record.outcome.seconds['total']:.0f} seconds.", f"{STUDY}, seconds")
-
-
-def _files(record: Record) -> Fact:
-    """Name the files of the run."""
-    said = (
-        f"{record.outcome.folder} has configuration, candidates, losses, journal, model and report; a page says what each is."
-    )
-    return Fact(said, "docs/run_files.md")
-
-
-def _command(record: Record) -> Fact | None:
+def _command(record: Record) -> str | None:
     words = record.details.get("command")
-    return Fact(f"It was made by `{' '.join(words)}`, seed {record.outcome.seed}.", f"{DETAILS}, command") if words else None
+    return f"It was made by `{' '.join(words)}`, seed {record.outcome.seed}." if words else None
 
 
-def _replay(record: Record) -> Fact:
-    said = f"`modelsel audit {record.outcome.folder}` recomputes the choice from the scores of all candidates."
-    return Fact(said, f"{CANDIDATES}, {CONFIG}")
-
-
-def _kind(record: Record) -> Fact:
-    """Say what kind of study it is."""
-    held = "development alone"
-    if record.outcome.task["test_rows"]:
-        held = "development, and evaluation on rows of the same table that were sealed"
-    return Fact(f"A study of prediction by machine learning: {held}.", f"{STUDY}, task, test")
-
-
-def _target(record: Record) -> Fact:
+def _target(record: Record) -> str:
     """Name the target and what it is."""
     task = record.outcome.task
     name = record.config["dataset"].get("target") or "that of the table"
     what = f"a number{' in ' + str(task['measured_in']) if task.get('measured_in') else ''}"
     if "classes" in task:
         what = f"one of {len(task['classes'])} classes"
-    return Fact(f"The target is {name}, {what}.", f"{CONFIG}, dataset.target; {STUDY}, task")
+    return f"The target is {name}, {what}."
 
 
-def _distribution(record: Record) -> Fact | None:
+def _distribution(record: Record) -> str | None:
     """Tell the shares of the classes."""
     classes = record.data.get("classes")
     if not classes:
         return None
     total = sum(one["rows"] for one in classes)
     said = ", ".join(f"{one['name']} {one['rows']:,} ({one['rows'] / total:.1%})" for one in classes[:SHOWN])
-    return Fact(f"Classes of the development rows: {said}.", f"{DETAILS}, data.classes")
+    return f"Classes of the development rows: {said}."
 
 
-def _rows(record: Record) -> Fact:
-    task = record.outcome.task
-    said = f"{task['rows']:,} rows: {task['development_rows']:,} to develop on, {task['test_rows']:,} sealed for the test."
-    return Fact(said, f"{STUDY}, task")
-
-
-def _suffices(record: Record) -> Fact | None:
+def _suffices(record: Record) -> str | None:
     """Tell the bound for all candidates at once."""
     choices = next((one["choices"] for one in record.test_sets if one.get("choices")), None)
     if choices is None:
         return None
     many = f"With {choices['candidates']:,} candidates on {choices['rows']:,} rows"
-    return Fact(f"{many} all error rates are within ±{choices['bound']:.3f} at once (95 %).", f"{DETAILS}, audit")
+    return f"{many} all error rates are within ±{choices['bound']:.3f} at once (95 %)."
 
 
-def _missing(record: Record) -> Fact | None:
+def _missing(record: Record) -> str | None:
     """Tell the gaps, by feature."""
     if "features" not in record.data:
         return None
     gaps = ", ".join(f"{one['name']} {one['missing']:.1%}" for one in record.data["features"][:SHOWN] if one["missing"])
-    said = f"{record.data['missing']:.1%} of the cells of the development rows are missing{': ' if gaps else ''}{gaps}."
-    return Fact(said, f"{DETAILS}, data.features")
+    return f"{record.data['missing']:.1%} of the cells of the development rows are missing{': ' if gaps else ''}{gaps}."
 
 
-def _missing_policy(record: Record) -> Fact:
-    """Tell how the chosen candidate treats gaps."""
-    own = {name: value for name, value in record.parameters.items() if name.split(".")[-1] in ("missing", "preparer", "steps")}
-    how = _listed(own) or "by its own rule, which its page tells"
-    said = f"The chosen {record.outcome.winner['learner']} treats missing values so: {how}."
-    return Fact(said, f"{STUDY}, winner.parameters")
-
-
-def _left_out(record: Record) -> Fact:
-    said = _said(record.findings(*LEFT_OUT), "no finding says that a row or a column of the table was left out")
-    return Fact(f"{_upper(said)}.", f"{STUDY}, findings")
-
-
-def _excluded(record: Record) -> Fact | None:
-    found = record.findings("ROWS_LEFT_OUT", "RARE_CLASS")
-    return Fact(f"Rows left out: {_said(found, '')}.", f"{STUDY}, findings") if found else None
-
-
-def _checks(record: Record) -> Fact:
-    found = [one for one in record.findings() if not one["code"].startswith(("G0", "MSEL", "R0"))]
-    said = _said(found, "nothing was found")
-    return Fact(f"The table was checked for odd rows, columns and cells: {said}.", f"{STUDY}, findings; docs/findings.md")
-
-
-def _preparation(record: Record) -> Fact:
+def _preparation(record: Record) -> str:
     """Tell the preparation of the chosen candidate."""
     names = ("preparer", "steps", "encoding", "scale", "normalise")
     said = _listed({name: value for name, value in record.parameters.items() if name.startswith(names)}) or "none"
     how = "what is fitted of it is fitted within each fold, on its analysis rows alone"
-    return Fact(f"Preparation in the chosen candidate: {said}; {how}.", f"{STUDY}, winner.parameters")
+    return f"Preparation in the chosen candidate: {said}; {how}."
 
 
-def _candidates(record: Record) -> Fact:
+def _candidates(record: Record) -> str:
     """Count the candidates, by what became of them."""
     counts = record.outcome.candidates
     learners = ", ".join([*dict.fromkeys(row.label for row in record.folder.candidates())][:SHOWN])
     said = f"{counts['declared']:,} candidates were declared, {counts['distinct']:,} of them distinct ({learners})"
     ended = f"{counts['failed']} failed, {counts['skipped']} were skipped"
-    return Fact(f"{said}; {ended}.", f"{STUDY}, candidates; {CANDIDATES}")
+    return f"{said}; {ended}."
 
 
-def _space(record: Record) -> Fact:
-    entries = ", ".join([*record.config["space"]][:SHOWN])
-    said = f"Every value of every hyper-parameter that was tried stands in the declared space ({entries})"
-    return Fact(f"{said}, with its scores.", f"{CONFIG}, space; {CANDIDATES}")
-
-
-def _folds(record: Record) -> Fact:
-    scheme = record.outcome.scheme
-    same = f"the same {plural(int(scheme['folds']), 'fold')} ({scheme['name']}, fingerprint {scheme['fingerprint']})"
-    return Fact(f"All candidates were judged on {same} of the development rows.", f"{STUDY}, scheme")
-
-
-def _fold_sizes(record: Record) -> Fact | None:
+def _fold_sizes(record: Record) -> str | None:
     """Tell the numbers of rows of the folds."""
     folds = record.details.get("folds")
     if not folds:
         return None
     fit, assess = ((min(folds[name]), max(folds[name])) for name in ("analysis", "assessment"))
-    said = f"Folds fit on {fit[0]:,} to {fit[1]:,} rows and assess {assess[0]:,} to {assess[1]:,}."
-    return Fact(said, f"{DETAILS}, folds")
+    return f"Folds fit on {fit[0]:,} to {fit[1]:,} rows and assess {assess[0]:,} to {assess[1]:,}."
 
 
-def _split(record: Record) -> Fact:
-    said = _listed(record.config["split"])
-    told = "Test rows were set aside and sealed in the ledger before anything was chosen"
-    return Fact(f"{told} ({said}).", f"{CONFIG}, split; `modelsel audit`")
-
-
-def _rule(record: Record) -> Fact:
-    rule, measure = (words.replace("_", " ") for words in (record.outcome.rule, record.outcome.measure))
-    return Fact(f"The rule “{rule}”, by {measure}, was declared beforehand.", f"{STUDY}, rule, measure")
-
-
-def _winner(record: Record) -> Fact:
-    winner = record.outcome.winner
-    said = f"Chosen: {winner.get('entry') or winner['learner']} {winner['id'][:8]} ({_listed(record.parameters)})."
-    return Fact(said, f"{STUDY}, winner")
-
-
-def _model(record: Record) -> Fact | None:
-    if not record.folder.model.is_dir():
-        return None
-    return Fact("The fitted model is on record; `modelsel export` writes it for other systems.", "model/")
-
-
-def _floor(record: Record) -> Fact | None:
+def _floor(record: Record) -> str | None:
     floors = record.outcome.extra.get("floor") or ()
     said = ", ".join(f"{one['learner']} {score(one['cv']['mean'])}" for one in floors)
-    return Fact(f"On the same folds: {said}.", f"{STUDY}, floor") if said else None
+    return f"On the same folds: {said}." if said else None
 
 
-def _looks(record: Record) -> Fact | None:
+def _looks(record: Record) -> str | None:
     """Count the looks."""
     if not record.test_sets:
         return None
     looks = [look for look in record.test_sets[0]["looks"] if not look["replay"]]
     codes = sorted({code for look in looks for code in look["flags"]})
     said = f"The ledger counted {plural(len(looks), 'look')} at the sealed rows when the study ended"
-    return Fact(f"{said}{' (findings ' + ', '.join(codes) + ')' if codes else ''}.", f"{DETAILS}, audit")
+    return f"{said}{' (findings ' + ', '.join(codes) + ')' if codes else ''}."
 
 
-def _duplicates(record: Record) -> Fact:
-    said = _said(record.findings(*DUPLICATES), "none was found")
-    return Fact(f"Copies, also between both sides, were looked for: {said}.", f"{STUDY}, findings")
-
-
-def _units(record: Record) -> Fact | None:
+def _units(record: Record) -> str | None:
     """Tell which rows belong together; None where each stands for itself."""
     task, groups = record.outcome.task, record.data.get("groups")
     if not task.get("unit") and not groups:
         return None
     said = f"Rows of one {task.get('unit') or 'group'} belong together ({task.get('units') or groups:,} of them)"
-    return Fact(f"{said}; folds and the test keep each whole.", f"{STUDY}, task.unit; {DETAILS}, data.groups")
+    return f"{said}; folds and the test keep each whole."
 
 
-def _features(record: Record) -> Fact | None:
+def _features(record: Record) -> str | None:
     """Name the features with their kinds."""
     features = record.data.get("features")
     if not features:
@@ -431,37 +343,25 @@ def _features(record: Record) -> Fact | None:
     count = int(record.outcome.task["features"])
     said = ", ".join(f"{one['name']} ({one['kind']})" for one in features[:SHOWN])
     more = f" and {count - SHOWN} more" if count > SHOWN else ""
-    return Fact(
-        f"{plural(count, 'feature')}: {said}{more}; quartiles or levels of each are on record.", f"{DETAILS}, data.features"
-    )
+    return f"{plural(count, 'feature')}: {said}{more}; quartiles or levels of each are on record."
 
 
-def _leaks(record: Record) -> Fact:
-    said = _said(record.findings(*LEAKS), "no column equals or settles the target, or looks like an id")
-    return Fact(f"Columns were checked: {said}.", f"{STUDY}, findings")
-
-
-def _measure(record: Record) -> Fact:
-    said = f"Candidates were compared by {record.outcome.measure.replace('_', ' ')}."
-    return Fact(said, f"{STUDY}, measure; docs/measures.md")
-
-
-def _measures(record: Record) -> Fact | None:
+def _measures(record: Record) -> str | None:
     values = [(name, value) for name, value in (record.outcome.winner.get("measures") or {}).items() if value is not None]
     said = ", ".join(f"{name.replace('_', ' ')} {score(value)}" for name, value in values[:SHOWN])
-    return Fact(f"Of the chosen one, cross-validated, also: {said}.", f"{STUDY}, winner.measures") if said else None
+    return f"Of the chosen one, cross-validated, also: {said}." if said else None
 
 
-def _estimate(record: Record) -> Fact:
+def _estimate(record: Record) -> str:
     """Tell the cross-validated score, and what it is after allowing for the choice."""
     cv, fixed = record.outcome.winner["cv"], record.outcome.winner.get("corrected")
     said = f"Cross-validated: {score(cv['mean'])}, standard error {score(cv['se'])}"
     if fixed:
         said += f"; {score(fixed['mean'])} {interval((fixed['low'], fixed['high']))} after allowing for the choice"
-    return Fact(f"{said}.", f"{STUDY}, winner.cv, winner.corrected")
+    return f"{said}."
 
 
-def _interval(record: Record) -> Fact | None:
+def _interval(record: Record) -> str | None:
     """Tell the score on the sealed rows, with its interval."""
     test = record.outcome.test
     if test is None or test.refused or test.score is None:
@@ -470,33 +370,31 @@ def _interval(record: Record) -> Fact | None:
     if test.interval:
         ends = f"{percent(test.level)} interval {interval(test.interval)}, valid for all looks together"
     name = (test.measure or record.outcome.measure).replace("_", " ")
-    return Fact(f"On {test.n:,} sealed rows: {name} {score(test.score)}, {ends}.", f"{STUDY}, test")
+    return f"On {test.n:,} sealed rows: {name} {score(test.score)}, {ends}."
 
 
-def _tests(record: Record) -> Fact:
+def _tests(record: Record) -> str:
     """Say which candidates cannot be told from the chosen one, and by what."""
     winner = record.outcome.winner
     how = "paired differences over folds, Holm-adjusted, 5 %"
     if winner.get("every_best") is not None:
         how = "a bootstrap of the rows, all candidates at once, the fold models taken as given, 95 %"
     same = plural(len(winner.get("indistinguishable", ())), "other candidate")
-    return Fact(f"{_upper(same)} cannot be told from the chosen one ({how}).", f"{STUDY}, winner.indistinguishable")
+    return f"{_upper(same)} cannot be told from the chosen one ({how})."
 
 
-def _imbalance(record: Record) -> Fact | None:
+def _imbalance(record: Record) -> str | None:
     """Tell the rarest class, and what was done about it."""
     classes = record.data.get("classes")
     if not classes:
         return None
     least = min(classes, key=lambda one: one["rows"])
     weights = "row weights were declared" if record.data.get("weighted") else "no row weights were declared"
-    names = ("calibrator", "threshold", "class_weight", "costs")
-    own = _listed({name: value for name, value in record.parameters.items() if name.split(".")[-1] in names})
-    said = f"The rarest class is {least['name']} with {least['rows']:,} rows; {weights}{'; ' + own if own else ''}."
-    return Fact(said, f"{DETAILS}, data.classes; {STUDY}, winner.parameters")
+    own = record.settings("calibrator", "threshold", "class_weight", "costs")
+    return f"The rarest class is {least['name']} with {least['rows']:,} rows; {weights}{'; ' + own if own else ''}."
 
 
-def _slices(record: Record) -> Fact | None:
+def _slices(record: Record) -> str | None:
     """Tell groups of rows with a higher error."""
     known = record.explanation.get("weak_slices")
     if not known or "slices" not in known:
@@ -504,66 +402,142 @@ def _slices(record: Record) -> Fact | None:
     weak = [one for one in known["slices"] if one["adjusted"] < 0.05]
     said = "; ".join(f"{one['slice']}: {one['wrong']} of {one['rows']} wrong" for one in weak[:SHOWN])
     told = said or "none is worse than the rest beyond chance"
-    return Fact(f"Groups of rows were searched for a higher error: {told}.", f"{EXPLANATION}, weak_slices")
+    return f"Groups of rows were searched for a higher error: {told}."
 
 
-def _output(record: Record) -> Fact:
+def _output(record: Record) -> str:
     """Say what the model returns."""
     if "classes" not in record.outcome.task:
-        return Fact("The model returns a number.", f"{STUDY}, task")
+        return "The model returns a number."
     threshold = record.parameters.get("threshold")
     how = f"threshold {threshold}" if threshold else "the class of the highest score, without a threshold of its own"
-    return Fact(f"The model returns a class, and a score for each; the class by {how}.", f"{STUDY}, winner.parameters")
+    return f"The model returns a class, and a score for each; the class by {how}."
 
 
-def _alike(record: Record) -> Fact | None:
+def _alike(record: Record) -> str | None:
     """Say how sealed rows differ from the others."""
     drawn = {"random": "drawn at random from one table", "group": "whole groups drawn at random from one table",
              "time": "the latest rows of one table"}.get(record.config["split"]["kind"])  # fmt: skip
     said = f"Sealed rows are {drawn}, with the columns, target and source of the development rows."
-    return Fact(said, f"{CONFIG}, split") if drawn and record.outcome.task["test_rows"] else None
+    return said if drawn and record.tested else None
 
 
-def _predictions(record: Record) -> Fact | None:
-    """Say how sealed rows were predicted."""
-    if record.outcome.test is None:
-        return None
-    said = "Sealed rows were predicted by the model fitted on all development rows, before a label was opened."
-    return Fact(said, "model/; docs/architecture.md")
-
-
-def _time(record: Record) -> Fact | None:
-    column = record.config["dataset"].get("time")
-    return Fact(f"Rows are ordered by {column}.", f"{CONFIG}, dataset.time") if column else None
-
-
-def _declared(record: Record) -> Fact:
+def _declared(record: Record) -> str:
     sealed = next((one["sealed"].get("at") for one in record.test_sets if one.get("sealed")), None)
     when = f"; the test rows were sealed on {str(sealed)[:10]}" if sealed else ""
-    return Fact(f"Space, folds, measure, rule and test stand in one file{when}.", f"{CONFIG}; {DETAILS}, audit")
+    return f"Space, folds, measure, rule and test stand in one file{when}."
 
 
-def _when(record: Record) -> Fact | None:
+def _when(record: Record) -> str | None:
     at = next((look["at"] for one in record.test_sets for look in one["looks"]), None)
     who = record.details.get("user") or "somebody"
-    return Fact(f"Tested on {str(at)[:10]} by {who}.", f"{DETAILS}, audit, user") if at else None
+    return f"Tested on {str(at)[:10]} by {who}." if at else None
 
 
-def _limits(record: Record) -> Fact | None:
-    return Fact(" ".join(NOT_SHOWN), "`modelsel audit`") if record.outcome.task["test_rows"] else None
-
-
-def _findings(record: Record) -> Fact:
-    found = [one for one in record.findings() if one["severity"] in ("medium", "high", "critical")]
-    return Fact(f"Findings of weight: {_said(found, 'none')}.", f"{STUDY}, findings")
-
-
-_MAKERS: tuple[Callable[[Record], Fact | None], ...] = (
-    _data, _fingerprint, _software, _specification, _environment, _seconds, _files, _command, _replay, _kind, _target,
-    _distribution, _rows, _suffices, _missing, _missing_policy, _left_out, _excluded, _checks, _preparation, _candidates,
-    _space, _folds,
-    _fold_sizes, _split, _rule, _winner, _model, _floor, _looks, _duplicates, _units, _features, _leaks, _measure, _measures,
-    _estimate, _interval, _tests, _imbalance, _slices, _output, _alike, _predictions, _time, _declared, _when, _limits,
-    _findings,
-)  # fmt: skip
-FACTS: Mapping[str, Callable[[Record], Fact | None]] = {made.__name__.removeprefix("_"): made for made in _MAKERS}
+Sentence = Callable[[Record], str | None]
+FACTS: Mapping[str, tuple[str, Sentence]] = {  # by the names of `reporting/checklists.py`: where it stands, what it says
+    "data": (f"{CONFIG}, dataset",
+             lambda run: f"The table {run.outcome.task['name']} was read as {_listed(run.config['dataset'])}."),
+    "fingerprint": (
+        f"{STUDY}, task.fingerprint",
+        lambda run: f"Its rows have the fingerprint {run.outcome.task['fingerprint']}, whatever the file is called."),
+    "software": (f"{STUDY}, modelsel; {DETAILS}, commit", _software),
+    "specification": (f"{STUDY}, spec_id; {CONFIG}",
+                      lambda run: f"The whole configuration has the identity {run.outcome.spec_id}."),
+    "environment": (f"{DETAILS}, environment", _environment),
+    "seconds": (f"{STUDY}, seconds", lambda run: f"The study took {run.outcome.seconds['total']:.0f} seconds."),
+    "files": (
+        "docs/run_files.md",
+        lambda run: f"{run.outcome.folder} has configuration, candidates, losses, journal, model and report; a page says "
+                    "what each is."),
+    "command": (f"{DETAILS}, command", _command),
+    "replay": (
+        f"{CANDIDATES}, {CONFIG}",
+        lambda run: f"`modelsel audit {run.outcome.folder}` recomputes the choice from the scores of all candidates."),
+    "kind": (
+        f"{STUDY}, task, test",
+        lambda run: "A study of prediction by machine learning: development"
+                    f"{', and evaluation on rows of the same table that were sealed' if run.tested else ' alone'}."),
+    "target": (f"{CONFIG}, dataset.target; {STUDY}, task", _target),
+    "distribution": (f"{DETAILS}, data.classes", _distribution),
+    "rows": (
+        f"{STUDY}, task",
+        lambda run: "{rows:,} rows: {development_rows:,} to develop on, {test_rows:,} sealed for the test."
+                    .format_map(run.outcome.task)),
+    "suffices": (f"{DETAILS}, audit", _suffices),
+    "missing": (f"{DETAILS}, data.features", _missing),
+    "missing_policy": (
+        f"{STUDY}, winner.parameters",
+        lambda run: f"The chosen {run.outcome.winner['learner']} treats missing values so: "
+                    f"{run.settings('missing', 'preparer', 'steps') or 'by its own rule, which its page tells'}."),
+    "left_out": (
+        f"{STUDY}, findings",
+        lambda run: f"{run.found(*LEFT_OUT) or 'No finding says that a row or a column of the table was left out'}."),
+    "excluded": (
+        f"{STUDY}, findings",
+        lambda run: f"Rows left out: {said}." if (said := run.found("ROWS_LEFT_OUT", "RARE_CLASS")) else None),
+    "checks": (
+        f"{STUDY}, findings; docs/findings.md",
+        lambda run: "The table was checked for odd rows, columns and cells: "
+                    f"{_said(one for one in run.findings if not one['code'].startswith(OTHERS)) or 'nothing was found'}."),
+    "preparation": (f"{STUDY}, winner.parameters", _preparation),
+    "candidates": (f"{STUDY}, candidates; {CANDIDATES}", _candidates),
+    "space": (
+        f"{CONFIG}, space; {CANDIDATES}",
+        lambda run: "Every value of every hyper-parameter that was tried stands in the declared space "
+                    f"({', '.join([*run.config['space']][:SHOWN])}), with its scores."),
+    "folds": (
+        f"{STUDY}, scheme",
+        lambda run: f"All candidates were judged on the same {plural(int(run.outcome.scheme['folds']), 'fold')} "
+                    "({name}, fingerprint {fingerprint}) of the development rows.".format_map(run.outcome.scheme)),
+    "fold_sizes": (f"{DETAILS}, folds", _fold_sizes),
+    "split": (
+        f"{CONFIG}, split; `modelsel audit`",
+        lambda run: "Test rows were set aside and sealed in the ledger before anything was chosen "
+                    f"({_listed(run.config['split'])})."),
+    "rule": (
+        f"{STUDY}, rule, measure",
+        lambda run: f"The rule “{_words(run.outcome.rule)}”, by {_words(run.outcome.measure)}, was declared beforehand."),
+    "winner": (
+        f"{STUDY}, winner",
+        lambda run: f"Chosen: {run.outcome.winner.get('entry') or run.outcome.winner['learner']} "
+                    f"{run.outcome.winner['id'][:8]} ({_listed(run.parameters)})."),
+    "model": (
+        "model/",
+        lambda run: "The fitted model is on record; `modelsel export` writes it for other systems."
+        if run.folder.model.is_dir() else None),
+    "floor": (f"{STUDY}, floor", _floor),
+    "looks": (f"{DETAILS}, audit", _looks),
+    "duplicates": (
+        f"{STUDY}, findings",
+        lambda run: f"Copies, also between both sides, were looked for: {run.found(*DUPLICATES) or 'none was found'}."),
+    "units": (f"{STUDY}, task.unit; {DETAILS}, data.groups", _units),
+    "features": (f"{DETAILS}, data.features", _features),
+    "leaks": (
+        f"{STUDY}, findings",
+        lambda run: "Columns were checked: "
+                    f"{run.found(*LEAKS) or 'no column equals or settles the target, or looks like an id'}."),
+    "measure": (f"{STUDY}, measure; docs/measures.md",
+                lambda run: f"Candidates were compared by {_words(run.outcome.measure)}."),
+    "measures": (f"{STUDY}, winner.measures", _measures),
+    "estimate": (f"{STUDY}, winner.cv, winner.corrected", _estimate),
+    "interval": (f"{STUDY}, test", _interval),
+    "tests": (f"{STUDY}, winner.indistinguishable", _tests),
+    "imbalance": (f"{DETAILS}, data.classes; {STUDY}, winner.parameters", _imbalance),
+    "slices": (f"{EXPLANATION}, weak_slices", _slices),
+    "output": (f"{STUDY}, task, winner.parameters", _output),
+    "alike": (f"{CONFIG}, split", _alike),
+    "predictions": (
+        "model/; docs/architecture.md",
+        lambda run: "Sealed rows were predicted by the model fitted on all development rows, before a label was opened."
+        if run.outcome.test else None),
+    "time": (
+        f"{CONFIG}, dataset.time",
+        lambda run: f"Rows are ordered by {run.config['dataset']['time']}." if run.config["dataset"].get("time") else None),
+    "declared": (f"{CONFIG}; {DETAILS}, audit", _declared),
+    "when": (f"{DETAILS}, audit, user", _when),
+    "limits": ("`modelsel audit`", lambda run: " ".join(NOT_SHOWN) if run.tested else None),
+    "findings": (
+        f"{STUDY}, findings",
+        lambda run: f"Findings of weight: {_said(one for one in run.findings if one['severity'] in GRAVE) or 'none'}."),
+}  # fmt: skip

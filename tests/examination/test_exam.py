@@ -14,7 +14,7 @@ import modelsel
 from modelsel.core.errors import DataError, LedgerError, ModelselError, RefusedError
 from modelsel.examination import board as boards
 from modelsel.examination.create import _cells
-from modelsel.examination.sit import MOST_ROWS, ExamSession, _problems
+from modelsel.examination.sit import MOST_ROWS, ExamSession, answer_problems
 from modelsel.examination.terms import LEAST, no_answer
 from modelsel.statistics.certificate import SpendingState, interval
 from modelsel.statistics.units.intervals import chernoff_limits
@@ -172,7 +172,7 @@ def test_whole_numbers_have_no_point_as_far_as_floats_count_them() -> None:
 def test_the_ends_of_what_is_allowed_are_allowed() -> None:
     assert [len([*no_answer(nats)]) for nats in (None, 0.0, LEAST / 2, LEAST)] == [0, 0, 1, 0]
     forecasts = ((0.0, 1), (1.0, MOST_ROWS), (0.5, 0), (0.5, MOST_ROWS + 1), (-0.1, 9), (1.1, 9))
-    assert [len([*_problems("ann", forecast)]) for forecast in forecasts] == [0, 0, 1, 1, 1, 1]
+    assert [len([*answer_problems("ann", forecast)]) for forecast in forecasts] == [0, 0, 1, 1, 1, 1]
 
 
 def test_verdicts_tell_a_good_answer_from_a_bad_one(exam: Make) -> None:

@@ -20,6 +20,7 @@ from scipy.stats import beta
 import modelsel
 from modelsel.api.commands.words import COMMANDS
 from modelsel.api.gates import LoopGate
+from modelsel.cli import arguments
 from modelsel.cli.dispatch import main, module_of
 from modelsel.core.errors import ConfigurationError, DataError, LedgerError, RefusedError
 from modelsel.examination import proposals
@@ -58,7 +59,7 @@ def truth(gate: LoopGate) -> tuple[np.ndarray, np.ndarray]:
     """The labels of the questions, which the tests know, and which of them judge."""
     whole = table(ROWS).set_index(["age", "income", "city"]).default
     labels = np.array([whole[key] for key in zip(gate.questions.age, gate.questions.income, gate.questions.city)])
-    store = LoopSession(gate.folder).exam.store
+    store = LoopSession(gate.folder).store
     judges = set(store.tokens("development")[store.judges].tolist())
     return labels, np.array([token in judges for token in gate.questions.token])
 
@@ -220,7 +221,7 @@ def test_agents_propose_by_the_model_context_protocol(make: Make, monkeypatch: p
     from modelsel.examination.server.service import ExamService
 
     gate = make()
-    monkeypatch.setenv(TOKEN, Askers(gate._session.exam.store.folder).admit("agent"))
+    monkeypatch.setenv(TOKEN, Askers(gate._session.store.folder).admit("agent"))
     said = dict(zip(gate.questions.token, cut(gate, 3.0).tolist()))
 
     async def ask() -> list[Any]:
@@ -307,7 +308,7 @@ def test_07_terms_of_another_gate_are_not_those_of_the_store(make: Make) -> None
 
 def test_08_labels_of_rows_that_judge_which_were_edited_are_known(make: Make) -> None:
     gate = start(make)
-    path = LoopSession(gate.folder).exam.store.folder / "rows.npz"
+    path = LoopSession(gate.folder).store.folder / "rows.npz"
     with np.load(path) as stored:
         arrays = {name: stored[name] for name in stored.files}
     arrays["development.target"] = 1 - arrays["development.target"]
@@ -401,7 +402,7 @@ def test_17_answers_of_an_exam_are_not_taken_at_a_gate(make: Make) -> None:
 
 def test_18_a_kept_proposal_that_was_put_away_is_missed(make: Make) -> None:
     gate = start(make)
-    for path in (LoopSession(gate.folder).exam.store.folder / "answers").glob("*.npz"):
+    for path in (LoopSession(gate.folder).store.folder / "answers").glob("*.npz"):
         path.unlink()
     with pytest.raises(LedgerError, match="MSEL-907"):
         gate.propose(cut(gate, 3.0))
@@ -464,7 +465,7 @@ def test_the_skill_is_short_and_names_commands_options_and_functions_that_there_
     for line in lines:
         words = shlex.split(line, comments=True)[1:]
         assert words[0] in COMMANDS
-        module = Path(str(module_of(words[0]).__file__)).read_text()
+        module = "".join(Path(str(one.__file__)).read_text() for one in (module_of(words[0]), arguments))
         assert all(f'"{word}"' in module for word in words if word.startswith("--")), line
         if words[0] in ("gate", "exam"):
             assert words[1] in module_of(words[0]).COMMANDS

@@ -176,13 +176,29 @@ def test_what_cannot_be_is_refused_before_a_fit() -> None:
     assert not reasons(table(0, True))
     assert "monotone.c: there is no such column" in reasons(monotone={"c": "increasing"})
     assert "increasing or decreasing, not 'up'" in reasons(monotone={"a": "up"})
-    assert "another column in its place" in reasons(missing="surrogate")
+    assert "another column in its place" in reasons(table(1, False), missing="surrogate")
+    assert "another column" not in reasons(missing="surrogate")
     assert "leaf.statistic out" in reasons(leaf=replace(learner().leaf, statistic="median"))
     three = replace(table(0, True), classes=("no", "yes", "more"))
     assert "these are 3" in reasons(three)
     for settings in ({"criterion": "entropy"}, {"criterion": "absolute_error"}, {"pruner": "reduced_error"}):
         with pytest.raises(ConfigurationError, match="monotone"):
             learner(**settings)
+
+
+def test_surrogates_are_the_larger_branch_where_no_value_is_missing() -> None:
+    task = table(0, False)
+    cart, by_mode = (build("cart", {"monotone": {"a": "increasing"}, **own})[0] for own in ({}, {"missing": "node_mode"}))
+    assert not list(cart.problems(task))
+    assert np.array_equal(
+        *(one.fit(task, positions(task), RNG).predict(replace(task, values=_gaps(task))) for one in (cart, by_mode))
+    )
+
+
+def _gaps(task: NumberTask) -> np.ndarray:
+    values = task.values.copy()
+    values[::2, 0], values[1::2, 1] = np.nan, np.nan
+    return values
 
 
 def test_a_tree_without_directions_is_specified_as_before() -> None:

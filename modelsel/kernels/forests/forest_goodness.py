@@ -2,7 +2,8 @@
 
 `state`: class weights of both branches (2 × classes), their weights, their numbers of rows, and per branch the sum of `term`
 over its classes. `judge`: table of terms, which criterion is known here, a criterion's own function and its table, and how
-many rows a branch must have. `ruler`: the node undivided, and what a difference to it is worth.
+many rows a branch must have. `ruler`: the node undivided, and what a difference to it is worth; of numbers also between which
+means those of branches have to lie, whether the second's is to be larger (1) or smaller (−1), and rows of missing value apart.
 
 Where the target is a number (SQUARES), two columns stand for classes: Σ u and the weight. `data`: class, weight and v of each
 row, and the middle m of the node; v is whole, u = v − m·w rounded to a whole number, so that no order of sums changes a bit.
@@ -16,6 +17,7 @@ from modelsel.kernels.layout import ENTROPY, GENERAL, GINI, TIE
 
 GOODNESS, CODE, NEXT, MISSING, FEATURE = range(5)  # what is kept of the best cut
 NEITHER, FIRST, SECOND = -1, 0, 1  # the branch of rows whose value is missing
+LEAST, LARGEST, SIGN, MIDDLE, LOST_SUM, LOST_WEIGHT = range(2, 8)  # of `ruler`
 
 
 @kernel(inline="always", _nrt=False)
@@ -103,6 +105,26 @@ def worth(a, n_first, b, n_second):
     return a * a / n_first + b * b / n_second
 
 
+@kernel(inline="always", _nrt=False)
+def keeps(a, n_first, b, n_second, ruler):
+    """Say whether branches keep to the node's bounds and the feature's direction; their means are what leaves will say."""
+    first, second = (a + ruler[MIDDLE] * n_first) / n_first, (b + ruler[MIDDLE] * n_second) / n_second
+    inside = min(first, second) >= ruler[LEAST] and max(first, second) <= ruler[LARGEST]
+    return inside and ruler[SIGN] * (second - first) >= 0.0
+
+
+@kernel(inline="always", _nrt=False)
+def _keep_with_lost(state, ruler, side):
+    """The same where rows of missing value that stand apart follow the larger branch."""
+    sums, weights = state[0], state[1]
+    a, n_first, b, n_second = sums[0, 0], weights[0], sums[1, 0], weights[1]
+    if side < 0 and n_first >= n_second:
+        a, n_first = a + ruler[LOST_SUM], n_first + ruler[LOST_WEIGHT]
+    elif side < 0:
+        b, n_second = b + ruler[LOST_SUM], n_second + ruler[LOST_WEIGHT]
+    return keeps(a, n_first, b, n_second, ruler)
+
+
 @kernel(_nrt=False)
 def begin(state, judge, total, lost, n, lost_rows, side):
     """All known rows in the second branch; those of missing value in branch `side`, or in neither."""
@@ -126,6 +148,7 @@ def gauge(ruler, judge, total, lost, apart, scale):
     if fused == SQUARES:
         here, size = (total[0] - lost[0], total[1] - lost[1]) if apart else (total[0], total[1])
         ruler[0] = here * here / size if size > 0.0 else 0.0
+        ruler[LOST_SUM], ruler[LOST_WEIGHT] = lost[0], lost[1]
         return
     weight, known, own = 0.0, 0.0, 0.0
     for c in range(len(total)):
@@ -149,7 +172,7 @@ def consider(best, code, following, side, state, judge, ruler):
         return False
     if fused == SQUARES:
         found = worth(classes[0, 0], weights[0], classes[1, 0], weights[1]) - ruler[0]
-        if not found > best[GOODNESS]:  # sums are exact: what is equal is so to the last bit
+        if not found > best[GOODNESS] or not _keep_with_lost(state, ruler, side):  # equal sums are so to the last bit
             return False
         best[GOODNESS], best[CODE], best[NEXT] = found, code, following
         best[MISSING] = side if side >= 0 else (0.0 if weights[0] >= weights[1] else 1.0)

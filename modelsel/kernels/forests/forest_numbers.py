@@ -7,7 +7,7 @@ and its weight w (16 bits). u = (q − m)·w about the middle m of the node, as 
 import numpy as np
 
 from modelsel.kernels.compiler import kernel
-from modelsel.kernels.forests.forest_goodness import CODE, FEATURE, FIELD, GOODNESS, LOW, MISSING, NEXT, sort, worth
+from modelsel.kernels.forests.forest_goodness import CODE, FEATURE, FIELD, GOODNESS, LOW, MISSING, NEXT, keeps, sort, worth
 from modelsel.kernels.forests.forest_look import between, draw_threshold
 from modelsel.kernels.forests.forest_usual import LAST, MOST_CELLS, MOST_WEIGHT, WHOLE_WEIGHT
 
@@ -41,7 +41,7 @@ def deviation_of(word, middle):
 
 
 @kernel(_nrt=False)
-def weigh_numbers(drawn, words, data, total, raw):
+def weigh_numbers(drawn, words, data, total, raw, centred):
     """Write Σ u and Σ w (`total`), Σ v and Σ w (`raw`) and the middle of a node; returns whether its numbers differ."""
     ranks, weight, amount, middle = data
     same = True
@@ -51,7 +51,7 @@ def weigh_numbers(drawn, words, data, total, raw):
         same &= ranks[row] == ranks[np.uint64(drawn[0])]
         raw[0] += amount[row]
         raw[1] += weight[row]
-    middle[0] = np.rint(raw[0] / raw[1])
+    middle[0] = np.rint(raw[0] / raw[1]) if centred else 0.0
     total[0], total[1] = 0.0, raw[1]
     if same:
         return False
@@ -91,6 +91,13 @@ def _gain(left, weight, total, nothing):
 
 
 @kernel(inline="always", _nrt=False)
+def _held(left, weight, total, ruler):
+    """Say whether a cut keeps to the bounds of the node."""
+    a, first = np.float64(left), np.float64(weight)
+    return keeps(a, first, total[0] - a, total[1] - first, ruler)
+
+
+@kernel(inline="always", _nrt=False)
 def _asked(best, nothing):
     return (best + nothing) * NEARLY
 
@@ -115,7 +122,7 @@ def _count(codes, drawn, words, middle, cells, many, least):
 
 
 @kernel(_nrt=False)
-def _by_codes(cells, many, n, total, nothing, best, least):
+def _by_codes(cells, many, n, total, nothing, best, least, ruler):
     """Best gain of the cuts between codes that occur, codes before and after it (−1: none), its weight; how many occur."""
     weights, rows, sums = cells[0], cells[1], cells[4]
     left, weight, here, last, found = np.int64(0), np.int64(0), 0, -1, 0
@@ -125,7 +132,7 @@ def _by_codes(cells, many, n, total, nothing, best, least):
             continue
         if last >= 0 and (least <= 1.0 or (here >= least and n - here >= least)) and _promising(left, weight, total, asked):
             gain = _gain(left, weight, total, nothing)
-            if gain > best:
+            if gain > best and _held(left, weight, total, ruler):
                 best, at, following, best_weight, asked = gain, last, code, weight, _asked(gain, nothing)
         left += sums[code]
         weight += weights[code]
@@ -147,7 +154,7 @@ def _gather(codes, drawn, keys):
 
 
 @kernel(_nrt=False)
-def _by_places(keys, n, words, middle, total, nothing, best, least):
+def _by_places(keys, n, words, middle, total, nothing, best, least, ruler):
     """Best gain of the cuts of sorted keys, how many stand before it (0: none), and their weight."""
     left, weight, at, best_weight, asked = np.int64(0), np.int64(0), 0, np.int64(0), _asked(best, nothing)
     first, last = np.int64(np.ceil(least)), n - np.int64(np.ceil(least))
@@ -159,7 +166,7 @@ def _by_places(keys, n, words, middle, total, nothing, best, least):
         ends = (keys[np.uint64(i + 1)] ^ key) > LAST  # another code follows
         if ends & _promising(left, weight, total, asked) & (i + 1 >= first):  # one branch that is seldom taken
             gain = _gain(left, weight, total, nothing)
-            if gain > best:
+            if gain > best and _held(left, weight, total, ruler):
                 best, at, best_weight, asked = gain, i + 1, weight, _asked(gain, nothing)
     return best, at, best_weight
 
@@ -188,7 +195,7 @@ def _up_to(codes, drawn, words, middle, at):
 
 
 @kernel(forceinline=True, _nrt=False)
-def usual_draw(feature, key, drawn, words, total, middle, columns, work, best, least):
+def usual_draw(feature, key, drawn, words, total, middle, columns, work, best, least, ruler):
     """Try one threshold drawn between the extremes of a feature; as `usual_number`."""
     codes, n, nothing = columns[0][feature], len(drawn), total[0] * total[0] / total[1]
     lowest, highest = _extremes(codes, drawn)
@@ -198,7 +205,8 @@ def usual_draw(feature, key, drawn, words, total, middle, columns, work, best, l
     at, threshold = draw_threshold(key, feature, np.int64(lowest), np.int64(highest), values)
     left, weight, rows = _up_to(codes, drawn, words, middle, at)
     gain = _gain(left, weight, total, nothing)
-    if rows >= least and n - rows >= least and gain > best[GOODNESS]:
+    fits = rows >= least and n - rows >= least
+    if fits and gain > best[GOODNESS] and _held(left, weight, total, ruler):
         best[GOODNESS], best[FEATURE], best[CODE], best[NEXT] = gain, feature, at, at
         best[MISSING] = 0.0 if 2.0 * weight >= total[1] else 1.0
         work[12][0] = threshold
@@ -206,13 +214,13 @@ def usual_draw(feature, key, drawn, words, total, middle, columns, work, best, l
 
 
 @kernel(forceinline=True, _nrt=False)
-def usual_number(feature, drawn, words, total, middle, columns, work, cells, best, least):
+def usual_number(feature, drawn, words, total, middle, columns, work, cells, best, least, ruler):
     """Try a feature: 1 or 0 as its values differ here or not, −1 where a value is missing."""
     codes, many, n, nothing = columns[0][feature], columns[1][feature], len(drawn), total[0] * total[0] / total[1]
     if many <= min(COUNTED * n, MOST_CELLS):
         if not _count(codes, drawn, words, middle, cells, many, least):
             return -1
-        gain, at, following, weight, found = _by_codes(cells, many, n, total, nothing, best[GOODNESS], least)
+        gain, at, following, weight, found = _by_codes(cells, many, n, total, nothing, best[GOODNESS], least, ruler)
         differs = np.int64(found > 1)
     else:
         keys, spare = work[0], work[1]
@@ -220,7 +228,7 @@ def usual_number(feature, drawn, words, total, middle, columns, work, cells, bes
         if lowest < 0 or lowest == highest:
             return -1 if lowest < 0 else 0
         ordered = spare if sort(keys, spare, work[2], work[3], n, lowest, highest) else keys
-        gain, cut, weight = _by_places(ordered, n, words, middle, total, nothing, best[GOODNESS], least)
+        gain, cut, weight = _by_places(ordered, n, words, middle, total, nothing, best[GOODNESS], least, ruler)
         differs, at, following = np.int64(1), -1, -1
         if cut > 0:
             at, following = np.int64(ordered[cut - 1] >> LOW), np.int64(ordered[cut] >> LOW)

@@ -9,7 +9,20 @@ import numpy as np
 from modelsel.kernels import types
 from modelsel.kernels.compiler import kernel
 from modelsel.kernels.forests.draws import below, of_child, word
-from modelsel.kernels.forests.forest_goodness import CLASS, CODE, FEATURE, FIELD, GOODNESS, LARGE, MISSING, SHORT
+from modelsel.kernels.forests.forest_goodness import (
+    CLASS,
+    CODE,
+    FEATURE,
+    FIELD,
+    GOODNESS,
+    LARGE,
+    LARGEST,
+    LEAST,
+    MIDDLE,
+    MISSING,
+    SHORT,
+    SIGN,
+)
 from modelsel.kernels.forests.forest_layout import AT, COLUMN, LOST, NODE, OTHERS, RIGHT, ROWS, SQUARES, TEST
 from modelsel.kernels.forests.forest_look import SEEN, look
 from modelsel.kernels.forests.forest_numbers import keep_number, numbers_in_words, usual_draw, usual_number, weigh_numbers
@@ -153,11 +166,11 @@ def room(levels, nominal, rows, classes, goodness, table, fused, min_leaf):
     state = np.empty((2, classes)), np.empty(2), np.empty(2, np.int64), np.empty(2)
     judge = table, fused, goodness, np.empty((2, classes)), min_leaf
     drawing = np.arange(len(levels)), np.empty(len(levels), np.int64)
-    return work, cells, state, judge, np.empty(5), np.zeros(2), drawing
+    return work, cells, state, judge, np.empty(5), np.zeros(8), drawing
 
 
 @kernel(forceinline=True, _nrt=False)
-def search(key, features, drawn, words, total, whole, columns, bits, data, settings, areas):
+def search(key, features, drawn, words, total, whole, columns, bits, data, settings, signs, areas):
     """Write the best cut of a node; its feature is −1 where there is none."""
     work, cells, state, judge, best, ruler, (permutation, swaps) = areas
     p, looked, differing, numbers = len(permutation), 0, 0, judge[1] == SQUARES
@@ -171,11 +184,16 @@ def search(key, features, drawn, words, total, whole, columns, bits, data, setti
         feature = permutation[other]
         permutation[looked], permutation[other] = feature, permutation[looked]
         differs = -1
+        ruler[SIGN] = signs[feature] if len(signs) else 0.0
         if len(words) and not columns[2][feature]:
             if numbers and settings[2]:
-                differs = usual_draw(feature, key, drawn, words, total, np.int64(data[3][0]), columns, work, best, judge[4])
+                differs = usual_draw(
+                    feature, key, drawn, words, total, np.int64(data[3][0]), columns, work, best, judge[4], ruler
+                )
             elif numbers:
-                differs = usual_number(feature, drawn, words, total, np.int64(data[3][0]), columns, work, cells, best, judge[4])
+                differs = usual_number(
+                    feature, drawn, words, total, np.int64(data[3][0]), columns, work, cells, best, judge[4], ruler
+                )
             else:
                 differs = usual(feature, drawn, words, whole, total, columns, bits, settings, work, cells, best, judge, node)
         if differs < 0:
@@ -253,23 +271,54 @@ def _keep(total, first, held, weights, leaves):
     first[leaves + 1] = at
 
 
+@kernel(_nrt=False)
+def whole_weights(weight, rows):
+    """Say whether all weights are whole numbers."""
+    whole = True
+    for i in range(len(rows)):
+        whole &= weight[rows[i]] == np.floor(weight[rows[i]])
+    return whole
+
+
+@kernel(_nrt=False)
+def mean_of(rows, data):
+    """The mean of v, as leaves say it."""
+    amount, weight = 0.0, 0.0
+    for i in range(len(rows)):
+        amount += data[2][rows[i]]
+        weight += data[1][rows[i]]
+    return amount / weight
+
+
+@kernel(_nrt=False)
+def bound(sign, drawn, firsts, data, ruler, bounds, top):
+    """Write the bounds of both branches (the second's at `top`, then the first's): the middle of their means parts them."""
+    for k in range(2):
+        bounds[top + k, 0], bounds[top + k, 1] = ruler[LEAST], ruler[LARGEST]
+    if sign != 0:
+        middle = mean_of(drawn[:firsts], data) / 2.0 + mean_of(drawn[firsts:], data) / 2.0
+        lower, upper = (top + 1, top) if sign > 0 else (top, top + 1)
+        bounds[lower, 1], bounds[upper, 0] = min(bounds[lower, 1], middle), max(bounds[upper, 0], middle)
+
+
 @kernel(
     types.forest_tree(
         types.fixed_columns, types.fixed_wholes, types.fixed_flags, types.fixed_reals, types.fixed_wholes, types.fixed_codes,
         types.fixed_reals, types.codes, types.fixed_words, types.fixed_wholes, types.whole, types.fixed_reals, types.whole,
         types.real, types.goodness, types.word, types.whole, types.real, types.whole, types.whole, types.whole, types.whole,
-        types.fixed_reals, types.flags,
+        types.fixed_reals, types.fixed_wholes, types.flags,
     )
 )  # fmt: skip
 def grow(codes, levels, nominal, values, first, target, weight, rows, two_valued, slots, known, table, fused, scale, goodness,
-         key, features, min_leaf, tests, apart, random, classes, amount, stop):  # fmt: skip
+         key, features, min_leaf, tests, apart, random, classes, amount, signs, stop):  # fmt: skip
     """Give nodes (preorder), thresholds and goodness of their tests, class weights of leaves, marks of levels.
 
     There are no nodes when it was stopped.
 
     `rows`: the distinct rows drawn for this tree; `weight`: per data row, how often it was drawn times its weight;
     `two_valued`, `slots`: columns of two values as bits; `known`: every feature is numeric and no value is missing; `amount`:
-    of a target that is a number, v per data row, `target` then being its rank, and two classes: Σ v, and the weight.
+    of a target that is a number, v per data row, `target` then being its rank, and two classes: Σ v, and the weight; `signs`:
+    per feature 1 where answers may only rise with it, −1 where they may only fall, 0 else; none: no feature has any.
     """
     m, numbers = len(rows), fused == SQUARES
     most, listed = 2 * m - 1, 2 * m if numbers else m
@@ -277,7 +326,11 @@ def grow(codes, levels, nominal, values, first, target, weight, rows, two_valued
     of_leaf, held, weights, total = np.zeros(m + 1, np.int32), np.empty(listed, np.int32), np.empty(listed), np.empty(classes)
     marks, marked = np.zeros(64, np.uint8), 0
     areas = room(levels, nominal, m, classes, goodness, table, fused, min_leaf)
-    work, best = areas[0], areas[4]
+    work, best, ruler = areas[0], areas[4], areas[5]
+    directed, centred = len(signs) > 0, len(signs) == 0 or whole_weights(weight, rows)  # u from which v is found again
+    bounds = np.empty((m + 1 if directed else 1, 2))
+    bounds[0, 0], bounds[0, 1] = -np.inf, np.inf
+    ruler[LEAST], ruler[LARGEST] = -np.inf, np.inf
     columns, settings = (codes, levels, nominal, values, first), (tests, apart == 1, random == 1, scale)
     data, raw, whole = (target, weight, amount, np.zeros(1)), np.zeros(2), np.zeros(classes, np.int64)
     if numbers:
@@ -301,12 +354,15 @@ def grow(codes, levels, nominal, values, first, target, weight, rows, two_valued
             leaves += 1
             continue
         if numbers:
-            mixed = weigh_numbers(drawn, own_words, data, total, raw)
+            mixed = weigh_numbers(drawn, own_words, data, total, raw, centred)
+            ruler[MIDDLE] = data[3][0]
+            if directed:
+                ruler[LEAST], ruler[LARGEST] = bounds[top, 0], bounds[top, 1]
         else:
             mixed = _weigh(drawn, own_words, data, total, whole)
         mixed &= end - start >= max(2.0, 2 * min_leaf)
         if mixed:
-            search(here, features, drawn, own_words, total, whole, columns, (two_valued, slots), data, settings, areas)
+            search(here, features, drawn, own_words, total, whole, columns, (two_valued, slots), data, settings, signs, areas)
         if not mixed or best[FEATURE] < 0:
             if numbers:
                 keep_number(raw, of_leaf, held, weights, leaves)
@@ -330,6 +386,8 @@ def grow(codes, levels, nominal, values, first, target, weight, rows, two_valued
             marked += levels[f]
         nodes[node, AT] = code
         tests_made += 1
+        if directed:
+            bound(signs[f], drawn, firsts, data, ruler, bounds, top)
         for side in (1, 0):
             pending[top, 0] = start + firsts if side else start
             pending[top, 1] = end if side else start + firsts

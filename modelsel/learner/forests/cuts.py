@@ -13,6 +13,7 @@ from modelsel.forest.grid import VoteLists, Words, bits, mark_nodes, mask
 from modelsel.forest.growth import NumberTarget
 from modelsel.kernels.forests.forest_layout import WHOLE
 from modelsel.kernels.layout import TIE
+from modelsel.learner.trees.directions import Monotone
 from modelsel.learner.trees.leaf import Leaf, leaf_scores
 from modelsel.pruner.base import Pruning
 from modelsel.pruner.unpruned import Unpruned
@@ -66,6 +67,11 @@ class ForestSettings(Protocol):
     @property
     def vote(self) -> str:
         """Mean of the leaves' shares, or one vote per tree."""
+        ...
+
+    @property
+    def monotone(self) -> Monotone:
+        """Columns with which answers only rise, or fall."""
         ...
 
 
@@ -194,6 +200,15 @@ class GrownTree:
         return self.tree.tree(self.features, (), NodeNumbers(mean, np.full(len(mean), np.nan)))
 
 
+def _shares(lists: NodeLists, complementary: bool) -> Integers:
+    """Shares in whole numbers; of two classes those that sum to 1 to the last bit, so that none falls where its votes rise."""
+    shares = lists.shares()
+    if complementary:
+        both = lists.start[lists.end - lists.start == 2]
+        shares[both] = WHOLE - shares[both + 1]
+    return shares
+
+
 def vote_lists(grown: GrownTree, learner: ForestSettings) -> VoteLists:
     """Votes of each node if it is a leaf, in whole numbers."""
     if grown.numbers is not None:
@@ -202,7 +217,7 @@ def vote_lists(grown: GrownTree, learner: ForestSettings) -> VoteLists:
         return VoteLists(place[:-1], place[1:], np.zeros(len(votes), np.int32), votes)
     if learner.vote == "mean" and learner.leaf.score == "frequency":
         lists = grown.tree.lists
-        return VoteLists(lists.start, lists.end, lists.classes, lists.shares())
+        return VoteLists(lists.start, lists.end, lists.classes, _shares(lists, learner.monotone is not None))
     whole = grown.whole
     if learner.vote == "majority":
         scores = np.zeros_like(whole.counts)
