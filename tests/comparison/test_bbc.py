@@ -248,3 +248,19 @@ def test_draws_do_not_depend_on_how_many_are_made_at_once(size: int, monkeypatch
     at_once = list(draws(size, 50, np.random.default_rng(3)))
     monkeypatch.setattr("modelsel.comparison.bbc.NEAR", 1)
     assert np.array_equal(np.concatenate(at_once), np.concatenate(list(draws(size, 50, np.random.default_rng(3)))))
+
+
+class Worst(type(BEST)):  # type: ignore[misc]
+    """A rule of somebody's own, which says how one is chosen and nothing else."""
+
+    def choose(self, board: Scoreboard) -> int:
+        return int(np.nanargmax(board.mean))
+
+
+def test_a_rule_that_only_says_how_one_is_chosen_is_asked_for_each_draw() -> None:
+    losses = np.random.default_rng(0).random((40, 3))
+    board, groups = board_of(losses), np.arange(40)
+    found = bbc(losses, board, Worst(), winner=0, resamples=20, rng=np.random.default_rng(1))
+    counts = np.concatenate(list(draws(40, 20, np.random.default_rng(1))))
+    assert found is not None
+    assert found.mean == pytest.approx(np.mean(by_hand(losses, board, Worst(), counts, groups, np.ones(40))), abs=1e-12)
