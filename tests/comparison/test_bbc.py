@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.simulations.corrected_interval import study
 from modelsel.comparison.bbc import WIDER, bbc, dealt, draws, effective_rows, share_interval, units
-from modelsel.comparison.fold_predictions import FoldPredictions, bbc_of_folds
+from modelsel.comparison.fold_predictions import FoldPredictions, _boards, bbc_of_folds
 from modelsel.core.spec import make
 from modelsel.core.types import Floats, Outputs, Scoreboard
 
@@ -264,3 +264,16 @@ def test_a_rule_that_only_says_how_one_is_chosen_is_asked_for_each_draw() -> Non
     counts = np.concatenate(list(draws(40, 20, np.random.default_rng(1))))
     assert found is not None
     assert found.mean == pytest.approx(np.mean(by_hand(losses, board, Worst(), counts, groups, np.ones(40))), abs=1e-12)
+
+
+def test_the_error_of_a_drawn_board_is_that_of_the_folds_of_a_repeat() -> None:
+    """Standard deviation over folds / √k, averaged over repeats: two of 4 folds, and one of 3."""
+    each = np.random.default_rng(2).random((5, 11, 3))
+    repeat = np.array([0] * 4 + [1] * 4 + [2] * 3)
+    board = board_of(np.random.default_rng(0).random((40, 3)))
+    found = _boards(board, np.arange(3), np.ones(3, bool), each, repeat)
+    for draw, one in zip(each, found, strict=True):
+        parts = [draw[repeat == number] for number in range(3)]
+        expected = np.mean([part.std(axis=0, ddof=1) / np.sqrt(len(part)) for part in parts], axis=0)
+        np.testing.assert_allclose(one.se, expected)
+        np.testing.assert_allclose(one.mean, draw.mean(axis=0))
