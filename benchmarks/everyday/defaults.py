@@ -1,12 +1,15 @@
 """What somebody gets who declares nothing, judged on rows that no method saw: `python -m benchmarks.everyday.defaults`.
 
     python -m benchmarks.everyday.defaults run [--tables heart_c vote] [--splits 5] [--methods default forest]
-    python -m benchmarks.everyday.defaults show [--against default]
+    python -m benchmarks.everyday.defaults show [--against default] [--methods default forest]
 
-Each split holds 30 % of a table back, by class. A method chooses and fits on the rest, one worker; error, log loss and AUC are
-those of its model on the rows held back, and `promise` is the corrected score (of the searches of others the best mean of their
-folds, which is all they say). A line per table, split, measure and method goes to runs/defaults.jsonl; what stands there is not
-computed again. Nothing is looked at through a ledger: the tables are public, and the figures judge modelsel, not a model.
+Each split holds 30 % of a table back, by class; split 0 of all tables comes first, cheap methods before dear ones. A method
+chooses and fits on the rest, one worker; error, log loss and AUC are those of its model on the rows held back, and `promise`
+is the corrected score (of the searches of others the best mean of their folds, which is all they say). A line per table,
+split, measure and method goes to runs/defaults.jsonl; what stands there is not computed again. An estimator as it comes asks
+no measure and is fitted once for all of them. FLAML's clock is the processor's, as ours is. An interval is of the mean over
+all rows, and the truth a mean over few: it holds where the two are no further apart than the standard errors of both allow.
+Nothing is looked at through a ledger: the tables are public, and the figures judge modelsel, not a model.
 """
 
 import argparse
@@ -17,10 +20,13 @@ import tempfile
 import time
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import chdir
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from importlib import import_module
+from itertools import product
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -37,6 +43,7 @@ TABLES = (
 )  # fmt: skip
 MEASURES = ("error", "log_loss")
 SCORING = {"error": "accuracy", "log_loss": "neg_log_loss"}
+Z = 1.96  # 95 % of a normal distribution
 SMALLEST = 1e-15  # a chance of the true class below this costs 34.5 nats
 
 
@@ -51,6 +58,8 @@ class Outcome:
     error: float
     log_loss: float
     auc: float
+    error_se: float
+    log_loss_se: float
     promise: float | None
     low: float | None
     high: float | None
@@ -66,6 +75,15 @@ class Outcome:
     def truth(self) -> float:
         return float(getattr(self, self.measure))
 
+    @property
+    def holds(self) -> bool | None:
+        """Whether the interval and the rows held back agree, at 95 %; None without an interval."""
+        if self.low is None or self.high is None or self.promise is None:
+            return None
+        end = self.high if self.truth > self.promise else self.low
+        own = Z * float(getattr(self, f"{self.measure}_se"))
+        return abs(self.truth - self.promise) <= float(np.hypot(end - self.promise, own)) + 1e-12
+
 
 @dataclass(frozen=True, eq=False)
 class Found:
@@ -77,6 +95,7 @@ class Found:
     high: float | None = None
     candidates: int = 1
     chosen: str = ""
+    single: "Found | None" = None  # the best candidate that is no ensemble, where the chosen one is
 
 
 Method = Callable[[pd.DataFrame, pd.Series, str], Found]
@@ -95,22 +114,20 @@ def space(name: Any, *overrides: str) -> Method:
             )  # fmt: skip
             won, corrected = done.winner, done.winner.get("corrected") or {}
             ends = (corrected.get(end) for end in ("mean", "low", "high"))
+            single = _best_single(done) if won.get("entry") == "ensemble" else None
             chosen = f"{won.get('entry')} {won['id'][:8]}"
-            return Found(done.model, *ends, candidates=done.candidates["distinct"], chosen=chosen)
+            return Found(done.model, *ends, candidates=done.candidates["distinct"], chosen=chosen, single=single)
 
     return fit
+
+
+def _best_single(done: Any) -> Found:
+    rows = done.leaderboard
+    best = rows[rows["entry"] != "ensemble"].iloc[0]
+    return Found(done.candidate(best["id"]).fit(), chosen=f"{best['entry']} {best['id'][:8]}")
 
 
 TARGET = "the class"
-
-
-def untuned(name: str) -> Method:
-    """One estimator of another library as it comes."""
-
-    def fit(X: pd.DataFrame, y: pd.Series, _: str) -> Found:
-        return Found(_pipeline(X, _named(name)).fit(X, y), chosen=name)
-
-    return fit
 
 
 def grid_search(X: pd.DataFrame, y: pd.Series, measure: str) -> Found:
@@ -149,35 +166,74 @@ def flaml(X: pd.DataFrame, y: pd.Series, measure: str) -> Found:
     spent = [one.seconds for one in read() if like.items() <= asdict(one).items()]
     search, seconds = AutoML(), max(float(np.mean(spent)) if spent else 20.0, 3.0)
     metric = {"error": "accuracy", "log_loss": "log_loss"}[measure]
-    search.fit(X, y, task="classification", metric=metric, time_budget=seconds, n_jobs=1, verbose=0, seed=0)
+    with patch("time.time", time.process_time):
+        search.fit(X, y, task="classification", metric=metric, time_budget=seconds, n_jobs=1, verbose=0, seed=0)
     return Found(search, float(search.best_loss), chosen=str(search.best_estimator))
 
 
-METHODS: Mapping[str, Method] = {
+def untuned(name: str) -> Method:
+    """Return one estimator of another library as it comes."""
+
+    def fit(X: pd.DataFrame, y: pd.Series, _: str) -> Found:
+        return Found(Named(_named(name)).fit(X, y), chosen=name)
+
+    return fit
+
+
+UNTUNED = (
+    "cart", "bayes", "neighbours", "logistic", "forest", "extra_trees", "boosting", "lightgbm", "xgboost", "catboost",
+)  # fmt: skip
+METHODS: Mapping[str, Method] = {  # cheap ones first
     "default": space("default"),
-    "default_ensemble": space("default", "ensemble=greedy"),
+    **{name: untuned(name) for name in UNTUNED},
     "quickstart": space("quickstart"),
-    "everything": space("everything"),
-    "GridSearchCV": grid_search,
+    "default_ensemble": space("default", "ensemble=greedy"),
     "FLAML": flaml,
-    "forest": untuned("forest"),
-    "boosting": untuned("boosting"),
+    "GridSearchCV": grid_search,
+    "everything": space("everything"),
 }
+SINGLE = {"everything": "everything_single"}  # what the space would have chosen without its ensemble
+
+
+class Named:
+    """A pipeline whose classes are numbers inside, as XGBoost wants them."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    def fit(self, X: pd.DataFrame, y: pd.Series) -> "Named":
+        self.classes_, codes = np.unique(y.to_numpy(), return_inverse=True)
+        self.pipeline = _pipeline(X, self.model).fit(X, codes)
+        return self
+
+    def predict_proba(self, X: pd.DataFrame) -> Any:
+        return self.pipeline.predict_proba(X)
+
+    def predict(self, X: pd.DataFrame) -> Any:
+        return self.classes_[np.asarray(self.pipeline.predict(X)).ravel().astype(int)]
 
 
 def _named(name: str) -> Any:
-    from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.naive_bayes import GaussianNB
-    from sklearn.neighbors import KNeighborsClassifier
-    from sklearn.tree import DecisionTreeClassifier
+    from sklearn import ensemble, linear_model, naive_bayes, neighbors, tree
 
+    if name in BOOSTERS:
+        library, kind, settings = BOOSTERS[name]
+        return getattr(import_module(library), kind)(**settings)
     made: Mapping[str, Any] = {
-        "cart": DecisionTreeClassifier(random_state=0), "forest": RandomForestClassifier(random_state=0),
-        "extra_trees": ExtraTreesClassifier(random_state=0), "boosting": HistGradientBoostingClassifier(random_state=0),
-        "neighbours": KNeighborsClassifier(), "bayes": GaussianNB(), "logistic": LogisticRegression(max_iter=2000),
+        "cart": tree.DecisionTreeClassifier(random_state=0), "forest": ensemble.RandomForestClassifier(random_state=0),
+        "extra_trees": ensemble.ExtraTreesClassifier(random_state=0), "neighbours": neighbors.KNeighborsClassifier(),
+        "boosting": ensemble.HistGradientBoostingClassifier(random_state=0), "bayes": naive_bayes.GaussianNB(),
+        "logistic": linear_model.LogisticRegression(max_iter=2000),
     }  # fmt: skip
     return made[name]
+
+
+BOOSTERS: Mapping[str, tuple[str, str, Mapping[str, Any]]] = {
+    "lightgbm": ("lightgbm", "LGBMClassifier", {"n_jobs": 1, "verbose": -1, "random_state": 0}),
+    "xgboost": ("xgboost", "XGBClassifier", {"n_jobs": 1, "random_state": 0}),
+    "catboost": ("catboost", "CatBoostClassifier", {
+        "thread_count": 1, "verbose": False, "random_seed": 0, "allow_writing_files": False}),
+}  # fmt: skip
 
 
 def _pipeline(X: pd.DataFrame, model: Any) -> Any:
@@ -211,9 +267,8 @@ class Environment:
             os.environ.pop(name, None) if value is None else os.environ.update({name: value})
 
 
-def judged(name: str, split: int, measure: str, method: str) -> Outcome:
+def judged(name: str, split: int, measure: str, method: str) -> Iterator[Outcome]:
     """Let a method choose on 70 % of a table's rows, and ask its model about the others."""
-    from sklearn.metrics import roc_auc_score
     from sklearn.model_selection import train_test_split
 
     X, y = table(name)
@@ -223,19 +278,27 @@ def judged(name: str, split: int, measure: str, method: str) -> Outcome:
         warnings.simplefilter("ignore")
         found = METHODS[method](X.iloc[seen], y.iloc[seen], measure)
         spent = time.process_time() - start
-        rest, truth = X.iloc[unseen], y.iloc[unseen].to_numpy()
-        classes = np.asarray(found.model.classes_).astype(str)
-        chances = np.asarray(found.model.predict_proba(rest), np.float64)
-        wrong = np.asarray(found.model.predict(rest)).ravel().astype(str) != truth
-    place = {label: i for i, label in enumerate(classes)}
-    own = np.array([chances[i, place[label]] if label in place else 0.0 for i, label in enumerate(truth)])
-    loss = -np.log(np.clip(own, SMALLEST, 1.0))
-    two = len(classes) == 2
-    areas = roc_auc_score(truth == classes[1], chances[:, 1]) if two else np.nan
-    return Outcome(
-        name, split, measure, method, float(wrong.mean()), float(loss.mean()), float(areas), found.promise, found.low,
-        found.high, found.candidates, spent, found.chosen,
-    )  # fmt: skip
+        for each, called in ((found, method), (found.single or found, SINGLE.get(method))):
+            if called:
+                figures = _figures(each.model, X.iloc[unseen], y.iloc[unseen].to_numpy())
+                told = (each.promise, each.low, each.high) if called == method else (None, None, None)
+                yield Outcome(name, split, measure, called, *figures, *told, found.candidates, spent, each.chosen)
+
+
+def _figures(model: Any, rest: pd.DataFrame, truth: Any) -> tuple[float, float, float, float, float]:
+    """Return error, log loss, AUC of two classes, and standard errors of the first two; NaN where a model has no chances."""
+    from sklearn.metrics import roc_auc_score
+
+    wrong = np.asarray(model.predict(rest)).ravel().astype(str) != truth
+    loss, area = np.full(len(truth), np.nan), np.nan
+    if hasattr(model, "predict_proba"):
+        classes, chances = np.asarray(model.classes_).astype(str), np.asarray(model.predict_proba(rest), np.float64)
+        place = {label: i for i, label in enumerate(classes)}
+        own = np.array([chances[i, place[label]] if label in place else 0.0 for i, label in enumerate(truth)])
+        loss = -np.log(np.clip(own, SMALLEST, 1.0))
+        area = roc_auc_score(truth == classes[1], chances[:, 1]) if len(classes) == 2 else np.nan
+    spread = (float(each.std(ddof=1) / np.sqrt(len(truth))) for each in (wrong, loss))
+    return float(wrong.mean()), float(loss.mean()), float(area), *spread  # type: ignore[return-value]
 
 
 def read() -> list[Outcome]:
@@ -245,46 +308,51 @@ def read() -> list[Outcome]:
 
 
 def compute(tables: Iterable[str], splits: int, measures: Iterable[str], methods: Iterable[str]) -> None:
-    """Compute what is not on record, split after split, so that what is there covers all tables equally."""
+    """Compute what is not on record, split after split and method after method: what is there covers all tables equally."""
     known = {one.key for one in read()}
     STORE.parent.mkdir(exist_ok=True)
-    for split in range(splits):
-        for name in tables:
-            for measure in measures:
-                for method in methods:
-                    if (name, split, measure, method) not in known:
-                        _append(judged(name, split, measure, method))
+    for split, method, name in product(range(splits), methods, tables):
+        left = [measure for measure in measures if (name, split, measure, method) not in known]
+        if left and method in UNTUNED:
+            for outcome in judged(name, split, left[0], method):
+                _append(*(replace(outcome, measure=measure) for measure in left))
+        else:
+            for measure in left:
+                _append(*judged(name, split, measure, method))
 
 
-def _append(outcome: Outcome) -> None:
+def _append(*outcomes: Outcome) -> None:
     with STORE.open("a") as file:
-        file.write(json.dumps(asdict(outcome)) + "\n")
-    print(f"{outcome.table} {outcome.split} {outcome.measure} {outcome.method}: {outcome.truth:.4f}, {outcome.seconds:.1f} s, "
-          f"{outcome.chosen}", flush=True)  # fmt: skip
+        file.writelines(json.dumps(asdict(outcome)) + "\n" for outcome in outcomes)
+    for one in outcomes:
+        print(
+            f"{one.table} {one.split} {one.measure} {one.method}: {one.truth:.4f}, {one.seconds:.1f} s, {one.chosen}",
+            flush=True,
+        )
 
 
-def show(against: str) -> str:
-    """Means over tables of what all methods have, mean ranks with Nemenyi's critical difference, promise less truth."""
-    said = []
-    for measure in MEASURES:
-        found = [one for one in read() if one.measure == measure]
-        methods = list(dict.fromkeys(one.method for one in found))
-        by: dict[tuple[str, int], dict[str, Outcome]] = defaultdict(dict)
-        for one in found:
-            by[one.table, one.split][one.method] = one
-        whole = {place: each for place, each in by.items() if len(each) == len(methods)}
-        names = sorted({name for name, _ in whole})
-        if len(methods) < 2 or not names:
-            continue
-        means = {method: [_over(whole, name, method, measure) for name in names] for method in methods}
-        ranks = friedman(np.array(list(means.values())).T) if len(names) > 1 else None
-        said += [f"\n{measure}: {len(names)} tables, {len(whole)} splits of 30 % in all", HEAD]
-        for i, method in enumerate(methods):
-            said.append(_line(method, whole, i, ranks, against))
-        if ranks is not None:
-            difference = critical_difference(len(methods), len(names))
-            said.append(f"Friedman's F p = {ranks.f_p:.2g}; mean ranks apart by {difference:.2f} differ (Nemenyi, .05)")
-    return "\n".join(said)
+def show(against: str, methods: Collection[str] = ()) -> str:
+    """Means over tables, mean ranks with Nemenyi's critical difference, promise less truth, on splits that all methods have."""
+    every = [one for one in read() if not methods or one.method in methods]
+    return "\n".join(line for measure in MEASURES for line in _shown([one for one in every if one.measure == measure], against))
+
+
+def _shown(found: list[Outcome], against: str) -> list[str]:
+    methods = list(dict.fromkeys(one.method for one in found))
+    by: dict[tuple[str, int], dict[str, Outcome]] = defaultdict(dict)
+    for one in found:
+        by[one.table, one.split][one.method] = one
+    whole = {place: each for place, each in by.items() if len(each) == len(methods)}
+    names = sorted({name for name, _ in whole})
+    if len(methods) < 2 or len(names) < 2:
+        return []
+    measure = found[0].measure
+    ranks = friedman(np.array([[_over(whole, name, method, measure) for method in methods] for name in names]))
+    difference = critical_difference(len(methods), len(names))
+    order = np.argsort(ranks.ranks, kind="stable")
+    lines = [_line(methods[place], whole, float(ranks.ranks[place]), against) for place in order]
+    head = f"\n{measure}: {len(names)} tables, {len(whole)} splits of 30 % in all"
+    return [head, HEAD, *lines, f"Friedman's F p = {ranks.f_p:.2g}; mean ranks apart by {difference:.2f} differ (Nemenyi, .05)"]
 
 
 HEAD = (
@@ -297,19 +365,19 @@ def _over(whole: Mapping[tuple[str, int], Mapping[str, Outcome]], name: str, met
     return float(np.mean([getattr(each[method], field) for (other, _), each in whole.items() if other == name]))
 
 
-def _line(method: str, whole: Mapping[tuple[str, int], Mapping[str, Outcome]], place: int, ranks: Any, against: str) -> str:
-    """Write the line of a method."""
+def _line(method: str, whole: Mapping[tuple[str, int], Mapping[str, Outcome]], rank: float, against: str) -> str:
     own = [each[method] for each in whole.values()]
-    promised = [one for one in own if one.promise is not None]
-    told = [one for one in own if one.low is not None and one.high is not None]
-    bias = f"{np.mean([one.promise - one.truth for one in promised]):+.4f}" if promised else "–"  # type: ignore[operator]
-    held = f"{np.mean([one.low <= one.truth <= one.high for one in told]):.0%}" if told else "–"  # type: ignore[operator]
+    away = [one.promise - one.truth for one in own if one.promise is not None]
+    told = [one.holds for one in own if one.holds is not None]
+    bias = f"{np.mean(away):+.4f}" if away else "–"
+    held = f"{np.mean(told):.0%}" if told else "–"
     paired = [(each[against].truth, each[method].truth) for each in whole.values() if against in each]
     won = f"{sum(b < a for a, b in paired)} better, {sum(b > a for a, b in paired)} worse" if method != against else ""
-    figures = (np.nanmean([getattr(one, name) for one in own]) for name in ("error", "log_loss", "auc"))
-    rank = f"{ranks.ranks[place]:.2f}" if ranks is not None else "–"
+    areas = [one.auc for one in own if not np.isnan(one.auc)]
+    figures = (np.mean([one.error for one in own]), np.mean([one.log_loss for one in own]), np.mean(areas) if areas else np.nan)
+    cells = " | ".join("–" if np.isnan(one) else f"{one:.4f}" for one in figures)
     seconds = np.mean([one.seconds for one in own])
-    return f"| {method} | {' | '.join(f'{one:.4f}' for one in figures)} | {rank} | {bias} | {held} | {seconds:.1f} | {won} |"
+    return f"| {method} | {cells} | {rank:.2f} | {bias} | {held} | {seconds:.1f} | {won} |"
 
 
 def main(words: list[str] | None = None) -> int:
@@ -322,9 +390,12 @@ def main(words: list[str] | None = None) -> int:
     run.add_argument("--methods", nargs="+", default=[name for name in METHODS if name != "FLAML" or _flaml_is_here()])
     shown = commands.add_parser("show", help="print the tables")
     shown.add_argument("--against", default="default")
+    shown.add_argument(
+        "--methods", nargs="+", default=(), help="those alone, on all splits that they have (default: all methods)"
+    )
     args = parser.parse_args(words)
     if args.command == "show":
-        print(show(args.against))
+        print(show(args.against, args.methods))
         return 0
     compute(args.tables, args.splits, args.measures, args.methods)
     print(show("default"))

@@ -48,7 +48,8 @@ from modelsel.core.types import Candidate, TaskKind
 from modelsel.dataset.files import bare
 from modelsel.measure.beside import bounding_measures
 
-TASK, MEASURE = "task", "measure"
+TASK, MEASURE, DATASET = "task", "measure", "dataset"
+WHOLE = {"split": ("random", "group"), "scheme": ("stratified_kfold", "stratified_group_kfold")}  # of auto, and of groups
 NUMBERS_MEASURE = {KIND: "mse"}  # what judges numbers where nobody says what does
 INTERVAL, CORRECTED, BATES = "interval", "corrected", "bates"
 INTERVALS = (CORRECTED, BATES)  # of nested cross-validation: the corrected resampled variance, or Bates, Hastie & Tibshirani
@@ -188,10 +189,30 @@ def assemble(
     unsaid = (MEASURE,) if choices.get(MEASURE) == AUTO and wanted.get(MEASURE) == resolved.get(MEASURE) else ()
     if unsaid and wanted.get(TASK) == REGRESSION:
         wanted = {**wanted, MEASURE: NUMBERS_MEASURE}
-    config = _check(wanted, str(choices.get("dataset") or ""), folders, problems)
+    whole = whole_groups(wanted, choices)
+    config = _check({**wanted, **whole}, str(choices.get("dataset") or ""), folders, problems)
     same = wanted.get("dataset") == resolved.get("dataset")
-    notes = (*config.notes, *measure_notes(choices.get(MEASURE)))
+    kept = ", ".join(f"{part}={settings[KIND]}" for part, settings in whole.items())
+    grouped = (f"groups are declared, and rows of a group stay together: {kept}",) if kept else ()
+    notes = (*config.notes, *grouped, *measure_notes(choices.get(MEASURE)))
     return replace(config, published=published_name(choices, folders) if same else "", notes=notes, unsaid=unsaid)
+
+
+def whole_groups(settings: Mapping[str, Any], choices: Mapping[str, object]) -> dict[str, dict[str, object]]:
+    """Split and scheme that keep declared groups whole, where nobody has said which split and scheme are wanted.
+
+    >>> data, choices = {"groups": "patient"}, {"split": "auto", "scheme": "kfold"}
+    >>> whole_groups({"dataset": data, "split": {"kind": "random", "test": 0.2}, "scheme": {"kind": "kfold"}}, choices)
+    {'split': {'kind': 'group', 'test': 0.2}}
+    """
+    data = settings[DATASET]
+    if not data.get("groups") or data.get("time"):  # which of several schemes is meant is for the person to say
+        return {}
+    kinds = {part: (settings[part] or {}).get(KIND) for part in WHOLE}
+    return {
+        part: {**settings[part], KIND: whole}
+        for part, (usual, whole) in WHOLE.items() if choices.get(part) == AUTO and kinds[part] == usual
+    }  # fmt: skip
 
 
 def for_task(config: Config, kind: TaskKind) -> Config:

@@ -18,6 +18,7 @@ import numpy as np
 
 from modelsel.core.spec import FieldLimits, kind_of, make, one_of, optional_part, optional_whole, plain, resolved
 from modelsel.core.types import BOTH_TASKS, PROBABILITIES, ClassTask, Description, Feature, Integers, Table, Task, TaskKind
+from modelsel.foreign import shrinkage
 from modelsel.foreign.allowed import NotAllowedError, class_of, home_of
 from modelsel.foreign.answers import decides, scores_of
 from modelsel.foreign.branches import BranchSpec, sources
@@ -148,9 +149,10 @@ class Estimator(BaseLearner):
 
     @property
     def unit(self) -> str:  # type: ignore[override]  # as its class has it
-        """Trees of an ensemble, leaves of a tree, else columns."""
-        adapter = find(self.cls)
-        return adapter.unit if adapter else "columns"
+        """Trees of an ensemble, leaves of a tree, effective parameters of a linear model, else columns."""
+        if (adapter := find(self.cls)) is not None:
+            return adapter.unit
+        return shrinkage.UNIT if shrinkage.has_shrinkage(self.cls) else "columns"
 
     @property
     def reads(self) -> tuple[TaskKind, ...]:

@@ -24,6 +24,7 @@ from modelsel.core.types import (
     Task,
     positions,
 )
+from modelsel.foreign import shrinkage
 from modelsel.foreign.answers import decides, decisions, scores_of
 from modelsel.foreign.early_stopping import ValidationRows, fitted_to_stop, made_to_stop, rounds_kept
 from modelsel.foreign.libraries import takes_nan
@@ -236,8 +237,16 @@ class EstimatorPath:
         return answering.outputs(values, table, rows, scores)
 
     def complexity(self, learners: Sequence[object]) -> Floats:
+        """Compute effective parameters of a linear fit, else what the fit itself tells of its size."""
         answering = self._answering(learners)
+        if self.learner.unit == shrinkage.UNIT:
+            return np.full(len(learners), self._parameters(answering.estimator))
         return np.array([answering.size(self._value(learner)) for learner in learners])
+
+    def _parameters(self, made: object) -> float:
+        """Count parameters of a linear fit by what its penalty leaves of them."""
+        _, target = _code_classes(self.task, self.rows)
+        return shrinkage.parameters_left(made, self._columns[1], target, self.task.row_weights[self.rows])
 
     def training_error(self, learners: Sequence[object]) -> Floats:
         """NaN: see `Estimator.no_training_error`."""

@@ -47,6 +47,27 @@ def test_the_defaults_are_those_that_are_documented() -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "split", "scheme"),
+    [
+        (["dataset.groups=patient", "split.test=0.2", "scheme.folds=4"], "Group", "StratifiedGroupKfold"),
+        (["dataset.groups=patient", "scheme=group_kfold"], "Group", "GroupKfold"),
+        (["dataset.groups=patient", "split=random", "scheme=stratified_kfold"], "Random", "StratifiedKfold"),  # refused later
+        (["dataset.groups=patient", "dataset.time=day"], "Random", "StratifiedKfold"),  # which scheme in time has to be said
+        (["dataset.unit=patient"], "Random", "StratifiedKfold"),
+    ],
+)
+def test_where_nobody_says_how_rows_are_divided_declared_groups_stay_whole(
+    tmp_path: Path, said: list[str], split: str, scheme: str
+) -> None:
+    (tmp_path / "visits.csv").write_text("patient,day,ill\n1,1,yes\n")
+    config = compose(["dataset=csv", f"dataset.path={tmp_path / 'visits.csv'}", "dataset.target=ill", *said])
+    assert (type(config.split).__name__, type(config.scheme).__name__) == (split, scheme)
+    assert any("rows of a group stay together: split=group" in note for note in config.notes) == (split == "Group")
+    if "split.test=0.2" in said:
+        assert (config.split.test, config.scheme.folds) == (0.2, 4)
+
+
+@pytest.mark.parametrize(
     ("space", "candidates", "ids"),
     [("quickstart", 171, "7c7c1396ba2240ab728ac1c4b0c6d9a5"), ("trees", 157, "ed58994ec187808971f54140e02ed365")],
 )

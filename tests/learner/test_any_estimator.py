@@ -217,3 +217,17 @@ def test_another_version_of_the_library_is_another_answer(monkeypatch):
     before = code([Candidate(Estimator())])
     monkeypatch.setattr(Estimator, "source", "scikit-learn 0.1")
     assert code([Candidate(Estimator())]) != before
+
+
+def test_a_linear_model_counts_what_its_penalty_leaves(task_of):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(40, 3))
+    task = task_of([Feature(name, "numeric") for name in "abc"], X, (X[:, 0] + rng.normal(size=40) > 0).astype(int))
+    sizes = []
+    for C in (0.01, 1, 100):
+        learner = Estimator("sklearn.linear_model.LogisticRegression", {"C": C})
+        path = learner.fit_path(task, positions(task), np.random.default_rng(0))
+        sizes.append(float(path.complexity([learner])[0]))
+        assert learner.unit == "effective parameters"
+    assert 1 < sizes[0] < sizes[1] < sizes[2] < 4
+    assert Estimator("sklearn.linear_model.SGDClassifier", {}).unit == "columns"

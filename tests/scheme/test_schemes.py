@@ -14,7 +14,11 @@ from modelsel.core.types import Feature, Resampling, Task
 from modelsel.foreign.objects import hold
 
 CONF = Path(__file__).parents[2] / "conf" / "scheme"
-SPECS = {path.stem: {"kind": path.stem, **yaml.safe_load(path.read_text())} for path in sorted(CONF.glob("*.yaml"))}
+SPECS = {
+    path.stem: {"kind": path.stem, **yaml.safe_load(path.read_text())}
+    for path in sorted(CONF.glob("*.yaml"))
+    if path.stem != "auto"
+}  # auto is another one by its kind
 STRATIFIED = ["stratified_kfold", "repeated_kfold", "holdout", "repeated_holdout"]
 
 
