@@ -467,6 +467,6 @@ class Outcome(core.StudySummary):
         return f"<Outcome {self.study}: {name}, {self.measure} {won['cv']['mean']:.4g}>"
 
     def _repr_html_(self) -> str:
-        from modelsel.reporting.card import card
+        from modelsel.reporting.picture import card
 
         return card(self._folder)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import sqrt
+from typing import Self
 
 import numpy as np
 
@@ -27,7 +28,27 @@ from modelsel.runner.execution.crash_recovery import CrashRecovery
 from modelsel.runner.execution.executors import JobExecutor, Pool, choose_pool, open_executor
 from modelsel.runner.execution.worker import CompletedJob
 from modelsel.runner.journal import NEW, Journal, begun, last_reached
-from modelsel.runner.progress import QUIET
+
+# A progress that nobody is shown.
+
+
+class NullProgress:
+    """A progress that says nothing."""
+
+    def start(self, cells: int, candidates: int) -> None: ...
+
+    def advance(self, cells: int = 1, best: float | None = None, failures: int = 0) -> None: ...
+
+    def say(self, message: str) -> None: ...
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None: ...
+
+
+QUIET = NullProgress()
+
 
 Order = Callable[[Sequence[CellJob]], Sequence[CellJob]]
 ROWS_FOR_ALL = 10_000  # candidates up to which predictions are kept for all

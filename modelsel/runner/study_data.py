@@ -40,7 +40,7 @@ from modelsel.measure.beside import bound_problems, bounding_measures
 from modelsel.runner import date_columns
 from modelsel.runner.number_look import nothing_beside, with_tolerance
 from modelsel.scheme.partition import fewer_rows_than_folds
-from modelsel.split.parts import dropped_classes
+from modelsel.split.base import dropped_classes
 
 EXPECTED = "INFERRED_KINDS"  # no surprise
 

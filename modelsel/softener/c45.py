@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import Booleans, Codes, Floats, Integers, Task
-from modelsel.softener.reaching import known_values
 from modelsel.tree.routing import Routed
-from modelsel.tree.softening import Widths, met, said, walk
+from modelsel.tree.softening import Widths, known_values, met, said, walk
 from modelsel.tree.structure.node import PrunedView
 
 

@@ -37,7 +37,7 @@ from modelsel.record.study_record import StudyRecord
 from modelsel.reporting import page
 from modelsel.runner.execution.single_job import Failure
 from modelsel.runner.families import is_family, resolve
-from modelsel.runner.progress import QUIET
+from modelsel.runner.run import QUIET
 from modelsel.runner.study_data import StudyData, prepare
 from modelsel.study.ending import all_findings, complain
 from modelsel.study.jobs import journal_of

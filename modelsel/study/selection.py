@@ -30,7 +30,7 @@ from modelsel.runner.aggregation.results import Results
 from modelsel.runner.baselines import floor
 from modelsel.runner.evaluation.limits import CellLimits
 from modelsel.runner.journal import Journal
-from modelsel.runner.progress import QUIET
+from modelsel.runner.run import QUIET
 from modelsel.runner.run import run as run_plan
 from modelsel.runner.study_data import StudyData
 from modelsel.study.jobs import journal_of

@@ -21,8 +21,7 @@ from modelsel.reporting.context import SectionContext
 from modelsel.runner.aggregation.results import Results
 from modelsel.runner.evaluation.limits import CellLimits
 from modelsel.runner.execution.single_job import Failure
-from modelsel.runner.final_fit import Final, answers, fit_and_answer, outputs
-from modelsel.runner.prediction_time import ROWS, of_candidates, seconds
+from modelsel.runner.final_fit import ROWS, Final, answers, fit_and_answer, outputs, prediction_seconds, prediction_time
 from modelsel.runner.run import run as run_plan
 from modelsel.runner.study_data import StudyData
 from modelsel.study.jobs import journal_of, run_apart
@@ -84,8 +83,8 @@ def prediction_times(config: Config, task: Task, selection: Selection, final: Fi
         return {}
     called = set(selection.assessed.ids[1:])
     others = tuple(candidate for candidate in selection.candidates if candidate.id in called)
-    found = run_apart(config, of_candidates, others, others, task, config.seed) if others else {}
-    took = run_apart(config, seconds, selection.candidates, final.model, task.take(positions(task)[:ROWS]))
+    found = run_apart(config, prediction_seconds, others, others, task, config.seed) if others else {}
+    took = run_apart(config, prediction_time, selection.candidates, final.model, task.take(positions(task)[:ROWS]))
     own = {} if isinstance(took, Failure) else {selection.board.ids[selection.winner]: took}
     return own if isinstance(found, Failure) else {**own, **found}
 

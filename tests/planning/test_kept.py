@@ -7,10 +7,9 @@ import pytest
 from modelsel.core.types import Candidate
 from modelsel.learner.majority import Majority
 from modelsel.learner.tree import Tree
-from modelsel.planning import trial
+from modelsel.planning import probe
 from modelsel.planning.make import make
-from modelsel.planning.probe import estimate
-from modelsel.planning.trial import ProbeCache
+from modelsel.planning.probe import ProbeCache, estimate
 from tests import doubles
 from tests.doubles import Double, spread
 
@@ -67,7 +66,7 @@ def test_what_is_no_time_is_not_believed_even_when_it_is_whole(tmp_path, figures
     body = {**json.loads(path.read_text()), "figures": figures}
     del body["sum"]
     try:
-        body["sum"] = trial.digest(body)
+        body["sum"] = probe.digest(body)
     except ValueError:  # no sum can be taken of infinity
         body["sum"] = ""
     path.write_text(json.dumps(body))
@@ -76,7 +75,7 @@ def test_what_is_no_time_is_not_believed_even_when_it_is_whole(tmp_path, figures
 
 def test_another_machine_does_not_read_these(tmp_path, monkeypatch):
     written(tmp_path, a=(0.25,))
-    monkeypatch.setattr(trial, "machine", lambda: "another")
+    monkeypatch.setattr(probe, "machine", lambda: "another")
     with pytest.raises(AssertionError):
         ProbeCache(tmp_path, "rows").get("a", never)
 

@@ -19,8 +19,7 @@ from modelsel.planning.make import make
 from modelsel.runner.evaluation.limits import CellLimits
 from modelsel.runner.execution.executors import Pool, choose_pool
 from modelsel.runner.journal import Journal
-from modelsel.runner.progress import NullProgress
-from modelsel.runner.run import run
+from modelsel.runner.run import NullProgress, run
 from tests import doubles
 from tests.doubles import Double, Wrong, candidates, spread
 from tests.runner.studies import answer, study

@@ -21,9 +21,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from modelsel.api.search.cells import CandidateScores, compute_cells
 from modelsel.api.search.reading import as_given, in_words_of_fit, looks_like_numbers, warn_of_dates
-from modelsel.api.search.results import beside, parameters, results
+from modelsel.api.search.results import SearchLines, Training, beside, parameters, results
 from modelsel.api.search.scoring import Asked, Scorings, judge_themselves, measure_of, own_score, scorings_of
-from modelsel.api.search.telling import SearchLines, Training
 from modelsel.config.build import Builder
 from modelsel.config.expand import SPACE, expand
 from modelsel.config.folders import Folders

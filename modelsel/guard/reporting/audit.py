@@ -15,8 +15,7 @@ from modelsel.guard.access.session import LedgerSession
 from modelsel.guard.checks.post_release import choices
 from modelsel.guard.facts import Entry, LaterPlace, Look, Note, PolicyChange, RecordedSelection, Replay, Reveal, Seal
 from modelsel.guard.findings import ledger_findings, look_findings
-from modelsel.guard.findings.base import FindingKind
-from modelsel.guard.findings.catalogue import catalogue
+from modelsel.guard.findings.base import FindingKind, catalogue
 from modelsel.guard.gate import Gate
 from modelsel.guard.history.entries import now
 from modelsel.guard.history.history import History, PastLook, differences
