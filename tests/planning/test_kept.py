@@ -115,6 +115,6 @@ def test_what_a_larger_plan_shares_with_a_smaller_one_is_not_measured_again(tmp_
 @pytest.mark.parametrize(("apart", "seconds"), [(lambda: True, 2.0), (lambda: False, 0.0)])
 def test_the_seconds_of_a_search_are_those_between_its_beginning_and_its_end(monkeypatch, apart, seconds):
     clock = iter((3.0, 5.0))
-    monkeypatch.setattr(trial.time, "thread_time", lambda: next(clock))
+    monkeypatch.setattr(probe.time, "thread_time", lambda: next(clock))
     path = SimpleNamespace(model=lambda learner: learner)
-    assert trial._search_seconds(path, SimpleNamespace(apart=apart)) == seconds
+    assert probe._search_seconds(path, SimpleNamespace(apart=apart)) == seconds
