@@ -41,7 +41,7 @@ class CellLimits:
         return self.seconds is not None or self.memory is not None
 
     @contextmanager
-    def enforced(self) -> Iterator[None]:
+    def enforce(self) -> Iterator[None]:
         with _clock(self.seconds), _ceiling(self.memory):
             yield
 

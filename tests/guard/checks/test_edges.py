@@ -97,7 +97,7 @@ def test_rows_are_stored_whole_or_as_a_sketch_as_the_policy_asks(tmp_path: Path,
 
 
 def test_a_ledger_is_looked_through_for_labels_once(tmp_path: Path) -> None:
-    assert Study(numbers(120), tmp_path).gate().session.ledger.marked(LOOKED_THROUGH)
+    assert Study(numbers(120), tmp_path).gate().session.ledger.has_mark(LOOKED_THROUGH)
 
 
 @pytest.mark.parametrize(("codes", "said"), [((), False), (("G030",), True), (("G031",), True), (("G030", "G031"), True)])
