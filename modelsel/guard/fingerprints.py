@@ -20,8 +20,8 @@ from modelsel.ledger.rows.identity import (
     Hashes,
     TokenTable,
     bound_hashes,
+    column_tokens,
     columns,
-    feature_tokens,
     is_among,
     set_digest,
     tally,
@@ -160,13 +160,13 @@ def smallest_hashes(columns: Mapping[str, Hashes], key: IdentityKey) -> dict[str
 
 def _quasi_keys(sealing: TestSetDeclaration) -> dict[str, Hashes]:
     """Columns of the test rows that nearly identify a row: distinct among them, and not met in the development rows."""
-    found = {}
-    for index, tokens in quasi_keys(sealing.sealed):
-        feature = sealing.development.features[index]
-        own = ascending(feature_tokens(feature, sealing.development.values[:, index], FINE))
-        if is_among(ascending(tokens), own).mean() < COMMON:
-            found[feature.name] = tokens
-    return found
+    telling = dict(quasi_keys(sealing.sealed))
+    names = [feature.name for feature in sealing.development.features]
+    return {
+        names[index]: telling[index]
+        for index, own in column_tokens(sealing.development, list(telling), FINE)
+        if is_among(ascending(telling[index]), ascending(own)).mean() < COMMON
+    }
 
 
 def _names(

@@ -306,13 +306,14 @@ def record_of(key: CellKey, result: CellResult) -> tuple[dict[str, object], Arra
 
 
 def start_times(folder: Path) -> dict[str, float]:
-    """The marks that worker processes left when they began a job: its name, and when."""
-    marks = {}
+    """The newest mark that a worker process left when it began a job: its name, and when (monotonic)."""
+    marks: dict[str, float] = {}
     for path in _segments(folder):
         for found in scan(path):
             if isinstance(found, RecordHeader) and found.facts.get("kind") == STARTED:
                 with suppress(KeyError, TypeError, ValueError):
-                    marks[str(found.facts["job"])] = float(found.facts["at"])
+                    name, at = str(found.facts["job"]), float(found.facts["at"])
+                    marks[name] = max(at, marks.get(name, at))
     return marks
 
 

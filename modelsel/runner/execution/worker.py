@@ -117,7 +117,7 @@ def receive_work(path: str) -> Any:
 def perform_in_process(path: str, journal: Path, job: CellJob) -> CompletedJob:
     """A job in a worker process: it says that it has started, so that the parent knows whom a dead worker was busy with."""
     worker = _worker(path, journal)
-    worker.segment.append({"kind": STARTED, "job": job_name(job), "at": time.time()}, {})
+    worker.segment.append({"kind": STARTED, "job": job_name(job), "at": time.monotonic()}, {})
     return worker.perform(job)
 
 
