@@ -71,7 +71,7 @@ EQUIVALENT: tuple[tuple[str, str, str, str], ...] = (
     ("modelsel/ledger/portraits/sifting.py", "pairs <= SLACK", "LtE -> Lt", CONTINUOUS),
     ("modelsel/ledger/portraits/variables.py", "if len(found) <= MOST", "LtE -> Lt", PLENTY),
     ("modelsel/ledger/portraits/variables.py", "has == has[0]", "Eq -> NotEq", MASK),
-    ("modelsel/ledger/rows/channels.py", "len(feature.levels) + 2 >= DISTINCT * len(values)", "Mult -> Div", COUNTED),
+    ("modelsel/ledger/rows/channels.py", "enough = DISTINCT * len(table)", "Mult -> Div", COUNTED),
     ("modelsel/ledger/rows/channels.py", ".max() < REGULAR", "Lt -> LtE", CONTINUOUS),
     ("modelsel/ledger/rows/hashing.py", "bits >= SIGN", "GtE -> Gt", ZERO),
     ("modelsel/ledger/rows/matching.py", "if score < 1 else 0.0", "Lt -> LtE", BEST),
