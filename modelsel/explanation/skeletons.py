@@ -8,7 +8,8 @@ each of them the skeletons of both sides are listed, as far as they leave the ot
 import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import and_, or_
 from typing import NamedTuple
 
 import numpy as np
@@ -114,7 +115,7 @@ class SkeletonSearch:
         if self.depth == 2:
             halves = self._listed(np.arange(len(self.path.class_costs.labels)), self.most, work)
             kept = {one.side: (one.cost, one.places) for one in halves if one.side is not None and one.places is not None}
-            every, some = _all_bits(one.bits for one in halves), _any_bits(one.bits for one in halves)
+            every, some = (reduce(join, [one.bits for one in halves], start) for join, start in ((and_, -1), (or_, 0)))
             ended, found = bool(work[0] < work[1]), len(kept)
         else:
             kept, every, some, ended, found = self._three(work)
@@ -274,19 +275,6 @@ def _spelt(side: Side, names: list[str]) -> tuple[str, ...]:
     return ("" if side is None else names[side],)
 
 
-def _all_bits(bits: Iterator[int]) -> int:
-    found = -1
-    for one in bits:
-        found &= one
-    return found
-
-
-def _any_bits(bits: Iterator[int]) -> int:
-    found = 0
-    for one in bits:
-        found |= one
-    return found
-
-
 def _columns(bits: int) -> frozenset[int]:
+    """The columns whose bits are set."""
     return frozenset(at for at in range(bits.bit_length()) if bits >> at & 1)

@@ -334,6 +334,7 @@ class OptimalPath:
         return Front(errors, errors.copy() if work[0] < limit else bound, chosen, levels)
 
     def _search_kernel(self, rows: Integers, depth: int, work: Integers, found: tuple[Costs, Costs, Integers]) -> None:
+        """Have the kernel search some rows, in every column's order."""
         inside = np.zeros(len(self._seen[0]), bool)
         inside[rows] = True
         order = np.ascontiguousarray(self.order.T[inside[self.order.T]].reshape(self.order.shape[1], -1).T)
