@@ -19,7 +19,7 @@ from modelsel.record.folder import ROOT, RunFolder
 from modelsel.record.mlflow.track import Tracker
 from modelsel.record.refit import ask_model, ready
 from modelsel.reporting import page
-from modelsel.runner.progress import QUIET
+from modelsel.runner.run import QUIET
 from modelsel.study.look import asked_of_test, out_of_fold, summarise_selection, word_answer
 
 

@@ -23,8 +23,8 @@ from modelsel.planning.make import Plan, make
 from modelsel.runner.aggregation.results import Results
 from modelsel.runner.execution.executors import Pool
 from modelsel.runner.families import resolve
+from modelsel.runner.final_fit import prediction_seconds
 from modelsel.runner.journal import Journal
-from modelsel.runner.prediction_time import of_candidates
 from modelsel.runner.run import run
 from modelsel.runner.study_data import StudyData, prepare
 
@@ -78,5 +78,5 @@ def _selected(config: Config, material: StudyData, journal: Journal, everything:
         return selection
     selection = with_score_measures(selection, results, compute)
     called = set(selection.assessed.ids)
-    of_candidates([one for one in candidates if one.id in called], task, config.seed)
+    prediction_seconds([one for one in candidates if one.id in called], task, config.seed)
     return selection

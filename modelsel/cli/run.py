@@ -50,7 +50,7 @@ def _opens(config: Config, outcome: StudySummary) -> bool:
 
 def end_sweep(jobs: Sequence[SweepScore]) -> int:
     """The table over a sweep's jobs; then each test set is opened, for the best job on it or for all, and `compare` is done."""
-    from modelsel.reporting.text.sweep import SweepJob, table
+    from modelsel.reporting.text.terminal import SweepJob, table
 
     names = telling([job.overrides.split() for job in jobs])
     print(table([SweepJob(name, job.result and job.result[0], job.code) for name, job in zip(names, jobs, strict=True)]))

@@ -63,9 +63,10 @@ def generator(seed: int, *digests: str) -> np.random.Generator:
 
 def _plain(value: object) -> object:
     """Reduce a value to what JSON writes in one way: whole floats become integers, mappings get text keys."""
-    if type(value) in _AS_IT_IS:
+    kind = type(value)
+    if kind in _AS_IT_IS:
         return value
-    if type(value) is dict or isinstance(value, Mapping):
+    if kind is not list and kind is not tuple and isinstance(value, Mapping):  # most are lists: no abstract class is asked
         return {str(key): item if type(item) in _AS_IT_IS else _plain(item) for key, item in value.items()}
     if isinstance(value, np.generic) and not isinstance(value, float):
         return _plain(value.item())

@@ -11,7 +11,7 @@ class Progress(Protocol):
 
     Examples
     --------
-    >>> from modelsel.runner.progress import NullProgress
+    >>> from modelsel.runner.run import NullProgress
     >>> with NullProgress() as progress:
     ...     progress.start(cells=10, candidates=3)
     ...     progress.advance(best=0.25)

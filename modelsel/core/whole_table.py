@@ -1,10 +1,13 @@
 """A table before its split: the rows of its parts one below the other, of which no copy is made but a column at a time."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from modelsel.core.types import Feature, Floats, Integers, Table
+
+TOGETHER = 1 << 16  # values: columns are read together where they are short
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +34,14 @@ class WholeTable:
         found = [part.values[:, index] for part in self.parts]
         return found[0] if len(found) == 1 else np.concatenate(found)
 
+    def columns(self, places: Sequence[int]) -> Iterator[tuple[Sequence[int], Floats]]:
+        """All values of some columns, columns × rows; short ones together, so that a call is made for many."""
+        many = max(1, TOGETHER // max(1, len(self)))
+        for first in range(0, len(places), many):
+            some = places[first : first + many]
+            parts = [part.values[:, _slice(some)] for part in self.parts]
+            yield some, np.ascontiguousarray(np.concatenate(parts).T if len(parts) > 1 else parts[0].T)
+
     def cells(self, index: int, rows: Integers) -> Floats:
         """The values of a column in some rows, in the order given."""
         found, first = np.empty(len(rows)), 0
@@ -44,3 +55,9 @@ class WholeTable:
 def whole(table: Table | WholeTable) -> WholeTable:
     """A table as the only part of itself."""
     return table if isinstance(table, WholeTable) else WholeTable((table,))
+
+
+def _slice(places: Sequence[int]) -> slice | list[int]:
+    """Places as a slice where they follow one another: what is then read is no copy."""
+    first, end = places[0], places[-1] + 1
+    return slice(first, end) if end - first == len(places) else list(places)

@@ -13,8 +13,8 @@ import numpy as np
 
 from modelsel.core.spec import number, part
 from modelsel.core.types import Floats, Table
+from modelsel.criterion.base import PerCost
 from modelsel.criterion.chi_square import ChiSquare
-from modelsel.criterion.cost_sensitive import PerCost
 
 
 def economy(goodness: float, cost: float, exponent: float) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 
 from modelsel.core.spec import part
 from modelsel.core.types import Floats
-from modelsel.criterion.cost_sensitive import PerCost
+from modelsel.criterion.base import PerCost
 
 
 def square_per_cost(goodness: float, cost: float, exponent: float) -> float:  # noqa: ARG001

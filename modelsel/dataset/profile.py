@@ -7,11 +7,12 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from modelsel.core.fingerprint import array_digest
+from modelsel.core.runs import is_fresh
 from modelsel.core.types import ClassTask, Codes, Feature, Finding, Floats, NumberTask, Table, Task
 from modelsel.statistics.sampling import equal_rows
 
@@ -46,14 +47,19 @@ class SortedColumn:
         """Sort a column."""
         ordered = np.sort(values)
         known = int(np.searchsorted(ordered, np.nan))
-        first = np.flatnonzero(np.concatenate([np.ones(min(known, 1), bool), ordered[1:known] != ordered[: max(known - 1, 0)]]))
+        first = np.flatnonzero(is_fresh(ordered[:known]))
         starts = first if known == len(ordered) else np.append(first, known)
-        made = cls(values, ordered[starts], ("", b""))
-        return replace(made, mark=(array_digest(starts), made.codes(slice(HEAD)).tobytes()))
+        levels = ordered[starts]
+        return cls(values, levels, (array_digest(starts), _places(levels, values[:HEAD]).tobytes()))
 
-    def codes(self, rows: slice = slice(None)) -> Codes:
+    def codes(self) -> Codes:
         """The place of each row's value among the levels."""
-        return np.searchsorted(self.levels, self.values[rows]).astype(np.int32)
+        return _places(self.levels, self.values)
+
+
+def _places(levels: Floats, values: Floats) -> Codes:
+    """The place of each value among levels in order."""
+    return np.searchsorted(levels, values).astype(np.int32)
 
 
 def _alike(columns: Sequence[SortedColumn]) -> Iterator[str]:

@@ -32,11 +32,9 @@ from modelsel.distance.base import DECIMALS, LEVELS, Distance, FittedDistance, r
 from modelsel.distance.plain import Neighbours
 from modelsel.distance.search import neighbours
 from modelsel.learner.base import BaseLearner
-from modelsel.learner.base_model import PathModel
-from modelsel.learner.chunks import chunks
+from modelsel.learner.base_model import PathModel, chunks
 from modelsel.learner.class_prior import Prior, as_prior, prior_of, prior_problems
-from modelsel.learner.knn_numbers import NeighbourNumbers, NumberModel, check_path, neighbourhoods
-from modelsel.learner.running import closeness, running
+from modelsel.learner.knn_numbers import NeighbourNumbers, NumberModel, check_path, closeness, neighbourhoods, running
 from modelsel.learner.trees.leaf import MEAN, MEDIAN, QUANTILE
 
 # Votes of ordered neighbours, for every k at once: running sums over the neighbours, read off at each k.

@@ -10,6 +10,7 @@ Stone (1977), *Consistent nonparametric regression*.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -19,8 +20,23 @@ from modelsel.core.types import Description, Feature, Floats, Integers, NumberOu
 from modelsel.distance.base import FittedDistance
 from modelsel.distance.search import neighbours
 from modelsel.learner.base import FittedModel
-from modelsel.learner.chunks import chunks
-from modelsel.learner.running import closeness, running
+from modelsel.learner.base_model import chunks
+
+# Running sums over ordered neighbours, and how near each is: what votes and means of neighbours share.
+
+
+def running(each: Floats) -> Floats:
+    """Sums of the first so many rows, a row at a time; the rows are overwritten."""
+    for above, own in pairwise(each):
+        own += above
+    return each
+
+
+def closeness(distance: Floats) -> Floats:
+    """1 / d up to a factor per query: d_1 / d_i, or 1 and 0 where the nearest lies at distance 0."""
+    nearest = distance[:1]
+    return np.where(nearest > 0, nearest / np.where(distance > 0, distance, 1.0), distance == 0)
+
 
 NEARLY = 1e-9  # of the weight: what is as much
 

@@ -15,10 +15,9 @@ import numpy as np
 from modelsel.core.spec import number, one_of, plain
 from modelsel.core.types import ClassTask, Codes, Description, Floats, Integers, Outputs, Table
 from modelsel.learner.base import BaseLearner
-from modelsel.learner.base_model import PathModel
+from modelsel.learner.base_model import PathModel, training_error
 from modelsel.learner.class_prior import Prior, as_prior, prior_of, prior_problems
 from modelsel.learner.likelihood import Counted, Densities, Smoothing, count_levels, densities
-from modelsel.learner.training import training_error
 
 CELLS = 1 << 15  # numbers that a block of rows has under all smoothings and classes
 TIED = 1e-10  # of log posteriors: far above rounding, far below anything that matters

@@ -14,6 +14,10 @@ from numpy.typing import NDArray
 from modelsel.core.types import ClassTask, Codes, Description, Floats, Integers, Outputs, Table, positions
 from modelsel.learner.base import BaseLearner, FittedModel
 
+TOGETHER = 1 << 16  # values: columns are read together where they are short
+STEP, FACTORS = np.uint64(0x9E3779B97F4A7C15), (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
+SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31))
+
 
 @dataclass(frozen=True)
 class PriorDraw(BaseLearner):
@@ -88,16 +92,22 @@ class PriorDrawModel(FittedModel):
 def _hash_rows(values: Floats, rows: Integers, key: int) -> NDArray[np.uint64]:
     """A 64-bit hash of some rows (the mixing of SplitMix64; Steele, Lea and Flood 2014), read column by column."""
     state = np.full(len(rows), key, np.uint64)
-    for whole in values.T:
-        column = whole[rows] + 0.0  # −0.0 becomes 0.0
-        bits = np.where(np.isnan(column), 1.0e308, column).view(np.uint64)
-        state = _mix(state ^ bits)
+    many = max(1, TOGETHER // max(1, len(rows)))
+    for first in range(0, values.shape[1], many):
+        cells = np.ascontiguousarray(values[:, first : first + many].T)[:, rows] + 0.0  # −0.0 becomes 0.0
+        cells[np.isnan(cells)] = 1.0e308
+        for bits in cells.view(np.uint64):
+            state ^= bits
+            _mix(state)
     return _mix(state)
 
 
 def _mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Mix bits by the steps of SplitMix64."""
-    state = state + np.uint64(0x9E3779B97F4A7C15)
-    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return state ^ (state >> np.uint64(31))
+    """Mix bits by the steps of SplitMix64, in place."""
+    state += STEP
+    state ^= state >> SHIFTS[0]
+    state *= FACTORS[0]
+    state ^= state >> SHIFTS[1]
+    state *= FACTORS[1]
+    state ^= state >> SHIFTS[2]
+    return state

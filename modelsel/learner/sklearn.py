@@ -30,9 +30,8 @@ from modelsel.core.types import (
 from modelsel.foreign.answers import decides, decisions, scores_of
 from modelsel.foreign.parameters import Params
 from modelsel.learner.base import BaseLearner, FittedModel
-from modelsel.learner.base_model import PathModel
+from modelsel.learner.base_model import PathModel, training_error
 from modelsel.learner.encoding import ColumnEncoding
-from modelsel.learner.training import training_error
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ import numpy as np
 from modelsel.core.spec import part, resolved, whole
 from modelsel.core.types import Description, Floats, Integers, Table, Task
 from modelsel.learner.base import BaseLearner, Path, SubsetPath
-from modelsel.preparer.base import BasePreparer
-from modelsel.preparer.columns import Chosen, restore_columns
+from modelsel.preparer.base import BasePreparer, Chosen, restore_columns
 from modelsel.statistics.sampling import deal
 
 

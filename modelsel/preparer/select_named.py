@@ -9,8 +9,7 @@ import numpy as np
 
 from modelsel.core.spec import plain
 from modelsel.core.types import Description, Integers, Table, Task, names
-from modelsel.preparer.base import BasePreparer
-from modelsel.preparer.columns import Chosen, restore_columns
+from modelsel.preparer.base import BasePreparer, Chosen, restore_columns
 
 
 @dataclass(frozen=True)

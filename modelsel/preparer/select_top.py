@@ -12,9 +12,8 @@ import numpy as np
 
 from modelsel.core.spec import number, one_of, whole
 from modelsel.core.types import ClassTask, Description, Floats, Integers, Table
-from modelsel.preparer.base import BasePreparer
+from modelsel.preparer.base import BasePreparer, Chosen, restore_columns
 from modelsel.preparer.binning import Distinct, mdl_cuts
-from modelsel.preparer.columns import Chosen, restore_columns
 from modelsel.statistics.information import entropy, joint_counts, mutual_information, symmetric_uncertainty
 
 # Rate each feature, taken alone, by how much it tells about the class.

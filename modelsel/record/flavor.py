@@ -18,6 +18,7 @@ from modelsel.record.study_record import FinalModel
 LOADER = "modelsel.record.pyfunc"
 TYPES = {"bool": "boolean", "int": "long", "float": "double", "str": "string", "date": "datetime"}  # of MLflow
 NEEDED = ("mlflow", "numba", "numpy", "pandas", "pyarrow", "scipy")  # by what reads the model and predicts
+DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # a signature of thousands of columns is one long text
 EXAMPLE, SERVING = "input_example.json", "serving_input_example.json"
 
 
@@ -25,7 +26,7 @@ def files(final: FinalModel, version: str, now: datetime | None = None) -> dict[
     """File name to text, for everything beside `data/`."""
     example = {"columns": [feature.name for feature in final.features], "data": rows(final)}
     return {
-        "MLmodel": yaml.safe_dump(mlmodel(final, now or datetime.now(UTC)), sort_keys=True, width=100),
+        "MLmodel": yaml.dump(mlmodel(final, now or datetime.now(UTC)), Dumper=DUMPER, sort_keys=True, width=100),
         "requirements.txt": "".join(f"{line}\n" for line in (f"modelsel=={version}", *_needed_packages(), *_libraries(final))),
         "python_env.yaml": yaml.safe_dump(
             {"python": platform.python_version(), "build_dependencies": ["pip"], "dependencies": ["-r requirements.txt"]},

@@ -17,7 +17,7 @@ import json
 import pickle
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from io import BytesIO
 from math import prod
 from pathlib import Path
@@ -211,7 +211,7 @@ def _facts(final: FinalModel, version: str) -> dict[str, object]:
     return {
         "format": FORMAT,
         "modelsel": version,
-        "features": [asdict(feature) for feature in without_levels(final.features)],
+        "features": [dict(vars(feature)) for feature in without_levels(final.features)],
         "classes": list(final.classes),
         "labels": final.label_type,
         "steps": [{"kind": step.kind, "facts": dict(step.facts)} for step in final.steps],

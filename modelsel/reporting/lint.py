@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from urllib.parse import quote
 
 from modelsel.core.types import Finding
-from modelsel.guard.findings.catalogue import catalogue
+from modelsel.guard.findings.base import catalogue
 from modelsel.guard.reporting.lint import LintReport, PlacedFinding
 
 VERSION, SCHEMA = "2.1.0", "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

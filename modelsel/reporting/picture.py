@@ -8,8 +8,12 @@ from typing import Any
 
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.record.files import write
+from modelsel.record.folder import RunFolder
 from modelsel.reporting.charts import cd_diagram
-from modelsel.reporting.page import resource
+from modelsel.reporting.page import environment, resource
+from modelsel.reporting.sections import leaderboard, strips
+from modelsel.reporting.sections.view import View
+from modelsel.reporting.text.verdict import verdict
 from modelsel.tree.export import draw
 
 FORMS = (".svg", ".png")
@@ -86,3 +90,24 @@ def _renderer() -> Any:
             Problem("MSEL-289", what, "save", "pip install 'modelsel[png]', or save it as .svg")
         ) from error
     return resvg_py
+
+
+# A study as a notebook shows it: verdict, the head of the leaderboard, fold scores of the best; light and dark.
+
+HEAD = 8  # rows
+
+
+def card(folder: RunFolder) -> str:
+    """HTML to be shown among other things: its style touches nothing else."""
+    view = View(folder)
+    rows = leaderboard.section(view)["rows"][:HEAD]
+    drawn = strips.section(view)["svg"] if view.ranked else ""
+    return environment().get_template("card.html").render(
+        verdict=folder.redactor.text(verdict(folder)), rows=rows, more=len(view.rows) - HEAD, measure=view.outcome.measure,
+        drawing=drawn, style=_scope_rules(style()),
+    )  # fmt: skip
+
+
+def _scope_rules(css: str) -> str:
+    """The drawings' rules, for drawings in a card alone."""
+    return re.sub(r"(^|[},\s])svg(?=[ .{,])", r"\1.modelsel-card svg", css)

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 from modelsel.core.spec import number
 from modelsel.core.types import Integers, Task
-from modelsel.softener.reaching import known_values
-from modelsel.tree.softening import Widths, met
+from modelsel.tree.softening import Widths, known_values, met
 from modelsel.tree.structure.node import PrunedView
 
 

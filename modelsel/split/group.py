@@ -8,8 +8,7 @@ import numpy as np
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import number, plain, whole
 from modelsel.core.types import ClassTask, Partition, Task
-from modelsel.split.base import BaseSplit
-from modelsel.split.parts import parts
+from modelsel.split.base import BaseSplit, parts
 from modelsel.statistics.sampling import deal_groups
 
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import Partition, Task
-from modelsel.split.base import BaseSplit
-from modelsel.split.parts import parts
+from modelsel.split.base import BaseSplit, parts
 
 
 @dataclass(frozen=True)

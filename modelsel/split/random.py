@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import number, plain, whole
 from modelsel.core.types import ClassTask, Partition, Task
-from modelsel.split.base import BaseSplit
-from modelsel.split.parts import groups_ignored, one_unit, parts
+from modelsel.split.base import BaseSplit, groups_ignored, one_unit, parts
 from modelsel.statistics.sampling import deal_groups, draw
 
 

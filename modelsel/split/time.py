@@ -8,8 +8,7 @@ import numpy as np
 
 from modelsel.core.spec import number
 from modelsel.core.types import Booleans, Floats, Integers, Partition, Task, dates
-from modelsel.split.base import BaseSplit
-from modelsel.split.parts import groups_ignored, parts
+from modelsel.split.base import BaseSplit, groups_ignored, parts
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from modelsel.core.types import Candidate, Resampling, Task
 from modelsel.foreign.tpe import AskedTrial, Tpe, sampler
 from modelsel.planning.make import Plan, make
 from modelsel.runner.aggregation.results import Results
-from modelsel.runner.progress import QUIET
+from modelsel.runner.run import QUIET
 
 Compute = Callable[[Plan, Task, Resampling], Results]
 ENOUGH = 10  # candidates of which not one could be fitted; as many trials are drawn at random before scores matter

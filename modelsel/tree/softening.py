@@ -121,7 +121,7 @@ def soft_route(tree: DecisionTree, widths: Widths, table: Table, rows: Integers)
     return Routed(owner, leaf, part, len(rows), _unseen(tree, table, rows))
 
 
-def said(cut: PrunedView, routed: Routed, costs: Floats | None = None) -> Codes:
+def soft_classes(cut: PrunedView, routed: Routed, costs: Floats | None = None) -> Codes:
     """Class per row: its leaf's, or where a row was divided the best of the mean of its leaves."""
     if routed.whole:
         return cut.prediction[routed.leaf]
@@ -195,3 +195,22 @@ def left_share(value: Floats, tree: DecisionTree, widths: Widths, node: int) -> 
 def _whole(position: Floats, branches: int) -> Floats:
     shares: Floats = (position == np.arange(branches)[:, None]).astype(np.float64)
     return shares
+
+
+# Training rows that reach each test of a tree, hard; a row whose value is missing and divided goes no further.
+
+
+def known_values(tree: DecisionTree, x: Floats) -> dict[int, tuple[Integers, Floats]]:
+    """Per ramp: the rows (of `x`, as `tree.softening.met` gives it) that reach it with a known value, and these values."""
+    soft, slot = ramps(tree), np.cumsum(tree.test != LEAF) - 1
+    at, known = {0: np.arange(len(x))}, {}
+    for node in np.flatnonzero(tree.test != LEAF):
+        rows = at.pop(int(node))
+        value = x[rows, slot[node]]
+        side = np.where(value <= tree.threshold[node], 0.0, 1.0) if soft[node] else value
+        for place, child in enumerate(tree.children(int(node))):
+            at[int(child)] = rows[(side == place) & ~np.isnan(value)]
+        if soft[node]:
+            finite = np.isfinite(value)
+            known[int(node)] = (rows[finite], value[finite])
+    return known

@@ -266,7 +266,7 @@ def test_the_model_goes_to_other_systems(outcome: modelsel.Outcome, tmp_path: Pa
 @pytest.mark.slow
 def test_an_interrupted_study_goes_on_where_it_stopped(people: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     from modelsel.api import run as door
-    from modelsel.runner.progress import NullProgress
+    from modelsel.runner.run import NullProgress
 
     class Impatient(NullProgress):
         done = 0

@@ -72,6 +72,10 @@ WITHIN = (  # defined in a base's file, and not for plug-ins
     "modelsel.measure.base.confusion_in_numpy",
     "modelsel.calibrator.base.restore_calibration",
     "modelsel.decision.base.best_threshold",
+    "modelsel.criterion.base.PerCost",
+    "modelsel.preparer.base.Chosen",
+    "modelsel.preparer.base.restore_columns",
+    *(f"modelsel.split.base.{name}" for name in ("parts", "dropped_classes", "groups_ignored", "one_unit")),
     "modelsel.pruner.base.HasStrength",
     "modelsel.pruner.base.PrunesDirectly",
     "modelsel.tree.growing.growth.BaseCriterion.worth_loop",  # described in the class

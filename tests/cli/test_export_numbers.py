@@ -17,8 +17,7 @@ from modelsel.config.build import learner
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.types import Feature, NumberTask, Table, Task, positions
 from modelsel.record.export import sql as sql_module
-from modelsel.record.export import sql_forest
-from modelsel.record.export.forest_words import forest_dot, forest_rules
+from modelsel.record.export.forest_trees import forest_dot, forest_rules
 from modelsel.record.export.onnx import onnx
 from modelsel.record.export.sql import sql
 from modelsel.record.model import Predictor
@@ -99,7 +98,7 @@ def test_databases_and_onnx_say_the_number_that_a_forest_says(
     settings: dict[str, Any], flat: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """To the last bit: votes are whole numbers."""
-    monkeypatch.setattr(sql_forest, "DEEPEST", 0 if flat else sql_forest.DEEPEST)
+    monkeypatch.setattr(sql_module, "DEEPEST", 0 if flat else sql_module.DEEPEST)
     predictor, rows = fitted(numbers(), "forest", settings), others()
     wanted = predictor.predict(rows).tolist()
     assert asked_of_sqlite(predictor, rows) == wanted

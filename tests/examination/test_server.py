@@ -27,7 +27,7 @@ from tests.examination.serving import Serving
 from tests.extras import needs
 
 mcp, TestClient = needs("mcp"), needs("starlette.testclient").TestClient
-connections, serving = needs("modelsel.examination.server.connections"), needs("modelsel.examination.server.serve")
+connections, serving = needs("modelsel.examination.server.serve"), needs("modelsel.examination.server.serve")
 OF_ALL, ProxiedConnection, TimedConnection = connections.OF_ALL, connections.ProxiedConnection, connections.TimedConnection
 application, serve = serving.application, serving.serve
 Make = Callable[..., ExamSession]

@@ -17,7 +17,7 @@ from modelsel.core.types import Outputs, open_labels
 from modelsel.final_test import reseal
 from modelsel.record.folder import RunFolder
 from modelsel.record.refit import ready
-from modelsel.runner.progress import QUIET
+from modelsel.runner.run import QUIET
 
 STUDY = ("run", "dataset=breast_cancer", "space=[naive_bayes,majority]", "scheme.folds=3", "show=[tree]")
 MEASURES = ("balanced_error", "auc", "brier", "log_loss", "kappa", "mcc", "f1")

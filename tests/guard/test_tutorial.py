@@ -106,7 +106,7 @@ def test_the_comparison_of_the_reviewers_page_is_what_the_benchmark_claims() -> 
 
 
 def test_every_finding_that_the_pages_name_exists() -> None:
-    from modelsel.guard.findings.catalogue import catalogue
+    from modelsel.guard.findings.base import catalogue
 
     named = {code for page in PAGES.glob("*.md") for code in re.findall(r"\bG0\d\d\b", page.read_text("utf-8"))}
     assert named <= catalogue().keys()

@@ -14,7 +14,7 @@ import yaml
 import modelsel
 from modelsel.config.folders import Folders, shipped_folder
 from modelsel.core.spec import GROUPS
-from modelsel.guard.findings.catalogue import catalogue
+from modelsel.guard.findings.base import catalogue
 from modelsel.manual import editor, explain, settings
 from tests.extras import needs
 

@@ -1,16 +1,16 @@
 """What a probe measured is kept for the machine, and believed only when it is whole and of this machine and these rows."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
 from modelsel.core.types import Candidate
 from modelsel.learner.majority import Majority
 from modelsel.learner.tree import Tree
-from modelsel.planning import trial
+from modelsel.planning import probe
 from modelsel.planning.make import make
-from modelsel.planning.probe import estimate
-from modelsel.planning.trial import ProbeCache
+from modelsel.planning.probe import ProbeCache, estimate
 from tests import doubles
 from tests.doubles import Double, spread
 
@@ -67,7 +67,7 @@ def test_what_is_no_time_is_not_believed_even_when_it_is_whole(tmp_path, figures
     body = {**json.loads(path.read_text()), "figures": figures}
     del body["sum"]
     try:
-        body["sum"] = trial.digest(body)
+        body["sum"] = probe.digest(body)
     except ValueError:  # no sum can be taken of infinity
         body["sum"] = ""
     path.write_text(json.dumps(body))
@@ -76,7 +76,7 @@ def test_what_is_no_time_is_not_believed_even_when_it_is_whole(tmp_path, figures
 
 def test_another_machine_does_not_read_these(tmp_path, monkeypatch):
     written(tmp_path, a=(0.25,))
-    monkeypatch.setattr(trial, "machine", lambda: "another")
+    monkeypatch.setattr(probe, "machine", lambda: "another")
     with pytest.raises(AssertionError):
         ProbeCache(tmp_path, "rows").get("a", never)
 
@@ -110,3 +110,11 @@ def test_what_a_larger_plan_shares_with_a_smaller_one_is_not_measured_again(tmp_
     first = Candidate(Double(log=str(log)))
     assert fits(first) > 0
     assert fits(first, Candidate(Tree())) == 0
+
+
+@pytest.mark.parametrize(("apart", "seconds"), [(lambda: True, 2.0), (lambda: False, 0.0)])
+def test_the_seconds_of_a_search_are_those_between_its_beginning_and_its_end(monkeypatch, apart, seconds):
+    clock = iter((3.0, 5.0))
+    monkeypatch.setattr(probe.time, "thread_time", lambda: next(clock))
+    path = SimpleNamespace(model=lambda learner: learner)
+    assert probe._search_seconds(path, SimpleNamespace(apart=apart)) == seconds

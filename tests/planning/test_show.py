@@ -12,9 +12,8 @@ from modelsel.learner.majority import Majority
 from modelsel.learner.tree import Tree
 from modelsel.measure.mse import Mse
 from modelsel.planning.make import make
-from modelsel.planning.probe import DEAR, estimate
+from modelsel.planning.probe import DEAR, Trier, estimate, like
 from modelsel.planning.show import THOUSANDS, _luck, _thousands, agnostic, lines, of_guesses, warnings
-from modelsel.planning.trial import Trier, like
 from modelsel.pruner.cost_complexity import CostComplexity
 from tests import doubles
 from tests.doubles import spread

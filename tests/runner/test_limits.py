@@ -14,7 +14,8 @@ from modelsel.config.compose import compose
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.system import machine
 from modelsel.core.system.machine import cores, end_children
-from modelsel.runner.evaluation.limits import CellTimeout, DeadlineExceeded, raised_after
+from modelsel.runner.evaluation.limits import GRACE, CellLimits, CellTimeout, DeadlineExceeded, raised_after
+from modelsel.runner.execution.crash_recovery import CrashRecovery
 
 
 @pytest.fixture(params=["system", "thread"])
@@ -94,3 +95,32 @@ def test_a_limit_of_memory_is_refused_before_any_fit_where_it_cannot_be_held(mon
         ConfigurationError, match=r"this system cannot confine the memory of a process: leave limit\.memory out"
     ):
         compose(words)
+
+
+@pytest.fixture
+def now(monkeypatch):
+    """The clock stands at 100, wherever a death is judged."""
+    for module in ("runner.evaluation.limits", "runner.execution.crash_recovery"):
+        monkeypatch.setattr(f"modelsel.{module}.time", SimpleNamespace(monotonic=lambda: 100.0))
+
+
+def test_who_dies_before_the_watchdog_ends_anybody_has_crashed(now):
+    limits = CellLimits(seconds=2.0)
+    assert [limits.outlasted(100.0 - after) for after in (0.1, 2.0, 2.0 + GRACE)] == [False, False, True]
+    assert not CellLimits(memory=1).outlasted(0.0)
+
+
+@pytest.mark.parametrize(
+    ("marks", "overdue"),
+    [
+        ({"job": 99.0}, False),  # sent long ago, and its worker was ready a second before it died
+        ({"job": 96.0}, True),
+        ({"job": 50.0}, False),  # a mark of an earlier run
+        ({}, False),  # no worker came to it
+        (None, True),  # workers elsewhere leave no marks: their start counts
+    ],
+)
+def test_the_seconds_of_a_job_begin_when_its_worker_is_ready(now, marks, overdue):
+    started = None if marks is None else lambda: marks
+    recovery = CrashRecovery(SimpleNamespace(limits=CellLimits(seconds=2.0)), None, None, None, started)
+    assert recovery._overdue("job", sent=90.0) is overdue

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from modelsel.runner import prediction_time
+from modelsel.runner import final_fit
 from tests import doubles
 
 
@@ -14,8 +14,8 @@ def test_the_first_try_warms_up_and_a_long_one_is_the_last(
     took: tuple[float, ...], tries: int, least: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = iter([time for seconds in took for time in (0.0, seconds)])
-    monkeypatch.setattr(prediction_time, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(final_fit, "perf_counter", lambda: next(clock))
     seen: list[int] = []
     model: Any = SimpleNamespace(predict=lambda table: seen.append(len(table)))
-    assert prediction_time.seconds(model, doubles.task(60)) == least
-    assert seen == [prediction_time.ROWS] * tries
+    assert final_fit.prediction_time(model, doubles.task(60)) == least
+    assert seen == [final_fit.ROWS] * tries

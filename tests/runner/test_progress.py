@@ -1,6 +1,6 @@
 """What a person is told while a study runs."""
 
-from modelsel.runner.progress import NullProgress
+from modelsel.runner.run import NullProgress
 from tests.doubles import Double, candidates, spread
 from tests.runner.studies import study
 

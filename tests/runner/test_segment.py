@@ -10,7 +10,17 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as st_numpy
 
 from modelsel.core.errors import StoreError
-from modelsel.runner.journal import CorruptRecord, RecordHeader, RecordLocation, Segment, encode, read, scan
+from modelsel.runner.journal import (
+    STARTED,
+    CorruptRecord,
+    RecordHeader,
+    RecordLocation,
+    Segment,
+    encode,
+    read,
+    scan,
+    start_times,
+)
 
 ARRAYS = {"x": np.arange(7, dtype=np.uint8), "y": np.eye(3), "empty": np.zeros((0, 4))}
 
@@ -122,3 +132,11 @@ def test_the_i_th_system_call_may_fail_for_every_i(tmp_path, monkeypatch, call):
 
 def test_a_record_is_a_multiple_of_eight_bytes():
     assert len(encode({"a": "é"}, {"x": np.zeros(3, np.int8)})) % 8 == 0
+
+
+def test_of_a_job_that_two_workers_began_the_newest_mark_counts(tmp_path):
+    for at in (3.0, 7.0, 5.0):
+        segment = Segment(tmp_path)
+        segment.append({"kind": STARTED, "job": "a", "at": at}, {})
+        segment.close()
+    assert start_times(tmp_path) == {"a": 7.0}

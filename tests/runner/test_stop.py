@@ -19,8 +19,7 @@ from modelsel.planning.make import make
 from modelsel.runner.evaluation.limits import CellLimits
 from modelsel.runner.execution.executors import Pool, choose_pool
 from modelsel.runner.journal import Journal
-from modelsel.runner.progress import NullProgress
-from modelsel.runner.run import run
+from modelsel.runner.run import NullProgress, run
 from tests import doubles
 from tests.doubles import Double, Wrong, candidates, spread
 from tests.runner.studies import answer, study
@@ -219,6 +218,6 @@ def test_the_progress_hears_of_every_cell_and_of_what_was_found(tmp_path):
 
 def test_limits_of_the_process_are_put_back(tmp_path):
     before = resource.getrlimit(resource.RLIMIT_AS)
-    with CellLimits(memory=1 << 30).enforced():
+    with CellLimits(memory=1 << 30).enforce():
         assert resource.getrlimit(resource.RLIMIT_AS) != before
     assert resource.getrlimit(resource.RLIMIT_AS) == before

@@ -161,7 +161,7 @@ def runs() -> Iterator[Line]:
 def ledger() -> Iterator[Line]:
     """The person's ledger and its anchors, as the audit sees them."""
     from modelsel.api.results.audit import integrity
-    from modelsel.guard.findings.catalogue import losses
+    from modelsel.guard.findings.base import losses
     from modelsel.ledger.home import Home
 
     try:

@@ -60,7 +60,7 @@ def _sql(predictor: Any, table: str) -> str:
 
 def _rules(predictor: Any, _: str) -> str:
     """The rules of a tree, or of the trees of a forest."""
-    from modelsel.record.export.forest_words import forest_rules
+    from modelsel.record.export.forest_trees import forest_rules
     from modelsel.tree.export.rules import rules_text
 
     if _is_forest(predictor):
@@ -70,7 +70,7 @@ def _rules(predictor: Any, _: str) -> str:
 
 def _dot(predictor: Any, _: str) -> str:
     """The drawing of a tree, or of the trees of a forest."""
-    from modelsel.record.export.forest_words import forest_dot
+    from modelsel.record.export.forest_trees import forest_dot
     from modelsel.tree.export.nested import to_dot
 
     if _is_forest(predictor):

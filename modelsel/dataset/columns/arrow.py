@@ -27,7 +27,10 @@ def can_be_read(kind: pa.DataType) -> bool:
 
 def column(name: str, data: pa.ChunkedArray) -> RawColumn:
     """A column of a table; one of an unreadable type has no values."""
-    return replace(_read_cells(name, data), type="date" if pa.types.is_temporal(data.type) else type_of(data.type))
+    kind = data.type
+    if pa.types.is_float64(kind):  # no copy of what was just made: tables may have thousands of them
+        return RawColumn(name, numbers=np.array(data.to_numpy(), np.float64), type="float")
+    return replace(_read_cells(name, data), type="date" if pa.types.is_temporal(kind) else type_of(kind))
 
 
 def _read_cells(name: str, data: pa.ChunkedArray) -> RawColumn:

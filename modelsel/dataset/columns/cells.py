@@ -58,7 +58,9 @@ def repeated_names(names: Sequence[str]) -> list[str]:
 def to_arrow(data: object) -> pa.ChunkedArray:
     """Any column as an Arrow array; NaN in floats is missing. Raises what Arrow raises for cells that fit no type."""
     series = data if isinstance(data, nw.Series) else nw.from_native(data, series_only=True, pass_through=True)
-    native: object = series.to_native() if isinstance(series, nw.Series) else None
+    native: Any = series.to_native() if isinstance(series, nw.Series) else None
+    if isinstance(getattr(native, "dtype", None), np.dtype) and _is_plain(native.dtype):  # pandas: Arrow alone is enough
+        return pa.chunked_array([_of_cells(native.to_numpy())])
     if hasattr(native, "sparse"):  # pandas: a column that keeps no zeros
         return to_arrow(native.sparse.to_dense())
     array = series.to_arrow() if isinstance(series, nw.Series) else _of_cells(np.asarray(data))
@@ -112,8 +114,12 @@ def _of_array(data: NDArray[np.generic]) -> Iterator[tuple[str, object]]:
 
 def _of_cells(found: NDArray[np.generic]) -> pa.Array:
     """Numbers keep their width; of anything else the cells tell what they are."""
-    plain = found.dtype.kind in "biuf" and found.dtype.itemsize <= 8
-    return pa.array(np.ascontiguousarray(found) if plain else found.tolist(), from_pandas=True)
+    return pa.array(np.ascontiguousarray(found) if _is_plain(found.dtype) else found.tolist(), from_pandas=True)
+
+
+def _is_plain(kind: np.dtype[Any]) -> bool:
+    """Say whether NumPy's type is a number, or truth value, as Arrow has it."""
+    return kind.kind in "biuf" and kind.itemsize <= 8
 
 
 def _names(table: object) -> list[str]:

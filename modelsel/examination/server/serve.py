@@ -3,16 +3,19 @@
 import io
 import json
 import os
+from asyncio import TimerHandle, Transport
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import h11
 import pandas as pd
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from modelsel.core.errors import ConfigurationError, ModelselError, Problem
 from modelsel.examination.board import PublicLine
@@ -21,6 +24,75 @@ from modelsel.examination.server.askers import Asker
 from modelsel.examination.server.service import AskerBudget, ExamService, error_facts
 from modelsel.examination.server.web import bearer, forecast_of, in_turn
 from modelsel.examination.sit import Shown
+
+# Connections of the server: a request is complete in time, a reply is read, and one machine has so many connections.
+
+SECONDS = 30.0  # within which a request, body and all, has to be here
+LEAST = 1 << 16  # bytes of a reply that are read in half of that time, or all that is left
+OF_A_MACHINE, OF_ALL = 64, 256  # connections; behind a proxy all come from one machine
+INCOMPLETE = (h11.IDLE, h11.SEND_BODY)  # what the caller is at, while something of the request is missing
+
+
+class TimedConnection(H11Protocol):  # type: ignore[misc]  # uvicorn has no types
+    """A connection that is closed when a request that was begun, or awaited from the start, is not here in time.
+
+    So it is where a reply waits to be read and two looks in a row, half the time apart, find hardly less of it.
+    """
+
+    seconds = SECONDS
+    most = OF_A_MACHINE
+    _late: TimerHandle | None = None
+    _next: TimerHandle | None = None
+    _unsent = _stuck = 0
+
+    def connection_made(self, transport: Transport) -> None:
+        """Take a connection, and start its clock."""
+        super().connection_made(transport)
+        host = self.client[0] if self.client else ""
+        if sum(1 for one in self.connections if (getattr(one, "client", None) or ("",))[0] == host) > self.most:
+            transport.abort()
+        else:
+            self._wait()
+            self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        """Take what has come; the clock runs while something is missing."""
+        super().data_received(data)
+        if self.conn.their_state not in INCOMPLETE:
+            self._stop()
+        elif self._late is None:
+            self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Let the connection go, and its clocks."""
+        self._stop()
+        if self._next is not None:
+            self._next.cancel()
+        super().connection_lost(exc)
+
+    def _wait(self) -> None:
+        self._late = self.loop.call_later(self.seconds, self.transport.abort)
+
+    def _watch(self) -> None:
+        """Look how much of a reply is still unread, and look again."""
+        left = self.transport.get_write_buffer_size()
+        self._stuck = self._stuck + 1 if left > max(0, self._unsent - LEAST) else 0
+        self._unsent = left
+        if self._stuck > 1:
+            self.transport.abort()
+        else:
+            self._next = self.loop.call_later(self.seconds / 2, self._watch)
+
+    def _stop(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
+
+
+class ProxiedConnection(TimedConnection):
+    """The same behind a declared proxy, from which every connection comes."""
+
+    most = OF_ALL
 
 
 def application(service: ExamService, host: str = "127.0.0.1") -> object:
@@ -43,7 +115,6 @@ def serve(folder: Path, host: str = "127.0.0.1", port: int = 8800, rate: int = 2
     try:
         import uvicorn
 
-        from modelsel.examination.server.connections import OF_ALL, ProxiedConnection, TimedConnection
     except ImportError as error:
         raise ConfigurationError(_missing(error)) from error
     app = application(ExamService(folder, rate, max(240, 4 * rate)), host)
@@ -153,7 +224,7 @@ class Tools:
     def _asker(self, context: Context) -> Asker:
         headers = context.headers
         token = bearer(headers.get("authorization")) if headers is not None else os.environ.get(TOKEN)
-        return self._service.known(token, "mcp")
+        return self._service.asker_of(token, "mcp")
 
 
 def agents(service: ExamService) -> MCPServer:

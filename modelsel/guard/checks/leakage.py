@@ -71,19 +71,24 @@ def _scale(sealing: TestSetDeclaration, pool: Integers, asked: Integers) -> tupl
     """Scale some rows of either side by the range of all rows; what is missing or infinite is far from the rest."""
     sides = (sealing.development.values, sealing.sealed.values)
     kept, questions = sides[0][pool], sides[1][asked]
-    for index, feature in enumerate(sealing.development.features):
-        if feature.kind == "numeric":
-            spread = _range([side[:, index] for side in sides])
-            for rows in (kept, questions):
-                rows[:, index] = 0.0 if spread is None else rows[:, index] / (spread or 1.0)
+    numeric = np.array([feature.kind == "numeric" for feature in sealing.development.features])
+    spread = np.where(numeric, _ranges(sides), 1.0)
+    unknown, divisor = np.isnan(spread), np.where(np.isnan(spread) | (spread == 0), 1.0, spread)
+    for rows in (kept, questions):
+        np.divide(rows, divisor, out=rows)
+        rows[:, unknown] = 0.0
     return np.where(np.isfinite(kept), kept, ABSENT), np.where(np.isfinite(questions), questions, ABSENT)
 
 
-def _range(sides: Sequence[Floats]) -> float | None:
-    """Subtract the smallest finite number from the largest; None where there is none."""
-    finite = [side[np.isfinite(side)] for side in sides]
-    known = [side for side in finite if len(side)]
-    return float(max(side.max() for side in known) - min(side.min() for side in known)) if known else None
+def _ranges(sides: Sequence[Floats]) -> Floats:
+    """Subtract the smallest finite number of each column from the largest; NaN where there is none."""
+    least, most = np.inf, -np.inf
+    for side in sides:
+        finite = np.isfinite(side)
+        least = np.minimum(least, side.min(axis=0, initial=np.inf, where=finite))
+        most = np.maximum(most, side.max(axis=0, initial=-np.inf, where=finite))
+    spread: Floats = np.where(most >= least, most, np.nan) - np.where(most >= least, least, np.nan)
+    return spread
 
 
 def _nearest(rows: Floats, pool: Floats, features: tuple[Feature, ...], own: bool = False) -> Floats:
@@ -95,8 +100,8 @@ def _nearest(rows: Floats, pool: Floats, features: tuple[Feature, ...], own: boo
     sums = _sums if rows.size * len(pool) >= MANY else _sums_by_column
     few = min(PROPOSED, len(pool) - own)
     near = np.argpartition(_others(sums(rows, pool, numeric), own), few - 1, axis=1)[:, :few]
-    closest: Floats = _distances(rows[:, None], pool[near], numeric).min(axis=1)
-    return closest
+    parts = (slice(first, first + AT_ONCE) for first in range(0, len(rows), AT_ONCE))
+    return np.concatenate([_distances(rows[some, None], pool[near[some]], numeric).min(axis=1) for some in parts])
 
 
 def _others(away: Floats, own: bool) -> Floats:
@@ -108,7 +113,9 @@ def _others(away: Floats, own: bool) -> Floats:
 
 def _distances(rows: Floats, others: Floats, numeric: Booleans) -> Floats:
     """Mean over columns of the difference, at most 1; of levels 0 or 1."""
-    away: Floats = np.where(numeric, np.minimum(np.abs(others - rows), 1.0), others != rows).mean(axis=-1)
+    apart = others - rows
+    np.minimum(np.abs(apart, out=apart), 1.0, out=apart)
+    away: Floats = (apart if numeric.all() else np.where(numeric, apart, others != rows)).mean(axis=-1)
     return away
 
 

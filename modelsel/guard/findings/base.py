@@ -4,11 +4,15 @@ The kinds stand by subject in `certificate_findings`, `ledger_findings`, `look_f
 constant with its code, severity and advice, and functions that say its texts. Its page is a section of `docs/findings.md`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Literal, get_args
 
 from modelsel.core.types import Finding
+from modelsel.guard import findings
 
 Severity = Literal["info", "low", "medium", "high", "critical"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
@@ -66,3 +70,27 @@ def of_test_rows(rows: int, n: int) -> str:
 def at_least(findings: Iterable[Finding], level: Severity) -> list[Finding]:
     """Return those as grave as `level` or graver."""
     return [f for f in findings if SEVERITIES.index(f.severity) >= SEVERITIES.index(level)]
+
+
+# All kinds of findings, found in the files beside this one.
+
+
+@cache
+def catalogue() -> Mapping[str, FindingKind]:
+    """Return each kind by its code.
+
+    >>> catalogue()["G071"].name
+    'LEDGER_ROLLED_BACK'
+    """
+    files = [import_module(f"{findings.__name__}.{found.name}") for found in iter_modules(findings.__path__)]
+    kinds = {value.code: value for file in files for value in vars(file).values() if isinstance(value, FindingKind)}
+    return {code: kinds[code] for code in sorted(kinds)}
+
+
+def losses() -> tuple[str, ...]:
+    """Return the codes that say that something of the record was changed, cut off or is gone.
+
+    >>> losses()
+    ('G070', 'G071', 'G072', 'G079')
+    """
+    return tuple(code for code, kind in catalogue().items() if kind.loss)

@@ -1,8 +1,7 @@
 """Findings about a gate for loops: an evaluation that was changed, rows that judged and say too much."""
 
 from modelsel.core.types import Finding
-from modelsel.guard.findings.base import FindingKind
-from modelsel.guard.findings.catalogue import catalogue
+from modelsel.guard.findings.base import FindingKind, catalogue
 
 # What evaluates proposals is not what the terms of the gate name.
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from modelsel.core.types import Finding
-from modelsel.guard.findings.base import SEVERITIES
-from modelsel.guard.findings.catalogue import losses
+from modelsel.guard.findings.base import SEVERITIES, losses
 from modelsel.guard.reporting.report import AuditReport, ContactLine, LookLine, LooksLeft, StudyLine, TestSetReport
 from modelsel.statistics.certificate import NO_INFORMATION
 

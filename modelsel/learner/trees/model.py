@@ -1,6 +1,6 @@
 """A fitted tree, and how it is written down and read back without trust: every index is checked before it is used."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -70,7 +70,7 @@ class TreeModel(FittedModel):
         tree = self.cut.tree
         facts: dict[str, object] = {
             "classes": list(tree.classes),
-            "features": [asdict(feature) for feature in tree.features],
+            "features": [dict(vars(feature)) for feature in tree.features],
             "costs": None if self.costs is None else self.costs.tolist(),
         }
         arrays: dict[str, NDArray[np.generic]] = {

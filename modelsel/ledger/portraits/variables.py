@@ -179,7 +179,7 @@ def _numbers(table: WholeTable) -> Iterator[Variable]:
             one = Variable(feature.name, index)
             real = one.of(table.column(index))
             real = real[~np.isnan(real)]
-            if len(np.unique(real[:SOME])) > 2 or len(np.unique(real)) > 2:
+            if any(len(np.unique(real[:many])) > 2 for many in (FEW, SOME, len(real))):
                 yield one
 
 
@@ -202,7 +202,7 @@ def _few(feature: Feature, values: Floats) -> list[tuple[str, float]]:
     """List the values of a feature that has few, with their names."""
     if feature.kind != "numeric":
         return [(name, float(code)) for code, name in enumerate(feature.levels)] if len(feature.levels) <= FEW * 4 else []
-    if len(np.unique(values[:SOME])) > FEW:
+    if any(len(np.unique(values[:many])) > FEW for many in (2 * FEW, SOME)):
         return []
     found = np.unique(values[np.isfinite(values)])
     return [(f"{value:g}", float(value)) for value in found] if len(found) <= FEW else []
@@ -217,12 +217,19 @@ def _evenly(found: list[Variable], table: WholeTable) -> list[Variable]:
     """Of very many those of the most and the least even shape: a copy has the same ones, but for a few."""
     if len(found) <= MOST:
         return found
-    order = np.argsort([_evenness(one.of(table.column(one.column))) for one in found], kind="stable")
+    columns = (each for some in table.columns([one.column for one in found]) for each in _evenness(some[1]))
+    order = np.argsort(list(columns), kind="stable")
     return [found[index] for index in sorted([*order[: MOST // 2], *order[-(MOST // 2) :]])]
 
 
-def _evenness(values: Floats) -> float:
-    return float(np.nanmean(np.abs(standardise(values[~np.isnan(values)]))))
+def _evenness(columns: Floats) -> Sequence[float]:
+    """The mean absolute deviation of each column, in standard deviations."""
+    finite = np.isfinite(columns)
+    if not finite.all():
+        return [float(np.abs(standardise(values[known])).mean()) for values, known in zip(columns, finite, strict=True)]
+    deviation = columns.std(axis=1, keepdims=True)
+    scaled = (columns - columns.mean(axis=1, keepdims=True)) / np.where(deviation == 0, np.inf, deviation)
+    return list(np.abs(scaled).mean(axis=1))
 
 
 def _commonest(found: list[Variable], room: int, rows: int) -> list[Variable]:

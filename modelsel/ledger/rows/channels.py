@@ -12,26 +12,26 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from modelsel.core.runs import is_fresh
 from modelsel.core.types import Feature, Floats, Table
 from modelsel.core.whole_table import WholeTable
 from modelsel.ledger.home import IdentityKey
-from modelsel.ledger.rows.identity import Hashes, TokenTable, bound_blocks, columns, feature_tokens, rank_tokens, tally
+from modelsel.ledger.rows.identity import Hashes, TokenTable, bound_blocks, column_tokens, columns, rank_tokens, tally
 from modelsel.ledger.rows.order import Order
 
 FINE = 9  # digits
 DISTINCT = 0.5
 KEPT = 4096
-REGULAR = 1e-3  # of a step
+REGULAR, CLOSE = 1e-3, 20  # of a step; steps per different value
 
 
 def quasi_keys(table: Table) -> Iterator[tuple[int, Hashes]]:
     """C2: tokens at nine digits of columns that nearly identify a row; counters say nothing and are left out."""
-    for index, feature in enumerate(table.features):
-        values = table.values[:, index]
-        if feature.kind == "numeric" or len(feature.levels) + 2 >= DISTINCT * len(values):  # else too few
-            tokens = feature_tokens(feature, values, FINE)
-            if _telling(feature, values, tokens):
-                yield index, tokens
+    enough = DISTINCT * len(table)  # levels, with those of what is missing and unseen; else too few
+    places = [i for i, one in enumerate(table.features) if one.kind == "numeric" or len(one.levels) + 2 >= enough]
+    for index, tokens in column_tokens(table, places, FINE):
+        if _telling(table.features[index], table.values[:, index], tokens):
+            yield index, tokens
 
 
 def rank_hashes(
@@ -69,12 +69,16 @@ def _is_counter(values: Floats | None, distinct: int) -> bool:
     """Numbers on a regular grid that lie as close as row numbers do: there others have the same."""
     if values is None:
         return False
-    real = np.unique(values[np.isfinite(values)])
+    ordered = np.sort(values[np.isfinite(values)])
+    real = ordered[is_fresh(ordered)]
     if len(real) < 2:
         return False
-    gaps = np.diff(real)
-    steps = gaps / gaps.min()
-    return bool(np.abs(steps - np.rint(steps)).max() < REGULAR and steps.sum() < 20 * distinct)
+    gaps = real[1:] - real[:-1]
+    least = gaps.min()
+    if real[-1] - real[0] > CLOSE * (1 + REGULAR) * distinct * least:  # beyond roundings: most columns end here
+        return False
+    steps = gaps / least
+    return bool(np.abs(steps - np.rint(steps)).max() < REGULAR and steps.sum() < CLOSE * distinct)
 
 
 def _as_numbers(feature: Feature, values: Floats) -> Floats | None:

@@ -12,12 +12,13 @@ rows that hold few different values cannot be guessed from their hashes; with it
 
 import hashlib
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from modelsel.core.runs import is_fresh, lengths
 from modelsel.core.types import Booleans, Codes, Feature, Floats, Integers, Table
 from modelsel.core.whole_table import WholeTable, whole
 from modelsel.ledger.home import IdentityKey
@@ -29,6 +30,9 @@ BLOCK = 1 << 13  # rows
 MISSING, UNSEEN = np.uint64(1), np.uint64(2)
 DIGITS = 6
 EXACT = 2.0**53
+PIECE = 1 << 14  # numbers at a time: what stays in the cache
+LEAST = -350  # exponent
+POWERS = 10.0 ** np.arange(LEAST, 309.0)
 _WORDS = {"false": 0.0, "true": 1.0}
 
 
@@ -42,7 +46,7 @@ class TokenTable:
     def take(self, rows: Integers) -> "TokenTable":
         return TokenTable(self.names, self.tokens[rows])
 
-    def renamed(self, names: Sequence[str]) -> "TokenTable":
+    def rename(self, names: Sequence[str]) -> "TokenTable":
         return TokenTable(tuple(names), self.tokens)
 
 
@@ -50,8 +54,8 @@ def columns(table: Table | WholeTable, digits: int = DIGITS) -> TokenTable:
     """The features of a table as tokens."""
     table = whole(table)
     cells = np.empty((len(table), len(table.features)), np.uint64, order="F")  # read by column
-    for index, feature in enumerate(table.features):
-        cells[:, index] = feature_tokens(feature, table.column(index), digits)
+    for index, tokens in column_tokens(table, range(len(table.features)), digits):
+        cells[:, index] = tokens
     return TokenTable(tuple(feature.name for feature in table.features), cells)
 
 
@@ -96,20 +100,39 @@ def set_digest(hashes: Hashes, key: IdentityKey) -> str:
 
 
 def number_tokens(values: Floats, digits: int = DIGITS) -> Hashes:
-    """Numbers as tokens; NaN is missing."""
+    """Numbers as tokens, in an array of any shape; NaN is missing."""
     x = np.asarray(values, np.float64)
-    with np.errstate(all="ignore"):
+    flat, found = x.reshape(-1), np.empty(x.size, np.uint64)
+    for start in range(0, x.size, PIECE):
+        piece = slice(start, start + PIECE)
+        found[piece] = _number_tokens(flat[piece], digits)
+    return found.reshape(x.shape)
+
+
+def _number_tokens(x: Floats, digits: int) -> Hashes:
+    """The same of numbers in a row, few enough to stay in the cache."""
+    with np.errstate(invalid="ignore"):
         whole = (np.abs(x) < EXACT) & (x == np.floor(x))
-        if whole.all():
-            return _mix(_bits(x), 0)
-        exponent = np.where(whole | ~np.isfinite(x), 0, np.floor(np.log10(np.abs(x)))).astype(np.int64)
-        mantissa = np.rint(x / 10.0 ** (exponent - digits + 1.0))
-        over = np.abs(mantissa) >= 10.0**digits
-        mantissa, exponent = np.where(over, mantissa / 10, mantissa), exponent + over
-        tokens = np.where(whole, _mix(_bits(np.where(whole, x, 0)), 0), _mix(_mix(_bits(mantissa), 1) ^ _bits(exponent), 2))
-    tokens[np.isinf(x)] = _mix(_bits(np.sign(x[np.isinf(x)])), 3)
-    tokens[np.isnan(x)] = MISSING
+    real = np.isfinite(x) & ~whole
+    if real.all():
+        return _real_tokens(x, digits)
+    tokens = _mix(_bits(np.where(whole, x, 0)), 0)
+    if not whole.all():
+        tokens[real] = _real_tokens(x[real], digits)
+        tokens[np.isinf(x)] = _mix(_bits(np.sign(x[np.isinf(x)])), 3)
+        tokens[np.isnan(x)] = MISSING
     return tokens
+
+
+def _real_tokens(x: Floats, digits: int) -> Hashes:
+    """Finite numbers other than 0 by their leading digits and exponent."""
+    exponent = np.floor(np.log10(np.abs(x))).astype(np.int64)
+    with np.errstate(all="ignore"):  # the smallest numbers are beyond the smallest power of ten
+        mantissa = np.rint(x / POWERS[exponent - digits + 1 - LEAST])
+        over = np.abs(mantissa) >= 10.0**digits
+        if over.any():
+            mantissa, exponent = np.where(over, mantissa / 10, mantissa), exponent + over
+        return _mix(_mix(_bits(mantissa), 1) ^ _bits(exponent), 2)
 
 
 def rank_tokens(codes: Codes) -> Hashes:
@@ -123,7 +146,18 @@ def text_tokens(texts: Sequence[str], digits: int = DIGITS) -> Hashes:
     >>> bool(text_tokens(["1.50"])[0] == number_tokens(np.array([1.5]))[0])
     True
     """
-    return np.array([_text_token(text, digits) for text in texts], np.uint64)
+    found, places, numbers = np.empty(len(texts), np.uint64), [], []
+    for place, text in enumerate(texts):
+        plain = unicodedata.normalize("NFC", text).strip()
+        number = _WORDS.get(plain.lower(), _number(plain))
+        if number is None:
+            raw = plain.encode("utf-8", "surrogatepass")
+            found[place] = int.from_bytes(hashlib.blake2b(raw, digest_size=8, person=b"modelsel.text.1").digest(), "little")
+        else:
+            places.append(place)
+            numbers.append(number)
+    found[places] = number_tokens(np.array(numbers, np.float64), digits)
+    return found
 
 
 def tally(values: Hashes) -> tuple[Hashes, Integers]:
@@ -133,8 +167,8 @@ def tally(values: Hashes) -> tuple[Hashes, Integers]:
 
 def runs(ordered: Hashes) -> tuple[Hashes, Integers]:
     """The distinct values of a sorted array, and how often each occurs."""
-    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]][: len(ordered)])
-    return ordered[starts], np.diff(np.r_[starts, len(ordered)])
+    starts = np.flatnonzero(is_fresh(ordered))
+    return ordered[starts], lengths(starts, len(ordered))
 
 
 def occurrences(values: Hashes, pool: Hashes) -> Integers:
@@ -159,6 +193,17 @@ def is_among(values: Hashes, ordered: Hashes) -> Booleans:
     return found
 
 
+def column_tokens(table: Table | WholeTable, places: Sequence[int], digits: int) -> Iterator[tuple[int, Hashes]]:
+    """Yield the tokens of some columns, each after its place."""
+    table = whole(table)
+    for some, values in table.columns(places):
+        features = [table.features[index] for index in some]
+        numeric = np.array([feature.kind == "numeric" for feature in features])
+        numbers = iter(number_tokens(values if numeric.all() else values[numeric], digits))
+        for index, feature, own in zip(some, features, values, strict=True):
+            yield index, next(numbers) if feature.kind == "numeric" else feature_tokens(feature, own, digits)
+
+
 def feature_tokens(feature: Feature, values: Floats, digits: int) -> Hashes:
     """Hash a column's values; levels by their texts, missing and unseen ones by fixed words."""
     if feature.kind == "numeric":
@@ -167,16 +212,6 @@ def feature_tokens(feature: Feature, values: Floats, digits: int) -> Hashes:
     codes = np.where(np.isnan(values), len(feature.levels) + 1, values).astype(np.int64)
     tokens: Hashes = known[np.clip(codes, 0, len(known) - 1)]
     return tokens
-
-
-def _text_token(text: str, digits: int) -> int:
-    """Hash a text; one that is a number gets the number's hash."""
-    plain = unicodedata.normalize("NFC", text).strip()
-    number = _WORDS.get(plain.lower(), _number(plain))
-    if number is not None:
-        return int(number_tokens(np.array([number]), digits)[0])
-    raw = plain.encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(raw, digest_size=8, person=b"modelsel.text.1").digest(), "little")
 
 
 def _number(text: str) -> float | None:
@@ -193,7 +228,10 @@ def _bits(values: NDArray[np.generic]) -> Hashes:
 
 def _mix(x: Hashes, tag: int) -> Hashes:
     """The finaliser of SplitMix64 (Steele, Lea & Flood, 2014)."""
-    z = x + np.uint64((0x9E3779B97F4A7C15 * (tag + 1)) & 0xFFFFFFFFFFFFFFFF)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+    z: Hashes = x + np.uint64((0x9E3779B97F4A7C15 * (tag + 1)) & 0xFFFFFFFFFFFFFFFF)
+    z ^= z >> np.uint64(30)
+    z *= np.uint64(0xBF58476D1CE4E5B9)
+    z ^= z >> np.uint64(27)
+    z *= np.uint64(0x94D049BB133111EB)
+    z ^= z >> np.uint64(31)
+    return z

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from modelsel.core.runs import is_fresh, lengths
 from modelsel.core.types import Codes, Floats, Table
 from modelsel.core.whole_table import WholeTable, whole
 from modelsel.ledger.rows.hashing import order_of
@@ -25,10 +26,10 @@ class Dense:
         """
         order = order_of(values)[: len(values) - int(np.isnan(values).sum())]  # NaN comes last
         ordered = values[order]
-        fresh = np.r_[True, ordered[1:] != ordered[:-1]][: len(ordered)]
+        fresh = is_fresh(ordered)
         codes = np.full(len(values), -1, np.int32)
         codes[order] = np.cumsum(fresh, dtype=np.int32) - 1
-        return cls(codes, np.diff(np.r_[np.flatnonzero(fresh), len(ordered)]).astype(np.int32))
+        return cls(codes, lengths(np.flatnonzero(fresh), len(ordered)).astype(np.int32))
 
     @property
     def middle(self) -> Floats:

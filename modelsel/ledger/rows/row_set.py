@@ -14,6 +14,7 @@ import numpy as np
 
 from modelsel.core.errors import LedgerError, Problem
 from modelsel.core.fingerprint import canonical
+from modelsel.core.runs import is_fresh, lengths
 from modelsel.core.types import Booleans
 from modelsel.ledger.rows.identity import Hashes, is_among, occurrences, tally
 
@@ -40,7 +41,7 @@ class RowSet:
         """Say whether the smallest hashes alone are kept."""
         return bool(self.facts.get("sketch"))
 
-    def sketched(self, most: int = FULL, keep: int = BOTTOM) -> "RowSet":
+    def sketch(self, most: int = FULL, keep: int = BOTTOM) -> "RowSet":
         """Itself, or where it is larger than `most` only its smallest hashes: a random sample of contents, by content."""
         if len(self) <= most:
             return self
@@ -97,9 +98,9 @@ def _occurrence(rows: Hashes) -> np.ndarray[Any, np.dtype[np.int64]]:
     """Count the equal rows before each row."""
     order = np.argsort(rows, kind="stable")
     ordered = rows[order]
-    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+    starts = np.flatnonzero(is_fresh(ordered))
     out = np.empty(len(rows), np.int64)
-    out[order] = np.arange(len(rows)) - np.repeat(starts, np.diff(np.r_[starts, len(rows)]))
+    out[order] = np.arange(len(rows)) - np.repeat(starts, lengths(starts, len(rows)))
     return out
 
 

@@ -3,7 +3,7 @@
 A missing value (NULL) goes where the tree sends it: down one branch, where the first surrogate that is known says, or down
 every branch with its share of the row; a tree of numbers then answers the mean of its leaves. A level that training had not
 declared goes with the majority. A leaf of a model tree is a sum of products. A tree that softens its splits or prepares its
-features has no such expression and is refused. A forest adds up its trees (`sql_forest`).
+features has no such expression and is refused. A forest adds up its trees.
 
 A tree deeper than DEEPEST is written flat, a WHEN per leaf with the conditions of its path: parsers keep nested expressions on
 a stack, which in SQLite overflows from 23 nested CASE on.
@@ -14,18 +14,152 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from modelsel.core.types import Booleans, Feature, Floats
+from modelsel.kernels.forests.forest_layout import AT, LOST, RIGHT, TEST
+from modelsel.kernels.layout import LEAF
 from modelsel.learner.forests.model import ForestModel
 from modelsel.learner.forests.number_model import NumberForestModel
 from modelsel.learner.trees.leaf import frequencies
 from modelsel.learner.trees.model import TreeModel
 from modelsel.learner.trees.number_model import NumberTreeModel
+from modelsel.record.export.forest_trees import node_input
 from modelsel.record.export.one_path import hard_tree, unprepared_forest
-from modelsel.record.export.sql_forest import DEEPEST, class_expression, number_expression
-from modelsel.record.export.sql_words import among, bracketed_sum, name, number, or_missing, text
 from modelsel.record.model import Predictor
 from modelsel.tree.structure.cutting import reached
 from modelsel.tree.structure.node import BY_SURROGATES, DIVIDED, EQUALITY, MULTIWAY, SUBSET, THRESHOLD, DecisionTree
 from modelsel.tree.structure.node_models import NodeModels, Term
+
+# A forest as one SQL expression: a CASE for each tree, whose votes are added up.
+
+DEEPEST = 10  # tests on a path of nested CASE
+
+
+def number_expression(forest: NumberForestModel) -> str:
+    """The mean of what the trees say."""
+    model, ballot = forest.votes, forest.ballot
+    voters = (len(model.trees) - 1) * ballot.fine
+    total = _votes(model, 0)
+    return f"({number(ballot.base)} + ({total} / {number(voters)} + {number(ballot.centre)}) / {number(ballot.scale)})"
+
+
+def class_expression(model: ForestModel, classes: Sequence[str]) -> str:
+    """The class of most votes."""
+    rows = [
+        f"SELECT {text(label)} AS prediction, {_votes(model, place)} AS votes, {place} AS place"
+        for place, label in enumerate(classes)
+    ]
+    polled = "\nUNION ALL ".join(rows)
+    return f"(SELECT prediction FROM ({polled}) AS polled ORDER BY votes DESC, place LIMIT 1)"  # noqa: S608  labels and levels are quoted
+
+
+def _votes(model: ForestModel, place: int) -> str:
+    """The votes of all trees for a class, as a whole number of 64 binary digits."""
+    votes = np.zeros(len(model.nodes), np.int64)
+    own = model.voted == place
+    votes[np.repeat(np.arange(len(model.nodes)), np.diff(model.first))[own]] = model.shares[own]
+    trees = [_tree(model, start, end, votes) for start, end in zip(model.trees[:-1].tolist(), model.trees[1:].tolist())]
+    return bracketed_sum([f"CAST({tree} AS BIGINT)" for tree in trees if tree != "0"] or ["0"])
+
+
+def _tree(model: ForestModel, start: int, end: int, votes: np.ndarray) -> str:
+    """The votes of nodes start … end − 1; subtrees that say the same are one."""
+    said = [str(vote) for vote in votes[start:end].tolist()]
+    depth, children = np.zeros(end - start, np.int64), dict[int, tuple[int, int]]()
+    for node in range(end - start):
+        if model.nodes[start + node, TEST] != LEAF:
+            children[node] = node + 1, int(model.nodes[start + node, RIGHT])
+            depth[list(children[node])] = depth[node] + 1
+    if depth.max() > DEEPEST:
+        return _flat(model, start, children, said)
+    for node in reversed(children):
+        condition, to = _node_condition(model, start + node)
+        one, other = (said[children[node][place]] for place in (to, 1 - to))
+        said[node] = one if one == other else f"CASE WHEN {condition} THEN {one} ELSE {other} END"
+    return said[0]
+
+
+def _flat(model: ForestModel, start: int, children: dict[int, tuple[int, int]], said: Sequence[str]) -> str:
+    """A WHEN per leaf, those first that a condition leads to: no other has to say that a condition does not hold.
+
+    Parsers keep nested expressions on a stack, which in SQLite overflows from 23 nested CASE on.
+    """
+    whens, waiting = list[str](), [(0, tuple[str, ...]())]
+    while waiting:
+        node, asked = waiting.pop()
+        if node in children:
+            condition, to = _node_condition(model, start + node)
+            waiting += [(children[node][1 - to], asked), (children[node][to], (*asked, condition))]
+        else:
+            whens.append(f"WHEN {' AND '.join(dict.fromkeys(asked))} THEN {said[node]}" if asked else f"ELSE {said[node]}")
+    return f"CASE {' '.join(whens)} END"
+
+
+def _node_condition(model: ForestModel, node: int) -> tuple[str, int]:
+    """A condition, and the child of the rows for which it holds; all others go to the other one, a missing value too."""
+    asked, lost = node_input(model, node), int(model.nodes[node, TEST] & LOST != 0)
+    feature = model.features[asked.feature]
+    column = name(feature.name)
+    if asked.child is None:
+        cut = float(model.cuts[asked.feature][model.nodes[node, AT]])
+        if np.isinf(cut):  # known values from missing ones
+            return (f"({column} IS NULL)", 1) if lost else ("(1 = 1)", 0)
+        return (f"({column} <= {number(cut)})", 0) if lost else (f"({column} > {number(cut)})", 1)
+    to = 1 - asked.rest
+    levels = [level for level, child in zip(feature.levels, asked.child, strict=True) if child == to]
+    return or_missing(among(column, levels), column, asked.missing == to), to
+
+
+# Names, texts and numbers as SQL has them, and sums that are not deep.
+
+
+def name(word: str) -> str:
+    """Quote an identifier of SQL.
+
+    >>> print(name('the "size" of it'))
+    "the ""size"" of it"
+    """
+    return '"' + word.replace('"', '""') + '"'
+
+
+def text(word: str) -> str:
+    """Quote a text of SQL.
+
+    >>> print(text("don't"))
+    'don''t'
+    """
+    return "'" + word.replace("'", "''") + "'"
+
+
+def number(value: float) -> str:
+    """Write a number with an exponent, which no system takes for a decimal of few places.
+
+    >>> number(0.25), number(1e-20)
+    ('0.25e0', '1e-20')
+    """
+    words = repr(float(value))
+    return words if "e" in words else f"{words}e0"
+
+
+def among(column: str, levels: Sequence[str]) -> str:
+    """Say that a column has one of some levels; that of none never holds."""
+    return f"{column} IN ({', '.join(map(text, levels))})" if levels else "0 = 1"
+
+
+def or_missing(condition: str, column: str, also: bool) -> str:
+    """Put a condition in brackets, which holds for a missing value as well where `also` says so."""
+    return f"({condition} OR {column} IS NULL)" if also else f"({condition})"
+
+
+def bracketed_sum(terms: Sequence[str]) -> str:
+    """A sum in brackets that halve it, so that it is as deep as its logarithm.
+
+    >>> bracketed_sum(["1", "2", "3"])
+    '(1 + (2 + 3))'
+    """
+    if len(terms) < 2:
+        return terms[0]
+    half = len(terms) // 2
+    return f"({bracketed_sum(terms[:half])} + {bracketed_sum(terms[half:])})"
+
 
 AnyTree = TreeModel | NumberTreeModel
 

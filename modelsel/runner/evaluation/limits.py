@@ -9,6 +9,7 @@ import faulthandler
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -40,8 +41,15 @@ class CellLimits:
     def any(self) -> bool:
         return self.seconds is not None or self.memory is not None
 
+    def outlasted(self, began: float) -> bool:
+        """Say whether the watchdog may have ended a process whose work began then, by the clock that never goes back.
+
+        Whatever dies earlier has crashed.
+        """
+        return self.seconds is not None and time.monotonic() - began >= self.seconds + GRACE
+
     @contextmanager
-    def enforced(self) -> Iterator[None]:
+    def enforce(self) -> Iterator[None]:
         with _clock(self.seconds), _ceiling(self.memory):
             yield
 

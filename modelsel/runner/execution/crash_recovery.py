@@ -33,6 +33,7 @@ class CrashRecovery:
     started: Started | None  # None: unknown, and whatever was on its way is suspect
     reached: Reached = lambda _job: None  # where the workers' marks cannot be read
     condemned: dict[int, str] = field(default_factory=dict)  # candidate -> why it is not tried again
+    since: float = field(default_factory=time.monotonic)  # marks of before are those of an earlier run
 
     def done(self, jobs: Sequence[CellJob]) -> Iterator[CompletedJob]:
         """Yield every job once it is done, in any order."""
@@ -59,12 +60,12 @@ class CrashRecovery:
             if (found := self.recovered(waiting[name])) is not None:
                 del waiting[name]
                 yield found
-        began = self.started() if self.started is not None else dict.fromkeys(sent, time.time())
+        began = self.started() if self.started is not None else dict.fromkeys(sent, time.monotonic())
         for name in [name for name in began if name in waiting]:
             job = waiting.pop(name)
             suspect = yield from self._spared(job)
             if suspect is job:
-                yield from self._alone(suspect, self._overdue(began[name]))
+                yield from self._alone(suspect, began[name] >= self.since and self.work.limits.outlasted(began[name]))
             elif suspect is not None:  # whoever was condemned explains it
                 waiting[job_name(suspect)] = suspect
         yield from self._without_condemned(waiting)
@@ -90,12 +91,12 @@ class CrashRecovery:
         """Run a suspect batch by itself; where its worker dies, exclude the candidate reached, or halve the batch."""
         careful = replace(job, one_by_one=len(job.members) > 1)
         if not (overdue and len(job.members) == 1):
-            began = time.time()
+            sent = time.monotonic()
             try:
                 yield from self.each((careful,), at_once=1)
                 return
             except WorkerDied:
-                overdue = self._overdue(began)
+                overdue = self._overdue(job_name(careful), sent)
         if len(job.members) == 1:
             yield self._condemn(job, overdue)
             return
@@ -118,9 +119,11 @@ class CrashRecovery:
     def _written(self, job: CellJob, status: Status, reason: str) -> CompletedJob:
         """Record the failure of a job's candidates."""
         rows = len(self.work.resampling.folds[job.cell.fold].assessment)
-        result = CellResult.failed(self.work.candidates(job), status, reason, rows)
+        result = CellResult.of_failure(self.work.candidates(job), status, reason, rows)
         place = self.journal.own.append(*record_of(self.work.key(job.cell), result))
-        return CompletedJob(job, self.work.scored(job.cell.fold, result), place)
+        return CompletedJob(job, self.work.with_scores(job.cell.fold, result), place)
 
-    def _overdue(self, began: float) -> bool:
-        return self.work.limits.seconds is not None and time.time() - began >= self.work.limits.seconds
+    def _overdue(self, name: str, sent: float) -> bool:
+        """Say whether a job that was sent then had used up its seconds; a worker's start is no part of them."""
+        began = sent if self.started is None else self.started().get(name, -1.0)  # −1: no worker came to it
+        return began >= sent and self.work.limits.outlasted(began)

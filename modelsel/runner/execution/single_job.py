@@ -12,6 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from threadpoolctl import threadpool_limits
@@ -20,7 +21,7 @@ from modelsel.core.types import Status, Table
 from modelsel.kernels import stop
 from modelsel.runner.evaluation.cell import unless_final
 from modelsel.runner.evaluation.cell_result import verdict
-from modelsel.runner.evaluation.heard import heard
+from modelsel.runner.evaluation.heard import collect_warnings
 from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits, no_limits
 from modelsel.runner.execution import cluster as clusters
 from modelsel.runner.execution.backend import Cluster, is_one_of
@@ -29,6 +30,7 @@ from modelsel.runner.execution.worker import plain, receive_work, ship_work
 
 LOG = logging.getLogger("modelsel.study")  # goes to study.log
 ATTEMPTS = 2
+BEGAN = ".began"  # behind the name of the work
 Died = Callable[[BaseException], bool]
 
 
@@ -60,7 +62,7 @@ class Call:
     def result(self) -> "CallResult | Failure":
         """Return the function's result, or the Failure. Raises what ends a study."""
         try:
-            with heard() as warned, self.limits.enforced() if self.limits.any else no_limits():
+            with collect_warnings() as warned, self.limits.enforce() if self.limits.any else no_limits():
                 return CallResult(self.function(*self.arguments), tuple(warned))
         except BaseException as problem:
             problem = unless_final(problem)
@@ -94,23 +96,36 @@ def _send(pool: Pool, limits: CellLimits, call: Call) -> CallResult | Failure:
             return _in_a_thread(call)
         if pool.kind == "processes":
             with ship_work(call) as path:
-                return _unpack(_twice(partial(_in_a_process, pool, path), is_one_of("BrokenProcessPool"), limits))
+                died = is_one_of("BrokenProcessPool")
+                return _unpack(_twice(partial(_in_a_process, pool, path), died, limits, Path(f"{path}{BEGAN}")))
         with clusters.open_pool(pool.kind, pool.scheduler, pool.jobs, call) as cluster:
             return _unpack(_twice(partial(_on_the_cluster, cluster), cluster.is_death, limits))
 
 
-def _twice(attempt: Callable[[], object], is_death: Died, limits: CellLimits) -> Any:
-    """Repeat an attempt whose worker died; a second death is a failure."""
+def _twice(attempt: Callable[[], object], is_death: Died, limits: CellLimits, mark: Path | None = None) -> Any:
+    """Repeat an attempt whose worker died; a second death is a failure.
+
+    In `mark` a worker of this machine says when it was ready.
+    """
     for _ in range(ATTEMPTS):
-        began = time.monotonic()
+        sent = time.monotonic()
         try:
             return attempt()
         except (Exception, CancelledError) as problem:
             if not is_death(problem):
                 raise
-        if limits.seconds is not None and time.monotonic() - began >= limits.seconds:
+        began = sent if mark is None else _read(mark)
+        if began >= sent and limits.outlasted(began):
             return Failure("timeout", f"more than {limits.seconds:g} s")
     return Failure("crashed", "it killed its worker twice")
+
+
+def _read(mark: Path) -> float:
+    """When a worker was ready; −1 where none came so far."""
+    try:
+        return float(mark.read_text("ascii"))
+    except (OSError, ValueError):
+        return -1.0
 
 
 def _unpack(parcel: bytes | Failure) -> CallResult | Failure:
@@ -159,6 +174,7 @@ def _perform(path: str) -> bytes | Failure:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt ends
     with threadpool_limits(1):
         call: Call = receive_work(path)
+        Path(f"{path}{BEGAN}").write_text(repr(time.monotonic()), "ascii")
         arguments = tuple(plain(one) if isinstance(one, Table) else one for one in call.arguments)
         return Call(call.function, arguments, call.limits).parcel()
 

@@ -22,6 +22,7 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
+from modelsel.core.runs import is_fresh
 from modelsel.core.types import Floats, Integers
 
 UNIQUE = 0.95
@@ -36,6 +37,7 @@ EXAMINED = 20_000  # distinct rows that are compared with a column left out
 FLAT = 12  # columns up to which a tree finds neighbours faster than comparing all rows
 TREE_ROWS, PAIRS = 4000, 1 << 27  # sealed rows, and pairs of rows, above which a sample of sealed rows is looked at
 CHUNK = 1 << 23
+TOGETHER = 1 << 16  # values that are sorted at a time, column by column
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,15 +100,36 @@ def uniqueness(values: Floats, rng: np.random.Generator) -> float:
     >>> uniqueness(board, np.random.default_rng(0))
     0.0
     """
-    own = np.zeros(values.shape, np.uint64)
-    for column, each in enumerate(values.T):
-        code = np.unique(each, return_inverse=True)[1]
-        own[:, column] = rng.integers(1 << 63, size=code.max() + 1, dtype=np.uint64)[code]
-    _, first = np.unique(own.sum(axis=1), return_index=True)
+    own = _digests(np.ascontiguousarray(values.T), rng)
+    whole = own.sum(axis=0)
+    _, first = np.unique(whole, return_index=True)
     if len(first) > EXAMINED:
         first = rng.choice(first, EXAMINED, replace=False)
-    rows, whole = own[first], own[first].sum(axis=1)
-    return min(_share_of_singletons(whole - column) for column in rows.T) if values.shape[1] > 1 else 0.0
+    if len(own) < 2:
+        return 0.0
+    alone = len(first)
+    for some in _in_parts(len(own), len(first)):
+        ordered = np.sort(whole[first] - own[some][:, first], axis=1)
+        fresh = np.pad(is_fresh(ordered), ((0, 0), (0, 1)), constant_values=True)
+        alone = min(alone, int((fresh[:, :-1] & fresh[:, 1:]).sum(axis=1).min()))
+    return float(alone / len(first))
+
+
+def _digests(columns: Floats, rng: np.random.Generator) -> NDArray[np.uint64]:
+    """A number drawn for each different value of each column (columns × rows), in order of the values."""
+    own = np.empty(columns.shape, np.uint64)
+    for some in _in_parts(*columns.shape):
+        order = np.argsort(columns[some], axis=1)
+        fresh = is_fresh(np.take_along_axis(columns[some], order, axis=1))
+        drawn = rng.integers(1 << 63, size=int(fresh.sum()), dtype=np.uint64)
+        np.put_along_axis(own[some], order, drawn[np.cumsum(fresh).reshape(fresh.shape) - 1], axis=1)
+    return own
+
+
+def _in_parts(columns: int, rows: int) -> list[slice]:
+    """Columns some at a time: as many as stay near."""
+    many = max(1, TOGETHER // max(1, rows))
+    return [slice(first, first + many) for first in range(0, columns, many)]
 
 
 def nearest(development: Floats, sealed: Floats) -> Floats:
@@ -118,13 +141,17 @@ def nearest(development: Floats, sealed: Floats) -> Floats:
         return np.asarray(cKDTree(development).query(sealed, k=many)[0])
     squares, found = np.einsum("ij,ij->i", development, development), np.empty((len(sealed), many))
     size = max(1, CHUNK // len(development))
+    by_row, gaps = np.ascontiguousarray(development), np.empty((many, development.shape[1]))
     for start in range(0, len(sealed), size):
         own = sealed[start : start + size]
         about = squares - 2 * (own @ development.T)
         closest = np.argpartition(about, many - 1, axis=1)[:, :many]
         # differences are taken again for the few, as small ones are lost in the sum of squares
-        gaps = [np.sqrt(((development[at] - row) ** 2).sum(axis=1)) for at, row in zip(closest, own)]
-        found[start : start + size] = np.sort(gaps, axis=1)
+        for row, at, distances in zip(own, closest, found[start : start + size], strict=True):
+            np.take(by_row, at, axis=0, out=gaps, mode="clip")  # no copy between, as there is none out of bounds
+            np.subtract(gaps, row, out=gaps)
+            np.square(gaps, out=gaps).sum(axis=1, out=distances)
+        found[start : start + size] = np.sort(np.sqrt(found[start : start + size]), axis=1)
     return found
 
 
@@ -156,8 +183,3 @@ def shift(distances: Floats, p: float) -> float:
         return 0.0
     above = float((np.arange(1, len(share) + 1) / len(share) - share).max())
     return 2 * len(share) * max(above, 0.0) ** 2
-
-
-def _share_of_singletons(digests: NDArray[np.uint64]) -> float:
-    """The share of values that occur once."""
-    return float((np.unique(digests, return_counts=True)[1] == 1).sum() / len(digests))

@@ -7,6 +7,7 @@ import sys
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -166,6 +167,24 @@ def signed_again(files: dict[str, bytes], home: Home) -> dict[str, bytes]:
 @pytest.mark.parametrize("k", [1, 7, 200])
 def test_ratios_of_gamma_functions_are_products_of_few_factors(x: float, k: int) -> None:
     assert verifier._rise(x, k) == pytest.approx(sum(math.log(x + i) for i in range(k)), abs=1e-8)
+
+
+def test_members_may_be_as_large_as_is_allowed_together_and_no_larger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with zipfile.ZipFile(tmp_path / "it.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in verifier.MEMBERS:
+            archive.writestr(name, b"0" * 5000)
+    monkeypatch.setattr(verifier, "LARGEST", 5000 * len(verifier.MEMBERS))
+    assert set(verifier._members(tmp_path / "it.zip")) == set(verifier.MEMBERS)
+    monkeypatch.setattr(verifier, "LARGEST", 5000 * len(verifier.MEMBERS) - 1)
+    with pytest.raises(ValueError, match="members too large"):
+        verifier._members(tmp_path / "it.zip")
+
+
+@pytest.mark.parametrize(("score", "counted"), [(0.03, False), (0.04, True), (0.05, True), (0.09, True), (0.11, False)])
+def test_a_score_by_a_grid_lies_within_a_row_of_the_counts_that_it_leaves(score: float, counted: bool) -> None:
+    released = SimpleNamespace(low=5, high=8)
+    answer = SimpleNamespace(released=released, score=score, errors=None, symbol="cell 3")
+    assert verifier._counted(SimpleNamespace(n=100), answer) is counted
 
 
 @pytest.mark.slow

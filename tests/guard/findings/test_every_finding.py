@@ -13,7 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 import modelsel
 from benchmarks.recognition.guard_shared_designs import pair
 from modelsel.core.spec import make
-from modelsel.guard.findings.catalogue import catalogue
+from modelsel.guard.findings.base import catalogue
 from modelsel.guard.gate import Gate
 from modelsel.guard.policy.base import Identity, Justify
 from modelsel.guard.reporting.audit import audit

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from modelsel.guard import findings
-from modelsel.guard.findings.base import SEVERITIES, at_least
-from modelsel.guard.findings.catalogue import catalogue, losses
+from modelsel.guard.findings.base import SEVERITIES, at_least, catalogue, losses
 
 FILES = [path.read_text("utf-8") for path in sorted(Path(findings.__file__).parent.glob("*_findings.py"))]
 DECLARED = re.findall(r'^([A-Z_]+) = FindingKind\(\s*"(\w+)",\s*"(\w+)"', "\n".join(FILES), re.MULTILINE)
