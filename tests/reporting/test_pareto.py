@@ -51,7 +51,7 @@ def test_marks_stand_within_the_axes(recorded, finished) -> None:
 def test_the_winners_strip_alone_has_its_name_in_bold(recorded, finished) -> None:
     view = View(recorded(finished))
     bold = re.findall(r'class="name strong"[^>]*>([^<]*)', strips.section(view)["svg"])
-    assert bold == [view.called(view.winner.id)]
+    assert bold == [view.name_of(view.winner.id)]
 
 
 def test_they_stand_below_the_leaderboard(recorded, finished) -> None:

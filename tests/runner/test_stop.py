@@ -218,6 +218,6 @@ def test_the_progress_hears_of_every_cell_and_of_what_was_found(tmp_path):
 
 def test_limits_of_the_process_are_put_back(tmp_path):
     before = resource.getrlimit(resource.RLIMIT_AS)
-    with CellLimits(memory=1 << 30).enforced():
+    with CellLimits(memory=1 << 30).enforce():
         assert resource.getrlimit(resource.RLIMIT_AS) != before
     assert resource.getrlimit(resource.RLIMIT_AS) == before
