@@ -4,8 +4,8 @@
 
 Two classes; three of ten normal columns differ by `signal` standard deviations. Candidates are trees of depth 1 to 8 with three
 smallest leaves and k-NN, logistic regressions of seven penalties, naive Bayes on the best 1 to 10 columns with normal or kernel
-densities, or forests of 20 trees of two depths and two numbers of columns: for each fold the one of least error on the others is
-chosen (the first of equals), and these fold models make sets for 2,000 fresh rows.
+densities, or forests of 20 trees of two depths and two numbers of columns: for each fold the one of least error on the others
+is chosen (the first of equals), and these fold models make sets for 2,000 fresh rows.
 """
 
 import argparse
