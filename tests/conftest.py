@@ -5,10 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from tests import lookalikes
 
 collect_ignore = ["mutation"]  # a command of its own (`make mutate`)
+
+settings.register_profile("drawn", deadline=None)  # other examples each time: `--hypothesis-profile drawn`
+settings.register_profile("same", deadline=None, derandomize=True)  # nothing fails by chance, nor for a busy machine
+settings.load_profile("same")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 FIGURES = Path(__file__).parent / "figures"

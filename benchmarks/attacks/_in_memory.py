@@ -97,7 +97,7 @@ class LedgerInMemory(Ledger):
     def examine(self) -> TrustedEntries:
         return self._all()
 
-    def marked(self, name: str) -> bool:
+    def has_mark(self, name: str) -> bool:
         return True
 
     def keep_judged(self, fit: Callable[[TrustedEntries], bool]) -> None:

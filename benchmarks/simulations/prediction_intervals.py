@@ -1,11 +1,14 @@
 """Share of new rows in intervals for 90 %, after a choice among 10 and 500 candidates, by simulation.
 
-    python -m benchmarks.simulations.prediction_intervals [--repeats 20]
+    python -m benchmarks.simulations.prediction_intervals [--repeats 20] [--nested]
 
 CART and nearest neighbours compete by ten folds and two rules. Intervals about the winner's predictions by its own residuals,
 and by CV+ of the choice repeated (`predict --interval`), are asked of up to 400 other rows. Friedman 1 with five columns that
 say nothing is drawn anew, of ten tables (Friedman 2, diabetes, those of NUMBERS.csv with enough rows) rows are drawn without
 repetition. On a table of few rows more than are drawn there is little left to ask.
+
+`--nested` has intervals by the choice made anew in each fold (`explain.sets=nested`) in the place of the winner's residuals, of
+100 rows and 10 candidates.
 """
 
 import argparse
@@ -32,9 +35,9 @@ LARGE = 5_000  # rows of which a part is enough
 
 
 class Covered(NamedTuple):
-    """Shares covered by either way, and how much wider the second is."""
+    """Shares covered by either way, and how much wider the second is than the first."""
 
-    plain: float
+    first: float
     repeated: float
     wider: float
 
@@ -60,16 +63,23 @@ def said_by(groups: Sequence[list[Any]], task: NumberTask, rows: Any, asked: Any
     return said, np.concatenate([path.complexity(own) for path, own in paths])
 
 
-def study(task: NumberTask, rows: int, groups: Sequence[list[Any]], seed: int) -> dict[str, Covered]:
-    """What is covered under each rule: the first `rows` of a task are studied, the others asked."""
-    y, own, new = task.target, np.arange(rows), np.arange(rows, len(task))
+class Crossed(NamedTuple):
+    """Cross-validation of all candidates: folds, how far they are off, what each fold's models say of new rows, and scores."""
+
+    fold: Any
+    off: Floats
+    ahead: list[Floats]
+    board: Scoreboard
+
+
+def crossed(task: NumberTask, own: Any, new: Any, groups: Sequence[list[Any]], seed: int) -> Crossed:
     learners = [learner for group in groups for learner in group]
-    fold = np.random.default_rng(seed).permutation(rows) % FOLDS
-    off, ahead, complexity = np.empty((len(learners), rows)), [], []
+    fold = np.random.default_rng(seed).permutation(len(own)) % FOLDS
+    off, ahead, complexity = np.empty((len(learners), len(own))), [], []
     for k in range(FOLDS):
         here = int((fold == k).sum())
         told, size = said_by(groups, task, own[fold != k], np.r_[own[fold == k], new])
-        off[:, fold == k] = np.abs(y[:rows][fold == k] - told[:, :here])
+        off[:, fold == k] = np.abs(task.target[own[fold == k]] - told[:, :here])
         ahead.append(told[:, here:])
         complexity.append(size)
     losses = np.array([np.square(off[:, fold == k]).mean(axis=1) for k in range(FOLDS)]).T
@@ -78,22 +88,35 @@ def study(task: NumberTask, rows: int, groups: Sequence[list[Any]], seed: int) -
         se=losses.std(axis=1, ddof=1) / FOLDS**0.5, complexity=np.mean(complexity, axis=0),
         unit=tuple(str(learner.unit) for learner in learners), eligible=np.ones(len(learners), bool),
     )  # fmt: skip
+    return Crossed(fold, off, ahead, board)
+
+
+def study(task: NumberTask, rows: int, groups: Sequence[list[Any]], seed: int, nested: bool) -> dict[str, Covered]:
+    """What is covered under each rule: the first `rows` of a task are studied, the others asked."""
+    y, own, new = task.target[rows:], np.arange(rows), np.arange(rows, len(task))
+    whole = crossed(task, own, new, groups, seed)
+    fold, board = whole.fold, whole.board
     some = [Fold(k, 0, own[fold != k], own[fold == k]) for k in range(FOLDS)]
+    inner = [crossed(task, one.analysis, new[:0], groups, seed).board for one in some if nested]
     last, found = said_by(groups, task, own, new)[0], {}
     for name in RULES:
         rule = make("rule", name)
-        winner, chosen = rule.choose(board), list(choices(rule, board, some))
-        apart = np.quantile(off[winner], COVERAGE, method="higher")
-        low, high = prediction_intervals(
-            [told[c] for told, c in zip(ahead, chosen, strict=True)],
-            [off[c, fold == k] for k, c in enumerate(chosen)],
-            COVERAGE,
-        )
-        found[name] = Covered(
-            float(np.mean(np.abs(y[rows:] - last[winner]) <= apart)), float(np.mean((low <= y[rows:]) & (y[rows:] <= high))),
-            float(np.mean(high - low) / (2 * apart) - 1) if apart > 0 else np.nan,
-        )  # fmt: skip
+        winner, repeated = rule.choose(board), about(whole, list(choices(rule, board, some)))
+        if nested:
+            ends = about(whole, [rule.choose(one) for one in inner])
+        else:
+            apart = np.quantile(whole.off[winner], COVERAGE, method="higher")
+            ends = last[winner] - apart, last[winner] + apart
+        share, other = (float(np.mean((low <= y) & (y <= high))) for low, high in (ends, repeated))
+        width, wider = (float(np.mean(high - low)) for low, high in (ends, repeated))
+        found[name] = Covered(share, other, wider / width - 1 if width > 0 else np.nan)
     return found
+
+
+def about(whole: Crossed, chosen: Sequence[int]) -> tuple[Floats, Floats]:
+    """Ends of CV+ where each fold has a candidate of its own."""
+    said = [told[c] for told, c in zip(whole.ahead, chosen, strict=True)]
+    return prediction_intervals(said, [whole.off[c, whole.fold == k] for k, c in enumerate(chosen)], COVERAGE)
 
 
 def tables() -> Iterator[tuple[str, pd.DataFrame, str]]:
@@ -116,23 +139,24 @@ def drawn(task: NumberTask | None, rows: int, seed: int) -> NumberTask:
 
 def words(name: str, found: Sequence[Covered]) -> str:
     """Cells of a line."""
-    plain, repeated, wider = (np.array(own) for own in zip(*found, strict=True))
-    said = " | ".join(f"{100 * one.mean():.1f} ± {100 * one.std(ddof=1) / len(one) ** 0.5:.1f} %" for one in (plain, repeated))
+    first, repeated, wider = (np.array(own) for own in zip(*found, strict=True))
+    said = " | ".join(f"{100 * one.mean():.1f} ± {100 * one.std(ddof=1) / len(one) ** 0.5:.1f} %" for one in (first, repeated))
     return f"{name} | {said} | {100 * np.nanmean(wider):.0f} %"
 
 
-def lines(repeats: int) -> Iterator[str]:
+def lines(repeats: int, nested: bool) -> Iterator[str]:
     """Lines of the tables in docs/numbers.md: Friedman 1 and the mean of the tables; then each table."""
-    yield "| rows | candidates | rule | data | the winner's residuals | CV+ of the choice repeated | wider by |"
+    first = "CV+ of the choice made anew" if nested else "the winner's residuals"
+    yield f"| rows | candidates | rule | data | {first} | CV+ of the choice repeated | wider by |"
     yield "|---|---|---|---|---|---|---|"
     tasks: dict[str, NumberTask | None] = {"Friedman 1": None}
     with read_as("regression"):
         tasks |= {name: read_table(table, target=target) for name, table, target in tables()}
-    for rows, many in product((100, 300), (10, 500)):
+    for rows, many in product((100,) if nested else (100, 300), (10,) if nested else (10, 500)):
         groups = [list(own) for _, own in groupby(candidates(many), key=lambda one: str(one.fit_key()))]
         enough = {name: task for name, task in tasks.items() if task is None or len(task) >= rows + LEAST}
         found = {
-            name: [study(drawn(task, rows, seed), rows, groups, seed) for seed in range(repeats)]
+            name: [study(drawn(task, rows, seed), rows, groups, seed, nested) for seed in range(repeats)]
             for name, task in enough.items()
         }
         for rule in RULES:
@@ -148,5 +172,7 @@ def lines(repeats: int) -> Iterator[str]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--repeats", type=int, default=20)
-    for line in lines(parser.parse_args().repeats):
+    parser.add_argument("--nested", action="store_true")
+    asked = parser.parse_args()
+    for line in lines(asked.repeats, asked.nested):
         print(line, flush=True)

@@ -193,6 +193,16 @@ def _losses_by_fold(selecting: SelectionProcedure, task: Task, folds: Sequence[F
 def _select(selecting: SelectionProcedure, task: Task, rows: Integers, fold: int, *asked: Integers) -> OuterWinner:
     """Choose and fit on some rows, and ask the winner about others."""
     inner = task.take(rows)
+    winner, name = choose_anew(selecting, inner, f"outer fold {fold}")
+    tables, scores = [task.take(other) for other in asked], selecting.measure.needs_scores
+    return OuterWinner(selecting.answer(winner, inner, selecting.seed, scores, *tables), name)
+
+
+def choose_anew(selecting: SelectionProcedure, inner: Task, where: str) -> tuple[Candidate, str]:
+    """Select on some rows as if there were no others; the winner, and a name of it that means the same wherever it is chosen.
+
+    Raises NoCandidateError, which says `where`.
+    """
     candidates = resolve(selecting.candidates, inner, selecting.seed, selecting.journal, selecting.reads_scores)
     folds = selecting.scheme.instantiate(inner, selecting.seed)
     if selecting.search is not None:
@@ -201,15 +211,13 @@ def _select(selecting: SelectionProcedure, task: Task, rows: Integers, fold: int
     board, candidates = found.board, found.candidates  # an ensemble has its members now
     if not board.eligible.any():
         fix = "the reasons stand in the journal of the study without outer"
-        raise NoCandidateError(Problem("MSEL-703", "no candidate is eligible", f"outer fold {fold}", fix))
+        raise NoCandidateError(Problem("MSEL-703", "no candidate is eligible", where, fix))
     bounds = getattr(selecting.rule, "bounds", ())
     if not among(board, bounds).eligible.any():
         what = f"nobody has {' and '.join(map(str, bounds))}"
-        raise NoCandidateError(Problem("MSEL-708", what, f"outer fold {fold}", "loosen the bound, or leave outer out"))
+        raise NoCandidateError(Problem("MSEL-708", what, where, "loosen the bound, or leave outer out"))
     winner = selecting.rule.choose(board)
-    tables, scores = [task.take(other) for other in asked], selecting.measure.needs_scores
-    said = selecting.answer(candidates[winner], inner, selecting.seed, scores, *tables)
-    return OuterWinner(said, _name(candidates[winner], board, winner))
+    return candidates[winner], _name(candidates[winner], board, winner)
 
 
 def _score(selecting: SelectionProcedure, said: Outputs, rows: Task) -> float:

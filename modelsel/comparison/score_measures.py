@@ -55,7 +55,7 @@ def _with_scores(assessed: Assessed, own: Results) -> Assessed:
     there = [at for at, name in enumerate(assessed.ids) if name in place]
     scores = np.full((*assessed.predicted.shape, own.book.work.task.class_count), np.nan)
     if there:
-        scores[there] = own.assessed([place[assessed.ids[at]] for at in there]).scores
+        scores[there] = own.out_of_fold([place[assessed.ids[at]] for at in there]).scores
     return replace(assessed, scores=scores if 0 in there else None)
 
 

@@ -45,7 +45,7 @@ def choose(
     able = (pickable or not dropped) and not adapted
     corrected = _correct_score(results, rule, winner, bbc_generator(resampling, seed)) if able else None
     ratio = assessed_per_analysed(resampling)
-    assessed = results.assessed([winner, *best_of_each(results, winner)])
+    assessed = results.out_of_fold([winner, *best_of_each(results, winner)])
     near = _near(results, winner, resampling, seed)
     return Selection(
         candidates=results.candidates,
@@ -176,7 +176,7 @@ class RepeatedEnsemble:
         """Pick in bag, and score the mean of the picks out of bag."""
         of = self.answers
         cost = of.as_cost(means[of.positions])
-        picks = of.picked(self.ensemble, of.weights * drawn[of.row], cost)
+        picks = of.pick(self.ensemble, of.weights * drawn[of.row], cost)
         out = of.weights * left[of.row]
         return [of.score(picks, out), *(of.score(picks, out, measure) for measure in beside)]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from importlib.util import find_spec
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from modelsel.config.suggest import near
 from modelsel.core.errors import Problem
@@ -19,6 +19,7 @@ from modelsel.core.types import Candidate
 # Settings of explanations of the choice: `explain:`. Parts that need fits are off unless they are asked for.
 
 WINNER = "winner"
+NESTED = "nested"  # sets by the choice made anew on the analysis rows of each fold
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,9 @@ class ExplainSettings:
     dependence: bool = plain(False, help="partial dependence and ICE of the six most important columns (else the first six)")
 
     weak_slices: bool = plain(True, help="slices with more errors: half of the rows find them, the other half tests them")
-    sets: bool = plain(False, help="keep a model of each fold, of the choice repeated: predict --sets 0.9, --interval 0.9")
+    sets: bool | Literal["nested"] = plain(
+        False, help="keep a model of each fold, of the choice repeated: predict --sets 0.9, --interval 0.9; nested: made anew"
+    )
 
     def strangers(self, candidates: Sequence[Candidate]) -> Iterator[Problem]:
         """Names that are no entry and no beginning of an id; members of a family get theirs when it is resolved."""

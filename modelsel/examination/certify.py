@@ -220,7 +220,7 @@ def _facts(found: Certified, claims: Sequence[Claim], members: Mapping[str, byte
     from modelsel import __version__
 
     session, testset = found.gate.session, found.looks[0].testset
-    seen, _ = session.witnesses.asked([testset])
+    seen, _ = session.witnesses.ask([testset])
     return {
         "format": FORMAT, "kind": found.kind, "name": found.name, "testset": testset,
         "claims": [claim.written() for claim in claims], "about": found.about, "by": session.home.signer().public,

@@ -14,7 +14,7 @@ from modelsel.comparison.ratio import assessed_per_analysed
 from modelsel.comparison.selection import rank
 from modelsel.config.settings import BOUNDS, WINNER, ExplainSettings, OptimalSettings
 from modelsel.core.selection import Selection
-from modelsel.core.types import ClassTask, Integers, NumberTask, Resampling, Task, readable
+from modelsel.core.types import Candidate, ClassTask, Integers, NumberTask, Resampling, Task, readable
 from modelsel.explanation.correlated import together
 from modelsel.explanation.forest_importance import forest_importance, has_rows_out_of_bag
 from modelsel.explanation.learning_curve import RunPlan, learning_curve, runners
@@ -74,10 +74,13 @@ def explanation(
     return found | _slices(of, settings.weak_slices, groups)
 
 
-def fold_models(of: StudyToExplain) -> list[tuple[Final, UnseenRows]] | Failure:
-    """The model of each fold, of the choice repeated by the scores of the others, and how strange its other rows are to it."""
+def fold_models(of: StudyToExplain, chosen: Sequence[Candidate] = ()) -> list[tuple[Final, UnseenRows]] | Failure:
+    """The model of each fold, and how strange its other rows are to it.
+
+    `chosen` are the candidates of the folds; without them the choice is repeated by the scores of the other folds.
+    """
     folds, function = of.resampling.folds, fold_residuals if isinstance(of.task, NumberTask) else fold_model
-    chosen = [of.selection.candidates[place] for place in choices(of.rule, of.selection.board, folds)]
+    chosen = chosen or [of.selection.candidates[place] for place in choices(of.rule, of.selection.board, folds)]
     found = [of.apart(function, own, of.task, fold, of.seed) for own, fold in zip(chosen, folds, strict=True)]
     return next((one for one in found if isinstance(one, Failure)), found)
 

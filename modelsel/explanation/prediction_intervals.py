@@ -6,10 +6,11 @@
     high  the ⌈(1 − α)(n + 1)⌉-th smallest of ŷ(x; model of row i's fold) + R_i
 
 The winner's own residuals are too small where it won because they were: no row has a part in the choice whose residual it gives
-here. For models fixed beforehand the theorem promises 1 − 2α, less a term that vanishes with n (Barber, Candès, Ramdas &
-Tibshirani 2021). Here it does not hold to the letter, since the scores that choose for fold k are those of models that have
-seen its rows. Of rows in units n counts units, and the rows of one count 1 together. What is covered is counted by
-`python -m benchmarks.simulations.prediction_intervals`.
+here. For models fixed beforehand, and for c(k) that is chosen on the analysis rows of fold k alone (`explain.sets=nested`:
+choosing and fitting are one learner then), the theorem promises 1 − 2α, less a term that vanishes with n (Barber, Candès,
+Ramdas & Tibshirani 2021). Of the choice repeated it does not hold to the letter, since the scores that choose for fold k are
+those of models that have seen its rows. Of rows in units n counts units, and the rows of one count 1 together. What is covered
+is counted by `python -m benchmarks.simulations.prediction_intervals`.
 """
 
 import math
@@ -20,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.types import Candidate, Floats, Fold, Scoreboard, Task
-from modelsel.explanation.prediction_sets import Kept, checked_share, counted, unit_weights
+from modelsel.explanation.prediction_sets import Kept, checked_share, counted, guaranteed_coverage, unit_weights
 from modelsel.record.study_record import UnseenRows
 from modelsel.runner.final_fit import Final, fit
 
@@ -84,11 +85,13 @@ def intervals_of(kept: Kept, table: Any, coverage: float) -> tuple[Floats, Float
     return prediction_intervals(said, [own.strangeness for own in unseen], coverage, [own.weight for own in unseen])
 
 
-def words(kept: Kept, coverage: float) -> str:
-    """State what the intervals are, and that no theorem stands behind them."""
+def words(kept: Kept, coverage: float, nested: bool = False) -> str:
+    """State what the intervals are, and what a theorem promises: of the choice repeated nothing."""
     many, what = counted(kept)
-    of_units = " of new units" if what == "units" else ""
+    of_units, anew = " of new units" if what == "units" else "", "made anew" if nested else "repeated"
+    least = guaranteed_coverage(coverage, many, len(kept))
+    promised = f"a theorem promises {100 * least:.1f} % where {what} are drawn alike" if nested else "no theorem promises it"
     return (
-        f"intervals for {100 * coverage:g} % of rows like the study's{of_units}, by CV+ of the choice repeated on {len(kept)} "
-        f"folds (residuals of {many} {what}): simulations give about that, and no theorem promises it"
+        f"intervals for {100 * coverage:g} % of rows like the study's{of_units}, by CV+ of the choice {anew} on {len(kept)} "
+        f"folds (residuals of {many} {what}): simulations give about that, and {promised}"
     )

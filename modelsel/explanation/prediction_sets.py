@@ -115,6 +115,11 @@ def _unseen(arrays: Mapping[str, Any]) -> UnseenRows:
     return UnseenRows(strangeness, arrays.get("weight", np.ones(len(strangeness))))
 
 
+def is_nested(folder: RunFolder) -> bool:
+    """Say whether each fold's model was chosen on its analysis rows alone."""
+    return bool(folder.explanation().get("sets", {}).get("nested", False))
+
+
 def counted(kept: Kept) -> tuple[int, str]:
     """How many rows, or units, the folds' models have not seen, in all, and which of both."""
     rows, many = sum(len(unseen.weight) for _, unseen in kept), sum(float(unseen.weight.sum()) for _, unseen in kept)
@@ -135,12 +140,13 @@ def checked_share(coverage: float, where: str) -> None:
         raise ConfigurationError(Problem("MSEL-292", f"{coverage:g} is no share of rows to cover", where, fix))
 
 
-def promise(kept: Kept, coverage: float) -> str:
+def promise(kept: Kept, coverage: float, nested: bool = False) -> str:
     """State the coverage that the sets promise, in words."""
     many, what = counted(kept)
     least = guaranteed_coverage(coverage, many, len(kept))
     of_units = " of new units" if what == "units" else ""
+    anew, fixed = ("made anew", "for") if nested else ("repeated", "for models fixed beforehand, and")
     return (
-        f"sets for {100 * coverage:g} % of rows like the study's{of_units}, by CV+ of the choice repeated on {len(kept)} "
-        f"folds: simulations give about that; for models fixed beforehand, and {what} drawn alike, it is {100 * least:.1f} %"
+        f"sets for {100 * coverage:g} % of rows like the study's{of_units}, by CV+ of the choice {anew} on {len(kept)} "
+        f"folds: simulations give about that; {fixed} {what} drawn alike, it is {100 * least:.1f} % by a theorem"
     )

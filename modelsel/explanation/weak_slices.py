@@ -57,7 +57,7 @@ class RowErrors:
         line: dict[str, Any] = {"rows": n, "wrong": k, "rate": k / n if n else None}
         return line if self.away is None else {**line, "mae": float(self.away[inside].mean()) if n else None}
 
-    def told(self, lines: list[dict[str, Any]]) -> dict[str, Any]:
+    def summary(self, lines: list[dict[str, Any]]) -> dict[str, Any]:
         """All of the rows, and slices of them."""
         whole = self.summed(np.ones(len(self.wrong), bool))
         stated = {} if self.away is None else {"tolerance": self.tolerance, "mae": whole["mae"]}
@@ -84,7 +84,7 @@ def weak_slices(task: Task, errors: RowErrors, seed: int) -> dict[str, object]:
     model, rules = find(task, errors.wrong, finding)
     testing = np.flatnonzero(~finding)
     leaf, own = route(model.cut.tree, task, testing).leaf, errors.take(testing)
-    return own.told([{"slice": _words(task, rule), **_count_slice(own, leaf == rule.leaf, task)} for rule in rules])
+    return own.summary([{"slice": _words(task, rule), **_count_slice(own, leaf == rule.leaf, task)} for rule in rules])
 
 
 def declared_slices(task: Task, errors: RowErrors, columns: Sequence[str]) -> dict[str, object]:
@@ -93,7 +93,7 @@ def declared_slices(task: Task, errors: RowErrors, columns: Sequence[str]) -> di
     for name in columns:
         for words, inside in _levels(task, name):
             lines.append({"column": name, "slice": words, **_count_slice(errors, inside, task, both=True)})
-    return errors.told(lines)
+    return errors.summary(lines)
 
 
 def half(task: Task, rng: np.random.Generator) -> Booleans:

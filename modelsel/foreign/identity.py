@@ -56,7 +56,7 @@ def identity(value: object) -> str:
     >>> identity(1) == identity(1.0)
     False
     """
-    return hashlib.sha256(_Reader().said(value).encode()).hexdigest()[:SIZE]
+    return hashlib.sha256(_Reader().text_of(value).encode()).hexdigest()[:SIZE]
 
 
 def sources(value: object) -> tuple[str, ...]:
@@ -66,7 +66,7 @@ def sources(value: object) -> tuple[str, ...]:
     ['python']
     """
     reader = _Reader()
-    reader.said(value)
+    reader.text_of(value)
     return tuple(sorted(reader.origins))
 
 
@@ -80,7 +80,7 @@ class _Reader:
         self.kept: list[object] = []  # an id is that of one object for as long as the object lives
         self.origins: set[str] = set()
 
-    def said(self, value: object) -> str:
+    def text_of(self, value: object) -> str:
         """The value as a text: short, and equal for equal values."""
         if value is None or value is Ellipsis or value is NotImplemented:
             return repr(value)
@@ -110,40 +110,40 @@ class _Reader:
             if isinstance(value, kind):
                 return f"{kind.__name__}({way(self, value)})"
         if hasattr(value, "get_params") and not inspect.isclass(value):
-            return f"estimator({self.said(type(value))},{self.said(value.get_params(deep=False))})"
+            return f"estimator({self.text_of(type(value))},{self.text_of(value.get_params(deep=False))})"
         return self._reduced(value)
 
     def _array(self, value: object) -> str:
         """An array by type, shape and bytes; of objects by each of them."""
         array = np.asarray(value)
         if array.dtype.hasobject:
-            return f"array:{array.shape}:[{','.join(self.said(one) for one in array.ravel().tolist())}]"
+            return f"array:{array.shape}:[{','.join(self.text_of(one) for one in array.ravel().tolist())}]"
         return f"array:{array.dtype.str}{array.shape}:{hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()}"
 
     def _row(self, values: Any) -> str:
-        return f"{self._subclass(values, (tuple, list))}{','.join(self.said(one) for one in values)}"
+        return f"{self._subclass(values, (tuple, list))}{','.join(self.text_of(one) for one in values)}"
 
     def _mapping(self, values: Mapping[object, object]) -> str:
-        each = sorted(((self.said(key), value) for key, value in values.items()), key=lambda pair: pair[0])
-        return self._subclass(values, (dict,)) + ",".join(f"{key}={self.said(value)}" for key, value in each)
+        each = sorted(((self.text_of(key), value) for key, value in values.items()), key=lambda pair: pair[0])
+        return self._subclass(values, (dict,)) + ",".join(f"{key}={self.text_of(value)}" for key, value in each)
 
     def _set(self, values: Any) -> str:
-        return ",".join(sorted(map(self.said, values)))
+        return ",".join(sorted(map(self.text_of, values)))
 
     def _subclass(self, value: object, kinds: tuple[object, ...]) -> str:
-        return "" if type(value) in kinds else f"{self.said(type(value))}:"
+        return "" if type(value) in kinds else f"{self.text_of(type(value))}:"
 
     def _partial(self, value: Any) -> str:
-        return ",".join(map(self.said, (value.func, value.args, value.keywords)))
+        return ",".join(map(self.text_of, (value.func, value.args, value.keywords)))
 
     def _method(self, value: Any) -> str:
-        return f"{value.__name__},{self.said(value.__self__)}"
+        return f"{value.__name__},{self.text_of(value.__self__)}"
 
     def _builtin(self, value: Any) -> str:
         """A function of C, bound or not."""
         owner = getattr(value, "__self__", None)
         if owner is not None and not inspect.ismodule(owner):
-            return f"{value.__name__},{self.said(owner)}"
+            return f"{value.__name__},{self.text_of(owner)}"
         return self._named(value, f"{value.__module__}.{value.__qualname__}")
 
     def _ufunc(self, value: Any) -> str:
@@ -171,8 +171,8 @@ class _Reader:
         if origin_of(value.__module__):
             return self._named(value, f"{value.__module__}.{value.__qualname__}")
         stated = {name: one for name, one in vars(value).items() if name not in UNSAID and not _made_by_scikit_learn(name, one)}
-        members = ",".join(f"{name}={self.said(stated[name])}" for name in sorted(stated))
-        return f"own {value.__qualname__}:{','.join(self.said(base) for base in value.__bases__)}:{members}"
+        members = ",".join(f"{name}={self.text_of(stated[name])}" for name in sorted(stated))
+        return f"own {value.__qualname__}:{','.join(self.text_of(base) for base in value.__bases__)}:{members}"
 
     def _named(self, value: object, name: str) -> str:
         """A name, and the distribution that it is of."""
@@ -189,7 +189,7 @@ class _Reader:
         cells = [_content(cell) for cell in value.__closure__ or ()]
         parts = (value.__defaults__, value.__kwdefaults__, dict(zip(code.co_freevars, cells, strict=True)))
         around = self._globals(value)
-        return f"{_code(code)},{','.join(map(self.said, parts))},{around}"
+        return f"{_code(code)},{','.join(map(self.text_of, parts))},{around}"
 
     def _globals(self, function: Any) -> str:
         """What the code reads of the module around it; of a module of one's own, no more than what it names of it."""
@@ -204,36 +204,35 @@ class _Reader:
                     break
                 value, taken = getattr(value, name), [*taken, name]
             found[".".join(taken)] = value
-        return ",".join(f"{name}={self.said(found[name])}" for name in sorted(found))
+        return ",".join(f"{name}={self.text_of(found[name])}" for name in sorted(found))
 
     def _descriptor(self, value: Any) -> str:
-        return self.said(value.__func__)
+        return self.text_of(value.__func__)
 
     def _property(self, value: Any) -> str:
-        return ",".join(map(self.said, (value.fget, value.fset, value.fdel)))
+        return ",".join(map(self.text_of, (value.fget, value.fset, value.fdel)))
 
     def _reduced(self, value: Any) -> str:
         """Anything else by what a copy of it is made from."""
         if inspect.isdatadescriptor(value) and hasattr(value, "__objclass__"):
             return f"slot {getattr(value, '__name__', '')}"
         if all(hasattr(value, name) for name in ("dist", "args", "kwds", "rvs")):  # a distribution of SciPy with its parameters
-            return ",".join(map(self.said, (type(value.dist), value.dist.name, value.args, value.kwds)))
+            return ",".join(map(self.text_of, (type(value.dist), value.dist.name, value.args, value.kwds)))
         try:
             own = copyreg.dispatch_table.get(type(value))
             made = own(value) if own else value.__reduce_ex__(4)
         except Exception as error:
             raise NoIdentityError(f"a {type(value).__name__} cannot be told from others of its kind ({error})") from error
         if isinstance(made, str):
-            return self._named(value, made) if hasattr(value, "__module__") else f"{self.said(type(value))}.{made}"
+            return self._named(value, made) if hasattr(value, "__module__") else f"{self.text_of(type(value))}.{made}"
         maker, arguments, *rest = made
         state, items, pairs = [*rest, None, None, None][:3]
-        return (
-            f"made({self.said(maker)},{self.said(arguments)},{self.said(state)},{_listed(self, items)},{_listed(self, pairs)})"
-        )
+        texts = (*map(self.text_of, (maker, arguments, state)), _listed(self, items), _listed(self, pairs))
+        return f"made({','.join(texts)})"
 
 
 def _listed(reader: _Reader, values: Any) -> str:
-    return "" if values is None else ",".join(reader.said(one) for one in values)
+    return "" if values is None else ",".join(reader.text_of(one) for one in values)
 
 
 _MISSING = object()

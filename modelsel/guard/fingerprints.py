@@ -58,7 +58,7 @@ class SideFingerprints:
 
     def stored(self, names: Sequence[str], key: IdentityKey) -> RowSet:
         """Reduce the hashes to what is stored: sorted, large sets as sketches, quasi-keys by their smallest values."""
-        whole = RowSet({"n": len(self.bound), "names": list(names)}, {n: np.sort(a) for n, a in self.arrays.items()}).sketched()
+        whole = RowSet({"n": len(self.bound), "names": list(names)}, {n: np.sort(a) for n, a in self.arrays.items()}).sketch()
         keys = {f"key:{n}": np.sort(own) for n, own in smallest_hashes(self.keys, key).items()}
         return RowSet(whole.facts, {**whole.arrays, **keys})
 
@@ -138,7 +138,7 @@ def _hashes(
     """The names that the columns go by, their sketches, and a hash per row of each kind."""
     cells = columns(table)
     sketched = sketches(cells, key)
-    cells = cells.renamed(_names(cells, _room(sketched), sketched, key, known))
+    cells = cells.rename(_names(cells, _room(sketched), sketched, key, known))
     arrays = {
         "bound": bound_hashes(cells, key), "unbound": unbound_hashes(cells, key),
         "ranked": rank_hashes(table, cells.names, key, order, cells),
@@ -188,7 +188,7 @@ def _names(
         ordered = np.sort(rows())
 
         def agreement(names: tuple[str, ...], ordered: Hashes = ordered) -> float:
-            return float(is_among(bound_hashes(cells.take(sample).renamed(names), key), ordered).mean())
+            return float(is_among(bound_hashes(cells.take(sample).rename(names), key), ordered).mean())
 
         names = best_naming(*pairing, agreement)
         if agreement(names) > max(agreed, agreement(cells.names), enough):

@@ -95,7 +95,7 @@ class Gate:
         """
 
         def select() -> None:
-            said = self._prepared.said(sealing, predict(sealing.sealed)) if predict else None
+            said = self._prepared.digest_of(sealing, predict(sealing.sealed)) if predict else None
             choices.select(self.session, sealing, self.subject(sealing), selected, said)
             self._remember(sealing)
 
@@ -349,7 +349,7 @@ class Gate:
 
     def _intent_unguarded(self, request: LookRequest, outputs: Outputs, score: float | None = None) -> LedgerEntry | None:
         subject = self.subject(request.sealing)
-        return apart.open_unguarded(self.session, request, subject, self._prepared.said(request.sealing, outputs), score)
+        return apart.open_unguarded(self.session, request, subject, self._prepared.digest_of(request.sealing, outputs), score)
 
     def _close_unguarded(self, intent: LedgerEntry, found: LabelSummary, sealing: TestSetDeclaration) -> list[Finding]:
         told = apart.close_unguarded(self.session, intent, found, sealing)

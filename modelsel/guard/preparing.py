@@ -47,7 +47,7 @@ class LookPreparation:
             }  # fmt: skip
         return self._declarations[rows]
 
-    def said(self, sealing: TestSetDeclaration, outputs: Outputs) -> str:
+    def digest_of(self, sealing: TestSetDeclaration, outputs: Outputs) -> str:
         """Compute the digest of predictions for the sealed rows."""
         rows = self.subject(sealing).test.bound
         return prediction_digest(sealing.measure, outputs, weights_of(sealing.sealed), rows, self.session.key)
@@ -67,7 +67,7 @@ class LookPreparation:
         if rows not in self._leaks:
             self._leaks[rows] = leaks(request.sealing, subject)
         return PreparedLook(
-            request, subject, self.policy, self.said(request.sealing, outputs) if outputs else "", self.session.key,
+            request, subject, self.policy, self.digest_of(request.sealing, outputs) if outputs else "", self.session.key,
             self._leaks[rows], noticed, OtherLedgers(self.elsewhere(request.sealing)),
             former=former_digest(outputs, subject.test.bound) if outputs else "", doubted=(), home=self.session.home,
             outputs=outputs,

@@ -115,7 +115,7 @@ class AdjustedModel(FittedModel):
 
     made_by: ClassVar[str]
 
-    def described(self, name: str, adjustment: Description) -> Description:
+    def describe_with(self, name: str, adjustment: Description) -> Description:
         """The base, its steps, and what was learnt behind it."""
         said = self.base.describe()
         own = {"base": Description(self.kind, said.facts, said.arrays), name: adjustment}

@@ -83,7 +83,7 @@ class CalibratedPath(AdjustedPath):
     def outputs(self, learners: Sequence[Calibrated], table: Table, rows: Integers, scores: bool) -> Outputs:
         """Return the calibrated answers of each learner for some rows."""
         bases = list(dict.fromkeys(learner.base for learner in learners))
-        said = self.fits.said(bases, table, rows)
+        said = self.fits.scores_of(bases, table, rows)
         curves = self.calibrations(learners)
         found = np.stack([curve(said[learner.base]) for curve, learner in zip(curves, learners, strict=True)])
         return Outputs(found.argmax(axis=2).astype(np.int32), found if scores else None)
@@ -91,7 +91,7 @@ class CalibratedPath(AdjustedPath):
     def calibrations(self, learners: Sequence[Calibrated]) -> list[Calibration]:
         """Fit each calibrator on the scores of the inner fits."""
         of = self.fits
-        held = of.held(list(dict.fromkeys(learner.base for learner in learners)))
+        held = of.held_out_scores(list(dict.fromkeys(learner.base for learner in learners)))
         truth, weights = of.task.target[of.rows], of.task.row_weights[of.rows]
         return [learner.calibrator.fit(held[learner.base], truth, weights) for learner in learners]
 
@@ -113,7 +113,7 @@ class CalibratedModel(AdjustedModel):
         return self.calibration(self.base.scores(self.steps(table)))
 
     def describe(self) -> Description:
-        return self.described("calibrator", self.calibration.describe())
+        return self.describe_with("calibrator", self.calibration.describe())
 
 
 class CalibratedRecipe(CalibratedModel):

@@ -85,7 +85,7 @@ class CrossedFits(InnerFits):
     folds: tuple[Fold, ...]
     seed: int
 
-    def held(self, learners: Sequence[object]) -> dict[object, Floats]:
+    def held_out_scores(self, learners: Sequence[object]) -> dict[object, Floats]:
         """Compute by learner the scores of the analysis rows, each by the model of the outer fold of the row."""
         found = np.empty((len(learners), len(self.rows), len(self.task.classes)))
         for fold, (_, out) in zip(self.folds, self.parts, strict=True):

@@ -79,7 +79,7 @@ class DecidedPath(AdjustedPath):
     def outputs(self, learners: Sequence[Decided], table: Table, rows: Integers, scores: bool) -> Outputs:
         """Return the classes that each learner decides for some rows; the scores are those of the base."""
         bases = list(dict.fromkeys(learner.base for learner in learners))
-        said = self.fits.said(bases, table, rows)
+        said = self.fits.scores_of(bases, table, rows)
         points = self.points(learners)
         found = [learner.decision.predicted(point, said[learner.base]) for point, learner in zip(points, learners, strict=True)]
         return Outputs(np.stack(found), np.stack([said[learner.base] for learner in learners]) if scores else None)
@@ -87,7 +87,7 @@ class DecidedPath(AdjustedPath):
     def points(self, learners: Sequence[Decided]) -> list[Floats]:
         """Fit each decision on the scores of the inner fits."""
         of = self.fits
-        held = of.held(list(dict.fromkeys(learner.base for learner in learners)) if of.parts else [])
+        held = of.held_out_scores(list(dict.fromkeys(learner.base for learner in learners)) if of.parts else [])
         truth, weights = of.task.target[of.rows], of.task.row_weights[of.rows]
         return [
             learner.decision.learnt([(held[learner.base][out], truth[out], weights[out]) for _, out in of.parts])
@@ -120,7 +120,7 @@ class DecidedModel(AdjustedModel):
 
     def describe(self) -> Description:
         spec = resolved(self.decision)
-        return self.described("decision", Description(str(spec["kind"]), {"settings": spec}, {"learnt": self.learnt}))
+        return self.describe_with("decision", Description(str(spec["kind"]), {"settings": spec}, {"learnt": self.learnt}))
 
 
 class DecidedRecipe(DecidedModel):

@@ -42,7 +42,7 @@ class Holding:
     scheme: Any
     seed: int = 0
 
-    def divided(self, task: Task, rows: Integers) -> tuple[Integers, Integers]:
+    def divide(self, task: Task, rows: Integers) -> tuple[Integers, Integers]:
         """Rows that are fitted on, and those that say when to stop; of the latter none of a class that nothing is fitted on.
 
         Raises ValueError where the scheme cannot divide these rows.
@@ -65,7 +65,7 @@ class Holding:
     def objection(self, task: Task, rows: Integers) -> str | None:
         """Say why these rows cannot be divided; None where they can."""
         try:
-            self.divided(task, np.asarray(rows))
+            self.divide(task, np.asarray(rows))
         except ValueError as error:
             return f"early_stopping: no validation rows: {error}; say which: validation: {{kind: stratified_kfold, folds: 5}}"
         return None

@@ -266,7 +266,7 @@ class EstimatorPath:
     def _divided(self) -> tuple[Integers, Integers | None]:
         """The analysis rows that are fitted on, and those that say when to stop; None where all are fitted on."""
         holding = self.learner.holding
-        return (self.rows, None) if holding is None else holding.divided(self.task, np.asarray(self.rows))
+        return (self.rows, None) if holding is None else holding.divide(self.task, np.asarray(self.rows))
 
     @cached_property
     def _columns(self) -> tuple[Columns, Any]:

@@ -85,14 +85,14 @@ class InnerFits:
     task: ClassTask
     rows: Integers
 
-    def held(self, learners: Sequence[object]) -> dict[object, Floats]:
+    def held_out_scores(self, learners: Sequence[object]) -> dict[object, Floats]:
         """Compute by learner the scores of the analysis rows, each by the inner fit that did not see the row."""
         found = np.empty((len(learners), len(self.rows), len(self.task.classes)))
         for fit, (_, out) in zip(self.inner, self.parts, strict=True):
             found[:, out] = fit.scores(learners, self.task, self.rows[out])
         return dict(zip(learners, found, strict=True))
 
-    def said(self, learners: Sequence[object], table: Table, rows: Integers) -> dict[object, Floats]:
+    def scores_of(self, learners: Sequence[object], table: Table, rows: Integers) -> dict[object, Floats]:
         """Compute by learner the scores of some rows, by the fit on all analysis rows."""
         return dict(zip(learners, self.whole.scores(learners, table, rows), strict=True))
 

@@ -1,38 +1,56 @@
-"""Optimal tree: of all trees of a depth, one of least training errors plus a price per leaf.
+"""Optimal tree: of all trees of a depth, one of least training errors or costs plus a price per leaf.
 
-    min over trees of depth ≤ d:   Σ w_i [wrong_i] / Σ w_i + λ · leaves
+    classes   min over trees of depth ≤ d:   Σ w_i c(y_i, said_i) / Σ w_i + λ · leaves     c: 0 if right, else 1; or a matrix
+    numbers   min over trees of depth ≤ d:   Σ w_i (y_i − said_i)² / Σ w_i (y_i − ȳ)² + λ · leaves
 
-One search per depth finds the least errors for every number of leaves, and so answers every λ. Numbers are cut between any
-two values that are present, names by one level against the rest. Ties: fewer leaves; of tests above two leaves less log loss,
-then the wider gap; higher up the column whose class counts come first in a fixed order, which knows no places.
+One search per depth finds the least cost for every number of leaves, and so answers every λ. Numbers are cut between any two
+values that are present, names by one level against the rest or grouped. Ties: fewer leaves; of tests above two leaves less
+log loss, then the wider gap; higher up the column whose class counts come first in a fixed order, which knows no places.
 Sources: Bertsimas & Dunn (2017); Demirović et al. (2022); Brița et al. (2025).
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 from warnings import warn
 
 import numpy as np
 
-from modelsel.core.spec import number, plain, whole
-from modelsel.core.types import Booleans, ClassTask, Description, Floats, Integers, Outputs, Table
-from modelsel.kernels.compiler import load, wanted
+from modelsel.core.spec import number, optional, optional_word, plain, whole
+from modelsel.core.types import (
+    BOTH_TASKS,
+    Booleans,
+    ClassOutputs,
+    ClassTask,
+    Description,
+    Floats,
+    Integers,
+    NumberOutputs,
+    NumberTask,
+    Outputs,
+    Table,
+    Task,
+    TaskKind,
+)
+from modelsel.kernels.compiler import wanted
 from modelsel.kernels.layout import EQUALITY, LEAF, SUBSET, THRESHOLD
 from modelsel.learner.base import BaseLearner, SingleFit
 from modelsel.learner.trees.leaf import Leaf, leaf_scores
 from modelsel.learner.trees.model import TreeModel, restore
+from modelsel.learner.trees.number_model import READS_CLASSES, NumberTreeModel, restore_numbers
+from modelsel.learner.trees.number_path import NodeStatistics
+from modelsel.learner.trees.optimal_columns import GROUPED, MOST_LEVELS, ChainPolicy, TestChain, chains
+from modelsel.learner.trees.optimal_costs import COMPILED, LARGE, ClassCosts, Costs, Grid, LeafCosts, SquaredErrors, steps_of
 from modelsel.tree.growing.assemble import midpoint
 from modelsel.tree.pruning import best_class
-from modelsel.tree.structure.node import DecisionTree, PrunedView
+from modelsel.tree.structure.node import DecisionTree, NodeNumbers, PrunedView
 
 POLICIES = ("impute", "level", "branch")
 LANES = 16  # columns are filled up to a multiple, for whole registers
 MILLION = 1_000_000
-SMALL, LARGE = 1 << 15, 1 << 30  # total weights up to which sums fit into 16 and 32 bits
 UNLIMITED = NEVER = 1 << 60
-COMPILED = "the search has compiled kernels alone, and MODELSEL_KERNELS=python or a failed compilation leaves them out"
+DEAREST = 10_000  # steps of a cost that fit beside weights
 
 
 @dataclass(frozen=True)
@@ -40,14 +58,32 @@ class OptimalTree(BaseLearner):
     """Path parameters: `max_depth`, `leaf_price`, `leaf`."""
 
     max_depth: int = whole(3, least=0, most=4, help="levels of tests; each multiplies the work by columns × values")
-    leaf_price: float = number(0.0, least=0.0, help="λ: share of the analysis weight that a further leaf has to save")
+    leaf_price: float = number(
+        0.0,
+        least=0.0,
+        help="λ: share of the analysis weight, of numbers of their squared error, that a further leaf has to save",
+    )
     missing: str = plain("impute", help="impute: median or usual level; level: missing is a level; branch: sent either way")
     min_leaf: float = number(1, above=0.0, help="weight that either side of a test must have")
     limit: int | None = whole(20_000, least=1, help="millions of steps per depth; then the best found, and its bound")
+    nominal: str | None = optional_word(
+        GROUPED, help="null: one level against the rest; subset: any levels against the others, of at most 8"
+    )
+    costs: Sequence[Sequence[float]] | None = optional(help="cost per true class (row) and predicted class, to the thousandth")
     leaf: Leaf = plain(Leaf())
 
-    unit = "leaves"
-    holds_gil = False
+    unit: ClassVar[str] = "leaves"
+    holds_gil: ClassVar[bool] = False
+    reads: ClassVar[tuple[TaskKind, ...]] = BOTH_TASKS
+
+    def __post_init__(self) -> None:
+        if self.costs is not None:
+            object.__setattr__(self, "costs", tuple(tuple(float(cost) for cost in row) for row in self.costs) or None)
+
+    @property
+    def cost_matrix(self) -> Floats | None:
+        """Costs as an array; None where errors count."""
+        return None if self.costs is None else np.array(self.costs, np.float64)
 
     def problems(self, task: Table | None = None) -> Iterator[str]:
         """Yield what is wrong with the settings, or with these features."""
@@ -56,35 +92,49 @@ class OptimalTree(BaseLearner):
             yield f"missing is one of {', '.join(POLICIES)}, not {self.missing!r}{why}"
         if not wanted():
             yield COMPILED
+        if self.nominal == GROUPED and task is not None:
+            yield from _many_levels(task)
+        if isinstance(task, NumberTask):
+            yield from self.leaf.number_problems("unpruned")
+            yield from () if self.costs is None else (f"costs {READS_CLASSES}: leave it out",)
+            return
+        yield from self._problems_with_costs(len(task.classes) if isinstance(task, ClassTask) else None)
         yield from self.leaf.problems(len(task.classes) if isinstance(task, ClassTask) else None)
+
+    def _problems_with_costs(self, classes: int | None) -> Iterator[str]:
+        """Yield why there is no whole number of steps for each cost."""
+        if self.costs is None:
+            return
+        if any(len(row) != len(self.costs) for row in self.costs) or len(self.costs) < 2:
+            yield "costs needs as many columns as rows, and two at least"
+        elif classes not in (None, len(self.costs)):
+            yield f"costs has {len(self.costs)} rows for {classes} classes"
+        else:
+            yield from _inexact(np.array(self.costs, np.float64))
+
+    def refusal(self, task: Task, rows: Integers) -> str | None:
+        matrix = self.cost_matrix
+        if matrix is not None and len(rows) * int(steps_of(matrix)[0].max()) > LARGE:
+            return f"costs of {len(rows):,} rows are too many steps to count: round costs, or leave them out"
+        return super().refusal(task, rows)
 
     def fit_key(self) -> dict[str, object]:
         """Return the settings that the search depends on."""
-        return {"kind": "optimal_tree", "missing": self.missing, "min_leaf": self.min_leaf, "limit": self.limit}
+        key = {"kind": "optimal_tree", "missing": self.missing, "min_leaf": self.min_leaf, "limit": self.limit}
+        return key | {name: own for name, own in (("nominal", self.nominal), ("costs", self.costs)) if own is not None}
 
-    def fit_path(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> "OptimalPath":
+    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "OptimalPath":
         return OptimalPath(self, task, rows)
 
-    def fit(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> TreeModel:
+    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> TreeModel | NumberTreeModel:
         return self.fit_path(task, rows, rng).model(self)
 
-    def complexity(self, model: TreeModel) -> float:
+    def complexity(self, model: TreeModel | NumberTreeModel) -> float:
         return float(model.n_leaves)
 
     @staticmethod
-    def restore(description: Description) -> TreeModel:
-        return restore(description)
-
-
-class Column(NamedTuple):
-    """A chain of nested tests: rows of rank ≤ c go left. `missing`: the side of missing values, None: the heavier; `usual`."""
-
-    feature: int
-    test: int
-    ranks: Integers
-    level: float = np.nan  # EQUALITY
-    missing: int | None = None
-    usual: float = np.nan  # what a missing value is taken for
+    def restore(description: Description) -> TreeModel | NumberTreeModel:
+        return restore(description) if description.facts["classes"] else restore_numbers(description)
 
 
 class Front(NamedTuple):
@@ -93,8 +143,8 @@ class Front(NamedTuple):
     A search that met its limit may have found less than the one of a level less: then that tree, of fewer levels, is taken.
     """
 
-    errors: Integers
-    bound: Integers
+    errors: Costs
+    bound: Costs
     chosen: Integers
     levels: Integers
 
@@ -106,16 +156,12 @@ class Front(NamedTuple):
         return Front(np.where(better, errors, self.errors), self.bound, self.chosen, np.where(better, levels, self.levels))
 
 
-class Skeleton(NamedTuple):
-    """The features that a tree of two levels tests (root, left, right; None: a leaf), and its least training errors."""
+class Test(NamedTuple):
+    """The test of a node: threshold or level, the side of missing values, or the levels that go left."""
 
-    features: tuple[int, int | None, int | None]
-    errors: float
-    place: int
-
-    @property
-    def used(self) -> frozenset[int]:
-        return frozenset(one for one in self.features if one is not None)
+    threshold: float = np.nan
+    missing_to: int = 0
+    subset: Booleans | None = None
 
 
 class Node(NamedTuple):
@@ -123,9 +169,8 @@ class Node(NamedTuple):
 
     parent: int
     rows: Integers
-    column: int
-    threshold: float
-    missing_to: int
+    column: int = -1
+    test: Test = Test()
 
 
 @dataclass(eq=False)
@@ -133,7 +178,7 @@ class OptimalPath:
     """One search per depth answers every price of a leaf; a depth is searched when it is first asked for."""
 
     learner: OptimalTree
-    task: ClassTask
+    task: Task
     rows: Integers
     _fronts: dict[int, Front] = field(default_factory=dict)
     _trees: dict[tuple[int, int], PrunedView] = field(default_factory=dict)
@@ -143,8 +188,11 @@ class OptimalPath:
         asked = [
             SingleFit(each, self.model(each), self.task, self.rows).outputs([each], table, rows, scores) for each in learners
         ]
-        shares = np.concatenate([one.scores for one in asked if one.scores is not None]) if scores else None
-        return Outputs(np.concatenate([one.predicted for one in asked]), shares)
+        said = np.concatenate([one.predicted for one in asked])
+        if isinstance(self.task, NumberTask):
+            return NumberOutputs(said)
+        shares = [one.scores for one in asked if isinstance(one, ClassOutputs) and one.scores is not None]
+        return ClassOutputs(said, np.concatenate(shares) if scores else None)
 
     def complexity(self, learners: Sequence[OptimalTree]) -> Floats:
         return np.array([np.count_nonzero(self._tree(each).leaf) for each in learners], np.float64)
@@ -153,12 +201,16 @@ class OptimalPath:
         path = [SingleFit(each, self.model(each), self.task, self.rows).training_error([each]) for each in learners]
         return np.concatenate(path)
 
-    def model(self, learner: OptimalTree) -> TreeModel:
+    def model(self, learner: OptimalTree) -> TreeModel | NumberTreeModel:
+        """The tree of one learner, with what its leaves say."""
         cut = self._tree(learner)
-        return TreeModel(cut, leaf_scores(cut, learner.leaf))
+        if isinstance(self.task, NumberTask):
+            said = NodeStatistics(cut.tree, self.task, self.rows).answers(learner.leaf)
+            return NumberTreeModel(replace(cut, prediction=said))
+        return TreeModel(cut, leaf_scores(cut, learner.leaf), learner.cost_matrix)
 
     def front(self, depth: int) -> tuple[Floats, Floats]:
-        """Least training errors and their proven bounds, as shares of the weight, for 1 … 2^depth leaves.
+        """Least training errors, costs or squared errors and their proven bounds, per weight, for 1 … 2^depth leaves.
 
         Parameters
         ----------
@@ -171,104 +223,26 @@ class OptimalPath:
             Errors of the best trees found; what no tree of so many leaves can go below.
         """
         found = self._front(depth)
-        return found.errors / self._weights.sum(), found.bound / self._weights.sum()
-
-    def skeletons(self, within: float) -> tuple[list[Skeleton], bool]:
-        """Which columns trees of depth 2 can test that have hardly more training errors than the best.
-
-        Parameters
-        ----------
-        within : float
-            Share of the weight by which they may have more.
-
-        Returns
-        -------
-        tuple
-            Every skeleton that has such a tree, best first; False where the limit was met before all were found.
-        """
-        features, total = len(self.task.features), int(self._weights.sum())
-        most = int(self._front(2).errors[-1] + np.floor(within * total + 1e-9))
-        table = np.full((features, (features + 1) ** 2), NEVER, np.int64)
-        place, work = np.full_like(table, -1), np.array([0, self._limit], np.int64)
-        kernels = load("skeletons")
-        if kernels is None:
-            raise RuntimeError(COMPILED)
-        if self._columns:
-            owner = np.array([one.feature for one in self._columns], np.int64)
-            order = np.ascontiguousarray(self._order[:, : len(owner)])
-            kernels.skeletons(
-                order,
-                self._ranks,
-                self._labels,
-                self._weights,
-                owner,
-                len(self.task.classes),
-                self._least,
-                most,
-                work,
-                table,
-                place,
-            )
-        found = []
-        for root, at in np.argwhere(table <= most).tolist():
-            left, right = (None if side == features else side for side in divmod(at, features + 1))
-            found.append(Skeleton((root, left, right), float(table[root, at]) / total, int(place[root, at])))
-        found.sort(key=lambda one: (one.errors, len([side for side in one.features if side is not None]), self._names(one)))
-        return found, bool(work[0] < work[1])
-
-    def _names(self, skeleton: Skeleton) -> tuple[str, ...]:
-        return tuple("" if side is None else self.task.features[side].name for side in skeleton.features)
-
-    def tree_of(self, skeleton: Skeleton) -> PrunedView:
-        """A tree of least training errors among those of a skeleton."""
-        everyone = np.arange(len(self._labels))
-        root, cut = divmod(skeleton.place, len(everyone))
-        left = self._columns[root].ranks <= cut
-        nodes = [Node(-1, everyone, root, *self._test(self._columns[root], everyone, left))]
-        for side, feature in zip((everyone[left], everyone[~left]), skeleton.features[1:], strict=True):
-            self._append_stump(nodes, side, feature)
-        return self._assembled(nodes)
-
-    def _append_stump(self, nodes: list[Node], rows: Integers, feature: int | None) -> None:
-        """Append a leaf, or the test on a feature whose two leaves, of different classes, err least."""
-        best: tuple[int, int, int] | None = None
-        for at, column in enumerate(self._columns if feature is not None else ()):
-            if column.feature == feature:
-                table = self._table(column.ranks[rows], rows)
-                present = np.flatnonzero(table.sum(axis=1))[:-1]
-                below = table.cumsum(axis=0)[present]
-                for cut, one in zip(present.tolist(), below, strict=True):
-                    other = table.sum(axis=0) - one
-                    pairs = one[:, None] + other[None, :]
-                    np.fill_diagonal(pairs, -1)
-                    heavy = min(one.sum(), other.sum()) >= self._least
-                    best = max(best or (-1, 0, 0), (int(pairs.max()), -at, -cut)) if heavy else best
-        if best is None:
-            nodes.append(Node(0, rows, -1, np.nan, 0))
-            return
-        at, cut = -best[1], -best[2]
-        left, place = self._columns[at].ranks[rows] <= cut, len(nodes)
-        nodes.append(Node(0, rows, at, *self._test(self._columns[at], rows, left)))
-        nodes.extend(Node(place, side, -1, np.nan, 0) for side in (rows[left], rows[~left]))
+        return self.costs.shares(found.errors), self.costs.shares(found.bound)
 
     @property
-    def _least(self) -> int:
+    def least(self) -> int:
         """The scaled weight that either side of a test must have."""
-        return max(1, int(np.ceil(self.learner.min_leaf * self._scale - 1e-9)))
+        return max(1, int(np.ceil(self.learner.min_leaf * self.costs.scale - 1e-9)))
 
     def _front(self, depth: int) -> Front:
         """The front of all rows, searched once; a search that met its limit is told by a warning."""
         new = depth not in self._fronts
         found = self._search(depth)
         if new and found.bound[-1] < found.errors[-1]:
-            shares = (side[-1] / self._weights.sum() for side in found[:2])
-            warn(_unproven(depth, self.learner.limit, *shares), stacklevel=2)
+            shares = (float(self.costs.shares(side)[-1]) for side in found[:2])
+            warn(_unproven(depth, self.learner.limit, self.costs.name, *shares), stacklevel=2)
         return found
 
     def _search(self, depth: int) -> Front:
         """The front of one depth, searched when it is first asked for; never worse than that of a level less."""
         if depth not in self._fronts:
-            found = self._solve(np.arange(len(self._labels)), depth, self._limit)
+            found = self._solve(np.arange(len(self._seen[0])), depth, self.limit)
             if depth and found.bound[-1] < found.errors[-1]:
                 found = found.or_shallower(self._search(depth - 1))
             self._fronts[depth] = found
@@ -277,19 +251,20 @@ class OptimalPath:
     def _tree(self, learner: OptimalTree) -> PrunedView:
         """The tree of a learner: of equal costs the one of fewer leaves."""
         front = self._front(learner.max_depth)
-        cost = front.errors / self._weights.sum() + learner.leaf_price * np.arange(1, len(front.errors) + 1)
+        cost = self.costs.prices(front.errors) + learner.leaf_price * np.arange(1, len(front.errors) + 1)
         leaves = int(np.flatnonzero(cost <= cost.min() + 1e-12)[0]) + 1
         key = learner.max_depth, leaves
         if key not in self._trees:
             nodes: list[Node] = []
             levels = int(front.levels[leaves - 1])
             own = self._search(levels)
-            self._build(nodes, -1, np.arange(len(self._labels)), levels, min(leaves, len(own.errors)), own)
-            self._trees[key] = self._assembled(nodes)
+            self._build(nodes, -1, np.arange(len(self._seen[0])), levels, min(leaves, len(own.errors)), own)
+            self._trees[key] = self.assembled(nodes)
         return self._trees[key]
 
     @property
-    def _limit(self) -> int:
+    def limit(self) -> int:
+        """Steps that a search may take."""
         return UNLIMITED if self.learner.limit is None else self.learner.limit * MILLION
 
     @cached_property
@@ -300,127 +275,99 @@ class OptimalPath:
         return kept, drawn[kept]
 
     @cached_property
-    def _labels(self) -> Integers:
-        return self.task.target[self._seen[0]].astype(np.int64)
+    def costs(self) -> LeafCosts:
+        """What leaves cost."""
+        kept, drawn = self._seen
+        return self.class_costs if isinstance(self.task, ClassTask) else SquaredErrors(self.task.target[kept], drawn)
 
     @cached_property
-    def _scale(self) -> float:
-        """What weights are multiplied by to be whole numbers: exact where they are, else to a 2³⁰th of their sum."""
-        weights = self._seen[1]
-        if (weights == np.round(weights)).all() and weights.sum() <= LARGE:
-            return 1.0 / float(np.gcd.reduce(weights.astype(np.int64)))
-        if (weights == weights[0]).all():
-            return 1.0 / float(weights[0])
-        return LARGE / float(weights.sum())
+    def class_costs(self) -> ClassCosts:
+        """The same of a task of classes."""
+        assert isinstance(self.task, ClassTask)
+        kept, drawn = self._seen
+        return ClassCosts(self.task.target[kept], drawn, len(self.task.classes), self.learner.cost_matrix)
 
-    @cached_property
+    @property
     def _weights(self) -> Integers:
-        return np.asarray(np.rint(self._seen[1] * self._scale), np.int64)
+        return self.costs.weights
 
     @cached_property
-    def _columns(self) -> list[Column]:
+    def columns(self) -> list[TestChain]:
         """Chains of tests, those of least errors by one test first, in an order that knows class counts alone."""
-        values = self.task.values[self._seen[0]]
-        found = [each for at in range(len(self.task.features)) for each in self._chains(at, values[:, at])]
-        return sorted((each for each in found if each.ranks.max(initial=0) > 0), key=self._key)
+        values, policy = self.task.values[self._seen[0]], ChainPolicy(self.learner.missing, self.learner.nominal == GROUPED)
+        found = [
+            each
+            for at, feature in enumerate(self.task.features)
+            for each in chains(at, feature, values[:, at], self._seen[1], policy)
+        ]
+        return sorted((each for each in found if each.ranks.max(initial=0) > each.ranks.min(initial=0)), key=self._key)
 
-    def _key(self, column: Column) -> tuple[float, bytes]:
-        table = self._table(column.ranks, np.arange(len(self._labels))).cumsum(axis=0)
-        return float((table.max(axis=1) + (table[-1] - table).max(axis=1)).max()) * -1, table.tobytes()
-
-    def _table(self, ranks: Integers, rows: Integers) -> Integers:
-        """Weights, ranks × classes, of some rows."""
-        classes = len(self.task.classes)
-        flat = np.bincount(ranks * classes + self._labels[rows], self._weights[rows], (ranks.max() + 1) * classes)
-        return flat.astype(np.int64).reshape(-1, classes)
-
-    def _chains(self, at: int, values: Floats) -> Iterator[Column]:
-        """Yield the chains of a feature by the policy for missing values."""
-        absent, policy = np.isnan(values), self.learner.missing
-        nominal = self.task.features[at].kind == "nominal"
-        usual = _usual(values[~absent], self._seen[1][~absent], nominal) if policy != "branch" else np.nan
-        some = bool(absent.any())
-        if policy == "level" and some:
-            yield Column(at, SUBSET if nominal else THRESHOLD, absent.astype(np.int64), missing=1)
-        if nominal:
-            filled = np.where(absent, usual, values) if policy == "impute" else values
-            levels = np.unique(filled[~np.isnan(filled)])
-            for level in levels[: 1 if len(levels) == 2 and (policy == "impute" or not some) else None]:
-                others = (filled != level).astype(np.int64)
-                if policy == "branch" and some:
-                    yield Column(at, EQUALITY, others * ~absent, level, 0)
-                taken = usual if policy == "impute" else np.nan
-                yield Column(at, EQUALITY, others, level, 1 if some else None, taken)
-            return
-        if policy == "branch" and some:
-            known, ranks = np.unique(values[~absent], return_inverse=True)
-            for side, place, shift in ((0, 0, 1), (1, len(known), 0)):
-                chain = np.full(len(values), place, np.int64)
-                chain[~absent] = ranks + shift
-                yield Column(at, THRESHOLD, chain, missing=side)
-            return
-        filled = np.where(absent, usual, values)
-        yield Column(at, THRESHOLD, np.unique(filled, return_inverse=True)[1].astype(np.int64), usual=usual)
+    def _key(self, column: TestChain) -> tuple[float, bytes]:
+        table = self.costs.sums(column.ranks, np.arange(len(self._seen[0]))).cumsum(axis=0)
+        return float((self.costs.of(table) + self.costs.of(table[-1] - table)).min()), table.tobytes()
 
     @cached_property
-    def _ranks(self) -> Integers:
-        return np.array([each.ranks for each in self._columns], np.int64).reshape(-1, len(self._labels))
+    def ranks(self) -> Integers:
+        """Columns × rows."""
+        return np.array([each.ranks for each in self.columns], np.int64).reshape(-1, len(self._seen[0]))
 
     @cached_property
-    def _order(self) -> Integers:
+    def order(self) -> Integers:
         """Positions × lanes: rows by the rank of each column; lanes beyond the columns repeat the first."""
-        order = np.argsort(self._ranks, axis=1, kind="stable")
+        order = np.argsort(self.ranks, axis=1, kind="stable")
         lanes = -(-len(order) // LANES) * LANES
         return np.ascontiguousarray(order[np.where(np.arange(lanes) < len(order), np.arange(lanes), 0)].T)
 
     def _solve(self, rows: Integers, depth: int, limit: int) -> Front:
         """The front of some rows; one test is tried here, more by the kernel."""
-        counts = np.bincount(self._labels[rows], self._weights[rows], len(self.task.classes)).astype(np.int64)
-        errors = np.full(1 << depth, counts.sum() - counts.max(), np.int64)
+        alone = self.costs.of(self.costs.sums(np.zeros(len(rows), np.int64), rows))
+        errors = np.repeat(alone, 1 << depth)
         bound, chosen = errors.copy(), np.full((1 << depth, 3), -1, np.int64)
         levels = np.full(1 << depth, depth, np.int64)
-        if depth == 0 or errors[0] == 0 or not self._columns:
+        if depth == 0 or errors[0] == 0 or not self.columns:
             return Front(errors, bound, chosen, levels)
         if depth == 1:
-            errors[1], *test = self._stump(rows, int(errors[0]))
+            errors[1], *test = self._stump(rows, errors[0])
             return Front(errors, errors.copy(), np.array([[-1, -1, -1], [*test, 1]], np.int64), levels)
-        optimal = load("optimal")
-        if optimal is None:
-            raise RuntimeError(COMPILED)
-        inside = np.zeros(len(self._labels), bool)
-        inside[rows] = True
-        order = np.ascontiguousarray(self._order.T[inside[self._order.T]].reshape(self._order.shape[1], -1).T)
-        solve = optimal.small if max(self._weights.sum(), len(self._labels)) < SMALL else optimal.large
         work = np.array([0, limit], np.int64)
-        classes = len(self.task.classes)
-        solve(depth, order, self._ranks, self._labels, self._weights, classes, self._least, work, errors, bound, chosen)
+        self._search_kernel(rows, depth, work, (errors, bound, chosen))
         return Front(errors, errors.copy() if work[0] < limit else bound, chosen, levels)
 
-    def _stump(self, rows: Integers, alone: int) -> tuple[int, int, int]:
-        """Errors, column and rank of the best single test; of a leaf, −1 and −1 where none is better."""
-        best: tuple[float, ...] = (float(alone), -np.inf)
+    def _search_kernel(self, rows: Integers, depth: int, work: Integers, found: tuple[Costs, Costs, Integers]) -> None:
+        """Have the kernel search some rows, in every column's order."""
+        inside = np.zeros(len(self._seen[0]), bool)
+        inside[rows] = True
+        order = np.ascontiguousarray(self.order.T[inside[self.order.T]].reshape(self.order.shape[1], -1).T)
+        self.costs.search(depth, Grid(order, self.ranks, self.least), work, found)
+
+    def two_levels(self, rows: Integers, work: Integers) -> tuple[int, int]:
+        """Least cost of some rows by trees of two levels, and what none goes below however light its leaves; adds to `work`."""
+        errors, bound = np.zeros(4, np.int64), np.zeros(4, np.int64)
+        self._search_kernel(rows, 2, work, (errors, bound, np.zeros((4, 3), np.int64)))
+        return int(errors[-1]), int(bound[-1])
+
+    def _stump(self, rows: Integers, alone: float) -> tuple[float, int, int]:
+        """Cost, column and rank of the best single test; of a leaf, −1 and −1 where none is better."""
+        best: tuple[float, ...] = (alone, -np.inf)
         found = -1, -1
-        for at, column in enumerate(self._columns):
+        for at, column in enumerate(self.columns):
             ranks = column.ranks[rows]
-            table = self._table(ranks, rows)
-            present = np.flatnonzero(table.sum(axis=1))
-            left = table[present].cumsum(axis=0)[:-1]
-            right = table.sum(axis=0) - left
-            sides = np.stack([left, right]).astype(np.float64)
-            heavy = (sides.sum(axis=2) >= self.learner.min_leaf * self._scale - 1e-9).all(axis=0)
-            errors = (sides.sum(axis=2) - sides.max(axis=2)).sum(axis=0)
-            if not (heavy & (errors < alone)).any():
+            table, weight = self.costs.sums(ranks, rows), np.bincount(ranks, self._weights[rows])
+            present = np.flatnonzero(weight)
+            left, heavy = table[present].cumsum(axis=0)[:-1], weight[present].cumsum()[:-1]
+            sides = np.stack([left, table.sum(axis=0) - left])
+            costs = self.costs.of(sides).sum(axis=0)
+            allowed = np.minimum(heavy, weight.sum() - heavy) >= self.learner.min_leaf * self.costs.scale - 1e-9
+            if not (allowed & (costs < alone)).any():
                 continue
-            share = sides / sides.sum(axis=2, keepdims=True)
-            loss = -(sides * np.log(np.where(sides > 0, share, 1.0))).sum(axis=(0, 2)).round(9)
-            order = np.lexsort((-self._gaps(column, rows, present), loss, np.where(heavy, errors, np.inf)))
-            first = order[0]
-            own = float(errors[first]), float(loss[first]), -float(self._gaps(column, rows, present)[first])
+            loss, gaps = self.costs.ties(sides.astype(np.float64)).sum(axis=0).round(9), self._gaps(column, rows, present)
+            first = np.lexsort((-gaps, loss, np.where(allowed, costs, np.inf)))[0]
+            own = costs[first], float(loss[first]), -float(gaps[first])
             if own < best:
                 best, found = own, (at, int(present[first]))
-        return int(best[0]), *found
+        return best[0], *found
 
-    def _gaps(self, column: Column, rows: Integers, present: Integers) -> Floats:
+    def _gaps(self, column: TestChain, rows: Integers, present: Integers) -> Floats:
         """Width between the values on either side of each cut, as a share of the column's range here; 0 for levels."""
         values = self.task.values[self._seen[0][rows], column.feature]
         if column.test != THRESHOLD or np.isnan(values).any() or len(present) < 2:
@@ -434,75 +381,101 @@ class OptimalPath:
             leaves -= 1
         at, cut, own = front.chosen[leaves - 1].tolist() if leaves > 1 else (-1, -1, -1)
         if at < 0:
-            nodes.append(Node(parent, rows, -1, np.nan, 0))
+            nodes.append(Node(parent, rows))
             return
-        left = self._columns[at].ranks[rows] <= cut
+        left = self.columns[at].ranks[rows] <= cut
         place = len(nodes)
-        nodes.append(Node(parent, rows, at, *self._test(self._columns[at], rows, left)))
+        nodes.append(Node(parent, rows, at, self.test_of(self.columns[at], cut, rows, left)))
         for side, most in ((rows[left], own), (rows[~left], leaves - own)):
-            limit = UNLIMITED if depth <= 3 else self._limit
+            limit = UNLIMITED if depth <= 3 else self.limit
             self._build(nodes, place, side, depth - 1, most, self._solve(side, depth - 1, limit))
 
-    def _test(self, column: Column, rows: Integers, left: Booleans) -> tuple[float, int]:
-        """The threshold (or level) of a node's test, halfway between values of its rows; where missing values go."""
+    def test_of(self, column: TestChain, cut: int, rows: Integers, left: Booleans) -> Test:
+        """A node's test: the threshold halfway between values of its rows, a level or levels; where missing values go."""
         heavier = int(self._weights[rows[left]].sum() < self._weights[rows[~left]].sum())
         side = heavier if column.missing is None else column.missing
         if column.test == SUBSET:
-            return np.nan, side
+            return self._grouped(column, cut, rows, side)
         if column.test == EQUALITY:
-            return column.level, side if np.isnan(column.usual) else int(column.usual != column.level)
+            return Test(column.level, side if np.isnan(column.usual) else int(column.usual != column.level))
         values = self.task.values[self._seen[0][rows], column.feature]
         values = np.where(np.isnan(values), column.usual, values)
         below, above = values[left & ~np.isnan(values)], values[~left & ~np.isnan(values)]
         if not len(above):
-            return float(below.max()), side
+            return Test(float(below.max()), side)
         if not len(below):
-            return float(np.nextafter(above.min(), -np.inf)), side
+            return Test(float(np.nextafter(above.min(), -np.inf)), side)
         threshold = float(midpoint(below.max(keepdims=True), above.min(keepdims=True))[0])
-        return threshold, side if np.isnan(column.usual) else int(column.usual > threshold)
+        return Test(threshold, side if np.isnan(column.usual) else int(column.usual > threshold))
 
-    def _assembled(self, nodes: list[Node]) -> PrunedView:
+    def _grouped(self, column: TestChain, cut: int, rows: Integers, side: int) -> Test:
+        """The levels that go left; those that no row of the node has, and missing values where it has none, to `side`."""
+        assert column.groups is not None
+        values = self.task.values[self._seen[0][rows], column.feature]
+        codes = np.where(np.isnan(values), len(column.groups) - 1 if np.isnan(column.usual) else column.usual, values)
+        left = np.full(len(column.groups), side == 0)
+        there = np.unique(codes).astype(np.int64)
+        left[there] = column.groups[there] <= cut
+        to = -1 if np.isnan(column.usual) else int(column.usual)
+        return Test(np.nan, int(not left[to]), left[:-1])
+
+    def assembled(self, nodes: list[Node]) -> PrunedView:
         """The nodes as arrays."""
-        features, inner = self.task.features, [node.column >= 0 for node in nodes]
+        features = self.task.features
         parent = np.array([node.parent for node in nodes], np.int32)
         branches = np.bincount(parent[1:], minlength=len(nodes))
-        classes = len(self.task.classes)
-        counts = np.array([np.bincount(self._labels[node.rows], self._seen[1][node.rows], classes) for node in nodes])
-        columns = [self._columns[node.column] if is_test else None for node, is_test in zip(nodes, inner, strict=True)]
-        wrong = counts.sum(axis=1) - counts.max(axis=1)
+        columns = [self.columns[node.column] if node.column >= 0 else None for node in nodes]
+        counts, numbers, worst = self._leaves(nodes)
         tree = DecisionTree(
             features=features,
-            classes=self.task.classes,
+            classes=self.task.class_names,
             parent=parent,
             test=np.array([LEAF if one is None else one.test for one in columns], np.int8),
             feature=np.array([-1 if one is None else one.feature for one in columns], np.int32),
-            threshold=np.array([node.threshold for node in nodes]),
+            threshold=np.array([node.test.threshold for node in nodes]),
             first=np.append(0, np.cumsum(branches)).astype(np.int32),
             child=(1 + np.argsort(parent[1:], kind="stable")).astype(np.int32),
             counts=counts,
-            goodness=np.where(inner, wrong / counts.sum(axis=1), np.nan),
-            subset={
-                at: np.ones(len(features[one.feature].levels), bool)
-                for at, one in enumerate(columns)
-                if one is not None and one.test == SUBSET
-            },
-            missing_to=np.array([node.missing_to for node in nodes], np.int32),
+            goodness=np.where([one is not None for one in columns], worst / counts.sum(axis=1), np.nan),
+            subset={at: node.test.subset for at, node in enumerate(nodes) if node.test.subset is not None},
+            missing_to=np.array([node.test.missing_to for node in nodes], np.int32),
+            numbers=numbers,
         )
-        return PrunedView(tree, tree.terminal, best_class(counts, None), counts)
+        said = best_class(counts, self.learner.cost_matrix) if numbers is None else numbers.mean
+        return PrunedView(tree, tree.terminal, said, counts)
+
+    def _leaves(self, nodes: list[Node]) -> tuple[Floats, NodeNumbers | None, Floats]:
+        """Per node class weights (of numbers the weight), mean and squares of numbers, and what is wrong of it as a leaf."""
+        drawn, costs = self._seen[1], self.costs
+        if isinstance(costs, SquaredErrors):
+            numbers = NodeNumbers(*(np.array([of(node.rows) for node in nodes]) for of in (costs.mean, costs.squares)))
+            return np.array([[drawn[node.rows].sum()] for node in nodes]), numbers, numbers.squares
+        many = len(self.task.class_names)
+        counts = np.array([np.bincount(self.class_costs.labels[node.rows], drawn[node.rows], many) for node in nodes])
+        return counts, None, counts.sum(axis=1) - counts.max(axis=1)
 
 
-def _unproven(depth: int, limit: int | None, errors: float, bound: float) -> str:
+def _many_levels(task: Table) -> Iterator[str]:
+    """Yield the columns of more levels than are grouped."""
+    for feature in task.features:
+        if feature.kind == "nominal" and len(feature.levels) > MOST_LEVELS:
+            said = f"{feature.name} has {len(feature.levels)} levels, and at most {MOST_LEVELS} are grouped"
+            yield f"{said} (2^(levels − 1) − 1 tests): leave nominal out, or merge levels"
+
+
+def _inexact(costs: Floats) -> Iterator[str]:
+    """Yield why costs cannot be counted in whole steps."""
+    if not np.isfinite(costs).all() or np.abs(costs).max() > LARGE:
+        yield f"costs are finite numbers of at most {LARGE:,}"
+    elif (np.abs(np.round(costs, 3) - costs) > 1e-9).any():
+        yield "costs are searched to the thousandth: write at most three decimals, or multiply all of them"
+    elif steps_of(costs)[0].max() > DEAREST:
+        yield f"costs differ by more than {DEAREST:,} of their common steps: round the large ones"
+
+
+def _unproven(depth: int, limit: int | None, what: str, errors: float, bound: float) -> str:
     """What is said of a search that met its limit."""
     return (
         f"trees of depth {depth} were not searched to the end (limit={limit} million steps): the best found has {errors:.4f} "
-        f"training errors, none has fewer than {bound:.4f}"
+        f"{what}, none has fewer than {bound:.4f}"
     )
-
-
-def _usual(known: Floats, weights: Floats, nominal: bool) -> float:
-    """The lower weighted median of numbers, the heaviest level of names (ties: the first); NaN where nothing is known."""
-    values, which = np.unique(known, return_inverse=True)
-    if not len(values):
-        return np.nan
-    weight = np.bincount(which, weights)
-    return float(values[weight.argmax()] if nominal else values[np.searchsorted(weight.cumsum(), weight.sum() / 2 - 1e-12)])

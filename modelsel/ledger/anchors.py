@@ -61,7 +61,7 @@ class LockFile:
             if int(sets.get(facts["testset"], facts)["look"]) <= int(facts["look"]):
                 sets[facts["testset"]] = {key: facts[key] for key in sorted(facts) if key != "testset"}
 
-    def unremembered(self, study: str, at: str) -> None:
+    def note_unremembered(self, study: str, at: str) -> None:
         """A study of which nothing is kept (`guard.remember=false`): that there was one, how often, and when last."""
         with self._changing() as known:
             studies = known.setdefault("not_remembered", {})
@@ -105,14 +105,14 @@ class LockFile:
     def known(self) -> dict[str, Any]:
         """Read the file's facts; a merge conflict counts as unreadable and raises OSError."""
         try:
-            return self.parsed(self.path.read_text("utf-8"), str(self.path))
+            return self.parse(self.path.read_text("utf-8"), str(self.path))
         except FileNotFoundError:
             return {}
         except UnicodeDecodeError as error:
             raise OSError(f"{self.path} is no text") from error
 
     @staticmethod
-    def parsed(text: str, place: str) -> dict[str, Any]:
+    def parse(text: str, place: str) -> dict[str, Any]:
         """The facts of a lock file's text. Raises OSError where it is none."""
         try:
             known: dict[str, object] = json.loads(text)

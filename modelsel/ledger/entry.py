@@ -49,7 +49,7 @@ class Brief:
     said: str = ""  # the reason of a further look
 
     @classmethod
-    def stated(cls, facts: Mapping[str, object]) -> "Brief":
+    def of(cls, facts: Mapping[str, object]) -> "Brief":
         """Take what is stated as it is: whether it makes sense is judged elsewhere."""
         brief = object.__new__(cls)
         brief.__dict__.update(facts)
@@ -94,7 +94,7 @@ class LedgerEntry:
             "off": isinstance(terms, dict) and terms.get("policy") == "off",
             "said": str(justify.get("text", "")) if isinstance(justify, dict) else "",
         }
-        return Brief.stated({**{name: facts[name] for name in BRIEF if facts.get(name) is not None}, **apart})
+        return Brief.of({**{name: facts[name] for name in BRIEF if facts.get(name) is not None}, **apart})
 
     @cached_property
     def whole(self) -> bool:

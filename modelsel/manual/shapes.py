@@ -496,9 +496,10 @@ class SlicesShape(TypedDict):
 
 
 class SetsShape(TypedDict):
-    """From how many folds prediction sets are made, or the reason why there are none."""
+    """From how many folds prediction sets are made, whether the choice was made anew in each, or why there are none."""
 
     folds: NotRequired[int]
+    nested: NotRequired[bool]
     failed: NotRequired[str]
 
 

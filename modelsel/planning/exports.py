@@ -13,6 +13,7 @@ from modelsel.foreign.libraries import CONVERTED, OF_CATEGORIES
 from modelsel.learner.estimator import Estimator
 from modelsel.learner.forest import Forest
 from modelsel.learner.m5p import M5p
+from modelsel.learner.optimal_tree import OptimalTree
 from modelsel.learner.tree import Tree
 from modelsel.learner.trees.leaf import MEDIAN, QUANTILE
 
@@ -32,6 +33,8 @@ def formats(candidate: Candidate, numbers: bool = False) -> tuple[str, ...]:
     if isinstance(learner, Forest):
         if learner.leaf.statistic in (MEDIAN, QUANTILE):  # of rows that its leaves keep
             return ()
+        return ("rules", "dot") if candidate.preparers else FORMATS
+    if isinstance(learner, OptimalTree):
         return ("rules", "dot") if candidate.preparers else FORMATS
     if isinstance(learner, M5p):
         return ("rules", "dot") if candidate.preparers else ("sql", "rules", "dot")

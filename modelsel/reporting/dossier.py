@@ -204,9 +204,9 @@ class Record:
         found: Sequence[Mapping[str, object]] = self.outcome.extra.get("findings", ())
         return found
 
-    def found(self, *begins: str) -> str:
+    def sentences(self, *begins: str) -> str:
         """What findings say, by the beginnings of their codes."""
-        return _said(one for one in self.findings if one["code"].startswith(begins))
+        return _texts(one for one in self.findings if one["code"].startswith(begins))
 
     def settings(self, *names: str) -> str:
         """Settings of the chosen candidate by the last part of their names, in words."""
@@ -221,7 +221,7 @@ def _listed(settings: Mapping[str, object]) -> str:
     return ", ".join(f"{name}={value}" for name, value in settings.items() if value not in (None, [], {}, ""))
 
 
-def _said(findings: Iterable[Mapping[str, object]]) -> str:
+def _texts(findings: Iterable[Mapping[str, object]]) -> str:
     """What findings say."""
     return "; ".join(f"{one['code']}: {one['message']}" for one in islice(findings, SHOWN))
 
@@ -472,14 +472,14 @@ FACTS: Mapping[str, tuple[str, Sentence]] = {  # by the names of `reporting/chec
                     f"{run.settings('missing', 'preparer', 'steps') or 'by its own rule, which its page tells'}."),
     "left_out": (
         f"{STUDY}, findings",
-        lambda run: f"{run.found(*LEFT_OUT) or 'No finding says that a row or a column of the table was left out'}."),
+        lambda run: f"{run.sentences(*LEFT_OUT) or 'No finding says that a row or a column of the table was left out'}."),
     "excluded": (
         f"{STUDY}, findings",
-        lambda run: f"Rows left out: {said}." if (said := run.found("ROWS_LEFT_OUT", "RARE_CLASS")) else None),
+        lambda run: f"Rows left out: {said}." if (said := run.sentences("ROWS_LEFT_OUT", "RARE_CLASS")) else None),
     "checks": (
         f"{STUDY}, findings; docs/findings.md",
         lambda run: "The table was checked for odd rows, columns and cells: "
-                    f"{_said(one for one in run.findings if not one['code'].startswith(OTHERS)) or 'nothing was found'}."),
+                    f"{_texts(one for one in run.findings if not one['code'].startswith(OTHERS)) or 'nothing was found'}."),
     "preparation": (f"{STUDY}, winner.parameters", _preparation),
     "candidates": (f"{STUDY}, candidates; {CANDIDATES}", _candidates),
     "space": (
@@ -510,13 +510,13 @@ FACTS: Mapping[str, tuple[str, Sentence]] = {  # by the names of `reporting/chec
     "looks": (f"{DETAILS}, audit", _looks),
     "duplicates": (
         f"{STUDY}, findings",
-        lambda run: f"Copies, also between both sides, were looked for: {run.found(*DUPLICATES) or 'none was found'}."),
+        lambda run: f"Copies, also between both sides, were looked for: {run.sentences(*DUPLICATES) or 'none was found'}."),
     "units": (f"{STUDY}, task.unit; {DETAILS}, data.groups", _units),
     "features": (f"{DETAILS}, data.features", _features),
     "leaks": (
         f"{STUDY}, findings",
         lambda run: "Columns were checked: "
-                    f"{run.found(*LEAKS) or 'no column equals or settles the target, or looks like an id'}."),
+                    f"{run.sentences(*LEAKS) or 'no column equals or settles the target, or looks like an id'}."),
     "measure": (f"{STUDY}, measure; docs/measures.md",
                 lambda run: f"Candidates were compared by {_words(run.outcome.measure)}."),
     "measures": (f"{STUDY}, winner.measures", _measures),
@@ -539,5 +539,5 @@ FACTS: Mapping[str, tuple[str, Sentence]] = {  # by the names of `reporting/chec
     "limits": ("`modelsel audit`", lambda run: " ".join(NOT_SHOWN) if run.tested else None),
     "findings": (
         f"{STUDY}, findings",
-        lambda run: f"Findings of weight: {_said(one for one in run.findings if one['severity'] in GRAVE) or 'none'}."),
+        lambda run: f"Findings of weight: {_texts(one for one in run.findings if one['severity'] in GRAVE) or 'none'}."),
 }  # fmt: skip

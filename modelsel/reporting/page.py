@@ -85,7 +85,7 @@ def context(view: View) -> dict[str, object]:
         "winner_settings": words.settings(view.varied.get(outcome.winner["id"], {})),
         "simpler": verdict.simpler(view.recorded, view.folder.candidates(), view.higher),
         "ensembles": verdict.ensembles(outcome),
-        "called": view.called,
+        "called": view.name_of,
         "fits": verdict.fits(outcome.fits),
         "look": verdict.look(outcome.test) if outcome.test and not outcome.test.refused else "",
         "width": width.sentence(outcome.test) if outcome.test and not outcome.test.refused else "",

@@ -91,7 +91,7 @@ def _facts(key: CellKey, family: Candidate, members: Members) -> dict[str, objec
 
 def _read_members(family: Candidate, key: CellKey, journal: Journal) -> Members | None:
     """Read the members of a family from the journal; copied into the run's own when an older one has them."""
-    for place, own in journal.known(key):
+    for place, own in journal.records_of(key):
         record = journal.record(place)
         members = _members_of(family, record) if record else None
         if members and (own or journal.adopt(key, place)):

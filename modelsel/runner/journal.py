@@ -212,7 +212,7 @@ class Journal:
         """List the locations of a cell's records in older journals, in the order in which the journals are asked."""
         return [entry.place for entry in self._old(key) if entry.facts.get("key") == key.text]
 
-    def known(self, key: CellKey) -> Iterator[tuple[RecordLocation, bool]]:
+    def records_of(self, key: CellKey) -> Iterator[tuple[RecordLocation, bool]]:
         """Yield locations of a cell's records: in this journal (True), newest first, then in older ones."""
         yield from ((place, True) for place in reversed(self.own_places(key).copy()))
         yield from ((place, False) for place in self.older_places(key))
@@ -305,7 +305,7 @@ def record_of(key: CellKey, result: CellResult) -> tuple[dict[str, object], Arra
     return {"kind": ANSWERS, "key": key.text, "cell": key.facts, **facts}, arrays
 
 
-def begun(folder: Path) -> dict[str, float]:
+def start_times(folder: Path) -> dict[str, float]:
     """The newest mark that a worker process left when it began a job: its name, and when (monotonic)."""
     marks: dict[str, float] = {}
     for path in _segments(folder):

@@ -27,7 +27,7 @@ from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits, DeadlineExc
 from modelsel.runner.execution.crash_recovery import CrashRecovery
 from modelsel.runner.execution.executors import JobExecutor, Pool, choose_pool, open_executor
 from modelsel.runner.execution.worker import CompletedJob
-from modelsel.runner.journal import NEW, Journal, begun, last_reached
+from modelsel.runner.journal import NEW, Journal, last_reached, start_times
 
 # A progress that nobody is shown.
 
@@ -120,7 +120,7 @@ def _finish(book: RunIndex, pool: Pool, progress: Progress, order: Order) -> Non
     with open_executor(pool, book.work, book.journal) as each:
         for done in _rescue(book, pool, each).done(jobs):
             book.add(done)
-            reporter.finished(done)
+            reporter.report(done)
             _stop_if_hopeless(book, done)
 
 
@@ -144,7 +144,7 @@ def _search_trials(book: RunIndex, pool: Pool, progress: Progress, seconds: floa
                 continue
             for done in rescue.done(some):
                 book.add(done)
-                reporter.finished(done)
+                reporter.report(done)
     if left := len(book.scores.not_begun):
         progress.say(f"search: {seconds:g} s were over before {left} of {len(plan.candidates)} candidates were begun")
 
@@ -165,7 +165,7 @@ def _race(racing: Racing, pool: Pool, progress: Progress) -> None:
             reporter = reporter or _Reporter(book, progress)
             for done in rescue.done(jobs):
                 book.add(done)
-                reporter.finished(done)
+                reporter.report(done)
                 _stop_if_hopeless(book, done)
     out, spared = len(book.scores.dropped), len(book.work.plan.cells) - book.asked
     progress.say(f"race: {out} candidates were dropped, {spared} of {len(book.work.plan.cells)} cells were not needed")
@@ -188,7 +188,7 @@ class _Reporter:
             for reason, count in book.why.most_common():
                 progress.say(f"{count} to compute: {reason}")
 
-    def finished(self, done: CompletedJob) -> None:
+    def report(self, done: CompletedJob) -> None:
         """Tell that a cell is finished, how many candidates failed in it, and now and then the best score."""
         best, scores, measure = None, self._book.scores, self._book.work.measure
         self._left -= 1
@@ -205,7 +205,9 @@ def _rescue(book: RunIndex, pool: Pool, each: JobExecutor) -> CrashRecovery:
     if pool.kind != "processes":
         return CrashRecovery(book.work, book.journal, each, book.recovered, None)
     folder = book.journal.folder
-    return CrashRecovery(book.work, book.journal, each, book.recovered, partial(begun, folder), partial(last_reached, folder))
+    return CrashRecovery(
+        book.work, book.journal, each, book.recovered, partial(start_times, folder), partial(last_reached, folder)
+    )
 
 
 def _stop_if_hopeless(book: RunIndex, done: CompletedJob) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from modelsel.config.compose import BATES, Config, for_task
 from modelsel.config.readers import readers
-from modelsel.config.settings import BOUNDS
+from modelsel.config.settings import BOUNDS, NESTED
 from modelsel.config.suggest import near
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.spec import class_of, kind_of, kinds_of
@@ -231,9 +231,15 @@ def refuse(candidates: Sequence[Candidate], task: Task, readers: Sequence[Candid
     _refuse(*_unread(readers, task), *_invalid(candidates, task))
 
 
+DRAWN_BLINDLY = ("kfold", "group_kfold", "leave_one_out")
+
+
 def _no_sets(config: Config, task: Task, resampling: Resampling) -> Iterator[str]:
     """Yield reasons against prediction sets and intervals, which ask the models of the folds."""
     yield from refusal(task, resampling)
+    if config.explain.sets == NESTED and kind_of(config.scheme) not in DRAWN_BLINDLY:
+        what = "the theorem that nested choices have is of folds which no target has a part in"
+        yield f"{what}: use one of {', '.join(DRAWN_BLINDLY)}, or explain.sets=true"
     if any(one.of_others for one in config.candidates):
         what = "an ensemble's members were picked by the rows that its models would be judged on"
         yield f"{what}: set ensemble.kind=off, or leave explain.sets out"

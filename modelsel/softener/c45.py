@@ -14,7 +14,7 @@ import numpy as np
 
 from modelsel.core.types import Booleans, Codes, Floats, Integers, Task
 from modelsel.tree.routing import Routed
-from modelsel.tree.softening import Widths, known_values, met, said, walk
+from modelsel.tree.softening import Widths, known_values, met, soft_classes, walk
 from modelsel.tree.structure.node import PrunedView
 
 
@@ -70,5 +70,5 @@ def _between(observed: Floats, errors: Floats, bar: float, inside: int, outside:
 def _wrong(cut: PrunedView, child: int, x: Floats, target: Codes) -> Booleans:
     """Mask the rows that the subtree of a child misclassifies."""
     owner, leaf, part = walk(cut.tree, Widths.none(cut.tree), x, child)
-    wrong: Booleans = said(cut, Routed(owner, leaf, part, len(x), 0)) != target
+    wrong: Booleans = soft_classes(cut, Routed(owner, leaf, part, len(x), 0)) != target
     return wrong

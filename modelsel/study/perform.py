@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import modelsel
@@ -41,7 +42,7 @@ from modelsel.runner.study_data import StudyData, prepare
 from modelsel.study.ending import all_findings, complain
 from modelsel.study.jobs import journal_of
 from modelsel.study.look import answer, look, opens, reason_closed, seal, trained_share, word_answer
-from modelsel.study.selection import select
+from modelsel.study.selection import choices_anew, select
 from modelsel.study.winner import Fitted, explain_choice, fit_winner, kept_of, prediction_times
 from modelsel.tree.growing.columns import release
 
@@ -113,7 +114,8 @@ def _perform_steps(
     with clock.stage("final"):
         final = fit_winner(config, material, candidates, selection, sealing if gate else None)
     with clock.stage("explain"):  # before the look: nothing of it reaches the reasons
-        explained, folds = explain_choice(config, material, folder, selection, final)
+        anew = partial(choices_anew, config, material, folder)
+        explained, folds = explain_choice(config, material, folder, selection, final, anew)
     with keep_answer() as released:
         with clock.stage("final"):
             if isinstance(final, Fitted) and final.own is not None:

@@ -6,7 +6,13 @@ from typing import Any
 
 from modelsel.comparison.bbc import pickable
 from modelsel.comparison.correcting import near_floor, needs_nested, with_caution, with_nested
-from modelsel.comparison.nested import NestedResult, SelectionProcedure, score_selection, score_selection_by_bates
+from modelsel.comparison.nested import (
+    NestedResult,
+    SelectionProcedure,
+    choose_anew,
+    score_selection,
+    score_selection_by_bates,
+)
 from modelsel.comparison.score_measures import with_score_measures
 from modelsel.comparison.selection import choose
 from modelsel.config.compose import BATES, Config
@@ -39,17 +45,9 @@ def select(
 
     Where entries are searched by their scores, the plan grows from the listed `candidates` by those that are asked for.
     """
-    task, limits = material.development, CellLimits(config.limit.seconds, config.limit.bytes)
-    bounded = bounding_measures(config.measure, getattr(config.rule, "bounds", ()))
+    task, bounded = material.development, _bounded(config)
     with journal_of(config, folder) as journal:
-
-        def compute(plan: Plan, task: Task, resampling: Resampling, **more: Any) -> Results:
-            more.setdefault("beside", bounded)
-            return run_plan(
-                plan, task, resampling, config.measure, config.pool, journal, more.pop("tell", progress), seed=config.seed,
-                limits=limits, retry_failed=config.retry_failed, **more,
-            )  # fmt: skip
-
+        compute = _computing(config, journal, progress)
         race = Race(config.rule) if config.race.on else None
         shown = {**_beside(config, task, material.resampling), **bounded}
         extra: dict[str, object] = {}
@@ -73,6 +71,38 @@ def select(
             return results, with_caution(selection, near), extra
         nested = _select_nested(config, task, compute, journal)
         return results, with_nested(selection, nested, config.corrected), {**extra, "nested": nested.to_dict()}
+
+
+def _bounded(config: Config) -> Mapping[str, BaseMeasure]:
+    return bounding_measures(config.measure, getattr(config.rule, "bounds", ()))
+
+
+def _computing(config: Config, journal: Journal, progress: Progress) -> Callable[..., Results]:
+    """A function that computes the cells of a plan as the study's settings say."""
+    limits, bounded = CellLimits(config.limit.seconds, config.limit.bytes), _bounded(config)
+
+    def compute(plan: Plan, task: Task, resampling: Resampling, **more: Any) -> Results:
+        more.setdefault("beside", bounded)
+        return run_plan(
+            plan, task, resampling, config.measure, config.pool, journal, more.pop("tell", progress), seed=config.seed,
+            limits=limits, retry_failed=config.retry_failed, **more,
+        )  # fmt: skip
+
+    return compute
+
+
+def choices_anew(config: Config, material: StudyData, folder: RunFolder) -> list[Candidate]:
+    """What the whole selection chooses on the analysis rows of each of the study's folds, as if there were no others.
+
+    Raises NoCandidateError where nobody can be chosen.
+    """
+    task = material.development
+    with journal_of(config, folder) as journal:
+        selecting = _selecting(config, _computing(config, journal, QUIET), journal)
+        return [
+            choose_anew(selecting, task.take(fold.analysis), f"the analysis rows of fold {fold.index}")[0]
+            for fold in material.resampling.folds
+        ]
 
 
 def _grown(
@@ -120,13 +150,19 @@ def _ensembles(selection: Selection) -> list[dict[str, object]]:
 
 def _select_nested(config: Config, task: Task, compute: Callable[..., Results], journal: Journal) -> NestedResult:
     """The whole selection anew inside each outer fold."""
+    score = score_selection_by_bates if config.interval == BATES else score_selection
+    return score(_selecting(config, compute, journal), task, config.outer.instantiate(task, config.seed))
+
+
+def _selecting(config: Config, compute: Callable[..., Results], journal: Journal) -> SelectionProcedure:
+    """The study's selection as a procedure that may be repeated on other rows."""
     answered = partial(answered_outside, config)
 
     def search(listed: Sequence[Candidate], task: Task, resampling: Resampling) -> Sequence[Candidate]:
         quiet, higher = partial(compute, tell=QUIET), config.measure.higher_is_better
         return AdaptiveSearch(config.adaptive).run(listed, task, resampling, quiet, higher).candidates
 
-    selecting = SelectionProcedure(
+    return SelectionProcedure(
         config.candidates,
         config.scheme,
         config.measure,
@@ -138,5 +174,3 @@ def _select_nested(config: Config, task: Task, compute: Callable[..., Results], 
         answered,
         search if config.adaptive else None,
     )
-    score = score_selection_by_bates if config.interval == BATES else score_selection
-    return score(selecting, task, config.outer.instantiate(task, config.seed))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from modelsel.comparison.point632 import is_defined
 from modelsel.config.compose import Config
-from modelsel.config.settings import TrackingSettings
+from modelsel.config.settings import NESTED, TrackingSettings
 from modelsel.core.errors import NoCandidateError, Problem
 from modelsel.core.outcome import StudySummary
 from modelsel.core.selection import Selection
@@ -115,9 +115,13 @@ RECIPES = ("sklearn", "estimator")  # learners of which a model may be kept as i
 
 
 def explain_choice(
-    config: Config, material: StudyData, folder: RunFolder, selection: Selection, final: Fitted | Failure
-) -> tuple[dict[str, object], tuple[tuple[FinalModel, UnseenRows], ...]]:
-    """Reasons and weak spots of the choice as far as they were asked for, from development rows; the models of the folds."""
+    config: Config, material: StudyData, folder: RunFolder, selection: Selection, final: Fitted | Failure,
+    anew: Callable[[], Sequence[Candidate]] = tuple,
+) -> tuple[dict[str, object], tuple[tuple[FinalModel, UnseenRows], ...]]:  # fmt: skip
+    """Reasons and weak spots of the choice as far as they were asked for, from development rows; the models of the folds.
+
+    `anew` makes the choice on the analysis rows of each fold, where that is wanted.
+    """
     model = final.model if isinstance(final, Fitted) else None
 
     def apart(function: Callable[..., object], *arguments: object) -> object:
@@ -143,7 +147,11 @@ def explain_choice(
     found = explanation(of, config.explain, config.slices, config.curve, config.optimal)
     if not config.explain.sets:
         return found, ()
-    kept = fold_models(of)
+    nested = {"nested": True} if config.explain.sets == NESTED else {}
+    try:
+        kept = fold_models(of, anew() if nested else ())
+    except NoCandidateError as nobody:
+        return {**found, "sets": {"failed": f"{nobody.problems[0].what}, {nobody.problems[0].where}"}}, ()
     if isinstance(kept, Failure):
         return {**found, "sets": {"failed": f"{kept.status}, {kept.reason}"}}, ()
     described = [(described_model(one, material.development, config.tracking), strange) for one, strange in kept]
@@ -152,4 +160,4 @@ def explain_choice(
             **found,
             "sets": {"failed": "of this learner only the recipe is kept; learner=estimator may keep more"},
         }, ()
-    return {**found, "sets": {"folds": len(described)}}, tuple(described)
+    return {**found, "sets": {"folds": len(described), **nested}}, tuple(described)

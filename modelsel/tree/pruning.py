@@ -59,7 +59,7 @@ def truncations(tree: DecisionTree, limits: Sequence[StoppingLimits], costs: Flo
             key = own.collapse, leaf.tobytes()
             if key not in different:
                 cut = PrunedView(tree, leaf, labels, tree.filled)
-                different[key] = collapsed(cut, costs) if own.collapse else cut
+                different[key] = collapse(cut, costs) if own.collapse else cut
             cuts.append(different[key])
     return cuts
 
@@ -101,7 +101,7 @@ def best_class(counts: Floats, costs: Floats | None) -> Codes:
     return best
 
 
-def collapsed(cut: PrunedView, costs: Floats | None) -> PrunedView:
+def collapse(cut: PrunedView, costs: Floats | None) -> PrunedView:
     """Leaves in place of subtrees that misclassify no less, within the 1e-3 of C4.5."""
     if cut.tree.numbers is not None:
         return replace(cut, leaf=cheaper_as_leaf(cut, cut.tree.spared))

@@ -121,7 +121,7 @@ def soft_route(tree: DecisionTree, widths: Widths, table: Table, rows: Integers)
     return Routed(owner, leaf, part, len(rows), _unseen(tree, table, rows))
 
 
-def said(cut: PrunedView, routed: Routed, costs: Floats | None = None) -> Codes:
+def soft_classes(cut: PrunedView, routed: Routed, costs: Floats | None = None) -> Codes:
     """Class per row: its leaf's, or where a row was divided the best of the mean of its leaves."""
     if routed.whole:
         return cut.prediction[routed.leaf]

@@ -46,6 +46,27 @@ def test_an_unknown_word_is_a_configuration_error_with_the_nearest(modelsel: Com
     assert ran.err.startswith(f"MSEL-258: '{word}' is in no page, modelsel explain; did you mean '{near}")
 
 
+def test_a_run_is_explained_by_an_option_that_the_error_names(modelsel: Command) -> None:
+    ran = modelsel("explain", "latest")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("MSEL-258: 'latest' is a run, and in no page, modelsel explain; what is told of a run: ")
+    assert "modelsel explain latest --alternatives" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("latest", "--within", "0.1"), "--within belongs to --alternatives"),
+        (("latest", "--min-leaf", "3", "--limit", "5"), "--min-leaf, --limit belong to --alternatives"),
+        (("latest", "--alternatives", "--schema", "scheme"), "--schema stands alone"),
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(modelsel: Command, words: tuple[str, ...], said: str) -> None:
+    ran = modelsel("explain", *words)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith(f"MSEL-251: {said}")
+
+
 @pytest.mark.parametrize("words", [(), ("--schema", "schme"), ("a", "b")])
 def test_wrong_arguments_are_configuration_errors(modelsel: Command, words: tuple[str, ...]) -> None:
     ran = modelsel("explain", *words)

@@ -12,6 +12,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, Sta
 from modelsel.config.build import Builder
 from modelsel.config.expand import expand
 from modelsel.config.folders import Folders
+from modelsel.config.steps import _by_name, _is_read
 from modelsel.core.types import Candidate, Feature, Task
 from modelsel.preparer.transform import Transform
 from modelsel.runner.evaluation.preprocessing import RANKINGS, prepare
@@ -247,3 +248,16 @@ def test_ids_of_steps_by_kind_are_what_they_were():
     assert candidate.spec["preparer"] == [
         {"kind": "transform", "transformer": "StandardScaler", "columns": "numeric", "params": {}}
     ]
+
+
+def test_a_column_is_its_first_names_and_what_is_said_of_patterns_and_kinds_leaves_it_alone() -> None:
+    said = {"numeric": "d", "b*": "c", "age": "a", "ab*": "b", "rest": "passthrough"}
+    assert [(one["columns"], one.get("apart", [])) for one in _by_name(said)] == [
+        ("age", []), ("b*", ["age"]), ("ab*", ["age", "b*"]), ("numeric", ["age", "b*", "ab*"])
+    ]  # fmt: skip
+
+
+def test_branches_of_a_record_all_name_their_columns() -> None:
+    assert _is_read([{"columns": "age", "steps": []}])
+    assert not _is_read([{"columns": "age", "steps": []}, {"age": "StandardScaler"}])
+    assert not _is_read(["columns"])

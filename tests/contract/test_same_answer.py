@@ -33,7 +33,7 @@ if __name__ == "__main__":
     learners += [NaiveBayes(smoothing=smoothing) for smoothing in (0.0, 1.0)] + [Table()]
     some = (*map(Candidate, learners), *doubles.spread(5, noise=True))
     orders = {"planned": tuple, "backwards": lambda jobs: jobs[::-1],
-              "shuffled": lambda jobs: [jobs[i] for i in np.random.default_rng().permutation(len(jobs))]}
+              "shuffled": lambda jobs: [jobs[i] for i in np.random.default_rng(len(jobs)).permutation(len(jobs))]}
     for way in ways:
         kind, workers, order = way.split(":")
         found = []

@@ -1,11 +1,9 @@
 """An exam whose target is a number: rows off by more than a tolerance are counted, and nothing else changes."""
 
 import json
-import random
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -27,6 +25,7 @@ from modelsel.examination.terms import Wanted
 from modelsel.examination.verifier import verify
 from modelsel.ledger.home import Home
 from modelsel.statistics.certificate import SpendingState
+from tests.examination.conftest import stream
 from tests.examination.serving import Serving
 
 Make = Callable[..., ExamSession]
@@ -216,12 +215,6 @@ def test_a_forecast_is_read_from_predicted_development_rows(exam: Make) -> None:
     assert told.price < np.log(len(rows(made)) + 1)
 
 
-def stream(seed: int) -> Any:
-    """What draws tokens, so that two exams draw the same."""
-    rng = random.Random(seed)
-    return SimpleNamespace(token_hex=lambda size: f"{rng.getrandbits(8 * size):0{2 * size}x}", randbits=rng.getrandbits)
-
-
 def told(made: ExamSession) -> list[Any]:
     """All that is public of an exam, without the salted commitment to labels, the signature, and the time of day."""
     terms = json.loads((made.folder / "exam.json").read_text())
@@ -330,9 +323,7 @@ def test_intervals_of_a_real_exam_hold(exam: Make, tmp_path: Path, monkeypatch: 
 
     One run in twenty may miss, so the rows that are asked and their tokens are drawn by a seed here.
     """
-    drawn = random.Random(3)
-    monkeypatch.setattr(create.secrets, "randbits", drawn.getrandbits)
-    monkeypatch.setattr(create.secrets, "token_hex", lambda size: drawn.randbytes(size).hex())
+    monkeypatch.setattr(create, "secrets", stream(3))
     rng = np.random.default_rng(3)
     world = World.drawn(rng, 300, numbers=True)
     frame = pd.DataFrame({"size": rng.normal(size=300).round(6), "price": world.labels})

@@ -70,20 +70,22 @@ def test_the_choice_is_repeated_by_the_scores_of_the_other_folds() -> None:
     assert len(set(expected)) > 1
 
 
+RNG = np.random.default_rng(0)
+HOMES = pd.DataFrame({"a": RNG.random(160), "b": RNG.integers(0, 4, 160).astype(str), "noise": RNG.random(160)})
+HOMES["price"] = (10 * HOMES.a + HOMES.b.astype(float) + RNG.normal(size=160)).round(3)
+TREES = {"learner": "cart", "sweep": {"min_leaf": "choice(2, 5, 10)", "max_depth": "choice(2, 3, 5)"}}
+
+
 @pytest.fixture(scope="module")
 def homes(tmp_path_factory: pytest.TempPathFactory) -> tuple[modelsel.Outcome, pd.DataFrame]:
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"a": rng.random(160), "b": rng.integers(0, 4, 160).astype(str), "noise": rng.random(160)})
-    frame["price"] = (10 * frame.a + frame.b.astype(float) + rng.normal(size=160)).round(3)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("homes"))
         patch.setenv("MODELSEL_HOME", str(tmp_path_factory.mktemp("home")))
-        trees = {"learner": "cart", "sweep": {"min_leaf": "choice(2, 5, 10)", "max_depth": "choice(2, 3, 5)"}}
         outcome = modelsel.run(
-            "explain.sets=true", "scheme.folds=4", "tracking=off", "final_test=false", data=frame, target="price",
-            space={"cart": trees},
+            "explain.sets=true", "scheme.folds=4", "tracking=off", "final_test=false", data=HOMES, target="price",
+            space={"cart": TREES},
         )  # fmt: skip
-        yield outcome, frame
+        yield outcome, HOMES
 
 
 def test_a_study_keeps_the_models_of_the_choice_repeated_and_says_intervals(homes) -> None:
@@ -111,6 +113,53 @@ def test_the_command_writes_both_ends(homes, tmp_path: Path, capsys: pytest.Capt
     assert "80 % of rows like the study's" in said
     found = pd.read_csv(StringIO(written))
     pd.testing.assert_frame_equal(found, outcome.predict_interval(frame, 0.8).head(3))
+
+
+@pytest.fixture(scope="module")
+def nested(homes, tmp_path_factory: pytest.TempPathFactory) -> modelsel.Outcome:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("nested"))
+        patch.setenv("MODELSEL_HOME", str(tmp_path_factory.mktemp("home")))
+        return modelsel.run(
+            "explain.sets=nested", "scheme=kfold", "scheme.folds=3", "tracking=off", "final_test=false", data=homes[1],
+            target="price", space={"cart": TREES},
+        )  # fmt: skip
+
+
+def test_nested_choices_are_those_of_studies_of_the_analysis_rows_alone(nested, tmp_path: Path, monkeypatch) -> None:
+    """Each fold's model is the winner of a study that has never seen the fold's rows."""
+    monkeypatch.chdir(tmp_path)
+    own, kept = nested.predictions, kept_folds(RunFolder.open(nested.folder))
+    rows = nested.model._known
+    assert nested.explanation["sets"] == {"folds": 3, "nested": True}
+    for k, (model, unseen) in enumerate(kept):
+        here = own[own.fold == k]
+        frame = HOMES.loc[sorted(own.row[own.fold != k])]
+        alone = modelsel.run(
+            "scheme=kfold", "scheme.folds=3", "tracking=off", "split=none", data=frame.reset_index(drop=True), target="price",
+            space={"cart": TREES},
+        )  # fmt: skip
+        asked = HOMES.loc[here.row]
+        assert np.array_equal(model.predict(rows(asked)), alone.model.predict(asked.drop(columns="price")))
+        assert np.allclose(unseen.strangeness, np.abs(asked.price - model.predict(rows(asked))))
+
+
+def test_a_theorem_is_told_of_nested_choices_alone(nested, homes, tmp_path: Path, capsys) -> None:
+    for outcome, said in ((nested, "a theorem promises 7"), (homes[0], "no theorem promises it")):
+        HOMES.head(2).drop(columns="price").to_csv(tmp_path / "new.csv", index=False)
+        assert main([str(outcome.folder), str(tmp_path / "new.csv"), "--interval", "0.9"]) == 0
+        assert said in capsys.readouterr().err
+
+
+def test_nested_choices_are_priced_and_want_folds_without_targets(homes, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    asked = {"data": HOMES, "target": "price", "space": {"cart": TREES}}
+    plan = modelsel.plan("explain.sets=nested", "scheme=kfold", "scheme.folds=3", **asked)
+    assert f"{3 * plan.fits:,} fits more: the choice made anew" in str(plan)
+    with pytest.raises(ConfigurationError, match="use one of kfold, group_kfold, leave_one_out"):
+        modelsel.plan("explain.sets=nested", "scheme=stratified_kfold", **asked)
+    with pytest.raises(ConfigurationError, match="nested"):
+        modelsel.plan("explain.sets=neste", "scheme=kfold", **asked)
 
 
 def test_what_cannot_be_is_said(homes) -> None:

@@ -183,22 +183,22 @@ def test_categories_are_read_natively_in_held_rows_too(name: str) -> None:
 
 def test_the_scheme_says_which_rows_are_held_back() -> None:
     work = task()
-    fitted, held = Holding(make("scheme", "group_kfold", folds=5, seed=0)).divided(work, ANALYSIS)
+    fitted, held = Holding(make("scheme", "group_kfold", folds=5, seed=0)).divide(work, ANALYSIS)
     assert not set(work.groups[fitted]) & set(work.groups[held])
     in_time = task().take(np.arange(360))
     ungrouped = ClassTask(name="t", features=work.features, values=work.values, rows=work.rows, classes=work.classes,
                           target=work.target, times=in_time.times)  # fmt: skip
-    fitted, held = Holding(make("scheme", "time_split", folds=4, gap=10)).divided(ungrouped, ANALYSIS)
+    fitted, held = Holding(make("scheme", "time_split", folds=4, gap=10)).divide(ungrouped, ANALYSIS)
     times = np.sort(ungrouped.times[ANALYSIS])
     assert ungrouped.times[held].min() > ungrouped.times[fitted].max()
     between = (times > ungrouped.times[fitted].max()) & (times < ungrouped.times[held].min())
     assert between.sum() == 10
-    fitted, held = Holding(make("scheme", "purged_kfold", folds=4, gap=20.0, embargo=5.0)).divided(ungrouped, ANALYSIS)
+    fitted, held = Holding(make("scheme", "purged_kfold", folds=4, gap=20.0, embargo=5.0)).divide(ungrouped, ANALYSIS)
     assert ungrouped.times[fitted].max() < ungrouped.times[held].min() - 20
-    fitted, held = Holding(make("scheme", "group_time_split")).divided(work, ANALYSIS)
+    fitted, held = Holding(make("scheme", "group_time_split")).divide(work, ANALYSIS)
     assert not set(work.groups[fitted]) & set(work.groups[held])
     assert work.times[held].min() > work.times[fitted].max()
-    fitted, held = Holding(make("scheme", "stratified_kfold", folds=6, seed=1)).divided(ungrouped, ANALYSIS)
+    fitted, held = Holding(make("scheme", "stratified_kfold", folds=6, seed=1)).divide(ungrouped, ANALYSIS)
     counts = np.bincount(work.target[ANALYSIS], minlength=3)
     assert np.abs(np.bincount(work.target[held], minlength=3) - counts / 6).max() < 1
 
@@ -206,7 +206,7 @@ def test_the_scheme_says_which_rows_are_held_back() -> None:
 def test_a_row_that_was_drawn_twice_stands_on_one_side() -> None:
     work = task()
     drawn = np.sort(np.random.default_rng(1).integers(0, 240, 240))
-    fitted, held = Holding(make("scheme", "kfold", folds=4, seed=0)).divided(
+    fitted, held = Holding(make("scheme", "kfold", folds=4, seed=0)).divide(
         ClassTask(name="t", features=work.features, values=work.values, rows=work.rows, classes=work.classes,
                   target=work.target), drawn)  # fmt: skip
     assert not set(fitted) & set(held)
@@ -221,7 +221,7 @@ def test_held_rows_of_a_class_that_nothing_is_fitted_on_are_left_out() -> None:
                      classes=("a", "b", "c"), target=target, times=-np.arange(120.0))  # fmt: skip
     own = stopping("xgboost.XGBClassifier", make("scheme", "time_split", folds=3))
     rows = np.arange(120)
-    _, held = own.holding.divided(work, rows)
+    _, held = own.holding.divide(work, rows)
     assert 0 not in held
     assert own.fit(work, rows, np.random.default_rng(0)).scores(work)[:, 2].max() == 0
 

@@ -2,7 +2,11 @@
 
 from importlib.util import find_spec
 
+import numpy as np
 import pytest
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from modelsel.config.build import Builder
 from modelsel.config.build import learner as built
@@ -14,6 +18,7 @@ from modelsel.foreign.allowed import class_of, home_of
 from modelsel.learner.estimator import Estimator
 from modelsel.planning.batch import batches
 from tests.extras import needs
+from tests.tree.number_tables import number_task
 
 PACKAGES = {"lightgbm": "lightgbm", "xgboost": "xgboost", "catboost": "catboost"}
 PRESETS = ("random_forest", "hist_gradient_boosting", *PACKAGES, "logistic_regression", "svm", "mlp")
@@ -57,6 +62,17 @@ def names_forgotten():
 
 
 @pytest.mark.usefixtures("names_forgotten")
+def test_every_strength_of_linear_regression_is_scikit_learns_ridge_of_scaled_columns():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4)) * [1, 10, 0.1, 100]
+    task = number_task(X, X @ [1.0, 0.2, 3.0, 0.0] + rng.normal(size=60))
+    for alpha in (0.1, 1.0, 30.0):
+        learner = built("linear_regression", {"params.alpha": alpha}, numbers=True)[0]
+        theirs = make_pipeline(StandardScaler(), Ridge(alpha=alpha)).fit(X[:40], task.target[:40])
+        said = learner.fit(task, np.arange(40), rng).predict(task)
+        np.testing.assert_allclose(said, theirs.predict(X), rtol=1e-9)
+
+
 @pytest.mark.parametrize("name", sorted(PACKAGES))
 def test_an_absent_package_is_said_with_the_line_that_installs_it(name, monkeypatch):
     if find_spec(name):

@@ -152,7 +152,7 @@ def test_it_is_picked_and_judged_as_loops_by_hand_do_it(
         expected = cost(said, truth[own], [1.0] * len(own), measure)
         assert results.board.folds[ensemble, fold.index] == pytest.approx(expected, abs=1e-9)
         if fold.repeat == 0:
-            assessed = results.assessed([ensemble])
+            assessed = results.out_of_fold([ensemble])
             kept = assessed.predicted[0] if numbers else assessed.scores[0]  # type: ignore[index]
             assert np.allclose(kept[fold.assessment], said, atol=1e-12)
     assert results.status[ensemble] == "ok"

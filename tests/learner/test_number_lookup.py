@@ -5,10 +5,11 @@ import pytest
 from sklearn.neighbors import KNeighborsRegressor
 
 from modelsel.core.spec import make
-from modelsel.core.types import ClassTask, Description, NumberTask, positions
+from modelsel.core.types import Candidate, ClassTask, Description, NumberTask, positions
 from modelsel.learner.knn import Knn
 from modelsel.learner.knn_numbers import weighted_quantiles
 from modelsel.learner.table import Table
+from modelsel.planning.batch import batches
 from tests.tree.number_tables import drawn, friedman, number_task
 
 RNG = np.random.default_rng(0)
@@ -34,6 +35,7 @@ def test_one_search_says_the_statistic_of_the_neighbours_for_every_k(vote: str) 
         Knn(k=k, vote=vote, statistic=statistic, q=q)
         for k in (1, 4, 9) for statistic, q in ((None, None), ("mean", None), ("median", None), ("quantile", 0.2))
     ]  # fmt: skip
+    assert len(batches([Candidate(learner) for learner in learners])) == 1
     path = learners[0].fit_path(task, own, RNG)
     together = path.outputs(learners, task, asked, scores=False).predicted
     scale = np.ptp(X[own], axis=0)

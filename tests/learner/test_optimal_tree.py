@@ -1,7 +1,7 @@
 """`optimal_tree` against brute force, against what others have proven, and against itself."""
 
 import warnings
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task
 from modelsel.kernels.compiler import load
 from modelsel.learner.optimal_tree import OptimalTree
+from modelsel.learner.trees.optimal_columns import nested_groups
 
 pytestmark = pytest.mark.skipif(load("optimal") is None, reason="the kernel is not compiled here")
 RNG = np.random.default_rng
@@ -70,16 +71,35 @@ def sides(task: Task, missing: str):  # noqa: C901
                 yield np.where(absent, usual, x) <= cut
 
 
-def brute(task: Task, depth: int, missing: str = "impute", least: float = 1.0) -> list[float]:
-    """Least wrong weight for at most 1 … 2^depth leaves, by trying all trees."""
-    masks = list({mask.tobytes(): mask for mask in sides(task, missing)}.values())
+def groupings(task: Task, missing: str):
+    """Every mask of levels against the others, missing values a level unless they are imputed; of numbers as before."""
+    for at, feature in enumerate(task.features):
+        one = table(task.values[:, [at]], task.target, (feature,), task.weights)
+        if feature.kind != "nominal":
+            yield from sides(one, missing)
+            continue
+        x = task.values[:, at]
+        if missing == "impute":
+            values = np.unique(x[~np.isnan(x)])
+            heavy = [task.row_weights[x == value].sum() for value in values]
+            x = np.where(np.isnan(x), values[int(np.argmax(heavy))], x)
+        codes = np.where(np.isnan(x), -1, x)
+        levels = np.unique(codes)
+        for size in range(1, len(levels)):
+            yield from (np.isin(codes, group) for group in combinations(levels, size))
+
+
+def brute(task: Task, depth: int, missing: str = "impute", least: float = 1.0, costs=None, tests=sides) -> list[float]:
+    """Least wrong weight, or cost, for at most 1 … 2^depth leaves, by trying all trees."""
+    masks = list({mask.tobytes(): mask for mask in tests(task, missing)}.values())
     weights, known = task.row_weights, {}
+    costs = 1 - np.eye(len(task.classes)) if costs is None else costs
 
     def best(rows, d):
         key = rows.tobytes(), d
         if key not in known:
             tally = np.bincount(task.target[rows], weights[rows], len(task.classes))
-            costs = [tally.sum() - tally.max()] * (1 << d)
+            found = [(tally @ costs).min()] * (1 << d)
             for mask in masks if d else ():
                 left, right = rows & mask, rows & ~mask
                 if min(weights[left].sum(), weights[right].sum()) < least or not left.any() or not right.any():
@@ -87,8 +107,8 @@ def brute(task: Task, depth: int, missing: str = "impute", least: float = 1.0) -
                 one, two = best(left, d - 1), best(right, d - 1)
                 for i, a in enumerate(one):
                     for j, b in enumerate(two):
-                        costs[i + j + 1] = min(costs[i + j + 1], a + b)
-            known[key] = list(np.minimum.accumulate(costs))
+                        found[i + j + 1] = min(found[i + j + 1], a + b)
+            known[key] = list(np.minimum.accumulate(found))
         return known[key]
 
     return best(np.ones(len(task), bool), depth)
@@ -106,12 +126,16 @@ VARIANTS = {
 }
 
 
+FEW, MANY = range(60), pytest.param(range(60, 300), marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("seeds", [FEW, MANY])
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_it_equals_brute_force_on_300_small_tables(variant):
+def test_it_equals_brute_force_on_300_small_tables(variant, seeds):
     settings = dict(VARIANTS[variant])
     least = settings.pop("min_leaf", 1)
     missing = variant if variant in ("impute", "level", "branch") else "impute"
-    for seed in range(300):
+    for seed in seeds:
         task = drawn(seed, **settings)
         depth = 3 if seed % 10 == 0 else 2
         learner = OptimalTree(max_depth=depth, missing=missing, min_leaf=least, limit=None)
@@ -126,6 +150,115 @@ def test_it_equals_brute_force_on_300_small_tables(variant):
         weight = model.cut.tree.counts.sum(axis=1)
         assert len(weight) == 1 or weight.min() >= least
         assert path.training_error([learner])[0] == pytest.approx(errors[-1])
+
+
+@pytest.mark.parametrize("seeds", [FEW, MANY])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_least_costs_are_those_of_brute_force_on_300_small_tables(weighted, seeds):
+    other = 0
+    for seed in seeds:
+        task, rng = drawn(seed, weighted=weighted, named=seed % 2 == 0), RNG(seed)
+        classes = len(task.classes)
+        costs = rng.integers(0, 12, (classes, classes)) / (1 if seed % 3 else 4)
+        if seed % 5:
+            np.fill_diagonal(costs, 0)
+        least, depth = 3 if seed % 4 == 0 else 1, 3 if seed % 10 == 0 else 2
+        learner = OptimalTree(max_depth=depth, costs=costs.tolist(), min_leaf=least, limit=None)
+        path = learner.fit_path(task, np.arange(len(task)), RNG(0))
+        total, truth = task.row_weights.sum(), brute(task, depth, least=least, costs=costs)
+        for levels in (1, depth):
+            found, bound = path.front(levels)
+            assert np.allclose(found * total, truth if levels == depth else brute(task, 1, least=least, costs=costs)), seed
+            assert (found == bound).all()
+        said = path.model(learner).predict(task)
+        assert (task.row_weights * costs[task.target, said]).sum() == pytest.approx(truth[-1]), seed
+        other += (OptimalTree(max_depth=depth, min_leaf=least).fit(task, path.rows, RNG(0)).predict(task) != said).any()
+    assert other > len(seeds) / 3  # costs that change nothing test nothing
+
+
+def test_costs_of_errors_search_the_tree_of_least_errors():
+    for seed in range(20):
+        task = drawn(seed, weighted=True)
+        rows, matrix = np.arange(len(task)), 2.5 * (1 - np.eye(len(task.classes)))
+        plain, costly = OptimalTree(), OptimalTree(costs=matrix.tolist())
+        ours, theirs = plain.fit(task, rows, RNG(0)), costly.fit(task, rows, RNG(0))
+        assert (ours.cut.tree.feature == theirs.cut.tree.feature).all(), seed
+        assert np.array_equal(ours.cut.tree.threshold, theirs.cut.tree.threshold, equal_nan=True), seed
+        least = costly.fit_path(task, rows, RNG(0)).front(3)[0]
+        assert np.allclose(least, 2.5 * plain.fit_path(task, rows, RNG(0)).front(3)[0])
+
+
+@pytest.mark.parametrize(
+    ("costs", "said"),
+    [
+        ([[0, 1]], "as many columns as rows"),
+        ([[0, 1, 2]] * 3, "3 rows for 2 classes"),
+        ([[0, 0.0001], [1, 0]], "three decimals"),
+        ([[0, np.inf], [1, 0]], "finite"),
+        ([[0, 1], [10_001, 0]], "10,000 of their common steps"),
+    ],
+)
+def test_costs_that_cannot_be_counted_are_refused(costs, said):
+    task = table(np.arange(4.0)[:, None], np.array([0, 1, 0, 1]))
+    assert said in " ".join(OptimalTree(costs=costs).problems(task))
+
+
+def test_costs_of_too_many_rows_are_refused_before_the_search():
+    task = table(np.arange(4.0)[:, None], np.array([0, 1, 0, 1]))
+    learner = OptimalTree(costs=[[0, 1], [10_000, 0]])
+    assert not list(learner.problems(task))
+    assert learner.refusal(task, np.arange(4)) is None
+    assert "too many steps" in str(learner.refusal(task, np.zeros(200_000, np.int64)))
+
+
+@pytest.mark.parametrize("seeds", [FEW, MANY])
+@pytest.mark.parametrize("missing", ["none", "impute", "level", "branch"])
+def test_grouped_levels_equal_brute_force_on_300_small_tables(missing, seeds):
+    better = 0
+    for seed in seeds:
+        gaps = missing != "none"
+        policy = missing if gaps else "impute"
+        task = drawn(seed, gaps=gaps, named=True, weighted=seed % 2 == 1)
+        if seed % 20:  # few levels: trying all trees is what takes long
+            task = table(np.minimum(task.values, 3), task.target, task.features, task.weights)
+        depth, least = 3 if seed % 20 == 1 else 2, 3 if seed % 4 == 0 else 1
+        learner = OptimalTree(max_depth=depth, missing=policy, nominal="subset", min_leaf=least, limit=None)
+        path = learner.fit_path(task, np.arange(len(task)), RNG(0))
+        errors, bound = path.front(depth)
+        truth = brute(task, depth, policy, least, tests=groupings)
+        assert np.allclose(errors * task.row_weights.sum(), truth), seed
+        assert (errors == bound).all()
+        model = path.model(learner)
+        assert (task.row_weights[model.predict(task) != task.target]).sum() == pytest.approx(truth[-1]), seed
+        assert (OptimalTree.restore(model.describe()).predict(task) == model.predict(task)).all()
+        better += truth[-1] < brute(task, depth, policy, least)[-1] - 1e-9
+    assert better > len(seeds) / 30
+
+
+def test_chains_of_groups_hold_every_division_once():
+    for levels in range(2, 9):
+        seen = []
+        for chain in nested_groups(levels):
+            for cut in sorted(set(chain))[:-1]:
+                group = frozenset(level for level, rank in enumerate(chain) if rank <= cut)
+                seen.append(min(group, frozenset(range(levels)) - group, key=sorted))
+        assert len(seen) == len(set(seen)) == 2 ** (levels - 1) - 1
+
+
+def test_more_levels_than_are_grouped_are_refused_by_name():
+    levels = tuple("abcdefghi")
+    task = table(np.arange(9.0)[:, None], np.arange(9) % 2, (Feature("colour", "nominal", levels),))
+    assert not list(OptimalTree().problems(task))
+    said = " ".join(OptimalTree(nominal="subset").problems(task))
+    assert "colour has 9 levels, and at most 8 are grouped" in said
+
+
+def test_levels_that_no_row_of_a_node_has_go_with_the_heavier_side():
+    values = np.array([0, 0, 0, 1, 2, 3, 3, np.nan])[:, None]
+    task = table(values, np.array([0, 0, 0, 0, 1, 1, 1, 0]), (Feature("colour", "nominal", tuple("abcde")),))
+    model = OptimalTree(max_depth=1, nominal="subset", missing="level").fit(task, np.arange(8), RNG(0))
+    assert model.cut.tree.subset[0].tolist() in ([True, True, False, False, True], [False, False, True, True, False])
+    assert model.predict(task).tolist() == task.target.tolist()
 
 
 @pytest.mark.parametrize(("name", "errors"), [("iris", (6, 1)), pytest.param("breast_cancer", (22, 9), marks=pytest.mark.slow)])
@@ -240,7 +373,7 @@ def test_a_bound_at_the_limit_is_never_above_the_truth(depth):
         task = drawn(seed)
         path = OptimalTree(limit=None).fit_path(task, np.arange(len(task)), RNG(0))
         truth = path._front(depth).errors
-        order, ranks, labels, weights = path._order, path._ranks, path._labels, path._weights
+        order, ranks, labels, weights = path.order, path.ranks, path.costs.labels, path.costs.weights
         for limit in (1, 2_000, 20_000):
             best, low, chosen = (
                 np.zeros(1 << depth, np.int64),
@@ -248,7 +381,8 @@ def test_a_bound_at_the_limit_is_never_above_the_truth(depth):
                 np.zeros((1 << depth, 3), np.int64),
             )
             work = np.array([0, limit])
-            optimal.small(depth, order, ranks, labels, weights, len(task.classes), 1, work, best, low, chosen)
+            gains = np.eye(len(task.classes), dtype=np.int64)
+            optimal.small(depth, order, ranks, labels, weights, gains, 1, work, best, low, chosen)
             assert (low <= truth).all(), (seed, limit)
             assert (truth <= best).all(), (seed, limit)
             seen.add((bool((low < truth).any()), bool((low[1:] > 0).any())))

@@ -93,7 +93,7 @@ def test_studies_that_are_not_remembered_are_counted(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     anchor = LockFile(tmp_path)
     for study, at in (("a", "1"), ("b", "2"), ("a", "3")):
-        anchor.unremembered(study, at)
+        anchor.note_unremembered(study, at)
     assert json.loads(anchor.path.read_text())["not_remembered"] == {"a": {"at": "3", "times": 2}, "b": {"at": "2", "times": 1}}
 
 

@@ -1,194 +1,151 @@
 """Mutation testing of guard, ledger and certificate: `PYTHONPATH=tests python -m mutation [--sample 400] [--into FILE]`.
 
-With `--others` the mutants are those of all other rooms but statistics and the compiled kernels, and the tests are all, or
-those that are named. To note the lines of all of them takes hours: with `--near` nothing is noted, and a mutant meets the
-examples of its file, the tests named after it, and the files of tests that name it, those of its own room first. The test that
-fails has to pass again without the mutant; what is alive after `--most` seconds of a processor was not judged.
+With `--others` the mutants are those of all other rooms but statistics and the compiled kernels, and the tests are all of the
+default suite, or those that are named.
 
-A mutant changes one operator of one file, in a copy of the package; it is killed when a test of those rooms fails. Each mutant
-meets the tests that reach its lines: first those of the file that is named after the mutated one, then the quickest of each
-file; with `--most` only so many seconds of them, as they took when their lines were noted, so that some live on that the whole
-suite would kill. Mutants that change no answer are left out by name (`equivalent`). The sample has a fixed seed, so that it is
-the same until the code changes; with `--into` a run that was broken off goes on where it was. Exit 1 below 90 %.
+A mutant changes one operator of one file; it is killed when a test fails that passes without it. All that are drawn stand in
+one copy of the package, each behind a switch (`switches`). First the tests run once with every switch off, which tells for each
+mutant the tests that come by it, and what each costs (`reach`). Then one process collects these tests and forks for each
+mutant, which meets the tests of the file named after its own, and then the quickest of each file (`judge`): nothing is imported
+again. With `--most` it meets only so many seconds of them, so that some live on that the whole suite would kill. What a switch
+cannot say, a mutant that is compiled or computed at import, has a process with the changed file.
+
+Mutants that change no answer are left out by name (`equivalent`). The sample has a fixed seed, so that it is the same until the
+code changes; with `--into` a run that was broken off goes on where it was. `--keep FILE` writes down what died, each by its
+line and the test that killed it, and `--again FILE` looks in a few minutes whether that still kills it. Exit 1 below 90 %.
 """
 
 import argparse
 import json
 import os
 import random
-import re
-import resource
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
-import time
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
+from dataclasses import dataclass, field
 from itertools import accumulate
 from math import inf
-from multiprocessing import get_context
 from pathlib import Path
 
-import pytest
+from mutation import switches
 from mutation.equivalent import without
-from mutation.operators import PLACES, ROOT, Mutant, every, others
+from mutation.operators import PLACES, ROOT, Mutant, every, mutants, others
 
 TESTS = ("tests/statistics/test_certificate.py", "tests/statistics/test_prices.py", "tests/statistics/test_guard_oracles.py",
          "tests/ledger", "tests/guard", "tests/examination", *PLACES)  # fmt: skip
-OPTIONS = ("-x", "-q", "-n", "0", "-p", "no:cacheprovider", "-p", "no:randomly", "--timeout", "600")
-HEAVY = ("numpy", "scipy.special", "scipy.stats", "scipy.optimize", "sqlalchemy",
-         "cryptography.hazmat.primitives.asymmetric.ed25519", "pytest", "hypothesis", "numba", "pandas", "jinja2")  # fmt: skip
-LEAST, PATIENCE, LONGEST = 0.9, 900.0, 60.0  # share; seconds of a mutant, and of a test with its lines noted
+DEFAULT = ("tests", "modelsel", "--ignore", "tests/architecture")  # what reads the source sees switches
+PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-m", "not slow and not soak")
+LEAST, ALIVE = 0.9, ("SURVIVED", "")
 
 
-def reached(copy: Path, tests: tuple[str, ...], places: tuple[str, ...], into: Path) -> list[dict[str, object]]:
-    """Which lines each test reaches, and how long it takes."""
-    if not into.is_file():
+@dataclass
+class Reached:
+    """What a run with every switch off has told: seconds of the tests that passed, and who came by which mutant."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    tests: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    imports: set[str] = field(default_factory=set)
+
+    @classmethod
+    def read(cls, times: Path, hits: Path) -> "Reached":
+        self = cls()
+        for line in times.read_text("utf-8").splitlines():
+            seconds, _, test = line.partition(" ")
+            self.seconds[test] = float(seconds)
+        files = defaultdict(set)
+        for test in self.seconds:
+            files[_file(test)].add(test)
+        for line in hits.read_text("utf-8").splitlines():
+            key, _, where = line.partition(" ")
+            test, _, phase = where.rpartition(" ")
+            if not test:
+                self.imports.add(key)
+            elif phase == "(setup)":  # of what may be the whole file's
+                self.tests[key] |= files[_file(test)]
+            elif test in self.seconds:
+                self.tests[key].add(test)
+        return self
+
+
+def reach(copy: Path, tests: Sequence[str], workers: int, into: Path) -> Reached:
+    """Run the tests with every switch off, unless that was done."""
+    times, hits = into.with_suffix(".times"), into.with_suffix(".hits")
+    if not times.is_file():
         part = into.with_suffix(".part")
-        part.unlink(missing_ok=True)
-        command = [sys.executable, "-m", "pytest", *OPTIONS[1:-1], "900", "-m", "not slow and not soak",
-                   "-p", "mutation.reach", *tests]  # fmt: skip
-        env = {**os.environ, "PYTHONPATH": f"{copy}{os.pathsep}{copy / 'tests'}", "REACH": str(part),
-               "PLACES": os.pathsep.join(places)}  # fmt: skip
-        subprocess.run(command, cwd=copy, env=env, check=False, stdout=subprocess.DEVNULL)
-        part.rename(into)
-    return [json.loads(line) for line in into.read_text("utf-8").splitlines()]
+        for file in (part, hits):
+            file.unlink(missing_ok=True)
+        with hits.open("a"):
+            _run(
+                [*PYTEST, "-n", str(workers), "-p", "mutation.reach", "--timeout", "900", *tests], copy, REACH=hits, TIMES=part
+            )
+        part.rename(times)
+    return Reached.read(times, hits)
 
 
-def chosen(mutant: Mutant, known: list[dict[str, object]], most: float) -> list[str]:
-    """The tests that reach a mutant's lines: its own file of tests, then the quickest of each; the longest are left out."""
-    lines = set(range(mutant.first, mutant.last + 1))
-    known = [one for one in known if one["seconds"] < LONGEST]  # type: ignore[operator]
-    met = [one for one in known if lines & set(one["lines"].get(mutant.place, ()))]  # type: ignore[attr-defined]
-    met.sort(key=lambda one: one["seconds"])  # type: ignore[arg-type, return-value]
+def chosen(mutant: Mutant, met: set[str], seconds: dict[str, float], most: float) -> list[str]:
+    """Tests, the quickest first: of the file named after the mutant's, then one of each file in turn, until time is spent."""
     turns: Counter[str] = Counter()
     ranked = []
-    for one in met:  # one of every file of tests, then a second of each: they look at other sides of a thing
-        file = str(one["test"]).partition("::")[0]
-        turns[file] += 1
-        ranked.append((turns[file], one))
-    ranked.sort(key=lambda pair: (not _own(str(pair[1]["test"]), mutant), pair[0]))
-    spent = accumulate(float(str(one["seconds"])) for _, one in ranked)
-    return [str(one["test"]) for (_, one), until in zip(ranked, spent) if until <= most or one is ranked[0][1]]
+    for test in sorted(met, key=lambda one: (seconds[one], one)):  # those of one file are much alike
+        turns[_file(test)] += 1
+        ranked.append((not _own(test, mutant), turns[_file(test)], test))
+    order = [test for _, _, test in sorted(ranked)]
+    return [
+        test for test, until in zip(order, accumulate(map(seconds.__getitem__, order))) if until <= most or test is order[0]
+    ]
+
+
+def _file(test: str) -> str:
+    return test.partition("::")[0]
 
 
 def _own(test: str, mutant: Mutant) -> bool:
     """Is a test's file named after the mutant's, or after its folder?"""
-    file, place = Path(test.partition("::")[0]), Path(mutant.place)
+    file, place = Path(_file(test)), Path(mutant.place)
     name = file.stem.removeprefix("test_").lstrip("_")
     return file == place or (name in (place.stem.lstrip("_"), place.parent.name) and file.parent.name in place.parts)
 
 
-def killed(copy: Path, tests: list[str]) -> bool:
-    """Does a test fail?"""
-    return ran(copy, tests) != 0
+def judge_switched(copy: Path, met: dict[str, list[str]], seconds: dict[str, float], workers: int, into: Path) -> None:
+    """Have each mutant, by its key, meet its tests in a fork of one process; the verdicts are written down one by one."""
+    files = sorted({_file(test) for tests in met.values() for test in tests})
+    job = into.with_suffix(".job")
+    job.write_text(json.dumps({"mutants": met, "seconds": seconds, "into": str(into), "workers": workers}), "utf-8")
+    _run([*PYTEST, "-n", "0", "-s", "-p", "mutation.judge", *files], copy, JOB=job)
 
 
-def ran(copy: Path, tests: list[str], seconds: float = inf, failed: Path | None = None) -> int:
-    """The exit code of tests, in a process that has the heavy libraries already, but nothing of the package; −9: time is up.
-
-    `seconds`: of a processor; `failed`: a file for the name of the test that fails.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        os.chmod(folder, 0o755)
-        child = os.fork()
-        if not child:
-            os.setsid()
-            _run(copy, tests, folder, seconds, failed)
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            done, status = os.waitpid(child, os.WNOHANG)
-            if done:
-                return os.waitstatus_to_exitcode(status)
-            time.sleep(0.05)
-        os.killpg(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        return -signal.SIGKILL
-
-
-class FirstFailure:
-    """A plugin that writes down which test, or file of tests, failed."""
-
-    def __init__(self, into: Path) -> None:
-        self.into = into
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self.pytest_collectreport(report)
-
-    def pytest_collectreport(self, report: pytest.CollectReport | pytest.TestReport) -> None:
-        if report.failed and not self.into.exists():
-            self.into.write_text(report.nodeid, "utf-8")
-
-
-def _run(copy: Path, tests: list[str], folder: str, seconds: float, failed: Path | None) -> None:
-    code = 70
-    try:
-        if seconds < inf:
-            resource.setrlimit(resource.RLIMIT_CPU, (round(sum(os.times()[:2]) + seconds),) * 2)
-        os.chdir(copy)
-        os.environ.update(PYTHONPATH=str(copy), TMPDIR=folder)
-        tempfile.tempdir = folder
-        silent = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(silent, 1)
-        os.dup2(silent, 2)
-        sys.path[:] = [str(copy), *(entry for entry in sys.path if Path(entry).resolve() not in (ROOT, copy))]
-        for name in [name for name in sys.modules if name.split(".")[0] in ("modelsel", "tests")]:
-            del sys.modules[name]
-        code = int(sys.modules["pytest"].main([*OPTIONS, *tests], plugins=[FirstFailure(failed)] if failed else []))
-    finally:
-        os._exit(code)
-
-
-def judge(copy: Path, mutant: Mutant, known: list[dict[str, object]], turn: int, most: float) -> str:
-    """What becomes of a mutant that meets the tests that reach it."""
-    tests = chosen(mutant, known, most)
-    if not tests:
-        return "SURVIVED"
-    with put_in(copy, mutant, turn):
-        return "killed" if killed(copy, tests) else "SURVIVED"
-
-
-def judge_near(copy: Path, mutant: Mutant, turn: int, most: float) -> str:
-    """What becomes of a mutant that meets the tests near it."""
-    with tempfile.TemporaryDirectory() as folder:
-        failed = Path(folder, "failed")
-        with put_in(copy, mutant, turn):
-            code = ran(copy, near(mutant.place), most, failed)
-        if code == 0:
+def judge_apart(copy: Path, mutant: Mutant, tests: list[str]) -> str:
+    """What becomes of a mutant whose file is changed before it is imported."""
+    command = [*PYTEST, "-n", "0", "-x", "--timeout", "600", *tests]
+    with put_in(copy, mutant):
+        if _run(command, copy) == 0:
             return "SURVIVED"
-        if not failed.is_file():
-            return "unjudged"
-        return "killed" if ran(copy, [failed.read_text("utf-8")], most) == 0 else "unjudged"
+    return "killed" if _run(command, copy) == 0 else "unjudged"
 
 
 @contextmanager
-def put_in(copy: Path, mutant: Mutant, turn: int) -> Iterator[None]:
-    """Put the mutant in, and take it out; the file's time tells compiled copies that it changed."""
+def put_in(copy: Path, mutant: Mutant) -> Iterator[None]:
+    """Put the mutant in, and take it out."""
     file = copy / mutant.place
-    whole, time_of = file.read_text("utf-8"), file.stat().st_mtime
+    whole = file.read_text("utf-8")
     file.write_text(mutant.source(), "utf-8")
-    os.utime(file, (time_of + 10 + turn, time_of + 10 + turn))
     yield
     file.write_text(whole, "utf-8")
-    os.utime(file, (time_of, time_of))
 
 
-def near(place: str) -> list[str]:
-    """A file for its examples, then files of tests: named after it, of its own room that name it, others that name it."""
-    path = Path(place.removesuffix(".py"))
-    above = re.escape(".".join(path.parent.parts))
-    named = re.compile(rf"{above}\.{path.stem}\b|from {above} import [^\n]*\b{path.stem}\b")
-    ranks = {}
-    for file in sorted((ROOT / "tests").rglob("test_*.py")):
-        test, own_room = str(file.relative_to(ROOT)), file.relative_to(ROOT).parts[1] == path.parts[1]
-        own = own_room and file.stem.removeprefix("test_") == path.stem.lstrip("_")
-        if own or named.search(file.read_text("utf-8")):
-            ranks[test] = 0 if own else 1 if own_room else 2
-    return [place, *sorted(ranks, key=lambda test: ranks[test])]
+def _run(command: list[str], copy: Path, **said: Path) -> int:
+    """The exit code of a command in a copy of the project, which keeps no bytecode: files change within a second."""
+    env = {name: value for name, value in os.environ.items() if name not in ("REACH", "MUTANT")}
+    env |= {"PYTHONPATH": f"{copy}{os.pathsep}{copy / 'tests'}", "PYTHONDONTWRITEBYTECODE": "1"} | {
+        k: str(v) for k, v in said.items()
+    }
+    return subprocess.run(
+        command, cwd=copy, env=env, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ).returncode
 
 
 def sampled(size: int, seed: int, only: str, places: tuple[str, ...] = PLACES) -> list[Mutant]:
@@ -202,68 +159,77 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="part of what is said of a mutant: a file, a line")
     parser.add_argument("--most", type=float, default=inf, help="seconds of tests that a mutant meets")
-    parser.add_argument("--workers", type=int, default=os.cpu_count(), help="processes, each with a copy of its own")
+    parser.add_argument("--workers", type=int, default=os.cpu_count(), help="processes")
     parser.add_argument("--into", type=Path, help="file of results, which is gone on with")
     parser.add_argument("--others", action="store_true", help="all other rooms but the compiled kernels")
-    parser.add_argument("--near", action="store_true", help="tests by their names, without noting which lines they reach")
+    parser.add_argument("--keep", type=Path, help="file to write mutants and the tests that killed them into")
+    parser.add_argument("--again", type=Path, help="such a file: each mutant meets the test that killed it")
     parser.add_argument("tests", nargs="*")
     args = parser.parse_args()
-    places = others() if args.others else PLACES
-    tests = tuple(args.tests) or (("tests",) if args.others else TESTS)
-    drawn = sampled(args.sample, args.seed, args.only, places)
-    for name in HEAVY:
-        import_module(name)
+    known = kept(args.again) if args.again else {}
+    drawn = list(known) or sampled(args.sample, args.seed, args.only, others() if args.others else PLACES)
+    tests = tuple(args.tests) or (DEFAULT if args.others else TESTS)
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)  # some tests go on as somebody who may do little
-        into = args.into.absolute() if args.into else Path(folder) / "results"
-        known = None
-        if not args.near:
-            known = reached(_copied(Path(folder) / "reached"), tests, places, into.with_suffix(".reach"))
-        left = [mutant for mutant in drawn if str(mutant) not in _results(into)]
-        start = get_context("fork").Process
-        shares = [left[turn :: args.workers] for turn in range(args.workers)]
-        workers = [
-            start(target=_judge, args=(Path(folder) / str(turn), share, known, into, args.most))
-            for turn, share in enumerate(shares)
-        ]
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
-        said = _results(into)
-    broken = [mutant for mutant in drawn if str(mutant) not in said]
-    if broken:
-        raise SystemExit(f"{len(broken)} of {len(drawn)} mutants were not judged")
-    words = Counter(said[str(mutant)] for mutant in drawn)
-    judged = words["killed"] + words["SURVIVED"]
-    dead, late = words["killed"], words["unjudged"]
-    print(f"{dead} of {judged} killed ({dead / max(1, judged):.0%}){f', {late} not judged in time' if late else ''}")
-    return 0 if dead >= LEAST * judged else 1
+        into = args.into.absolute() if args.into else Path(folder) / "results.txt"
+        copy = _copied(Path(folder) / "copy")
+        if known:
+            switches.write(copy, drawn)
+            judge_switched(copy, {mutant.key: [test] for mutant, test in known.items()}, {}, args.workers, into)
+        said = _results(into) if known else judged(copy, drawn, tests, args.workers, args.most, into)
+    words = Counter(said.get(mutant.key, ALIVE)[0] for mutant in drawn)
+    for mutant in drawn:
+        print(*said.get(mutant.key, ALIVE), mutant)
+    if args.keep:
+        dead = [(said[mutant.key][1], mutant) for mutant in drawn if said[mutant.key][0] == "killed"]
+        args.keep.write_text("".join(f"{test}\t{mutant.name}\n" for test, mutant in dead if test), "utf-8")
+    killed, late = words["killed"], words["unjudged"]
+    alive = len(drawn) - late
+    print(f"{killed} of {alive} killed ({killed / max(1, alive):.0%}){f', {late} not judged' if late else ''}")
+    return 0 if killed >= LEAST * alive else 1
+
+
+def kept(file: Path) -> dict[Mutant, str]:
+    """Mutants as `--keep` has written them, each with the test that killed it, but for those whose line is gone."""
+    found: dict[Mutant, str] = {}
+    for line in file.read_text("utf-8").splitlines():
+        test, _, name = line.partition("\t")
+        place = name.partition("\t")[0]
+        there = (mutant for mutant in (mutants(place) if (ROOT / place).is_file() else ()) if mutant.name == name)
+        found |= dict.fromkeys(there, test)
+    return found
 
 
 def _copied(copy: Path) -> Path:
-    """A copy of the project, which mutants are put into."""
-    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".git", "runs", "__pycache__", ".venv*", "*.db"))
-    return copy
+    ignored = shutil.ignore_patterns(".git", "runs", "__pycache__", ".venv*", "*.db")
+    return Path(shutil.copytree(ROOT, copy, ignore=ignored))
 
 
-def _results(into: Path) -> dict[str, str]:
-    """What became of each mutant that was judged so far."""
+def judged(
+    copy: Path, drawn: list[Mutant], tests: Sequence[str], workers: int, most: float, into: Path
+) -> dict[str, tuple[str, str]]:
+    """What became of each mutant, by its key, and the test that killed it."""
+    compiled = switches.write(copy, drawn)
+    reached = reach(copy, tests, workers, into)
+    met = {mutant.key: chosen(mutant, reached.tests[mutant.key], reached.seconds, most) for mutant in drawn}
+    left = {mutant.key: met[mutant.key] for mutant in drawn if met[mutant.key] and mutant.key not in _results(into)}
+    if left:
+        judge_switched(copy, left, reached.seconds, workers, into)
+    apart = compiled | reached.imports
+    for mutant in drawn:
+        word = _results(into).get(mutant.key, ("", ""))[0]
+        if not word or (word == ALIVE[0] and mutant.key in apart):
+            all_of_them = chosen(mutant, set(reached.seconds), reached.seconds, min(most, 60))
+            word = judge_apart(copy, mutant, all_of_them) if mutant.key in apart else ALIVE[0]
+            with into.open("a", encoding="utf-8") as file:
+                file.write(f"{word} {mutant.key} \n")
+    return _results(into)
+
+
+def _results(into: Path) -> dict[str, tuple[str, str]]:
+    """The last that was said of each mutant, and the test that failed."""
     lines = into.read_text("utf-8").splitlines() if into.is_file() else []
-    return {mutant: word for word, mutant in (line.split(" ", 1) for line in lines)}
-
-
-def _judge(folder: Path, share: list[Mutant], known: list[dict[str, object]] | None, into: Path, most: float) -> None:
-    """Judge a worker's share of the mutants in a copy of its own, and write down what became of each."""
-    copy = _copied(folder)
-    if share and known is not None and killed(copy, chosen(share[0], known, most)):
-        raise SystemExit("tests fail although nothing was changed")
-    for turn, mutant in enumerate(share):
-        word = judge_near(copy, mutant, turn, most) if known is None else judge(copy, mutant, known, turn, most)
-        line = f"{word} {mutant}"
-        print(line, flush=True)
-        with into.open("a", encoding="utf-8") as file:
-            file.write(f"{line}\n")
+    return {key: (word, test) for word, key, test in (line.split(" ", 2) for line in lines)}
 
 
 if __name__ == "__main__":

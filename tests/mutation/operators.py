@@ -37,16 +37,21 @@ class Mutant:
     last: int
     change: str
 
+    @property
+    def key(self) -> str:
+        return f"{self.place}:{self.number}"
+
+    @property
+    def name(self) -> str:
+        """The line itself and which of its operators: the same after other lines have come and gone."""
+        text = (ROOT / self.place).read_text("utf-8").splitlines()
+        twins = [m for m in mutants(self.place) if text[m.first - 1] == text[self.first - 1] and m.change == self.change]
+        return "\t".join((self.place, self.change, str(twins.index(self)), text[self.first - 1].strip()))
+
     def source(self) -> str:
         """The whole file with that operator changed."""
         tree = ast.parse((ROOT / self.place).read_text("utf-8"))
-        node, field, index = list(_operators(tree))[self.number]
-        old = node.ops[index] if field == "ops" else node.op  # type: ignore[attr-defined]
-        new = SWAPS[type(old)]()
-        if field == "ops":
-            node.ops[index] = new  # type: ignore[attr-defined]
-        else:
-            node.op = new  # type: ignore[attr-defined]
+        changed(*list(operators(tree))[self.number])
         return ast.unparse(tree)
 
     def __str__(self) -> str:
@@ -66,13 +71,22 @@ def every(places: tuple[str, ...] = PLACES) -> list[Mutant]:
 
 
 def _mutants(place: str) -> Iterator[Mutant]:
-    for number, (node, field, index) in enumerate(_operators(ast.parse((ROOT / place).read_text("utf-8")))):
+    for number, (node, field, index) in enumerate(operators(ast.parse((ROOT / place).read_text("utf-8")))):
         old = type(node.ops[index] if field == "ops" else node.op)  # type: ignore[attr-defined]
         change = f"{old.__name__} -> {SWAPS[old].__name__}"
         yield Mutant(place, number, node.lineno, node.end_lineno, change)  # type: ignore[attr-defined]
 
 
-def _operators(tree: ast.AST) -> Iterator[tuple[ast.AST, str, int]]:
+def changed(node: ast.AST, field: str, index: int) -> ast.AST:
+    """The node itself, one operator of it turned into its twin."""
+    if field == "ops":
+        node.ops[index] = SWAPS[type(node.ops[index])]()  # type: ignore[attr-defined]
+    else:
+        node.op = SWAPS[type(node.op)]()  # type: ignore[attr-defined]
+    return node
+
+
+def operators(tree: ast.AST) -> Iterator[tuple[ast.AST, str, int]]:
     """Every operator that has a twin: the node, its field, and which of several."""
     for node in ast.walk(tree):
         if isinstance(node, ast.BinOp | ast.BoolOp) and type(node.op) in SWAPS:

@@ -41,6 +41,12 @@ def test_a_forest_has_every_format_where_its_features_are_as_they_are() -> None:
     assert formats(Candidate(forest, (make("preparer", "discretise_width"),))) == ("rules", "dot")
 
 
+def test_a_best_tree_has_every_format_where_its_features_are_as_they_are() -> None:
+    best = learner("optimal_tree", {"max_depth": 2, "missing": "branch"})[0]
+    assert formats(Candidate(best)) == ("sql", "onnx", "rules", "dot")
+    assert formats(Candidate(best, (make("preparer", "discretise_width"),))) == ("rules", "dot")
+
+
 def test_entries_are_named_by_format() -> None:
     tree, holes = (Candidate(learner("tree", settings)[0], entry=entry) for settings, entry in (({}, "a"), (SETTINGS[1], "b")))
     soft = Candidate(learner("tree", SETTINGS[4])[0], entry="b")

@@ -1,6 +1,7 @@
 """What a probe measured is kept for the machine, and believed only when it is whole and of this machine and these rows."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -109,3 +110,11 @@ def test_what_a_larger_plan_shares_with_a_smaller_one_is_not_measured_again(tmp_
     first = Candidate(Double(log=str(log)))
     assert fits(first) > 0
     assert fits(first, Candidate(Tree())) == 0
+
+
+@pytest.mark.parametrize(("apart", "seconds"), [(lambda: True, 2.0), (lambda: False, 0.0)])
+def test_the_seconds_of_a_search_are_those_between_its_beginning_and_its_end(monkeypatch, apart, seconds):
+    clock = iter((3.0, 5.0))
+    monkeypatch.setattr(probe.time, "thread_time", lambda: next(clock))
+    path = SimpleNamespace(model=lambda learner: learner)
+    assert probe._search_seconds(path, SimpleNamespace(apart=apart)) == seconds

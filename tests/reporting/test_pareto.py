@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from modelsel.reporting import page
-from modelsel.reporting.sections import pareto, strips
+from modelsel.reporting.sections import pareto, slices, strips
 from modelsel.reporting.sections.view import View
 
 
@@ -38,18 +38,20 @@ def test_a_figure_per_unit_and_one_of_times(recorded, finished, monkeypatch: pyt
 
 def test_marks_stand_within_the_axes(recorded, finished) -> None:
     view = View(recorded(finished))
-    sizes = [float(place) for place in range(len(view.ranked))]
-    svg = pareto._figure(view, view.ranked, sizes, "leaves", "leaves")["svg"]
-    paths = re.findall(r'<path class="mark[^"]*" d="([^"]*)"', svg)
-    marks = [(float(x), float(y)) for path in paths for x, y in re.findall(r"M([\d.]+) ([\d.]+)", path)]
-    assert len(marks) == len(sizes)
-    assert all(pareto.LEFT < x < pareto.WIDTH - pareto.RIGHT and pareto.TOP < y < pareto.BOTTOM for x, y in marks)
+    sizes = [float(place + 1) for place in range(len(view.ranked))]
+    svg = pareto._figure(view, view.ranked, sizes, "leaves", "leaves", few=True)["svg"]
+    assert f"{view.ranked[0].label}, 1 ms" in svg  # the best and the quickest is on the front
+    for drawn, room in ((svg, pareto), (slices._so_far(view), slices)):
+        paths = re.findall(r'<path class="mark[^"]*" d="([^"]*)"', drawn)
+        marks = [(float(x), float(y)) for path in paths for x, y in re.findall(r"M([\d.]+) ([\d.]+)", path)]
+        assert len(marks) == len(sizes)
+        assert all(room.LEFT < x < room.WIDTH - room.RIGHT and room.TOP < y < room.BOTTOM for x, y in marks)
 
 
 def test_the_winners_strip_alone_has_its_name_in_bold(recorded, finished) -> None:
     view = View(recorded(finished))
     bold = re.findall(r'class="name strong"[^>]*>([^<]*)', strips.section(view)["svg"])
-    assert bold == [view.called(view.winner.id)]
+    assert bold == [view.name_of(view.winner.id)]
 
 
 def test_they_stand_below_the_leaderboard(recorded, finished) -> None:

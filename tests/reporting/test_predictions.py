@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
-from modelsel.reporting.sections.predictions import area_words, confusion, roc
+from modelsel.reporting.sections.predictions import _cells, area_words, confusion, roc
 from modelsel.statistics.reliability import reliability
 
 
@@ -49,3 +49,10 @@ def test_the_interval_beside_an_area_is_delongs_and_needs_two_rows_of_each_class
     half = 1.959964 * (2 / 81) ** 0.5
     assert area_words(8 / 9, positive, scores) == f"area 0.889 [{8 / 9 - half:.3f}, 1.000]"
     assert area_words(1.0, positive[:3], scores[:3]) == "area 1.000"
+
+
+def test_a_class_without_rows_has_no_recall():
+    """Three of four, and none of none."""
+    first, second = _cells(np.array([[3, 1], [0, 0]]), ["no", "yes"])
+    assert (first["recall"], second["recall"]) == ("75 %", "–")
+    assert [cell["share"] for cell in first["cells"] + second["cells"]] == [0.75, 0.25, 0.0, 0.0]

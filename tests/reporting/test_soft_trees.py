@@ -138,3 +138,9 @@ def test_the_published_rows_are_whole() -> None:
         assert len(row.best) == len(row.smallest) == 10
         assert max(row.smallest) < min(row.best)
         assert row.cart.splits[0] == 3
+
+
+def test_the_widest_softening_that_changes_nothing_hurts_nothing() -> None:
+    area = CART.area.copy()
+    area[:, METHODS.index("DR(0)")] = area[:, METHODS.index("hard")]
+    assert verdicts(cart=replace(CART, area=area))[2] == NO

@@ -21,7 +21,7 @@ def study(folder, some, measure=WRONG, pool=ALONE, task=None, folds=3, repeats=1
 def answer(results):
     """A digest of everything that a person could see of the results."""
     board = results.board
-    assessed = results.assessed(range(len(board.ids)))
+    assessed = results.out_of_fold(range(len(board.ids)))
     matrix = results.losses.matrix
     return identity(
         board.ids, list(results.status), list(results.reasons), str(board.folds.tolist()), str(board.mean.tolist()),

@@ -77,7 +77,7 @@ def test_every_measured_column_reaches_the_score_matrix_and_the_means(tmp_path, 
 def test_what_is_read_back_from_a_journal_has_every_column(tmp_path):
     found = result()
     with Journal(tmp_path) as journal:
-        for each in (found, found.scored(Wrong(), TASK.target[FOLD.assessment], None, 2)):
+        for each in (found, found.with_scores(Wrong(), TASK.target[FOLD.assessment], None, 2)):
             same(journal.load(journal.own.append(*each.encode())), each)
 
 
@@ -131,7 +131,7 @@ def test_candidates_are_found_by_their_ids_whatever_the_order():
 
 def test_a_score_that_is_not_finite_is_a_status_with_a_reason():
     one_class, found = np.zeros(len(FOLD.assessment), np.int32), result()
-    said = found.scored(Agreement(), one_class, None, 2)
+    said = found.with_scores(Agreement(), one_class, None, 2)
     assert (found.status[:5] == OK).all(), "the record keeps what the candidate said"
     assert (said.status[:5] == CODE["invalid_score"]).all()
     assert said.reasons[0] == "the measure is not defined on this fold"
@@ -142,15 +142,15 @@ def test_a_score_that_is_not_finite_is_a_status_with_a_reason():
 def test_scores_are_those_of_the_measure():
     truth = TASK.target[FOLD.assessment]
     found = result()
-    wrong = found.scored(Wrong(), truth, None, 2)
+    wrong = found.with_scores(Wrong(), truth, None, 2)
     np.testing.assert_allclose(wrong.score[:5], np.mean(found.predicted[:5] != truth, axis=1))
-    other = found.scored(Quadratic(), truth, None, 2)
+    other = found.with_scores(Quadratic(), truth, None, 2)
     np.testing.assert_allclose(other.score[:5], Quadratic().score(truth, found.outputs(np.arange(5)), None, 2))
     assert np.isnan(other.score[5:]).all()
 
 
 def test_who_left_nothing_but_a_reason_has_every_column():
-    found = CellResult.failed(SOME, "crashed", "it killed its worker twice", rows=20)
+    found = CellResult.of_failure(SOME, "crashed", "it killed its worker twice", rows=20)
     matrix = ScoreMatrix(len(SOME), 3)
     matrix.add(1, np.arange(len(SOME)), found)
     assert matrix.hopeless(1)

@@ -108,7 +108,7 @@ def test_repeats_do_not_make_fold_errors_smaller():
 def test_out_of_fold_predictions_are_those_of_the_first_repeat(tmp_path):
     task = doubles.task()
     results = study(tmp_path, SOME, measure=Quadratic(), task=task, repeats=2)
-    assessed = results.assessed([7, 2])
+    assessed = results.out_of_fold([7, 2])
     assert assessed.ids == (SOME[7].id, SOME[2].id)
     for fold in doubles.folds(task, 3).folds:
         threshold = task.values[fold.analysis, 0].mean() + SOME[2].learner.cut
@@ -153,7 +153,7 @@ def test_in_very_large_spaces_rows_are_kept_for_the_best_and_scores_for_all(tmp_
     assert large.losses.ids == tuple(whole.board.ids[position] for position in best)
     np.testing.assert_array_equal(large.losses.matrix, whole.losses.matrix[:, best])
     np.testing.assert_array_equal(large.board.se[best], whole.board.se[best])
-    np.testing.assert_array_equal(large.assessed(range(10)).predicted, whole.assessed(range(10)).predicted)
+    np.testing.assert_array_equal(large.out_of_fold(range(10)).predicted, whole.out_of_fold(range(10)).predicted)
     again = study(tmp_path, SOME, name="again", older=[tmp_path / "large"])
     assert again.computed == 0
     assert answer(again) == answer(large)

@@ -10,7 +10,17 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as st_numpy
 
 from modelsel.core.errors import StoreError
-from modelsel.runner.journal import STARTED, CorruptRecord, RecordHeader, RecordLocation, Segment, begun, encode, read, scan
+from modelsel.runner.journal import (
+    STARTED,
+    CorruptRecord,
+    RecordHeader,
+    RecordLocation,
+    Segment,
+    encode,
+    read,
+    scan,
+    start_times,
+)
 
 ARRAYS = {"x": np.arange(7, dtype=np.uint8), "y": np.eye(3), "empty": np.zeros((0, 4))}
 
@@ -129,4 +139,4 @@ def test_of_a_job_that_two_workers_began_the_newest_mark_counts(tmp_path):
         segment = Segment(tmp_path)
         segment.append({"kind": STARTED, "job": "a", "at": at}, {})
         segment.close()
-    assert begun(tmp_path) == {"a": 7.0}
+    assert start_times(tmp_path) == {"a": 7.0}

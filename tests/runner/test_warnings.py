@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import modelsel
-from modelsel.runner.evaluation.heard import heard
+from modelsel.runner.evaluation.heard import collect_warnings
 
 ASKED = ("dataset=iris", "split=none", "tracking=off", "scheme.folds=3")
 
@@ -18,7 +18,7 @@ def test_a_thread_hears_its_own_warnings_and_the_filters_come_back() -> None:
     found: dict[str, list[str]] = {}
 
     def fit(name: str) -> None:
-        with heard() as said:
+        with collect_warnings() as said:
             start.wait()
             for _ in range(3):
                 warnings.warn(name, stacklevel=1)
@@ -38,7 +38,7 @@ def test_a_thread_hears_its_own_warnings_and_the_filters_come_back() -> None:
 def test_an_error_by_a_persons_filter_stays_one() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with heard() as said, pytest.raises(UserWarning, match="loud"):
+        with collect_warnings() as said, pytest.raises(UserWarning, match="loud"):
             warnings.warn("loud", stacklevel=1)
     assert said == []
 

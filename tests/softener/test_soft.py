@@ -6,7 +6,7 @@ import pytest
 from modelsel.learner.trees.leaf import frequencies
 from modelsel.tree import softening
 from modelsel.tree.routing import route
-from modelsel.tree.softening import Widths, layout, met, ramps, said, soft_route, walk
+from modelsel.tree.softening import Widths, layout, met, ramps, soft_classes, soft_route, walk
 
 POLICIES = [
     ("node_mode", "multiway"),
@@ -88,7 +88,7 @@ def test_the_class_of_a_row_in_several_leaves_is_that_of_largest_mean_score(tabl
     cut = grown(task)
     widths = Widths(np.full(len(cut.tree), 0.6), np.full(len(cut.tree), 0.6))
     routed = soft_route(cut.tree, widths, task, np.arange(len(task)))
-    classes, scores = said(cut, routed), routed.per_row(frequencies(cut.counts))
+    classes, scores = soft_classes(cut, routed), routed.per_row(frequencies(cut.counts))
     fragments = np.bincount(routed.owner)
     assert (fragments > 1).any()
     assert (classes[fragments > 1] == scores.argmax(axis=1)[fragments > 1]).all()

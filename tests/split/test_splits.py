@@ -67,6 +67,15 @@ def test_groups_are_on_one_side_and_the_future_is_sealed() -> None:
     assert task.times[parts.development].max() < task.times[parts.test].min()
 
 
+def test_where_units_are_cut_by_some_moments_the_nearest_that_cuts_none_divides() -> None:
+    """Units 0 … 3 last from 0 to 2, 3 to 4, 5 to 8 and 9 to 9: only 2, 4 and 8 cut none, and 5 is asked for."""
+    times = np.array([0.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0])
+    units = np.array([0, 0, 1, 1, 2, 2, 2, 2, 3])
+    task = replace(task_for("time", 9), times=times, groups=units, units=units, target=np.arange(9, dtype=np.int32) % 2)
+    assert partition("time", task, test=0.4).test.tolist() == [4, 5, 6, 7, 8]
+    assert partition("time", task, test=0.2).test.tolist() == [8]
+
+
 @pytest.mark.parametrize("name", ["group", "time", "predefined"])
 def test_a_column_that_is_needed_is_asked_for(name: str) -> None:
     assert "dataset." in "".join(make("split", **SPECS[name]).problems(task_for("random")))

@@ -1,11 +1,13 @@
 """Small tables with numbers as targets: every kind of feature, missing values, weights, targets with ties and without."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from modelsel.core.types import Feature, Floats, NumberTask
+from modelsel.core.types import Booleans, Feature, Floats, Integers, NumberTask
 from modelsel.tree.growing.growth import GrowthParams
+from modelsel.tree.structure.node import EQUALITY, LEAF, DecisionTree
 
 
 def number_task(X: Floats, y: Floats, weights: Floats | None = None, features: tuple[Feature, ...] | None = None) -> NumberTask:
@@ -67,3 +69,22 @@ def friedman(n: int, seed: int = 34) -> tuple[Floats, Floats]:
     X = np.round(rng.random((n, 5)), 3)
     y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3] + 5 * X[:, 4]
     return X, np.round(y + rng.standard_normal(n), 2)
+
+
+def rows_of_nodes(tree: DecisionTree, X: Floats) -> Iterator[tuple[int, Integers]]:
+    """Each node of a tree of two branches with the rows that come by, found by its tests."""
+    here = {0: np.arange(len(X))}
+    for node in range(len(tree)):
+        rows = here[node]
+        yield node, rows
+        if tree.test[node] != LEAF:
+            first = first_branch(tree, node, X[rows, tree.feature[node]])
+            one, other = tree.children(node).tolist()
+            here[one], here[other] = rows[first], rows[~first]
+
+
+def first_branch(tree: DecisionTree, node: int, column: Floats) -> Booleans:
+    """Which values the first branch takes, none being missing."""
+    if node in tree.subset:
+        return tree.subset[node][column.astype(int)]
+    return column == tree.threshold[node] if tree.test[node] == EQUALITY else column <= tree.threshold[node]

@@ -14,9 +14,10 @@ from modelsel.core.types import ClassTask, Feature, NumberTask, positions
 from modelsel.learner.tree import Tree
 from modelsel.reporting.experiments.gains import _unshown
 from modelsel.tree.growing.grow_numbers import grow_numbers
-from modelsel.tree.growing.growth import GrowthParams
-from modelsel.tree.structure.node import LEAF, THRESHOLD
-from tests.tree.number_tables import number_task
+from modelsel.tree.growing.growth import SQUARED_ERROR, GrowthParams
+from modelsel.tree.structure.node import LEAF
+from tests.tree.number_tables import drawn, first_branch, number_task, rows_of_nodes
+from tests.tree.test_number_trees import assert_same, in_numpy
 
 FEATURES = (Feature("a", "numeric"), Feature("b", "numeric"), Feature("c", "nominal", ("x", "y", "z")))
 VALUES = np.arange(-0.5, 6.0, 0.5)
@@ -89,19 +90,17 @@ def test_every_test_is_the_best_of_those_that_keep_to_the_directions() -> None:
         y = (X[:, 0] - X[:, 1] + 3 * rng.normal(size=n)).round(2)
         task, signs = number_task(X, y, None, FEATURES), (1, -1, 0)
         tree = grow_numbers(task, positions(task), GrowthParams(nominal="equality", min_split=2.0), signs=signs)
-        here, bounds = {0: np.arange(n)}, {0: (-np.inf, np.inf)}
-        for node in range(len(tree)):
-            rows, (low, high) = here[node], bounds[node]
+        bounds = {0: (-np.inf, np.inf)}
+        for node, rows in rows_of_nodes(tree, X):
+            low, high = bounds[node]
             best, free = _best(X[rows], y[rows], signs, low, high)
             if tree.test[node] == LEAF:
                 assert best is None or len(set(y[rows].tolist())) == 1
                 continue
             assert tree.goodness[node] == pytest.approx(best / len(rows), abs=1e-9), (seed, node)
             held += free > best + 1e-9
-            column, at = X[rows, tree.feature[node]], tree.threshold[node]
-            first = column <= at if tree.test[node] == THRESHOLD else column == at
+            first = first_branch(tree, node, X[rows, tree.feature[node]])
             one, other = tree.children(node).tolist()
-            here[one], here[other] = rows[first], rows[~first]
             sign, left, right = signs[tree.feature[node]], y[rows[first]].mean(), y[rows[~first]].mean()
             middle = (left + right) / 2
             bounds[one], bounds[other] = ((low, high),) * 2
@@ -109,6 +108,16 @@ def test_every_test_is_the_best_of_those_that_keep_to_the_directions() -> None:
                 pair = (low, min(high, middle)), (max(low, middle), high)
                 bounds[one], bounds[other] = pair[::sign]
     assert held > 50
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_kernel_and_its_twin_grow_the_same_tree_whatever_the_weights_gaps_and_levels(seed: int, monkeypatch) -> None:
+    found = drawn(seed)
+    growth = replace(found.growth, missing=("node_mode", "branch", "fractional")[seed % 3])
+    more = SQUARED_ERROR, ((1, 0, -1, 0), (-1, 0, 0, 0), (0, 0, 1, 0))[seed // 3 % 3]
+    assert_same(
+        grow_numbers(found.task, positions(found.task), growth, *more), in_numpy(monkeypatch, found.task, growth, *more), False
+    )
 
 
 def _best(X: np.ndarray, y: np.ndarray, signs: tuple[int, ...], low: float, high: float) -> tuple[float | None, float]:

@@ -8,14 +8,14 @@ import pytest
 from sklearn.datasets import load_diabetes
 from sklearn.tree import DecisionTreeRegressor
 
-from modelsel.core.types import Feature, positions
+from modelsel.core.types import Feature, NumberTask, positions
 from modelsel.tree.growing import grow_numbers as growing
 from modelsel.tree.growing.grow_numbers import grow_numbers
 from modelsel.tree.growing.growth import GrowthParams
 from modelsel.tree.growing.whole_target import WeightedWholes, WholeTarget
 from modelsel.tree.routing import route
 from modelsel.tree.structure.node import LEAF, DecisionTree
-from tests.tree.number_tables import drawn, friedman, number_task
+from tests.tree.number_tables import drawn, friedman, number_task, rows_of_nodes
 
 SAME = ("parent", "test", "feature", "threshold", "counts", "goodness", "missing_to")
 
@@ -30,10 +30,10 @@ def assert_same(one: DecisionTree, other: DecisionTree, exactly: bool = True) ->
     np.testing.assert_allclose(one.numbers.squares, other.numbers.squares, rtol=0.0 if exactly else 1e-10)
 
 
-def in_numpy(monkeypatch: pytest.MonkeyPatch, task, growth) -> DecisionTree:
+def in_numpy(monkeypatch: pytest.MonkeyPatch, task, growth, *more: object) -> DecisionTree:
     with monkeypatch.context() as patched:
         patched.setattr(growing, "load", lambda name: None)
-        return grow_numbers(task, positions(task), growth)
+        return grow_numbers(task, positions(task), growth, *more)
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -128,9 +128,7 @@ def test_every_test_is_the_best_of_all_on_fifty_small_tables(block: int) -> None
         features = (Feature("a", "numeric"), Feature("b", "nominal", tuple("abcd")))
         task = number_task(X, y, None, features)
         tree = grow_numbers(task, positions(task), GrowthParams(nominal="subset", min_leaf=float(least), min_split=2.0))
-        here = {0: np.arange(n)}
-        for node in range(len(tree)):
-            rows = here[node]
+        for node, rows in rows_of_nodes(tree, X):
             exact = [Fraction(float(one)) for one in y[rows]]
             assert tree.numbers.mean[node] == pytest.approx(float(sum(exact) / len(exact)), abs=1e-15)
             assert tree.numbers.squares[node] == pytest.approx(float(sum_of_squares(exact)), abs=1e-12)
@@ -139,19 +137,12 @@ def test_every_test_is_the_best_of_all_on_fifty_small_tables(block: int) -> None
                 assert sum_of_squares(exact) == 0 or best is None
                 continue
             assert tree.goodness[node] == pytest.approx(float(best) / len(rows), rel=1e-12, abs=1e-15)
-            first = route_first(tree, node, X[rows])
-            one, other = tree.children(node).tolist()
-            here[one], here[other] = rows[first], rows[~first]
 
 
-@pytest.mark.parametrize("compiled", [True, False])
-@pytest.mark.parametrize("missing", ["surrogate", "fractional"])
-def test_where_values_are_missing_the_rows_that_have_one_say_what_a_test_saves(
-    missing: str, compiled: bool, monkeypatch
-) -> None:
-    """The first test of 120 small tables against all tests in exact fractions: features differ in the rows that they know."""
-    if not compiled:
-        monkeypatch.setenv("MODELSEL_KERNELS", "off")
+@pytest.fixture(scope="module")
+def gaps() -> list[tuple[NumberTask, float]]:
+    """120 small tables whose features differ in the rows that they know, and the best of all first tests in exact fractions."""
+    found = []
     for seed in range(120):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(5, 40))
@@ -159,16 +150,22 @@ def test_where_values_are_missing_the_rows_that_have_one_say_what_a_test_saves(
         X[rng.random(X.shape) < 0.3] = np.nan
         y = rng.integers(0, 4, n) * (1.0, 0.25, 1000.0)[seed % 3]
         features = (Feature("a", "numeric"), Feature("b", "nominal", tuple("abcd")), Feature("c", "numeric"))
-        task = number_task(X, y, None, features)
-        tree = grow_numbers(task, positions(task), GrowthParams(missing=missing, nominal="subset", min_leaf=2.0, min_split=2.0))
         best = best_of_all(X, [Fraction(float(one)) for one in y], 2)
+        found.append((number_task(X, y, None, features), float("nan") if best is None else float(best) / n))
+    return found
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("missing", ["surrogate", "fractional"])
+def test_where_values_are_missing_the_rows_that_have_one_say_what_a_test_saves(
+    missing: str, compiled: bool, monkeypatch: pytest.MonkeyPatch, gaps: list[tuple[NumberTask, float]]
+) -> None:
+    if not compiled:
+        monkeypatch.setenv("MODELSEL_KERNELS", "off")
+    for seed, (task, best) in enumerate(gaps):
+        tree = grow_numbers(task, positions(task), GrowthParams(missing=missing, nominal="subset", min_leaf=2.0, min_split=2.0))
         if tree.test[0] != LEAF:
-            assert tree.goodness[0] == pytest.approx(float(best) / n, rel=1e-9, abs=1e-12), seed
-
-
-def route_first(tree: DecisionTree, node: int, X: np.ndarray) -> np.ndarray:
-    column = X[:, tree.feature[node]]
-    return tree.subset[node][column.astype(int)] if node in tree.subset else column <= tree.threshold[node]
+            assert tree.goodness[0] == pytest.approx(best, rel=1e-9, abs=1e-12), seed
 
 
 def sklearn_and_ours(X: np.ndarray, y: np.ndarray, new: np.ndarray, **limits: int) -> tuple[np.ndarray, np.ndarray]:

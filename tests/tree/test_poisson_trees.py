@@ -9,13 +9,12 @@ from sklearn.tree import DecisionTreeRegressor
 
 from modelsel.config.build import learner as build
 from modelsel.core.types import Feature, positions
-from modelsel.tree.growing import grow_numbers as growing
 from modelsel.tree.growing.grow_numbers import grow_numbers
 from modelsel.tree.growing.growth import POISSON_DEVIANCE, GrowthParams
 from modelsel.tree.routing import route
 from modelsel.tree.structure.node import LEAF
-from tests.tree.number_tables import drawn, number_task
-from tests.tree.test_number_trees import route_first
+from tests.tree.number_tables import drawn, number_task, rows_of_nodes
+from tests.tree.test_number_trees import in_numpy
 
 TABLES = 50  # to a block
 
@@ -52,17 +51,12 @@ def test_every_test_is_the_best_of_all_on_fifty_small_tables(block: int) -> None
             y = rng.gamma(1.0, 3.0, n)  # no decimals: whole numbers of a power of two
         task = number_task(X, y, None, features)
         tree = grow_numbers(task, positions(task), GrowthParams(nominal="subset", min_split=2.0), loss=POISSON_DEVIANCE)
-        here = {0: np.arange(n)}
-        for node in range(len(tree)):
-            rows = here[node]
+        for node, rows in rows_of_nodes(tree, X):
             best = best_of_all(X[rows], y[rows], 1)
             if tree.test[node] == LEAF:
                 assert len(set(y[rows].tolist())) == 1 or best is None
                 continue
             assert tree.goodness[node] == pytest.approx(best / len(rows), rel=1e-6, abs=1e-9), (seed, node)
-            first = route_first(tree, node, X[rows])
-            one, other = tree.children(node).tolist()
-            here[one], here[other] = rows[first], rows[~first]
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -70,8 +64,7 @@ def test_the_kernel_and_its_twin_agree_whatever_the_weights_gaps_and_levels(seed
     table = drawn(seed)
     table = replace(table, y=np.abs(table.y))
     ours = grow_numbers(table.task, positions(table.task), table.growth, loss=POISSON_DEVIANCE)
-    monkeypatch.setattr(growing, "load", lambda name: None)
-    twin = grow_numbers(table.task, positions(table.task), table.growth, loss=POISSON_DEVIANCE)
+    twin = in_numpy(monkeypatch, table.task, table.growth, POISSON_DEVIANCE)
     assert np.array_equal(ours.parent, twin.parent)
     assert np.array_equal(ours.feature, twin.feature)
     assert np.array_equal(ours.threshold, twin.threshold, equal_nan=True)

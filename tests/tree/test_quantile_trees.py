@@ -10,13 +10,12 @@ from modelsel.config.build import learner as build
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.types import Feature, positions
 from modelsel.kernels.losses import PINBALL
-from modelsel.tree.growing import grow_numbers as growing
 from modelsel.tree.growing.grow_numbers import grow_numbers
 from modelsel.tree.growing.growth import ABSOLUTE_ERROR, GrowthParams, NumberLoss
 from modelsel.tree.routing import route
 from modelsel.tree.structure.node import LEAF
-from tests.tree.number_tables import drawn, number_task
-from tests.tree.test_number_trees import assert_same, route_first
+from tests.tree.number_tables import drawn, number_task, rows_of_nodes
+from tests.tree.test_number_trees import assert_same, in_numpy
 
 TABLES = 50  # to a block
 LOSSES = (ABSOLUTE_ERROR, NumberLoss(PINBALL, 0.9), NumberLoss(PINBALL, 0.13))
@@ -56,17 +55,12 @@ def test_every_test_is_the_best_of_all_on_fifty_small_tables(block: int) -> None
         y = rng.standard_t(2.0, n) if seed % 2 else rng.integers(0, 9, n) / 4
         loss, task = LOSSES[seed % 3], number_task(X, y, None, features)
         tree = grow_numbers(task, positions(task), GrowthParams(nominal="subset", min_leaf=float(least), min_split=2.0), loss)
-        here = {0: np.arange(n)}
-        for node in range(len(tree)):
-            rows = here[node]
+        for node, rows in rows_of_nodes(tree, X):
             best = best_of_all(X[rows], y[rows], loss, least)
             if tree.test[node] == LEAF:
                 assert len(set(y[rows].tolist())) == 1 or best is None
                 continue
             assert tree.goodness[node] == pytest.approx(best / len(rows), rel=1e-9, abs=1e-9), (seed, node)
-            first = route_first(tree, node, X[rows])
-            one, other = tree.children(node).tolist()
-            here[one], here[other] = rows[first], rows[~first]
 
 
 def undivided(seed: int):
@@ -80,8 +74,7 @@ def undivided(seed: int):
 def test_the_kernel_and_its_twin_agree_to_the_last_bit_whatever_the_weights_gaps_and_levels(seed: int, monkeypatch) -> None:
     table, loss = undivided(seed), LOSSES[seed // 3 % 3]
     ours = grow_numbers(table.task, positions(table.task), table.growth, loss)
-    monkeypatch.setattr(growing, "load", lambda name: None)
-    assert_same(ours, grow_numbers(table.task, positions(table.task), table.growth, loss), exactly=False)
+    assert_same(ours, in_numpy(monkeypatch, table.task, table.growth, loss), exactly=False)
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -116,10 +109,7 @@ def test_rows_beyond_one_word_of_bits_are_found_again(monkeypatch) -> None:
     X = np.column_stack([np.abs(y) + rng.normal(size=9000), rng.integers(0, 50, 9000)]).round(1)
     task, growth = number_task(X, y), GrowthParams(min_leaf=3.0, min_split=2.0, max_depth=2)
     for loss in LOSSES:
-        ours = grow_numbers(task, positions(task), growth, loss)
-        with monkeypatch.context() as patched:
-            patched.setattr(growing, "load", lambda name: None)
-            assert_same(ours, grow_numbers(task, positions(task), growth, loss), exactly=False)
+        assert_same(grow_numbers(task, positions(task), growth, loss), in_numpy(monkeypatch, task, growth, loss), exactly=False)
 
 
 @pytest.mark.parametrize("limits", [{"max_depth": 4}, {"max_depth": 8, "min_samples_leaf": 10}, {"min_samples_leaf": 5}])

@@ -218,11 +218,11 @@ def _ends(folder: RunFolder, table: Table, interval: float | None) -> dict[str, 
     if interval is None:
         return {}
     from modelsel.explanation.prediction_intervals import intervals_of, words
-    from modelsel.explanation.prediction_sets import kept_folds
+    from modelsel.explanation.prediction_sets import is_nested, kept_folds
 
     kept = kept_folds(folder)
     low, high = intervals_of(kept, table, interval)
-    Lines(sys.stderr).say(words(kept, interval))
+    Lines(sys.stderr).say(words(kept, interval, is_nested(folder)))
     return {"low": low.tolist(), "high": high.tolist()}
 
 
@@ -249,11 +249,11 @@ def at_threshold(found: Predictions, threshold: float) -> Predictions:
 
 def prediction_sets(folder: RunFolder, table: Table, share: float) -> list[str]:
     """The prediction set of each row: its classes, joined by a bar; what they promise is said on stderr."""
-    from modelsel.explanation.prediction_sets import kept_folds, promise, sets_of
+    from modelsel.explanation.prediction_sets import is_nested, kept_folds, promise, sets_of
 
     kept = kept_folds(folder)
     inside = sets_of(kept, table, share)
-    Lines(sys.stderr).say(promise(kept, share))
+    Lines(sys.stderr).say(promise(kept, share, is_nested(folder)))
     return ["|".join(name for name, held in zip(kept[0][0].classes, row) if held) for row in inside.tolist()]
 
 

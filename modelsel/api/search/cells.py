@@ -42,7 +42,7 @@ class CandidateScores:
         default_factory=dict
     )  # scores on the rows that were fitted on, where they were wanted
 
-    def filled(self, value: float, chooses: Any, each: Mapping[str, Any]) -> "CandidateScores":
+    def fill_failed(self, value: float, chooses: Any, each: Mapping[str, Any]) -> "CandidateScores":
         """The same with a score in the place of those of fits that failed, so that their candidates take part."""
         own = (value - chooses.offset) / chooses.sign
         folds = np.where(np.isnan(self.board.folds), own, self.board.folds)
@@ -52,7 +52,7 @@ class CandidateScores:
         others = {name: np.where(np.isnan(one), signs.get(name, np.nan), one) for name, one in self.beside.items()}
         return replace(self, board=board, beside=others, losses=None)
 
-    def corrected(self, rule: BaseRule, winner: int, sign: float, offset: float) -> tuple[float, float, float] | None:
+    def corrected_score(self, rule: BaseRule, winner: int, sign: float, offset: float) -> tuple[float, float, float] | None:
         """The winner's score without the optimism of the choice, and its interval (BBC-CV)."""
         if self.losses is None or len(getattr(rule, "bounds", ())) > 0:
             return None
@@ -146,7 +146,7 @@ def _compute_and_score(work: RunContext, job: CellJob, training: Training | None
     with keeping() as fits:
         result = work.evaluate(job)
         judged = _judging_study(work, job, result, fits)
-        scored = judged.scored(job.cell.fold, result)
+        scored = judged.with_scores(job.cell.fold, result)
         trained = {} if training is None else _training_scores(work, job, result, training, fits)
     return job, result, scored, trained
 

@@ -237,7 +237,7 @@ class AskedAlone:
 
     def __call__(self, estimator: object, X: object, y: object, weights: object = None) -> float:
         """The score: higher is better."""
-        return self.asked.called(estimator, X, y, {} if weights is None else {"sample_weight": weights})
+        return self.asked.call_scorer(estimator, X, y, {} if weights is None else {"sample_weight": weights})
 
 
 def _takes_weights(scorer: Any) -> bool:
@@ -331,13 +331,13 @@ class Asked(BaseMeasure):
             elif isinstance(said, AnsweredRegressor):
                 said.that_said(X, outputs.predicted[place])
             try:
-                found.append(self.called(said, X, y, extra))
+                found.append(self.call_scorer(said, X, y, extra))
             except Exception as error:
                 error.add_note(f"while {self.scorer} scored {candidate.entry} on fold {fold.index}")
                 raise
         return np.array(found, np.float64)
 
-    def called(self, estimator: object, X: object, y: object, extra: Mapping[str, object]) -> float:
+    def call_scorer(self, estimator: object, X: object, y: object, extra: Mapping[str, object]) -> float:
         """Score a fitted estimator; ValueError for an answer that is no number."""
         found = self.scorer(estimator, X, y, **extra)
         if isinstance(found, np.generic | np.ndarray) and found.size == 1:

@@ -581,7 +581,9 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             f"these parameters will be set to {self.error_score}; error_score='raise' raises instead.\n\n"
             f"{failed.sum()} fits failed with the following error:\n{reason}", FitFailedWarning, stacklevel=3,
         )  # fmt: skip
-        return found if np.isnan(self.error_score) else found.filled(float(self.error_score), scorings.chooses, scorings.each)
+        return (
+            found if np.isnan(self.error_score) else found.fill_failed(float(self.error_score), scorings.chooses, scorings.each)
+        )
 
     def _tell(self, found: CandidateScores, scorings: Scorings, candidates: Sequence[Candidate]) -> None:
         """Set `cv_results_` and what the scores were."""
@@ -612,7 +614,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         name = scorings.name or "score"
         self.best_score_ = float(self.cv_results_[f"mean_test_{name}"][self.best_index_])
         self.best_params_ = self.cv_results_["params"][self.best_index_]
-        self.corrected_score_ = found.corrected(rule, self.best_index_, scorings.chooses.sign, scorings.chooses.offset)
+        self.corrected_score_ = found.corrected_score(rule, self.best_index_, scorings.chooses.sign, scorings.chooses.offset)
 
     def _refit(self, candidate: Candidate, task: Task) -> None:
         """Fit the winner on all rows that have weight, and time it."""

@@ -224,7 +224,7 @@ class Tools:
     def _asker(self, context: Context) -> Asker:
         headers = context.headers
         token = bearer(headers.get("authorization")) if headers is not None else os.environ.get(TOKEN)
-        return self._service.known(token, "mcp")
+        return self._service.asker_of(token, "mcp")
 
 
 def agents(service: ExamService) -> MCPServer:

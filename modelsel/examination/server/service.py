@@ -73,7 +73,7 @@ class ExamService:
         rows = self.terms.rows.development + self.terms.rows.questions
         return (1 << 20) + PER_ROW * rows * (1 + len(self.terms.classes))
 
-    def known(self, token: str | None, where: str = "") -> Asker:
+    def asker_of(self, token: str | None, where: str = "") -> Asker:
         """The asker of a token. Raises UnknownTokenError, and TooOftenError where somebody tries many."""
         asker = self.askers.of(token)
         if asker is None:

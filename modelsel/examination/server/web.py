@@ -48,11 +48,11 @@ def routes(service: ExamService) -> list[Route]:
         return HTMLResponse(await run_in_threadpool(page, service, str(request.base_url)))
 
     async def budget(request: Request) -> Response:
-        asker = service.known(bearer(request.headers.get("authorization")), _where(request))
+        asker = service.asker_of(bearer(request.headers.get("authorization")), _where(request))
         return JSONResponse(asdict(await run_in_threadpool(service.budget, asker)))
 
     async def answers(request: Request) -> Response:
-        asker = service.known(bearer(request.headers.get("authorization")), _where(request))
+        asker = service.asker_of(bearer(request.headers.get("authorization")), _where(request))
         data = await _body(request, service.largest)
         return JSONResponse(asdict(await in_turn(partial(service.answer, asker, data, _forecast(request)))))
 

@@ -108,7 +108,7 @@ def close_unguarded(
 
 def tell_unremembered(session: LedgerSession, study: str) -> list[Finding]:
     """Say in `modelsel.lock` that nothing was kept of a study."""
-    return AnchorSet(session.anchors, "").unremembered(study, origin()["at"])  # no key is made for it
+    return AnchorSet(session.anchors, "").note_unremembered(study, origin()["at"])  # no key is made for it
 
 
 def witness_unguarded(session: LedgerSession, subject: RowFingerprints) -> list[Finding]:

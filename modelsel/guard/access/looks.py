@@ -73,7 +73,7 @@ def elsewhere_now(session: LedgerSession, elsewhere: OtherLedgers, home: Sequenc
     return replace(
         elsewhere,
         entries=(*History.of(home).entries, *entries),
-        load=session.stored,
+        load=session.row_set,
         ahead=session.ahead,
         unreached=session.shared.unreached,
         hashes=session.hashes,

@@ -93,7 +93,7 @@ def recall(session: LedgerSession, subject: RowFingerprints) -> list[Finding]:
     """Looks that anchors saw and no ledger at hand knows; they are written into this one at their highest price."""
     found: list[Finding] = []
     for testset, n in _kin(session, subject).items():
-        seen, unasked = session.witnesses.asked([testset])
+        seen, unasked = session.witnesses.ask([testset])
         found += [*unasked, *recover_looks(session.ledger, testset, n, seen, session.elsewhere())]
     return list(dict.fromkeys(found))
 

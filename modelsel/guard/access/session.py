@@ -57,18 +57,18 @@ class AnchorSet:
                 found.append(ledger_findings.anchor_unreached_not_told(anchor.name, error))
         return found
 
-    def unremembered(self, study: str, at: str) -> list[Finding]:
+    def note_unremembered(self, study: str, at: str) -> list[Finding]:
         """Write beside the runs that nothing was kept of a study."""
         found = []
         for anchor in self.anchors:
             try:
                 if isinstance(anchor, LockFile):
-                    anchor.unremembered(study, at)
+                    anchor.note_unremembered(study, at)
             except OSError as error:
                 found.append(ledger_findings.anchor_unreached_not_told(anchor.name, error))
         return found
 
-    def asked(self, testsets: Sequence[str]) -> tuple[Seen, list[Finding]]:
+    def ask(self, testsets: Sequence[str]) -> tuple[Seen, list[Finding]]:
         """Ask each anchor what it remembers of test sets; report those that cannot be asked or that name other keys."""
         seen: dict[str, Seen] = {testset: [] for testset in testsets}
         found: list[Finding] = []
@@ -180,7 +180,7 @@ class LedgerSession:
     def _opened(self, url: str) -> Ledger:
         """A ledger without what earlier versions kept of labels."""
         ledger = Ledger.open(url, self.home.replica(url), self.home.signer(), judged_of(self.home))
-        if not ledger.marked(LOOKED_THROUGH) and not losses(self.home.state(), ledger, url, ledger.entries()):
+        if not ledger.has_mark(LOOKED_THROUGH) and not losses(self.home.state(), ledger, url, ledger.entries()):
             strip(ledger)
         return ledger
 
@@ -217,7 +217,7 @@ class LedgerSession:
         """All that can be asked, this one first."""
         return tuple(dict.fromkeys((self.ledger, self.memory, *self.shared.ledgers)))
 
-    def stored(self, digest: str) -> RowSet:
+    def row_set(self, digest: str) -> RowSet:
         """A row set, from whichever ledger has it; one that was read before, from here."""
         return self._kept(digest, self._fetched)
 
@@ -265,11 +265,11 @@ class LedgerSession:
         tables = [(stated.table, stated) for stated in told if stated.table and stated.development]
         self.ahead([table for table, _ in tables])
         for table, stated in tables:
-            yield table_sketches(self.stored(table)), partial(self._rows_of, stated)
+            yield table_sketches(self.row_set(table)), partial(self._rows_of, stated)
 
     def _rows_of(self, stated: Brief) -> Hashes:
         sides = (digest for digest in (stated.rows, stated.development) if digest)
-        return np.concatenate([self.stored(digest).bound for digest in sides])
+        return np.concatenate([self.row_set(digest).bound for digest in sides])
 
     def elsewhere(self) -> list[LedgerEntry]:
         """The entries of the other ledgers at hand that are believed: a look that they know is not lost."""
@@ -289,7 +289,7 @@ class LedgerSession:
         self.remember_how_far()
         return self.witnesses.tell(facts)
 
-    def remembered(self) -> list[str]:
+    def remembered_test_sets(self) -> list[str]:
         """The test sets of our own anchors that this ledger ought to know: under its key, in no other ledger of this home."""
         return self.witnesses.testsets({id_ for url, id_ in self.home.state().get("places", {}).items() if url != self.url})
 

@@ -63,5 +63,5 @@ def keep(writing: WriteTransaction, store: str, key: IdentityKey, subject: RowFi
     if store == "digest_only":
         return None
     rows = (subject.test if side == "test" else subject.development).stored(subject.names, key)
-    rows = rows.sketched(most=0) if store == "sketch" else rows
+    rows = rows.sketch(most=0) if store == "sketch" else rows
     return writing.keep(rows.pack(), key.id, len(rows), side)

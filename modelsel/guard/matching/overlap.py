@@ -127,7 +127,7 @@ class RowSetIndex:
     hashes: HashIndex | None = None
     ahead: Callable[[Sequence[str]], None] | None = None  # reads many row sets at once, before they are asked for
 
-    def compared(self, digest: str | None, subject: RowFingerprints) -> RowSet | None:
+    def comparable_rows(self, digest: str | None, subject: RowFingerprints) -> RowSet | None:
         """A stored set that has to be compared; None where none is kept, or it certainly shares no hash."""
         if digest is None or self.hashes is None:
             return None if digest is None else self.load(digest)
@@ -163,7 +163,7 @@ def _tests(subject: RowFingerprints, memory: RowSetIndex) -> Iterable[Relation]:
 
 def _test(testset: str, stated: Brief, subject: RowFingerprints, memory: RowSetIndex) -> Relation | None:
     """Compare with one sealed set: by its rows, and by values of nearly unique columns unless those are of a design."""
-    stored = memory.compared(stated.rows, subject)
+    stored = memory.comparable_rows(stated.rows, subject)
     rows, otherwise = _by_rows(testset, "test", subject, stored), _otherwise(testset, subject, stored, memory.key)
     found = _stronger(rows, otherwise)
     if otherwise is None or found is rows or not _of_a_design(subject, stated, memory):
@@ -201,7 +201,7 @@ def _selections(subject: RowFingerprints, memory: RowSetIndex) -> Iterable[Relat
 
 
 def _selection(stated: Brief, subject: RowFingerprints, memory: RowSetIndex) -> Relation | None:
-    stored = memory.compared(stated.development, subject)
+    stored = memory.comparable_rows(stated.development, subject)
     return _by_rows(stated.testset, "selection", subject, stored, without=subject.duplicated)
 
 

@@ -60,12 +60,12 @@ def audit(
     history = _counted_once(gate.session.ledger.entries())
     mine = [gate.subject(sealing).digest] if sealing and len(sealing.sealed) else []
     wanted = mine if sealing else _touched_sets(history, study)
-    others = known if sealing or study else (*known, *gate.session.remembered())
+    others = known if sealing or study else (*known, *gate.session.remembered_test_sets())
     witnessed = Witnessed.of(gate, () if sealing else tuple(dict.fromkeys((*wanted, *others))))
     entries = gate.session.ledger.entries()  # after all that it is compared with: a look in between is no loss
     history = _counted_once(entries)
     ahead = len(wanted) <= FORESEEN
-    told = [_test_set(history, testset, gate.session.stored, ahead) for testset in wanted if sets]
+    told = [_test_set(history, testset, gate.session.row_set, ahead) for testset in wanted if sets]
     ledger, findings = _ledger(gate, entries, () if sealing else _stored_digests(entries), witnessed)
     upcoming = next_look(history, wanted[0]) if len(wanted) == 1 else None
     flags = [*findings, *of_looks(told), *of_record(history, wanted), *of_time(history), *_incomparable_looks(history, wanted)]
@@ -106,7 +106,7 @@ class Witnessed:
     @classmethod
     def of(cls, gate: Gate, asked: Sequence[str]) -> "Witnessed":
         """Ask about some test sets."""
-        seen, unasked = gate.session.witnesses.asked(asked) if asked else ([], [])
+        seen, unasked = gate.session.witnesses.ask(asked) if asked else ([], [])
         try:
             return cls(gate.session.home.state(), tuple(seen), tuple(unasked))
         except ModelselError as error:
@@ -349,7 +349,7 @@ def looks(session: LedgerSession, testset: str) -> list[StandingLook]:
     """The looks at a test set, in their order."""
     history = History.of(session.ledger.entries())
     found = history.looks_at([testset])
-    later = later_places(found, concurrent(history, testset, session.stored))
+    later = later_places(found, concurrent(history, testset, session.row_set))
     return [StandingLook(look.entry, look.status, look.end, instead) for look, instead in zip(found, later, strict=True)]
 
 

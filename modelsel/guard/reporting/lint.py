@@ -181,7 +181,7 @@ def _at(path: Path, revision: str) -> Mapping[str, Mapping[str, str]]:
     if shown.returncode:
         return {}
     try:
-        before = LockFile.parsed(shown.stdout.decode("utf-8", "replace"), f"{path} at {revision}")
+        before = LockFile.parse(shown.stdout.decode("utf-8", "replace"), f"{path} at {revision}")
     except OSError:
         return {}  # what nobody could read says of no look
     sets: Mapping[str, Mapping[str, str]] = before.get("testsets", {})

@@ -49,6 +49,7 @@ from modelsel.kernels.losses import PINBALL, SQUARED
 from modelsel.kernels.splits.split_competition import longer
 
 WEIGHT, MEAN, SQUARES = range(3)  # of a node
+LOW, HIGH, SIGN = range(3)  # of what branches are held to
 
 
 @kernel(_nrt=False)
@@ -60,7 +61,7 @@ def _splittable(moments, depth, rules, limits):
 
 @kernel(_nrt=False)
 def _search(order, slot, codes, mine, start, end, u, weight, levels, rest, size, about, rules, needed, steps, sums, sizes, keys,
-            seen, names, inside, here, below, found):  # fmt: skip
+            seen, names, inside, here, below, signs, held, found):  # fmt: skip
     """The feature of the best test (−1: none); those that are constant are not offered below.
 
     What no test at all is worth differs where the rows with a value do; where it does not, equal tests tie exactly.
@@ -71,9 +72,11 @@ def _search(order, slot, codes, mine, start, end, u, weight, levels, rest, size,
         if here[f]:
             if slot[f] < 0:
                 best_levels(codes[f], mine, u, weight, levels[f], rest, size, about, rules, needed, steps, sums, sizes, keys,
-                            seen, names, inside[f], found[f])  # fmt: skip
+                            seen, names, inside[f], held, found[f])  # fmt: skip
             else:
-                best_cut(order[slot[f], start:end], u, weight, levels[f], rest, size, about, rules, needed, steps, found[f])
+                held[SIGN] = signs[f] if len(signs) else 0.0
+                best_cut(order[slot[f], start:end], u, weight, levels[f], rest, size, about, rules, needed, steps, held,
+                         found[f])  # fmt: skip
             below[f] = found[f, CUTS] >= 0
             if found[f, CODE] >= 0 and found[f, VALUE] - best > found[f, INFORMATION] - none:
                 chosen, best, none = f, found[f, VALUE], found[f, INFORMATION]
@@ -131,16 +134,32 @@ def _open(nodes, moments, node, first, branches, depth, rules, limits, child):
     return opened, bits
 
 
+@kernel(_nrt=False)
+def _hold(moments, bounds, node, first, branches, sign):
+    """Write between which means all below each branch stays, the middle of both parting them, and hold the branches' own."""
+    for b in range(branches):
+        bounds[first + b, LOW], bounds[first + b, HIGH] = bounds[node, LOW], bounds[node, HIGH]
+    if sign != 0:
+        middle = moments[first, MEAN] / 2 + moments[first + 1, MEAN] / 2
+        lower, upper = (first, first + 1) if sign > 0 else (first + 1, first)
+        bounds[lower, HIGH], bounds[upper, LOW] = min(bounds[node, HIGH], middle), max(bounds[node, LOW], middle)
+    for b in range(first, first + branches):
+        mean = moments[b, MEAN]
+        moments[b, MEAN] = bounds[b, LOW] if mean < bounds[b, LOW] else bounds[b, HIGH] if mean > bounds[b, HIGH] else mean
+
+
 @kernel(
     types.grown(
         types.entries, types.codes, types.reals, types.fixed_wholes, types.fixed_columns, types.fixed_wholes,
-        types.fixed_wholes, types.real, types.real, types.rules, types.limits, types.mimics, types.flags,
+        types.fixed_wholes, types.real, types.real, types.rules, types.limits, types.mimics, types.fixed_wholes,
+        types.flags,
     )
 )  # fmt: skip
-def grow(order, rows, weight, slot, codes, levels, whole, steps, parts, rules, limits, mimic, stop):
+def grow(order, rows, weight, slot, codes, levels, whole, steps, parts, rules, limits, mimic, signs, stop):
     """Node records, worth of tests, weight, mean and squares of nodes, marks of levels; surrogates, agreements, sides.
 
-    No records when it was stopped. whole: q per data row; other arguments as of `grow.grow` and in `numbers`.
+    No records when it was stopped. whole: q per data row; signs: per feature 1 where the answer may only rise with it, −1 where
+    it may only fall, 0 else (none: no feature has any); other arguments as of `grow.grow` and in `numbers`.
     """
     features, nominal, widest, n = len(slot), slot < 0, 2, len(rows)
     for f in range(features):
@@ -165,6 +184,8 @@ def grow(order, rows, weight, slot, codes, levels, whole, steps, parts, rules, l
     values, line, losses = np.zeros(in_order), np.zeros(in_order, np.int64), np.zeros((4, in_order + 1))
     held, start_sums, start_sizes = np.zeros((2, in_order // 64 + 2), np.uint64), np.zeros(3, np.int64), np.zeros(3)
     place_of, ends = np.zeros(widest + 2, np.int64), np.zeros(widest + 2, np.int64)
+    bounds, between = np.zeros((64, 2)), np.zeros(3)
+    bounds[0, LOW], bounds[0, HIGH], between[LOW], between[HIGH] = -np.inf, np.inf, -np.inf, np.inf
     nodes[0, PARENT], nodes[0, END] = -1, n
     moments[0, WEIGHT], moments[0, MEAN], moments[0, SQUARES] = child_moments(
         branch, rows, weight, whole, shares, 0, steps, parts, 0
@@ -191,8 +212,10 @@ def grow(order, rows, weight, slot, codes, levels, whole, steps, parts, rules, l
                                 ends, line, held, losses, start_sums, start_sizes, found)  # fmt: skip
         else:
             about = np.nan if rules.formula == SQUARED else mean + limits.exponent * parts
+            if len(signs):
+                between[LOW], between[HIGH] = bounds[node, LOW] * parts - mean, bounds[node, HIGH] * parts - mean
             f = _search(order, slot, codes, mine, start, end, own_u, own_weight, levels, rest, total, about, rules, needed,
-                        steps, sums, sizes, keys, seen, names, inside, here, below, found)  # fmt: skip
+                        steps, sums, sizes, keys, seen, names, inside, here, below, signs, between, found)  # fmt: skip
         if f < 0:
             continue
         best_of, code, side = found[f], int(found[f, CODE]), int(found[f, SIDE])
@@ -226,6 +249,9 @@ def grow(order, rows, weight, slot, codes, levels, whole, steps, parts, rules, l
             own[WEIGHT], own[MEAN], own[SQUARES] = child_moments(
                 mine_branch, mine, own_weight, whole, shares, b, steps, parts, divided
             )
+        if len(signs):
+            bounds = longer(bounds, made)
+            _hold(moments, bounds, node, first, branches, signs[f] if test == THRESHOLD else 0)
         if rules.missing == BRANCH and not absent_here:
             side = _largest(moments, first, branches)
         record = nodes[node]

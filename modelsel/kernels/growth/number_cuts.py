@@ -5,6 +5,9 @@ best wins whatever the order of rows. Where missing values take no part, sums ar
 
 By Poisson deviance it is worth Σ_b t_b log(t_b / w_b), t_b = Σ_b u + c·w_b: `centre` c is what u was taken about, counted from
 the number 0 (NaN: squared error).
+
+`held`: between which means of u those of branches have to lie, and 1 or −1 where the second's has to be no smaller or no larger
+than the first's (−∞, ∞ and 0: anything goes).
 """
 
 import math
@@ -53,12 +56,18 @@ def clear(found):
 
 
 @kernel(_nrt=False)
-def _take(found, left, total, n_left, size, centre, needed, code, after, side):
+def _keeps(first, second, low, high, sign):
+    """Means of two branches keep to what they are held to."""
+    return min(first, second) >= low and max(first, second) <= high and sign * (second - first) >= 0.0
+
+
+@kernel(_nrt=False)
+def _take(found, left, total, n_left, size, centre, needed, code, after, side, low, high, sign):
     """Keep a test of two branches if it is admissible and better than the best so far."""
     n_right = size - n_left
     if n_left >= needed and n_right >= needed and n_left > 0.0 and n_right > 0.0:
         value = worth(left, n_left, centre) + worth(total - left, n_right, centre)
-        if value > found[VALUE]:
+        if value > found[VALUE] and _keeps(float(left) / n_left, float(total - left) / n_right, low, high, sign):
             found[VALUE], found[CODE], found[NEXT], found[SIDE] = value, code, after, side
 
 
@@ -93,7 +102,7 @@ def _sum_about(entries, end, u, weight, shift, ids, total, size, steps, fill, lo
 
 
 @kernel(_nrt=False)
-def best_cut(entries, u, weight, missing, rest, all_weight, centre, rules, needed, steps, found):
+def best_cut(entries, u, weight, missing, rest, all_weight, centre, rules, needed, steps, held, found):
     """Write the best cut of a sorted column into `found` (CODE < 0: none; CUTS < 0: the column is constant here)."""
     shift, ids, end = rules.id_bits, (np.int64(1) << rules.id_bits) - 1, len(entries)
     clear(found)
@@ -112,8 +121,10 @@ def best_cut(entries, u, weight, missing, rest, all_weight, centre, rules, neede
         total, size = rest, all_weight
     about = not either
     whole, full = total, size
+    low, high, sign = held[0], held[1], held[2]
     if about:
-        centre += mean_of(total, size, steps)
+        middle = mean_of(total, size, steps)
+        centre, low, high = centre + middle, low - middle, high - middle
         whole = _sum_about(entries, end, u, weight, shift, ids, total, size, steps, fill, lost, lost_weight)
     elif lost_weight > 0.0:
         whole, full = rest, all_weight
@@ -132,10 +143,10 @@ def best_cut(entries, u, weight, missing, rest, all_weight, centre, rules, neede
             continue
         if before >= 0:
             if either and lost_weight > 0.0:
-                _take(found, left + lost, whole, n_left + lost_weight, full, centre, needed, before, code, 0.0)
-                _take(found, left, whole, n_left, full, centre, needed, before, code, 1.0)
+                _take(found, left + lost, whole, n_left + lost_weight, full, centre, needed, before, code, 0.0, low, high, sign)
+                _take(found, left, whole, n_left, full, centre, needed, before, code, 1.0, low, high, sign)
             else:
-                _take(found, left, whole, n_left, full, centre, needed, before, code, 0.0)
+                _take(found, left, whole, n_left, full, centre, needed, before, code, 0.0, low, high, sign)
         left += own - (shift_of(total, size, own_weight, steps) if about else 0)
         n_left += own_weight
         before = code
@@ -206,7 +217,7 @@ def mode_level(sizes, seen):
 
 
 @kernel(_nrt=False)
-def _subset(sums, sizes, pieces, names, keys, total, size, centre, needed, levels, found, inside):
+def _subset(sums, sizes, pieces, names, keys, total, size, centre, needed, levels, low, high, found, inside):
     """Levels in the order of their means; the best prefix."""
     for k in range(len(pieces)):
         names[k] = pieces[k]
@@ -216,7 +227,7 @@ def _subset(sums, sizes, pieces, names, keys, total, size, centre, needed, level
     for k in range(len(pieces) - 1):
         left += sums[names[k]]
         n_left += sizes[names[k]]
-        _take(found, left, total, n_left, size, centre, needed, k, 0, 0.0)
+        _take(found, left, total, n_left, size, centre, needed, k, 0, 0.0, low, high, 0.0)
     first_branch(names[: len(pieces)], pieces, levels, found, inside)
 
 
@@ -236,10 +247,13 @@ def first_branch(names, pieces, levels, found, inside):
 
 
 @kernel(_nrt=False)
-def _multiway(sums, sizes, pieces, centre, needed, found):
+def _multiway(sums, sizes, pieces, centre, needed, low, high, found):
     """A branch per piece."""
     large, value = 0, 0.0
     for level in pieces:
+        mean = float(sums[level]) / sizes[level]
+        if mean < low or mean > high:
+            return
         large += sizes[level] >= needed
         value += worth(sums[level], sizes[level], centre)
     if large >= 2:
@@ -248,7 +262,7 @@ def _multiway(sums, sizes, pieces, centre, needed, found):
 
 @kernel(_nrt=False)
 def best_levels(codes, rows, u, weight, levels, rest, all_weight, centre, rules, needed, steps, sums, sizes, keys, seen, names,
-                inside, found):  # fmt: skip
+                inside, held, found):  # fmt: skip
     """Write the best test of a nominal feature into `found`, and the levels of its first branch into `inside`."""
     clear(found)
     present = count(codes, rows, u, weight, levels, sums, sizes, seen)
@@ -263,7 +277,7 @@ def best_levels(codes, rows, u, weight, levels, rest, all_weight, centre, rules,
         fill = mode_level(sizes, seen[:present])
         sums[fill] += lost
         sizes[fill] += lost_weight
-    total, size = np.int64(0), 0.0
+    total, size, low, high = np.int64(0), 0.0, held[0], held[1]
     for level in seen[:present]:
         total += sums[level]
         size += sizes[level]
@@ -273,23 +287,24 @@ def best_levels(codes, rows, u, weight, levels, rest, all_weight, centre, rules,
             sums[level] -= shift_of(total, size, sizes[level], steps)
             whole += sums[level]
         total = whole
-        centre += about
+        centre, low, high = centre + about, low - about, high - about
     elif joins:
         total, size = rest, all_weight
     if pieces > present:
         seen[present] = levels
     found[INFORMATION] = worth(total, size, centre)
     if rules.nominal == MULTIWAY:
-        _multiway(sums, sizes, seen[:pieces], centre, needed, found)
+        _multiway(sums, sizes, seen[:pieces], centre, needed, low, high, found)
     elif rules.nominal == EQUALITY:
         for level in seen[:present]:
             if joins:
-                _take(found, sums[level] + lost, total, sizes[level] + lost_weight, size, centre, needed, level, 0, 0.0)
-                _take(found, sums[level], total, sizes[level], size, centre, needed, level, 0, 1.0)
+                joined, more = sums[level] + lost, sizes[level] + lost_weight
+                _take(found, joined, total, more, size, centre, needed, level, 0, 0.0, low, high, 0.0)
+                _take(found, sums[level], total, sizes[level], size, centre, needed, level, 0, 1.0, low, high, 0.0)
             else:
-                _take(found, sums[level], total, sizes[level], size, centre, needed, level, 0, 0.0)
+                _take(found, sums[level], total, sizes[level], size, centre, needed, level, 0, 0.0, low, high, 0.0)
     else:
-        _subset(sums, sizes, seen[:pieces], names, keys, total, size, centre, needed, levels, found, inside)
+        _subset(sums, sizes, seen[:pieces], names, keys, total, size, centre, needed, levels, low, high, found, inside)
     found[SIDE] = side_of(rules, fill, inside, found, levels)
 
 

@@ -147,4 +147,4 @@ def _briefs(columns: Columns, entries: Sequence[LedgerEntry]) -> Iterator[Brief]
 
 def _rows(names: tuple[str, ...], columns: list[list[object]]) -> Iterator[Brief]:
     rows = zip(*columns, strict=True)
-    return (Brief.stated({name: value for name, value in zip(names, row) if value is not None}) for row in rows)
+    return (Brief.of({name: value for name, value in zip(names, row) if value is not None}) for row in rows)

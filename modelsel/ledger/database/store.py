@@ -190,7 +190,7 @@ class Ledger:
                 found |= {digest: blob for digest, blob in rows if hashlib.sha256(blob).hexdigest() == digest}
         return found
 
-    def marked(self, name: str) -> bool:
+    def has_mark(self, name: str) -> bool:
         """Say whether something is noted about the ledger as a whole."""
         with _translate_errors(self.place), self._engine.connect() as connection:
             return connection.execute(select(ABOUT.c.value).where(ABOUT.c.name == name)).first() is not None

@@ -46,7 +46,7 @@ class TokenTable:
     def take(self, rows: Integers) -> "TokenTable":
         return TokenTable(self.names, self.tokens[rows])
 
-    def renamed(self, names: Sequence[str]) -> "TokenTable":
+    def rename(self, names: Sequence[str]) -> "TokenTable":
         return TokenTable(tuple(names), self.tokens)
 
 

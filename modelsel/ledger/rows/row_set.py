@@ -41,7 +41,7 @@ class RowSet:
         """Say whether the smallest hashes alone are kept."""
         return bool(self.facts.get("sketch"))
 
-    def sketched(self, most: int = FULL, keep: int = BOTTOM) -> "RowSet":
+    def sketch(self, most: int = FULL, keep: int = BOTTOM) -> "RowSet":
         """Itself, or where it is larger than `most` only its smallest hashes: a random sample of contents, by content."""
         if len(self) <= most:
             return self

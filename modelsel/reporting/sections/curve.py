@@ -19,7 +19,9 @@ def curve(view: View) -> dict[str, Any]:
     if not found:
         return {}
     squared, half = is_squared(view.recorded), found["shares"].index(0.5)
-    lines = [{"name": view.called(one["candidate"]), **(_rooted(one, half) if squared else one)} for one in found["candidates"]]
+    lines = [
+        {"name": view.name_of(one["candidate"]), **(_rooted(one, half) if squared else one)} for one in found["candidates"]
+    ]
     return {
         "measure": f"{view.outcome.measure}{in_unit(view.outcome)}",
         "svg": _draw(view, found["rows"], lines, WIDE),

@@ -44,7 +44,7 @@ def _share(view: View, mean: float) -> str:
 def _part(view: View, one: dict[str, Any]) -> dict[str, Any]:
     """Describe the importances of one candidate."""
     part: dict[str, object] = {
-        "called": view.called(one["candidate"]),
+        "called": view.name_of(one["candidate"]),
         "failed": one.get("failed"),
         "rows": [],
         "together": [],

@@ -12,8 +12,8 @@ def section(view: View) -> dict[str, Any]:
     pairs, decimals = view.pairs, decimals_of(view.winner.mean)
     rows = [
         {
-            "first": view.called(pair["first"]),
-            "second": view.called(pair["second"]),
+            "first": view.name_of(pair["first"]),
+            "second": view.name_of(pair["second"]),
             "difference": with_sign(pair["difference"], decimals),
             "interval": f"[{with_sign(pair['low'], decimals)}, {with_sign(pair['high'], decimals)}]",
             "p": p_value(pair["p"]),
@@ -44,7 +44,7 @@ def _picture(view: View, pairs: list[dict[str, Any]], lanes: Lanes) -> str:
     for i, pair in enumerate(pairs):
         row = next((row for row in view.rows if row.id == pair["second"]), None)
         series = view.series(row) if row else 0
-        y = lanes.name(plot, 12, i, view.called(pair["second"]), "name")
+        y = lanes.name(plot, 12, i, view.name_of(pair["second"]), "name")
         if pair["low"] is not None:
             plot.line(scale(pair["low"]), y, scale(pair["high"]), y, f"bar s{series % 8}")
         plot.marks([(scale(pair["difference"]), y)], series)

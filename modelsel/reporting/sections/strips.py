@@ -31,7 +31,7 @@ def _draw_strips(view: View, rows: list[Row], lanes: Lanes) -> str:
     plot.line(scale(rows[0].mean), 6, scale(rows[0].mean), bottom, "guide")
     for i, row in enumerate(rows):
         strong = "name strong" if row.id == view.winner.id else "name"
-        _strip(plot, view, row, scale, lanes.name(plot, 14, i, view.called(row.id), strong))
+        _strip(plot, view, row, scale, lanes.name(plot, 14, i, view.name_of(row.id), strong))
     return plot.svg()
 
 

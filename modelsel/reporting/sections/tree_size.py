@@ -14,7 +14,7 @@ def section(view: View) -> list[dict[str, Any]]:
 
 def _part(view: View, one: dict[str, Any]) -> dict[str, Any]:
     """A tree's line of the table and its sentences; where a fit failed, why."""
-    name = view.called(one["candidate"])
+    name = view.name_of(one["candidate"])
     said = {"name": name, "said": " ".join(tree_size.sentences(one, name)), "failed": one.get("failed", "")}
     if said["failed"]:
         return said

@@ -98,7 +98,7 @@ class View(RecordedRun):
         ends = sorted((float(sign * costs.min()), float(sign * min(costs.max(), edge))))
         return ends[0], ends[1]
 
-    def called(self, candidate: str) -> str:
+    def name_of(self, candidate: str) -> str:
         """A candidate as people read it: entry, then what tells it from its neighbours."""
         row = next((row for row in self.rows if row.id == candidate), None)
         if row is None:

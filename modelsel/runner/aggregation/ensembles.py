@@ -76,10 +76,10 @@ def _form(book: RunIndex, position: int, answers: "MemberAnswers") -> None:
         if not weight.any():
             book.scores.not_begun[position] = ONE_FOLD.format(fold=fold.index)
             return
-        picks = answers.picked(candidate.learner, weight)
+        picks = answers.pick(candidate.learner, weight)
         own = answers.outputs(answers.mean(picks)[None, answers.fold == fold.index])
         said.append(_result(book.work, position, own, len(set(picks.tolist()))))
-    member, times = np.unique(answers.picked(candidate.learner, answers.weights), return_counts=True)
+    member, times = np.unique(answers.pick(candidate.learner, answers.weights), return_counts=True)
     chosen = tuple(
         (book.work.plan.candidates[int(answers.positions[one])], int(count)) for one, count in zip(member, times, strict=True)
     )
@@ -146,7 +146,7 @@ class MemberAnswers:
         known[assessment] = 0.0
         return np.asarray(known[self.row])
 
-    def picked(self, ensemble: GreedyEnsemble, weight: Floats, cost: Floats | None = None) -> Integers:
+    def pick(self, ensemble: GreedyEnsemble, weight: Floats, cost: Floats | None = None) -> Integers:
         """Members (positions among them) in the order in which they are picked under weights of answers.
 
         `cost` is that of each member alone under these weights, where it is known.

@@ -63,7 +63,7 @@ class Results:
         losses = replace(self.losses, matrix=matrix, ids=_ids(work, kept))
         return replace(self, kept=kept, losses=losses, board=replace(self.board, se=se))
 
-    def assessed(self, which: Sequence[int]) -> Assessed:
+    def out_of_fold(self, which: Sequence[int]) -> Assessed:
         """Out-of-fold predictions of some candidates (first repeat), −1 and NaN (numbers: NaN) where a row was not assessed.
 
         What was not kept (in spaces above 10,000 candidates) is computed again, in this process.
@@ -124,7 +124,7 @@ def gather(book: RunIndex, rows: RunIndex, se_of: SeOf | None = None) -> Results
         why=dict(book.why),
         book=rows,
         beside=scores.beside,
-        warned=scores.warned(),
+        warned=scores.fit_warnings(),
     )
 
 

@@ -76,7 +76,7 @@ class RunIndex:
         self.formed[position] = ensemble
         for fold, result in zip(self.work.resampling.folds, said, strict=True):
             self._made.append((fold, position, result))
-            self.scores.add(fold.index, np.array([position]), self.work.scored(fold.index, result))
+            self.scores.add(fold.index, np.array([position]), self.work.with_scores(fold.index, result))
 
     def recovered(self, job: CellJob) -> CompletedJob | None:
         """Return the completed job if its record was written before the worker died, else None."""
@@ -85,7 +85,7 @@ class RunIndex:
         for place in reversed(self.journal.own_places(key)):
             result = self.journal.load(place)
             if result is not None and np.array_equal(result.ids, ids):
-                return CompletedJob(job, self.work.scored(job.cell.fold, result), place)
+                return CompletedJob(job, self.work.with_scores(job.cell.fold, result), place)
         return None
 
     def records(self, which: Sequence[int] | Integers) -> Iterator[tuple[Fold, Integers, CellResult]]:
@@ -127,7 +127,7 @@ class RunIndex:
         key, members = self.work.key(cell), np.array(self._members(cell))
         open_ = members[self.which[members] & ~self.out[members]]
         wanted, lacking, read = len(open_), "", False
-        for place, own in self.journal.known(key):
+        for place, own in self.journal.records_of(key):
             if not len(open_):
                 break
             result = self.journal.load(place)
@@ -147,7 +147,7 @@ class RunIndex:
 
     def _enter(self, cell: Cell, part: IndexedResult, result: CellResult) -> None:
         self.parts[cell].append(part)
-        self.scores.add(cell.fold, part.members, self.work.scored(cell.fold, result.take(part.rows)))
+        self.scores.add(cell.fold, part.members, self.work.with_scores(cell.fold, result.take(part.rows)))
 
     def _usable(self, result: CellResult, open_: Integers) -> tuple[Integers, Integers]:
         """Rows of the record, and positions among the open members, that it answers (failures only if they are not retried)."""

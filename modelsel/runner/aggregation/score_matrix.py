@@ -122,7 +122,7 @@ class ScoreMatrix:
         """Distinct tracebacks of first failures, in the order of folds."""
         return tuple(dict.fromkeys(self._tracebacks[fold] for fold in sorted(self._tracebacks)))
 
-    def warned(self) -> tuple[FitWarning, ...]:
+    def fit_warnings(self) -> tuple[FitWarning, ...]:
         """List the warnings of learners, by their text."""
         return tuple(FitWarning(text, len(folds), min(members)) for text, (folds, members) in sorted(self._warned.items()))
 

@@ -28,7 +28,7 @@ from modelsel.learner.base import Path, SubsetPath
 from modelsel.planning.batch import preparation
 from modelsel.preparer.base import BasePreparer
 from modelsel.runner.evaluation.cell_result import CellResult, CellResultBuilder
-from modelsel.runner.evaluation.heard import heard
+from modelsel.runner.evaluation.heard import collect_warnings
 from modelsel.runner.evaluation.limits import DeadlineExceeded, no_limits
 from modelsel.runner.evaluation.preprocessing import columns_left, prepare, rows_digest
 
@@ -53,7 +53,7 @@ def evaluate(
     With `reached` candidates answer one by one, so that somebody knows whose answer took the process along.
     Raises DataError, OSError for a full disk, Stopped, and Interrupted: they end the study.
     """
-    with heard() as warned:
+    with collect_warnings() as warned:
         result = _evaluate(task, fold, candidates, (growing, seed), scores, limited, reached)
     return result.with_warnings(warned)
 
@@ -99,7 +99,7 @@ class PreparedBatch:
         _, ready = prepare(common, task, fold.analysis, identity[0])
         return cls(task, ready, fold, candidates, {common: (None, ready)}, identity)
 
-    def left(self, steps: tuple[BasePreparer, ...]) -> tuple[Integers | None, Task]:
+    def after_steps(self, steps: tuple[BasePreparer, ...]) -> tuple[Integers | None, Task]:
         """Columns (None: all) and task that a candidate's steps leave. Raises what they raise."""
         if steps not in self.selected:
             try:
@@ -118,12 +118,12 @@ class PreparedBatch:
         path: Path = learner.fit_path(self.task, self.fold.analysis, generator(*self.identity))
         return path.out_of_bag_path() if self.fold.judges_itself and hasattr(path, "out_of_bag_path") else path
 
-    def answered(self, path: Path, members: Sequence[int]) -> Iterator[tuple[Path, tuple[int, ...]]]:
+    def paths_for(self, path: Path, members: Sequence[int]) -> Iterator[tuple[Path, tuple[int, ...]]]:
         """The path as each selection of features sees it, with the members that made this selection."""
         for steps in self.selected:
             own = tuple(member for member in members if self.candidates[member].preparers == steps)
             if own:
-                columns, _ = self.left(steps)
+                columns, _ = self.after_steps(steps)
                 yield path if columns is None else cast(SubsetPath, path).subset(columns), own
 
 
@@ -132,7 +132,7 @@ def _can_be_fitted(builder: CellResultBuilder, bench: PreparedBatch, member: int
     candidate = bench.candidates[member]
     try:
         with limited():
-            reason = candidate.learner.refusal(bench.left(candidate.preparers)[1], bench.fold.analysis)
+            reason = candidate.learner.refusal(bench.after_steps(candidate.preparers)[1], bench.fold.analysis)
             if bench.fold.judges_itself and not unseen(candidate):
                 reason = "it has seen every row that it would be judged on (scheme=out_of_bag)"
     except BaseException as problem:
@@ -151,7 +151,7 @@ def _fill(
         return
     try:
         with limited():
-            for path, own in bench.answered(bench.path(members), members):
+            for path, own in bench.paths_for(bench.path(members), members):
                 for chunk in _chunks(own, CHUNK if reached else builder.bytes_each):
                     if reached:
                         reached(chunk[0])

@@ -68,7 +68,7 @@ class CellResult:
     matrices: Floats | None = None  # candidates × true class × predicted class, for measures that are read off them
 
     @classmethod
-    def failed(cls, candidates: Sequence[Candidate], status: Status, reason: str, rows: int = 0) -> Self:
+    def of_failure(cls, candidates: Sequence[Candidate], status: Status, reason: str, rows: int = 0) -> Self:
         """Candidates that left nothing but a reason (a killed worker, a limit, a deadline)."""
         arrays = blank(candidates, rows, classes=2, scores=False)
         arrays["status"][:] = CODE[status]
@@ -111,7 +111,7 @@ class CellResult:
         reasons = {at[position]: reason for position, reason in self.reasons.items() if position in at}
         return self._with(**{name: array[which] for name, array in self._arrays().items()}, reasons=reasons)
 
-    def scored(
+    def with_scores(
         self,
         measure: BaseMeasure,
         truth: NDArray[Any],

@@ -91,18 +91,18 @@ class RunContext:
             self.plan.batches[job.cell.batch].growing,
             self.seed,
             self.needs_scores,
-            self.limits.enforced if self.limits.any else no_limits,
+            self.limits.enforce if self.limits.any else no_limits,
             reached,
         )
-        return result if self.rows else replace(self.scored(job.cell.fold, result), measure=self.measure_id)
+        return result if self.rows else replace(self.with_scores(job.cell.fold, result), measure=self.measure_id)
 
-    def scored(self, fold: int, result: CellResult) -> CellResult:
+    def with_scores(self, fold: int, result: CellResult) -> CellResult:
         """Status and score per candidate, as the run's measure sees them: what a choice is made from."""
         if not result.has_rows:
             return result
         rows = self.resampling.folds[fold].assessment
         weights = None if self.task.weights is None else self.task.weights[rows]
-        return result.scored(self.measure, self.task.target[rows], weights, self.task.class_count, self.beside)
+        return result.with_scores(self.measure, self.task.target[rows], weights, self.task.class_count, self.beside)
 
     def lacking(self, result: CellResult) -> str:
         """Say why a recorded result does not serve this run; empty when it does."""

@@ -16,10 +16,10 @@ _count = 0
 
 
 @contextmanager
-def heard() -> Iterator[list[str]]:
+def collect_warnings() -> Iterator[list[str]]:
     """The distinct warnings of this thread within the block, which are not printed.
 
-    >>> with heard() as said:
+    >>> with collect_warnings() as said:
     ...     warnings.warn_explicit("too few rounds", UserWarning, "boosting.py", 1)
     >>> said
     ['UserWarning: too few rounds']

@@ -49,7 +49,7 @@ class CellLimits:
         return self.seconds is not None and time.monotonic() - began >= self.seconds + GRACE
 
     @contextmanager
-    def enforced(self) -> Iterator[None]:
+    def enforce(self) -> Iterator[None]:
         with _clock(self.seconds), _ceiling(self.memory):
             yield
 

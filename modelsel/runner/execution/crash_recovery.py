@@ -119,9 +119,9 @@ class CrashRecovery:
     def _written(self, job: CellJob, status: Status, reason: str) -> CompletedJob:
         """Record the failure of a job's candidates."""
         rows = len(self.work.resampling.folds[job.cell.fold].assessment)
-        result = CellResult.failed(self.work.candidates(job), status, reason, rows)
+        result = CellResult.of_failure(self.work.candidates(job), status, reason, rows)
         place = self.journal.own.append(*record_of(self.work.key(job.cell), result))
-        return CompletedJob(job, self.work.scored(job.cell.fold, result), place)
+        return CompletedJob(job, self.work.with_scores(job.cell.fold, result), place)
 
     def _overdue(self, name: str, sent: float) -> bool:
         """Say whether a job that was sent then had used up its seconds; a worker's start is no part of them."""

@@ -21,7 +21,7 @@ from modelsel.core.types import Status, Table
 from modelsel.kernels import stop
 from modelsel.runner.evaluation.cell import unless_final
 from modelsel.runner.evaluation.cell_result import verdict
-from modelsel.runner.evaluation.heard import heard
+from modelsel.runner.evaluation.heard import collect_warnings
 from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits, no_limits
 from modelsel.runner.execution import cluster as clusters
 from modelsel.runner.execution.backend import Cluster, is_one_of
@@ -62,7 +62,7 @@ class Call:
     def result(self) -> "CallResult | Failure":
         """Return the function's result, or the Failure. Raises what ends a study."""
         try:
-            with heard() as warned, self.limits.enforced() if self.limits.any else no_limits():
+            with collect_warnings() as warned, self.limits.enforce() if self.limits.any else no_limits():
                 return CallResult(self.function(*self.arguments), tuple(warned))
         except BaseException as problem:
             problem = unless_final(problem)

@@ -63,7 +63,7 @@ class CellWorker:
         with self._at_work():
             result = self.work.evaluate(job, self._mark_of(job) if job.one_by_one else None)
             place = self.segment.append(*record_of(self.work.key(job.cell), result))
-            return CompletedJob(job, self.work.scored(job.cell.fold, result), place)
+            return CompletedJob(job, self.work.with_scores(job.cell.fold, result), place)
 
     def _mark_of(self, job: CellJob) -> Callable[[int], None]:
         """Return the function that marks in the segment each candidate that is reached."""
@@ -149,7 +149,7 @@ def perform_elsewhere(given: RunContext | Callable[[], RunContext], job: CellJob
         work = given if isinstance(given, RunContext) else given()
         result = work.evaluate(job)
     record = encode(*record_of(work.key(job.cell), result))
-    return CompletedJob(job, work.scored(job.cell.fold, result), None, record)
+    return CompletedJob(job, work.with_scores(job.cell.fold, result), None, record)
 
 
 def perform_and_tell(given: RunContext | Callable[[], RunContext], job: CellJob) -> CompletedJob | Exception:

@@ -83,14 +83,12 @@ def _grown(
     chosen: WeightedRows, wholes: WeightedWholes, ranked: RankedColumns, growth: GrowthParams, loss: NumberLoss,
     signs: tuple[int, ...],
 ) -> DecisionTree:  # fmt: skip
-    """Grow by the kernel that is enough; none knows signs."""
+    """Grow by the kernel that is enough."""
     output = None
-    if signs:
-        output = _numpy(chosen, wholes, ranked, growth, loss, signs)
-    elif ranked.known and chosen.unit and loss == SQUARED_ERROR and (kernel := load("grow_numbers_complete")):
+    if ranked.known and chosen.unit and not signs and loss == SQUARED_ERROR and (kernel := load("grow_numbers_complete")):
         output = _complete(kernel, chosen, wholes, ranked, growth)
     elif kernel := load("grow_numbers"):
-        output = _general(kernel, chosen, wholes, ranked, growth, loss)
+        output = _general(kernel, chosen, wholes, ranked, growth, loss, signs)
     if output is None:
         output = _numpy(chosen, wholes, ranked, growth, loss, signs)
     if len(output.nodes) == 0:
@@ -128,6 +126,7 @@ def _general(
     ranked: RankedColumns,
     growth: GrowthParams,
     loss: NumberLoss,
+    signs: tuple[int, ...],
 ) -> GrowerOutput:
     """Grow by the general kernel."""
 
@@ -149,7 +148,8 @@ def _general(
     steps = 0.0 if wholes.integral else wholes.steps
     nodes, worth, moments, *records = kernel.grow(
         entries, chosen.rows.astype(np.int32), chosen.weight.copy(), ranked.slot, ranked.codes, ranked.levels,
-        wholes.whole, steps, wholes.parts, rules, limits, surrogates.mimics, stop.FLAG,
+        wholes.whole, steps, wholes.parts, rules, limits, surrogates.mimics,
+        np.array(signs, np.int64), stop.FLAG,
     )  # fmt: skip
     weight, mean, squares = moments.T
     own = _output(nodes, worth, weight, mean, squares, wholes, loss)

@@ -1,5 +1,6 @@
 """A certificate holds for who has nothing of modelsel, and not once anything in it was changed."""
 
+import hashlib
 import json
 import math
 import subprocess
@@ -7,6 +8,7 @@ import sys
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -145,7 +147,6 @@ def test_any_bit_that_was_changed_is_seen(exam: Make, tmp_path: Path) -> None:
 
 def signed_again(files: dict[str, bytes], home: Home) -> dict[str, bytes]:
     """What a dishonest issuer does: change, and sign anew with the same key."""
-    import hashlib
 
     from modelsel.core.fingerprint import canonical
 
@@ -166,6 +167,55 @@ def signed_again(files: dict[str, bytes], home: Home) -> dict[str, bytes]:
 @pytest.mark.parametrize("k", [1, 7, 200])
 def test_ratios_of_gamma_functions_are_products_of_few_factors(x: float, k: int) -> None:
     assert verifier._rise(x, k) == pytest.approx(sum(math.log(x + i) for i in range(k)), abs=1e-8)
+
+
+def test_members_may_be_as_large_as_is_allowed_together_and_no_larger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with zipfile.ZipFile(tmp_path / "it.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in verifier.MEMBERS:
+            archive.writestr(name, b"0" * 5000)
+    monkeypatch.setattr(verifier, "LARGEST", 5000 * len(verifier.MEMBERS))
+    assert set(verifier._members(tmp_path / "it.zip")) == set(verifier.MEMBERS)
+    monkeypatch.setattr(verifier, "LARGEST", 5000 * len(verifier.MEMBERS) - 1)
+    with pytest.raises(ValueError, match="members too large"):
+        verifier._members(tmp_path / "it.zip")
+
+
+@pytest.mark.parametrize(("score", "counted"), [(0.03, False), (0.04, True), (0.05, True), (0.09, True), (0.11, False)])
+def test_a_score_by_a_grid_lies_within_a_row_of_the_counts_that_it_leaves(score: float, counted: bool) -> None:
+    released = SimpleNamespace(low=5, high=8)
+    answer = SimpleNamespace(released=released, score=score, errors=None, symbol="cell 3")
+    assert verifier._counted(SimpleNamespace(n=100), answer) is counted
+
+
+def chain(*links: tuple[int, str]) -> dict[str, bytes]:
+    """A chain whose contents are withheld, by number and previous hash of each entry."""
+    lines = [{"replica": "r", "seq": seq, "prev": prev, "hash": f"h{place}"} for place, (seq, prev) in enumerate(links)]
+    return {"chain.jsonl": "\n".join(map(json.dumps, lines)).encode(), "signatures.json": b"{}"}
+
+
+FIRST = hashlib.sha256(b"modelsel.genesis.v1\0r").hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("links", "holds"),
+    [
+        ([(1, FIRST), (2, "h0")], True), ([(1, FIRST), (3, "h0")], False), ([(1, FIRST), (2, "h1")], False),
+        ([(1, "h0"), (2, "h0")], False), ([(2, FIRST), (2, "h0")], False),
+    ],
+)  # fmt: skip
+def test_each_entry_has_the_next_number_and_the_hash_before_it(links: list[tuple[int, str]], holds: bool) -> None:
+    checked = verifier.CheckedCertificate()
+    assert verifier._chains(checked, chain(*links)) == {}
+    assert ("chain r holds, entry by entry (2)" in checked.held) is holds
+    assert ("chain r holds, entry by entry (2)" in checked.faults) is not holds
+
+
+def test_the_last_line_says_how_many_statements_hold() -> None:
+    checked = verifier.CheckedCertificate()
+    assert checked.check(True, "one")
+    assert checked.text().splitlines()[-1] == "verdict  all 1 statements hold"
+    assert not checked.check(False, "other")
+    assert checked.text().splitlines()[-1] == "verdict  FAULT: 1 of 2 statements do not hold"
 
 
 @pytest.mark.slow

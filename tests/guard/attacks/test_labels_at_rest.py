@@ -174,7 +174,7 @@ def test_no_file_of_a_study_gives_a_label_away(tmp_path: Path, monkeypatch: pyte
 
 def test_a_ledger_that_was_looked_through_is_marked(tmp_path: Path) -> None:
     ledger = Ledger.open(f"sqlite:///{tmp_path / 'ledger.db'}", "r1")
-    assert not ledger.marked(LOOKED_THROUGH)
+    assert not ledger.has_mark(LOOKED_THROUGH)
     assert strip(ledger) == 0
-    assert ledger.marked(LOOKED_THROUGH)
+    assert ledger.has_mark(LOOKED_THROUGH)
     assert strip(ledger) == 0

@@ -93,11 +93,11 @@ def test_a_table_under_other_names_goes_by_those_that_it_was_first_seen_under(tm
 def test_rows_are_stored_whole_or_as_a_sketch_as_the_policy_asks(tmp_path: Path, store: str, whole: bool) -> None:
     gate = Study(numbers(), tmp_path, settings={"identity": Identity(store=store), "ledger": "project"}).choose_only()
     (seal,) = [entry for entry in gate.session.ledger.entries() if entry.kind == "seal"]
-    assert ("sketch" not in gate.session.stored(seal.facts["rows"]).facts) == whole
+    assert ("sketch" not in gate.session.row_set(seal.facts["rows"]).facts) == whole
 
 
 def test_a_ledger_is_looked_through_for_labels_once(tmp_path: Path) -> None:
-    assert Study(numbers(120), tmp_path).gate().session.ledger.marked(LOOKED_THROUGH)
+    assert Study(numbers(120), tmp_path).gate().session.ledger.has_mark(LOOKED_THROUGH)
 
 
 @pytest.mark.parametrize(("codes", "said"), [((), False), (("G030",), True), (("G031",), True), (("G030", "G031"), True)])

@@ -63,7 +63,7 @@ def test_of_a_sketch_as_many_rows_count_as_it_holds_of_the_smallest_hashes(home:
     gate = study.gate()
     subject = gate.subject(study.sealing())
     half = replace(subject.test, arrays={name: array[:150] for name, array in subject.test.arrays.items()})
-    stored = half.stored(subject.names, gate.session.key).sketched(most=0)
+    stored = half.stored(subject.names, gate.session.key).sketch(most=0)
     share = containment(subject.test.arrays["bound"], stored.arrays["bound"])
     assert 0.4 < share < 0.6
     assert _mask_seen("bound", subject, stored).sum() == round(300 * share)

@@ -76,6 +76,6 @@ def test_a_sketch_tells_chance_from_memory_as_the_whole_set_would(again: bool) -
     for _ in range(20):
         new, other = hashes[rows(rng, 30_000, 8000)], hashes[rows(rng, 30_000, 3000)]
         stored = RowSet({"n": 3000}, {"bound": np.sort(np.r_[new[:1500], other[:1500]] if again else other)})
-        sketch = stored.sketched(most=1000, keep=800)
+        sketch = stored.sketch(most=1000, keep=800)
         found += enough(new[:3000], new[3000:], sketch.arrays["bound"], sketch=True)
     assert found == 20 * again

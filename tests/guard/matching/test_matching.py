@@ -240,12 +240,12 @@ def test_what_certainly_shares_nothing_is_not_read_and_the_index_is_asked_once()
     mine = subject({"bound": many(0, 10), "unbound": many(20, 25)}, keys={"x": tokens})
     index: Any = Hashes("far")
     read = memory([], {"near": stored({"bound": many(0, 3)})}, hashes=index)
-    assert read.compared("far", mine) is None
-    assert len(read.compared("near", mine) or ()) == 3
-    assert read.compared(None, mine) is None
+    assert read.comparable_rows("far", mine) is None
+    assert len(read.comparable_rows("near", mine) or ()) == 3
+    assert read.comparable_rows(None, mine) is None
     assert index.taken == ["near"]
     assert index.asked == [[([*range(10), *range(20, 25)], 1), (sorted(hash_tokens(tokens, KEY).tolist()), 12)]]
-    assert memory([], {}).compared(None, mine) is None
+    assert memory([], {}).comparable_rows(None, mine) is None
 
 
 # --- the same table without its rows

@@ -169,11 +169,11 @@ def test_row_sets_are_freed_of_labels_and_go_by_the_digest_that_they_had(tmp_pat
         ledger.write(lambda writing, rows=rows, kind=kind: writing.keep(rows.pack(), "key", 5, kind))
     assert count_labelled(ledger) == 2
     assert any(secret[:16] in path.read_bytes() for path in tmp_path.glob("ledger.db*"))
-    assert not ledger.marked(LOOKED_THROUGH)
+    assert not ledger.has_mark(LOOKED_THROUGH)
     assert strip(ledger) == 2
     assert not any(secret[:16] in path.read_bytes() for path in tmp_path.glob("ledger.db*"))
     assert count_labelled(ledger) == 0
-    assert ledger.marked(LOOKED_THROUGH)
+    assert ledger.has_mark(LOOKED_THROUGH)
     for rows in (*whole.values(), free):
         left = RowSet.unpack(ledger.rowset(digest_of(rows.pack()))).arrays
         assert {name: array.tolist() for name, array in left.items()} == {"bound": rows.arrays["bound"].tolist()}

@@ -46,7 +46,7 @@ def test_the_order_of_columns_does_not_matter(order: list[int]) -> None:
 
 def test_names_are_part_of_a_bound_hash_and_not_of_an_unbound_one() -> None:
     cells = columns(mixed())
-    other = cells.renamed(("x", *cells.names[1:]))
+    other = cells.rename(("x", *cells.names[1:]))
     assert not (bound_hashes(cells, KEY) == bound_hashes(other, KEY)).any()
     assert np.array_equal(unbound_hashes(cells, KEY), unbound_hashes(other, KEY))
 

@@ -165,7 +165,7 @@ def test_what_is_missing_has_no_rank() -> None:
 @pytest.mark.parametrize(("n", "sketch"), [(9, False), (10, False), (11, True)])
 def test_a_set_larger_than_that_is_kept_by_its_smallest_hashes(n: int, sketch: bool) -> None:
     whole = RowSet({"n": n}, {"bound": np.arange(n, dtype=np.uint64)[::-1]})
-    kept = whole.sketched(most=10, keep=4)
+    kept = whole.sketch(most=10, keep=4)
     assert kept.arrays["bound"].tolist() == ([0, 1, 2, 3] if sketch else list(range(n))[::-1])
     assert kept.facts == ({"n": n, "sketch": True} if sketch else {"n": n})
 

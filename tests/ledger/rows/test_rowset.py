@@ -52,7 +52,7 @@ def test_a_sketch_estimates_containment(share: float) -> None:
     stored = rng.integers(0, 2**63, 50_000, dtype=np.uint64)
     cut = round(20_000 * share)
     rows = np.r_[stored[:cut], rng.integers(0, 2**63, 20_000 - cut, dtype=np.uint64)]
-    sketch = RowSet({"n": 50_000}, {"bound": stored}).sketched(most=10_000).arrays["bound"]
+    sketch = RowSet({"n": 50_000}, {"bound": stored}).sketch(most=10_000).arrays["bound"]
     assert len(sketch) == 4096
     assert containment(rows, sketch) == pytest.approx(share, abs=0.05)
 
@@ -74,7 +74,7 @@ def test_renamed_and_moved_columns_are_matched_by_their_values() -> None:
     pairing = match_names(sketches(ours, KEY), sketches(stored, KEY))
     assert pairing is not None
     assert pairing[0] == ("b", "c", "a")
-    assert np.array_equal(bound_hashes(ours.renamed(pairing[0]), KEY), bound_hashes(stored, KEY))
+    assert np.array_equal(bound_hashes(ours.rename(pairing[0]), KEY), bound_hashes(stored, KEY))
 
 
 def test_columns_of_equal_values_are_tried_both_ways() -> None:
@@ -87,7 +87,7 @@ def test_columns_of_equal_values_are_tried_both_ways() -> None:
     assert pairing is not None
     assert pairing[1] == [[0, 1, 2]]
     hashes = bound_hashes(stored, KEY)
-    names = best_naming(*pairing, lambda names: float(np.isin(bound_hashes(ours.renamed(names), KEY), hashes).mean()))
+    names = best_naming(*pairing, lambda names: float(np.isin(bound_hashes(ours.rename(names), KEY), hashes).mean()))
     assert names == ("c", "a", "b")
 
 
