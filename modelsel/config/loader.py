@@ -69,6 +69,7 @@ class GuardedLoader(ConfigLoaderImpl):
         return _typed_wins(config, overrides)
 
     def _parse_overrides_and_create_caching_repo(self, config_name: object, overrides: Any) -> Any:
+        """Read the overrides, and give Hydra the folders with what was read of the package's own files before."""
         repository, parsed = _Repository(self.repository), OverridesParser.create().parse_overrides(overrides)
         if self.folders.own is None and not self.trusted:  # nothing but the package's own files
             repository.shipped = _SHIPPED.setdefault(str(shipped_folder()), {})

@@ -25,7 +25,7 @@ from modelsel.tree.structure.cutting import reached
 from modelsel.tree.structure.node import PrunedView
 
 ROW, BOX, HEIGHT, AFTER = 40, 116, 30, 76  # pixels: a leaf's line, a node, and what a folded one says behind it
-SHOWN = 16  # classes of a node, and of the key: of more the heaviest
+SHOWN = 10  # classes of a node, and of the key: of more the heaviest
 MODEL = 60  # letters of a leaf's model beside its box; its title has the whole
 BEND, LETTER = 38, 7.5  # pixels: from a node to where the label of its branch starts, and a letter of it
 LETTERS, LEAST, NAME = 25, 9, 6  # of a label at most and at least, and of the feature's name in it; its title has the whole
