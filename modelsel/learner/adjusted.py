@@ -18,7 +18,7 @@ class AdjustedLearner(BaseLearner):
     """A base learner with its preparation steps; what is learnt from inner fits is a field of the subclass."""
 
     base: Any = part("learner", "naive_bayes")
-    prepared_by: tuple[object, ...] = field(default=(), metadata={"limits": FieldLimits(group="preparer", many=True)})
+    prepared_by: tuple[Any, ...] = field(default=(), metadata={"limits": FieldLimits(group="preparer", many=True)})
 
     adjustment: ClassVar[str]  # the group of what is learnt, and the name of its field
     in_proportion: ClassVar[bool] = False  # outer folds must hold the classes in proportion
