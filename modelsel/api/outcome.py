@@ -21,7 +21,7 @@ from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.types import Candidate, ClassTask, Task
 from modelsel.dataset.columns.spellings import labels
 from modelsel.dataset.tables.untyped import UntypedTable
-from modelsel.explanation.alternatives import Alternatives, alternatives, check_within
+from modelsel.explanation.alternatives import Alternatives, alternatives, check_search
 from modelsel.record.candidates import Row
 from modelsel.record.folder import OUTCOME, RunFolder
 from modelsel.reporting.text.terminal import progress
@@ -316,8 +316,10 @@ class Outcome(core.StudySummary):
         low, high = intervals_of(kept_folds(self._folder), self.model._known(data), coverage)
         return pd.DataFrame({"prediction": self.model.predict(data), "low": low, "high": high})
 
-    def alternatives(self, within: float = 0.01, min_leaf: float = 5, limit: int | None = 20_000) -> Alternatives:
-        """Tell what all good trees of two levels share: columns that each needs, and columns that none uses.
+    def alternatives(
+        self, within: float = 0.01, min_leaf: float = 5, limit: int | None = 20_000, depth: int = 2
+    ) -> Alternatives:
+        """Tell what all good trees of two levels (or three) share: columns that each needs, and columns that none uses.
 
         Parameters
         ----------
@@ -327,6 +329,8 @@ class Outcome(core.StudySummary):
             Weight of every leaf, at least.
         limit : int, optional
             Millions of steps of the search; None: to its end.
+        depth : int
+            Levels of tests: 2, or 3, which takes far longer and may not end.
 
         Returns
         -------
@@ -336,7 +340,7 @@ class Outcome(core.StudySummary):
         Raises
         ------
         ConfigurationError
-            Where the target is a number, or `within` is no share.
+            Where the target is a number, `within` is no share, or `depth` is neither 2 nor 3.
         DataError
             Where the development rows are not at hand.
 
@@ -350,10 +354,10 @@ class Outcome(core.StudySummary):
         if not self.classes.size:
             what = "good trees are counted by errors of classes, and this target is a number"
             raise ConfigurationError(Problem("MSEL-293", what, "--alternatives", "leave it out"))
-        check_within(within)
+        check_search(within, depth)
         task = development_rows(self._folder, "good trees are searched among the development rows, which are not at hand")
         assert isinstance(task, ClassTask)
-        return alternatives(task, within, min_leaf, limit)
+        return alternatives(task, within, min_leaf, limit, depth)
 
     def export(self, to: str, path: str | Path | None = None, table: str = "rows") -> str | bytes | Path:
         """Write the final model for another system, or the tables of the run.

@@ -8,7 +8,7 @@ from modelsel.cli.arguments import Arguments
 from modelsel.core.errors import OK, ConfigurationError, Problem
 
 MORE = "examples: modelsel explain MSEL-250, modelsel explain learner.k, modelsel explain latest --alternatives"
-SEARCH = {"within": 0.01, "min_leaf": 5.0, "limit": 20_000}  # what --alternatives takes unless it is told
+SEARCH = {"within": 0.01, "min_leaf": 5.0, "limit": 20_000, "depth": 2}  # what --alternatives takes unless it is told
 
 
 def main(words: Sequence[str]) -> int:
@@ -20,10 +20,11 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument(
         "--schema", metavar="GROUP", help="a JSON schema: of a group, space, experiment, or of what is written (study, audit)"
     )
-    parser.add_argument("--alternatives", action="store_true", help="of a RUN: what all good trees of two levels share")
+    parser.add_argument("--alternatives", action="store_true", help="of a RUN: what all good small trees share")
     parser.add_argument("--within", metavar="SHARE", type=float, help="errors above the best of a good tree (0.01)")
     parser.add_argument("--min-leaf", metavar="ROWS", type=float, help="rows of every leaf of a good tree (5)")
     parser.add_argument("--limit", metavar="MILLIONS", type=int, help="steps of the search, in millions (20000)")
+    parser.add_argument("--depth", metavar="LEVELS", type=int, help="of the good trees: 2, or 3, which takes far longer (2)")
     args = parser.parse_args(words)
     _check(parser, args)
     if args.alternatives:

@@ -33,7 +33,7 @@ from modelsel.core.types import (
     Task,
     TaskKind,
 )
-from modelsel.kernels.compiler import load, wanted
+from modelsel.kernels.compiler import wanted
 from modelsel.kernels.layout import EQUALITY, LEAF, SUBSET, THRESHOLD
 from modelsel.learner.base import BaseLearner, SingleFit
 from modelsel.learner.trees.leaf import Leaf, leaf_scores
@@ -156,18 +156,6 @@ class Front(NamedTuple):
         return Front(np.where(better, errors, self.errors), self.bound, self.chosen, np.where(better, levels, self.levels))
 
 
-class Skeleton(NamedTuple):
-    """The features that a tree of two levels tests (root, left, right; None: a leaf), and its least training errors."""
-
-    features: tuple[int, int | None, int | None]
-    errors: float
-    place: int
-
-    @property
-    def used(self) -> frozenset[int]:
-        return frozenset(one for one in self.features if one is not None)
-
-
 class Test(NamedTuple):
     """The test of a node: threshold or level, the side of missing values, or the levels that go left."""
 
@@ -235,104 +223,26 @@ class OptimalPath:
             Errors of the best trees found; what no tree of so many leaves can go below.
         """
         found = self._front(depth)
-        return self._costs.shares(found.errors), self._costs.shares(found.bound)
-
-    def skeletons(self, within: float) -> tuple[list[Skeleton], bool]:
-        """Which columns trees of depth 2 can test that have hardly more training errors than the best.
-
-        Parameters
-        ----------
-        within : float
-            Share of the weight by which they may have more.
-
-        Returns
-        -------
-        tuple
-            Every skeleton that has such a tree, best first; False where the limit was met before all were found.
-        """
-        features, total = len(self.task.features), int(self._weights.sum())
-        most = int(self._front(2).errors[-1] + np.floor(within * total + 1e-9))
-        table = np.full((features, (features + 1) ** 2), NEVER, np.int64)
-        place, work = np.full_like(table, -1), np.array([0, self._limit], np.int64)
-        kernels = load("skeletons")
-        if kernels is None:
-            raise RuntimeError(COMPILED)
-        if self._columns:
-            owner = np.array([one.feature for one in self._columns], np.int64)
-            order = np.ascontiguousarray(self._order[:, : len(owner)])
-            kernels.skeletons(
-                order,
-                self._ranks,
-                self._labels,
-                self._weights,
-                owner,
-                len(self.task.class_names),
-                self._least,
-                most,
-                work,
-                table,
-                place,
-            )
-        found = []
-        for root, at in np.argwhere(table <= most).tolist():
-            left, right = (None if side == features else side for side in divmod(at, features + 1))
-            found.append(Skeleton((root, left, right), float(table[root, at]) / total, int(place[root, at])))
-        found.sort(key=lambda one: (one.errors, len([side for side in one.features if side is not None]), self._names(one)))
-        return found, bool(work[0] < work[1])
-
-    def _names(self, skeleton: Skeleton) -> tuple[str, ...]:
-        return tuple("" if side is None else self.task.features[side].name for side in skeleton.features)
-
-    def tree_of(self, skeleton: Skeleton) -> PrunedView:
-        """A tree of least training errors among those of a skeleton."""
-        everyone = np.arange(len(self._labels))
-        root, cut = divmod(skeleton.place, len(everyone))
-        left = self._columns[root].ranks <= cut
-        nodes = [Node(-1, everyone, root, self._test(self._columns[root], cut, everyone, left))]
-        for side, feature in zip((everyone[left], everyone[~left]), skeleton.features[1:], strict=True):
-            self._append_stump(nodes, side, feature)
-        return self._assembled(nodes)
-
-    def _append_stump(self, nodes: list[Node], rows: Integers, feature: int | None) -> None:
-        """Append a leaf, or the test on a feature whose two leaves, of different classes, err least."""
-        best: tuple[int, int, int] | None = None
-        for at, column in enumerate(self._columns if feature is not None else ()):
-            if column.feature == feature:
-                table = self._costs.sums(column.ranks[rows], rows)
-                present = np.flatnonzero(table.sum(axis=1))[:-1]
-                below = table.cumsum(axis=0)[present]
-                for cut, one in zip(present.tolist(), below, strict=True):
-                    other = table.sum(axis=0) - one
-                    pairs = one[:, None] + other[None, :]
-                    np.fill_diagonal(pairs, -1)
-                    heavy = min(one.sum(), other.sum()) >= self._least
-                    best = max(best or (-1, 0, 0), (int(pairs.max()), -at, -cut)) if heavy else best
-        if best is None:
-            nodes.append(Node(0, rows))
-            return
-        at, cut = -best[1], -best[2]
-        left, place = self._columns[at].ranks[rows] <= cut, len(nodes)
-        nodes.append(Node(0, rows, at, self._test(self._columns[at], cut, rows, left)))
-        nodes.extend(Node(place, side) for side in (rows[left], rows[~left]))
+        return self.costs.shares(found.errors), self.costs.shares(found.bound)
 
     @property
-    def _least(self) -> int:
+    def least(self) -> int:
         """The scaled weight that either side of a test must have."""
-        return max(1, int(np.ceil(self.learner.min_leaf * self._costs.scale - 1e-9)))
+        return max(1, int(np.ceil(self.learner.min_leaf * self.costs.scale - 1e-9)))
 
     def _front(self, depth: int) -> Front:
         """The front of all rows, searched once; a search that met its limit is told by a warning."""
         new = depth not in self._fronts
         found = self._search(depth)
         if new and found.bound[-1] < found.errors[-1]:
-            shares = (float(self._costs.shares(side)[-1]) for side in found[:2])
-            warn(_unproven(depth, self.learner.limit, self._costs.name, *shares), stacklevel=2)
+            shares = (float(self.costs.shares(side)[-1]) for side in found[:2])
+            warn(_unproven(depth, self.learner.limit, self.costs.name, *shares), stacklevel=2)
         return found
 
     def _search(self, depth: int) -> Front:
         """The front of one depth, searched when it is first asked for; never worse than that of a level less."""
         if depth not in self._fronts:
-            found = self._solve(np.arange(len(self._seen[0])), depth, self._limit)
+            found = self._solve(np.arange(len(self._seen[0])), depth, self.limit)
             if depth and found.bound[-1] < found.errors[-1]:
                 found = found.or_shallower(self._search(depth - 1))
             self._fronts[depth] = found
@@ -341,7 +251,7 @@ class OptimalPath:
     def _tree(self, learner: OptimalTree) -> PrunedView:
         """The tree of a learner: of equal costs the one of fewer leaves."""
         front = self._front(learner.max_depth)
-        cost = self._costs.prices(front.errors) + learner.leaf_price * np.arange(1, len(front.errors) + 1)
+        cost = self.costs.prices(front.errors) + learner.leaf_price * np.arange(1, len(front.errors) + 1)
         leaves = int(np.flatnonzero(cost <= cost.min() + 1e-12)[0]) + 1
         key = learner.max_depth, leaves
         if key not in self._trees:
@@ -349,11 +259,12 @@ class OptimalPath:
             levels = int(front.levels[leaves - 1])
             own = self._search(levels)
             self._build(nodes, -1, np.arange(len(self._seen[0])), levels, min(leaves, len(own.errors)), own)
-            self._trees[key] = self._assembled(nodes)
+            self._trees[key] = self.assembled(nodes)
         return self._trees[key]
 
     @property
-    def _limit(self) -> int:
+    def limit(self) -> int:
+        """Steps that a search may take."""
         return UNLIMITED if self.learner.limit is None else self.learner.limit * MILLION
 
     @cached_property
@@ -364,27 +275,24 @@ class OptimalPath:
         return kept, drawn[kept]
 
     @cached_property
-    def _costs(self) -> LeafCosts:
+    def costs(self) -> LeafCosts:
         """What leaves cost."""
         kept, drawn = self._seen
-        return self._class_costs if isinstance(self.task, ClassTask) else SquaredErrors(self.task.target[kept], drawn)
+        return self.class_costs if isinstance(self.task, ClassTask) else SquaredErrors(self.task.target[kept], drawn)
 
     @cached_property
-    def _class_costs(self) -> ClassCosts:
+    def class_costs(self) -> ClassCosts:
+        """The same of a task of classes."""
         assert isinstance(self.task, ClassTask)
         kept, drawn = self._seen
         return ClassCosts(self.task.target[kept], drawn, len(self.task.classes), self.learner.cost_matrix)
 
     @property
-    def _labels(self) -> Integers:
-        return self._class_costs.labels
-
-    @property
     def _weights(self) -> Integers:
-        return self._costs.weights
+        return self.costs.weights
 
     @cached_property
-    def _columns(self) -> list[TestChain]:
+    def columns(self) -> list[TestChain]:
         """Chains of tests, those of least errors by one test first, in an order that knows class counts alone."""
         values, policy = self.task.values[self._seen[0]], ChainPolicy(self.learner.missing, self.learner.nominal == GROUPED)
         found = [
@@ -395,53 +303,64 @@ class OptimalPath:
         return sorted((each for each in found if each.ranks.max(initial=0) > each.ranks.min(initial=0)), key=self._key)
 
     def _key(self, column: TestChain) -> tuple[float, bytes]:
-        table = self._costs.sums(column.ranks, np.arange(len(self._seen[0]))).cumsum(axis=0)
-        return float((self._costs.of(table) + self._costs.of(table[-1] - table)).min()), table.tobytes()
+        table = self.costs.sums(column.ranks, np.arange(len(self._seen[0]))).cumsum(axis=0)
+        return float((self.costs.of(table) + self.costs.of(table[-1] - table)).min()), table.tobytes()
 
     @cached_property
-    def _ranks(self) -> Integers:
-        return np.array([each.ranks for each in self._columns], np.int64).reshape(-1, len(self._seen[0]))
+    def ranks(self) -> Integers:
+        """Columns × rows."""
+        return np.array([each.ranks for each in self.columns], np.int64).reshape(-1, len(self._seen[0]))
 
     @cached_property
-    def _order(self) -> Integers:
+    def order(self) -> Integers:
         """Positions × lanes: rows by the rank of each column; lanes beyond the columns repeat the first."""
-        order = np.argsort(self._ranks, axis=1, kind="stable")
+        order = np.argsort(self.ranks, axis=1, kind="stable")
         lanes = -(-len(order) // LANES) * LANES
         return np.ascontiguousarray(order[np.where(np.arange(lanes) < len(order), np.arange(lanes), 0)].T)
 
     def _solve(self, rows: Integers, depth: int, limit: int) -> Front:
         """The front of some rows; one test is tried here, more by the kernel."""
-        alone = self._costs.of(self._costs.sums(np.zeros(len(rows), np.int64), rows))
+        alone = self.costs.of(self.costs.sums(np.zeros(len(rows), np.int64), rows))
         errors = np.repeat(alone, 1 << depth)
         bound, chosen = errors.copy(), np.full((1 << depth, 3), -1, np.int64)
         levels = np.full(1 << depth, depth, np.int64)
-        if depth == 0 or errors[0] == 0 or not self._columns:
+        if depth == 0 or errors[0] == 0 or not self.columns:
             return Front(errors, bound, chosen, levels)
         if depth == 1:
             errors[1], *test = self._stump(rows, errors[0])
             return Front(errors, errors.copy(), np.array([[-1, -1, -1], [*test, 1]], np.int64), levels)
+        work = np.array([0, limit], np.int64)
+        self._search_kernel(rows, depth, work, (errors, bound, chosen))
+        return Front(errors, errors.copy() if work[0] < limit else bound, chosen, levels)
+
+    def _search_kernel(self, rows: Integers, depth: int, work: Integers, found: tuple[Costs, Costs, Integers]) -> None:
+        """Have the kernel search some rows, in every column's order."""
         inside = np.zeros(len(self._seen[0]), bool)
         inside[rows] = True
-        order = np.ascontiguousarray(self._order.T[inside[self._order.T]].reshape(self._order.shape[1], -1).T)
-        work = np.array([0, limit], np.int64)
-        self._costs.search(depth, Grid(order, self._ranks, self._least), work, (errors, bound, chosen))
-        return Front(errors, errors.copy() if work[0] < limit else bound, chosen, levels)
+        order = np.ascontiguousarray(self.order.T[inside[self.order.T]].reshape(self.order.shape[1], -1).T)
+        self.costs.search(depth, Grid(order, self.ranks, self.least), work, found)
+
+    def two_levels(self, rows: Integers, work: Integers) -> tuple[int, int]:
+        """Least cost of some rows by trees of two levels, and what none goes below however light its leaves; adds to `work`."""
+        errors, bound = np.zeros(4, np.int64), np.zeros(4, np.int64)
+        self._search_kernel(rows, 2, work, (errors, bound, np.zeros((4, 3), np.int64)))
+        return int(errors[-1]), int(bound[-1])
 
     def _stump(self, rows: Integers, alone: float) -> tuple[float, int, int]:
         """Cost, column and rank of the best single test; of a leaf, −1 and −1 where none is better."""
         best: tuple[float, ...] = (alone, -np.inf)
         found = -1, -1
-        for at, column in enumerate(self._columns):
+        for at, column in enumerate(self.columns):
             ranks = column.ranks[rows]
-            table, weight = self._costs.sums(ranks, rows), np.bincount(ranks, self._weights[rows])
+            table, weight = self.costs.sums(ranks, rows), np.bincount(ranks, self._weights[rows])
             present = np.flatnonzero(weight)
             left, heavy = table[present].cumsum(axis=0)[:-1], weight[present].cumsum()[:-1]
             sides = np.stack([left, table.sum(axis=0) - left])
-            costs = self._costs.of(sides).sum(axis=0)
-            allowed = np.minimum(heavy, weight.sum() - heavy) >= self.learner.min_leaf * self._costs.scale - 1e-9
+            costs = self.costs.of(sides).sum(axis=0)
+            allowed = np.minimum(heavy, weight.sum() - heavy) >= self.learner.min_leaf * self.costs.scale - 1e-9
             if not (allowed & (costs < alone)).any():
                 continue
-            loss, gaps = self._costs.ties(sides.astype(np.float64)).sum(axis=0).round(9), self._gaps(column, rows, present)
+            loss, gaps = self.costs.ties(sides.astype(np.float64)).sum(axis=0).round(9), self._gaps(column, rows, present)
             first = np.lexsort((-gaps, loss, np.where(allowed, costs, np.inf)))[0]
             own = costs[first], float(loss[first]), -float(gaps[first])
             if own < best:
@@ -464,14 +383,14 @@ class OptimalPath:
         if at < 0:
             nodes.append(Node(parent, rows))
             return
-        left = self._columns[at].ranks[rows] <= cut
+        left = self.columns[at].ranks[rows] <= cut
         place = len(nodes)
-        nodes.append(Node(parent, rows, at, self._test(self._columns[at], cut, rows, left)))
+        nodes.append(Node(parent, rows, at, self.test_of(self.columns[at], cut, rows, left)))
         for side, most in ((rows[left], own), (rows[~left], leaves - own)):
-            limit = UNLIMITED if depth <= 3 else self._limit
+            limit = UNLIMITED if depth <= 3 else self.limit
             self._build(nodes, place, side, depth - 1, most, self._solve(side, depth - 1, limit))
 
-    def _test(self, column: TestChain, cut: int, rows: Integers, left: Booleans) -> Test:
+    def test_of(self, column: TestChain, cut: int, rows: Integers, left: Booleans) -> Test:
         """A node's test: the threshold halfway between values of its rows, a level or levels; where missing values go."""
         heavier = int(self._weights[rows[left]].sum() < self._weights[rows[~left]].sum())
         side = heavier if column.missing is None else column.missing
@@ -500,12 +419,12 @@ class OptimalPath:
         to = -1 if np.isnan(column.usual) else int(column.usual)
         return Test(np.nan, int(not left[to]), left[:-1])
 
-    def _assembled(self, nodes: list[Node]) -> PrunedView:
+    def assembled(self, nodes: list[Node]) -> PrunedView:
         """The nodes as arrays."""
         features = self.task.features
         parent = np.array([node.parent for node in nodes], np.int32)
         branches = np.bincount(parent[1:], minlength=len(nodes))
-        columns = [self._columns[node.column] if node.column >= 0 else None for node in nodes]
+        columns = [self.columns[node.column] if node.column >= 0 else None for node in nodes]
         counts, numbers, worst = self._leaves(nodes)
         tree = DecisionTree(
             features=features,
@@ -527,12 +446,12 @@ class OptimalPath:
 
     def _leaves(self, nodes: list[Node]) -> tuple[Floats, NodeNumbers | None, Floats]:
         """Per node class weights (of numbers the weight), mean and squares of numbers, and what is wrong of it as a leaf."""
-        drawn, costs = self._seen[1], self._costs
+        drawn, costs = self._seen[1], self.costs
         if isinstance(costs, SquaredErrors):
             numbers = NodeNumbers(*(np.array([of(node.rows) for node in nodes]) for of in (costs.mean, costs.squares)))
             return np.array([[drawn[node.rows].sum()] for node in nodes]), numbers, numbers.squares
         many = len(self.task.class_names)
-        counts = np.array([np.bincount(self._labels[node.rows], drawn[node.rows], many) for node in nodes])
+        counts = np.array([np.bincount(self.class_costs.labels[node.rows], drawn[node.rows], many) for node in nodes])
         return counts, None, counts.sum(axis=1) - counts.max(axis=1)
 
 

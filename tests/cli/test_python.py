@@ -51,7 +51,7 @@ def test_every_option_of_a_command_has_an_argument_in_its_twin() -> None:
             options.discard("path")  # Comparison.save
         if command == "explain":
             options.discard("schema")  # files for editors: `modelsel init` writes them
-            options -= {"alternatives", "within", "min_leaf", "limit"}  # Outcome.alternatives
+            options -= {"alternatives", "within", "min_leaf", "limit", "depth"}  # Outcome.alternatives
         if command == "dossier":
             options -= {"to", "path"}  # Dossier.markdown, html
         if command == "lint":

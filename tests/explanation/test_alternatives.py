@@ -4,12 +4,18 @@ import numpy as np
 import pytest
 
 from modelsel.explanation.alternatives import LEAF, _distance, alternatives, without
+from modelsel.explanation.skeletons import SkeletonSearch, columns_of
 from modelsel.kernels.compiler import load
 from modelsel.learner.optimal_tree import OptimalTree
 from modelsel.tree.export.rules import to_text
 from tests.learner.test_optimal_tree import RNG, drawn, sides, table
 
 pytestmark = pytest.mark.skipif(load("skeletons") is None, reason="the kernel is not compiled here")
+
+
+def searched(task, depth: int, least: float, limit: int | None = None):
+    learner = OptimalTree(max_depth=depth, missing="branch", min_leaf=least, limit=limit)
+    return learner.fit_path(task, np.arange(len(task)), RNG(0))
 
 
 def masks(task):
@@ -19,8 +25,15 @@ def masks(task):
         yield at, list({mask.tobytes(): mask for mask in sides(one, "branch")}.values())
 
 
-def brute(task, least: float) -> dict:  # noqa: C901
-    """Least wrong weight of each skeleton, its sides in either order, by trying all trees of two levels."""
+def sorted_sides(side):
+    """A skeleton with its sides in a fixed order, at every level; a lone test has two leaves."""
+    if not isinstance(side, tuple):
+        return side if side is None else (side, None, None)
+    return side[0], *sorted(map(sorted_sides, side[1:]), key=str)
+
+
+def brute(task, least: float, depth: int = 2) -> dict:  # noqa: C901
+    """Least wrong weight of each skeleton, its sides in either order, by trying all trees of so many levels."""
     weights, tests = task.row_weights, dict(masks(task))
 
     def tally(rows):
@@ -38,20 +51,19 @@ def brute(task, least: float) -> dict:  # noqa: C901
             if one.any() and other.any() and min(weights[one].sum(), weights[other].sum()) >= least:
                 yield one, other
 
-    def below(rows):
-        costs = {feature: [pair(*parts) for parts in cuts(rows, feature)] for feature in tests}
-        return {None: tally(rows).sum() - tally(rows).max()} | {feature: min(own) for feature, own in costs.items() if own}
+    def below(rows, levels):
+        best: dict = {None: tally(rows).sum() - tally(rows).max()}
+        for root in tests if levels else ():
+            for one, other in cuts(rows, root):
+                left, right = below(one, levels - 1), below(other, levels - 1)
+                for i, a in left.items():
+                    for k, b in right.items():
+                        cost = pair(one, other) if i is None and k is None else a + b
+                        key = sorted_sides((root, i, k))
+                        best[key] = min(best.get(key, np.inf), cost)
+        return best
 
-    best: dict = {}
-    for root in tests:
-        for one, other in cuts(np.ones(len(task), bool), root):
-            left, right = below(one), below(other)
-            for i, a in left.items():
-                for k, b in right.items():
-                    cost = pair(one, other) if i is None and k is None else a + b
-                    key = root, tuple(sorted((i, k), key=str))
-                    best[key] = min(best.get(key, np.inf), cost)
-    return best
+    return {key: cost for key, cost in below(np.ones(len(task), bool), depth).items() if key is not None}
 
 
 @pytest.mark.parametrize("variant", [{}, {"named": True}, {"gaps": True, "named": True}, {"weighted": True, "gaps": True}])
@@ -60,17 +72,17 @@ def test_skeletons_and_their_errors_are_those_of_brute_force(variant, least):
     lists = []
     for seed in range(75):
         task = drawn(seed, **variant)
-        path = OptimalTree(max_depth=2, missing="branch", min_leaf=least, limit=None).fit_path(
-            task, np.arange(len(task)), RNG(0)
-        )
+        path = searched(task, 2, least)
         total = task.row_weights.sum()
         truth = brute(task, least)
         for within in (0.0, 0.1):
-            found, ended = path.skeletons(within)
-            assert ended
+            search = SkeletonSearch(path, 2, within)
+            good = search.good()
+            found = good.skeletons
+            assert good.ended
             got: dict = {}
             for one in found:
-                key = one.features[0], tuple(sorted(one.features[1:], key=str))
+                key = sorted_sides(one.features)
                 got[key] = min(got.get(key, np.inf), one.errors * total)
             most = path.front(2)[0][-1] * total + np.floor(within * total + 1e-9) + 1e-6
             wanted = {key: cost for key, cost in truth.items() if cost <= most}
@@ -78,11 +90,74 @@ def test_skeletons_and_their_errors_are_those_of_brute_force(variant, least):
             assert all(got[key] == pytest.approx(cost) for key, cost in wanted.items()), seed
             lists.append(len(found))
         for one in found[:5]:
-            cut = path.tree_of(one)
+            cut = search.tree_of(one)
             wrong = (cut.counts.sum(axis=1) - cut.counts.max(axis=1))[cut.leaf].sum()
             assert wrong <= one.errors * total + 1e-9, seed
             assert set(cut.tree.feature[~cut.leaf].tolist()) == one.used
     assert max(lists) > 5
+
+
+@pytest.mark.parametrize("variant", [{}, {"gaps": True, "named": True}])
+def test_skeletons_of_three_levels_are_those_of_brute_force(variant):
+    lists = []
+    for seed in range(6 if variant else 16):  # trying all trees is what takes long
+        task = drawn(seed, **variant)
+        task, least = task.take(np.arange(min(len(task), 13))), 1 + seed % 2
+        truth = brute(task, least, 3)
+        path = searched(task, 3, least)
+        for within in (0.0, 0.1):
+            search = SkeletonSearch(path, 3, within)
+            good = search.good()
+            most = path.front(3)[0][-1] * len(task) + np.floor(within * len(task) + 1e-9) + 1e-6
+            wanted = {key: cost for key, cost in truth.items() if cost <= most}
+            got: dict = {}
+            for one in good.skeletons:
+                key = sorted_sides(one.features)
+                got[key] = min(got.get(key, np.inf), one.errors * len(task))
+            assert good.ended
+            assert good.found == len(good.skeletons)
+            assert got == pytest.approx(wanted), seed
+            used = [columns_of(key) for key in wanted]
+            assert good.some == frozenset().union(*used), seed
+            assert good.every == (frozenset.intersection(*used) if used else frozenset()), seed
+            lists.append(len(wanted))
+        for one in good.skeletons[:5]:
+            cut = search.tree_of(one)
+            wrong = (cut.counts.sum(axis=1) - cut.counts.max(axis=1))[cut.leaf].sum()
+            assert wrong <= one.errors * len(task) + 1e-9, seed
+            assert set(cut.tree.feature[~cut.leaf].tolist()) == one.used
+    assert max(lists) > 10
+
+
+def test_three_levels_tell_what_is_needed_as_searches_with_a_column_left_out_do():
+    told = 0
+    for seed in range(30):
+        task = drawn(seed)
+        found = alternatives(task, within=0.05, min_leaf=2, limit=None, depth=3)
+        assert found.ended
+        for at, feature in enumerate(task.features):
+            rest = without(task, at)
+            least = searched(rest, 3, 2).front(3)[0][-1]
+            steps = np.floor(0.05 * len(task) + 1e-9) / len(task)
+            assert (feature.name in found.needed) == (least > found.best + steps + 1e-9), (seed, feature.name)
+            told += feature.name in found.needed
+    assert told > 5
+
+
+def test_a_search_of_three_levels_that_met_its_limit_says_what_it_knows():
+    rng = RNG(0)
+    values = rng.integers(0, 2, (300, 8)).astype(float)
+    values[:, 7] = rng.normal(size=300)
+    flipped = rng.random(300) < 0.03
+    task = table(values, ((values[:, 0] + values[:, 1] + values[:, 2]) % 2 != flipped).astype(int))  # all three are needed
+    whole, part = (alternatives(task, within=0.02, min_leaf=5, limit=limit, depth=3) for limit in (None, 2))
+    assert (whole.ended, part.ended) == (True, False)
+    assert whole.needed == part.needed == ("x0", "x1", "x2")
+    assert part.unused == ()
+    assert set(part.unknown) >= set(whole.unused)
+    assert "the search met its limit (--limit)" in str(part)
+    assert "x0, x1, x2, as searches without it say" in str(part)
+    assert "no good tree tests" not in str(part)
 
 
 def test_columns_that_all_need_are_those_without_which_the_best_tree_is_not_good():
@@ -124,7 +199,7 @@ def test_a_search_that_met_its_limit_claims_nothing():
     assert whole.ended
     assert not part.ended
     assert (part.needed, part.unused) == ((), ())
-    assert "what all need is not known" in str(part)
+    assert "what none tests is not known" in str(part)
     assert "no good tree" not in str(part)
 
 
@@ -137,13 +212,13 @@ def test_a_lone_leaf_that_is_good_needs_no_column():
 
 def test_trees_that_differ_most_share_the_fewest_columns(tables):
     task = tables["cancer"]
-    path = OptimalTree(max_depth=2, missing="branch", min_leaf=5, limit=None).fit_path(task, np.arange(len(task)), RNG(0))
-    found, _ = path.skeletons(0.01)
+    search = SkeletonSearch(searched(task, 2, 5), 2, 0.01)
+    found = search.good().skeletons
     told = alternatives(task, within=0.01)
     assert len(told.skeletons) == len(found) == 104
     assert told.best * 569 == pytest.approx(22)
     assert len(told.different) == 3
     second = next(one for one in found if _distance(one, found[0]) == max(_distance(other, found[0]) for other in found))
-    assert told.different[1] == to_text(path.tree_of(second))
+    assert told.different[1] == to_text(search.tree_of(second))
     assert str(told).count("(then") == 10
     assert all(LEAF in one.columns or None not in one.columns for one in told.skeletons)

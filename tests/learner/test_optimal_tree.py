@@ -372,7 +372,7 @@ def test_a_bound_at_the_limit_is_never_above_the_truth(depth):
         task = drawn(seed)
         path = OptimalTree(limit=None).fit_path(task, np.arange(len(task)), RNG(0))
         truth = path._front(depth).errors
-        order, ranks, labels, weights = path._order, path._ranks, path._labels, path._weights
+        order, ranks, labels, weights = path.order, path.ranks, path.costs.labels, path.costs.weights
         for limit in (1, 2_000, 20_000):
             best, low, chosen = (
                 np.zeros(1 << depth, np.int64),

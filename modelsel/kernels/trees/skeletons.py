@@ -12,6 +12,7 @@ from modelsel.kernels import types
 from modelsel.kernels.compiler import kernel
 
 NEVER = 1 << 60  # more than any cost
+COLUMN = 1 << 32  # place of a cut: column × this + rank
 
 
 @kernel()
@@ -69,7 +70,7 @@ def skeletons(order, ranks, labels, weights, owner, classes, least, most, work, 
     """Write the least errors of each skeleton, and where its root is cut, as far as they are at most `most`.
 
     order: positions × columns; ranks: columns × rows; owner: the feature of each column. table, place: features × (features +
-    1)², the tests of the left and the right side, the last a leaf; place: column × rows + rank. work: done, allowed, in
+    1)², the tests of the left and the right side, the last a leaf; place: column × 2³² + rank. work: done, allowed, in
     positions × columns; where less is allowed than is needed, the table holds what was found until then.
     """
     rows, columns = order.shape[0], ranks.shape[0]
@@ -100,7 +101,7 @@ def skeletons(order, ranks, labels, weights, owner, classes, least, most, work, 
             if whole[0] >= least and whole[1] >= least and free[0] + free[1] <= most:
                 for side in range(2):
                     found[side, features] = whole[side] - counts[side].max()
-                own, root = g * rows + cuts[middle], owner[g]
+                own, root = g * COLUMN + cuts[middle], owner[g]
                 for i in range(features + 1):
                     for k in range(features + 1):
                         cost = found[0, i] + found[1, k]
