@@ -33,7 +33,10 @@ STATISTICS = {
     "quantile .1": Leaf(statistic="quantile", q=0.1),
     "quantile .9": Leaf(statistic="quantile", q=0.9),
 }
-BOUND = "Growing takes 85 to 97 % of a fit: columns are sorted anew at each node, and a node has a cost of its own."
+BOUND = (
+    "Growing takes 85 to 97 % of a fit. By stages run alone over the nodes of a tree, gathering codes takes a sixth, sorting "
+    "them 45 % and the scan of cuts 35 to 40 %; half of the inner nodes have two or three rows."
+)
 
 
 def rows() -> Iterable[Row]:

@@ -29,6 +29,8 @@ TABLES = (
     "vote",
 )  # fmt: skip
 SAMPLED = {"subsample": 0.8, "subsample_freq": 1, "colsample_bytree": 0.8}
+CATBOOST = {"iterations": 200, "learning_rate": 0.1, "depth": 6, "leaf_estimation_iterations": 10}
+SMALL_STEPS = {"learning_rate": 0.03, "leaf_estimation_iterations": 1}
 SLOW = {"learning_rate": 0.05, "n_estimators": 200}
 LIBRARIES: Mapping[str, tuple[str, Mapping[str, Mapping[str, Any]]]] = {
     "lightgbm": (
@@ -59,17 +61,23 @@ LIBRARIES: Mapping[str, tuple[str, Mapping[str, Mapping[str, Any]]]] = {
     "catboost": (
         "catboost",
         {
-            "preset": {},
-            "depth 4": {"depth": 4},
-            "one step": {"leaf_estimation_iterations": 1},
+            "library": {},
+            "200 rounds, rate 0.1, ten steps": CATBOOST,
+            "the same, depth 4": {**CATBOOST, "depth": 4},
+            "the same, one step": {**CATBOOST, "leaf_estimation_iterations": 1},
+            "500 rounds, rate 0.03, one step": {**CATBOOST, "iterations": 500, **SMALL_STEPS},
+            "300 rounds, rate 0.03, one step": {**CATBOOST, "iterations": 300, **SMALL_STEPS},
+            "500 rounds": {"iterations": 500},
+            "200 rounds, one step": {"iterations": 200, "leaf_estimation_iterations": 1},
         },
     ),
+    "mlp": ("mlp", {"library": {}, "preset": {}, "stops early": {"hidden_layer_sizes": [64], "early_stopping": True}}),
 }  # fmt: skip
 
 
 AS_IT_COMES: Mapping[str, Mapping[str, Any]] = {
     "lightgbm": {}, "xgboost": {"n_estimators": 100, "learning_rate": 0.1, "max_depth": 6}, "svm": {},
-    "catboost": {"iterations": 200, "learning_rate": 0.1, "depth": 6, "leaf_estimation_iterations": 10},
+    "catboost": {}, "mlp": {},
 }  # fmt: skip
 
 

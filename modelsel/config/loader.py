@@ -7,6 +7,7 @@ and the command line alone would give, so that no detour through packages or def
 """
 
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from functools import cache
 from typing import Any
 
@@ -41,6 +42,7 @@ OURS = (
 )
 FREE = ("mode", "sweeper.params", "runtime", "overrides", "job.name", "job.override_dirname", "job.num", "job.id")
 TAKEN = ("mode", "sweeper")  # what a file may say under `hydra`
+_SHIPPED: dict[str, dict[str, ConfigResult | None]] = {}  # files of the package that were read, by their folder
 
 
 class GuardedLoader(ConfigLoaderImpl):
@@ -67,17 +69,31 @@ class GuardedLoader(ConfigLoaderImpl):
         return _typed_wins(config, overrides)
 
     def _parse_overrides_and_create_caching_repo(self, config_name: object, overrides: Any) -> Any:
-        return OverridesParser.create().parse_overrides(overrides), _Repository(self.repository)
+        """Read the overrides, and give Hydra the folders with what was read of the package's own files before."""
+        repository, parsed = _Repository(self.repository), OverridesParser.create().parse_overrides(overrides)
+        if self.folders.own is None and not self.trusted:  # nothing but the package's own files
+            repository.shipped = _SHIPPED.setdefault(str(shipped_folder()), {})
+        return parsed, repository
 
 
 class _Repository(CachingConfigRepository):
     """Files of the folders: looked through on reading; `space=` and `learner=` are values, not files that Hydra would merge."""
 
+    shipped: dict[str, ConfigResult | None] | None = None
+
     def group_exists(self, config_path: str) -> bool:
         return config_path not in NO_GROUPS and bool(super().group_exists(config_path))
 
     def load_config(self, config_path: str) -> ConfigResult | None:
-        """Load a file; one of the person's folder is looked through for code."""
+        """Load a file; one of the person's folder is looked through for code.
+
+        Those of the package are read once in a process. Each composition has a copy, as Hydra may change what it gets.
+        """
+        key = f"config_path={config_path}"
+        if self.shipped is not None and key not in self.cache:
+            if config_path not in self.shipped:
+                self.shipped[config_path] = super().load_config(config_path)
+            self.cache[key] = deepcopy(self.shipped[config_path])
         loaded = super().load_config(config_path)
         if loaded is not None and loaded.provider == "own":
             ConfigurationError.raise_if(_file_problems(loaded, config_path))

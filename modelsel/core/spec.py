@@ -186,7 +186,7 @@ def snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).strip("_").lower()
 
 
-def classes_in(parts: Iterable[object]) -> set[Any]:
+def classes_in(parts: Iterable[object]) -> set[object]:
     """Classes of some parts and of the parts in their fields, at any depth. Asked of whole spaces: a field at a time.
 
     >>> sorted(kind.__name__ for kind in classes_in([make("learner", "knn")]))

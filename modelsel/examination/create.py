@@ -277,7 +277,7 @@ def _write(folder: Path, side: str, task: Task, tokens: object, names: ColumnNam
     return GivenFile(name=path.name, sha256=hashlib.sha256(path.read_bytes()).hexdigest())
 
 
-def _cells(values: Any, levels: tuple[str, ...] | None) -> Any:
+def _cells(values: Any, levels: tuple[str, ...] | None) -> object:
     """The cells of a column: levels by name, whole numbers without a point, nothing where a value is missing."""
     if levels is not None:
         return pd.Series([None if np.isnan(code) else levels[int(code)] for code in values.tolist()], dtype=object)

@@ -8,7 +8,6 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -155,7 +154,7 @@ def _reorder(column: RawColumn, place: Integers) -> RawColumn:
     return RawColumn(column.name, column.texts, column.codes[place])
 
 
-def _read_predictions(cells: Columns, terms: Terms) -> tuple[NDArray[Any], Floats | None]:
+def _read_predictions(cells: Columns, terms: Terms) -> tuple[NDArray[np.generic], Floats | None]:
     """The class of each row, and class scores where they are given; or the number of each row."""
     if terms.of_numbers:
         if PREDICTION not in cells:

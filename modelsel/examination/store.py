@@ -197,7 +197,7 @@ def judged_digest(development: Task, judges: Booleans, salt: str) -> str:
     return state.hexdigest()
 
 
-def commit(store: Store, target: NDArray[Any], tokens: Strings) -> str:
+def commit(store: Store, target: NDArray[np.generic], tokens: Strings) -> str:
     """Write the labels, encrypted to the examiner's key with 32 random bytes; the commitment to both."""
     salt = os.urandom(32)
     raw = canonical({"salt": salt.hex(), "labels": dict(zip(tokens.tolist(), target.tolist()))}).encode()

@@ -12,7 +12,7 @@ import zipfile
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil, exp, inf, isfinite, lgamma, log, log1p, sqrt
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -87,8 +87,8 @@ class _Plan(_Stated):
     spread: float
     origin: float
     width: float
-    bets: Any
-    reach: Any
+    bets: list[float] | None
+    reach: list[float]
     cap: float | None = None
 
 
@@ -109,7 +109,7 @@ class _ExamAnswer(_Stated):
     certified: bool
     score: float | None
     errors: int | None
-    interval: Any
+    interval: list[float] | None
 
 
 @dataclass(eq=False, kw_only=True)
@@ -120,13 +120,13 @@ class _Released(_Stated):
     high: int | None = None
     half: float | None
     rounding: float
-    bounds: Any
+    bounds: list[float]
     stays: bool = False
-    held: Any
+    held: list[float] | None
     set_by: int
     cell: int | None = None
     k: int | None = None
-    places: Any = None
+    places: list[list[int]] | None = None
 
 
 @dataclass(eq=False, kw_only=True)
@@ -134,7 +134,7 @@ class _Above(_Stated):
     """The rows that lost more than a cap."""
 
     rows: int
-    interval: Any
+    interval: list[float] | None
 
 
 @dataclass(eq=False, kw_only=True)
@@ -152,10 +152,10 @@ class _Entry(_Stated):
     hash: str
     id: str
     testset: str
-    mirror: Any = None
+    mirror: _Mirror | None = None
     what: str | None = None
     exam: str | None = None
-    terms: Any = None
+    terms: object = None  # their digest; of a seal what they state
 
     PARTS = {"mirror": _Mirror}
 
@@ -179,14 +179,14 @@ class _Look(_Entry):
     space: int | None = None
     member: bool = False
     commit: str | None = None
-    charged: Any = ()
-    seen: Any = None
-    config: Any = None
-    units: Any = None
+    charged: tuple[str, ...] | list[str] = ()
+    seen: dict[str, int] | None = None
+    config: _Config | None = None
+    units: _Units | None = None
     withheld: str | None = None
-    plan: Any = None
-    quantiles: Any = None
-    answers: Any = None
+    plan: _Plan | None = None
+    quantiles: list[object] | dict[str, object] | None = None
+    answers: list[_ExamAnswer] | None = None
     counted: bool
     certified: bool | None = None
     at: str | None = None
@@ -202,13 +202,13 @@ class _Answer(_Entry):
     symbol: str
     score: float | None
     errors: int | None = None
-    interval: Any = None
+    interval: list[float] | None = None
     price: float
-    released: Any = None
-    answers: Any = None
-    verdicts: Any = None
-    above: Any = None
-    quantiles: Any = None
+    released: _Released | None = None
+    answers: list[_ExamAnswer] | None = None
+    verdicts: list[dict[str, str]] | None = None
+    above: _Above | None = None
+    quantiles: list[object] | dict[str, object] | None = None
 
     PARTS = {"mirror": _Mirror, "released": _Released, "answers": _ExamAnswer, "above": _Above}
 
@@ -246,7 +246,7 @@ class _Superseded(_Stated):
 
     look: int
     spent: float
-    interval: Any
+    interval: list[float] | None
 
 
 @dataclass(eq=False, kw_only=True)
@@ -256,11 +256,11 @@ class _Claim(_Stated):
     intent: str
     metric: str
     score: float | None
-    interval: Any = None
-    answers: Any = None
+    interval: list[float] | None = None
+    answers: list[_ExamAnswer] | None = None
     asker: str | None = None
     predictions_sha256: str | None = None
-    superseded: Any = None
+    superseded: "_Superseded | None" = None
 
     PARTS = {"answers": _ExamAnswer, "superseded": _Superseded, "units": _Units, "plan": _Plan, "above": _Above}
 
@@ -272,9 +272,9 @@ class _Certificate(_Stated):
     kind: str
     by: str
     testset: str
-    claims: Any
-    members: Any
-    about: Any
+    claims: list[_Claim]
+    members: dict[str, str]
+    about: dict[str, object]
     format: str | None = None
 
     PARTS = {"claims": _Claim}
@@ -298,7 +298,7 @@ class CheckedCertificate:
     def code(self):
         return 5 if self.faults else 0
 
-    def text(self):
+    def text(self) -> str:
         """Each statement with what became of it, and the verdict."""
         lines = [f"holds    {one}" for one in self.held] + [f"FAULT    {one}" for one in self.faults]
         said = (
@@ -309,7 +309,7 @@ class CheckedCertificate:
         )
 
 
-def verify(path: object, key: str | None = None) -> Any:
+def verify(path: object, key: str | None = None) -> CheckedCertificate:
     """Check a certificate; `key` is the public key that ought to have signed it, where that is known."""
     verdict = CheckedCertificate()
     try:

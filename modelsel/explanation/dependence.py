@@ -9,7 +9,6 @@ Source: Friedman (2001); Goldstein et al. (2015).
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -25,7 +24,7 @@ DIGITS = 7  # of what is predicted, where that is a number
 LINES = 30  # rows whose own course is kept
 
 
-def dependence(final: Final, task: Task, columns: Sequence[str], seed: int) -> list[dict[str, Any]]:
+def dependence(final: Final, task: Task, columns: Sequence[str], seed: int) -> list[dict[str, object]]:
     """Compute the dependence on some columns: grid, means (grid × classes, of numbers grid × 1) and the course of some rows."""
     rng = generator(seed, task.fingerprint, "dependence")
     rows = task.take(np.sort(rng.permutation(len(task))[:ROWS]))

@@ -139,7 +139,7 @@ def _errors(of: StudyToExplain, known: Integers) -> RowErrors:
     return off_by(np.abs(said - truth), of.tolerance) if assessed.numbers else RowErrors(said != truth)
 
 
-def _dependence(of: StudyToExplain, final: Final, importance: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _dependence(of: StudyToExplain, final: Final, importance: Sequence[dict[str, Any]]) -> list[dict[str, object]]:
     """Of the most important columns of the first candidate asked for, else of the first of the table."""
     from modelsel.explanation.dependence import COLUMNS, dependence
 

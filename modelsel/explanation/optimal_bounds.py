@@ -195,7 +195,7 @@ def _said(fitted: PreparedFit, learners: Sequence[OptimalTree], task: ClassTask,
     return codes
 
 
-def summary(tree: FittedSize, found: tuple[list[float], list[float]], weight: float) -> dict[str, Any]:
+def summary(tree: FittedSize, found: tuple[list[float], list[float]], weight: float) -> dict[str, object]:
     """What the record holds of a tree's training errors beside the best of its size, as shares of the weight."""
     cap = min(tree.leaves, len(found[0])) - 1
     least, bound = found[0][cap], found[1][cap]
@@ -239,7 +239,7 @@ class Compared:
 
 def optimal_bounds(
     selection: Selection, task: ClassTask, resampling: Resampling, seed: int, apart: Apart, settings: OptimalSettings
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """Set the winner and the best tree of each entry beside the best trees of their size.
 
     Parameters
@@ -290,7 +290,7 @@ def _compare(candidate: Candidate, task: ClassTask, seed: int, apart: Apart, dep
 def _of_one_size(
     trees: Sequence[Compared], task: ClassTask, resampling: Resampling, seed: int, apart: Apart, settings: OptimalSettings,
     sizes: int,
-) -> list[dict[str, Any]]:  # fmt: skip
+) -> list[dict[str, object]]:  # fmt: skip
     """Trees of equal steps and depth, which share their searches."""
     who = [{"candidate": one.candidate.id, "entry": one.candidate.entry} for one in trees]
     depth, half = trees[0].size.depth, settings.budget // 2 // sizes

@@ -122,7 +122,7 @@ def _words(task: Task, rule: TreeRule) -> str:
     return " and ".join(condition.words(task.features[condition.feature]) for condition in rule.conditions)
 
 
-def _count_slice(errors: RowErrors, inside: Booleans, task: Task, both: bool = False) -> dict[str, Any]:
+def _count_slice(errors: RowErrors, inside: Booleans, task: Task, both: bool = False) -> dict[str, object]:
     """Rows, errors, rate, interval and p of a slice among some rows."""
     line = {**errors.summed(inside), "low": None, "high": None, "p": None}
     if line["rows"] and task.groups is None:
@@ -148,7 +148,7 @@ def _choices(many: int, some: Integers | int) -> Floats:
     return np.asarray(gammaln(many + 1.0) - gammaln(np.asarray(some) + 1.0) - gammaln(np.maximum(many - some, 0) + 1.0))
 
 
-def _adjust_p_values(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _adjust_p_values(lines: list[dict[str, Any]]) -> list[dict[str, object]]:
     """Add Holm's adjusted p-value to each tested slice."""
     tested = [line for line in lines if line["p"] is not None]
     for line, adjusted in zip(tested, holm([line["p"] for line in tested]), strict=True):

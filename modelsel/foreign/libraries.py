@@ -5,7 +5,6 @@ Everything that a library is told beside its user's parameters stands here, and 
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from modelsel.core.types import CLASS_TASKS, NUMBER_TASKS, TaskKind
 
@@ -15,7 +14,7 @@ class Setting:
     """A parameter, under any of its names. `forced`: it takes the place of what the user wrote; None: that is left out."""
 
     names: tuple[str, ...]
-    value: Any
+    value: object
     forced: bool = False
 
 

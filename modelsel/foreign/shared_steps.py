@@ -55,7 +55,7 @@ class SharedStep(BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         return get_tags(self.step)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if name.startswith("__") or name in ("step", "key", "fitted_"):
             raise AttributeError(name)
         return getattr(vars(self).get("fitted_", self.step), name)
@@ -72,12 +72,12 @@ class SharedStep(BaseEstimator):  # type: ignore[misc]
         self.fit_transform(X, y)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
+    def fit_transform(self, X: object, y: object = None, **params: object) -> Any:
         """The step fitted, or found so, and what it makes of these rows."""
         self.fitted_, made = FITS.get(self.key, lambda: _fit_step(self.step, X, y, params))
         return hand_out(made)
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: object) -> Any:
         """What the fitted step makes of the rows that are asked about."""
         rows = rows_asked()
         if not rows:
@@ -85,7 +85,7 @@ class SharedStep(BaseEstimator):  # type: ignore[misc]
         return hand_out(OUTPUTS.get((self.key, rows), lambda: frozen(_written_into(self.fitted_.transform, X))))
 
 
-def _fit_step(step: Any, X: Any, y: Any, params: Any) -> Fit:
+def _fit_step(step: object, X: Any, y: Any, params: Any) -> Fit:
     """A fitted copy of a step and what it makes, by one call where it has one for both."""
     made = clone(step)
     if hasattr(made, "fit_transform"):
@@ -93,7 +93,7 @@ def _fit_step(step: Any, X: Any, y: Any, params: Any) -> Fit:
     return made, frozen(_written_into(lambda rows: made.fit(rows, y, **params).transform(rows), X))
 
 
-def _written_into(make: Callable[[Any], Any], X: Any) -> Any:
+def _written_into(make: Callable[[Any], Any], X: Any) -> object:
     """Call a step; one that writes into its rows gets a copy of them, as they are others' too."""
     try:
         return make(X)
@@ -111,7 +111,7 @@ def frozen(made: Any) -> Any:
     return made
 
 
-def hand_out(made: Any) -> Any:
+def hand_out(made: object) -> object:
     """What was made, for one of those who share it: an array as it is, anything else as a copy."""
     return made if isinstance(made, np.ndarray) or not hasattr(made, "copy") else made.copy()
 
@@ -129,7 +129,7 @@ class KeyOfRows:
         return KeyOfRows(None if self.key is None else digest([self.key, *parts]))
 
 
-def drawing(estimator: Any) -> frozenset[int]:
+def drawing(estimator: object) -> frozenset[int]:
     """The parts of an estimator that draw and were told no seed, by their places in memory: asked before they are seeded."""
     return frozenset(id(part) for _, part in parts(estimator) if _draws(part))
 
@@ -152,16 +152,16 @@ def share(estimator: Any, fold: str, free: frozenset[int]) -> Any:
     return estimator
 
 
-def _composite(step: Any) -> Any:
+def _composite(step: object) -> object:
     """Its class, where that is known to fit its parts on its own rows or columns."""
     return type(step) if type(step) in (Pipeline, FeatureUnion, ColumnTransformer) else None
 
 
-def _is_step(step: Any) -> bool:
+def _is_step(step: object) -> bool:
     return step is not None and not isinstance(step, str)
 
 
-def _shared(step: Any, place: KeyOfRows, free: frozenset[int]) -> Any:
+def _shared(step: Any, place: KeyOfRows, free: frozenset[int]) -> object:
     """A step with shared ones in it, or in its place."""
     if not _is_step(step) or place.key is None:
         return step
@@ -182,7 +182,7 @@ def _shared(step: Any, place: KeyOfRows, free: frozenset[int]) -> Any:
     return step
 
 
-def _after(step: Any, place: KeyOfRows, free: frozenset[int]) -> KeyOfRows:
+def _after(step: object, place: KeyOfRows, free: frozenset[int]) -> KeyOfRows:
     """The place behind a step: what it makes, by what it reads and says."""
     if not _is_step(step):
         return place if step is None or step == "passthrough" else place.behind(str(step))
@@ -192,7 +192,7 @@ def _after(step: Any, place: KeyOfRows, free: frozenset[int]) -> KeyOfRows:
     return place.behind(*said) if said else KeyOfRows(None)
 
 
-def _identity_of(*values: Any) -> tuple[str, ...]:
+def _identity_of(*values: object) -> tuple[str, ...]:
     """The identity of some values; empty where they have none."""
     try:
         return (identity(list(values)),)

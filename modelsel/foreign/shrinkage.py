@@ -21,7 +21,7 @@ def has_shrinkage(kind: type) -> bool:
     return _name(kind) in COUNTED
 
 
-def parameters_left(made: Any, X: Any, target: Any, weights: Floats) -> float:
+def parameters_left(made: object, X: object, target: object, weights: Floats) -> float:
     """Count the effective parameters of a fitted estimator; NaN where rows and columns are more than 1,000 each.
 
     Parameters
@@ -48,14 +48,14 @@ def _name(kind: type) -> str:
     return kind.__name__ if f"{kind.__module__}.".startswith(LINEAR) else ""
 
 
-def _ridge(made: Any, X: Any, target: Any, weights: Floats) -> float:
+def _ridge(made: Any, X: Any, target: object, weights: Floats) -> float:
     """Of classes one function each, but of two a single one."""
     weights = _balanced(made, target, weights)
     functions = 1 if np.ndim(made.coef_) == 1 else len(made.coef_)
     return functions * effective_parameters(X, weights, float(made.alpha), _positive(made), made.fit_intercept)
 
 
-def _least_squares(made: Any, X: Any, _: Any, weights: Floats) -> float:
+def _least_squares(made: Any, X: Any, _: object, weights: Floats) -> float:
     return effective_parameters(X, weights, 0.0, _positive(made), made.fit_intercept)
 
 
@@ -64,7 +64,7 @@ def _positive(made: Any) -> Any:
     return made.coef_ != 0 if made.positive else None
 
 
-def _net(made: Any, X: Any, _: Any, weights: Floats) -> float:
+def _net(made: Any, X: Any, _: object, weights: Floats) -> float:
     """Its squared error is a mean over rows, so its penalty is by row."""
     ratio = float(getattr(made, "l1_ratio", 1.0))
     penalty = len(weights) * float(made.alpha) * (1 - ratio)

@@ -38,7 +38,7 @@ def has_skops() -> bool:
     return find_spec("skops") is not None
 
 
-def dump(made: Any, plugins: tuple[str, ...] = ()) -> tuple[str, bytes]:
+def dump(made: object, plugins: tuple[str, ...] = ()) -> tuple[str, bytes]:
     """The name of the file, and its bytes. Raises NotStoredError where there is no safe format for it."""
     write = _WRITERS.get(f"{type(made).__module__}.{type(made).__qualname__}")
     return write(made) if write else (SKOPS, skops(made, plugins))
@@ -49,7 +49,7 @@ def load(name: str, data: bytes, plugins: tuple[str, ...] = ()) -> Any:
     return _READERS[name](data) if name in _READERS else load_skops(data, plugins)
 
 
-def skops(made: Any, plugins: tuple[str, ...] = ()) -> bytes:
+def skops(made: object, plugins: tuple[str, ...] = ()) -> bytes:
     """Write an object by skops. Raises NotStoredError for what could not be read back."""
     if not has_skops():
         raise NotStoredError(f"a {type(made).__name__} is stored by skops: {INSTALL}")
@@ -118,18 +118,18 @@ class Boosted:
         shares: Floats = np.asarray(self.booster_.predict(X))
         return np.vstack((1.0 - shares, shares)).transpose() if shares.ndim == 1 else shares
 
-    def predict(self, X: Any) -> Integers:
+    def predict(self, X: object) -> Integers:
         """The class of the highest score."""
         return np.asarray(self.predict_proba(X).argmax(axis=1), np.int64)
 
 
-def _booster(data: bytes) -> Any:
+def _booster(data: bytes) -> object:
     import lightgbm
 
     return Boosted(lightgbm.Booster(model_str=data.decode()))
 
 
-def _xgboost(data: bytes) -> Any:
+def _xgboost(data: bytes) -> object:
     """Read a model of XGBoost's own format."""
 
     import xgboost
@@ -139,7 +139,7 @@ def _xgboost(data: bytes) -> Any:
     return made
 
 
-def _catboost(data: bytes) -> Any:
+def _catboost(data: bytes) -> object:
     """Read a model of CatBoost's own format."""
 
     import catboost
@@ -149,11 +149,11 @@ def _catboost(data: bytes) -> Any:
     return made
 
 
-_WRITERS: Mapping[str, Callable[[Any], tuple[str, bytes]]] = {
+_WRITERS: Mapping[str, Callable[[object], tuple[str, bytes]]] = {
     "lightgbm.sklearn.LGBMClassifier": _text_of,
     "modelsel.foreign.stored.Boosted": _text_of,
     "xgboost.sklearn.XGBClassifier": _json_of,
     "xgboost.sklearn.XGBRFClassifier": _json_of,
     "catboost.core.CatBoostClassifier": _cbm_of,
 }
-_READERS: Mapping[str, Callable[[bytes], Any]] = {TEXT: _booster, JSON: _xgboost, CBM: _catboost}
+_READERS: Mapping[str, Callable[[bytes], object]] = {TEXT: _booster, JSON: _xgboost, CBM: _catboost}

@@ -247,7 +247,7 @@ def is_pipeline(estimator: object) -> bool:
     return hasattr(estimator, "named_steps") and bool(getattr(estimator, "steps", ()))
 
 
-def divide_grid(pipeline: Any, grid: Grid, said: Said) -> tuple[list[list[dict[str, Any]]], dict[str, Any]]:
+def divide_grid(pipeline: Any, grid: Grid, said: Said) -> tuple[list[list[dict[str, object]]], dict[str, object]]:
     """Every list of steps before the last that the grid stands for, and the grid of the last.
 
     `said(step, values)` tells what of a step was given, with these values over it. Raises KeyError for a parameter of no step.

@@ -66,13 +66,13 @@ class PlainSearch:
     def _whole(self) -> bool:
         return bool((self.weight == np.floor(self.weight)).all())
 
-    def _keeps(self, feature: int, one: NDArray[Any], other: NDArray[Any]) -> bool:
+    def _keeps(self, feature: int, one: NDArray[np.generic], other: NDArray[np.generic]) -> bool:
         """Say whether the means of two branches keep to the bounds and to the direction of a feature."""
         means = self.mean(one), self.mean(other)
         within = min(means) >= self.bounds[0] and max(means) <= self.bounds[1]
         return within and self.growth.signs[feature] * (means[1] - means[0]) >= 0
 
-    def bounds_below(self, feature: int, one: NDArray[Any], other: NDArray[Any]) -> list[tuple[float, float]]:
+    def bounds_below(self, feature: int, one: NDArray[np.generic], other: NDArray[np.generic]) -> list[tuple[float, float]]:
         """The bounds of both branches: the middle of their means parts them."""
         sign, (low, high) = self.growth.signs[feature] if self.growth.signs else 0, self.bounds
         if not sign:
@@ -129,8 +129,15 @@ class PlainSearch:
         return found
 
     def _judged(
-        self, feature: int, rows: NDArray[Any], codes: NDArray[Any], inside: Booleans, threshold: float, at: int, side: int
-    ) -> tuple[Any, ...] | None:
+        self,
+        feature: int,
+        rows: NDArray[np.generic],
+        codes: NDArray[Any],
+        inside: Booleans,
+        threshold: float,
+        at: int,
+        side: int,
+    ) -> tuple[object, ...] | None:
         """Score one cut with missing values on one side; None where a side is too small."""
         known = codes >= 0
         first = known & inside[codes]

@@ -101,7 +101,7 @@ class Released:
         return max(self.bounds[0], self.score - width), min(self.bounds[1], self.score + width)
 
 
-def shown_quantiles(stated: Mapping[str, Any], places: Sequence[Sequence[int]]) -> list[dict[str, Any]]:
+def shown_quantiles(stated: Mapping[str, Any], places: Sequence[Sequence[int]]) -> list[dict[str, object]]:
     """The quantiles of errors that places in the grid of an intent stand for; None: beyond the end of the grid.
 
     >>> stated = {"grid": (1.0, 2.0, 4.0), "asked": [{"q": 0.5}, {"q": 0.9}]}

@@ -78,7 +78,7 @@ def kernel(signature: object = None, **options: object) -> Callable[[Callable[..
     return compile_
 
 
-def _compiled(dispatcher: Any, function: Callable[..., Any], signature: Any) -> Any:
+def _compiled(dispatcher: Any, function: Callable[..., Any], signature: Any) -> object:
     """Compile as `numba.njit(signature, cache=True)` does, with kept files that are checked before they are loaded."""
     from modelsel.kernels.ready import kept
 

@@ -72,7 +72,7 @@ class CheckedCache(FunctionCache):  # type: ignore[misc]
 class CheckedFile(IndexDataCacheFile):  # type: ignore[misc]
     """Index and machine code of one function, each with its checksum in front."""
 
-    def _load_index(self) -> Any:
+    def _load_index(self) -> object:
         """Read the index of compiled versions; empty where the source has changed since."""
         found = _read(Path(self._index_path))
         if found is None:

@@ -202,7 +202,7 @@ class BaseLearner:
         return SingleFit(self, model, task, rows)
 
     @classmethod
-    def restore(cls, description: Description) -> Any:
+    def restore(cls, description: Description) -> object:
         """Read a model back.
 
         Parameters

@@ -441,7 +441,7 @@ def _write_columns(columns: Columns) -> tuple[dict[str, object], dict[str, NDArr
     return step_columns.written(columns) if isinstance(columns, BranchColumns) else _columns_stored.written(columns)
 
 
-def _read_columns(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[np.generic]], plugins: tuple[str, ...]) -> Columns:
+def _read_columns(facts: Mapping[str, object], arrays: Mapping[str, NDArray[np.generic]], plugins: tuple[str, ...]) -> Columns:
     if "branches" in facts:
         return step_columns.read(facts, arrays, plugins)
     return _columns_stored.read(facts, arrays)

@@ -40,7 +40,7 @@ class M5p(BaseLearner):
     unit: ClassVar[str] = "leaves"
     draws: ClassVar[bool] = False
 
-    def fit_key(self) -> dict[str, Any]:
+    def fit_key(self) -> dict[str, object]:
         return {"kind": "m5p"}
 
     def fit_path(self, task: NumberTask, rows: Integers, rng: np.random.Generator) -> "M5pPath":

@@ -222,7 +222,7 @@ def _same(one: object, other: object) -> bool:
     return type(one) is type(other) and repr(one) == repr(other)
 
 
-def _columns(made: Any) -> Iterator[str]:
+def _columns(made: object) -> Iterator[str]:
     """Columns that a ColumnTransformer which stands first, alone or inside unions and pipelines, reads by name."""
     if (steps := getattr(made, "steps", None)) is not None:
         yield from _columns(steps[0][1])

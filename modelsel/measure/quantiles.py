@@ -8,7 +8,6 @@ its error exceeds the tolerance, which the same look counts (specification of a 
 
 from dataclasses import dataclass
 from math import ceil, floor, log10
-from typing import Any
 
 import numpy as np
 
@@ -45,7 +44,7 @@ class ErrorQuantiles(Within):
         values = (float(f"{10 ** (step / STEPS):.1e}") for step in range(first, last + 1))
         return (*sorted({value for value in values if value < self.end}), self.end)
 
-    def within(self, truth: Any, outputs: Outputs) -> tuple[int, ...]:
+    def within(self, truth: object, outputs: Outputs) -> tuple[int, ...]:
         """How many rows the first candidate misses by at most each value of the grid."""
         away = np.sort(np.abs(outputs.predicted[0] - truth))
         return tuple(np.searchsorted(away, self.grid, "right").tolist())

@@ -5,7 +5,6 @@ import platform
 import subprocess
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from modelsel.core.types import ClassTask, Feature, Floats, Integers, NumberTask
 from modelsel.runner.execution.single_job import Failure
 
 
-def task(development: Task, sealed: Table) -> dict[str, Any]:
+def task(development: Task, sealed: Table) -> dict[str, object]:
     """Gather the facts of the task."""
     return {
         "name": development.name, "rows": len(development) + len(sealed), "development_rows": len(development),
@@ -33,12 +32,12 @@ def _target(task: Task) -> dict[str, object]:
     return {"classes": list(task.class_names), "kind": task.kind}
 
 
-def scheme(kind: str, resampling: Resampling, trained: float) -> dict[str, Any]:
+def scheme(kind: str, resampling: Resampling, trained: float) -> dict[str, object]:
     """Gather the facts of the folds; `trained` is the share of the development rows that their models are fitted on."""
     return {"name": kind, "folds": len(resampling.folds), "fingerprint": resampling.fingerprint, "trained": trained}
 
 
-def winner(selection: Selection, failure: Failure | None = None) -> dict[str, Any]:
+def winner(selection: Selection, failure: Failure | None = None) -> dict[str, object]:
     """Return the facts of the winner: scores, and the candidates that it cannot be told from.
 
     The cross-validated score, and the estimate that allows for the choice; where it could not be fitted on all development
@@ -84,7 +83,7 @@ LEVELS = 6
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio, odd: Fibonacci hashing
 
 
-def data(task: Task) -> dict[str, Any]:
+def data(task: Task) -> dict[str, object]:
     """Plain facts about the development rows; nothing of the test rows is here."""
     counts = np.bincount(task.target, minlength=task.class_count).tolist() if isinstance(task, ClassTask) else []
     features = [feature(item, task.values[:, i]) for i, item in enumerate(task.features[:SHOWN])]

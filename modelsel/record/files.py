@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,7 +83,7 @@ def json_text(value: object) -> str:
     return json.dumps(plain(value), ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def plain(value: object) -> Any:
+def plain(value: object) -> object:
     """Mappings, lists, strings, numbers, booleans and None: nothing else."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}

@@ -259,7 +259,7 @@ MOST_BYTES = 1 << 31
 KINDS = "biufU"
 
 
-def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
+def read_arrays(path: Path) -> dict[str, NDArray[np.generic]]:
     """All arrays of an .npz. Raises ValueError where it is not exactly what `files.npz` writes."""
     if path.stat().st_size > MOST_BYTES:
         raise ValueError(f"{path.name} is larger than {MOST_BYTES} bytes")

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from modelsel.core.outcome import StudySummary
 from modelsel.core.selection import Selection
@@ -25,7 +25,7 @@ class FinalModel:
     learner: Description
     steps: tuple[Description, ...]
     example: Table
-    estimator: Any = None
+    estimator: object = None
     pickled: object = None
     types: Mapping[str, str] = field(default_factory=dict)
     label_type: str = "str"
@@ -63,11 +63,11 @@ class StudyRecord:
 
     outcome: StudySummary
     selection: Selection
-    config: Mapping[str, Any]
+    config: Mapping[str, object]
     task: Task  # development rows
     resampling: Resampling
     final: FinalModel | None = None
-    audit: Mapping[str, Any] = field(default_factory=dict)
+    audit: Mapping[str, object] = field(default_factory=dict)
     pairs: tuple[Pair, ...] = ()
     command: tuple[str, ...] = ()
     shows: Mapping[str, object] = field(default_factory=dict)  # name to what it shows, plain data

@@ -10,6 +10,8 @@ import pytest
 from sklearn.base import clone
 
 import modelsel
+from modelsel.api.commands.model import Beside, _refuse_what_numbers_have
+from modelsel.api.run import documented_as
 from modelsel.config.folders import Folders
 from modelsel.core.errors import ConfigurationError, LedgerError, RefusedError
 from modelsel.record.folder import RunFolder
@@ -301,3 +303,25 @@ def test_predict_in_python_has_the_options_of_the_command(people: pd.DataFrame, 
     people.to_csv(tmp_path / "people.csv", index=False)
     again = modelsel.predict(found, tmp_path / "people.csv", explain=True, sets=0.8, threshold=0.0)
     pd.testing.assert_frame_equal(told, again)
+
+
+@pytest.mark.parametrize(
+    ("beside", "named"),
+    [(Beside(interval=0.9), "--interval"), (Beside(quantiles=(0.5,)), "--quantiles"), (Beside(sets=0.9), "")],
+)
+def test_intervals_and_quantiles_are_refused_for_classes_by_name(beside: Beside, named: str) -> None:
+    if not named:
+        _refuse_what_numbers_have(beside)
+        return
+    with pytest.raises(ConfigurationError, match=f"MSEL-293.*{named}"):
+        _refuse_what_numbers_have(beside)
+
+
+def test_where_docstrings_are_left_out_none_is_copied() -> None:
+    def documented() -> None:
+        """It. Returns nothing."""
+
+    def bare() -> None:
+        pass
+
+    assert documented_as(bare)(documented).__doc__ == "It. Returns nothing."

@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +43,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import modelsel
 from modelsel import SelectionCV
+from modelsel.api.search.cells import whole
+from modelsel.api.search.scoring import Scorings
 from modelsel.core.errors import ConfigurationError
 from modelsel.runner.evaluation.context import CellJob, RunContext
+from tests import doubles
 from tests.extras import needs
 
 RECORD = {"tracking": "off"}
@@ -501,3 +505,17 @@ def test_without_refit_there_is_nobody_to_ask(cancer: tuple[Any, Any]) -> None:
 
 def test_a_scheme_of_modelsels_own(cancer: tuple[Any, Any]) -> None:
     assert SelectionCV(SMALL, scheme={"kind": "repeated_kfold", "folds": 3, "repeats": 2}).fit(*cancer).n_splits_ == 6
+
+
+def test_each_score_stands_where_it_was_declared() -> None:
+    assert Scorings("a", "one", {"other": "b", "one": "a"}).each == {"other": "b", "one": "a"}  # type: ignore[arg-type, dict-item]
+    assert Scorings("a").each == {"score": "a"}  # type: ignore[arg-type]
+
+
+def test_a_resampling_is_whole_where_every_row_is_analysed_or_assessed() -> None:
+    task = doubles.task(30)
+    folds = doubles.folds(task, repeats=2)
+    assert whole(folds, task)
+    first = folds.folds[0]
+    assert not whole(replace(folds, folds=(replace(first, analysis=first.analysis[1:]), *folds.folds[1:])), task)
+    assert not whole(replace(folds, folds=folds.folds[1:]), task)

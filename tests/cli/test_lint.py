@@ -16,7 +16,7 @@ import yaml
 
 from modelsel.core.types import Finding
 from modelsel.guard.reporting.lint import LintReport, PlacedFinding
-from modelsel.reporting.lint import annotations, sarif, summary
+from modelsel.reporting.lint import _rule, annotations, catalogue, sarif, summary
 from tests.cli.conftest import Ran
 from tests.guard.studies import Rule, Study, numbers
 
@@ -266,3 +266,9 @@ def test_the_plugin_is_an_entry_point_and_loads_nothing_without_its_flag() -> No
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert set(done.stdout.split()) <= {"argparse", "gettext", "shutil"}
+
+
+def test_a_rule_of_a_log_has_the_advice_of_its_finding() -> None:
+    told = _rule("G052")
+    assert (told["id"], told["name"]) == ("G052", "NotCertified")
+    assert told["help"] == {"text": f"{catalogue()['G052'].advice} (modelsel explain G052)"}

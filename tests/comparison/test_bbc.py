@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.simulations.corrected_interval import study
 from modelsel.comparison.bbc import WIDER, bbc, dealt, draws, effective_rows, share_interval, units
-from modelsel.comparison.fold_predictions import FoldPredictions, bbc_of_folds
+from modelsel.comparison.fold_predictions import FoldPredictions, _boards, bbc_of_folds
 from modelsel.core.spec import make
 from modelsel.core.types import Floats, Outputs, Scoreboard
 
@@ -248,3 +248,32 @@ def test_draws_do_not_depend_on_how_many_are_made_at_once(size: int, monkeypatch
     at_once = list(draws(size, 50, np.random.default_rng(3)))
     monkeypatch.setattr("modelsel.comparison.bbc.NEAR", 1)
     assert np.array_equal(np.concatenate(at_once), np.concatenate(list(draws(size, 50, np.random.default_rng(3)))))
+
+
+class Worst(type(BEST)):  # type: ignore[misc]
+    """A rule of somebody's own, which says how one is chosen and nothing else."""
+
+    def choose(self, board: Scoreboard) -> int:
+        return int(np.nanargmax(board.mean))
+
+
+def test_a_rule_that_only_says_how_one_is_chosen_is_asked_for_each_draw() -> None:
+    losses = np.random.default_rng(0).random((40, 3))
+    board, groups = board_of(losses), np.arange(40)
+    found = bbc(losses, board, Worst(), winner=0, resamples=20, rng=np.random.default_rng(1))
+    counts = np.concatenate(list(draws(40, 20, np.random.default_rng(1))))
+    assert found is not None
+    assert found.mean == pytest.approx(np.mean(by_hand(losses, board, Worst(), counts, groups, np.ones(40))), abs=1e-12)
+
+
+def test_the_error_of_a_drawn_board_is_that_of_the_folds_of_a_repeat() -> None:
+    """Standard deviation over folds / √k, averaged over repeats: two of 4 folds, and one of 3."""
+    each = np.random.default_rng(2).random((5, 11, 3))
+    repeat = np.array([0] * 4 + [1] * 4 + [2] * 3)
+    board = board_of(np.random.default_rng(0).random((40, 3)))
+    found = _boards(board, np.arange(3), np.ones(3, bool), each, repeat)
+    for draw, one in zip(each, found, strict=True):
+        parts = [draw[repeat == number] for number in range(3)]
+        expected = np.mean([part.std(axis=0, ddof=1) / np.sqrt(len(part)) for part in parts], axis=0)
+        np.testing.assert_allclose(one.se, expected)
+        np.testing.assert_allclose(one.mean, draw.mean(axis=0))

@@ -1,5 +1,6 @@
 """Who cannot be told from the winner, the cheap bias, the summary of outer folds."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
+from modelsel.comparison import selection
 from modelsel.comparison.indistinguishable import confidence_sets, difference_errors, indistinguishable, p_values
 from modelsel.comparison.nested import sum_up_outer
 from modelsel.comparison.ratio import assessed_per_analysed
@@ -199,3 +201,12 @@ def test_on_a_holdout_of_real_tables_errors_and_p_are_those_of_statsmodels(load:
     board = board_of(squares.mean(axis=0)[:, None])
     tested = [api.OLS(squares[:, one] - squares[:, 0], np.ones(len(squares))).fit().pvalues[0] for one in others]
     assert p_values(board, 0, others, 1.0, squares) == pytest.approx([float(one) for one in tested], rel=1e-6)
+
+
+def test_what_an_interval_is_not_good_for_is_told_by_the_rows_that_were_assessed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selection, "tibshirani", lambda board, winner: winner)
+    monkeypatch.setattr(selection, "not_held", lambda measure, rows, groups: {"rows": rows, "groups": groups})
+    work = SimpleNamespace(task=SimpleNamespace(groups=None), measure=make("measure", "error"))
+    losses = SimpleNamespace(fold=np.array([[0, -1], [0, 1], [1, 0], [-1, -1]]))
+    results = SimpleNamespace(book=SimpleNamespace(work=work), losses=losses, board=None)
+    assert selection._beside(results, 2) == {"tibshirani": 2, "rows": 3, "groups": None}  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ from modelsel.config.compose import Config, _around, compose
 from modelsel.config.folders import Folders
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.fingerprint import digest
-from modelsel.core.spec import flat, resolved
+from modelsel.core.spec import flat, kind_of, resolved
 
 SMALL = ("dataset=iris", "space=majority")
 
@@ -84,6 +84,14 @@ def test_where_probabilities_are_read_no_tree_and_no_neighbour_gives_a_class_no_
         assert spec.get("leaf.score") != "frequency"
         assert spec.get("smoothing", 1.0) != 0 or spec["kind"] == "table"
         assert spec["kind"] != "knn" or "smoothing" in spec
+
+
+@pytest.mark.parametrize("space", ["default", "forests"])
+def test_the_smoothing_of_a_forest_does_not_grow_with_the_number_of_classes(space: str) -> None:
+    """Laplace's rule adds a row's share to each class: leaves of one row say little of nineteen classes."""
+    found = [candidate.learner for candidate in compose([f"space={space}", "measure=log_loss"]).candidates]
+    leaves = {learner.leaf.score for learner in found if kind_of(learner) == "forest"}
+    assert leaves == {"m_estimate"}
 
 
 @pytest.mark.slow

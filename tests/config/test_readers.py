@@ -25,7 +25,7 @@ def homes() -> pd.DataFrame:
     return frame.assign(price=price)
 
 
-DEAR = {"quickstart", "boosting", "everything", "mlp", "forests"}  # the plan tries what a fit costs
+DEAR = {"default", "quickstart", "boosting", "everything", "mlp", "forests"}  # the plan tries what a fit costs
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in DEAR)) for name in SPACES])

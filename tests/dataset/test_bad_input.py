@@ -304,6 +304,12 @@ def test_a_second_file_holds_the_test_rows(tmp_path: Path) -> None:
     assert task.features[1].levels == ("new", "u", "v", "w")
 
 
+def test_a_word_in_a_second_file_makes_numbers_of_the_first_names_as_they_are_written(tmp_path: Path) -> None:
+    (tmp_path / "test.csv").write_text("y,a\nno,old\nyes,01\n")
+    task = load(tmp_path, "y,a\n" + "no,01\nyes,1.0\n" * 5, test_path=str(tmp_path / "test.csv")).task
+    assert task.features[0].levels == ("01", "1.0", "old")
+
+
 def test_parquet_keeps_its_types(tmp_path: Path) -> None:
     size = pa.DictionaryArray.from_arrays([0, 1, 2, None] * 5, ["low", "mid", "high"], ordered=True)
     columns = {"n": N, "s": ["x", "10", "9", None] * 5, "flag": [True, False] * 10, "size": size, "y": Y, "gone": [None] * ROWS}

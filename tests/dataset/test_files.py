@@ -20,6 +20,7 @@ from modelsel.core.errors import ConfigurationError, DataError
 from modelsel.core.types import Task
 from modelsel.dataset import csv
 from modelsel.dataset import files as bytes_module
+from modelsel.dataset.columns.arrow import _read_cells
 from modelsel.dataset.columns.assemble import Loaded
 from modelsel.dataset.csv import Csv
 from modelsel.dataset.files import tell_progress
@@ -223,3 +224,9 @@ def test_reading_takes_at_most_six_times_the_table_that_comes_of_it(tmp_path: Pa
     assert np.array_equal(task.values, table)
     assert peak < 4 * table.nbytes
     assert pa.total_allocated_bytes() - before < table.nbytes  # nothing of the texts is kept
+
+
+def test_whole_numbers_are_numbers_as_far_as_a_double_holds_each() -> None:
+    largest = 2**53
+    assert _read_cells("n", pa.chunked_array([[largest, -largest, 1]])).numbers is not None
+    assert set(_read_cells("n", pa.chunked_array([[largest + 1, 1]])).texts) == {"1", str(largest + 1)}

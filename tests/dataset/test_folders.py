@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from modelsel.core.errors import ConfigurationError, DataError
+from modelsel.dataset import magic
 from modelsel.dataset.magic import Magic
 from modelsel.dataset.miniboone import Miniboone
 from modelsel.scheme.predefined import Predefined
@@ -69,3 +70,15 @@ def test_a_folder_that_is_not_named_says_where_the_file_is_to_be_had() -> None:
         (problem,) = part.problems()
         assert address in problem.fix
         assert problem.where == "dataset.dir"
+
+
+def test_magic_is_told_by_its_rows_and_the_fields_of_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(magic, "ROWS", 4)
+    rows = [[*(str(row * 0.5 + column) for column in range(10)), "gh"[row % 2]] for row in range(4)]
+    file = tmp_path / "magic04.data"
+    file.write_text("\n".join(map(",".join, rows)))
+    task = Magic(dir=str(tmp_path)).read()
+    assert (len(task), len(task.features), task.classes) == (4, 10, ("g", "h"))
+    file.write_text("\n".join(map(",".join, [*rows[:3], rows[3][1:]])))
+    with pytest.raises(DataError, match="MSEL-315"):
+        Magic(dir=str(tmp_path)).read()

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from math import log, sqrt
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,9 @@ from modelsel.cli.dispatch import main, module_of
 from modelsel.core.errors import ConfigurationError, DataError, LedgerError, RefusedError
 from modelsel.examination import proposals
 from modelsel.examination.proposals import LoopSession
+from modelsel.examination.terms import WantedLoop, _of_loop
 from modelsel.ledger.home import Home
+from modelsel.measure.error import Error
 from modelsel.statistics.improvement import improvement
 from modelsel.watcher.session import SealedRowsWarning
 from tests.examination.conftest import table
@@ -482,3 +485,13 @@ def test_the_loop_of_the_skill_does_what_it_says(make: Make) -> None:
     model = LogisticRegression().fit(gate.development[columns], gate.development["default"])
     assert gate.propose(model.predict(gate.questions[columns]), "a first idea").verdict == "keep"
     assert gate.close().score is not None
+
+
+@pytest.mark.parametrize(
+    ("said", "refused"),
+    [({"errors": 0.0}, ""), ({"errors": 5.0}, ""), ({"errors": 5.01}, "--errors"), ({"errors": -0.01}, "--errors"),
+     ({"vetoes": 20}, ""), ({"vetoes": 21}, "--vetoes"), ({"judged": 1.0}, "--judged")],
+)  # fmt: skip
+def test_terms_of_a_gate_have_limits_that_may_be_reached(said: dict[str, Any], refused: str) -> None:
+    found = [one.where for one in _of_loop(WantedLoop(**said), SimpleNamespace(measure=Error()))]  # type: ignore[arg-type]
+    assert found == ([refused] if refused else [])

@@ -11,7 +11,13 @@ from sklearn.naive_bayes import GaussianNB
 from modelsel.core.spec import make
 from modelsel.core.types import Candidate, Scoreboard
 from modelsel.explanation.explain import fold_models
-from modelsel.explanation.prediction_sets import fold_model, less_strange, prediction_sets, unit_weights
+from modelsel.explanation.prediction_sets import (
+    fold_model,
+    guaranteed_coverage,
+    less_strange,
+    prediction_sets,
+    unit_weights,
+)
 from modelsel.rule.best import Best
 from modelsel.runner.study_data import refusal
 from modelsel.scheme.group_kfold import GroupKfold
@@ -137,3 +143,8 @@ def test_the_model_of_a_fold_is_that_of_the_choice_without_it(tables, folded):
         expected = fold_model(two[place], task, fold, 0)[1].strangeness
         assert unseen.strangeness.tolist() == expected.tolist()
         assert unseen.strangeness.tolist() != fold_model(two[1 - place], task, fold, 0)[1].strangeness.tolist()
+
+
+def test_what_is_promised_loses_the_smaller_of_two_terms():
+    """1 − 2 α − (1 − 20/30) / 21: with many folds the other term, 2 · 0.95 / 2.5, is the larger."""
+    assert guaranteed_coverage(0.9, 30, 20) == pytest.approx(0.8 - (1 / 3) / 21)

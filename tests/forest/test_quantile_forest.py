@@ -163,3 +163,13 @@ def test_another_model_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     )
     with pytest.raises(ConfigurationError, match="keeps its rows"):
         modelsel.predict(outcome, frame, quantiles=(0.1,))
+
+
+@pytest.mark.parametrize("name", ["kept_rank", "kept_weight"])
+def test_a_stored_forest_that_lacks_a_row_is_none(name: str) -> None:
+    X, y = friedman(40)
+    task = number_task(X, y)
+    stored = quantile_forest(0.5, trees=1, max_depth=1).fit(task, positions(task), np.random.default_rng(0)).describe()
+    Forest.restore(stored)
+    with pytest.raises(ValueError, match="a leaf has no rows"):
+        Forest.restore(replace(stored, arrays={**stored.arrays, name: stored.arrays[name][:-1]}))

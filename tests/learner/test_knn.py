@@ -266,3 +266,9 @@ def test_complexity_is_how_many_neighbourhoods_would_not_overlap(task_of):
     path = small_of(task_of)[1].path
     learners = [Knn(k=1), Knn(k=2), Knn(k=4)]
     assert path.complexity(learners).tolist() == [4.0, 2.0, 1.0]
+
+
+def test_equal_votes_of_rows_at_the_very_place_go_to_the_likelier_class() -> None:
+    prior = np.array([0.3, 0.7])
+    first, scores = elect(np.array([[0.5], [0.5]]), np.zeros((2, 1)), prior, prior)
+    assert (first.tolist(), scores.ravel().tolist()) == ([1], [0.5, 0.5])

@@ -126,12 +126,16 @@ VARIANTS = {
 }
 
 
+FEW, MANY = range(60), pytest.param(range(60, 300), marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("seeds", [FEW, MANY])
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_it_equals_brute_force_on_300_small_tables(variant):
+def test_it_equals_brute_force_on_300_small_tables(variant, seeds):
     settings = dict(VARIANTS[variant])
     least = settings.pop("min_leaf", 1)
     missing = variant if variant in ("impute", "level", "branch") else "impute"
-    for seed in range(300):
+    for seed in seeds:
         task = drawn(seed, **settings)
         depth = 3 if seed % 10 == 0 else 2
         learner = OptimalTree(max_depth=depth, missing=missing, min_leaf=least, limit=None)
@@ -146,9 +150,6 @@ def test_it_equals_brute_force_on_300_small_tables(variant):
         weight = model.cut.tree.counts.sum(axis=1)
         assert len(weight) == 1 or weight.min() >= least
         assert path.training_error([learner])[0] == pytest.approx(errors[-1])
-
-
-FEW, MANY = range(60), pytest.param(range(60, 300), marks=pytest.mark.slow)
 
 
 @pytest.mark.parametrize("seeds", [FEW, MANY])

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from modelsel.core.types import Description, Feature, positions
-from modelsel.learner.table import Table
+from modelsel.learner.table import Table, _ranked_by_variance, _share_explained
 from modelsel.statistics.information import joint_counts, symmetric_uncertainty
 
 NOTHING = np.random.default_rng(0)
@@ -95,3 +95,10 @@ def test_a_damaged_description_is_refused(task_of, name, value):
     description = Table().fit(task, positions(task), NOTHING).describe()
     with pytest.raises(ValueError):
         Table.restore(Description("table", description.facts, {**description.arrays, name: np.array(value)}))
+
+
+def test_a_column_that_explains_less_than_by_luck_comes_after_one_that_says_nothing() -> None:
+    """ε² = 1 − (1 / 2) / (1 / 3) = −½ of halves whose means are equal; 0 of a column of one value."""
+    target, codes = np.array([0.0, 1.0, 0.0, 1.0]), np.array([[0, 0], [0, 0], [1, 0], [1, 0]])
+    assert _share_explained(codes[:, 0], target - 0.5, np.ones(4)) == -0.5
+    assert _ranked_by_variance(codes, target, np.ones(4)).tolist() == [1, 0]

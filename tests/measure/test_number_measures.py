@@ -10,6 +10,7 @@ import sklearn.metrics as sk
 from modelsel.core.spec import class_of, kinds_of, make
 from modelsel.core.types import Fold, NumberOutputs, NumberTask, Resampling
 from modelsel.measure.base import tie_scale
+from modelsel.measure.capped import CappedError
 
 Reference = Callable[[Any, Any, Any], float]
 REFERENCE: dict[str, Reference] = {
@@ -86,3 +87,9 @@ def test_a_target_that_a_measure_divides_by_nothing_of_is_told_before_any_fit() 
     assert told("r2", varied, alone) == ["r2 is not defined on 1 folds that assess a single row"]
     perfect, other = (make("measure", "r2").of(np.ones(2), np.array([said]), np.ones(2)) for said in ([1.0, 1.0], [1.0, 2.0]))
     assert [perfect.tolist(), other.tolist()] == [[1.0], [0.0]]
+
+
+def test_a_row_that_is_off_by_just_the_tolerance_or_the_cap_does_not_count() -> None:
+    capped, said = CappedError(tolerance=1.0, cap=3.0), NumberOutputs(np.array([[0.5, 1.0, 2.0, 3.0, 4.0]]))
+    assert capped.off(np.zeros(5), said).tolist() == [False, False, True, True, True]
+    assert capped.beyond(np.zeros(5), said).tolist() == [False, False, False, False, True]

@@ -11,7 +11,8 @@ again. With `--most` it meets only so many seconds of them, so that some live on
 cannot say, a mutant that is compiled or computed at import, has a process with the changed file.
 
 Mutants that change no answer are left out by name (`equivalent`). The sample has a fixed seed, so that it is the same until the
-code changes; with `--into` a run that was broken off goes on where it was. Exit 1 below 90 %.
+code changes; with `--into` a run that was broken off goes on where it was. `--keep FILE` writes down what died, each by its
+line and the test that killed it, and `--again FILE` looks in a few minutes whether that still kills it. Exit 1 below 90 %.
 """
 
 import argparse
@@ -32,13 +33,13 @@ from pathlib import Path
 
 from mutation import switches
 from mutation.equivalent import without
-from mutation.operators import PLACES, ROOT, Mutant, every, others
+from mutation.operators import PLACES, ROOT, Mutant, every, mutants, others
 
 TESTS = ("tests/statistics/test_certificate.py", "tests/statistics/test_prices.py", "tests/statistics/test_guard_oracles.py",
          "tests/ledger", "tests/guard", "tests/examination", *PLACES)  # fmt: skip
 DEFAULT = ("tests", "modelsel", "--ignore", "tests/architecture")  # what reads the source sees switches
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-m", "not slow and not soak")
-LEAST = 0.9
+LEAST, ALIVE = 0.9, ("SURVIVED", "")
 
 
 @dataclass
@@ -161,27 +162,53 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=os.cpu_count(), help="processes")
     parser.add_argument("--into", type=Path, help="file of results, which is gone on with")
     parser.add_argument("--others", action="store_true", help="all other rooms but the compiled kernels")
+    parser.add_argument("--keep", type=Path, help="file to write mutants and the tests that killed them into")
+    parser.add_argument("--again", type=Path, help="such a file: each mutant meets the test that killed it")
     parser.add_argument("tests", nargs="*")
     args = parser.parse_args()
-    drawn = sampled(args.sample, args.seed, args.only, others() if args.others else PLACES)
+    known = kept(args.again) if args.again else {}
+    drawn = list(known) or sampled(args.sample, args.seed, args.only, others() if args.others else PLACES)
     tests = tuple(args.tests) or (DEFAULT if args.others else TESTS)
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)  # some tests go on as somebody who may do little
         into = args.into.absolute() if args.into else Path(folder) / "results.txt"
-        said = judged(Path(folder) / "copy", drawn, tests, args.workers, args.most, into)
+        copy = _copied(Path(folder) / "copy")
+        if known:
+            switches.write(copy, drawn)
+            judge_switched(copy, {mutant.key: [test] for mutant, test in known.items()}, {}, args.workers, into)
+        said = _results(into) if known else judged(copy, drawn, tests, args.workers, args.most, into)
+    words = Counter(said.get(mutant.key, ALIVE)[0] for mutant in drawn)
     for mutant in drawn:
-        print(said[mutant.key], mutant)
-    words = Counter(said[mutant.key] for mutant in drawn)
-    dead, late = words["killed"], words["unjudged"]
+        print(*said.get(mutant.key, ALIVE), mutant)
+    if args.keep:
+        dead = [(said[mutant.key][1], mutant) for mutant in drawn if said[mutant.key][0] == "killed"]
+        args.keep.write_text("".join(f"{test}\t{mutant.name}\n" for test, mutant in dead if test), "utf-8")
+    killed, late = words["killed"], words["unjudged"]
     alive = len(drawn) - late
-    print(f"{dead} of {alive} killed ({dead / max(1, alive):.0%}){f', {late} not judged' if late else ''}")
-    return 0 if dead >= LEAST * alive else 1
+    print(f"{killed} of {alive} killed ({killed / max(1, alive):.0%}){f', {late} not judged' if late else ''}")
+    return 0 if killed >= LEAST * alive else 1
 
 
-def judged(copy: Path, drawn: list[Mutant], tests: Sequence[str], workers: int, most: float, into: Path) -> dict[str, str]:
-    """What became of each mutant, by its key."""
+def kept(file: Path) -> dict[Mutant, str]:
+    """Mutants as `--keep` has written them, each with the test that killed it, but for those whose line is gone."""
+    found: dict[Mutant, str] = {}
+    for line in file.read_text("utf-8").splitlines():
+        test, _, name = line.partition("\t")
+        place = name.partition("\t")[0]
+        there = (mutant for mutant in (mutants(place) if (ROOT / place).is_file() else ()) if mutant.name == name)
+        found |= dict.fromkeys(there, test)
+    return found
+
+
+def _copied(copy: Path) -> Path:
     ignored = shutil.ignore_patterns(".git", "runs", "__pycache__", ".venv*", "*.db")
-    shutil.copytree(ROOT, copy, ignore=ignored)
+    return Path(shutil.copytree(ROOT, copy, ignore=ignored))
+
+
+def judged(
+    copy: Path, drawn: list[Mutant], tests: Sequence[str], workers: int, most: float, into: Path
+) -> dict[str, tuple[str, str]]:
+    """What became of each mutant, by its key, and the test that killed it."""
     compiled = switches.write(copy, drawn)
     reached = reach(copy, tests, workers, into)
     met = {mutant.key: chosen(mutant, reached.tests[mutant.key], reached.seconds, most) for mutant in drawn}
@@ -190,19 +217,19 @@ def judged(copy: Path, drawn: list[Mutant], tests: Sequence[str], workers: int, 
         judge_switched(copy, left, reached.seconds, workers, into)
     apart = compiled | reached.imports
     for mutant in drawn:
-        word = _results(into).get(mutant.key)
-        if word is None or (word == "SURVIVED" and mutant.key in apart):
+        word = _results(into).get(mutant.key, ("", ""))[0]
+        if not word or (word == ALIVE[0] and mutant.key in apart):
             all_of_them = chosen(mutant, set(reached.seconds), reached.seconds, min(most, 60))
-            word = judge_apart(copy, mutant, all_of_them) if mutant.key in apart else "SURVIVED"
+            word = judge_apart(copy, mutant, all_of_them) if mutant.key in apart else ALIVE[0]
             with into.open("a", encoding="utf-8") as file:
-                file.write(f"{word} {mutant.key} {'apart' if mutant.key in apart else 'no test comes by'}\n")
+                file.write(f"{word} {mutant.key} \n")
     return _results(into)
 
 
-def _results(into: Path) -> dict[str, str]:
-    """The last that was said of each mutant."""
+def _results(into: Path) -> dict[str, tuple[str, str]]:
+    """The last that was said of each mutant, and the test that failed."""
     lines = into.read_text("utf-8").splitlines() if into.is_file() else []
-    return {key: word for word, key, *_ in (line.split(" ", 2) for line in lines)}
+    return {key: (word, test) for word, key, test in (line.split(" ", 2) for line in lines)}
 
 
 if __name__ == "__main__":

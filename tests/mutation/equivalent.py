@@ -30,6 +30,10 @@ UNLIKE = "any text that no other column has says the same"
 INFINITE = "δ of 0 has no finite number of nats, which is a fault besides"
 NOISE = "noise falls to either side alike"
 MARGIN = "a few pixels of margin beside those that the scale leaves itself"
+GOLDEN = "the golden ratio and its reciprocal have the same fraction"
+EITHER = "where both are equal, either is the same"
+BOTH = "what has one of them has the other: a sparse matrix of SciPy"
+ENOUGH = "a node of less than twice the least leaf has no test that leaves both branches enough"
 ZERO = "minus nought was made nought before: no number has just this bit"
 
 EQUIVALENT: tuple[tuple[str, str, str, str], ...] = (
@@ -91,6 +95,14 @@ EQUIVALENT: tuple[tuple[str, str, str, str], ...] = (
     ("modelsel/planning/probe.py", "lean = ((known - known.mean(axis=0))", "Add -> Sub", NOISE),
     ("modelsel/comparison/bbc.py", "able |= (mean[:, out] <=", "LtE -> Lt", CONTINUOUS),
     ("modelsel/reporting/sections/pareto.py", "up, across = Scale.of([low, high], BOTTOM - 4, TOP + 4", "Add -> Sub", MARGIN),
+    ("modelsel/reporting/sections/slices.py", "fraction = index * 0.618", "Mult -> Div", GOLDEN),
+    ("modelsel/reporting/charts/svg.py", "if m * power >= rough * 0.999", "GtE -> Gt", CONTINUOUS),
+    ("modelsel/reporting/dossier.py", 'if one["adjusted"] < 0.05', "Lt -> LtE", CONTINUOUS),
+    ("modelsel/tree/growing/assemble.py", "np.where((low <= middle) & (middle < high), middle, low)", "LtE -> Lt", EITHER),
+    ("modelsel/sharing/lightgbm.py", "for value in values if value > len(leaves)", "Gt -> GtE", EITHER),
+    ("modelsel/tree/growing/numpy_grower.py", "room = max(growth.min_split, 2 * growth.min_leaf)", "Mult -> Div", ENOUGH),
+    ("modelsel/distance/search.py", 'if "tree" in possible and features <= 4', "LtE -> Lt", SPEED),
+    ("modelsel/runner/evaluation/context.py", 'if hasattr(data, "tocsr") and hasattr(data, "nnz")', "And -> Or", BOTH),
     ("modelsel/ledger/database/store.py", 'cause = getattr(error, "orig", None) or error', "Or -> And", TEXT),
 )
 

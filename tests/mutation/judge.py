@@ -85,7 +85,7 @@ class Judge:
         for test, following in zip(tests, [*tests[1:], None], strict=True):
             self.now = test
             item, then = self.items[test], self.items.get(following or "")
-            item.add_marker(pytest.mark.timeout(PATIENCE + FACTOR * self.seconds[test]), append=False)
+            item.add_marker(pytest.mark.timeout(PATIENCE + FACTOR * self.seconds.get(test, 10.0)), append=False)
             self.config.hook.pytest_runtest_protocol(item=item, nextitem=then)
             if self.failed:
                 said.write_text(test, "utf-8")

@@ -41,6 +41,13 @@ class Mutant:
     def key(self) -> str:
         return f"{self.place}:{self.number}"
 
+    @property
+    def name(self) -> str:
+        """The line itself and which of its operators: the same after other lines have come and gone."""
+        text = (ROOT / self.place).read_text("utf-8").splitlines()
+        twins = [m for m in mutants(self.place) if text[m.first - 1] == text[self.first - 1] and m.change == self.change]
+        return "\t".join((self.place, self.change, str(twins.index(self)), text[self.first - 1].strip()))
+
     def source(self) -> str:
         """The whole file with that operator changed."""
         tree = ast.parse((ROOT / self.place).read_text("utf-8"))

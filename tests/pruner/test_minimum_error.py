@@ -83,3 +83,8 @@ def test_a_larger_m_may_keep_more_leaves():
     cut = from_dict({"classes": ["a", "b"], "features": [{"name": x.name, "kind": x.kind, "levels": []}], "nodes": nodes})
     path = MinimumError().path(cut, PruningData(5.0))
     assert [leaves(path.cut(MinimumError(m))) for m in (1.0, 2.0)] == [2, 3]
+
+
+def test_a_node_without_weight_expects_no_error_whatever_m():
+    counts = np.array([[1.0, 3.0], [0.0, 0.0], [1.0, 3.0]])
+    assert MinimumError(m=0.0)._expected(counts, None).tolist() == [1.0, 0.0, 1.0]

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,7 +13,7 @@ from modelsel.api.outcome import Outcome
 from modelsel.cli.dispatch import main
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.checklists import CHECKLISTS, MODEL_CARD, REFORMS, TRIPOD
-from modelsel.reporting.dossier import FACTS, Dossier
+from modelsel.reporting.dossier import FACTS, Dossier, _alike
 
 ANSWERED = ("answered", "in part")
 
@@ -124,3 +125,9 @@ def test_names_of_the_table_are_no_markup(filled: Callable[[str], Dossier]) -> N
     page = Dossier("reforms", "REFORMS", "", "<i>", "runs", (odd,)).html()
     assert "<script" not in page
     assert "&lt;i&gt;" in page
+
+
+@pytest.mark.parametrize(("kind", "tested", "told"), [("random", True, True), ("random", False, False), ("none", True, False)])
+def test_how_sealed_rows_differ_is_told_where_some_were_tested(kind: str, tested: bool, told: bool) -> None:
+    record = SimpleNamespace(config={"split": {"kind": kind}}, tested=tested)
+    assert bool(_alike(record)) is told  # type: ignore[arg-type]

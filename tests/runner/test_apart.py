@@ -1,5 +1,6 @@
 """The final fit is a job of the pool: what crashes, stalls or raises there is the winner's failure, with its status."""
 
+import faulthandler
 import time
 
 import pytest
@@ -38,6 +39,16 @@ def test_a_fit_that_raises_is_told_with_its_reason_and_traceback(kind):
 
 def test_a_fit_that_kills_its_worker_is_crashed():
     assert final(PROCESSES, deed="kill_fit") == Failure("crashed", "it killed its worker twice")
+
+
+def test_what_a_crash_dumps_goes_to_the_log_and_not_to_the_terminal(capfd, monkeypatch):
+    said = []
+    monkeypatch.setattr("modelsel.runner.execution.worker.LOG.info", lambda text, *words: said.append(text % words))
+    failure = run_in_pool(PROCESSES, UNLIMITED, faulthandler._sigsegv)
+    assert (failure.status, failure.reason) == ("crashed", "it killed its worker twice")
+    (dump,) = said
+    assert dump.count("Fatal Python error: Segmentation fault") == 2, "once for each of its workers"
+    assert "Fatal Python error" not in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("deed", ["stall_fit", "long_c_call_fit"])

@@ -175,3 +175,10 @@ def test_bootstrap_leaves_out_what_it_did_not_draw() -> None:
 )
 def test_what_a_scheme_lacks_is_said(name: str, said: str) -> None:
     assert said in "".join(scheme(name).problems(task_of(7)))  # type: ignore[attr-defined]
+
+
+def test_a_holdout_with_a_seed_of_its_own_follows_no_other() -> None:
+    task = task_of(60)
+    own = [scheme("holdout", seed=3).instantiate(task, seed).folds[0].assessment.tolist() for seed in (0, 1)]
+    theirs = [made("holdout", task, seed).folds[0].assessment.tolist() for seed in (0, 3)]
+    assert own[0] == own[1] == theirs[1] != theirs[0]

@@ -43,6 +43,17 @@ def test_bars_show_the_class_shares(mixed):
     assert [round(bar / 104, 3) for bar in bars] == [0.4, 0.36, 0.24]
 
 
+def test_of_many_classes_the_heaviest_are_shown_and_the_others_counted(mixed, monkeypatch):
+    whole = len(to_html(mixed))
+    monkeypatch.setattr("modelsel.tree.export.draw.SHOWN", 2)
+    root = nodes(mixed)[0]
+    bars = [float(r.get("width")) for r in root.findall("svg:rect", NAMESPACE) if r.get("fill")]
+    assert [round(bar / 104, 3) for bar in bars] == [0.4, 0.36]
+    assert root.find("svg:title", NAMESPACE).text.splitlines()[-1] == "1 more class: 3"
+    assert '<span class="tree-key">and 1 more class</span>' in to_html(mixed)
+    assert len(to_html(mixed)) < whole
+
+
 def test_a_softened_test_shows_its_ramp(mixed):
     below, above = np.zeros(len(mixed.tree)), np.zeros(len(mixed.tree))
     below[0], above[0], above[1] = 0.5, 1.5, 2.0

@@ -43,7 +43,7 @@ class Audit(Mapping[str, Any]):
     ['at', 'contacts']
     """
 
-    report: Mapping[str, Any]
+    report: Mapping[str, object]
 
     def __getitem__(self, name: str) -> Any:
         return self.report[name]
@@ -101,7 +101,7 @@ def integrity() -> dict[str, Any]:
 
 def audit_report(
     run: str | None, ledger: str = "user", merge: str | None = None, vouch: str | None = None, void: Sequence[str] = ()
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Report on a run's test set, or on everything in a ledger.
 
     Before it looks, the ledger `merge` is taken over, the public key `vouch` is stated to be one's own, and the entries `void`

@@ -76,7 +76,7 @@ def _scores(folds: Floats, part: str, name: str, scale: float = 1.0) -> dict[str
     return told
 
 
-def _mask(values: list[Any]) -> NDArray[np.generic]:
+def _mask(values: list[object]) -> NDArray[np.generic]:
     """A masked array, masked where a parameter does not apply; of numbers or truth values where all are of one such type."""
     given = [value for value in values if value is not np.ma.masked]
     kinds = {type(value) for value in given}

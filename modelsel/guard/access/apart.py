@@ -161,8 +161,8 @@ def closing_intent(
 
 
 def closing_answers(
-    ask: PreparedLook, facts: Look, handed: Sequence[Handed], labels: tuple[tuple[str, ...], NDArray[Any], Floats | None]
-) -> dict[str, Any]:
+    ask: PreparedLook, facts: Look, handed: Sequence[Handed], labels: tuple[tuple[str, ...], NDArray[np.generic], Floats | None]
+) -> dict[str, object]:
     """Release the error counts of all answers and verdicts of pairs, with their price."""
     n, price, shown, masks = facts.n, 0.0, [], []
     channel, rows, measure = _channel(ask, n), np.ones(n, bool), ask.request.sealing.measure

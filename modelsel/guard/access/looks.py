@@ -214,7 +214,7 @@ def released_result(intent: Look, answer: Reveal, policy: Policy, replay: bool, 
     )  # fmt: skip
 
 
-def _beside(intent: Look, answer: Reveal) -> dict[str, Any] | None:
+def _beside(intent: Look, answer: Reveal) -> dict[str, object] | None:
     """The quantiles of errors that stand beside a count, and where their grid ends; None without any."""
     if not answer.quantiles or intent.quantiles is None:
         return None

@@ -7,7 +7,6 @@ when the model is fixed: at its commitment, else now.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -88,7 +87,7 @@ class LookContext:
         """The unit of each row that the answer is computed on; None where rows are units."""
         return None if self.independence.units is None else self.independence.units[self.rows]
 
-    def sizes(self, rate: float, nats: float) -> dict[str, Any] | None:
+    def sizes(self, rate: float, nats: float) -> dict[str, object] | None:
         """The facts about units that an intent states; None where rows are units."""
         return None if self.units is None else sizes(self.units, rate, nats, self.independence.unit)
 

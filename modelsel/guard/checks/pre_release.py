@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from modelsel.core.types import Finding
 from modelsel.guard.checks.declared_space import STRANGER
@@ -25,7 +24,7 @@ class LookReview:
     subject: RowFingerprints
     position: LookContext
     spec_id: str
-    config: Mapping[str, Any]
+    config: Mapping[str, object]
     metric: str
     measure: str  # its digest
     predictions: str

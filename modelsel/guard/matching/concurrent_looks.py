@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -64,7 +63,7 @@ def standing_answer(look: PastLook, beside: Sequence[PastLook]) -> Reveal:
     return look.answer.but(interval=_interval(look, standing), **counts_at(look, nats, look.facts.units))
 
 
-def counts_at(look: PastLook, nats: float | None, units: Mapping[str, Any] | None = None) -> dict[str, object]:
+def counts_at(look: PastLook, nats: float | None, units: Mapping[str, object] | None = None) -> dict[str, object]:
     """What stands beside a score at another level (None: withheld): rows that are off, rows above a cap; no quantiles."""
     found: dict[str, object] = {"quantiles": None} if look.answer.quantiles else {}
     for name, said in (("counted", look.answer.counted), ("above", look.answer.above)):

@@ -209,7 +209,7 @@ def _looks(looks: tuple[PastLook, ...], concurrent: tuple[PastLook, ...]) -> Ite
         before = before if facts.outside else facts.config or {}
 
 
-def _superseded(look: PastLook, instead: LaterPlace | None, stands: Reveal) -> dict[str, Any] | None:
+def _superseded(look: PastLook, instead: LaterPlace | None, stands: Reveal) -> dict[str, object] | None:
     """What stands in place of a look after a merge, with the interval of what the line shows first."""
     if instead is None:
         return None

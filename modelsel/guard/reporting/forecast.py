@@ -3,7 +3,6 @@
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from modelsel.guard.checks.independence import GROUPS, bound_for
 from modelsel.guard.checks.terms import CLOSED, LADDER, ladder_steps, left_by_quota, strictest_of
@@ -29,7 +28,7 @@ class LookForecast:
     rate: float
     delta: float
     space: int | None
-    units: Mapping[str, Any] | None = None  # of the last look, where rows are not independent
+    units: Mapping[str, object] | None = None  # of the last look, where rows are not independent
 
     def interval(self, more: int = 0, price: float = 0.0) -> tuple[float, float]:
         """The interval of the same error rate after `more` further answers of this price."""
@@ -90,7 +89,7 @@ def _stays(terms: LookTerms, n: int, past: Sequence[PastLook]) -> float:
     return prices.coin(1 + len(board), 1 + moved, improved=False) if past else prices.grid(ladder_steps(terms, n))
 
 
-def budget(history: History, testset: str) -> dict[str, Any] | None:
+def budget(history: History, testset: str) -> dict[str, object] | None:
     """Count how many more looks keep the half width within .05 and .10, by release mode; and what fresh rows would give."""
     outlook = _outlook(history, testset, 0.5)
     if outlook is None:

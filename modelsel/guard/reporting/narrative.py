@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from modelsel.core.types import Finding
 from modelsel.guard.findings.base import SEVERITIES, losses
@@ -237,7 +236,7 @@ def _delta(one: TestSetReport) -> float:
 # The items of the REFORMS checklist (Kapoor et al. 2024) that a ledger can answer.
 
 
-def items(told: Mapping[str, object] | TestSetReport, audit: Mapping[str, object] | AuditReport) -> dict[str, Any]:
+def items(told: Mapping[str, object] | TestSetReport, audit: Mapping[str, object] | AuditReport) -> dict[str, object]:
     """Item to answer, for one test set of an audit."""
     one, report = TestSetReport.read(told), AuditReport.read(audit)
     looks = one.made

@@ -32,7 +32,7 @@ def html(report: Mapping[str, object]) -> str:
     return f"<!doctype html><html lang='en'><head>{head}</head><body><h1>Audit</h1>{body}</body></html>\n"
 
 
-def reforms(report: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def reforms(report: Mapping[str, Any]) -> dict[str, dict[str, object]]:
     """Per test set, the items of the REFORMS checklist (Kapoor et al. 2024) that a ledger can answer."""
     return {one["id"]: items(one, report) for one in report["test_sets"]}
 

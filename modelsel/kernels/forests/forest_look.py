@@ -183,11 +183,17 @@ def _after(a, b, by):
 # One cut of a feature drawn at random among the rows of a node, and its goodness (extremely randomised trees).
 
 
+@kernel(inline="always", _nrt=False)
+def draw_value(key, feature, first, last):
+    """A value drawn between two; rounding may have it be the last."""
+    return first + share(word(key ^ CUT, feature)) * (last - first)
+
+
 @kernel(_nrt=False)
 def draw_threshold(key, feature, lowest, highest, values):
     """A value drawn between those of two codes, below the higher one, and the largest code whose value is at most that."""
     first, last = values[lowest], values[highest]
-    drawn = first + share(word(key ^ CUT, feature)) * (last - first)
+    drawn = draw_value(key, feature, first, last)
     low, high = lowest, highest - 1
     while low < high:
         middle = (low + high + 1) // 2

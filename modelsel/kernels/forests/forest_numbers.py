@@ -8,11 +8,12 @@ import numpy as np
 
 from modelsel.kernels.compiler import kernel
 from modelsel.kernels.forests.forest_goodness import CODE, FEATURE, FIELD, GOODNESS, LOW, MISSING, NEXT, keeps, sort, worth
-from modelsel.kernels.forests.forest_look import between, draw_threshold
+from modelsel.kernels.forests.forest_look import between, draw_threshold, draw_value
 from modelsel.kernels.forests.forest_usual import LAST, MOST_CELLS, MOST_WEIGHT, WHOLE_WEIGHT
 
 NUMBER = np.int64(16)  # bits below a number in its word
 COUNTED = 2  # codes per row up to which a column is counted
+COMPARED = 128  # rows up to which values are compared with a drawn one
 MOST_NUMBER = 2.0**46  # of |q| in its word
 NEARLY = 1.0 - 1e-12  # what rounding may do to a comparison without division
 
@@ -194,16 +195,38 @@ def _up_to(codes, drawn, words, middle, at):
     return left, weight, rows
 
 
+@kernel(_nrt=False)
+def _up_to_value(codes, drawn, words, middle, values, threshold):
+    """The same of the rows whose value is at most a threshold; and the largest code of these."""
+    left, weight, rows, at = np.int64(0), np.int64(0), np.int64(0), np.int64(-1)
+    for i in range(len(drawn)):
+        code = np.int64(codes[np.uint64(drawn[np.uint64(i)])])
+        inside = -np.int64(values[np.uint64(code)] <= threshold)
+        u, w = deviation_of(words[np.uint64(i)], middle)
+        left += u & inside
+        weight += w & inside
+        rows -= inside
+        at = max(at, code | ~inside)
+    return left, weight, rows, at
+
+
 @kernel(forceinline=True, _nrt=False)
 def usual_draw(feature, key, drawn, words, total, middle, columns, work, best, least, ruler):
-    """Try one threshold drawn between the extremes of a feature; as `usual_number`."""
+    """Try one threshold drawn between the extremes of a feature; as `usual_number`.
+
+    In a node of few rows these are compared with it by their values: it need not be searched among all values of the column.
+    """
     codes, n, nothing = columns[0][feature], len(drawn), total[0] * total[0] / total[1]
     lowest, highest = _extremes(codes, drawn)
     if lowest < 0 or lowest == highest:
         return -1 if lowest < 0 else 0
     values = columns[3][columns[4][feature] :]
-    at, threshold = draw_threshold(key, feature, np.int64(lowest), np.int64(highest), values)
-    left, weight, rows = _up_to(codes, drawn, words, middle, at)
+    threshold = draw_value(key, feature, values[lowest], values[highest])
+    if n <= COMPARED and threshold < values[highest]:
+        left, weight, rows, at = _up_to_value(codes, drawn, words, middle, values, threshold)
+    else:
+        at, threshold = draw_threshold(key, feature, np.int64(lowest), np.int64(highest), values)
+        left, weight, rows = _up_to(codes, drawn, words, middle, at)
     gain = _gain(left, weight, total, nothing)
     fits = rows >= least and n - rows >= least
     if fits and gain > best[GOODNESS] and _held(left, weight, total, ruler):

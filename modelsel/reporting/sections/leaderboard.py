@@ -84,7 +84,7 @@ def _with_floor(view: View, best: Sequence[Row], equal: Set[str]) -> list[dict[s
     return table
 
 
-def _merge_ties(best: Sequence[Row], table: list[dict[str, Any]], winner: str) -> tuple[list[Row], list[dict[str, object]]]:
+def _merge_ties(best: Sequence[Row], table: list[dict[str, object]], winner: str) -> tuple[list[Row], list[dict[str, object]]]:
     """Make one row of neighbours of an entry that tie exactly: the same scores, standard errors and complexity."""
     kept: list[Row] = []
     rows: list[dict[str, Any]] = []

@@ -129,7 +129,8 @@ def _columns(plot: Plot, values: Sequence[str], name: str) -> dict[str, float]:
 
 def _aside(index: int, columns: int) -> float:
     """A fixed scatter (golden ratio), so that equal points are seen and the page is the same every time."""
-    return ((index * 0.6180339887) % 1 - 0.5) * 2 * JITTER * (WIDTH - RIGHT - LEFT) / columns
+    fraction = index * 0.6180339887 % 1
+    return (fraction - 0.5) * 2 * JITTER * (WIDTH - RIGHT - LEFT) / columns
 
 
 def _best(view: View, means: Sequence[float]) -> float:

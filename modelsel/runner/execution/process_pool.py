@@ -16,7 +16,7 @@ from joblib.externals.loky.process_executor import BrokenProcessPool, ProcessPoo
 
 from modelsel.runner.evaluation.context import CellJob
 from modelsel.runner.execution.delivery import MANY, deaths, one_by_one, results
-from modelsel.runner.execution.worker import CompletedJob, perform_in_process, set_up
+from modelsel.runner.execution.worker import CompletedJob, log_crashes, perform_in_process, set_up
 
 INNER_THREADS = ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB", "NUMEXPR", "NUMBA")
 
@@ -29,6 +29,7 @@ def processes(path: str, folder: Path, workers: int) -> Iterator["ProcessPool"]:
         yield pool
     finally:
         pool.close()
+        log_crashes(path)
 
 
 @dataclass

@@ -26,7 +26,7 @@ from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits, no_limits
 from modelsel.runner.execution import cluster as clusters
 from modelsel.runner.execution.backend import Cluster, is_one_of
 from modelsel.runner.execution.executors import Pool
-from modelsel.runner.execution.worker import plain, receive_work, ship_work
+from modelsel.runner.execution.worker import dump_beside, log_crashes, plain, receive_work, ship_work
 
 LOG = logging.getLogger("modelsel.study")  # goes to study.log
 ATTEMPTS = 2
@@ -97,7 +97,10 @@ def _send(pool: Pool, limits: CellLimits, call: Call) -> CallResult | Failure:
         if pool.kind == "processes":
             with ship_work(call) as path:
                 died = is_one_of("BrokenProcessPool")
-                return _unpack(_twice(partial(_in_a_process, pool, path), died, limits, Path(f"{path}{BEGAN}")))
+                try:
+                    return _unpack(_twice(partial(_in_a_process, pool, path), died, limits, Path(f"{path}{BEGAN}")))
+                finally:
+                    log_crashes(path)
         with clusters.open_pool(pool.kind, pool.scheduler, pool.jobs, call) as cluster:
             return _unpack(_twice(partial(_on_the_cluster, cluster), cluster.is_death, limits))
 
@@ -174,6 +177,7 @@ def _perform(path: str) -> bytes | Failure:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt ends
     with threadpool_limits(1):
         call: Call = receive_work(path)
+        dump_beside(path)
         Path(f"{path}{BEGAN}").write_text(repr(time.monotonic()), "ascii")
         arguments = tuple(plain(one) if isinstance(one, Table) else one for one in call.arguments)
         return Call(call.function, arguments, call.limits).parcel()

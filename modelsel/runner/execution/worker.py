@@ -4,8 +4,10 @@ Threads share the parent's worker. A worker process has one of its own, set up o
 into memory, so that the data travel once and not per cell.
 """
 
+import faulthandler
 import importlib
 import json
+import logging
 import signal
 import sys
 import tempfile
@@ -29,6 +31,8 @@ from modelsel.runner.evaluation.context import CellJob, RunContext
 from modelsel.runner.journal import REACHED, STARTED, RecordLocation, Segment, encode, record_of, store_errors
 
 PLACES = ".path"  # beside the work: where the parent's modules are found
+DUMP = ".dump"  # beside the work: what crashes of workers leave
+LOG = logging.getLogger("modelsel.study")  # goes to study.log
 Held = TypeVar("Held", bound=Table)
 
 
@@ -114,6 +118,19 @@ def receive_work(path: str) -> Any:
     return joblib.load(path, mmap_mode="r")
 
 
+def dump_beside(path: str) -> None:
+    """Let a crash of this process leave its traceback beside the work, and not in the middle of a terminal."""
+    faulthandler.enable(open(f"{path}{DUMP}", "a"))  # noqa: SIM115  open as long as the process may crash
+
+
+def log_crashes(path: str) -> None:
+    """Put what crashes left into the study's log: for whoever reads the output one line is enough."""
+    dump = Path(f"{path}{DUMP}")
+    text = dump.read_text("utf-8", "replace").strip() if dump.is_file() else ""
+    if text:
+        LOG.info("worker processes crashed:\n%s", text)
+
+
 def perform_in_process(path: str, journal: Path, job: CellJob) -> CompletedJob:
     """A job in a worker process: it says that it has started, so that the parent knows whom a dead worker was busy with."""
     worker = _worker(path, journal)
@@ -154,6 +171,7 @@ def _worker(path: str, journal: Path) -> CellWorker:
     """Return the worker of this process, set up for its first job of a run; inner thread pools are limited to one for good."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt ends
     threadpool_limits(1)
+    dump_beside(path)
     work = receive_work(path)
     return CellWorker(replace(work, task=plain(work.task)), Segment(journal))
 

@@ -25,6 +25,7 @@ from modelsel.tree.structure.cutting import reached
 from modelsel.tree.structure.node import PrunedView
 
 ROW, BOX, HEIGHT, AFTER = 40, 116, 30, 76  # pixels: a leaf's line, a node, and what a folded one says behind it
+SHOWN = 10  # classes of a node, and of the key: of more the heaviest
 MODEL = 60  # letters of a leaf's model beside its box; its title has the whole
 BEND, LETTER = 38, 7.5  # pixels: from a node to where the label of its branch starts, and a letter of it
 LETTERS, LEAST, NAME = 25, 9, 6  # of a label at most and at least, and of the feature's name in it; its title has the whole
@@ -215,14 +216,26 @@ def _ramp(layout: _Layout, node: int) -> str:
 
 
 def _shares(counts: Floats) -> str:
-    """The bar of class shares; nothing for an empty branch."""
+    """The bar of class shares, of many classes those that are heaviest; nothing for an empty branch."""
     total, left, bars = float(counts.sum()), 6.0, ""
-    for index, weight in enumerate(counts.tolist()):
-        if weight > 0:
-            width = (BOX - 12) * weight / total
-            bars += f'<rect x="{left:.2f}" y="5" width="{width:.2f}" height="6" fill="{_colour(index)}"/>'
-            left += width
+    for index in _heaviest(counts):
+        width = (BOX - 12) * float(counts[index]) / total
+        bars += f'<rect x="{left:.2f}" y="5" width="{width:.2f}" height="6" fill="{_colour(index)}"/>'
+        left += width
     return bars
+
+
+def _heaviest(counts: Floats) -> list[int]:
+    """The classes that are there, in their order: of more than `SHOWN` those with the most weight."""
+    there = np.flatnonzero(counts > 0)
+    kept = there if len(there) <= SHOWN else np.sort(there[np.argsort(-counts[there], kind="stable")[:SHOWN]])
+    return [int(index) for index in kept]
+
+
+def _others(counts: Floats) -> str:
+    """How many classes are there beside the heaviest; empty where there are none."""
+    many = max(int(np.count_nonzero(counts > 0)) - SHOWN, 0)
+    return f"{many} more class{'es' * (many > 1)}" if many else ""
 
 
 def _among(layout: _Layout, node: int) -> str:
@@ -248,22 +261,24 @@ def _told(cut: PrunedView, node: int, counts: Floats) -> str:
         said, wrong = number_words(cut, node) if cut.leaf[node] else f"{cut.prediction[node]:.6g}", off(cut, node)
         told = f", off by {wrong:.3g}" if wrong is not None and cut.leaf[node] else ""
         return f"{said}\n{amount(float(counts.sum()))} rows{told}"
-    classes = cut.tree.classes
-    parts = [f"{name}: {amount(weight)}" for name, weight in zip(classes, counts.tolist(), strict=True) if weight > 0]
+    classes, shown = cut.tree.classes, _heaviest(counts)
+    parts = [f"{classes[index]}: {amount(float(counts[index]))}" for index in shown]
+    if more := _others(counts):
+        parts.append(f"{more}: {amount(float(counts.sum() - counts[shown].sum()))}")
     return f"{classes[cut.prediction[node]]}\n" + ("\n".join(parts) or "no training rows")
 
 
 def _key(cut: PrunedView) -> str:
-    """Write the key of class colours; of numbers there is none."""
-    return (
-        ""
-        if cut.tree.numbers is not None
-        else "".join(
-            f'<span class="tree-key"><i style="background:{_colour(index)}"></i>{escape(name)}</span>'
-            for index, name in enumerate(cut.tree.classes)
-            if cut.counts[0, index] > 0
-        )
-    )
+    """Write the key of class colours, as the root's bar has them; of numbers there is none."""
+    if cut.tree.numbers is not None:
+        return ""
+    shown = _heaviest(cut.counts[0])
+    more = _others(cut.counts[0])
+    names = [
+        f'<span class="tree-key"><i style="background:{_colour(index)}"></i>{escape(cut.tree.classes[index])}</span>'
+        for index in shown
+    ]
+    return "".join([*names, *[f'<span class="tree-key">and {more}</span>'] * bool(more)])
 
 
 def _colour(index: int) -> str:

@@ -1,5 +1,6 @@
 """A certificate holds for who has nothing of modelsel, and not once anything in it was changed."""
 
+import hashlib
 import json
 import math
 import subprocess
@@ -146,7 +147,6 @@ def test_any_bit_that_was_changed_is_seen(exam: Make, tmp_path: Path) -> None:
 
 def signed_again(files: dict[str, bytes], home: Home) -> dict[str, bytes]:
     """What a dishonest issuer does: change, and sign anew with the same key."""
-    import hashlib
 
     from modelsel.core.fingerprint import canonical
 
@@ -185,6 +185,37 @@ def test_a_score_by_a_grid_lies_within_a_row_of_the_counts_that_it_leaves(score:
     released = SimpleNamespace(low=5, high=8)
     answer = SimpleNamespace(released=released, score=score, errors=None, symbol="cell 3")
     assert verifier._counted(SimpleNamespace(n=100), answer) is counted
+
+
+def chain(*links: tuple[int, str]) -> dict[str, bytes]:
+    """A chain whose contents are withheld, by number and previous hash of each entry."""
+    lines = [{"replica": "r", "seq": seq, "prev": prev, "hash": f"h{place}"} for place, (seq, prev) in enumerate(links)]
+    return {"chain.jsonl": "\n".join(map(json.dumps, lines)).encode(), "signatures.json": b"{}"}
+
+
+FIRST = hashlib.sha256(b"modelsel.genesis.v1\0r").hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("links", "holds"),
+    [
+        ([(1, FIRST), (2, "h0")], True), ([(1, FIRST), (3, "h0")], False), ([(1, FIRST), (2, "h1")], False),
+        ([(1, "h0"), (2, "h0")], False), ([(2, FIRST), (2, "h0")], False),
+    ],
+)  # fmt: skip
+def test_each_entry_has_the_next_number_and_the_hash_before_it(links: list[tuple[int, str]], holds: bool) -> None:
+    checked = verifier.CheckedCertificate()
+    assert verifier._chains(checked, chain(*links)) == {}
+    assert ("chain r holds, entry by entry (2)" in checked.held) is holds
+    assert ("chain r holds, entry by entry (2)" in checked.faults) is not holds
+
+
+def test_the_last_line_says_how_many_statements_hold() -> None:
+    checked = verifier.CheckedCertificate()
+    assert checked.check(True, "one")
+    assert checked.text().splitlines()[-1] == "verdict  all 1 statements hold"
+    assert not checked.check(False, "other")
+    assert checked.text().splitlines()[-1] == "verdict  FAULT: 1 of 2 statements do not hold"
 
 
 @pytest.mark.slow

@@ -1,17 +1,21 @@
 """The store: append-only, durable, one writer at a time, and errors that say what to do."""
 
 import hashlib
+import logging
 import multiprocessing
 import os
 import shutil
 import sqlite3
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import pytest
 
 from modelsel.core.errors import ConfigurationError, LedgerError, StoreError
+from modelsel.ledger.database import engines
 from modelsel.ledger.database.engines import on_network, sqlite_url, without_password
 from modelsel.ledger.database.store import Ledger, WriteTransaction
 from modelsel.ledger.entry import broken
@@ -75,6 +79,29 @@ def test_who_waits_for_the_lock_waits_as_long_as_others_get_on(
         with pytest.raises(StoreError, match="locked"):
             mine.append("note", {})
     assert len(turns) == (4 if others_get_on else 1)
+
+
+def test_who_waits_for_a_locked_ledger_is_told_so_and_writes_when_it_is_free(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert engines.SOON < 2.0
+    monkeypatch.setattr(engines, "SOON", 0.01)
+    other, mine = opened(path, "r2"), opened(path, "r1")
+    said: SimpleQueue[str] = SimpleQueue()
+    logger, handler = logging.getLogger("modelsel"), logging.Handler(logging.WARNING)
+    monkeypatch.setattr(handler, "emit", lambda record: said.put(record.getMessage()))
+    logger.addHandler(handler)
+    try:
+        with other._engine.connect().execution_options(modelsel_write=True) as holder, ThreadPoolExecutor(1) as pool:
+            holding = holder.begin()
+            waiting = pool.submit(mine.append, "note", {})
+            assert "is locked by another process; it is waited for" in said.get(timeout=60)
+            assert not waiting.done()
+            holding.commit()
+            waiting.result(timeout=60)
+    finally:
+        logger.removeHandler(handler)
+    assert [entry.replica for entry in mine.entries()] == ["r1"]
 
 
 def test_the_file_alone_holds_what_was_written_once_nobody_uses_it(path: Path, tmp_path: Path) -> None:
