@@ -44,7 +44,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import modelsel
 from modelsel import SelectionCV
 from modelsel.api.search.cells import whole
-from modelsel.api.search.scoring import Scorings
+from modelsel.api.search.scoring import Scorings, _measure_scorer
+from modelsel.config.build import Builder
+from modelsel.config.folders import Folders
 from modelsel.core.errors import ConfigurationError
 from modelsel.runner.evaluation.context import CellJob, RunContext
 from tests import doubles
@@ -519,3 +521,9 @@ def test_a_resampling_is_whole_where_every_row_is_analysed_or_assessed() -> None
     first = folds.folds[0]
     assert not whole(replace(folds, folds=(replace(first, analysis=first.analysis[1:]), *folds.folds[1:])), task)
     assert not whole(replace(folds, folds=folds.folds[1:]), task)
+
+
+@pytest.mark.parametrize(("measure", "accuracy"), [("error", True), ("brier", False)])
+def test_error_alone_is_turned_into_accuracy(measure: str, accuracy: bool) -> None:
+    scoring = _measure_scorer(measure, Builder(Folders.of()))
+    assert (scoring.scorer.accuracy, scoring.offset) == (accuracy, float(accuracy))  # type: ignore[attr-defined]

@@ -1,9 +1,14 @@
 """What a profile of a table notices, one bound at a time."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from modelsel.core.types import Feature, Task
+from modelsel.dataset.columns.column import text_column
+from modelsel.dataset.columns.kinds import _text
+from modelsel.dataset.memory import Memory
 from modelsel.dataset.profile import _id_like, profile
 
 
@@ -41,3 +46,15 @@ def test_equal_rows_of_different_numbers_are_counted() -> None:
     ]
     assert "20 of 40 rows" in found.message
     assert "5 groups of equal rows carry different numbers" in found.message
+
+
+def test_columns_of_a_table_in_memory_that_are_ignored_or_have_a_role_are_no_features() -> None:
+    table = SimpleNamespace(columns=[SimpleNamespace(name=name) for name in "abcy"])
+    said = SimpleNamespace(features={"a": "ignore", "b": "numeric"}, others="", _table=table, roles=lambda: {"y": "target"})
+    assert Memory._candidates.fget(said) == {"b", "c"}  # type: ignore[attr-defined]
+
+
+def test_a_feature_of_texts_has_each_text_as_it_stands() -> None:
+    found = _text(text_column("t", ["b b", "a", None, "b b"]))
+    assert found.feature.text
+    assert len(set(found.values[[0, 1, 3]].tolist())) == 2

@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 
 from modelsel.core.errors import ConfigurationError, DataError, ModelselError, RefusedError
+from modelsel.dataset.columns.column import RawColumn
+from modelsel.examination.predictions import _scores
 from modelsel.examination.sit import ExamSession
 from tests.examination.conftest import guess
 
@@ -159,3 +161,10 @@ def test_a_parquet_file_of_which_any_byte_was_changed_is_read_or_refused(exam: M
         with suppress(DataError, RefusedError):
             made.answer(tmp_path / "answer.parquet", "ann")
     assert len(made.history()) < 20  # most of them were refused before a look
+
+
+def test_scores_that_nearly_sum_to_one_are_made_to() -> None:
+    columns = [
+        RawColumn(name, numbers=np.array(own), type="float") for name, own in (("no", [0.25, 0.5 + 1e-7]), ("yes", [0.75, 0.5]))
+    ]
+    assert _scores(columns).sum(axis=1) == pytest.approx([1.0, 1.0], abs=1e-12)

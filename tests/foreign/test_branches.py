@@ -5,6 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from modelsel.core.types import Feature
+from modelsel.foreign import branches
 from modelsel.foreign.branches import UNDECLARED, BranchSpec, Step, _fit_step, _is_sparse, draws, texts
 from modelsel.foreign.parameters import Params
 
@@ -43,3 +44,15 @@ def test_what_stands_beside_each_other_is_sparse_where_less_than_three_in_ten_ar
     assert _is_sparse([few, np.ones((10, 2))])  # 30 of 120
     assert not _is_sparse([few, np.ones((10, 3))])  # 40 of 130
     assert not _is_sparse([np.eye(10)])
+
+
+def test_what_nobody_may_write_into_is_copied_for_a_step_that_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def writes(step: Step, seed: int, given: np.ndarray, target: np.ndarray, plugins: tuple[str, ...]) -> tuple[object, object]:
+        given[0] = 1.0
+        return None, given
+
+    monkeypatch.setattr(branches, "_fit_transform", writes)
+    given = np.zeros(3)
+    given.flags.writeable = False
+    assert np.asarray(_fit_step(Step("s", Params({})), 0, given, given, ())[1]).tolist() == [1.0, 0.0, 0.0]
+    assert given.tolist() == [0.0, 0.0, 0.0]

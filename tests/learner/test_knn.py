@@ -193,7 +193,15 @@ def small_of(task_of) -> tuple[Task, KnnModel]:
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("labels", [0, 1, 9, 2]), ("labels", [0, 1]), ("weights", [1.0]), ("stored", [[1.0]]), ("kinds", [7])]
+    ("name", "value"),
+    [
+        ("labels", [0, 1, 9, 2]),
+        ("labels", [0, 1, 3, 2]),
+        ("labels", [0, 1]),
+        ("weights", [1.0]),
+        ("stored", [[1.0]]),
+        ("kinds", [7]),
+    ],
 )
 def test_a_damaged_description_is_refused(task_of, name, value):
     description = small_of(task_of)[1].describe()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import gaussian_kde
+from scipy.stats import gaussian_kde, norm
 
 from modelsel.core.types import Description, Feature, positions
 from modelsel.learner.likelihood import count_levels
@@ -246,3 +246,13 @@ def test_training_error_of_kernel_densities_is_left_open_where_there_are_numbers
     found = [NaiveBayes(numeric="kernel").fit_path(task, positions(task), NOTHING) for task in (numbers, levels)]
     assert np.isnan(found[0].training_error([NaiveBayes(numeric="kernel")])[0])
     assert found[1].training_error([NaiveBayes(numeric="kernel")])[0] == pytest.approx(1 / 6)
+
+
+def test_gaussians_of_the_kernel_and_of_its_twin_are_scipys(task_of):
+    rng = np.random.default_rng(0)
+    task = task_of((Feature("a", "numeric"), Feature("b", "numeric")), rng.normal(size=(30, 2)), rng.integers(0, 2, 30))
+    told = count_levels(task, positions(task))
+    densities = [norm.logpdf(task.values, *each).sum(axis=1) for each in zip(told.mean, told.deviation, strict=True)]
+    expected = np.array(densities) + np.log(2 * np.pi)
+    np.testing.assert_allclose(told.gaussian(task, positions(task), np.arange(2)), expected)
+    np.testing.assert_allclose(told._gaussian(task.values), expected)

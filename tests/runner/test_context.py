@@ -1,10 +1,13 @@
 """Which recorded results serve a run."""
 
+import os
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from modelsel.runner.evaluation.context import RunContext
+from modelsel.runner.journal import older_journals
 
 
 @pytest.mark.parametrize(
@@ -25,3 +28,12 @@ def test_what_a_recorded_result_lacks_is_said(
     has_rows, measure, scores = recorded
     result = SimpleNamespace(has_rows=has_rows, measure=measure, scores=scores)
     assert RunContext.lacking(run, result) == lacking  # type: ignore[arg-type]
+
+
+def test_journals_that_are_named_come_first_and_once(tmp_path: Path) -> None:
+    for place, name in enumerate(("a/1", "a/2", "b/1")):
+        (tmp_path / name / "journal").mkdir(parents=True)
+        os.utime(tmp_path / name / "journal", (place, place))
+    newest, middle, oldest = (tmp_path / name / "journal" for name in ("b/1", "a/2", "a/1"))
+    assert older_journals(tmp_path) == [newest, middle, oldest]
+    assert older_journals(tmp_path, [middle]) == [middle, newest, oldest]

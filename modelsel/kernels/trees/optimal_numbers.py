@@ -12,7 +12,7 @@ from modelsel.kernels import types
 from modelsel.kernels.compiler import kernel
 from modelsel.kernels.trees.tree_search import NEVER, search_by
 
-PASSES = 4  # a step of reals takes as long as so many of 16 bits
+PASSES = 12  # a step of reals takes as long as so many of 16 bits
 
 
 @kernel()
