@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -45,9 +46,11 @@ def measured(name: str) -> Iterator[Row]:
         return
     work, unit, budgets = OF_BUDGETS[name]
     ours, memory, found = _elsewhere(name)
-    for budget, spent, what in zip(budgets, (ours, memory / GB), (unit, "GiB"), strict=False):
-        against, note = f"a budget of {budget:g}", _note(name, found)
-        yield Row(f"{work}: {what}", against, (spent / budget,), spent, budget, "", most=1.0, note=note)
+    yield Row(f"{work}: {unit}", f"a budget of {budgets[0]:g} s", (ours / budgets[0],), ours, budgets[0], "", most=1.0,
+              note=_note(name, found))  # fmt: skip
+    for budget in budgets[1:]:
+        yield Row(f"{work}: memory", f"a budget of {budget:g} GiB", (memory / GB / budget,), nan, nan, "", most=1.0,
+                  note=f"{memory / GB:.2f} GiB.")  # fmt: skip
 
 
 def _note(name: str, found: str) -> str:
@@ -272,4 +275,4 @@ def _elsewhere(name: str) -> Answer:
 if __name__ == "__main__":
     for wanted in sys.argv[1:] or (*OF_PEERS, *OF_BUDGETS):
         for row in measured(wanted):
-            print(f"{row.work}: {row.ours:.3g} beside {row.theirs:.3g} ({row.ratio:.3g}) {row.note}", flush=True)
+            print(f"{row.work}: {row.ours:.3g} beside {row.theirs:.3g} s ({row.ratio:.3g}) {row.note}", flush=True)
