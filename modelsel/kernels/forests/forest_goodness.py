@@ -248,19 +248,17 @@ def _insert(keys, n):
 @kernel(_nrt=False)
 def _compare(keys, spare, places, n, lowest):
     """Each entry goes where as many stand before it as are smaller. `places`: codes with their places, and ranks."""
-    own, ranks = places
-    whole = (n + LANES - 1) // LANES * LANES
-    for i in range(whole):
-        own[i], ranks[i] = np.int32(0), np.int32(0)
+    own, _ = places
+    for i in range(n, (n + LANES - 1) // LANES * LANES):
+        own[i] = np.int32(2**31 - 1)
     for i in range(n):
         own[i] = np.int32((((keys[i] >> LOW) - np.uint64(lowest)) << np.uint64(5)) | np.uint64(i))
-    for j in range(n):
-        smaller = own[j]
-        for start in range(0, whole, LANES):
-            for i in range(LANES):
-                ranks[start + i] += np.int32(own[start + i] > smaller)
     for i in range(n):
-        spare[np.uint64(ranks[i])] = keys[i]
+        here, rank = own[i], np.int32(0)
+        for start in range(0, n, LANES):
+            for j in range(LANES):
+                rank += np.int32(own[start + j] < here)
+        spare[np.uint64(rank)] = keys[i]
 
 
 @kernel(_nrt=False)
