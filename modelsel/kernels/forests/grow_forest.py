@@ -112,9 +112,9 @@ def settle(nodes, inner, following, thresholds, values, first, levels):
 
     All codes are sought together, a halving of each in turn, so that none waits for the memory that another one reads.
     """
-    place, span = np.zeros(len(inner), np.int64), np.ones(len(inner), np.int64)
-    longest = 0
-    for k in range(len(inner)):
+    count, longest = len(inner), 0
+    place, span, there = np.zeros(count, np.int64), np.ones(count, np.int64), np.empty(count)
+    for k in range(count):
         f, at = nodes[inner[k], COLUMN], np.int64(nodes[inner[k], AT])
         if nodes[inner[k], TEST] & KIND == THRESHOLD:
             place[k] = first[f] + at
@@ -123,13 +123,16 @@ def settle(nodes, inner, following, thresholds, values, first, levels):
             span[k] = (following[k] if following[k] > at else levels[f]) - at
             longest = max(longest, span[k])
     while longest > 1:
-        for k in range(len(inner)):
+        for k in range(count):
+            there[k] = values[np.uint64(place[k] + (span[k] >> 1))]
+        for k in range(count):  # a loop of its own, without jumps
             half = span[k] >> 1
-            step = half & -np.int64(values[place[k] + half] <= thresholds[k])
-            place[k] += step
+            place[k] += half & -np.int64(there[k] <= thresholds[k])
             span[k] -= half
-            nodes[inner[k], AT] += step
         longest -= longest >> 1
+    for k in range(count):
+        if nodes[inner[k], TEST] & KIND == THRESHOLD:
+            nodes[inner[k], AT] = place[k] - first[nodes[inner[k], COLUMN]]
 
 
 @kernel(_nrt=False)
