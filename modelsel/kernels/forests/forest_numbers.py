@@ -197,8 +197,8 @@ def _up_to(codes, drawn, words, middle, at):
 
 @kernel(_nrt=False)
 def _up_to_value(codes, drawn, words, middle, values, threshold):
-    """The same of the rows whose value is at most a threshold; the largest code of these, and the least of the others."""
-    left, weight, rows, at, following = np.int64(0), np.int64(0), np.int64(0), np.int64(-1), np.int64(2**31)
+    """The same of the rows whose value is at most a threshold; and the largest code of these."""
+    left, weight, rows, at = np.int64(0), np.int64(0), np.int64(0), np.int64(-1)
     for i in range(len(drawn)):
         code = np.int64(codes[np.uint64(drawn[np.uint64(i)])])
         inside = -np.int64(values[np.uint64(code)] <= threshold)
@@ -206,8 +206,8 @@ def _up_to_value(codes, drawn, words, middle, values, threshold):
         left += u & inside
         weight += w & inside
         rows -= inside
-        at, following = max(at, code | ~inside), min(following, code | (inside & np.int64(2**31)))
-    return left, weight, rows, at, following
+        at = max(at, code | ~inside)
+    return left, weight, rows, at
 
 
 @kernel(forceinline=True, _nrt=False)
@@ -223,15 +223,14 @@ def usual_draw(feature, key, drawn, words, total, middle, columns, work, best, l
     values = columns[3][columns[4][feature] :]
     threshold = draw_value(key, feature, values[lowest], values[highest])
     if n <= COMPARED and threshold < values[highest]:
-        left, weight, rows, at, following = _up_to_value(codes, drawn, words, middle, values, threshold)
+        left, weight, rows, at = _up_to_value(codes, drawn, words, middle, values, threshold)
     else:
         at, threshold = draw_threshold(key, feature, np.int64(lowest), np.int64(highest), values)
         left, weight, rows = _up_to(codes, drawn, words, middle, at)
-        following = at + 1
     gain = _gain(left, weight, total, nothing)
     fits = rows >= least and n - rows >= least
     if fits and gain > best[GOODNESS] and _held(left, weight, total, ruler):
-        best[GOODNESS], best[FEATURE], best[CODE], best[NEXT] = gain, feature, at, following
+        best[GOODNESS], best[FEATURE], best[CODE], best[NEXT] = gain, feature, at, at
         best[MISSING] = 0.0 if 2.0 * weight >= total[1] else 1.0
         work[12][0] = threshold
     return 1
