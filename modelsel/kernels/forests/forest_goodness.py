@@ -198,7 +198,7 @@ def consider(best, code, following, side, state, judge, ruler):
 
 CLASS, LOW = np.uint64(16), np.uint64(32)
 FIELD = np.uint64(0xFFFF)
-FEW, SHORT, LANES = 4, 24, 8  # entries sorted by insertion, by comparing each with each, LANES at a time
+FEW, SHORT, LANES = 4, 64, 32  # entries sorted by insertion, by comparing each with each, LANES at a time
 CODES = 1 << 24  # codes that are compared in 32 bits together with a place
 SMALL, LARGE, MANY = 8, 11, 2048  # digits of a radix sort, and entries from which they are large
 
@@ -246,18 +246,17 @@ def _insert(keys, n):
 
 
 @kernel(_nrt=False)
-def _compare(keys, spare, places, n, lowest):
-    """Each entry goes where as many stand before it as are smaller. `places`: codes with their places, and ranks."""
-    own, _ = places
-    for i in range(n, (n + LANES - 1) // LANES * LANES):
-        own[i] = np.int32(2**31 - 1)
+def _compare(keys, spare, own, n, lowest):
+    """Each entry goes where as many stand before it as are smaller. `own`: room for codes with their places."""
+    whole = (n + LANES - 1) // LANES * LANES
+    for i in range(n, whole):
+        own[i] = np.int32(2**31 - 1)  # no entry is larger
     for i in range(n):
-        own[i] = np.int32((((keys[i] >> LOW) - np.uint64(lowest)) << np.uint64(5)) | np.uint64(i))
+        own[i] = np.int32((((keys[i] >> LOW) - np.uint64(lowest)) << np.uint64(6)) | np.uint64(i))
     for i in range(n):
         here, rank = own[i], np.int32(0)
-        for start in range(0, n, LANES):
-            for j in range(LANES):
-                rank += np.int32(own[start + j] < here)
+        for j in range(whole):
+            rank = np.int32(rank + np.int32(own[j] < here))
         spare[np.uint64(rank)] = keys[i]
 
 

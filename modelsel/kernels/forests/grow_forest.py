@@ -174,7 +174,7 @@ def room(levels, nominal, rows, classes, goodness, table, fused, min_leaf):
         subsets = max(subsets, levels[f] if nominal[f] else 0)
     work = (
         np.empty(rows, np.uint64), np.empty(rows, np.uint64), np.empty(1 << LARGE, np.int64),
-        (np.empty(SHORT, np.int32), np.empty(SHORT, np.int32)), np.empty((widest + 1, classes)),
+        np.empty(SHORT, np.int32), np.empty((widest + 1, classes)),
         np.empty(widest + 1, np.int64), np.empty(widest + 1, np.int64), np.empty(classes), np.empty(widest + 1),
         np.empty(widest + 1, np.int64), np.zeros(subsets, np.uint8), np.zeros(subsets, np.uint8), np.empty(1),
     )  # fmt: skip
