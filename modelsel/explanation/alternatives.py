@@ -153,7 +153,7 @@ def check_search(within: float, depth: int) -> None:
     """Raise ConfigurationError for an ε that is no share of rows, or for other levels than two and three."""
     if depth not in DEPTHS:
         fix = "take 2 or 3"
-        raise ConfigurationError(Problem("MSEL-293", f"good trees of {depth} levels are not searched", "--depth", fix))
+        raise ConfigurationError(Problem("MSEL-292", f"good trees of {depth} levels are not searched", "--depth", fix))
     if not 0 <= within < 1:
         fix = "write a share such as 0.01"
         raise ConfigurationError(Problem("MSEL-292", f"{within:g} is no share of rows", "--within", fix))
