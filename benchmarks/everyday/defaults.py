@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import chdir
 from dataclasses import asdict, dataclass, replace
@@ -344,9 +344,12 @@ def _shown(found: list[Outcome], against: str) -> list[str]:
         by[one.table, one.split][one.method] = one
     whole = {place: each for place, each in by.items() if len(each) == len(methods)}
     names = sorted({name for name, _ in whole})
-    if len(methods) < 2 or len(names) < 2:
+    if not found:
         return []
     measure = found[0].measure
+    if len(methods) < 2 or len(names) < 2:
+        there = ", ".join(f"{name} {many}" for name, many in Counter(one.method for one in found).items())
+        return [f"\n{measure}: no two tables have all of these methods; name some that they share with --methods ({there})"]
     ranks = friedman(np.array([[_over(whole, name, method, measure) for method in methods] for name in names]))
     difference = critical_difference(len(methods), len(names))
     order = np.argsort(ranks.ranks, kind="stable")

@@ -5,7 +5,6 @@ import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
@@ -46,6 +45,8 @@ def run_command(name: str, commands: Mapping[str, Command], words: Sequence[str]
         Arguments(name, "\n".join(f"  {word:<8} {_first_line(one).rstrip('.')}" for word, one in commands.items())).print_help()
         return OK
     if words[0] not in commands:
+        from difflib import get_close_matches
+
         near = get_close_matches(words[0], commands, 1)
         meant = f"; did you mean {near[0]!r}?" if near else ""
         raise ConfigurationError(complaint(f"{words[0]!r} is none of {', '.join(commands)}{meant}", f"modelsel {name}"))

@@ -238,3 +238,15 @@ def test_every_format_of_a_study(modelsel: Callable[..., object], folder: Path, 
     assert modelsel("run", "dataset=iris", *small[2:], "learner=naive_bayes").code == 0
     assert json.loads(modelsel("export", "latest", "--to", "json").out)["kind"] == "naive_bayes"
     assert modelsel("export", "latest", "--to", "sql").code == 2
+
+
+def test_a_forest_of_leaves_alone_answers_whatever_kind_its_first_column_is() -> None:
+    known = task(np.random.default_rng(3))
+    turned = Task(name="t", features=known.features[1:], values=known.values[:, 1:], rows=known.rows, classes=known.classes,
+                  target=known.target)  # fmt: skip
+    spec, _ = learner("forest", {"trees": 3, "max_depth": 0})
+    predictor = Predictor(turned.features, turned.classes, (), spec.fit(turned, positions(turned), np.random.default_rng(0)))
+    session = needs("onnxruntime").InferenceSession(onnx(predictor))
+    columns = zip(turned.features, turned.values.T, strict=True)
+    said, _ = session.run(None, {feature.name: cells_of(feature, column) for feature, column in columns})
+    assert said.tolist() == predictor.predict(turned).tolist()

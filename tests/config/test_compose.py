@@ -162,7 +162,6 @@ def test_declared_order_and_repeats_are_kept_apart() -> None:
         (["dataset=csv"], "MSEL-301"),
         (["dataset=csv", "dataset.path=nowhere.csv", "dataset.target=y"], "there is no file 'nowhere.csv'"),
         (["learner=cart", "space=trees"], "MSEL-244: both a space and a learner are given"),
-        (["learner.max_depth=3"], "a learner is missing"),
         (["learner=tree", "learner.max_dept=3"], "unknown setting 'max_dept', learner.max_dept; did you mean 'max_depth'?"),
         (["learner=tree", "learner.criterion=ginni"], "unknown criterion 'ginni', learner.criterion; did you mean 'gini'?"),
         (["learner=tree", "learner.pruner.alpha=1"], "unknown setting 'alpha', learner.pruner.alpha; nothing can be set here"),
@@ -191,6 +190,10 @@ def test_declared_order_and_repeats_are_kept_apart() -> None:
 def test_what_is_wrong_is_said_with_the_place_and_the_remedy(overrides: list[str], said: str) -> None:
     found = problems(*overrides)
     assert said in "\n".join(found)
+
+
+def test_settings_of_a_part_that_nothing_names_say_that_it_is_missing() -> None:
+    assert problems("learner.max_depth=3")[0].startswith("MSEL-204: a learner is missing, learner;")
 
 
 def test_all_problems_come_in_one_message() -> None:

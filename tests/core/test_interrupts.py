@@ -5,6 +5,7 @@ import signal
 
 import pytest
 
+from modelsel.core.system import interrupts
 from modelsel.core.system.interrupts import interruptible
 
 
@@ -30,3 +31,20 @@ def _asked_to_end(heard: list[int]) -> None:
             os.kill(os.getpid(), signal.SIGTERM)
         finally:
             heard.extend(told)
+
+
+@pytest.mark.parametrize(("give_up", "left"), [(None, []), (7, [7])])
+def test_a_second_request_leaves_only_where_a_code_to_leave_with_was_given(
+    give_up: int | None, left: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    codes: list[int] = []
+    monkeypatch.setattr(interrupts, "leave", codes.append)
+    before = signal.signal(signal.SIGTERM, lambda *_: None)  # a program's own handler, which goes on
+    try:
+        with interruptible(give_up) as heard:
+            for _ in range(2):
+                os.kill(os.getpid(), signal.SIGTERM)
+            assert heard == [signal.SIGTERM] * 2
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert codes == left

@@ -45,6 +45,17 @@ def test_the_loop_says_what_the_formula_says(kind: str, seed: int) -> None:
     assert criterion.loop(table) == pytest.approx(compiled(table), rel=1e-10, abs=1e-12)
 
 
+@pytest.mark.parametrize("kind", LOOPS)
+def test_the_loop_of_a_worked_table_says_the_same_beside_a_class_and_a_branch_that_have_no_row(kind: str) -> None:
+    criterion = make("criterion", kind)
+    for table in RASCHKA:
+        worked = float(criterion.goodness(table[None])[0])
+        assert criterion.loop(table) == pytest.approx(worked, rel=1e-10)
+        assert criterion.loop(np.insert(table, 1, 0.0, axis=1)) == pytest.approx(worked, rel=1e-10)
+        if not criterion.binary:
+            assert criterion.loop(np.insert(table, 1, 0.0, axis=0)) == pytest.approx(worked, rel=1e-10)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_test_that_says_nothing_has_no_goodness(kind: str) -> None:
     criterion = make("criterion", kind)

@@ -96,3 +96,9 @@ def test_all_bad_rows_come_in_one_pass(tmp_path: Path) -> None:
     with pytest.raises(DataError) as caught:
         read(tmp_path, HEAD + "1,u\n2,v,b,7\n3,u,a\n")
     assert len(caught.value.problems) == 2
+
+
+def test_a_weights_column_overrules_the_weights_of_rows(tmp_path: Path) -> None:
+    text = HEAD.replace("@data", "@attribute w numeric\n@data") + "1,u,a,3,{7}\n2,v,b,4\n1,v,a,5\n2,u,b,6\n"
+    assert read(tmp_path, text).weights.tolist() == [7, 1, 1, 1]  # type: ignore[attr-defined]
+    assert read(tmp_path, text, weights="w").weights.tolist() == [3, 4, 5, 6]  # type: ignore[attr-defined]

@@ -139,6 +139,12 @@ def test_closed_shows_nothing_before_the_close_and_shares_delta_then(exam: Make)
     assert boards.close(ExamSession(made.folder)).answers == done.answers
 
 
+def test_a_closed_exam_says_which_answer_was_handed_in_and_the_same_one_again(exam: Make) -> None:
+    made = exam(release="closed")
+    said = [made.answer(guess(made, cut), "ann").said for cut in (3.0, 2.8, 3.0)]
+    assert [one.split(";")[0] for one in said] == [f"answer {place} is on record" for place in (1, 2, 1)]
+
+
 @pytest.mark.slow
 def test_at_the_close_every_answer_has_its_own_index(exam: Make) -> None:
     made = exam(release="better")

@@ -1,6 +1,7 @@
 """Slices are found where there are some, and not where there are none; counts, intervals and p are those of other tools."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,9 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.tree import DecisionTreeClassifier
 
 from modelsel.core.fingerprint import generator
+from modelsel.core.selection import Assessed
 from modelsel.core.types import Feature, Task
+from modelsel.explanation.explain import _slices
 from modelsel.explanation.weak_slices import QUARTERS, RowErrors, _quarters, declared_slices, half, off_by, weak_slices
 from tests.extras import needs
 
@@ -205,3 +208,14 @@ def test_few_values_are_slices_each_and_more_are_quarters() -> None:
     more = _quarters(Feature("x", "numeric"), np.repeat(np.arange(QUARTERS + 1.0), 5))
     assert not any(" = " in name for name, _ in more)
     assert np.sum([mask for _, mask in more], axis=0).tolist() == [1] * 5 * (QUARTERS + 1)
+
+
+def test_rows_that_no_fold_has_assessed_are_in_no_slice() -> None:
+    task, _ = rows_of(200, np.random.default_rng(0), lambda v: np.zeros(len(v)))
+    said = np.where(np.arange(200) % 2, np.arange(200) % 3 == 0, -1).astype(np.int32)  # every other row; 1 is wrong
+    selection = SimpleNamespace(assessed=Assessed(("w",), task.target, said[None]))
+    of = SimpleNamespace(task=task, selection=selection, seed=0, tolerance=None)
+    lines = _slices(of, False, ["job"])["declared_slices"]["slices"]  # type: ignore[arg-type]
+    job = task.values[:, 3]
+    assert [line["rows"] for line in lines] == [((said >= 0) & (job == level)).sum() for level in range(4)]
+    assert [line["wrong"] for line in lines] == [((said == 1) & (job == level)).sum() for level in range(4)]

@@ -19,6 +19,7 @@ from modelsel.forest import forest_tree, grid, votes
 from modelsel.forest import grow as growing
 from modelsel.forest.forest_tree import ForestTree
 from modelsel.forest.grow import drawn_rows, grow_tree
+from modelsel.forest.growth import SUMS, NumberTarget
 from modelsel.learner.forest import Forest
 from modelsel.learner.forests.inspection import impurity_importance, jackknife_variance
 from modelsel.learner.forests.path import ForestPath
@@ -302,3 +303,14 @@ def tailed(n: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(5)
     X = rng.random((n, 8))
     return X, np.exp(2 * X[:, 0] + rng.normal(size=n) / 2) + 3 * X[:, 1]
+
+
+@pytest.mark.parametrize("heaviest", [1.0, 8.0, 0.7 * 2**10])
+def test_of_as_many_rows_as_are_drawn_the_heaviest_still_have_exact_sums(heaviest: float) -> None:
+    rng = np.random.default_rng(0)
+    weights = heaviest * rng.choice([0.25, 1.0], 500)
+    task = number_task(rng.normal(size=(500, 1)), rng.normal(size=500), weights)
+    found = NumberTarget.of(task, positions(task))
+    assert np.abs(found.v).max() * len(task) <= 2.0**SUMS
+    drawn = [[Fraction(one) for one in values[rng.integers(0, 500, 500)]] for values in (found.v, found.weights)]
+    assert all(Fraction(float(np.sum(np.array(each, float)))) == sum(each) for each in drawn)

@@ -7,8 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from modelsel.core.types import Feature, Task, positions
+from modelsel.kernels.compiler import load
+from modelsel.kernels.forests.forest_layout import RIGHT, TEST
+from modelsel.kernels.layout import LEAF
 from modelsel.learner.forest import Forest
-from modelsel.learner.forests.model import ForestModel
+from modelsel.learner.forests.model import ForestModel, PackedForest
 
 
 def numbers(rng: np.random.Generator) -> Task:
@@ -53,6 +56,17 @@ def test_packed_nodes_vote_as_the_nodes_do(seed: int) -> None:
         votes = by_nodes(model, table)
         np.testing.assert_array_equal(model.scores(table), votes / votes.sum(axis=1, keepdims=True))
         np.testing.assert_array_equal(model.predict(table), votes.argmax(axis=1))
+
+
+def test_a_packed_node_has_its_second_branch_as_far_behind_it_as_in_its_tree() -> None:
+    rng = np.random.default_rng(1)
+    task = numbers(rng)
+    model = Forest(trees=3).fit(task, positions(task), rng)
+    for first, end in zip(model.trees[:-1], model.trees[1:], strict=True):
+        nodes, words = model.nodes[first:end], PackedForest.of(load("forest_predict"), model).plain[first:end]
+        steps = [int(word) % 2**24 for word in words]
+        assert steps == [node[RIGHT] - place if node[TEST] != LEAF else 0 for place, node in enumerate(nodes.tolist())]
+        assert max(steps) > 1
 
 
 def test_a_threshold_itself_goes_first() -> None:

@@ -17,6 +17,7 @@ from modelsel.core.types import Candidate, Task
 from modelsel.dataset.tables.read_table import read_table
 from modelsel.learner.greedy_ensemble import ALONE
 from modelsel.planning.make import make as make_plan
+from modelsel.runner.aggregation import ensembles
 from modelsel.runner.aggregation.results import Results
 from modelsel.runner.execution.executors import Pool
 from modelsel.runner.families import resolve
@@ -248,6 +249,17 @@ def test_where_no_other_rows_could_pick_it_is_skipped_with_the_reason(scheme: An
     assert results.status[-1] == "skipped"
     assert reason in results.reasons[-1]
     assert choose(results, make("rule", "best"), resampling, 0).winner < len(known) - 1
+
+
+@pytest.mark.parametrize(("most", "status"), [(1080, "ok"), (1079, "skipped")])
+def test_answers_of_members_are_counted_before_they_are_held(
+    most: int, status: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Six members, 60 rows, a chance for each of three classes."""
+    monkeypatch.setattr(ensembles, "LARGEST", most)
+    results, *_ = study(tmp_path, "error", make("scheme", "kfold", folds=3), size=2)
+    assert results.status[-1] == status
+    assert status == "ok" or "1,080 answers of candidates are more than the 1,079" in results.reasons[-1]
 
 
 # Whole studies, from the setting to the saved model.

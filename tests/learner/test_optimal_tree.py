@@ -310,6 +310,18 @@ def test_more_work_raises_the_bound_and_the_same_work_finds_the_same():
     assert all(a >= b >= truth for a, b in pairwise(found))
 
 
+def test_a_search_that_came_to_its_end_asks_for_none_of_fewer_levels(monkeypatch: pytest.MonkeyPatch) -> None:
+    task = drawn(0)
+    path, asked = OptimalTree(limit=None).fit_path(task, np.arange(len(task)), RNG(0)), []
+    solve = type(path)._solve
+    monkeypatch.setattr(
+        type(path), "_solve", lambda own, rows, depth, limit: asked.append(depth) or solve(own, rows, depth, limit)
+    )
+    errors, bound = path.front(2)
+    assert (errors == bound).all()
+    assert asked == [2]
+
+
 @pytest.mark.filterwarnings("ignore:trees of depth")
 def test_a_search_cut_short_is_no_worse_than_that_of_a_level_less():
     rng = RNG(3)

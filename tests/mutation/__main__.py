@@ -127,6 +127,18 @@ def judge_apart(copy: Path, mutant: Mutant, tests: list[str]) -> str:
     return "killed" if _run(command, copy) == 0 else "unjudged"
 
 
+def judge_known(copy: Path, known: dict[Mutant, str], workers: int, into: Path) -> None:
+    """Have each mutant meet the test that has killed it before."""
+    compiled = switches.write(copy, list(known))
+    met = {mutant.key: [test] for mutant, test in known.items() if mutant.key not in compiled}
+    judge_switched(copy, met, {}, workers, into)
+    for mutant, test in known.items():
+        if mutant.key in compiled:
+            word = judge_apart(copy, mutant, [test])
+            with into.open("a", encoding="utf-8") as file:
+                file.write(f"{word} {mutant.key} {test}\n")
+
+
 @contextmanager
 def put_in(copy: Path, mutant: Mutant) -> Iterator[None]:
     """Put the mutant in, and take it out."""
@@ -174,8 +186,7 @@ def main() -> int:
         into = args.into.absolute() if args.into else Path(folder) / "results.txt"
         copy = _copied(Path(folder) / "copy")
         if known:
-            switches.write(copy, drawn)
-            judge_switched(copy, {mutant.key: [test] for mutant, test in known.items()}, {}, args.workers, into)
+            judge_known(copy, known, args.workers, into)
         said = _results(into) if known else judged(copy, drawn, tests, args.workers, args.most, into)
     words = Counter(said.get(mutant.key, ALIVE)[0] for mutant in drawn)
     for mutant in drawn:

@@ -63,7 +63,7 @@ class Judge:
             file.write(f"{word} {key} {test}\n")
 
     def fork(self, key: str, tests: list[str], folder: str, said: Path) -> int:
-        """Run tests in a process, a leader of its own group, until one fails, whose name is written down."""
+        """Run tests in a process, a leader of its own group, until one fails or ends it, whose name is written down."""
         child = os.fork()
         if child:
             return child
@@ -84,12 +84,13 @@ class Judge:
     def run(self, tests: list[str], said: Path) -> None:
         for test, following in zip(tests, [*tests[1:], None], strict=True):
             self.now = test
+            said.write_text(test, "utf-8")  # what ends the process itself is a failure, too
             item, then = self.items[test], self.items.get(following or "")
             item.add_marker(pytest.mark.timeout(PATIENCE + FACTOR * self.seconds.get(test, 10.0)), append=False)
             self.config.hook.pytest_runtest_protocol(item=item, nextitem=then)
             if self.failed:
-                said.write_text(test, "utf-8")
                 return
+        said.unlink()
 
 
 def _step(story: Iterator[int], running: dict[int, Iterator[int]]) -> None:

@@ -1,6 +1,7 @@
 """Pessimistic pruning against Quinlan's rule applied top down."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -39,6 +40,17 @@ def test_every_strength_is_quinlans_rule(grow, leaf_set, amounts):
         path = Pessimistic().path(cut, PruningData(float(cut.tree.counts[0].sum())))
         for s in (0.0, 0.3, 1.0, 2.5):
             assert leaf_set(path.cut(Pessimistic(s))) == top_down(cut, s)
+
+
+def test_a_subtree_that_is_no_better_than_a_leaf_goes_at_any_strength_where_its_errors_do_not_vary(grow, leaf_set):
+    """As a leaf a weight of 1 has ½ + ½ errors, in two pure leaves 2 · ½: as many, and all of its weight, which is certain."""
+    cut = next(
+        cut for cut in (grow(np.random.default_rng(seed), inner=1, classes=2) for seed in range(9)) if len(cut.leaf) == 3
+    )
+    counts = np.array([[0.5, 0.5], [0.5, 0.0], [0.0, 0.5]])
+    even = replace(cut, tree=replace(cut.tree, counts=counts), prediction=np.array([0, 0, 1], np.int32))
+    assert top_down(even, 0.0) == {0}
+    assert leaf_set(Pessimistic().path(even, PruningData(1.0)).cut(Pessimistic(0.0))) == {0}
 
 
 def test_leaves_never_rise_with_the_strength(grow):

@@ -216,6 +216,21 @@ def test_a_bulk_write_that_fails_leaves_nothing(folder, store):
     assert tables_of(store) == before
 
 
+def test_a_run_that_was_broken_off_is_written_anew_under_its_id(folder, store):
+    runs = project(folder)
+    client = Client(store)
+    experiment = client.experiment(runs.experiment)
+    parent, _ = client.parent(experiment, runs.parent)
+    bulk.write_children(store, experiment, parent, runs.children[:2], {})
+    written, before = runs_of(store), sizes_of(store)
+    there = {one.key: (written[one.key].info.run_id, False) for one in runs.children[:1]}
+    bulk.write_children(store, experiment, parent, runs.children[:1], there)
+    assert sizes_of(store) == before
+    again = runs_of(store)
+    assert {key: run.info.run_id for key, run in again.items()} == {key: run.info.run_id for key, run in written.items()}
+    assert _entity(again[runs.children[0].key]) == _entity(written[runs.children[0].key])
+
+
 def test_the_revisions_that_are_written_directly_are_those_compared_here(store):
     """One more in KNOWN needs its own comparison: with an MLflow that has it, these tests."""
     with sqlite3.connect(store.sqlite) as connection:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,9 +16,11 @@ from modelsel.reporting.experiments.softening.findings import (
     PARTLY,
     PUBLISHED,
     YES,
+    _against_start,
     judge_findings,
 )
-from modelsel.reporting.experiments.softening.grid import LEAVES, METHODS, SofteningGrid, _largest
+from modelsel.reporting.experiments.softening.grid import LEAVES, METHODS, SofteningGrid, _intervals, _largest
+from modelsel.statistics.delong import areas
 
 TREES, SETS = 4, 3
 SPLITS = np.array([[30], [20], [9], [3]]) + np.arange(SETS)
@@ -132,6 +135,31 @@ def test_of_equal_choices_the_smallest_tree_is_taken() -> None:
     area[1, 3, 0] = area[2, 5, 1] = 85.0
     area[0, 0, 1] = np.nan
     assert _largest(area, SPLITS[:, 0]) == (2, 5, 1)
+
+
+@pytest.mark.parametrize(("better", "verdict"), [(2, PARTLY), (3, YES), (7, YES), (8, PARTLY)])
+def test_about_half_of_ten_trees_are_three_to_seven(better: int, verdict: str) -> None:
+    share = {"DR(1)": np.zeros(10), "diff": -np.ones(10), "exptr": np.ones(10), "auc": np.ones(10)}
+    share["square"] = np.where(np.arange(10) < better, 1.0, -1.0)
+    case = SimpleNamespace(cart=SimpleNamespace(pooled=share.__getitem__))
+    assert _against_start(case)[0] == verdict  # type: ignore[arg-type]
+
+
+def test_the_interval_of_a_set_is_that_of_the_tree_chosen_for_it() -> None:
+    rng = np.random.default_rng(0)
+    target, rows = rng.integers(0, 2, 60), np.array_split(np.arange(60), 2)
+    scores = [rng.random((3, len(own), 2)) for own in rows]
+    members, tree = np.array([4, 6, 9]), np.full((2, len(METHODS), len(LEAVES)), -1)
+    tree[0, 0, 0], tree[1, 2, 1] = 9, 4
+    folds = [
+        (SimpleNamespace(index=k, assessment=own), members, SimpleNamespace(scores=scores[k])) for k, own in enumerate(rows)
+    ]
+    book = SimpleNamespace(work=SimpleNamespace(task=SimpleNamespace(target=target)), records=lambda wanted: folds)
+    grid = SimpleNamespace(candidate=tree)
+    found = _intervals(SimpleNamespace(book=book), grid, [(0, 0, 0), (1, 2, 1)])  # type: ignore[arg-type]
+    for k, place in enumerate((2, 0)):
+        low, high = areas(target[rows[k]] == 1, scores[k][place, :, 1]).interval()
+        assert found[k] == (100 * low, 100 * high)
 
 
 def test_the_published_rows_are_whole() -> None:

@@ -10,6 +10,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from modelsel.core.types import Feature, NumberTask, positions
 from modelsel.tree.growing import grow_numbers as growing
+from modelsel.tree.growing.columns import columns
 from modelsel.tree.growing.grow_numbers import grow_numbers
 from modelsel.tree.growing.growth import GrowthParams
 from modelsel.tree.growing.whole_target import WeightedWholes, WholeTarget
@@ -215,3 +216,12 @@ def test_a_branch_without_weight_is_worth_nothing() -> None:
     target = WholeTarget(np.zeros(1, np.int64), 0.0, 0.0, 2.0)
     wholes = WeightedWholes(target, target.whole, True, 1.0, 1.0)
     assert wholes.goodness(np.array([0.0, 8.0]), np.array([0.0, 2.0])).tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("missing", "gap", "whole"), [("fractional", True, False), ("fractional", False, True), ("branch", True, True)]
+)
+def test_whole_weights_stay_whole_unless_rows_are_divided(missing: str, gap: bool, whole: bool) -> None:
+    task = number_task(np.array([[1.0], [np.nan if gap else 2.0], [3.0]]), np.array([1.0, 2.0, 4.0]))
+    wholes = growing.whole_rows(task, positions(task), GrowthParams(missing=missing), columns(task))[1]
+    assert wholes.integral is whole

@@ -140,3 +140,12 @@ def test_a_model_that_is_fitted_again_predicts_anew() -> None:
     memory.fitted(model, rows(50, 9))
     memory.take(p + 3, rows(20, 20), model)
     assert memory.meant([p + 3])[0].tainted  # type: ignore[index]
+
+
+def test_what_a_model_said_of_other_rows_in_between_is_not_forgotten() -> None:
+    memory, model, p = PredictionMemory(), Model(), np.arange(40.0)
+    memory.take(p, rows(40, 40), model)
+    memory.take(p[:20] + 100, rows(20, 20), model)
+    memory.take(p + 200, rows(40, 40), model)
+    assert memory.meant([p + 200])[0] is memory.meant([p])[0]  # type: ignore[index]
+    assert memory.meant([p[:20] + 100])[0] is not memory.meant([p])[0]  # type: ignore[index]

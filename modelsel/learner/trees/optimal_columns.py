@@ -41,7 +41,7 @@ def nested_groups(levels: int) -> list[list[int]]:
     """Chains of groups of levels in which every division in two stands once: the rank of each level per chain.
 
     >>> nested_groups(3)
-    [[1, 2, 3], [2, 0, 2]]
+    [[1, 2, 3], [1, 0, 1]]
     """
     chains: dict[tuple[tuple[int, int], ...], list[int]] = {}
     for group in range(1 << (levels - 1)):

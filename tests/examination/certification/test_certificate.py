@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 import modelsel
 from modelsel.core.errors import ConfigurationError
@@ -342,4 +343,27 @@ def test_bounded_losses_of_a_study_are_computed_again_from_the_plan_and_the_symb
     path = modelsel.certify("latest", tmp_path / "c.zip")
     found = modelsel.verify(path)
     assert found["faults"] == []
-    assert any("no less than that of what was shown" in one for one in found["held"])
+    (least,) = (float(one.rsplit(", ", 1)[1]) for one in found["held"] if "no less than that of what was shown" in one)
+    assert least <= outcome.test.price + 1e-4
+    assert measure != "brier" or least == pytest.approx(outcome.test.price, abs=1e-4)  # nothing was shown beside its cell
+
+
+def test_places_of_quantiles_are_those_of_the_counts_of_this_level() -> None:
+    n, nats, q = 200, 3.0, 0.9
+    low = next(k for k in range(n) if binom.cdf(k, n, q) >= math.exp(-nats))
+    high = next(k for k in range(n + 1) if binom.sf(k - 1, n, q) <= math.exp(-nats))
+    honest = {"q": q, "low": low, "middle": 180, "high": high}
+
+    def holds(**changed: int) -> bool:
+        look = SimpleNamespace(n=n, numbers=2, units=None, look=1, testset="t" * 8,
+                               quantiles={"grid": [1.0, 2.0, 4.0], "asked": [{**honest, **changed}]})  # fmt: skip
+        answer = SimpleNamespace(
+            released=SimpleNamespace(places=[(0, 1, 2)]), quantiles=[{"q": q, "value": 2.0, "interval": [0, 4.0]}]
+        )
+        verdict = verifier.CheckedCertificate()
+        verifier._quantiles(verdict, look, answer, nats)
+        return not verdict.faults
+
+    assert holds()
+    assert not any(holds(**{name: honest[name] + step}) for name in ("low", "middle") for step in (-1, 1))
+    assert not holds(high=high - 1)
