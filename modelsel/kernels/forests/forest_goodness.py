@@ -198,7 +198,7 @@ def consider(best, code, following, side, state, judge, ruler):
 
 CLASS, LOW = np.uint64(16), np.uint64(32)
 FIELD = np.uint64(0xFFFF)
-FEW, SHORT, LANES = 4, 24, 8  # entries sorted by insertion, by comparing each with each, LANES at a time
+FEW, SHORT, LANES = 4, 64, 32  # entries sorted by insertion, by comparing each with each, LANES at a time
 CODES = 1 << 24  # codes that are compared in 32 bits together with a place
 SMALL, LARGE, MANY = 8, 11, 2048  # digits of a radix sort, and entries from which they are large
 
@@ -246,21 +246,18 @@ def _insert(keys, n):
 
 
 @kernel(_nrt=False)
-def _compare(keys, spare, places, n, lowest):
-    """Each entry goes where as many stand before it as are smaller. `places`: codes with their places, and ranks."""
-    own, ranks = places
+def _compare(keys, spare, own, n, lowest):
+    """Each entry goes where as many stand before it as are smaller. `own`: room for codes with their places."""
     whole = (n + LANES - 1) // LANES * LANES
-    for i in range(whole):
-        own[i], ranks[i] = np.int32(0), np.int32(0)
+    for i in range(n, whole):
+        own[i] = np.int32(2**31 - 1)  # no entry is larger
     for i in range(n):
-        own[i] = np.int32((((keys[i] >> LOW) - np.uint64(lowest)) << np.uint64(5)) | np.uint64(i))
-    for j in range(n):
-        smaller = own[j]
-        for start in range(0, whole, LANES):
-            for i in range(LANES):
-                ranks[start + i] += np.int32(own[start + i] > smaller)
+        own[i] = np.int32((((keys[i] >> LOW) - np.uint64(lowest)) << np.uint64(6)) | np.uint64(i))
     for i in range(n):
-        spare[np.uint64(ranks[i])] = keys[i]
+        here, rank = own[i], np.int32(0)
+        for j in range(whole):
+            rank = np.int32(rank + np.int32(own[j] < here))
+        spare[np.uint64(rank)] = keys[i]
 
 
 @kernel(_nrt=False)

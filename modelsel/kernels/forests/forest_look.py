@@ -305,9 +305,14 @@ def look(feature, key, drawn, total, columns, data, settings, work, best, state,
 
 @kernel(_nrt=False)
 def between(values, first, best):
-    """The middle between two values, the lower one where it cannot be told from the higher; none but missing ones above: ∞."""
+    """The threshold between the codes of the best cut; none but missing values above: ∞."""
     if best[CODE] == best[NEXT]:
         return np.inf
-    low, high = values[first + np.int64(best[CODE])], values[first + np.int64(best[NEXT])]
+    return halfway(values[first + np.int64(best[CODE])], values[first + np.int64(best[NEXT])])
+
+
+@kernel(_nrt=False)
+def halfway(low, high):
+    """The middle between two values, the lower one where it cannot be told from the higher."""
     middle = low / 2.0 + high / 2.0
     return middle if low <= middle < high else low

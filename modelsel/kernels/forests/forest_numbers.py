@@ -8,7 +8,7 @@ import numpy as np
 
 from modelsel.kernels.compiler import kernel
 from modelsel.kernels.forests.forest_goodness import CODE, FEATURE, FIELD, GOODNESS, LOW, MISSING, NEXT, keeps, sort, worth
-from modelsel.kernels.forests.forest_look import between, draw_threshold, draw_value
+from modelsel.kernels.forests.forest_look import draw_threshold, draw_value
 from modelsel.kernels.forests.forest_usual import LAST, MOST_CELLS, MOST_WEIGHT, WHOLE_WEIGHT
 
 NUMBER = np.int64(16)  # bits below a number in its word
@@ -258,5 +258,5 @@ def usual_number(feature, drawn, words, total, middle, columns, work, cells, bes
     if at >= 0:
         best[GOODNESS], best[FEATURE], best[CODE], best[NEXT] = gain, feature, at, following
         best[MISSING] = 0.0 if 2.0 * weight >= total[1] else 1.0
-        work[12][0] = between(columns[3], columns[4][feature], best)
+        work[12][0] = np.nan  # halfway between two codes, written when the tree is grown
     return differs

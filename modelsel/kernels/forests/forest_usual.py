@@ -19,7 +19,6 @@ from modelsel.kernels.forests.forest_goodness import (
     sort,
     term,
 )
-from modelsel.kernels.forests.forest_look import between
 from modelsel.kernels.layout import GINI, TIE
 
 # Cuts of a column of few codes in the usual case (`forest_scan`): its rows are counted, not sorted.
@@ -252,7 +251,7 @@ def usual(feature, drawn, words, total, real, columns, bits, settings, work, cel
     if at >= 0:
         best[GOODNESS], best[FEATURE], best[CODE], best[NEXT] = (value - node[0]) / unit, feature, at, following
         best[MISSING] = 0.0 if left >= node[1] - left else 1.0
-        work[12][0] = between(columns[3], columns[4][feature], best)
+        work[12][0] = np.nan  # halfway between two codes, written when the tree is grown
     return differs
 
 

@@ -20,14 +20,17 @@ from modelsel.kernels.forests.forest_goodness import (
     LEAST,
     MIDDLE,
     MISSING,
+    NEXT,
     SHORT,
     SIGN,
 )
-from modelsel.kernels.forests.forest_layout import AT, COLUMN, LOST, NODE, OTHERS, RIGHT, ROWS, SQUARES, TEST
-from modelsel.kernels.forests.forest_look import SEEN, look
+from modelsel.kernels.forests.forest_layout import AT, COLUMN, KIND, LOST, NODE, OTHERS, RIGHT, ROWS, SQUARES, TEST
+from modelsel.kernels.forests.forest_look import SEEN, halfway, look
 from modelsel.kernels.forests.forest_numbers import keep_number, numbers_in_words, usual_draw, usual_number, weigh_numbers
 from modelsel.kernels.forests.forest_usual import MOST_CELLS, in_words, totals, undivided, usual
 from modelsel.kernels.layout import EQUALITY, GINI, SUBSET, THRESHOLD
+
+TOGETHER = 1024  # tests whose codes are sought at once
 
 # The rows of a node go to its branches, and what the test says of rows that did not grow the tree.
 
@@ -103,17 +106,33 @@ def weight_of(rows, weight):
     return whole
 
 
-@kernel(_nrt=False)
-def last_code(values, code, threshold):
-    """The largest code whose value is at most the threshold: also for rows that did not grow the tree."""
-    low, high = code, len(values) - 1
-    while low < high:
-        middle = (low + high + 1) // 2
-        if values[middle] <= threshold:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+@kernel()
+def settle(nodes, inner, following, thresholds, values, first, levels):
+    """Write thresholds that are not known yet, and the largest codes whose values are at most these: also for other rows.
+
+    All codes are sought together, a halving of each in turn, so that none waits for the memory that another one reads.
+    """
+    count, longest = len(inner), 0
+    place, span, there = np.zeros(count, np.int64), np.ones(count, np.int64), np.empty(count)
+    for k in range(count):
+        f, at = nodes[inner[k], COLUMN], np.int64(nodes[inner[k], AT])
+        if nodes[inner[k], TEST] & KIND == THRESHOLD:
+            place[k] = first[f] + at
+            if np.isnan(thresholds[k]):
+                thresholds[k] = halfway(values[place[k]], values[first[f] + following[k]])
+            span[k] = (following[k] if following[k] > at else levels[f]) - at
+            longest = max(longest, span[k])
+    while longest > 1:
+        for k in range(count):
+            there[k] = values[np.uint64(place[k] + (span[k] >> 1))]
+        for k in range(count):  # a loop of its own, without jumps
+            half = span[k] >> 1
+            place[k] += half & -np.int64(there[k] <= thresholds[k])
+            span[k] -= half
+        longest -= longest >> 1
+    for k in range(count):
+        if nodes[inner[k], TEST] & KIND == THRESHOLD:
+            nodes[inner[k], AT] = place[k] - first[nodes[inner[k], COLUMN]]
 
 
 @kernel(_nrt=False)
@@ -155,7 +174,7 @@ def room(levels, nominal, rows, classes, goodness, table, fused, min_leaf):
         subsets = max(subsets, levels[f] if nominal[f] else 0)
     work = (
         np.empty(rows, np.uint64), np.empty(rows, np.uint64), np.empty(1 << LARGE, np.int64),
-        (np.empty(SHORT, np.int32), np.empty(SHORT, np.int32)), np.empty((widest + 1, classes)),
+        np.empty(SHORT, np.int32), np.empty((widest + 1, classes)),
         np.empty(widest + 1, np.int64), np.empty(widest + 1, np.int64), np.empty(classes), np.empty(widest + 1),
         np.empty(widest + 1, np.int64), np.zeros(subsets, np.uint8), np.zeros(subsets, np.uint8), np.empty(1),
     )  # fmt: skip
@@ -323,6 +342,7 @@ def grow(codes, levels, nominal, values, first, target, weight, rows, two_valued
     m, numbers = len(rows), fused == SQUARES
     most, listed = 2 * m - 1, 2 * m if numbers else m
     nodes, thresholds, found = np.zeros((most, NODE), np.int32), np.empty(m), np.empty(m)
+    inner, following = np.empty(m, np.int32), np.empty(m, np.int64)
     of_leaf, held, weights, total = np.zeros(m + 1, np.int32), np.empty(listed, np.int32), np.empty(listed), np.empty(classes)
     marks, marked = np.zeros(64, np.uint8), 0
     areas = room(levels, nominal, m, classes, goodness, table, fused, min_leaf)
@@ -376,15 +396,14 @@ def grow(codes, levels, nominal, values, first, target, weight, rows, two_valued
         f, code = int(best[FEATURE]), int(best[CODE])
         found[tests_made], thresholds[tests_made] = best[GOODNESS] / total[1] if numbers else best[GOODNESS], np.nan
         if test == THRESHOLD:
-            thresholds[tests_made] = work[12][0]
-            code = int(last_code(values[first[f] : first[f] + levels[f]], code, work[12][0]))
+            thresholds[tests_made], following[tests_made] = work[12][0], best[NEXT]
         elif test == SUBSET:
             if marked + levels[f] > len(marks):
                 marks = longer(marks, 2 * (marked + levels[f]))
             mark(codes[f], drawn, work[10], others_to, work[11], marks[marked : marked + levels[f]])
             code = marked
             marked += levels[f]
-        nodes[node, AT] = code
+        nodes[node, AT], inner[tests_made] = code, node
         tests_made += 1
         if directed:
             bound(signs[f], drawn, firsts, data, ruler, bounds, top)
@@ -393,6 +412,9 @@ def grow(codes, levels, nominal, values, first, target, weight, rows, two_valued
             pending[top, 1] = end if side else start + firsts
             pending[top, 2], keys[top] = node, of_child(here, side)
             top += 1
+    for start in range(0, tests_made, TOGETHER):
+        end = min(start + TOGETHER, tests_made)
+        settle(nodes, inner[start:end], following[start:end], thresholds[start:end], values, first, levels)
     return (
         nodes[:made].copy(), thresholds[:tests_made].copy(), found[:tests_made].copy(), of_leaf[: leaves + 1].copy(),
         held[: of_leaf[leaves]].copy(), weights[: of_leaf[leaves]].copy(), marks[:marked].copy(),
