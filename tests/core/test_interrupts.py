@@ -39,12 +39,15 @@ def test_a_second_request_leaves_only_where_a_code_to_leave_with_was_given(
 ) -> None:
     codes: list[int] = []
     monkeypatch.setattr(interrupts, "leave", codes.append)
-    before = signal.signal(signal.SIGTERM, lambda *_: None)  # a program's own handler, which goes on
+    asking = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # which are ignored afterwards
+    before = {number: signal.getsignal(number) for number in asking}
+    signal.signal(signal.SIGTERM, lambda *_: None)  # a program's own handler, which goes on
     try:
         with interruptible(give_up) as heard:
             for _ in range(2):
                 os.kill(os.getpid(), signal.SIGTERM)
             assert heard == [signal.SIGTERM] * 2
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
     assert codes == left

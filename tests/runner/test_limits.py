@@ -14,6 +14,7 @@ from modelsel.config.compose import compose
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.system import machine
 from modelsel.core.system.machine import cores, end_children
+from modelsel.runner.evaluation import limits
 from modelsel.runner.evaluation.limits import GRACE, CellLimits, CellTimeout, DeadlineExceeded, raised_after
 from modelsel.runner.execution.crash_recovery import CrashRecovery
 
@@ -21,8 +22,10 @@ from modelsel.runner.execution.crash_recovery import CrashRecovery
 @pytest.fixture(params=["system", "thread"])
 def timer(request, monkeypatch):
     if request.param == "thread":
-        monkeypatch.delattr(signal, "setitimer")
-    return request.param
+        monkeypatch.setattr(limits, "_by_system", limits._by_thread)  # as where the system has no timer
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # which a suite in the background ignores
+    yield request.param
+    signal.signal(signal.SIGINT, before)
 
 
 def _spin(seconds):
