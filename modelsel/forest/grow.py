@@ -21,6 +21,8 @@ def grow_tree(ground: ForestData, growth: ForestGrowth, number: int) -> ForestTr
         return _of_two_classes(grow_tree(ground.as_numbers, growth, number))
     times, honest = drawn_rows(ground, growth, number)
     growing = np.where(honest, 0, times) if honest is not None else times
+    if not growing.any():  # all rows fill leaves: of one, which any of them grows
+        growing = np.where(np.arange(len(times)) == np.argmax(times > 0), 1, 0)
     used = np.asarray(np.bincount(ground.rows, growing, len(ground.task)), np.float64)
     rows = np.flatnonzero(used > 0).astype(np.int32)
     tree = _compiled(ground, growth, number, rows, used)

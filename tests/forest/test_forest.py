@@ -212,6 +212,18 @@ def test_an_empty_honest_leaf_takes_its_nearest_ancestors_weights() -> None:
     np.testing.assert_array_equal(tree.counts, counts)
 
 
+def test_a_tree_whose_rows_all_fill_leaves_is_one_leaf_of_them() -> None:
+    task = replace(random_task(np.random.default_rng(5)), weights=None)
+    rows, lone = positions(task)[:5], 0
+    path = Forest(trees=60, honest=0.7).fit_path(task, rows, np.random.default_rng(1))
+    for number, tree in enumerate(path.trees(60)):
+        times, honest = drawn_rows(path.ground, path.growth, number)
+        if not np.where(honest, 0, times).any():
+            lone += 1
+            assert tree.counts.tolist() == [np.bincount(task.target[rows], times, len(task.classes)).tolist()]
+    assert lone
+
+
 def test_out_of_bag_votes_are_those_of_trees_that_have_not_drawn_the_row() -> None:
     rng = np.random.default_rng(7)
     task = replace(random_task(rng), weights=None)

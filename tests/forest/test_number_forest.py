@@ -67,6 +67,20 @@ def test_the_compiled_grower_grows_the_tree_of_the_plain_one(seed: int) -> None:
             )
 
 
+def test_a_tree_of_numbers_whose_rows_all_fill_leaves_says_their_mean() -> None:
+    task = number_task(np.arange(10.0).reshape(5, 2), np.array([1.0, 2.0, 4.0, 8.0, 16.0]))
+    path = Forest(criterion=make("criterion", "variance"), trees=60, honest=0.7).fit_path(
+        task, positions(task), np.random.default_rng(1)
+    )
+    lone = 0
+    for number, tree in enumerate(path.trees(60)):
+        times, honest = drawn_rows(path.ground, path.growth, number)
+        if not np.where(honest, 0, times).any():
+            lone += 1
+            assert means(tree, path.ground) == pytest.approx([np.average(task.target, weights=times)])
+    assert lone
+
+
 def spared(rows: list[tuple[Fraction, Fraction]], first: list[bool]) -> Fraction:
     """Weighted squared error that dividing some (number, weight) spares, over their weight."""
 
