@@ -5,8 +5,9 @@ commit an *intent*; only then open the labels and reduce what they say to one re
 then return it. Whatever happens in between stays on record and is charged.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from math import lgamma, log
 from pathlib import Path
 from typing import NoReturn, TypeVar
@@ -18,11 +19,11 @@ from modelsel.core.outcome import TestResult
 from modelsel.core.spec import kind_of
 from modelsel.core.surroundings import Anchor
 from modelsel.core.types import Codes, Finding, Floats, Outputs, Table, open_labels
-from modelsel.guard.access import apart, choices, looks, seals, upkeep
+from modelsel.guard.access import apart, choices, looks, seals
 from modelsel.guard.access.apart import closing_answers
 from modelsel.guard.access.authorize import at_work
 from modelsel.guard.access.looks import refusal_result, released_result, unguarded_result
-from modelsel.guard.access.session import LedgerSession
+from modelsel.guard.access.session import LedgerSession, merge_in, note, rule
 from modelsel.guard.bounded_losses import BoundedLossRelease
 from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
 from modelsel.guard.checks.post_release import answer
@@ -189,7 +190,7 @@ class Gate:
     def say(self, facts: Mapping[str, object]) -> None:
         """Put a note on record."""
         self._notice(self.session.check())
-        upkeep.note(self.session, facts)
+        note(self.session, facts)
 
     def _decided(self, ask: PreparedLook, outputs: Outputs) -> ApprovedLook | Replayed | Refused:
         """Decide under the ledger's lock; another person's answer is computed anew before it is shown again."""
@@ -217,7 +218,7 @@ class Gate:
     def rule(self, places: Sequence[str], why: str) -> None:
         """As the ledger's owner, set bad entries aside for good: they are charged no more. ConfigurationError for others."""
         self._notice(self.session.check())
-        upkeep.rule(self.session, places, why)
+        rule(self.session, places, why)
 
     def burn(self, sealing: TestSetDeclaration) -> tuple[tuple[str, ...], Codes | Floats]:
         """Give the labels away, for good: on record first, at all that they can say, which leaves nothing to be tested here.
@@ -300,7 +301,7 @@ class Gate:
         Raises LedgerError (5) where a chain of either does not hold, ConfigurationError (2) where no ledger is.
         """
         self._notice(self.session.check())
-        return upkeep.merge_in(self.session, address if "://" in address else sqlite_url(Path(address).absolute()))
+        return merge_in(self.session, address if "://" in address else sqlite_url(Path(address).absolute()))
 
     def _released(self, ask: PreparedLook, go: ApprovedLook, outputs: Outputs) -> Released | type[BaseException]:
         """Release the answer, or return the type of the error alone: its text, context and frames may hold what labels say."""
@@ -365,3 +366,38 @@ class Gate:
 
     def _notice(self, findings: Sequence[Finding]) -> None:
         self.findings += [finding for finding in findings if finding not in self.findings]
+
+
+# Keep the answer of a look when a later step fails: it is shown with the error, and asking again costs nothing.
+
+
+@dataclass
+class ReleasedAnswer:
+    """The answer that a look has given, once there is one."""
+
+    test: TestResult | None = None
+
+
+@contextmanager
+def keep_answer(test: TestResult | None = None) -> Iterator[ReleasedAnswer]:
+    """Keep the answer of a look within the block; an error that leaves it carries the released answer as a note."""
+    released = ReleasedAnswer(test)
+    try:
+        yield released
+    except Exception as error:
+        if released.test is not None and released.test.refused is None:
+            error.add_note(sentence(released.test))
+        raise
+
+
+def sentence(test: TestResult) -> str:
+    """The released answer and where it is.
+
+    >>> shown = TestResult(.1, 12, 120, 1, False, 4.0, 0.0, (.05, .2), .95, "warn", "predicted")
+    >>> sentence(shown)
+    'the test set was opened before that: look 1, score 0.1, 95% interval [0.05, 0.2]; the same command shows it again, unpaid'
+    """
+    limits = f", {test.level:.0%} interval [{test.interval[0]:.4g}, {test.interval[1]:.4g}]" if test.interval else ""
+    score = f", score {test.score:.6g}" if test.score is not None else ""
+    again = "the same command shows it again, unpaid" if test.policy != "off" else "no ledger has it"
+    return f"the test set was opened before that: look {test.look}{score}{limits}; {again}"

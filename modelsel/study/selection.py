@@ -5,7 +5,6 @@ from functools import partial
 from typing import Any
 
 from modelsel.comparison.bbc import pickable
-from modelsel.comparison.correcting import near_floor, needs_nested, with_caution, with_nested
 from modelsel.comparison.nested import (
     NestedResult,
     SelectionProcedure,
@@ -14,7 +13,7 @@ from modelsel.comparison.nested import (
     score_selection_by_bates,
 )
 from modelsel.comparison.score_measures import with_score_measures
-from modelsel.comparison.selection import choose
+from modelsel.comparison.selection import choose, near_floor, needs_nested, with_caution, with_nested
 from modelsel.config.compose import BATES, Config
 from modelsel.config.settings import ALL
 from modelsel.core.selection import Selection
