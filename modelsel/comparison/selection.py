@@ -46,7 +46,7 @@ def choose(
     corrected = _correct_score(results, rule, winner, bbc_generator(resampling, seed)) if able else None
     ratio = assessed_per_analysed(resampling)
     assessed = results.out_of_fold([winner, *best_of_each(results, winner)])
-    near = _near(results, winner, resampling, seed)
+    near = _indistinguishable_sets(results, winner, resampling, seed)
     return Selection(
         candidates=results.candidates,
         status=results.status,
@@ -58,13 +58,13 @@ def choose(
         winner=winner,
         indistinguishable=near.indistinguishable,
         every_best=None if adapted else near.every_best,
-        corrected=None if corrected is None else {**corrected.to_dict(), **_beside(results, winner)},
+        corrected=None if corrected is None else {**corrected.to_dict(), **_other_estimate(results, winner)},
         alone={} if corrected is None else {results.candidates[one].id: own.to_dict() for one, own in corrected.alone.items()},
         findings=(
             *_few_rows(results, winner),
             *_warnings(results),
             *(_withheld(dropped) if dropped and not pickable else ()),
-            *(_adapted() if adapted else ()),
+            *(_searched_by_scores() if adapted else ()),
         ),
         beside=results.board.beside,
         difference_se=_differences(results, winner, ratio),
@@ -98,7 +98,7 @@ def rank(board: Scoreboard) -> list[int]:
     return sorted((i for i in range(len(board.ids)) if board.eligible[i]), key=lambda i: (cost[i], board.complexity[i], i))
 
 
-def _near(results: Results, winner: int, resampling: Resampling, seed: int) -> Sets:
+def _indistinguishable_sets(results: Results, winner: int, resampling: Resampling, seed: int) -> Sets:
     """Find the candidates that cannot be told from the winner: by rows where the measure is a mean over them, else by folds."""
     board, kept, matrix, task = results.board, results.kept, results.losses.matrix, results.book.work.task
     if matrix is None:
@@ -129,7 +129,7 @@ def _withheld(dropped: int) -> Iterator[Finding]:
     yield Finding("NOT_CORRECTED", "info", what, "race.corrected=true finishes those that the correction reads; race=off all")
 
 
-def _adapted() -> Iterator[Finding]:
+def _searched_by_scores() -> Iterator[Finding]:
     """Yield a finding after a search that went by the scores: its candidates are the work of these very rows."""
     what = (
         "search=tpe asks for candidates by the scores of the rows that judge them: resampling these rows (BBC) repeats the "
@@ -145,7 +145,7 @@ def _correct_score(results: Results, rule: BaseRule, winner: int, rng: np.random
     """
     task, board, winner = results.book.work.task, part(results.board, results.kept), place(results.kept, winner)
     bounds = bounding_measures(results.book.work.measure, getattr(rule, "bounds", ()))
-    repeated, resamples = _repeated(results)
+    repeated, resamples = _repicked_ensembles(results)
     if results.losses.matrix is not None and not bounds:
         return bbc(
             results.losses.matrix, board, rule, winner=winner, groups=task.groups, weights=task.weights, rng=rng,
@@ -181,7 +181,7 @@ class RepeatedEnsemble:
         return [of.score(picks, out), *(of.score(picks, out, measure) for measure in beside)]
 
 
-def _repeated(results: Results) -> tuple[dict[int, RepeatedEnsemble], int]:
+def _repicked_ensembles(results: Results) -> tuple[dict[int, RepeatedEnsemble], int]:
     """The ensembles that there are, by position, and how often they are picked anew: fewer times where it is dear."""
     book, board = results.book, results.board
     there = [position for position in book.of_others if board.eligible[position]]
@@ -212,7 +212,7 @@ def _answers_by_fold(results: Results, candidates: Integers) -> list[FoldPredict
     return [made[index] for index in sorted(made)]
 
 
-def _beside(results: Results, winner: int) -> dict[str, object]:
+def _other_estimate(results: Results, winner: int) -> dict[str, object]:
     """Compute another estimate of the same score, as a cheap cross-check; and what the interval is not good for."""
     work, assessed = results.book.work, (results.losses.fold >= 0).any(axis=1)
     groups = None if work.task.groups is None else work.task.groups[assessed]

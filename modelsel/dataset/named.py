@@ -91,7 +91,7 @@ class Named:
         """Load the data set and give it the name that was asked for."""
         ConfigurationError.raise_if(self.problems())
         name = str(self.which)
-        loaded = self._fetched() if self._is_openmls else (MADE.get(name) or self._csv()).load()
+        loaded = self._fetch() if self._is_openmls else (MADE.get(name) or self._csv()).load()
         return replace(loaded, task=replace(loaded.task, name=name))
 
     def read(self) -> Task:
@@ -101,7 +101,7 @@ class Named:
     def _is_openmls(self) -> bool:
         return self.openml and self.which in OPENML and not self._path.is_file()
 
-    def _fetched(self) -> Loaded:
+    def _fetch(self) -> Loaded:
         """OpenML's, or why it is not at hand."""
         name, version, rows = OPENML[str(self.which)]
         try:

@@ -15,8 +15,8 @@ from modelsel.comparison.selection import rank
 from modelsel.config.settings import BOUNDS, WINNER, ExplanationSettings, OptimalSettings
 from modelsel.core.selection import Selection
 from modelsel.core.types import Candidate, ClassTask, Integers, NumberTask, Resampling, Task, readable
-from modelsel.explanation.fits import has_rows_out_of_bag
-from modelsel.explanation.importance import forest_importance, together
+from modelsel.explanation.correlated import together
+from modelsel.explanation.forest_importance import forest_importance, has_rows_out_of_bag
 from modelsel.explanation.learning_curve import RunPlan, learning_curve, runners
 from modelsel.explanation.optimal_bounds import optimal_bounds
 from modelsel.explanation.prediction_intervals import choices, fold_residuals

@@ -4,13 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from modelsel.config.settings import BOUNDS, NESTED, ExplanationSettings, OptimalSettings
 from modelsel.core.types import Candidate
+from modelsel.explanation.forest_importance import has_rows_out_of_bag
 from modelsel.explanation.learning_curve import RUNNERS_UP, SHARES
 from modelsel.explanation.optimal_bounds import is_single_tree, searches
-
-
-def has_rows_out_of_bag(learner: object) -> bool:
-    """Say whether a learner is a forest whose trees draw their rows."""
-    return not getattr(learner, "in_every_bag", True)
 
 
 def fitted_explanations(

@@ -81,11 +81,11 @@ class Gate:
 
         Raises LedgerError (exit 5) where the ledger cannot be trusted, StoreError (6) where it cannot be written.
         """
-        self._sealed(sealing)
+        self._seal_rows(sealing)
 
     def remember(self, sealing: TestSetDeclaration) -> None:
         """Seal rows that no study of modelsel's own chooses for, and write them into the home too. Raises as `seal`."""
-        self._sealed(sealing)
+        self._seal_rows(sealing)
         self._remember(sealing)
 
     def select(self, sealing: TestSetDeclaration, selected: SelectionSummary, predict: Predict | None = None) -> None:
@@ -100,7 +100,7 @@ class Gate:
             choices.select(self.session, sealing, self.subject(sealing), selected, said)
             self._remember(sealing)
 
-        self._kept(select)
+        self._write_step(select)
 
     def predicted(self, table: Table, folder: str) -> None:
         """Put on record that a run's model predicted rows, as information; no label is involved.
@@ -132,8 +132,8 @@ class Gate:
         a released answer itself ("failed"): it is recorded, charged, and told by its type alone.
         """
         if not self.guarded:
-            return self._unguarded(request)
-        noticed = self._sealed(request.sealing)
+            return self._show_unguarded(request)
+        noticed = self._seal_rows(request.sealing)
         if request.sitting is None:  # who chose an answer to an exam, and on which rows, nobody here knows
             self.select(request.sealing, request.selected)
         outputs = request.predict(request.sealing.sealed)
@@ -142,7 +142,7 @@ class Gate:
 
     def _answer(self, ask: PreparedLook, outputs: Outputs) -> TestResult:
         """Decide about a look, and reveal its answer unless it is refused or known."""
-        decided = self._decided(ask, outputs)
+        decided = self._decide(ask, outputs)
         self._notice(decided.findings)
         if isinstance(decided, Refused):
             return refusal_result(decided, self.policy)
@@ -178,7 +178,7 @@ class Gate:
 
         What is returned holds `answers` (name, score, errors, interval), `verdicts` (answer, beside, says) and `price`.
         """
-        self._notice(self._sealed(sealing))
+        self._notice(self._seal_rows(sealing))
         ask = self._prepared.about(sealing)
         intent, shown = apart.close(self.session, ask, handed, self.policy.delta, share)
         if shown is not None:
@@ -192,12 +192,12 @@ class Gate:
         self._notice(self.session.check())
         note(self.session, facts)
 
-    def _decided(self, ask: PreparedLook, outputs: Outputs) -> ApprovedLook | Replayed | Refused:
+    def _decide(self, ask: PreparedLook, outputs: Outputs) -> ApprovedLook | Replayed | Refused:
         """Decide under the ledger's lock; another person's answer is computed anew before it is shown again."""
         decided = looks.decide_everywhere(self.session, ask, self._prepared.under(ask.request.sealing))
         if not isinstance(decided, Replayed) or decided.again is None:
             return decided
-        released, said = self._released(ask, decided.again, outputs), decided.answer
+        released, said = self._release_answer(ask, decided.again, outputs), decided.answer
         if not isinstance(released, type) and (released.symbol, released.score, released.errors) == (
             said.symbol,
             said.score,
@@ -206,7 +206,7 @@ class Gate:
             return decided
         found = looks.note_contradiction(self.session, decided.intent)
         self._notice([found])
-        return self._decided(
+        return self._decide(
             replace(ask, doubted=(*ask.doubted, Look.of(decided.intent).id), noticed=(*ask.noticed, found)), outputs
         )
 
@@ -231,7 +231,7 @@ class Gate:
         classes, target, _ = open_labels(sealing.sealed)
         return classes, target
 
-    def _sealed(self, sealing: TestSetDeclaration) -> tuple[Finding, ...]:
+    def _seal_rows(self, sealing: TestSetDeclaration) -> tuple[Finding, ...]:
         """Seal the rows, and return the findings that this brought to light."""
 
         def seal() -> tuple[Finding, ...]:
@@ -242,11 +242,11 @@ class Gate:
 
         if not self.remembers:
             self._forget(sealing)
-        found = self._kept(seal) or ()
+        found = self._write_step(seal) or ()
         self._notice(found)
         return found
 
-    def _kept(self, step: Callable[[], T]) -> T | None:
+    def _write_step(self, step: Callable[[], T]) -> T | None:
         """Write into the ledger by a step. Under `off` it may fail, which is said; with `remember=false` it is left out."""
         if not self.remembers:
             return None
@@ -274,7 +274,7 @@ class Gate:
 
     def _reveal(self, ask: PreparedLook, go: ApprovedLook, outputs: Outputs) -> TestResult:
         """Open the labels, record the answer, tell the anchors, and return the result."""
-        released = self._released(ask, go, outputs)
+        released = self._release_answer(ask, go, outputs)
         if isinstance(released, type):
             self._abort(go, released)
         facts = looks.reveal(self.session, go, released)
@@ -303,7 +303,7 @@ class Gate:
         self._notice(self.session.check())
         return merge_in(self.session, address if "://" in address else sqlite_url(Path(address).absolute()))
 
-    def _released(self, ask: PreparedLook, go: ApprovedLook, outputs: Outputs) -> Released | type[BaseException]:
+    def _release_answer(self, ask: PreparedLook, go: ApprovedLook, outputs: Outputs) -> Released | type[BaseException]:
         """Release the answer, or return the type of the error alone: its text, context and frames may hold what labels say."""
         try:
             return self._channel(ask.request, go).release(self._open(ask.request, go, outputs))
@@ -330,20 +330,20 @@ class Gate:
         form = go.channel.form if isinstance(go.channel, BoundedLossRelease) else None
         return truth(request.sealing.measure, outputs, open_labels(request.sealing.sealed), go.rows, form, go.units)
 
-    def _unguarded(self, request: LookRequest) -> TestResult:
+    def _show_unguarded(self, request: LookRequest) -> TestResult:
         """Show the score without a certificate; it is on record before labels are opened, and again before it is shown."""
         sealing = request.sealing
         self.seal(sealing)
         self.select(sealing, request.selected)
         outputs = request.predict(sealing.sealed)
-        intent = self._kept(lambda: self._intent_unguarded(request, outputs))
+        intent = self._write_step(lambda: self._intent_unguarded(request, outputs))
         found = truth(sealing.measure, outputs, open_labels(sealing.sealed), np.ones(len(sealing.sealed), bool))
         if intent is None and not self.forgotten:  # shown before, unless labels have been corrected since
-            intent = self._kept(lambda: self._intent_unguarded(request, outputs, found.score))
+            intent = self._write_step(lambda: self._intent_unguarded(request, outputs, found.score))
         if intent is not None:
-            self._notice(self._kept(lambda: self._close_unguarded(intent, found, sealing)) or ())
+            self._notice(self._write_step(lambda: self._close_unguarded(intent, found, sealing)) or ())
         if self.remembers and self.forgotten:
-            self._notice(self._anchored(sealing))
+            self._notice(self._tell_anchors(sealing))
         self._notice([look_findings.guard_off()])
         codes = ("G003", "G004") if self.forgotten else ("G003",)
         return unguarded_result(found, self.policy, kind_of(sealing.measure), codes)
@@ -357,7 +357,7 @@ class Gate:
         self._remember(sealing)
         return told
 
-    def _anchored(self, sealing: TestSetDeclaration) -> Sequence[Finding]:
+    def _tell_anchors(self, sealing: TestSetDeclaration) -> Sequence[Finding]:
         """Tell the anchors about a look that the ledger could not record."""
         try:
             return apart.witness_unguarded(self.session, self.subject(sealing))

@@ -47,12 +47,12 @@ class ErrorBased(CountsErrors):
     def pruned(self, cut: PrunedView, evidence: PruningData) -> PrunedView:
         """The tree left at this confidence; another tree where a branch was raised."""
         if self.raising and evidence.reroute is not None:
-            return self._raised(cut, evidence.reroute)
+            return self._prune_with_raising(cut, evidence.reroute)
         weight: Floats = cut.tree.counts.sum(axis=1)
         estimate = self.estimate(weight, errors_as_leaf(cut.tree.counts, cut.prediction, None))
         return replace(cut, leaf=cheaper_as_leaf(cut, estimate, SLACK))
 
-    def _raised(self, cut: PrunedView, rows: Reroute) -> PrunedView:
+    def _prune_with_raising(self, cut: PrunedView, rows: Reroute) -> PrunedView:
         """Prune with raising, by the kernel where all rows go whole, else with the rows that are divided."""
         bound = charge(self.bound, self.confidence)
         whole = raised_by_kernel(cut, rows, *bound, SLACK) if isinstance(rows, RerouteState) else None
@@ -231,7 +231,7 @@ class SubtreeRaiser:
         moved, waiting = False, list(root.preorder())
         while waiting:
             place = waiting.pop()
-            branch = self._judged(place)
+            branch = self._judge(place)
             if branch is not None:
                 moved = True
                 place.origin, place.children = branch.origin, branch.children
@@ -239,7 +239,7 @@ class SubtreeRaiser:
                 waiting.extend(place.preorder())
         return moved
 
-    def _judged(self, place: RaisePosition) -> RaisePosition | None:
+    def _judge(self, place: RaisePosition) -> RaisePosition | None:
         """Settle one place as leaf or as it stands, or say which branch is to take it."""
         if not place.children:
             place.errors = place.alone

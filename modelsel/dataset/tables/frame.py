@@ -147,9 +147,9 @@ def finite_sum(data: np.ndarray[Any, Any]) -> bool:
 
 def numeric_features(count: int) -> tuple[Feature, ...]:
     """Features x0, x1, ...: a new tuple at each call, since tables of the same tuple and values share their ranks."""
-    return tuple(_numbered(count))
+    return tuple(_numeric_features(count))
 
 
 @cache
-def _numbered(count: int) -> list[Feature]:
+def _numeric_features(count: int) -> list[Feature]:
     return [Feature(f"x{index}", "numeric") for index in range(count)]

@@ -75,7 +75,7 @@ class AnchorSet:
         found: list[Finding] = []
         for anchor in self.anchors:
             try:
-                for testset, known in _recalled(anchor, testsets):
+                for testset, known in _recall(anchor, testsets):
                     seen[testset] += [(anchor.name, facts) for facts in known]
                 if isinstance(anchor, LockFile) and anchor.keys() - {self.key_id}:
                     found.append(ledger_findings.key_gap_in_anchor(anchor.path))
@@ -92,7 +92,7 @@ class AnchorSet:
         return list(dict.fromkeys(found))
 
 
-def _recalled(anchor: Anchor, testsets: Sequence[str]) -> Iterator[tuple[str, Iterable[Mapping[str, str]]]]:
+def _recall(anchor: Anchor, testsets: Sequence[str]) -> Iterator[tuple[str, Iterable[Mapping[str, str]]]]:
     """What an anchor knows of each test set; our own are files, and read once."""
     recall = anchor.remembering() if isinstance(anchor, StateAnchor | LockFile) else anchor.recall
     return ((testset, recall(testset)) for testset in testsets)
@@ -220,7 +220,7 @@ class LedgerSession:
 
     def row_set(self, digest: str) -> RowSet:
         """A row set, from whichever ledger has it; one that was read before, from here."""
-        return self._kept(digest, self._fetched)
+        return self._kept(digest, self._fetch)
 
     def stored_here(self, digest: str) -> RowSet:
         """A row set of the ledger at hand."""
@@ -235,7 +235,7 @@ class LedgerSession:
             for digest in found:
                 self._kept(digest, found.__getitem__)
 
-    def _fetched(self, digest: str) -> bytes:
+    def _fetch(self, digest: str) -> bytes:
         """Read a row set from the first ledger that has it."""
         for ledger in self.ledgers[:-1]:
             with suppress(LedgerError):

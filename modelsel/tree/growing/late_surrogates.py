@@ -34,11 +34,11 @@ class Finder:
         """Surrogates of every test of the tree, which may be what is left of the one that grew."""
         cut = self._cuts(tree)
         kernel = load("late")
-        records, agreement = self._by_numpy(tree, cut) if kernel is None else self._compiled(kernel, tree, cut)
+        records, agreement = self._by_numpy(tree, cut) if kernel is None else self._find_compiled(kernel, tree, cut)
         sides = np.zeros(0, np.int64)
         return surrogates_of(records, agreement, sides, np.arange(len(tree)), self.columns)
 
-    def _compiled(self, kernel: Any, tree: DecisionTree, cut: Integers) -> tuple[Integers, Floats]:
+    def _find_compiled(self, kernel: Any, tree: DecisionTree, cut: Integers) -> tuple[Integers, Floats]:
         """Find surrogates by the compiled search."""
 
         from modelsel.kernels.splits import presort
