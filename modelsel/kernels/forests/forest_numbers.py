@@ -16,7 +16,7 @@ COUNTED = 2  # codes per row up to which a column is counted
 COMPARED = 128  # rows up to which values are compared with a drawn one
 MOST_NUMBER = 2.0**46  # of |q| in its word
 NEARLY, DOUBT = 1.0 - 1e-12, 1e-11  # what rounding may do to a comparison without division
-LANES = 32  # cuts that are judged side by side
+LANES, FEW = 32, np.uint64(8)  # cuts that are judged side by side; so few are judged one by one
 
 
 @kernel()
@@ -178,13 +178,14 @@ def _by_places(keys, n, words, middle, total, nothing, best, least, ruler, lefts
             left += u
             weight += w
             lefts[np.uint64(i)], weights[np.uint64(i)] = left, weight
-        some = False
-        for i in range(LANES):  # what stands behind the last cut is asked for nothing
-            a, w = lefts[np.uint64(i)], weights[np.uint64(i)]
-            apart = a * whole - amount * w
-            some |= (apart * apart > asked * (w * (whole - w))) & (np.uint64(i) < count)
-        if not some:
-            continue
+        if count > FEW:
+            some = False
+            for i in range(LANES):  # what stands behind the last cut is asked for nothing
+                a, w = lefts[np.uint64(i)], weights[np.uint64(i)]
+                apart = a * whole - amount * w
+                some |= (apart * apart > asked * (w * (whole - w))) & (np.uint64(i) < count)
+            if not some:
+                continue
         for i in range(count):
             cut = np.uint64(i)
             if (own[cut + np.uint64(1)] ^ own[cut]) > LAST and start + i + 1 >= first:  # another code follows
@@ -265,7 +266,7 @@ def usual_draw(feature, key, drawn, words, total, middle, columns, work, best, l
 def usual_number(feature, drawn, words, total, middle, columns, kept, work, cells, best, least, ruler):
     """Try a feature: 1 or 0 as its values differ here or not, −1 where a value is missing; `kept`: its sorted keys, or none."""
     codes, many, n, nothing = columns[0][feature], columns[1][feature], len(drawn), total[0] * total[0] / total[1]
-    if many <= min(COUNTED * n, MOST_CELLS):
+    if len(kept) == 0 and many <= min(COUNTED * n, MOST_CELLS):
         if not _count(codes, drawn, words, middle, cells, many, least):
             return -1
         gain, at, following, weight, found = _by_codes(cells, many, n, total, nothing, best[GOODNESS], least, ruler)
@@ -279,7 +280,9 @@ def usual_number(feature, drawn, words, total, middle, columns, kept, work, cell
             ordered = work[1] if sort(work[0], work[1], work[2], work[3], n, lowest, highest) else work[0]
         elif kept[0] >> LOW == kept[n - 1] >> LOW:
             return 0
-        gain, cut, weight = _by_places(ordered, n, words, middle, total, nothing, best[GOODNESS], least, ruler, cells[5], cells[6])
+        gain, cut, weight = _by_places(
+            ordered, n, words, middle, total, nothing, best[GOODNESS], least, ruler, cells[5], cells[6]
+        )
         differs, at, following = np.int64(1), -1, -1
         if cut > 0:
             at, following = np.int64(ordered[cut - 1] >> LOW), np.int64(ordered[cut] >> LOW)
@@ -302,7 +305,7 @@ def keep_sorted(codes, levels, rows, work, wanted):
     slots, many, m = np.full(len(levels), -1, np.int64), 0, len(rows)
     if wanted:
         for f in range(len(levels)):
-            if levels[f] > min(COUNTED * m, MOST_CELLS):
+            if levels[f] > min(m // 2, MOST_CELLS):  # fewer codes are counted
                 slots[f] = many
                 many += 1
     if many * m > MOST_KEPT:

@@ -144,7 +144,8 @@ class ForestModel(FittedModel):
         votes = np.zeros(len(nodes), np.int32)
         votes[nodes[:, TEST] == LEAF] = np.concatenate([tree.votes.end - tree.votes.start for tree in trees])
         return cls(
-            features, classes, nodes, np.cumsum([0, *sizes]).astype(np.int64), cuts, np.concatenate([tree.marks for tree in trees]),
+            features, classes, nodes, np.cumsum([0, *sizes]).astype(np.int64), cuts,
+            np.concatenate([tree.marks for tree in trees]),
             np.r_[0, np.cumsum(votes)].astype(np.int32),
             np.concatenate([tree.votes.classes for tree in trees]), np.concatenate([tree.votes.shares for tree in trees]),
         )  # fmt: skip
