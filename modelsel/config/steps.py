@@ -72,7 +72,7 @@ def _is_read(said: object) -> bool:
 def _in_branches(
     said: Sequence[Mapping[str, object]], rest: Mapping[str, object], others: Mapping[str, object]
 ) -> tuple[Mapping[str, object], Mapping[str, object]]:
-    """The same with branches, which some learners take."""
+    """Write steps by columns as branches, which some learners take."""
     strange = next(key for one in said for key in one if key not in COLUMNS)
     if mixed := [key for one in said for key in one if key == ALL]:
         raise WrongStepsError(f"{mixed[0]!r} beside {strange!r}", "a column belongs to one branch: name the others by `rest`")

@@ -60,7 +60,7 @@ NOT_AT_HAND = "MSEL-308"  # the code of a data set that a sweep may pass over
 
 @dataclass(frozen=True)
 class Named:
-    """In a sweep, `absent=skip` passes over a data set that is not at hand, by name, instead of ending with an error.
+    """A data set by its name. In a sweep, `absent=skip` passes over one that is not at hand, instead of ending with an error.
 
     >>> Named("monks_2").read().classes
     ('0', '1')

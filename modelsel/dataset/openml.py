@@ -44,7 +44,7 @@ QUIET_FOR = 60.0  # seconds without another attempt: a sweep over ten data sets 
 
 
 class NoAnswerError(Exception):
-    """Nobody answered, or not with data: being online may help."""
+    """OpenML did not answer, or not with data; being online may help."""
 
 
 class NoDataSetError(Exception):
@@ -53,7 +53,7 @@ class NoDataSetError(Exception):
 
 @dataclass(frozen=True)
 class FailedRequest:
-    """Nobody answered this process."""
+    """A request of this process that OpenML did not answer."""
 
     why: str
     until: float
@@ -166,7 +166,7 @@ UNUSED = ("is_ignore", "is_row_identifier")
 
 @dataclass(frozen=True, kw_only=True)
 class Openml(TableSettings):
-    """Nothing is asked of OpenML that is on disk already. The target is the one it declares unless `target` says otherwise."""
+    """A data set of OpenML, asked for once. The target is the one it declares unless `target` says otherwise."""
 
     name: str | None = plain(None, help="as OpenML calls it; versions of one name may be different data")
     version: int = whole(1, least=1, help="of the name")

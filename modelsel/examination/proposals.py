@@ -190,7 +190,7 @@ class LoopSession(SealedSession):
         return self.loop.vetoes - sum(note.asked for note in before)
 
     def _reply(self, note: Note, number: int, all_: Sequence[Note], replay: bool) -> Proposal:
-        """What the one who proposed is told."""
+        """Write the answer to a proposal."""
         verdict: Judged = note.verdict  # type: ignore[assignment]  # one of three, as it was written
         return Proposal(
             self.terms.id, note.asker, note.handed, number, verdict, _sentence(note, number, self.loop.errors, replay), replay,

@@ -83,7 +83,7 @@ def searches(folds: int) -> int:
 
 
 def held_to(candidate: Candidate, depth: int) -> Candidate:
-    """The same candidate with no more levels of tests."""
+    """Return the candidate with its depth held to so many levels."""
     return replace(candidate, learner=replace(candidate.learner, max_depth=depth))
 
 

@@ -163,7 +163,7 @@ def page(word: str) -> str:
 
 
 def words() -> Iterator[str]:
-    """Everything that has a page."""
+    """List every word that has a page: codes, settings, groups, kinds."""
     yield from errors()
     yield from findings()
     yield from TERMS

@@ -416,7 +416,7 @@ def _by_turns(plan: Plan) -> Iterator[tuple[Kind, tuple[Candidate, ...]]]:
 
 
 def _spread(queue: Sequence[Queued]) -> Iterator[Queued]:
-    """The same in another order: the first few stand for all, where neighbours are alike (steps of a sweep)."""
+    """Put candidates into an order whose first few stand for all, where neighbours are alike (steps of a sweep)."""
     stride = next(step for step in range(round(0.382 * len(queue)) + 1, 2 * len(queue) + 2) if gcd(step, len(queue)) == 1)
     return (queue[k * stride % len(queue)] for k in range(len(queue)))
 

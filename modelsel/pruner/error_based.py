@@ -125,7 +125,7 @@ def _c45_table(confidence: float) -> tuple[float, float]:
 
 
 def charge(bound: str, confidence: float) -> tuple[int, tuple[float, float, float]]:
-    """The same as compiled pruning takes it: which way, and the share of almost all, confidence and deviate."""
+    """Return the bound as compiled pruning takes it: which way, and the share of almost all, confidence and deviate."""
     if bound == "exact" or (bound == "normal" and confidence > 0.5):
         return (BY_BETA if bound == "exact" else NOTHING_MORE), (1.0, confidence, 0.0)
     deviate, almost_all = _normal(confidence) if bound == "normal" else _c45_table(confidence)

@@ -93,7 +93,7 @@ class RunFolder:
         return self.path.parent.parent
 
     def save(self, finished: StudyRecord) -> None:
-        """Everything but report and log. `study.json` comes last: where it is, the rest is whole."""
+        """Write all files but report and log. `study.json` comes last: where it is, the rest is whole."""
         self.write_config(finished.config)
         if finished.final is not None:
             model.save(self.model, finished.final, finished.outcome.modelsel)

@@ -222,7 +222,7 @@ def _list_settings(settings: Mapping[str, object]) -> str:
 
 
 def _texts(findings: Iterable[Mapping[str, object]]) -> str:
-    """What findings say."""
+    """Return the texts of findings."""
     return "; ".join(f"{one['code']}: {one['message']}" for one in islice(findings, SHOWN))
 
 

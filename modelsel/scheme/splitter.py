@@ -58,7 +58,7 @@ class Splitter(BaseScheme):
         return Resampling(kind_of(self), task.fingerprint, tuple(folds))
 
     def _pairs_of(self, task: Task) -> list[Pair]:
-        """Its pairs as positions among the rows of the task."""
+        """Return the splitter's pairs as positions among the rows of the task."""
         X = np.zeros((len(task), 1)) if task.source is None else task.source.take(task.rows)
         y = np.array(task.classes)[task.target] if isinstance(task, ClassTask) else task.target
         every = np.arange(len(task), dtype=np.int64)

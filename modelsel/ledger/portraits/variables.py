@@ -91,7 +91,7 @@ class Variables:
         return _links(means, np.array(places, np.intp), kept @ kept.T / self.rows)
 
     def links_of(self, samples: Integers, view: str) -> Floats:
-        """The same of several samples of as many rows (samples × rows), all at once."""
+        """Compute the links of several samples of as many rows (samples × rows) at once."""
         count, rows = samples.shape
         means = np.full((count, len(self.variables), ORDERS), np.nan)
         features = np.zeros((count, len(self), rows))

@@ -82,7 +82,7 @@ class Screen:
         return found
 
     def passing_rows(self, values: NDArray[np.generic], places: Sequence[int]) -> Booleans:
-        """The same of a matrix of numbers; `places` are the columns of the screen in it."""
+        """Find the rows of a matrix that pass a screen; `places` are the screen's columns in it."""
         return self.passing([values[:, place] for place in places])
 
     def by_chance(self, rows: int, n: int) -> bool:

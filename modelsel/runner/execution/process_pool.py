@@ -34,7 +34,7 @@ def processes(path: str, folder: Path, workers: int) -> Iterator["ProcessPool"]:
 
 @dataclass
 class ProcessPool:
-    """One worker is one job on its way."""
+    """A pool of worker processes: each works on one job at a time."""
 
     worker: tuple[str, Path]
     workers: int

@@ -74,7 +74,7 @@ def _preorder(nodes: Integers) -> Integers:
 
 
 def preorder(nodes: Integers) -> Integers:
-    """The same in NumPy, level by level: the twin."""
+    """Number nodes in preorder in NumPy, level by level, as the kernel does."""
     parent, depth = nodes[:, PARENT], nodes[:, DEPTH]
     by_depth = np.argsort(depth, kind="stable")
     levels = np.split(by_depth, np.flatnonzero(np.diff(depth[by_depth])) + 1)

@@ -43,7 +43,7 @@ def grow_numbers(
 
 
 def _one_class(task: NumberTask) -> ClassTask:
-    """The same rows, all of one class."""
+    """Return the rows as a task of one class."""
     return ClassTask(
         name=task.name, features=task.features, values=task.values, rows=task.rows, weights=task.weights, classes=("",),
         target=np.zeros(len(task), np.int32),

@@ -107,14 +107,14 @@ class LateTree(DecisionTree):
 
 
 def later(tree: DecisionTree, finder: Finder) -> LateTree:
-    """The same tree, grown or what is left of one that was, its surrogates still to be found."""
+    """Return the tree, grown or cut back, with its surrogates still to be found."""
     late = LateTree.__new__(LateTree)
     vars(late).update(_own(tree), finder=finder)
     return late
 
 
 def by_surrogates(tree: DecisionTree) -> DecisionTree:
-    """The same tree, missing values to be sent by surrogates, and where none is known to the larger side."""
+    """Return the tree with missing values sent by surrogates, and where none is known to the larger side."""
     to = np.where(tree.test == LEAF, 0, BY_SURROGATES - tree.majority).astype(np.int32)
     return replace(tree, missing_to=to)
 
