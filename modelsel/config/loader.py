@@ -6,16 +6,16 @@ code or places. Files are looked through before they are merged; afterwards the 
 and the command line alone would give, so that no detour through packages or defaults lists helps.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
-from functools import cache
+from functools import cache, lru_cache
+from pathlib import Path
 from typing import Any
 
 from hydra import version
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.config_repository import CachingConfigRepository
 from hydra._internal.config_search_path_impl import ConfigSearchPathImpl
-from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.plugins import Plugins
 from hydra.errors import HydraException
 from hydra.plugins.config_source import ConfigResult
@@ -26,6 +26,7 @@ from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError  # type: ignore[import-untyped]
 
 from modelsel.config.folders import ROOT, Folders, shipped_folder
+from modelsel.config.grammar import override_parser
 from modelsel.config.references import unsafe_keys
 from modelsel.core.errors import ConfigurationError, Problem
 
@@ -70,7 +71,7 @@ class GuardedLoader(ConfigLoaderImpl):
 
     def _parse_overrides_and_create_caching_repo(self, config_name: object, overrides: Any) -> Any:
         """Read the overrides, and give Hydra the folders with what was read of the package's own files before."""
-        repository, parsed = _Repository(self.repository), OverridesParser.create().parse_overrides(overrides)
+        repository, parsed = _Repository(self.repository), override_parser().parse_overrides(overrides)
         if self.folders.own is None and not self.trusted:  # nothing but the package's own files
             repository.shipped = _SHIPPED.setdefault(str(shipped_folder()), {})
         return parsed, repository
@@ -100,9 +101,23 @@ class _Repository(CachingConfigRepository):
         return loaded
 
 
-def load(folders: Folders, overrides: list[str], trusted: tuple[str, ...] = ()) -> DictConfig:
-    """The composed configuration, hydra node included."""
-    return GuardedLoader(folders, trusted).load_configuration(ROOT, overrides, RunMode.RUN, from_shell=False)
+def load(folders: Folders, overrides: Sequence[str], trusted: tuple[str, ...] = ()) -> DictConfig:
+    """The composed configuration, hydra node included, to be read: what the package's own files make is made once."""
+    if folders.own is None and not trusted:
+        return _of_the_package(shipped_folder(), tuple(overrides))
+    return _composed(folders, overrides, trusted)
+
+
+@lru_cache(maxsize=32)
+def _of_the_package(_folder: Path, overrides: tuple[str, ...]) -> DictConfig:
+    """What overrides make of the package's files: studies in one process mostly ask for the same groups."""
+    made = _composed(Folders.of(), overrides, ())
+    OmegaConf.set_readonly(made, True)
+    return made
+
+
+def _composed(folders: Folders, overrides: Sequence[str], trusted: tuple[str, ...]) -> DictConfig:
+    return GuardedLoader(folders, trusted).load_configuration(ROOT, list(overrides), RunMode.RUN, from_shell=False)
 
 
 def problem_of(error: Exception) -> Problem:
