@@ -139,7 +139,7 @@ class Plots:
         Parameters
         ----------
         candidate : int
-            The place among `explain.candidates`.
+            The place among `explanations.candidates`.
 
         Returns
         -------
@@ -149,7 +149,7 @@ class Plots:
         Raises
         ------
         ConfigurationError
-            Where the study did not run with `explain={"importance": True}`.
+            Where the study did not run with `explanations={"importance": True}`.
 
         Examples
         --------
@@ -159,7 +159,7 @@ class Plots:
         """
         parts = [part for part in importance.importance(self._view) if "svg" in part]
         if candidate not in range(len(parts)):
-            raise _nothing("no such importance is on record", 'run the study with explain={"importance": True}')
+            raise _nothing("no such importance is on record", 'run the study with explanations={"importance": True}')
         return Picture(f"importance of the columns: {parts[candidate]['called']}", parts[candidate]["svg"])
 
     def dependence(self, column: str) -> Picture:
@@ -178,7 +178,7 @@ class Plots:
         Raises
         ------
         ConfigurationError
-            Where the study did not run with `explain={"dependence": True}`, or has no such column.
+            Where the study did not run with `explanations={"dependence": True}`, or has no such column.
 
         Examples
         --------
@@ -188,7 +188,7 @@ class Plots:
         """
         panels = {panel["title"]: panel["svg"] for panel in dependence.dependence(self._view)}
         if column not in panels:
-            fix = f"there are {', '.join(panels)}" if panels else 'run the study with explain={"dependence": True}'
+            fix = f"there are {', '.join(panels)}" if panels else 'run the study with explanations={"dependence": True}'
             raise _nothing(f"no dependence on {column!r} is on record", fix)
         return Picture(f"partial dependence on {column}", panels[column])
 
