@@ -16,6 +16,7 @@ from hydra import version
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.config_repository import CachingConfigRepository
 from hydra._internal.config_search_path_impl import ConfigSearchPathImpl
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.plugins import Plugins
 from hydra.errors import HydraException
 from hydra.plugins.config_source import ConfigResult
@@ -26,7 +27,6 @@ from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError  # type: ignore[import-untyped]
 
 from modelsel.config.folders import ROOT, Folders, shipped_folder
-from modelsel.config.grammar import override_parser
 from modelsel.config.references import unsafe_keys
 from modelsel.core.errors import ConfigurationError, Problem
 
@@ -71,7 +71,7 @@ class GuardedLoader(ConfigLoaderImpl):
 
     def _parse_overrides_and_create_caching_repo(self, config_name: object, overrides: Any) -> Any:
         """Read the overrides, and give Hydra the folders with what was read of the package's own files before."""
-        repository, parsed = _Repository(self.repository), override_parser().parse_overrides(overrides)
+        repository, parsed = _Repository(self.repository), OverridesParser.create().parse_overrides(overrides)
         if self.folders.own is None and not self.trusted:  # nothing but the package's own files
             repository.shipped = _SHIPPED.setdefault(str(shipped_folder()), {})
         return parsed, repository

@@ -9,9 +9,9 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Union, get_args, get_origin
 
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
 
-from modelsel.config.grammar import override_parser
 from modelsel.config.schema import Slot
 from modelsel.config.suggest import near
 from modelsel.core.errors import ConfigurationError, Problem
@@ -221,7 +221,7 @@ def setting(override: str) -> tuple[str, object]:
     ('pruner.confidence', 0.1)
     """
     try:
-        parsed = override_parser().parse_override(override)
+        parsed = OverridesParser.create().parse_override(override)
         if parsed.is_sweep_override() or parsed.is_delete():
             raise ValueError("one value is due")
         return str(parsed.key_or_group), parsed.value()
