@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from modelsel.comparison.nested import NestedResult
+from modelsel.core.outcome import CorrectedShape
 from modelsel.core.selection import Selection
 from modelsel.core.types import Integers
 
@@ -40,30 +41,29 @@ def with_caution(selection: Selection, near: bool) -> Selection:
     return replace(selection, corrected={**selection.corrected, "caution": f"{before}; {CAUTION}" if before else CAUTION})
 
 
-def not_held(measure: str, rows: int, groups: Integers | None) -> dict[str, str]:
+def not_held(measure: str, rows: int, groups: Integers | None) -> str | None:
     """A caution where an interval of a log loss does not hold what it says: a few rows that are sure and wrong decide it.
 
-    >>> not_held("log_loss", 80, None)["caution"][:15], not_held("log_loss", 300, None), not_held("brier", 80, None)
-    ('on 80 rows the ', {}, {})
+    >>> not_held("log_loss", 80, None)[:15], not_held("log_loss", 300, None), not_held("brier", 80, None)
+    ('on 80 rows the ', None, None)
     """
     units = rows if groups is None else len(np.unique(groups))
     if measure != "log_loss" or units >= HELD_FROM:
-        return {}
-    return {"caution": NOT_HELD.format(units=units, what="rows" if groups is None else "groups")}
+        return None
+    return NOT_HELD.format(units=units, what="rows" if groups is None else "groups")
 
 
 def with_nested(selection: Selection, found: NestedResult, how: str) -> Selection:
     """Put the nested estimate first and keep BBC's beside it; `bbc` keeps BBC's first."""
     if how == BBC and selection.corrected is not None:
         return selection
-    own: dict[str, object] = {key: getattr(found, key) for key in ("method", "mean", "low", "high", "label")}
-    return replace(selection, corrected={**own, "bbc": selection.corrected, **_beside(selection)})
-
-
-def _beside(selection: Selection) -> dict[str, object]:
-    """The cheap cross-check of the selection's own folds."""
-    found = selection.corrected or {}
-    return {"tibshirani": found["tibshirani"]} if "tibshirani" in found else {}
+    own: CorrectedShape = {
+        "method": found.method, "mean": found.mean, "low": found.low, "high": found.high, "label": found.label,
+        "bbc": selection.corrected,
+    }  # fmt: skip
+    if selection.corrected is not None and "tibshirani" in selection.corrected:  # the cross-check of the selection's own folds
+        own["tibshirani"] = selection.corrected["tibshirani"]
+    return replace(selection, corrected=own)
 
 
 # Scores near the floor: within two standard errors of what guessing costs, so that little or nothing was learnt.

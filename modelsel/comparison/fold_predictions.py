@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.comparison.bbc import NOBODY, Corrected, Repeated, draws, effective_rows, rows_of, summary
-from modelsel.core.types import Booleans, Codes, Floats, Integers, Outputs, Scoreboard
+from modelsel.core.types import Booleans, Floats, Integers, Outputs, Scoreboard, Targets
 from modelsel.measure.base import BaseMeasure
 from modelsel.rule.base import BaseRule, among
 
@@ -33,7 +33,7 @@ class FoldPredictions:
     """Predictions of the candidates for the assessment rows of one fold (candidates in declared order, unfit ones left out)."""
 
     rows: Integers
-    truth: Codes
+    truth: Targets
     outputs: Outputs
     repeat: int
 

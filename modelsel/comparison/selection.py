@@ -15,6 +15,7 @@ from modelsel.comparison.indistinguishable import Sets, confidence_sets, differe
 from modelsel.comparison.ratio import assessed_per_analysed
 from modelsel.core.errors import NoCandidateError, Problem
 from modelsel.core.fingerprint import generator
+from modelsel.core.outcome import CorrectedShape
 from modelsel.core.selection import Selection
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Finding, Floats, Integers, Outputs, Resampling, Scoreboard
@@ -58,7 +59,7 @@ def choose(
         winner=winner,
         indistinguishable=near.indistinguishable,
         every_best=None if adapted else near.every_best,
-        corrected=None if corrected is None else {**corrected.to_dict(), **_beside(results, winner)},
+        corrected=None if corrected is None else _corrected(results, winner, corrected),
         alone={} if corrected is None else {results.candidates[one].id: own.to_dict() for one, own in corrected.alone.items()},
         findings=(
             *_few_rows(results, winner),
@@ -212,12 +213,16 @@ def _answers_by_fold(results: Results, candidates: Integers) -> list[FoldPredict
     return [made[index] for index in sorted(made)]
 
 
-def _beside(results: Results, winner: int) -> dict[str, object]:
-    """Compute another estimate of the same score, as a cheap cross-check; and what the interval is not good for."""
+def _corrected(results: Results, winner: int, found: Corrected) -> CorrectedShape:
+    """The estimate with another one of the same score, as a cheap cross-check; and what the interval is not good for."""
     work, assessed = results.book.work, (results.losses.fold >= 0).any(axis=1)
     groups = None if work.task.groups is None else work.task.groups[assessed]
     caution = not_held(kind_of(work.measure), int(assessed.sum()), groups)
-    return {"tibshirani": tibshirani(results.board, winner), **caution}
+    own = found.to_dict()
+    own["tibshirani"] = tibshirani(results.board, winner)
+    if caution is not None:
+        own["caution"] = caution
+    return own
 
 
 def _few_rows(results: Results, winner: int) -> Iterator[Finding]:

@@ -8,7 +8,6 @@ class Gini(BaseCriterion):
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import numpy as np
 
@@ -103,15 +102,14 @@ def one_against_rest(goodness: Callable[[Floats], Floats], tables: Floats) -> Fl
 class PerCost(BaseCriterion):
     """Everything but `worth` is the wrapped criterion's."""
 
-    gain: Any
+    gain: BaseCriterion
 
     def goodness(self, tables: Floats) -> Floats:
-        goodness: Floats = self.gain.goodness(tables)
-        return goodness
+        return self.gain.goodness(tables)
 
     @property
     def loop(self) -> Callable[..., float] | None:  # type: ignore[override]
-        return self.gain.loop  # type: ignore[no-any-return]
+        return self.gain.loop
 
     @property
     def fused(self) -> int:  # type: ignore[override]

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.core.types import Candidate, Floats, Fold, Scoreboard, Task
+from modelsel.core.types import Candidate, Floats, Fold, Scoreboard, Table, Task
 from modelsel.explanation.prediction_sets import Kept, checked_share, counted, guaranteed_coverage, unit_weights
 from modelsel.record.study_record import UnseenRows
 from modelsel.runner.final_fit import Final, fit
@@ -78,10 +78,10 @@ def _reached(said: Sequence[Floats], residuals: Sequence[Floats], weight: Floats
     return found
 
 
-def intervals_of(kept: Kept, table: Any, coverage: float) -> tuple[Floats, Floats]:
+def intervals_of(kept: Kept, table: Table, coverage: float) -> tuple[Floats, Floats]:
     """Ends of the interval of each row of a table. Raises ConfigurationError for a coverage that is none."""
     checked_share(coverage, "--interval")
-    said, unseen = [model.predict(table) for model, _ in kept], [own for _, own in kept]
+    said, unseen = [np.asarray(model.predict(table), np.float64) for model, _ in kept], [own for _, own in kept]
     return prediction_intervals(said, [own.strangeness for own in unseen], coverage, [own.weight for own in unseen])
 
 

@@ -13,12 +13,17 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from modelsel.core.types import Floats, Integers
 from modelsel.foreign.allowed import NotAllowedError, home_of
+
+if TYPE_CHECKING:
+    from catboost import CatBoost
+    from lightgbm import Booster, LGBMModel
+    from xgboost import XGBModel
 
 FILES = ("lightgbm.txt", "xgboost.json", "catboost.cbm", "fitted.skops")
 TEXT, JSON, CBM, SKOPS = FILES
@@ -91,15 +96,15 @@ def _of_allowed(name: str, plugins: tuple[str, ...]) -> bool:
     return last.lstrip("_")[:1].isupper()
 
 
-def _text_of(made: Any) -> tuple[str, bytes]:
+def _text_of(made: "LGBMModel | Boosted") -> tuple[str, bytes]:
     return TEXT, made.booster_.model_to_string().encode()
 
 
-def _json_of(made: Any) -> tuple[str, bytes]:
+def _json_of(made: "XGBModel") -> tuple[str, bytes]:
     return JSON, bytes(made.get_booster().save_raw("json"))
 
 
-def _cbm_of(made: Any) -> tuple[str, bytes]:
+def _cbm_of(made: "CatBoost") -> tuple[str, bytes]:
     """Write a model in CatBoost's own format."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / CBM
@@ -110,10 +115,10 @@ def _cbm_of(made: Any) -> tuple[str, bytes]:
 class Boosted:
     """LightGBM's booster with the two questions that its classifier answers, in the same way."""
 
-    def __init__(self, booster: Any) -> None:
+    def __init__(self, booster: "Booster") -> None:
         self.booster_ = booster
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: object) -> Floats:
         """Class scores."""
         shares: Floats = np.asarray(self.booster_.predict(X))
         return np.vstack((1.0 - shares, shares)).transpose() if shares.ndim == 1 else shares

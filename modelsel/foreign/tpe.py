@@ -11,14 +11,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from optuna import Study
+    from optuna.trial import Trial
 
 
 @dataclass(frozen=True, eq=False)
 class AskedTrial:
     """A trial of Optuna's as an asker of choices."""
 
-    trial: Any
+    trial: "Trial"
 
     def place(self, name: str, count: int, ordered: bool) -> int:
         """Choose among places from 0."""
@@ -41,7 +45,7 @@ class Tpe:
         self._higher = higher_is_better
 
     @cached_property
-    def _study(self) -> Any:
+    def _study(self) -> "Study":
         """The study of Optuna, made when the first trial is asked for."""
         import optuna
 

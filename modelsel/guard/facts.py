@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
 from typing import Any, ClassVar, Self
 
+from modelsel.core.outcome import CountedRows
 from modelsel.core.types import Finding
 from modelsel.guard.release import LookTerms, Released
 from modelsel.ledger.entry import LedgerEntry
@@ -221,8 +222,8 @@ class Reveal(Facts):
     interval: Limits | None = None
     released: Released | None = None
     units: Mapping[str, Any] | None = None
-    above: Mapping[str, Any] | None = None
-    counted: Mapping[str, Any] | None = None
+    above: CountedRows | None = None
+    counted: CountedRows | None = None
     quantiles: Sequence[Mapping[str, Any]] | None = None
     counts: Sequence[int] = ()
     answers: tuple[StatedAnswer, ...] = ()

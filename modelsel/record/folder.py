@@ -10,12 +10,13 @@ import secrets
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import numpy as np
 import yaml  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
@@ -23,7 +24,9 @@ from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.outcome import StudySummary
 from modelsel.core.selection import Assessed, Losses
 from modelsel.core.types import Integers
+from modelsel.guard.reporting.report import AuditShape
 from modelsel.record import candidates, facts, losses, model
+from modelsel.record.documents import DetailsShape, ExplanationShape
 from modelsel.record.files import json_text, npz, plain, storing, write
 from modelsel.record.redact import Redactor
 from modelsel.record.study_record import StudyRecord
@@ -105,7 +108,7 @@ class RunFolder:
         self.write_json(DETAILS, details(finished))
         self.write_outcome(finished.outcome)
 
-    def amend(self, outcome: StudySummary, audit: Mapping[str, object]) -> None:
+    def amend(self, outcome: StudySummary, audit: AuditShape) -> None:
         """Put a look that came after the study on record."""
         self.write_json(DETAILS, {**self.details(), "audit": audit})
         self.write_outcome(outcome)
@@ -130,13 +133,13 @@ class RunFolder:
     def candidates(self) -> list[candidates.Row]:
         return candidates.read_candidates(self._text(CANDIDATES))
 
-    def details(self) -> dict[str, Any]:
+    def details(self) -> DetailsShape:
         """Read the facts that the report shows beyond study.json: data, looks, pairs, command, environment."""
-        return self.read_json(DETAILS) if (self.path / DETAILS).exists() else {}
+        return cast(DetailsShape, self.read_json(DETAILS) if (self.path / DETAILS).exists() else {})
 
-    def explanation(self) -> dict[str, Any]:
+    def explanation(self) -> ExplanationShape:
         """Reasons and weak spots of the choice; empty where nothing was asked for, and for runs of older versions."""
-        return self.read_json(EXPLANATION) if (self.path / EXPLANATION).exists() else {}
+        return cast(ExplanationShape, self.read_json(EXPLANATION) if (self.path / EXPLANATION).exists() else {})
 
     def losses(self) -> Losses:
         return losses.losses(self._arrays)
@@ -158,7 +161,7 @@ class RunFolder:
             ) from error
 
     @cached_property
-    def _arrays(self) -> Mapping[str, NDArray[Any]]:
+    def _arrays(self) -> Mapping[str, NDArray[np.generic]]:
         return losses.LossArchive(self.path / LOSSES)
 
     def _text(self, name: str) -> str:
@@ -170,7 +173,7 @@ class RunFolder:
             raise ConfigurationError(Problem("MSEL-611", f"{name} is not there", str(self.path), fix)) from error
 
 
-def details(finished: StudyRecord) -> dict[str, Any]:
+def details(finished: StudyRecord) -> DetailsShape:
     """Collect the facts that the report needs beyond study.json, config.yaml, candidates.csv and losses.npz."""
     folds = finished.resampling.folds
     return {
@@ -181,7 +184,7 @@ def details(finished: StudyRecord) -> dict[str, Any]:
         "environment": facts.environment(),
         "data": facts.data(finished.task),
         "audit": finished.audit,
-        "pairs": [asdict(pair) for pair in finished.pairs],
+        "pairs": list(finished.pairs),
         "folds": {
             "repeats": finished.resampling.repeats,
             "repeat": [fold.repeat for fold in folds],

@@ -3,13 +3,12 @@
 from collections.abc import Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.selection import Assessed, Losses, Selection
-from modelsel.core.types import Integers
+from modelsel.core.types import Integers, Targets
 from modelsel.record.files import npz
 
 
@@ -33,12 +32,12 @@ def content(selection: Selection) -> bytes:
     return npz({name: array for name, array in arrays.items() if array is not None}, compress=True)
 
 
-def _compact(array: NDArray[np.generic]) -> NDArray[np.generic]:
+def _compact(array: NDArray[np.generic]) -> Targets:
     """Classes as int32, numbers as they are."""
     return np.asarray(array, np.float64 if array.dtype.kind == "f" else np.int32)
 
 
-class LossArchive(Mapping[str, NDArray[Any]]):
+class LossArchive(Mapping[str, NDArray[np.generic]]):
     """The arrays of a file, each read when it is first asked for: the matrix is large, and few who read the others want it."""
 
     def __init__(self, path: Path) -> None:
@@ -57,10 +56,10 @@ class LossArchive(Mapping[str, NDArray[Any]]):
         return len(self._file.files)
 
 
-def losses(arrays: Mapping[str, NDArray[Any]]) -> Losses:
+def losses(arrays: Mapping[str, NDArray[np.generic]]) -> Losses:
     """The loss matrix back (float32; None where the measure is no mean over rows)."""
     ids = tuple(str(name) for name in arrays["candidate"])
-    return Losses(matrix=arrays.get("losses"), fold=fold(arrays), row=arrays["row"], ids=ids)
+    return Losses(matrix=arrays.get("losses"), fold=fold(arrays), row=arrays["row"].astype(np.int64, copy=False), ids=ids)
 
 
 def fold(arrays: Mapping[str, NDArray[np.generic]]) -> Integers:
@@ -73,7 +72,7 @@ def read_assessed(arrays: Mapping[str, NDArray[np.generic]]) -> Assessed:
     scores = arrays.get("scores")
     return Assessed(
         ids=tuple(str(name) for name in arrays["predicted_candidate"]),
-        truth=arrays["truth"],
-        predicted=arrays["predicted"],
+        truth=_compact(arrays["truth"]),
+        predicted=_compact(arrays["predicted"]),
         scores=None if scores is None else scores.astype(np.float64),
     )

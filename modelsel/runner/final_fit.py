@@ -9,7 +9,6 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import kind_of
@@ -24,6 +23,7 @@ from modelsel.core.types import (
     NumberOutputs,
     Outputs,
     Table,
+    Targets,
     Task,
     positions,
 )
@@ -52,7 +52,7 @@ class Final:
             table = step.apply(table)
         return table
 
-    def predict(self, table: Table) -> NDArray[Any]:
+    def predict(self, table: Table) -> Targets:
         """Index of the predicted class per row, or the predicted number."""
         return self.model.predict(self.prepared(table))
 

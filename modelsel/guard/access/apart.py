@@ -7,10 +7,9 @@ from math import exp, log
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from modelsel.core.spec import kind_of
-from modelsel.core.types import Finding, Floats, Task
+from modelsel.core.types import Finding, Floats, Targets, Task
 from modelsel.guard.access.authorize import memory_of, position_of
 from modelsel.guard.access.looks import asked_now
 from modelsel.guard.access.session import AnchorSet, LedgerSession
@@ -161,7 +160,7 @@ def closing_intent(
 
 
 def closing_answers(
-    ask: PreparedLook, facts: Look, handed: Sequence[Handed], labels: tuple[tuple[str, ...], NDArray[np.generic], Floats | None]
+    ask: PreparedLook, facts: Look, handed: Sequence[Handed], labels: tuple[tuple[str, ...], Targets, Floats | None]
 ) -> dict[str, object]:
     """Release the error counts of all answers and verdicts of pairs, with their price."""
     n, price, shown, masks = facts.n, 0.0, [], []

@@ -10,6 +10,7 @@ from modelsel.guard.facts import RecordedSelection, Seal
 from modelsel.guard.history.history import History, PastLook
 from modelsel.guard.history.statements import TIME, Statement
 from modelsel.guard.release import LabelSummary, LookTerms, Released, count_channel, count_limits, counts_rows
+from modelsel.guard.reporting.report import NextLookShape
 from modelsel.statistics import prices
 from modelsel.statistics.certificate import SpendingState, hoeffding
 
@@ -40,7 +41,7 @@ class LookForecast:
         return SpendingState(self.index + more, self.spent + more * price, self.space).nats(self.delta)
 
 
-def next_look(history: History, testset: str) -> dict[str, object] | None:
+def next_look(history: History, testset: str) -> NextLookShape | None:
     """Price of an answer that agrees with the last cross-validation; None where nobody chose yet.
 
     `interval` is what would be shown for the same error rate; None where none is (pass or fail says no rate), or where the last
@@ -55,9 +56,9 @@ def next_look(history: History, testset: str) -> dict[str, object] | None:
     past, terms = history.looks_at(charged), _terms(history, testset, charged)
     metric = looks[-1].facts.metric if looks else history.policies(testset)[-1].metric
     release = left_by_quota(terms, len(past), _half(outlook.interval()))
-    said = {"look": outlook.index, "interval": None, "release": release}
+    said: NextLookShape = {"look": outlook.index, "interval": None, "release": release, "price": 0.0}
     if release == CLOSED:
-        return {**said, "price": 0.0}
+        return said
     if release == LADDER:
         return {**said, "price": _stays(terms, outlook.n, past), "steps": ladder_steps(terms, outlook.n)}
     answer = _as_foreseen(outlook, terms, chosen[-1].cv_rows)
