@@ -48,7 +48,7 @@ from modelsel.measure.quantiles import ErrorQuantiles
 from modelsel.measure.within import Within
 from modelsel.statistics.certificate import SpendingState
 from modelsel.statistics.quantiles import plan_quantile
-from modelsel.study.look import word_answer
+from modelsel.study.final_test import word_answer
 
 HEAVY = tuple(f"{law} {asked}" for law in ("t2", "log-normal") for asked in ("absolute", "squares"))
 MEDIANS = ("quantiles", "t2 quantiles", "log-normal quantiles")

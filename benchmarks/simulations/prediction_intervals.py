@@ -7,8 +7,8 @@ and by CV+ of the choice repeated (`predict --interval`), are asked of up to 400
 say nothing is drawn anew, of ten tables (Friedman 2, diabetes, those of NUMBERS.csv with enough rows) rows are drawn without
 repetition. On a table of few rows more than are drawn there is little left to ask.
 
-`--nested` has intervals by the choice made anew in each fold (`explain.sets=nested`) in the place of the winner's residuals, of
-100 rows and 10 candidates.
+`--nested` has intervals by the choice made anew in each fold (`explanations.sets=nested`) in place of the winner's residuals,
+of 100 rows and 10 candidates.
 """
 
 import argparse

@@ -243,7 +243,7 @@ class Outcome(core.StudySummary):
         >>> outcome.open_test().test.look
         1
         """
-        from modelsel.final_test import open_test
+        from modelsel.api.final_test import open_test
 
         open_test(self.folder, category, text, root=self._folder.root)
         return Outcome.at(self._folder, self._table)
@@ -298,11 +298,11 @@ class Outcome(core.StudySummary):
         Raises
         ------
         ConfigurationError
-            Where the study kept no models of its folds (`explain.sets=true`), or predicts classes.
+            Where the study kept no models of its folds (`explanations.sets=true`), or predicts classes.
 
         Examples
         --------
-        Of an outcome whose target is a number, run with `explain.sets=true`:
+        Of an outcome whose target is a number, run with `explanations.sets=true`:
 
         >>> homes.predict_interval(new).columns.tolist()  # doctest: +SKIP
         ['prediction', 'low', 'high']

@@ -18,7 +18,7 @@ def main(words: Sequence[str]) -> int:
 
 def open_test(run: str, category: str = "", text: str = "", *, verbose: bool = False) -> int:
     """Look once, print the verdict; 4 when the guard refused."""
-    from modelsel import final_test
+    from modelsel.api import final_test
     from modelsel.record.folder import RunFolder
     from modelsel.reporting.text.terminal import progress
     from modelsel.reporting.text.verdict import brief, verdict

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 from modelsel.config import keywords
 from modelsel.config import overrides as typed
@@ -31,7 +31,7 @@ from modelsel.config.settings import (
     CLASSIFICATION,
     REGRESSION,
     EnsembleSettings,
-    ExplainSettings,
+    ExplanationSettings,
     LimitSettings,
     OptimalSettings,
     PoolSettings,
@@ -39,6 +39,8 @@ from modelsel.config.settings import (
     RootSettings,
     SearchSettings,
     TrackingSettings,
+    both_names,
+    under_new_names,
 )
 from modelsel.config.suggest import near
 from modelsel.core.errors import ConfigurationError, Problem
@@ -93,7 +95,7 @@ class Config:
     search: SearchSettings
     ensemble: EnsembleSettings
     optimal: OptimalSettings
-    explain: ExplainSettings
+    explanations: ExplanationSettings
     outer: BaseScheme | None
     interval: str  # of nested cross-validation
     dataset: DataSource
@@ -178,10 +180,14 @@ def recompose(recorded: Mapping[str, object], settings: Mapping[str, object], co
     folders = Folders.of(config_dir)
     given = keywords.sort_keywords(settings, folders)
     named = {key: {KIND: line.partition("=")[2].strip("'")} for line in given.lines for key in (line.partition("=")[0],)}
-    resolved = given.over({key: merge(value, named[key]) if key in named else value for key, value in recorded.items()})
+    recorded, _ = under_new_names(recorded)
+    problems = (*given.problems, *both_names(given.values or {}, given.values or ()))
+    changed = given.over({key: merge(value, named[key]) if key in named else value for key, value in recorded.items()})
+    resolved, renamed = under_new_names(changed)
     if LEARNER in (given.values or {}):
         resolved.pop(SPACE, None)
-    return _check(resolved, "", folders, given.problems)
+    config = _check(resolved, "", folders, problems)
+    return replace(config, notes=(*config.notes, *renamed))
 
 
 def assemble(
@@ -192,7 +198,11 @@ def assemble(
     resolved = {
         key: _with_kind(value, choices.get(key) if key in PARTS else None) for key, value in plain_data(composed).items()
     }
-    wanted = sitting((given or Keywords()).over(resolved))  # an exam says what its target is
+    given = given or Keywords()
+    asked = given.over(resolved)
+    problems = (*problems, *both_names(asked, {*_typed_roots(composed), *(given.values or ())}))
+    current, renamed = under_new_names(asked)
+    wanted = sitting(current)  # an exam says what its target is
     unsaid = (MEASURE,) if choices.get(MEASURE) == AUTO and wanted.get(MEASURE) == resolved.get(MEASURE) else ()
     if unsaid and wanted.get(TASK) == REGRESSION:
         wanted = {**wanted, MEASURE: NUMBERS_MEASURE}
@@ -201,8 +211,14 @@ def assemble(
     same = wanted.get("dataset") == resolved.get("dataset")
     kept = ", ".join(f"{part}={settings[KIND]}" for part, settings in whole.items())
     grouped = (f"groups are declared, and rows of a group stay together: {kept}",) if kept else ()
-    notes = (*config.notes, *grouped, *measure_notes(choices.get(MEASURE)))
+    notes = (*renamed, *config.notes, *grouped, *measure_notes(choices.get(MEASURE)))
     return replace(config, published=published_name(choices, folders) if same else "", notes=notes, unsaid=unsaid)
+
+
+def _typed_roots(composed: DictConfig) -> set[str]:
+    """The root's keys under which overrides set something."""
+    lines: Any = OmegaConf.to_container(composed.hydra.overrides, resolve=False)
+    return {line.lstrip("+~").partition("=")[0].partition(".")[0] for line in lines["task"]}
 
 
 def whole_groups(settings: Mapping[str, Any], choices: Mapping[str, object]) -> dict[str, dict[str, object]]:
@@ -321,7 +337,7 @@ def _search_conflicts(root: RootSettings | None, race: RaceSettings | None, spac
     foreseen = (*space.candidates, *(corner for entry in space.adaptive for corner in entry.corners))
     if root is not None and foreseen:
         raced = race is not None and race.on
-        yield from root.explain.strangers(foreseen)
+        yield from root.explanations.strangers(foreseen)
         yield from root.search.problems(foreseen, outer, raced, adapts=bool(space.adaptive))
         if space.adaptive:
             yield from root.search.adapting(raced, root.deadline is not None)

@@ -16,13 +16,14 @@ from modelsel.config.folders import Folders
 from modelsel.config.merge import KIND, merge, nest
 from modelsel.config.overrides import COMPOSED, OUTER
 from modelsel.config.references import reference
+from modelsel.config.settings import RENAMED
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.foreign import objects
 from modelsel.foreign.written import AsGiven, NotPlainError, space
 
 SCHEME = "scheme"
 # settings that refine what stands there; the others take its place
-MERGED = (*COMPOSED, OUTER, "limit", "explain", "search", "ensemble", "optimal")
+MERGED = (*COMPOSED, OUTER, "limit", "explanations", "search", "ensemble", "optimal", *RENAMED)
 
 
 @dataclass(frozen=True)

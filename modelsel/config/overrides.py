@@ -18,7 +18,7 @@ from modelsel.config.expand import SPACE
 from modelsel.config.folders import Folders
 from modelsel.config.references import reference
 from modelsel.config.schema import class_of, kinds, plugin_kinds, slots
-from modelsel.config.settings import RootSettings
+from modelsel.config.settings import RENAMED, RootSettings
 from modelsel.config.suggest import near
 from modelsel.core.errors import Problem
 
@@ -124,7 +124,7 @@ def _problems(override: Override, folders: Folders, sweep: bool) -> Iterator[Pro
         yield Problem("MSEL-241", "a group cannot be put elsewhere", override.input_line or key, f"write {key}=NAME")
     elif not rest and first in COMPOSED:
         yield from _options(override, folders)
-    elif first not in (*COMPOSED, *root_keys()):
+    elif first not in (*COMPOSED, *root_keys(), *RENAMED):
         yield _unknown(first, folders)
 
 

@@ -4,26 +4,27 @@ Declared like parts (`core.spec`), so that the same checks and the same "did you
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from importlib.util import find_spec
 from typing import ClassVar, Literal
 
+from modelsel.config.merge import merge
 from modelsel.config.suggest import near
 from modelsel.core.errors import Problem
 from modelsel.core.spec import FieldLimits, kind_of, number, one_of, plain, whole
 from modelsel.core.system.machine import no_memory_limit
 from modelsel.core.types import Candidate
 
-# Settings of explanations of the choice: `explain:`. Parts that need fits are off unless they are asked for.
+# Settings of explanations of the choice: `explanations:`. Parts that need fits are off unless they are asked for.
 
 WINNER = "winner"
 NESTED = "nested"  # sets by the choice made anew on the analysis rows of each fold
 
 
 @dataclass(frozen=True)
-class ExplainSettings:
+class ExplanationSettings:
     """Reasons for the winner's answers, and where it fails; development rows only."""
 
     nested: ClassVar[bool] = True
@@ -46,7 +47,7 @@ class ExplainSettings:
         for name in self.candidates:
             if name in (WINNER, *entries) or any(one.id.startswith(name) for one in candidates) or (family and _is_id(name)):
                 continue
-            yield Problem("MSEL-201", f"unknown candidate {name!r}", "explain.candidates", near(name, (WINNER, *entries)))
+            yield Problem("MSEL-201", f"unknown candidate {name!r}", "explanations.candidates", near(name, (WINNER, *entries)))
 
 
 def _is_id(name: str) -> bool:
@@ -199,6 +200,30 @@ class LimitSettings:
         return None if self.memory is None else size(self.memory)
 
 
+# Keys of the root that were called otherwise: the old name is read as the new one, and a note says so.
+RENAMED = {"explain": "explanations"}
+
+
+def under_new_names(settings: Mapping[str, object]) -> tuple[dict[str, object], tuple[str, ...]]:
+    """Put what stands under an old name over what stands under the new one; and a note for each.
+
+    >>> under_new_names({"explain": {"sets": True}, "explanations": {"sets": False, "noise": True}})
+    ({'explanations': {'sets': True, 'noise': True}}, ('explain is called explanations now: write that',))
+    """
+    current = {key: value for key, value in settings.items() if key not in RENAMED}
+    old = [key for key in settings if key in RENAMED]
+    current |= {RENAMED[key]: merge(current.get(RENAMED[key]), settings[key]) for key in old}
+    return current, tuple(f"{key} is called {RENAMED[key]} now: write that" for key in old)
+
+
+def both_names(settings: Mapping[str, object], said: Collection[str]) -> Iterator[Problem]:
+    """Yield a problem for a setting that is said under its new name while its old one stands there, in a file or beside it."""
+    for old, new in RENAMED.items():
+        if old in settings and new in said:
+            what = f"both {old} and {new} are given, which are one setting"
+            yield Problem("MSEL-244", what, old, f"write {new} in its place")
+
+
 @dataclass(frozen=True)
 class RootSettings:
     """The root's own keys."""
@@ -227,7 +252,7 @@ class RootSettings:
     search: SearchSettings = field(default_factory=SearchSettings)
     ensemble: EnsembleSettings = field(default_factory=EnsembleSettings)
     optimal: OptimalSettings = field(default_factory=OptimalSettings)
-    explain: ExplainSettings = field(default_factory=ExplainSettings)
+    explanations: ExplanationSettings = field(default_factory=ExplanationSettings)
     limit: LimitSettings = field(default_factory=LimitSettings)
 
     def problems(self) -> tuple[Problem, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from modelsel.comparison.ratio import assessed_per_analysed
 from modelsel.comparison.selection import rank
-from modelsel.config.settings import BOUNDS, WINNER, ExplainSettings, OptimalSettings
+from modelsel.config.settings import BOUNDS, WINNER, ExplanationSettings, OptimalSettings
 from modelsel.core.selection import Selection
 from modelsel.core.types import Candidate, ClassTask, Integers, NumberTask, Resampling, Task, readable
 from modelsel.explanation.correlated import together
@@ -55,7 +55,7 @@ class StudyToExplain:
 
 def explanation(
     of: StudyToExplain,
-    settings: ExplainSettings,
+    settings: ExplanationSettings,
     groups: Sequence[str] = (),
     curve: bool = False,
     best: OptimalSettings | None = None,
@@ -99,7 +99,7 @@ def members(selection: Selection, names: Sequence[str]) -> list[int]:
     return list(dict.fromkeys(found))
 
 
-def _importance(of: StudyToExplain, settings: ExplainSettings, member: int) -> ImportanceShape:
+def _importance(of: StudyToExplain, settings: ExplanationSettings, member: int) -> ImportanceShape:
     """Compute permutation importances on every fold, and a forest's impurity importances."""
 
     from modelsel.explanation.importance import FoldImportance, ImportanceRequest, fold_importance, summary  # scikit-learn's

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from modelsel.config.settings import BOUNDS, NESTED, ExplainSettings, OptimalSettings
+from modelsel.config.settings import BOUNDS, NESTED, ExplanationSettings, OptimalSettings
 from modelsel.core.types import Candidate
 from modelsel.explanation.forest_importance import has_rows_out_of_bag
 from modelsel.explanation.learning_curve import RUNNERS_UP, SHARES
@@ -10,33 +10,33 @@ from modelsel.explanation.optimal_bounds import is_single_tree, searches
 
 
 def fitted_explanations(
-    explain: ExplainSettings, curve: bool, folds: int, candidates: Sequence[Candidate], needed: int = 0
+    settings: ExplanationSettings, curve: bool, folds: int, candidates: Sequence[Candidate], needed: int = 0
 ) -> Iterator[tuple[str, int]]:
     """Yield the explanations that need fits, each with the largest number of fits; `needed` are those of the selection.
 
-    >>> list(fitted_explanations(ExplainSettings(importance=True), False, 10, ()))
+    >>> list(fitted_explanations(ExplanationSettings(importance=True), False, 10, ()))
     [('permutation importance of 1 candidate, with a noise column', 20)]
     """
-    if explain.importance:
-        many = len(explain.candidates)
-        noise = ", with a noise column" if explain.noise else ""
-        yield f"permutation importance of {many} candidate{'s' * (many > 1)}{noise}", many * folds * (1 + explain.noise)
+    if settings.importance:
+        many = len(settings.candidates)
+        noise = ", with a noise column" if settings.noise else ""
+        yield f"permutation importance of {many} candidate{'s' * (many > 1)}{noise}", many * folds * (1 + settings.noise)
         if any(has_rows_out_of_bag(candidate.learner) for candidate in candidates):
             yield f"impurity importance of {many} forest{'s' * (many > 1)}, on all development rows", many
-    if explain.sets == NESTED:
+    if settings.sets == NESTED:
         yield "the choice made anew on the analysis rows of each fold, for prediction sets and intervals", folds * needed
-    elif explain.sets:
+    elif settings.sets:
         yield "a model of each fold, of the choice repeated, for prediction sets and intervals", folds
     if curve:
         many = min(len({candidate.entry for candidate in candidates}), 1 + RUNNERS_UP)
         yield f"learning curve of {many} candidate{'s' * (many > 1)}", many * folds * (len(SHARES) - 1)
 
 
-def lines(explain: ExplainSettings, curve: bool, folds: int, candidates: Sequence[Candidate], needed: int) -> list[str]:
+def lines(settings: ExplanationSettings, curve: bool, folds: int, candidates: Sequence[Candidate], needed: int) -> list[str]:
     """Write the lines that `modelsel plan` prints; none where nothing costs a fit."""
     return [
-        f"explain      {fits:,} fit{'s' * (fits > 1)} more: {what}"
-        for what, fits in fitted_explanations(explain, curve, folds, candidates, needed)
+        f"explanations {fits:,} fit{'s' * (fits > 1)} more: {what}"
+        for what, fits in fitted_explanations(settings, curve, folds, candidates, needed)
     ]
 
 

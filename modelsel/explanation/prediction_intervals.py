@@ -6,7 +6,7 @@
     high  the ⌈(1 − α)(n + 1)⌉-th smallest of ŷ(x; model of row i's fold) + R_i
 
 The winner's own residuals are too small where it won because they were: no row has a part in the choice whose residual it gives
-here. For models fixed beforehand, and for c(k) that is chosen on the analysis rows of fold k alone (`explain.sets=nested`:
+here. For models fixed beforehand, and for c(k) that is chosen on the analysis rows of fold k alone (`explanations.sets=nested`:
 choosing and fitting are one learner then), the theorem promises 1 − 2α, less a term that vanishes with n (Barber, Candès,
 Ramdas & Tibshirani 2021). Of the choice repeated it does not hold to the letter, since the scores that choose for fold k are
 those of models that have seen its rows. Of rows in units n counts units, and the rows of one count 1 together. What is covered

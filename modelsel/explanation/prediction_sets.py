@@ -104,7 +104,7 @@ def kept_folds(folder: RunFolder) -> Kept:
     if not places:
         why = folder.explanation().get("sets", {}).get("failed")
         what = f"the run kept no models of its folds{f': {why}' if why else ''}"
-        raise ConfigurationError(Problem("MSEL-291", what, str(folder.path), "run the study with explain.sets=true"))
+        raise ConfigurationError(Problem("MSEL-291", what, str(folder.path), "run the study with explanations.sets=true"))
     plugins = tuple(folder.config().get("plugins") or ())
     return [(load(place, plugins), _unseen(archive.read_arrays(place / STRANGENESS))) for place in places]
 

@@ -106,7 +106,7 @@ def forecast(config: Config) -> Forecast:
         *_searches(config),
         *((DEFAULT_MEASURE,) if config.chooses_by_default else ()),
         *simpler(config.rule, material.development, config.measure),
-        *explaining(config.explain, config.curve, plan.folds, candidates, plan.needed),
+        *explaining(config.explanations, config.curve, plan.folds, candidates, plan.needed),
         *foretold(config.optimal, plan.folds, candidates),
         exports.line(candidates, numbers=material.development.kind == "numbers"),
         *filter(None, [said_once, _scheme(material, config)]),

@@ -111,7 +111,7 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
         ("slices", _no_columns(config, development)),
         ("guard.beside", nothing_beside(config, development)),
         ("optimal", _no_bounds(config, development) if config.optimal.kind == BOUNDS else ()),
-        ("explain.sets", _no_sets(config, development, resampling) if config.explain.sets else ()),
+        ("explanations.sets", _no_sets(config, development, resampling) if config.explanations.sets else ()),
     )
     bounds = getattr(config.rule, "bounds", ())
     _refuse(("rule", bound_problems(config.measure, bounds, development, resampling)))
@@ -237,12 +237,12 @@ DRAWN_BLINDLY = ("kfold", "group_kfold", "leave_one_out")
 def _no_sets(config: Config, task: Task, resampling: Resampling) -> Iterator[str]:
     """Yield reasons against prediction sets and intervals, which ask the models of the folds."""
     yield from refusal(task, resampling)
-    if config.explain.sets == NESTED and kind_of(config.scheme) not in DRAWN_BLINDLY:
+    if config.explanations.sets == NESTED and kind_of(config.scheme) not in DRAWN_BLINDLY:
         what = "the theorem that nested choices have is of folds which no target has a part in"
-        yield f"{what}: use one of {', '.join(DRAWN_BLINDLY)}, or explain.sets=true"
+        yield f"{what}: use one of {', '.join(DRAWN_BLINDLY)}, or explanations.sets=true"
     if any(one.of_others for one in config.candidates):
         what = "an ensemble's members were picked by the rows that its models would be judged on"
-        yield f"{what}: set ensemble.kind=off, or leave explain.sets out"
+        yield f"{what}: set ensemble.kind=off, or leave explanations.sets out"
 
 
 def _no_bounds(config: Config, task: Task) -> Iterator[str]:

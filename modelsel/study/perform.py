@@ -40,8 +40,8 @@ from modelsel.runner.families import is_family, resolve
 from modelsel.runner.run import QUIET
 from modelsel.runner.study_data import StudyData, prepare
 from modelsel.study.ending import all_findings, complain
+from modelsel.study.final_test import answer_exam, open_test, opens_test, reason_closed, seal, trained_share, word_answer
 from modelsel.study.jobs import journal_of
-from modelsel.study.look import answer, look, opens, reason_closed, seal, trained_share, word_answer
 from modelsel.study.selection import choices_anew, select
 from modelsel.study.winner import Fitted, explain_choice, fit_winner, kept_of, prediction_times
 from modelsel.tree.growing.columns import release
@@ -121,11 +121,11 @@ def _perform_steps(
             if isinstance(final, Fitted) and final.own is not None:
                 selection = with_point632(selection, material.development, final.own.predicted[0])
             trained = trained_share(material.resampling, len(material.development))
-            released.test = look(gate, sealing, selection, final, opens(config, material), trained)
+            released.test = open_test(gate, sealing, selection, final, opens_test(config, material), trained)
             if released.test is not None:
                 released.test = word_answer(released.test, sealing.measure)
             if config.exam is not None and isinstance(final, Fitted) and config.final_test is not False:
-                released.test = answer(config.exam, config, selection, final.model)
+                released.test = answer_exam(config.exam, config, selection, final.model)
         with clock.stage("record"):
             outcome = StudySummary(
                 study=config.name, spec_id=config.spec_id, seed=config.seed, modelsel=modelsel.__version__,

@@ -144,10 +144,10 @@ def explain_choice(
         config.rule,
         config.guard.tolerance,
     )
-    found = explanation(of, config.explain, config.slices, config.curve, config.optimal)
-    if not config.explain.sets:
+    found = explanation(of, config.explanations, config.slices, config.curve, config.optimal)
+    if not config.explanations.sets:
         return found, ()
-    nested = config.explain.sets == NESTED
+    nested = config.explanations.sets == NESTED
     try:
         kept = fold_models(of, anew() if nested else ())
     except NoCandidateError as nobody:

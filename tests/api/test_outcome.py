@@ -296,7 +296,7 @@ def test_an_interrupted_study_goes_on_where_it_stopped(people: pd.DataFrame, mon
 
 def test_predict_in_python_has_the_options_of_the_command(people: pd.DataFrame, tmp_path: Path) -> None:
     people = people.drop(columns="member")  # booleans are written otherwise in a file
-    found = modelsel.run(people, target="left", learner="cart", final_test=False, **{**QUICK, "explain": {"sets": True}})
+    found = modelsel.run(people, target="left", learner="cart", final_test=False, **{**QUICK, "explanations": {"sets": True}})
     told = modelsel.predict(found, people, explain=True, sets=0.8, threshold=0.0)
     assert told.columns.tolist() == ["prediction", "score_False", "score_True", "path", "set"]
     assert told["prediction"].all()  # the second class from a score of 0 on

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from modelsel.config.build import Builder
-from modelsel.config.compose import Config, _around, compose
+from modelsel.config.compose import Config, _around, compose, recompose
 from modelsel.config.folders import Folders
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.fingerprint import digest
@@ -324,3 +324,23 @@ def test_a_folder_whose_name_is_no_word_and_hydras_are_no_groups(tmp_path: Path)
     for name in ("criterion", "hydra", "my notes", ".git"):
         (tmp_path / name).mkdir()
     assert Folders((tmp_path,)).groups() == ("criterion",)
+
+
+def test_an_old_name_of_a_setting_is_taken_for_the_new_one_and_said(tmp_path: Path) -> None:
+    """Typed, by keyword, in a person's file and in a recorded configuration; never beside the new name."""
+    note = "explain is called explanations now: write that"
+    (tmp_path / "experiment").mkdir()
+    (tmp_path / "experiment" / "old.yaml").write_text("# @package _global_\nexplain: {repeats: 3}\n")
+    typed, keyword = compose([*SMALL, "explain.repeats=3"]), compose(SMALL, settings={"explain": {"repeats": 3}})
+    file = compose([*SMALL, "experiment=old"], str(tmp_path))
+    for config in (typed, keyword, file):
+        assert (config.explanations.repeats, config.explanations.noise, note in config.notes) == (3, True, True)
+        assert "explain" not in config.resolved
+        assert config.resolved["explanations"]["repeats"] == 3
+    recorded = {key: value for key, value in typed.resolved.items() if key != "explanations"}
+    again = recompose({**recorded, "explain": typed.resolved["explanations"]}, {"explanations": {"repeats": 4}})
+    assert (again.explanations.repeats, again.explanations.noise, again.notes) == (4, True, ())
+    with pytest.raises(ConfigurationError, match="MSEL-244: both explain and explanations are given"):
+        compose([*SMALL, "experiment=old", "explanations.repeats=4"], str(tmp_path))
+    with pytest.raises(ConfigurationError, match="MSEL-244"):
+        recompose(typed.resolved, {"explain": {"repeats": 3}, "explanations": {"noise": False}})

@@ -82,7 +82,7 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> tuple[modelsel.Outcome, p
         patch.chdir(tmp_path_factory.mktemp("homes"))
         patch.setenv("MODELSEL_HOME", str(tmp_path_factory.mktemp("home")))
         outcome = modelsel.run(
-            "explain.sets=true", "scheme.folds=4", "tracking=off", "final_test=false", data=HOMES, target="price",
+            "explanations.sets=true", "scheme.folds=4", "tracking=off", "final_test=false", data=HOMES, target="price",
             space={"cart": TREES},
         )  # fmt: skip
         yield outcome, HOMES
@@ -121,7 +121,7 @@ def nested(homes, tmp_path_factory: pytest.TempPathFactory) -> modelsel.Outcome:
         patch.chdir(tmp_path_factory.mktemp("nested"))
         patch.setenv("MODELSEL_HOME", str(tmp_path_factory.mktemp("home")))
         return modelsel.run(
-            "explain.sets=nested", "scheme=kfold", "scheme.folds=3", "tracking=off", "final_test=false", data=homes[1],
+            "explanations.sets=nested", "scheme=kfold", "scheme.folds=3", "tracking=off", "final_test=false", data=homes[1],
             target="price", space={"cart": TREES},
         )  # fmt: skip
 
@@ -154,12 +154,12 @@ def test_a_theorem_is_told_of_nested_choices_alone(nested, homes, tmp_path: Path
 def test_nested_choices_are_priced_and_want_folds_without_targets(homes, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     asked = {"data": HOMES, "target": "price", "space": {"cart": TREES}}
-    plan = modelsel.plan("explain.sets=nested", "scheme=kfold", "scheme.folds=3", **asked)
+    plan = modelsel.plan("explanations.sets=nested", "scheme=kfold", "scheme.folds=3", **asked)
     assert f"{3 * plan.fits:,} fits more: the choice made anew" in str(plan)
     with pytest.raises(ConfigurationError, match="use one of kfold, group_kfold, leave_one_out"):
-        modelsel.plan("explain.sets=nested", "scheme=stratified_kfold", **asked)
+        modelsel.plan("explanations.sets=nested", "scheme=stratified_kfold", **asked)
     with pytest.raises(ConfigurationError, match="nested"):
-        modelsel.plan("explain.sets=neste", "scheme=kfold", **asked)
+        modelsel.plan("explanations.sets=neste", "scheme=kfold", **asked)
 
 
 def test_what_cannot_be_is_said(homes) -> None:

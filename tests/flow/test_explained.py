@@ -17,7 +17,7 @@ def explained() -> dict:
 
 @pytest.mark.slow
 def test_importance_and_dependence_of_the_winner_and_of_an_entry(modelsel):
-    asked = ("explain.importance=true", "explain.candidates=[winner,cart]", "explain.repeats=2", "explain.dependence=true")
+    asked = ("explanations={importance: true, candidates: [winner,cart], repeats: 2, dependence: true}",)
     done = modelsel("run", "dataset=iris", "space=[cart,naive_bayes]", "scheme.folds=3", *asked)
     assert done.code == 0, done.err
     found = explained()
@@ -33,7 +33,7 @@ def test_importance_and_dependence_of_the_winner_and_of_an_entry(modelsel):
 
 @pytest.mark.slow
 def test_the_importance_of_all_processes_is_the_same(modelsel):
-    asked = ("run", "dataset=iris", "learner=naive_bayes", "scheme.folds=3", "explain.importance=true", "explain.repeats=2")
+    asked = ("run", "dataset=iris", "learner=naive_bayes", "scheme.folds=3", "explanations={importance: true, repeats: 2}")
     assert modelsel(*asked, "pool=sequential").code == 0
     first = explained()["importance"]
     assert modelsel(*asked, "pool=threads").code == 0
@@ -41,20 +41,21 @@ def test_the_importance_of_all_processes_is_the_same(modelsel):
 
 
 def test_a_plan_counts_the_fits_and_names_are_checked_before_any(modelsel):
-    planned = modelsel("plan", "dataset=iris", "learner=cart", "explain.importance=true", "scheme.folds=5")
-    assert "explain      10 fits more: permutation importance of 1 candidate, with a noise column" in planned.out
+    planned = modelsel("plan", "dataset=iris", "learner=cart", "explanations.importance=true", "scheme.folds=5")
+    assert "explanations 10 fits more: permutation importance of 1 candidate, with a noise column" in planned.out
     assert "impurity" not in planned.out
     assert "fits more" not in modelsel("plan", "dataset=iris", "learner=cart").out
-    forest = modelsel("plan", "dataset=iris", "learner=forest", "explain.importance=true").out
-    assert "explain      1 fit more: impurity importance of 1 forest, on all development rows" in forest
-    wrong = modelsel("run", "dataset=iris", "learner=cart", "explain.candidates=[crat]")
+    forest = modelsel("plan", "dataset=iris", "learner=forest", "explanations.importance=true").out
+    assert "explanations 1 fit more: impurity importance of 1 forest, on all development rows" in forest
+    wrong = modelsel("run", "dataset=iris", "learner=cart", "explanations.candidates=[crat]")
     assert wrong.code == 2
-    assert "unknown candidate 'crat', explain.candidates; did you mean 'cart'" in wrong.err
+    assert "unknown candidate 'crat', explanations.candidates; did you mean 'cart'" in wrong.err
 
 
 def test_a_fit_that_fails_costs_the_study_nothing(modelsel):
     """A learner that takes nominal columns alone: the noise column is one more of them, and no number."""
-    done = modelsel("run", "dataset=play_tennis", "learner=table", "split=none", "scheme.folds=2", "explain.importance=true")
+    asked = ("dataset=play_tennis", "learner=table", "split=none", "scheme.folds=2", "explanations.importance=true")
+    done = modelsel("run", *asked)
     assert done.code == 0, done.err
     told = explained()["importance"][0]
     assert "failed" not in told, told
@@ -90,7 +91,7 @@ def test_slices_are_searched_for_and_declared_ones_always_shown(modelsel):
     page = RunFolder.open("latest").report.read_text()
     assert "Where it fails" in page
     assert "mean radius &gt;" in page
-    assert modelsel("run", "dataset=iris", "learner=cart", "scheme.folds=3", "explain.weak_slices=false").code == 0
+    assert modelsel("run", "dataset=iris", "learner=cart", "scheme.folds=3", "explanations.weak_slices=false").code == 0
     assert not Path("runs/latest/explanation.json").exists()
     assert "Where it fails" not in RunFolder.open("latest").report.read_text()
 
@@ -105,7 +106,7 @@ def test_a_declared_slice_that_is_no_column_is_refused_before_anything_runs(mode
 def test_a_learning_curve_of_the_winner_and_the_best_of_each_other_entry(modelsel):
     words = ("dataset=breast_cancer", "space=[cart,naive_bayes]", "scheme.folds=3", "curve=true")
     planned = modelsel("plan", *words)
-    assert "explain      24 fits more: learning curve of 2 candidates" in planned.out
+    assert "explanations 24 fits more: learning curve of 2 candidates" in planned.out
     done = modelsel("run", *words)
     assert done.code == 0, done.err
     curve = explained()["curve"]
@@ -117,7 +118,7 @@ def test_a_learning_curve_of_the_winner_and_the_best_of_each_other_entry(modelse
 
 @pytest.mark.slow
 def test_prediction_sets_of_new_rows_come_from_the_models_of_the_folds(modelsel):
-    done = modelsel("run", "dataset=iris", "learner=naive_bayes", "scheme.folds=3", "explain.sets=true")
+    done = modelsel("run", "dataset=iris", "learner=naive_bayes", "scheme.folds=3", "explanations.sets=true")
     assert done.code == 0, done.err
     assert len(list(Path("runs/latest/folds").iterdir())) == 3
     Path("new.csv").write_text(HEAD + "5.1,3.5,1.4,0.2\n6.0,2.9,4.9,1.7\n")
@@ -137,7 +138,7 @@ def test_prediction_sets_of_new_rows_come_from_the_models_of_the_folds(modelsel)
 def test_sets_of_groups_are_for_new_ones_and_refused_where_folds_divide_them_and_told_of_where_nothing_was_kept(modelsel):
     Path("rows.csv").write_text("x,who,y\n" + "".join(f"{i % 7},{i // 4},{'ab'[i % 2]}\n" for i in range(60)))
     words = ("dataset=csv", "dataset.path=rows.csv", "dataset.target=y", "dataset.groups=who", "scheme=group_kfold")
-    done = modelsel("run", *words, "split=none", "learner=cart", "explain.sets=true")
+    done = modelsel("run", *words, "split=none", "learner=cart", "explanations.sets=true")
     assert done.code == 0, done.err
     Path("one.csv").write_text("x\n3\n")
     told = modelsel("predict", "latest", "one.csv", "--sets", "0.9")
@@ -151,7 +152,7 @@ def test_sets_of_groups_are_for_new_ones_and_refused_where_folds_divide_them_and
 
 @pytest.mark.slow
 def test_a_forest_has_its_impurity_importance_too(modelsel):
-    asked = ("explain.importance=true", "explain.repeats=1", "explain.noise=false", "learner.trees=20")
+    asked = ("explanations.importance=true", "explanations.repeats=1", "explanations.noise=false", "learner.trees=20")
     done = modelsel("run", "dataset=iris", "learner=forest", "scheme.folds=2", "final_test=false", *asked)
     assert done.code == 0, done.err
     (one,) = explained()["importance"]

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from modelsel.api.final_test import reseal
 from modelsel.core.spec import make
 from modelsel.core.types import Outputs, open_labels
-from modelsel.final_test import reseal
 from modelsel.record.folder import RunFolder
 from modelsel.record.refit import ready
 from modelsel.runner.run import QUIET

@@ -12,8 +12,8 @@ import pytest
 import modelsel as package
 
 ASKED = (
-    "explain.importance=true", "explain.dependence=true", "explain.repeats=2", "explain.candidates=[winner,forest]",
-    "curve=true", "slices=[town]", "show=[tree,gains,overfitting]",
+    "explanations={importance: true, dependence: true, repeats: 2, candidates: [winner,forest]}", "curve=true",
+    "slices=[town]", "show=[tree,gains,overfitting]",
 )  # fmt: skip
 SPACE = "space={cart: {learner: cart, sweep: {max_depth: [1, 2, 3, 6]}}, forest: {learner: forest, sweep: {trees: [3]}}}"
 FEW = (SPACE, "scheme.folds=3", "tracking=off", "pool=sequential", "dataset.measured_in=euro")
@@ -108,7 +108,8 @@ def test_what_is_about_classes_alone_is_refused_before_any_fit(modelsel: Callabl
     done = modelsel("plan", "rows.csv", "y", "show=[concept,tree]")
     assert done.code == 2
     assert "concept is about classes, and the target is a number" in done.err
-    assert modelsel("plan", "rows.csv", "y", "show=[tree,gains,overfitting]", "curve=true", "explain.importance=true").code == 0
+    asked = ("show=[tree,gains,overfitting]", "curve=true", "explanations.importance=true")
+    assert modelsel("plan", "rows.csv", "y", *asked).code == 0
 
 
 def test_an_overfitting_curve_of_another_measure_says_why_there_is_none(modelsel: Callable[..., Any]) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from modelsel.final_test import reseal
+from modelsel.api.final_test import reseal
 from modelsel.record.folder import RunFolder
 
 FEW = ("space=[naive_bayes]", "scheme.folds=3")

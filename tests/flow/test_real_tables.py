@@ -55,7 +55,7 @@ def test_dates_read_as_dates_wherever_the_tree_is_told(modelsel: Any, suffix: st
         head = '@relation m\n@attribute joined date "yyyy-MM-dd"\n@attribute size numeric\n@attribute wanted {no,yes}\n@data\n'
         Path("members.arff").write_text(head + DATES.partition("\n")[2])
     asked = [f"dataset={suffix}", f"dataset.path=members.{suffix}", "dataset.target=wanted", "learner=cart", "scheme.folds=2"]
-    assert modelsel("run", *asked, *said, "split=none", "slices=[joined]", "explain.dependence=true").code == 0
+    assert modelsel("run", *asked, *said, "split=none", "slices=[joined]", "explanations.dependence=true").code == 0
     page = Path("runs/latest/report.html").read_text()
     assert "joined &lt;= 2021-08-20T12:00" in page
     assert "2020-01-05 · 2020-10-" in page  # least and quartile

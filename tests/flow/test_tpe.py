@@ -29,7 +29,7 @@ TREE = {"learner": "cart", "pruner": "unpruned",
 SPACE: dict[str, Any] = {"cart": TREE, "knn": {"learner": "knn", "sweep": {"k": "integers(1, 60)"}}, "bayes": "naive_bayes"}
 SEARCH = {"kind": "tpe", "trials": 20, "batch": 4}
 QUICK: dict[str, Any] = {"tracking": "off", "pool": "sequential", "scheme": {"kind": "stratified_kfold", "folds": 3},
-                         "explain": {"weak_slices": False}}  # fmt: skip
+                         "explanations": {"weak_slices": False}}  # fmt: skip
 
 
 @pytest.fixture(autouse=True)

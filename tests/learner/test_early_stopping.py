@@ -291,7 +291,7 @@ def test_a_study_puts_its_scheme_there_and_the_rounds_are_on_record(tmp_path: Pa
     frame = people()
     space = {"boosting": {"learner": "hist_gradient_boosting", "early_stopping": 4, "params": {"max_iter": 300},
                           "sweep": {"params.learning_rate": [0.1, 0.3]}}}  # fmt: skip
-    outcome = modelsel.run(frame, target="left", space=space, final_test=False, explain={"weak_slices": False}, **QUICK)
+    outcome = modelsel.run(frame, target="left", space=space, final_test=False, explanations={"weak_slices": False}, **QUICK)
     folder = RunFolder.open("latest")
     rows = folder.candidates()
     rounds = folder.outcome().extra["rounds"]

@@ -330,7 +330,7 @@ def test_nested_cross_validation_picks_it_anew(tmp_path: Path, monkeypatch: pyte
         ({"search": "tpe", "space": {"line": {"learner": "logistic_regression", "sweep": {"params.C": "log_uniform(0.1, 9)"}}}},
          "has yet to ask for"),
         ({"space": {"near": {"learner": "knn"}}}, ALONE),
-        ({"explain": {"sets": True}}, "picked by the rows"),
+        ({"explanations": {"sets": True}}, "picked by the rows"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_had_is_refused_before_any_fit(

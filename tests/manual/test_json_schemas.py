@@ -87,11 +87,11 @@ def test_a_study_with_failures_and_a_closed_test_is_valid(typed: Typed, tmp_path
 
 @pytest.mark.slow
 def test_whatever_may_be_explained_is_valid(typed: Typed) -> None:
-    asked = ("explain.importance=true", "explain.dependence=true", "explain.sets=true", "explain.repeats=1", "curve=true")
+    asked = ("explanations={importance: true, dependence: true, sets: true, repeats: 1}", "curve=true")
     typed("run", *STUDY, "space=[random_forest,naive_bayes]", *asked, 'slices=["petal length (cm)"]', "final_test=false")
     assert record_faults() == []
     assert {*written("explanation")} == {"importance", "dependence", "curve", "weak_slices", "declared_slices", "sets"}
-    typed("run", *STUDY[1:], "dataset=play_tennis", "split=none", "space=cart", "explain.dependence=true", "name=nominal")
+    typed("run", *STUDY[1:], "dataset=play_tennis", "split=none", "space=cart", "explanations.dependence=true", "name=nominal")
     assert record_faults() == []
 
 

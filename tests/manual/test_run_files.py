@@ -64,7 +64,7 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> Iterator[modelsel.Outco
         space = {"tree": {"learner": "cart", "sweep": {"max_depth": [1, 2]}}, "bayes": "naive_bayes"}
         yield modelsel.run(
             frame, target="y", space=space, scheme={"folds": 3}, corrected="nested", outer={"kind": "kfold", "folds": 3},
-            curve=True, slices=["a"], explain={"importance": True, "dependence": True, "sets": True, "repeats": 1},
+            curve=True, slices=["a"], explanations={"importance": True, "dependence": True, "sets": True, "repeats": 1},
             measure="brier", tracking="off", pool="sequential", name="files",
         )  # fmt: skip
 

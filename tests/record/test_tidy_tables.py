@@ -20,7 +20,7 @@ from tests.extras import needs
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "tables_of_a_run.md"
 EVERYTHING: dict[str, Any] = {
-    "measures": "all", "explain": {"importance": True, "dependence": True, "repeats": 2, "candidates": ["winner", "knn"]},
+    "measures": "all", "explanations": {"importance": True, "dependence": True, "repeats": 2, "candidates": ["winner", "knn"]},
     "curve": True, "slices": ["sex"], "outer": {"kind": "stratified_kfold", "folds": 2}, "tracking": "off",
     "scheme": {"kind": "stratified_kfold", "folds": 3}, "pool": "sequential",
 }  # fmt: skip

@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 import modelsel
+from modelsel.api.final_test import reseal
 from modelsel.config.compose import compose
 from modelsel.core.errors import ConfigurationError
-from modelsel.final_test import reseal
 from modelsel.record.folder import RunFolder
 from modelsel.runner.study_data import StudyData, prepare
 

@@ -2,7 +2,7 @@
 Prediction sets
 ===============
 
-Where a model is not sure, it can name several classes. With ``explain.sets=true`` the models of the folds are
+Where a model is not sure, it can name several classes. With ``explanations.sets=true`` the models of the folds are
 kept, and ``predict`` says for each new row the classes that cover the truth in the share of cases that is asked
 for (CV+, Barber et al. 2021).
 """
@@ -20,7 +20,7 @@ digits = load_digits(as_frame=True).frame
 known, new = train_test_split(digits, train_size=600, random_state=0)
 space = {"forest": {"learner": {"kind": "forest", "max_depth": 4}, "sweep": {"trees": [10, 40]}}}
 outcome = modelsel.run(
-    known, target="target", space=space, explain={"sets": True}, scheme={"folds": 5}, split="none", tracking="off"
+    known, target="target", space=space, explanations={"sets": True}, scheme={"folds": 5}, split="none", tracking="off"
 )
 
 # %%

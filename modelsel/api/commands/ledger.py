@@ -264,7 +264,7 @@ def _opens_every(outcome: StudySummary) -> bool:
 
 def _commit(outcomes: Sequence[StudySummary]) -> None:
     """Commit to all studies of one test set while no answer is known: each then pays for its index alone."""
-    from modelsel.final_test import reseal
+    from modelsel.api.final_test import reseal
     from modelsel.guard.gate import Gate
     from modelsel.record.folder import RunFolder
 

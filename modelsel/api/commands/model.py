@@ -55,7 +55,7 @@ def predict(
         Predict the second of two classes from this score on, in [0, 1], instead of the model's own operating point.
     interval : float, optional
         Of numbers, columns `low` and `high` more: intervals that cover this share of rows, in (0, 1); the study must have kept
-        its folds' models (`explain.sets=true`).
+        its folds' models (`explanations.sets=true`).
     quantiles : sequence of float
         Of a forest of numbers that keeps its rows (`leaf.statistic=median` or `quantile`), a column more for each of these
         quantiles, in (0, 1).
@@ -261,7 +261,7 @@ def tree_paths(predictor: Any, table: Table) -> list[str]:
     """The path of each row down the model's tree, in words. Raises ConfigurationError for another model."""
     told = getattr(predictor.model, "paths", None)
     if told is None:
-        fix = "the report's importance and dependence (explain.importance=true) tell of any model"
+        fix = "the report's importance and dependence (explanations.importance=true) tell of any model"
         raise ConfigurationError(Problem("MSEL-259", "a row has a path in a tree, and the model is none", "--explain", fix))
     return list(told(predictor.prepared(table)))
 

@@ -138,7 +138,7 @@ class Plots:
         Parameters
         ----------
         candidate : int
-            The place among `explain.candidates`.
+            The place among `explanations.candidates`.
 
         Returns
         -------
@@ -148,7 +148,7 @@ class Plots:
         Raises
         ------
         ConfigurationError
-            Where the study did not run with `explain={"importance": True}`.
+            Where the study did not run with `explanations={"importance": True}`.
 
         Examples
         --------
@@ -158,7 +158,7 @@ class Plots:
         """
         parts = [part for part in importance.importance(self._view) if "svg" in part]
         if candidate not in range(len(parts)):
-            raise _nothing("no such importance is on record", 'run the study with explain={"importance": True}')
+            raise _nothing("no such importance is on record", 'run the study with explanations={"importance": True}')
         return Picture(f"importance of the columns: {parts[candidate]['called']}", str(parts[candidate]["svg"]))
 
     def dependence(self, column: str) -> Picture:
@@ -177,7 +177,7 @@ class Plots:
         Raises
         ------
         ConfigurationError
-            Where the study did not run with `explain={"dependence": True}`, or has no such column.
+            Where the study did not run with `explanations={"dependence": True}`, or has no such column.
 
         Examples
         --------
@@ -187,7 +187,7 @@ class Plots:
         """
         panels = {str(panel["title"]): str(panel["svg"]) for panel in dependence.dependence(self._view)}
         if column not in panels:
-            fix = f"there are {', '.join(panels)}" if panels else 'run the study with explain={"dependence": True}'
+            fix = f"there are {', '.join(panels)}" if panels else 'run the study with explanations={"dependence": True}'
             raise _nothing(f"no dependence on {column!r} is on record", fix)
         return Picture(f"partial dependence on {column}", panels[column])
 

@@ -17,10 +17,11 @@ from modelsel.ledger.trust import TrustedEntries
 NO_ANSWER = Reveal.read({})
 Status = Literal["open", "revealed", "failed", "recovered"]
 IMMATERIAL = (
-    "compare", "curve", "deadline", "explain", "final_test", "guard", "limit", "measures", "name", "note", "on_failure",
-    "optimal", "plugins", "pool", "race", "resume", "retry_failed", "show", "slices", "task", "tracking", "dataset.absent",
-    "dataset.cache", "dataset.dir", "dataset.name", "dataset.openml", "dataset.path", "dataset.seconds", "dataset.test_path",
-    "dataset.content", "dataset.delimiter", "dataset.decimal", "dataset.encoding", "dataset.measured_in",
+    "compare", "curve", "deadline", "explain", "explanations", "final_test", "guard", "limit", "measures", "name",
+    "note", "on_failure", "optimal", "plugins", "pool", "race", "resume", "retry_failed", "show", "slices", "task",
+    "tracking", "dataset.absent", "dataset.cache", "dataset.dir", "dataset.name", "dataset.openml", "dataset.path",
+    "dataset.seconds", "dataset.test_path", "dataset.content", "dataset.delimiter", "dataset.decimal",
+    "dataset.encoding", "dataset.measured_in",
 )  # fmt: skip
 
 

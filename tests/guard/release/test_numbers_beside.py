@@ -19,7 +19,7 @@ from modelsel.measure.capped import CappedError
 from modelsel.measure.quantiles import ErrorQuantiles
 from modelsel.measure.within import Within
 from modelsel.statistics import prices
-from modelsel.study.look import word_answer
+from modelsel.study.final_test import word_answer
 from tests.guard.studies import Line, Study, amounts
 
 

@@ -1,4 +1,4 @@
-"""Seal the test rows, decide whether they are opened, and look once; or answer an exam."""
+"""The final test of a study: seal the test rows, decide whether they are opened, and open them once; or answer an exam."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -68,7 +68,7 @@ def asked_of_test(measure: BaseMeasure, guard: Policy, task: Task) -> BaseMeasur
     return Within(guard.tolerance)
 
 
-def opens(config: Config, material: StudyData) -> bool:
+def opens_test(config: Config, material: StudyData) -> bool:
     """Return whether the test set is to be opened: `auto` leaves it closed while the data have findings of high severity."""
     return config.final_test is True or (config.final_test == AUTO and not material.grave)
 
@@ -85,7 +85,7 @@ def reason_closed(config: Config, material: StudyData, folder: RunFolder) -> dic
     return {"grave": codes, "closed": {"reason": reason, "open": f"modelsel test {folder.path.parent.name}"}}
 
 
-def look(
+def open_test(
     gate: Gate | None, sealing: TestSetDeclaration, selection: Selection, final: Fitted | Failure, opened: bool,
     trained: float = 1.0,
 ) -> TestResult | None:  # fmt: skip
@@ -126,7 +126,7 @@ def word_answer(test: TestResult, measure: BaseMeasure) -> TestResult:
 WITHIN, MEASURES = "within", {1: "mae", 2: "mse"}
 
 
-def answer(exam: str, config: Config, selection: Selection, final: Final) -> TestResult:
+def answer_exam(exam: str, config: Config, selection: Selection, final: Final) -> TestResult:
     """One answer of the winner's to an exam, foreseen by its errors out of fold, with these if all rows have one."""
     board, winner = selection.board, selection.winner
     asked = read_terms(Path(exam)).make_measure()

@@ -20,7 +20,7 @@ from modelsel.record.mlflow.track import Tracker
 from modelsel.record.refit import ask_model, ready
 from modelsel.reporting import page
 from modelsel.runner.run import QUIET
-from modelsel.study.look import asked_of_test, out_of_fold, summarise_selection, word_answer
+from modelsel.study.final_test import asked_of_test, out_of_fold, summarise_selection, word_answer
 
 
 def open_test(run: str, category: str = "", text: str = "", root: Path = ROOT, progress: Progress = QUIET) -> StudySummary:
