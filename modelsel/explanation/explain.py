@@ -70,7 +70,7 @@ def explanation(
         found["curve"] = learning_curve(runners(of.selection), of.task, of.resampling, of.seed, of.run)
     if best is not None and best.kind == BOUNDS and isinstance(of.task, ClassTask):
         found["optimal"] = optimal_bounds(of.selection, of.task, of.resampling, of.seed, of.apart, best)
-    _add_slices(found, of, settings.weak_slices, groups)
+    found.update(_slices(of, settings.weak_slices, groups))
     return found
 
 
@@ -125,14 +125,16 @@ def _importance(of: StudyToExplain, settings: ExplanationSettings, member: int) 
     return {**told, "impurity": impurity}
 
 
-def _add_slices(found: ExplanationShape, of: StudyToExplain, search: bool, groups: Sequence[str]) -> None:
+def _slices(of: StudyToExplain, search: bool, groups: Sequence[str]) -> ExplanationShape:
     """Find where the winner fails, by its out-of-fold answers of the first repeat."""
     known = np.flatnonzero(of.selection.assessed.known(0))
     task, errors = of.task if len(known) == len(of.task) else of.task.take(known), _errors(of, known)
+    found: ExplanationShape = {}
     if search and readable(task).features:
         found["weak_slices"] = weak_slices(readable(task), errors, of.seed)
     if groups:
         found["declared_slices"] = declared_slices(task, errors, groups)
+    return found
 
 
 def _errors(of: StudyToExplain, known: Integers) -> RowErrors:

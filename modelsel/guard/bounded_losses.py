@@ -6,9 +6,8 @@ is forecast; method, bets and cap stand in the intent, and nothing of them is ch
 cell of the score and, for wealth, how much wider than forecast the interval is; both are priced (`statistics.units.intervals`).
 """
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from math import ceil, isfinite, log
-from typing import Any
 
 import numpy as np
 
@@ -33,7 +32,7 @@ from modelsel.measure.log_loss import LogLoss
 from modelsel.measure.one_class import PerClass
 from modelsel.statistics import prices
 from modelsel.statistics.units import intervals, measures
-from modelsel.statistics.units.intervals import ReleasePlan, UnitLosses
+from modelsel.statistics.units.intervals import Method, ReleasePlan, UnitLosses
 from modelsel.statistics.units.measures import RowTerms
 
 OF_ONE_CLASS = ("precision", "recall", "specificity", "f_beta", "f1")
@@ -148,7 +147,7 @@ class BoundedLossRelease(ReleaseMechanism):
     n: int
     foreseen: tuple[float, int] | None = None  # of errors, where they are shown
     beyond: tuple[float, int] | None = None  # share of development rows above the cap, and their number
-    score_only: tuple[str, float] | None = None  # the method that needs the score alone, and its units
+    score_only: tuple[Method, float] | None = None  # the method that needs the score alone, and its units
     rounded: bool = False
 
     @property
@@ -191,10 +190,13 @@ class BoundedLossRelease(ReleaseMechanism):
         return ends[0], ends[1]
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Plan:
         """The plan as an intent states it."""
+        plan = self.plan
         return {
-            **asdict(self.plan), "of": self.form.kind, "origin": self.form.origin, "width": self.form.width,
+            "method": plan.method, "nats": plan.nats, "units": plan.units, "steps": plan.steps, "expected": plan.expected,
+            "spread": plan.spread, "forecast": plan.forecast, "bets": plan.bets, "reach": plan.reach,
+            "of": self.form.kind, "origin": self.form.origin, "width": self.form.width,
             "cap": self.form.cap, "score_only": self.score_only,
         }  # fmt: skip
 
@@ -236,7 +238,7 @@ def plan_release(
     return BoundedLossRelease(form, chosen, n, foreseen, beyond, only, steps is not None)
 
 
-def _by_score(den: Floats, bound: float, rate: float, nats: float) -> tuple[str, float]:
+def _by_score(den: Floats, bound: float, rate: float, nats: float) -> tuple[Method, float]:
     """The narrower of the two methods that need the score alone, for when wealth cannot be computed again."""
     chernoff, hoeffding = intervals.effective_units(den, bound)
     (low, high), (first, last) = (

@@ -116,7 +116,7 @@ def test_five_repeats_of_two_folds_are_compared_by_their_own_test(tmp_path: Path
     assert found[0]["p"] == pytest.approx(stats.f.sf((d**2).sum() / (2 * spread_), 10, 5))
     longer = doubles.folds(task, 2, 4)
     other = study(tmp_path / "longer", SOME, task=task, folds=2, repeats=4)
-    assert pairs(choose(other, BEST, longer, seed=0), longer)[0].method == "corrected resampled t"
+    assert pairs(choose(other, BEST, longer, seed=0), longer)[0]["method"] == "corrected resampled t"
 
 
 @pytest.fixture

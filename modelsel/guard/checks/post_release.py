@@ -68,7 +68,7 @@ def answer(
     if limits is None:
         yield _why_uncertified(intent)
         return
-    half = (limits[1] - limits[0]) / 2 / abs(float((intent.plan or {}).get("width", 1.0)))
+    half = (limits[1] - limits[0]) / 2 / abs(intent.plan["width"] if intent.plan else 1.0)
     if half >= NO_INFORMATION:
         yield (
             certificate_findings.budget_exhausted_too_few_rows()

@@ -239,9 +239,8 @@ def _shown_answer(look: PastLook, stands: Reveal) -> dict[str, object]:
         return {**own, "metric": "within", "beside": {"quantiles": stands.quantiles}}
     if not _shows_share(look) or answer.counted is None:
         return own
-    plan = facts.plan or {}
     share = {"score": answer.counted["rows"] / facts.n, "interval": answer.counted["interval"], "cv_mean": facts.cv_error}
-    beside = {"score": answer.score, "interval": stands.interval, "most": plan.get("width")}
+    beside = {"score": answer.score, "interval": stands.interval, "most": facts.plan["width"] if facts.plan else None}
     return {**own, **share, "metric": "within", "beside": beside}
 
 

@@ -1,7 +1,7 @@
 """Forecast the price of one more look at a test set, the width of its interval, and how many looks are left."""
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from modelsel.guard.checks.independence import GROUPS, bound_for
@@ -9,7 +9,7 @@ from modelsel.guard.checks.terms import CLOSED, LADDER, ladder_steps, left_by_qu
 from modelsel.guard.facts import RecordedSelection, Seal
 from modelsel.guard.history.history import History, PastLook
 from modelsel.guard.history.statements import TIME, Statement
-from modelsel.guard.release import LabelSummary, LookTerms, Released, count_channel, count_limits, counts_rows
+from modelsel.guard.release import LabelSummary, LookTerms, Released, UnitBound, count_channel, count_limits, counts_rows
 from modelsel.guard.reporting.report import NextLookShape
 from modelsel.statistics import prices
 from modelsel.statistics.certificate import SpendingState, hoeffding
@@ -29,7 +29,7 @@ class LookForecast:
     rate: float
     delta: float
     space: int | None
-    units: Mapping[str, object] | None = None  # of the last look, where rows are not independent
+    units: UnitBound | None = None  # of the last look, where rows are not independent
 
     def interval(self, more: int = 0, price: float = 0.0) -> tuple[float, float]:
         """The interval of the same error rate after `more` further answers of this price."""
@@ -126,7 +126,7 @@ def _outlook(history: History, testset: str, usual: float | None) -> LookForecas
     return replace(outlook, units=units)
 
 
-def _sealed_units(history: History, testset: str, outlook: LookForecast) -> dict[str, object] | None:
+def _sealed_units(history: History, testset: str, outlook: LookForecast) -> UnitBound | None:
     """The facts of units that the first look at rows will state, from the sizes that their seal states."""
     stated = [seal for seal in map(Seal.of, history.sealings([testset])) if seal.sizes]
     return bound_for(stated[-1].sizes or {}, outlook.rate, outlook.nats(), stated[-1].unit or GROUPS) if stated else None
