@@ -131,6 +131,7 @@ class Corrected:
     alone: Mapping[int, "Corrected"] = field(default_factory=dict)
 
     def to_dict(self) -> CorrectedShape:
+        """The estimate as it is written."""
         own: CorrectedShape = {
             "method": self.method, "mean": self.mean, "low": self.low, "high": self.high, "same": self.same,
             "resamples": self.resamples,

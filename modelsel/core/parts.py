@@ -1,7 +1,7 @@
 """What learners, calibrators and decisions ask of parts that stand above them: a scheme, a preparation step, a measure."""
 
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -59,4 +59,13 @@ class ScoringMeasure(Protocol):
 
     def score(self, truth: Any, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:
         """Compute a score per candidate."""
+        ...
+
+
+@runtime_checkable
+class ModelRecipe(Protocol):
+    """How a model was fitted, in the place of one that could not be stored: it answers once it is fitted again."""
+
+    def refit(self, task: AnyTask, rows: Integers) -> Any:
+        """Fit it again on the same rows. Raises ValueError where the rows, or the versions, are others."""
         ...

@@ -21,10 +21,7 @@ from dataclasses import dataclass
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
+from typing import Any, TypeVar
 
 Default = TypeVar("Default")
 Word = TypeVar("Word", bound=str)
@@ -230,7 +227,7 @@ def with_fields(part: Part, **values: object) -> Part:
 
 
 @cache
-def _part_fields(kind: "type[DataclassInstance]") -> tuple[str, ...]:
+def _part_fields(kind: type) -> tuple[str, ...]:
     """Fields that may hold parts: those that say so, and those that say nothing of what they accept."""
     return tuple(each.name for each in dataclasses.fields(kind) if limits_of(each).group or "limits" not in each.metadata)
 

@@ -13,17 +13,12 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from modelsel.core.types import Floats, Integers
 from modelsel.foreign.allowed import NotAllowedError, home_of
-
-if TYPE_CHECKING:
-    from catboost import CatBoost
-    from lightgbm import Booster, LGBMModel
-    from xgboost import XGBModel
 
 FILES = ("lightgbm.txt", "xgboost.json", "catboost.cbm", "fitted.skops")
 TEXT, JSON, CBM, SKOPS = FILES
@@ -36,6 +31,27 @@ PLAIN_TYPES = frozenset(
 
 class NotStoredError(ValueError):
     """Something that cannot be written down or read back, with the reason."""
+
+
+class Booster(Protocol):
+    """LightGBM's booster, as far as it is asked."""
+
+    def predict(self, X: object) -> object:
+        """Return shares of the classes, or that of the second of two."""
+        ...
+
+    def model_to_string(self) -> str:
+        """Write it as text."""
+        ...
+
+
+class HoldsBooster(Protocol):
+    """A classifier of LightGBM's, or what was read back of one."""
+
+    @property
+    def booster_(self) -> Booster:
+        """The booster inside."""
+        ...
 
 
 def has_skops() -> bool:
@@ -96,15 +112,15 @@ def _of_allowed(name: str, plugins: tuple[str, ...]) -> bool:
     return last.lstrip("_")[:1].isupper()
 
 
-def _text_of(made: "LGBMModel | Boosted") -> tuple[str, bytes]:
+def _text_of(made: HoldsBooster) -> tuple[str, bytes]:
     return TEXT, made.booster_.model_to_string().encode()
 
 
-def _json_of(made: "XGBModel") -> tuple[str, bytes]:
+def _json_of(made: Any) -> tuple[str, bytes]:
     return JSON, bytes(made.get_booster().save_raw("json"))
 
 
-def _cbm_of(made: "CatBoost") -> tuple[str, bytes]:
+def _cbm_of(made: Any) -> tuple[str, bytes]:
     """Write a model in CatBoost's own format."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / CBM
@@ -115,7 +131,7 @@ def _cbm_of(made: "CatBoost") -> tuple[str, bytes]:
 class Boosted:
     """LightGBM's booster with the two questions that its classifier answers, in the same way."""
 
-    def __init__(self, booster: "Booster") -> None:
+    def __init__(self, booster: Booster) -> None:
         self.booster_ = booster
 
     def predict_proba(self, X: object) -> Floats:
@@ -154,7 +170,7 @@ def _catboost(data: bytes) -> object:
     return made
 
 
-_WRITERS: Mapping[str, Callable[[object], tuple[str, bytes]]] = {
+_WRITERS: Mapping[str, Callable[[Any], tuple[str, bytes]]] = {
     "lightgbm.sklearn.LGBMClassifier": _text_of,
     "modelsel.foreign.stored.Boosted": _text_of,
     "xgboost.sklearn.XGBClassifier": _json_of,

@@ -13,7 +13,7 @@ import numpy as np
 
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Booleans, Codes, Floats, Integers, Outputs, Targets
-from modelsel.guard.planned_intervals import Plan, plan_of
+from modelsel.guard.planned_intervals import StatedPlan, plan_of
 from modelsel.guard.release import (
     FAILED,
     WITH_COUNT,
@@ -71,6 +71,7 @@ class LossForm:
         return RowTerms(np.clip((losses - self.origin) / self.width, 0.0, 1.0), np.ones(len(truth)))
 
     def _terms_of_classes(self, truth: Codes, said: Codes) -> RowTerms:
+        """The same of measures that count predicted classes."""
         if self.kind == BALANCED:
             return measures.balanced_error(truth, said, np.bincount(truth, minlength=self.classes))
         of = self._positive
@@ -190,7 +191,7 @@ class BoundedLossRelease(ReleaseMechanism):
         return ends[0], ends[1]
 
     @property
-    def facts(self) -> Plan:
+    def facts(self) -> StatedPlan:
         """The plan as an intent states it."""
         plan = self.plan
         return {
@@ -247,6 +248,6 @@ def _by_score(den: Floats, bound: float, rate: float, nats: float) -> tuple[Meth
     return ("chernoff", chernoff) if high - low <= last - first else ("hoeffding", hoeffding)
 
 
-def resume_release(channel: BoundedLossRelease, plan: Plan) -> BoundedLossRelease:
+def resume_release(channel: BoundedLossRelease, plan: StatedPlan) -> BoundedLossRelease:
     """The release of an interrupted look, by the plan that its intent states."""
     return replace(channel, plan=plan_of(plan), form=replace(channel.form, cap=plan.get("cap")))

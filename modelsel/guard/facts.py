@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 
 from modelsel.core.outcome import CountedRows
 from modelsel.core.types import Finding
-from modelsel.guard.planned_intervals import Plan
+from modelsel.guard.planned_intervals import StatedPlan
 from modelsel.guard.release import LookTerms, QuantileGrid, Released, UnitBound
 from modelsel.ledger.entry import LedgerEntry
 
@@ -180,7 +180,7 @@ class Look(Entry):
     at_work: str | None = None
     units: UnitBound | None = None
     withheld: str | None = None
-    plan: Plan | None = None
+    plan: StatedPlan | None = None
     quantiles: QuantileGrid | None = None
     share: float
     counted: bool

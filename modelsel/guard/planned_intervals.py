@@ -7,7 +7,7 @@ from typing import TypedDict
 from modelsel.statistics.units.intervals import Limits, Method, ReleasedSymbols, ReleasePlan, released_interval
 
 
-class Plan(TypedDict):
+class StatedPlan(TypedDict):
     """The facts of a plan in an intent; `statistics.units.intervals.ReleasePlan` has the first of them."""
 
     method: Method
@@ -26,7 +26,7 @@ class Plan(TypedDict):
     score_only: tuple[Method, float] | None
 
 
-def limits_of(plan: Plan, cell: int, k: int | None, nats: float) -> Limits | None:
+def limits_of(plan: StatedPlan, cell: int, k: int | None, nats: float) -> Limits | None:
     """The interval of symbols on the measure's own scale, at a level that is the plan's or another one.
 
     Wealth is computed from losses of units at the plan's level. At a lower level it holds as well; at a higher one (after looks
@@ -42,13 +42,13 @@ def limits_of(plan: Plan, cell: int, k: int | None, nats: float) -> Limits | Non
     return on_scale(plan, released_interval(found, ReleasedSymbols(cell, k)))
 
 
-def on_scale(plan: Plan, limits: Limits) -> Limits:
+def on_scale(plan: StatedPlan, limits: Limits) -> Limits:
     """Limits of a loss in [0, 1] as limits of the measure."""
     ends = sorted(float(plan["origin"]) + float(plan["width"]) * end for end in limits)
     return ends[0], ends[1]
 
 
-def plan_of(plan: Plan) -> ReleasePlan:
+def plan_of(plan: StatedPlan) -> ReleasePlan:
     """Read a plan back from an intent."""
 
     def pair(of: Sequence[float] | None) -> tuple[float, float] | None:

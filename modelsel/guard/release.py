@@ -16,7 +16,7 @@ from scipy.special import ndtr
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Floats
-from modelsel.guard.planned_intervals import Plan, limits_of
+from modelsel.guard.planned_intervals import StatedPlan, limits_of
 from modelsel.statistics import prices
 from modelsel.statistics.certificate import interval
 from modelsel.statistics.quantiles import QuantilePlan, place_probabilities, places_of, price_of
@@ -102,7 +102,7 @@ class Released:
         return cls(**{**stated, "bounds": tuple(stated["bounds"])})
 
     def interval(
-        self, n: int, nats: float, units: UnitBound | None = None, plan: Plan | None = None
+        self, n: int, nats: float, units: UnitBound | None = None, plan: StatedPlan | None = None
     ) -> tuple[float, float] | None:
         """The rates or scores not excluded at level e^-nats a side; of `units` where rows are not independent.
 

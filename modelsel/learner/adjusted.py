@@ -6,11 +6,11 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from modelsel.core.parts import PreparationStep
+from modelsel.core.parts import ModelRecipe, PreparationStep
 from modelsel.core.spec import FieldLimits, kind_of, part, resolved
 from modelsel.core.types import ClassTask, Description, Floats, Integers, Table
 from modelsel.learner import crossed
-from modelsel.learner.base import BaseLearner, FittedModel, ModelRecipe
+from modelsel.learner.base import BaseLearner, FittedModel
 from modelsel.learner.inner import FittedSteps, InnerFits, inner_fits, nest_descriptions, refusal, without_classes
 
 

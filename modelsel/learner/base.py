@@ -336,15 +336,6 @@ class SubsetPath(Path, Protocol):
         ...
 
 
-@runtime_checkable
-class ModelRecipe(Protocol):
-    """How a model was fitted, in the place of one that could not be stored: it answers once it is fitted again."""
-
-    def refit(self, task: AnyTask, rows: Integers) -> FittedModel:
-        """Fit it again on the same rows. Raises ValueError where the rows, or the versions, are others."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
 class SingleFit:
     """One fitted model, which answers for its learner alone."""

@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from modelsel.core.parts import ModelRecipe
 from modelsel.core.spec import class_of, kind_of, one_of, part, plain, resolved
 from modelsel.core.types import (
     NUMBER_TASKS,
@@ -27,7 +28,7 @@ from modelsel.core.types import (
     Task,
     TaskKind,
 )
-from modelsel.learner.base import BaseLearner, FittedModel, ModelRecipe, Path, training_error
+from modelsel.learner.base import BaseLearner, FittedModel, Path, training_error
 from modelsel.learner.inner import nest_descriptions, part_of
 
 NONE, LOG, LOG1P = "none", "log", "log1p"

@@ -433,8 +433,22 @@ def confusion(truth: Targets, predicted: Targets, weights: Floats | None, classe
 
 
 def right_answers(truth: Targets, classes: int) -> Outputs:
-    """The answers that are all right, and sure of it.
+    """Return the answers that are all right, and sure of it.
 
+    Parameters
+    ----------
+    truth : Codes or Floats
+        Class index per row; where the target is a number, the number.
+    classes : int
+        How many classes there are; 0 where the target is a number.
+
+    Returns
+    -------
+    Outputs
+        Of one candidate.
+
+    Examples
+    --------
     >>> right_answers(np.array([1, 0], np.int32), 2).scores.tolist()
     [[[0.0, 1.0], [1.0, 0.0]]]
     """

@@ -107,6 +107,7 @@ def _outer_folds(run: RecordedRun) -> Iterator[Line]:
 
 
 def _slices(run: RecordedRun) -> Iterator[Line]:
+    """Yield a line per slice that was found or declared."""
     for kind, table in (
         ("found", run.explanation.get("weak_slices")), ("declared", run.explanation.get("declared_slices"))
     ):  # fmt: skip
