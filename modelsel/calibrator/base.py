@@ -10,7 +10,7 @@ frozen dataclass. Where the rows hold one class only there is nothing to learn, 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,7 @@ class Calibration:
     [1.0, 1.0, 1.0, 1.0]
     """
 
-    calibrator: Any
+    calibrator: "BaseCalibrator"
     learnt: tuple[Floats, ...]
 
     def __call__(self, scores: Floats) -> Floats:

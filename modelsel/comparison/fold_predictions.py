@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -184,7 +183,7 @@ def _of_different(measure: BaseMeasure, fold: FoldPredictions, first: Integers, 
     return lambda weights: score(weights)[:, like]
 
 
-def _cut(fold: FoldPredictions, which: Any) -> FoldPredictions:
+def _cut(fold: FoldPredictions, which: Booleans | Integers | slice) -> FoldPredictions:
     scores = None if fold.outputs.scores is None else fold.outputs.scores[which]
     return replace(fold, outputs=Outputs(fold.outputs.predicted[which], scores))
 

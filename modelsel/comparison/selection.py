@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from math import log
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from modelsel.core.types import Finding, Floats, Integers, Outputs, Resampling, 
 from modelsel.learner.greedy_ensemble import GreedyEnsemble
 from modelsel.measure.base import BaseMeasure
 from modelsel.measure.beside import bounding_measures
-from modelsel.rule.base import BaseRule, among, nearest
+from modelsel.rule.base import BaseRule, Bound, among, nearest
 from modelsel.runner.aggregation.ensembles import MemberAnswers, able
 from modelsel.runner.aggregation.results import Results
 
@@ -233,7 +232,7 @@ def _few_rows(results: Results, winner: int) -> Iterator[Finding]:
         yield from decided_by_few(column, losses.row, measure.floor)  # type: ignore[attr-defined]
 
 
-def _refuse_where_nobody_keeps(results: Results, bounds: Sequence[Any]) -> None:
+def _refuse_where_nobody_keeps(results: Results, bounds: Sequence[Bound]) -> None:
     """Raise NoCandidateError where no candidate keeps the rule's bounds; it names the nearest one."""
     board = results.board
     if not bounds or among(board, bounds).eligible.any():

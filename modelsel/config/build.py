@@ -19,13 +19,12 @@ from modelsel.config.settings import CLASSES
 from modelsel.config.suggest import near
 from modelsel.config.values import WrongError, check_value, describe_accepted
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.core.spec import FieldLimits, kind_of
+from modelsel.core.spec import FieldLimits, kind_of, with_fields
 from modelsel.decision.base import BaseDecision
 from modelsel.decision.threshold import Threshold
 from modelsel.learner.base import BaseLearner
 from modelsel.learner.calibrated import Calibrated
 from modelsel.learner.decided import Decided
-from modelsel.learner.estimator import Estimator
 from modelsel.learner.transformed_target import NONE, TargetSettings, TransformedTarget
 from modelsel.measure.base import BaseMeasure
 from modelsel.preparer.base import BasePreparer
@@ -418,9 +417,10 @@ def _move_steps_inside(
 
 def _stopping(learner: BaseLearner, scheme: BaseScheme | None, seed: int) -> BaseLearner:
     """Return a learner that stops early with the study's scheme put into it, unless it says another one."""
-    if not isinstance(learner, Estimator) or learner.early_stopping is None or learner.validation is not None or scheme is None:
+    if getattr(learner, "early_stopping", None) is None or getattr(learner, "validation", None) is not None or scheme is None:
         return learner
-    return replace(learner, validation=scheme, validation_seed=seed if seed and not hasattr(scheme, "seed") else None)
+    own = seed if seed and not hasattr(scheme, "seed") else None
+    return with_fields(learner, validation=scheme, validation_seed=own)
 
 
 def _operating(

@@ -148,12 +148,6 @@ def _step(columns: str, step: object) -> dict[str, object]:
 
 def _as_list(said: object) -> Sequence[object]:
     """One or several as a list."""
-    return (
-        []
-        if said is None
-        else [said]
-        if isinstance(said, str | Mapping)
-        else list(said)
-        if isinstance(said, Iterable)
-        else [said]
-    )
+    if isinstance(said, Iterable) and not isinstance(said, str | Mapping):
+        return list(said)
+    return [] if said is None else [said]

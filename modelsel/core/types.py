@@ -493,6 +493,17 @@ class Finding:
     do: str = ""
 
 
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """A task with everything that a person should know about how it was read.
+
+    What it *looks* like (`dataset.profile`) is asked of the development rows, because it reads labels.
+    """
+
+    task: Task
+    findings: tuple[Finding, ...]
+
+
 @dataclass(frozen=True)
 class Description:
     """A fitted model or preparation as data: JSON-able facts and arrays, from which its kind restores it."""

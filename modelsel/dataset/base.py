@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.errors import Problem
-from modelsel.core.types import ABSENT, ClassTask, Feature, Floats, Integers, Task
-from modelsel.dataset.columns.assemble import Loaded
+from modelsel.core.types import ABSENT, ClassTask, Feature, Floats, Integers, Loaded, Task
 
 
 class DataSource(Protocol):

@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from modelsel.core.types import ClassTask, Codes, Floats, Integers, Table, positions
-from modelsel.learner.base import FittedModel, Path
+from modelsel.learner.base import BaseLearner, FittedModel, Path
 
 # Rows taken in parts, so that what is computed for them at a time stays small.
 
@@ -29,7 +28,7 @@ class PathModel(FittedModel):
     """The base of models whose path holds all that they need; `learner` has every path parameter fixed."""
 
     path: Path
-    learner: Any
+    learner: BaseLearner
 
     def predict(self, table: Table) -> Codes:
         return np.asarray(self.path.outputs([self.learner], table, positions(table), scores=False).predicted[0], np.int32)

@@ -10,7 +10,7 @@ Source: Caruana, Niculescu-Mizil, Crew & Ksikes (2004).
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NoReturn
+from typing import ClassVar, NoReturn
 
 import numpy as np
 
@@ -76,7 +76,7 @@ class Member:
     """A member's kind, its model, and the steps before it."""
 
     kind: str
-    model: Any
+    model: FittedModel
     steps: FittedSteps
 
 

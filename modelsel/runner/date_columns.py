@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from modelsel.config.compose import Config
 from modelsel.core.spec import with_fields
-from modelsel.core.types import Finding, Task
-from modelsel.dataset.columns.assemble import Loaded
+from modelsel.core.types import Finding, Loaded, Task
 from modelsel.dataset.columns.settings import TableSettings
 from modelsel.preparer.dates import in_parts
 
