@@ -16,7 +16,7 @@ import importlib
 import importlib.util
 import keyword
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from operator import attrgetter
@@ -232,16 +232,18 @@ def _part_fields(kind: type) -> tuple[str, ...]:
     return tuple(each.name for each in dataclasses.fields(kind) if limits_of(each).group or "limits" not in each.metadata)
 
 
-def resolved(part: object) -> dict[str, object]:
+def resolved(part: object, without: Collection[str] = ()) -> dict[str, object]:
     """The whole specification of a part as plain data, `kind` first, defaults filled in: what ids are hashed from.
 
     A field with `metadata={"identity": False}` is left out; a part that is written otherwise says how by `specification`.
     """
     if (written := getattr(part, "specification", None)) is not None:
-        return dict(written())
+        return {name: value for name, value in written().items() if name not in without}
     spec: dict[str, object] = {} if getattr(part, "nested", False) else {"kind": kind_of(part)}
     kind: type = part.__class__
     for name in _identity(kind):
+        if name in without:
+            continue
         value = getattr(part, name)
         if value is not None or name not in _optional(kind):
             spec[name] = value if type(value) in _SCALARS else _plain(value)

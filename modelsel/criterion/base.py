@@ -8,6 +8,7 @@ class Gini(BaseCriterion):
 """
 
 from collections.abc import Callable, Iterable
+from operator import attrgetter
 
 import numpy as np
 
@@ -96,48 +97,17 @@ def one_against_rest(goodness: Callable[[Floats], Floats], tables: Floats) -> Fl
     return mean
 
 
-# Base of criteria that weigh costs: they wrap a gain, find tests by it, and let features compete by both.
-
-
 class PerCost(BaseCriterion):
-    """Everything but `worth` is the wrapped criterion's."""
+    """Base of criteria that weigh costs: `gain` finds the tests, and features compete by `worth` of gain and cost."""
 
     gain: BaseCriterion
+    loop, fused, boundary, convex, binary, ratio, average, penalty = (
+        property(attrgetter(f"gain.{name}"))
+        for name in ("loop", "fused", "boundary", "convex", "binary", "ratio", "average", "penalty")
+    )
 
     def goodness(self, tables: Floats) -> Floats:
         return self.gain.goodness(tables)
-
-    @property
-    def loop(self) -> Callable[..., float] | None:  # type: ignore[override]
-        return self.gain.loop
-
-    @property
-    def fused(self) -> int:  # type: ignore[override]
-        return int(self.gain.fused)
-
-    @property
-    def boundary(self) -> bool:  # type: ignore[override]
-        return bool(self.gain.boundary)
-
-    @property
-    def convex(self) -> bool:  # type: ignore[override]
-        return bool(self.gain.convex)
-
-    @property
-    def binary(self) -> bool:  # type: ignore[override]
-        return bool(self.gain.binary)
-
-    @property
-    def ratio(self) -> bool:  # type: ignore[override]
-        return bool(self.gain.ratio)
-
-    @property
-    def average(self) -> bool:
-        return bool(self.gain.average)
-
-    @property
-    def penalty(self) -> bool:
-        return bool(self.gain.penalty)
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
         yield from self.gain.problems(task)

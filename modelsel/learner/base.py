@@ -101,6 +101,7 @@ class BaseLearner:
     """
 
     unit: ClassVar[str] = "stored numbers"
+    path_parameters: ClassVar[tuple[str, ...]] = ()  # settings that are read off a fit; all others are what it depends on
     holds_gil: ClassVar[bool] = True
 
     def fit(self, task: AnyTask, rows: Integers, rng: np.random.Generator) -> Any:
@@ -177,7 +178,7 @@ class BaseLearner:
         dict
             Learners of equal keys share one fit.
         """
-        return resolved(self)
+        return resolved(self, self.path_parameters)
 
     def fit_path(self, task: AnyTask, rows: Integers, rng: np.random.Generator) -> Any:
         """Fit once for all learners of equal `fit_key`.

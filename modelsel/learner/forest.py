@@ -26,7 +26,7 @@ from modelsel.learner.forests.number_model import restore as restore_numbers
 from modelsel.learner.forests.path import ForestPath
 from modelsel.learner.forests.quantiles import QuantileForestModel
 from modelsel.learner.forests.quantiles import restore as restore_quantiles
-from modelsel.learner.trees import directions
+from modelsel.learner.trees.directions import monotone_problems, monotone_signs, sorted_monotone
 from modelsel.learner.trees.leaf import MEAN, MEDIAN, QUANTILE, Leaf
 from modelsel.learner.trees.number_model import READS_CLASSES, SQUARED
 from modelsel.pruner.base import Pruning
@@ -38,7 +38,7 @@ ABOUT_CLASSES = ("vote", "purity")
 
 @dataclass(frozen=True)
 class Forest(BaseLearner):
-    """Path parameters: `trees`, `max_depth`, `min_split`, `min_gain`, `purity`, `pruner`, `leaf`, `vote`.
+    """Trees on rows and columns that chance chooses, whose leaves vote.
 
     `min_split` and `min_leaf` count distinct rows, as scikit-learn's forests do. Where the target is a number, trees grow by
     squared error (`criterion` gini or variance) and say the means of leaves, or with `leaf.statistic` (median or quantile) a
@@ -66,6 +66,9 @@ class Forest(BaseLearner):
         help="of numbers and two classes: {column: increasing or decreasing}, by squared error or gini alone"
     )
 
+    path_parameters: ClassVar[tuple[str, ...]] = (
+        "trees", "vote", "max_depth", "min_split", "min_gain", "purity", "pruner", "leaf",
+    )  # fmt: skip
     unit: ClassVar[str] = "leaves"
     reads: ClassVar[tuple[TaskKind, ...]] = BOTH_TASKS
     holds_gil: ClassVar[bool] = False
@@ -75,20 +78,12 @@ class Forest(BaseLearner):
 
     def __post_init__(self) -> None:
         """Sort directions by column."""
-        object.__setattr__(self, "monotone", directions.in_order(self.monotone))
+        object.__setattr__(self, "monotone", sorted_monotone(self.monotone))
 
     @property
     def in_every_bag(self) -> bool:
         """Say whether all trees see every row, so that none is ever out of bag."""
         return self.rows == "all" or self.rows == 1.0
-
-    def fit_key(self) -> dict[str, object]:
-        """Return the settings that growing depends on."""
-        return {
-            "kind": "forest", "criterion": resolved(self.criterion), "features": self.features, "rows": self.rows,
-            "cuts": self.cuts, "honest": self.honest, "nominal": self.nominal, "missing": self.missing,
-            "min_leaf": self.min_leaf, **({} if self.monotone is None else {"monotone": self.monotone}),
-        }  # fmt: skip
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
         """Yield what is wrong with the settings, the criterion and the pruner."""
@@ -124,7 +119,7 @@ class Forest(BaseLearner):
 
     def _problems_with_monotone(self, task: Table | None) -> Iterable[str]:
         """Yield why answers cannot be held to rise or fall with columns."""
-        yield from directions.problems(self.monotone, task)
+        yield from monotone_problems(self.monotone, task)
         if kind_of(self.criterion) not in SQUARED:
             yield f"monotone holds trees by squared error: use criterion=variance or gini, not {kind_of(self.criterion)}"
         if self.honest:
@@ -174,7 +169,7 @@ class Forest(BaseLearner):
             size = max(1, round(float(self.rows) * int((task.row_weights[rows] > 0).sum())))
         return ForestGrowth(
             self.criterion, _looked_at(self.features, len(task.features)), how, size, self.honest, self.cuts == "random",
-            float(self.min_leaf), NOMINAL[self.nominal], self.missing == "majority", directions.signs(self.monotone, task),
+            float(self.min_leaf), NOMINAL[self.nominal], self.missing == "majority", monotone_signs(self.monotone, task),
         )  # fmt: skip
 
 

@@ -25,7 +25,7 @@ TIED = 1e-10  # of log posteriors: far above rounding, far below anything that m
 
 @dataclass(frozen=True)
 class NaiveBayes(BaseLearner):
-    """Path parameters: `smoothing`, `m`, `m_prior`, `prior`; and which features are used."""
+    """One fit answers all path parameters, and any features that are used."""
 
     numeric: str = one_of("gaussian", "kernel", help="kernel: any shape of density, at the price of keeping the values")
     smoothing: float = number(1.0, least=0, help="Laplace l; with 0 a single unseen combination rules a class out")
@@ -33,6 +33,7 @@ class NaiveBayes(BaseLearner):
     m_prior: str = one_of("marginal", "uniform")
     prior: Prior = plain("empirical", help="empirical, laplace (smoothed shares, as Weka), uniform, or a number per class")
 
+    path_parameters: ClassVar[tuple[str, ...]] = ("smoothing", "m", "m_prior", "prior")
     unit: ClassVar[str] = "parameters"
     holds_gil: ClassVar[bool] = False
     no_training_error: ClassVar[str] = "kernel densities would compare every analysis row with every other one for it"
@@ -56,9 +57,6 @@ class NaiveBayes(BaseLearner):
         if kinds <= {"numeric"}:
             counts = replace(counts, smoothing=1.0, m=None, m_prior="marginal")
         return counts if "numeric" in kinds else replace(counts, numeric="gaussian")
-
-    def fit_key(self) -> dict[str, object]:
-        return {"kind": "naive_bayes", "numeric": self.numeric}
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
         yield from prior_problems(self.prior, task)

@@ -55,7 +55,7 @@ DEAREST = 10_000  # steps of a cost that fit beside weights
 
 @dataclass(frozen=True)
 class OptimalTree(BaseLearner):
-    """Path parameters: `max_depth`, `leaf_price`, `leaf`."""
+    """The fewest errors, or the least cost, that a tree of so few levels can have on the analysis rows."""
 
     max_depth: int = whole(3, least=0, most=4, help="levels of tests; each multiplies the work by columns × values")
     leaf_price: float = number(
@@ -72,6 +72,7 @@ class OptimalTree(BaseLearner):
     costs: Sequence[Sequence[float]] | None = optional(help="cost per true class (row) and predicted class, to the thousandth")
     leaf: Leaf = plain(Leaf())
 
+    path_parameters: ClassVar[tuple[str, ...]] = ("max_depth", "leaf_price", "leaf")
     unit: ClassVar[str] = "leaves"
     holds_gil: ClassVar[bool] = False
     reads: ClassVar[tuple[TaskKind, ...]] = BOTH_TASKS
@@ -117,11 +118,6 @@ class OptimalTree(BaseLearner):
         if matrix is not None and len(rows) * int(steps_of(matrix)[0].max()) > LARGE:
             return f"costs of {len(rows):,} rows are too many steps to count: round costs, or leave them out"
         return super().refusal(task, rows)
-
-    def fit_key(self) -> dict[str, object]:
-        """Return the settings that the search depends on."""
-        key = {"kind": "optimal_tree", "missing": self.missing, "min_leaf": self.min_leaf, "limit": self.limit}
-        return key | {name: own for name, own in (("nominal", self.nominal), ("costs", self.costs)) if own is not None}
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "OptimalPath":
         return OptimalPath(self, task, rows)

@@ -7,7 +7,7 @@ Friedman, Olshen and Stone 1984; Quinlan 1986, 1993.
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from modelsel.core.spec import kind_of, number, one_of, optional, part, plain, r
 from modelsel.core.types import BOTH_TASKS, AnyTask, ClassTask, Description, Floats, Integers, NumberTask, Table, TaskKind
 from modelsel.criterion.base import BaseCriterion
 from modelsel.learner.base import BaseLearner
-from modelsel.learner.trees import directions
+from modelsel.learner.trees.directions import monotone_problems, monotone_signs, sorted_monotone
 from modelsel.learner.trees.leaf import DEVIANCE, MEAN, SQUARES, Leaf, Loss
 from modelsel.learner.trees.model import TreeModel, restore
 from modelsel.learner.trees.number_model import READS_CLASSES, SQUARED, NumberTreeModel, restore_numbers
@@ -55,7 +55,7 @@ class Splits:
 
 @dataclass(frozen=True)
 class Tree(BaseLearner):
-    """Path parameters: the limits from `max_depth` to `collapse`, `pruner` and its strength, `leaf`, `costs`."""
+    """One tree, grown to its end, answers every limit, pruner, softening and leaf score."""
 
     criterion: BaseCriterion = part("criterion", "entropy")
     splits: Splits = plain(Splits())
@@ -83,6 +83,9 @@ class Tree(BaseLearner):
         help="of numbers and two classes: {column: increasing or decreasing}, by squared error or gini alone"
     )
 
+    path_parameters: ClassVar[tuple[str, ...]] = (
+        "max_depth", "min_split", "min_gain", "purity", "significance", "collapse", "pruner", "softener", "leaf", "costs",
+    )  # fmt: skip
     unit: ClassVar[str] = "leaves"
     holds_gil: ClassVar[bool] = False
     reads: ClassVar[tuple[TaskKind, ...]] = BOTH_TASKS
@@ -90,15 +93,11 @@ class Tree(BaseLearner):
     def __post_init__(self) -> None:
         """Bring settings into one form: costs as tuples of floats, directions sorted by column."""
         object.__setattr__(self, "costs", tuple(tuple(float(cost) for cost in row) for row in self.costs))
-        object.__setattr__(self, "monotone", directions.in_order(self.monotone))
+        object.__setattr__(self, "monotone", sorted_monotone(self.monotone))
 
     def fit_key(self) -> dict[str, object]:
-        """Return the settings that growing depends on."""
-        return {
-            "kind": "tree", "criterion": resolved(self.criterion), "splits": resolved(self.splits), "missing": self.missing,
-            "min_leaf": self.min_leaf, "min_leaf_rule": self.min_leaf_rule, "pruner": self.pruner.fit_key(),
-            **({} if self.monotone is None else {"monotone": self.monotone}),
-        }  # fmt: skip
+        """Return the settings that growing depends on; of a pruner the share of rows that it holds back."""
+        return {**super().fit_key(), "pruner": self.pruner.fit_key()}
 
     def mattering(self, kinds: Set[str], scores: bool = True) -> "Tree":
         """The same with what cannot matter at its default: tests that no feature of these kinds can have, scores nobody reads.
@@ -204,7 +203,7 @@ class Tree(BaseLearner):
 
     def _problems_with_monotone(self, task: Table | None) -> Iterable[str]:
         """Yield why answers cannot be held to rise or fall with columns."""
-        yield from directions.problems(self.monotone, task)
+        yield from monotone_problems(self.monotone, task)
         if kind_of(self.criterion) not in SQUARED:
             yield f"monotone holds trees by squared error: use criterion=variance or gini, not {kind_of(self.criterion)}"
         asks_another = self.missing in BY_SURROGATES and task is not None and not columns(task).complete
@@ -224,15 +223,24 @@ class Tree(BaseLearner):
         return None if weight > 0 else "no analysis row has weight"
 
     def fit_path(self, task: AnyTask, rows: Integers, rng: np.random.Generator) -> TreePath | NumberTreePath:
-        return self._path(task, rows, rng, GrowthParams(**self._growth()))
+        return self._path(task, rows, rng, self.growth)
 
     def fit(self, task: AnyTask, rows: Integers, rng: np.random.Generator) -> TreeModel | NumberTreeModel:
-        growth = GrowthParams(**self._growth(), min_split=float(self.min_split), max_depth=self.max_depth)
+        growth = replace(self.growth, min_split=float(self.min_split), max_depth=self.max_depth)
         return self._path(task, rows, rng, growth).model(self)
 
     @staticmethod
     def restore(description: Description) -> TreeModel | NumberTreeModel:
         return restore(description) if description.facts["classes"] else restore_numbers(description)
+
+    @cached_property
+    def growth(self) -> GrowthParams:
+        """The settings as growers read them. Beside directions no column stands in for another."""
+        missing = "surrogate" if self.missing == BY_COUNT else self.missing
+        return GrowthParams(
+            "node_mode" if self.monotone is not None and missing == "surrogate" else missing, self.splits.nominal,
+            self.splits.threshold, float(self.min_leaf), self.min_leaf_rule, by_count=self.missing == BY_COUNT,
+        )  # fmt: skip
 
     @cached_property
     def limits(self) -> StoppingLimits:
@@ -267,22 +275,12 @@ class Tree(BaseLearner):
         """True where the pruner's strength is left open (`alpha: path`); `TreePath.members` names the candidates."""
         return bool(getattr(self.pruner, "is_family", False))
 
-    def _growth(self) -> dict[str, Any]:
-        """Return the growing settings as keywords. Beside directions no column stands in for another."""
-        missing = "surrogate" if self.missing == BY_COUNT else self.missing
-        return {
-            "missing": "node_mode" if self.monotone is not None and missing == "surrogate" else missing,
-            "by_count": self.missing == BY_COUNT,
-            "nominal": self.splits.nominal, "threshold": self.splits.threshold,
-            "min_leaf": float(self.min_leaf), "min_leaf_rule": self.min_leaf_rule,
-        }  # fmt: skip
-
     def _path(self, task: AnyTask, rows: Integers, rng: np.random.Generator, growth: GrowthParams) -> TreePath | NumberTreePath:
         """Grow the tree, with rows held back where the pruner wants some."""
         if isinstance(task, NumberTask):
             return self._number_path(task, rows, rng, growth)
         growing, pruning = held_back(task, rows, self._held_share, rng)
-        signs = directions.signs(self.monotone, task)
+        signs = monotone_signs(self.monotone, task)
         tree = grow_two_classes(task, growing, growth, signs) if signs else grow(task, growing, self.criterion, growth)
         weights, counts = task.row_weights, None
         if pruning is not None:
@@ -296,7 +294,7 @@ class Tree(BaseLearner):
     def _number_path(self, task: NumberTask, rows: Integers, rng: np.random.Generator, growth: GrowthParams) -> NumberTreePath:
         """The same of a target that is a number."""
         growing, pruning = held_back(task, rows, self._held_share, rng)
-        tree = grow_numbers(task, growing, growth, self.criterion.number_loss, directions.signs(self.monotone, task))
+        tree = grow_numbers(task, growing, growth, self.criterion.number_loss, monotone_signs(self.monotone, task))
         weight, numbers = None, None
         if pruning is not None:
             sent = route(tree, task, pruning)

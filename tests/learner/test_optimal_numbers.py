@@ -11,7 +11,8 @@ from modelsel.kernels.compiler import load
 from modelsel.learner.optimal_tree import OptimalTree
 from modelsel.learner.tree import Tree
 from tests.extras import needs
-from tests.learner.test_optimal_tree import FEW, MANY, RNG, drawn, groupings, sides
+from tests.learner.test_optimal_tree import FEW, MANY, RNG, drawn, groupings, least_of_all_trees, sides
+from tests.learner.test_optimal_tree import VARIANTS as BY_CLASSES
 
 pytestmark = pytest.mark.skipif(load("optimal_numbers") is None, reason="the kernel is not compiled here")
 
@@ -42,39 +43,13 @@ def squared(target, weights) -> float:
 
 
 def brute(task: NumberTask, depth: int, missing: str = "impute", least: float = 1.0, tests=sides) -> list[float]:
-    """Least squared error for at most 1 … 2^depth leaves, by trying all trees."""
-    masks = list({mask.tobytes(): mask for mask in tests(task, missing)}.values())
-    weights, known = task.row_weights, {}
-
-    def best(rows, d):
-        key = rows.tobytes(), d
-        if key not in known:
-            found = [squared(task.target[rows], weights[rows])] * (1 << d)
-            for mask in masks if d else ():
-                left, right = rows & mask, rows & ~mask
-                if not left.any() or not right.any() or min(weights[left].sum(), weights[right].sum()) < least:
-                    continue
-                one, two = best(left, d - 1), best(right, d - 1)
-                for i, a in enumerate(one):
-                    for j, b in enumerate(two):
-                        found[i + j + 1] = min(found[i + j + 1], a + b)
-            known[key] = list(np.minimum.accumulate(found))
-        return known[key]
-
-    return best(np.ones(len(task), bool), depth)
+    """Least squared error for at most 1 … 2^depth leaves."""
+    return least_of_all_trees(
+        task, depth, missing, least, tests, lambda rows: squared(task.target[rows], task.row_weights[rows])
+    )
 
 
-VARIANTS = {
-    "numbers": {},
-    "names": {"named": True},
-    "weights": {"weighted": True},
-    "impute": {"gaps": True, "named": True},
-    "level": {"gaps": True, "named": True},
-    "branch": {"gaps": True, "named": True},
-    "groups": {"gaps": True, "named": True, "nominal": "subset"},
-    "min_leaf": {"min_leaf": 3},
-    "min_weight": {"weighted": True, "min_leaf": 5},
-}
+VARIANTS = {**BY_CLASSES, "groups": {"gaps": True, "named": True, "nominal": "subset"}}
 
 
 @pytest.mark.parametrize("seeds", [FEW, MANY])

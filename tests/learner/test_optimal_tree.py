@@ -90,16 +90,24 @@ def groupings(task: Task, missing: str):
 
 
 def brute(task: Task, depth: int, missing: str = "impute", least: float = 1.0, costs=None, tests=sides) -> list[float]:
-    """Least wrong weight, or cost, for at most 1 … 2^depth leaves, by trying all trees."""
+    """Least wrong weight, or cost, for at most 1 … 2^depth leaves."""
+    costs = 1 - np.eye(len(task.classes)) if costs is None else costs
+
+    def cost(rows) -> float:
+        return (np.bincount(task.target[rows], task.row_weights[rows], len(task.classes)) @ costs).min()
+
+    return least_of_all_trees(task, depth, missing, least, tests, cost)
+
+
+def least_of_all_trees(task, depth: int, missing: str, least: float, tests, cost) -> list[float]:
+    """Least sum of `cost(rows of a leaf)` for at most 1 … 2^depth leaves, by trying all trees."""
     masks = list({mask.tobytes(): mask for mask in tests(task, missing)}.values())
     weights, known = task.row_weights, {}
-    costs = 1 - np.eye(len(task.classes)) if costs is None else costs
 
     def best(rows, d):
         key = rows.tobytes(), d
         if key not in known:
-            tally = np.bincount(task.target[rows], weights[rows], len(task.classes))
-            found = [(tally @ costs).min()] * (1 << d)
+            found = [cost(rows)] * (1 << d)
             for mask in masks if d else ():
                 left, right = rows & mask, rows & ~mask
                 if min(weights[left].sum(), weights[right].sum()) < least or not left.any() or not right.any():

@@ -11,7 +11,7 @@ from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task, positions
 from modelsel.learner.tree import Splits, Tree
 from modelsel.tree.growing.contests import contests
-from modelsel.tree.growing.growth import MISSING, NOMINAL, GrowthParams
+from modelsel.tree.growing.growth import MISSING, NOMINAL
 from modelsel.tree.structure.node import MULTIWAY
 from tests.learner.test_tree import fitted, recipe
 
@@ -167,7 +167,7 @@ def test_the_order_of_columns_changes_nothing_where_the_best_test_is_unique(name
     rng = np.random.default_rng(seed)
     task, learner = drawn(rng, exact=True), replace(preset(name), pruner=make("pruner", "unpruned"), collapse=False)
     one = fitted(learner, task).cut
-    growth = GrowthParams(learner.missing, learner.splits.nominal, "midpoint", float(learner.min_leaf), learner.min_leaf_rule)
+    growth = replace(learner.growth, threshold="midpoint")
     for contest in contests(one, task, positions(task), learner.criterion, growth):
         ranked = sorted(rival.goodness for rival in contest.rivals)
         assume(len(ranked) == 1 or ranked[-1] - ranked[-2] > 1e-9)

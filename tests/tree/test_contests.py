@@ -31,8 +31,7 @@ def _task(rng: np.random.Generator) -> Task:
 
 
 def _fitted(learner: Tree, task: Task) -> tuple[PrunedView, GrowthParams]:
-    growth = GrowthParams(learner.missing, learner.splits.nominal, learner.splits.threshold, float(learner.min_leaf))
-    return learner.fit(task, np.arange(len(task)), generator(0)).cut, growth
+    return learner.fit(task, np.arange(len(task)), generator(0)).cut, learner.growth
 
 
 @pytest.mark.parametrize("missing", MISSING)

@@ -9,10 +9,10 @@ DIRECTIONS = {"increasing": 1, "decreasing": -1}
 Monotone = Mapping[str, str] | tuple[tuple[str, str], ...] | None
 
 
-def in_order(monotone: Monotone) -> tuple[tuple[str, str], ...] | None:
+def sorted_monotone(monotone: Monotone) -> tuple[tuple[str, str], ...] | None:
     """Directions sorted by column; None where there are none.
 
-    >>> in_order({"b": "increasing", "a": "decreasing"})
+    >>> sorted_monotone({"b": "increasing", "a": "decreasing"})
     (('a', 'decreasing'), ('b', 'increasing'))
     """
     if monotone is None:
@@ -21,13 +21,13 @@ def in_order(monotone: Monotone) -> tuple[tuple[str, str], ...] | None:
     return tuple(sorted((str(name), str(way)) for name, way in pairs)) or None
 
 
-def signs(monotone: Monotone, table: Table) -> tuple[int, ...]:
+def monotone_signs(monotone: Monotone, table: Table) -> tuple[int, ...]:
     """Per feature whether answers may only rise (1) or fall (−1) with it; nothing where all of them may do both."""
     ways = dict(monotone or ())
     return tuple(DIRECTIONS.get(ways.get(one.name, ""), 0) for one in table.features) if ways else ()
 
 
-def problems(monotone: Monotone, task: Table | None) -> Iterable[str]:
+def monotone_problems(monotone: Monotone, task: Table | None) -> Iterable[str]:
     """Yield which directions are none, or of no column of numbers or ranks; and that there are more classes than two."""
     for name, way in dict(monotone or ()).items():
         if way not in DIRECTIONS:

@@ -99,8 +99,31 @@ def steps_of(costs: Floats) -> tuple[Integers, float]:
     return saved // common, common * STEP
 
 
+class WholeWeights:
+    """Rows whose weights are counted as whole numbers, up to a sum of `most`."""
+
+    drawn: Floats  # weights
+
+    @property
+    def most(self) -> int:
+        return HUGE
+
+    @cached_property
+    def _whole(self) -> tuple[Integers, float]:
+        return whole_weights(self.drawn, self.most)
+
+    @property
+    def weights(self) -> Integers:
+        return self._whole[0]
+
+    @property
+    def scale(self) -> float:
+        """What weights are multiplied by to be whole."""
+        return self._whole[1]
+
+
 @dataclass(eq=False)
-class ClassCosts:
+class ClassCosts(WholeWeights):
     """Errors of classes, or what they cost by a matrix (true × said)."""
 
     target: Codes
@@ -112,18 +135,9 @@ class ClassCosts:
     def _gains(self) -> tuple[Integers, float]:
         return (np.eye(self.classes, dtype=np.int64), 1.0) if self.matrix is None else steps_of(self.matrix)
 
-    @cached_property
-    def _whole(self) -> tuple[Integers, float]:
-        return whole_weights(self.drawn, LARGE // max(1, int(self._gains[0].max())))
-
     @property
-    def weights(self) -> Integers:
-        return self._whole[0]
-
-    @property
-    def scale(self) -> float:
-        """What weights are multiplied by to be whole."""
-        return self._whole[1]
+    def most(self) -> int:
+        return LARGE // max(1, int(self._gains[0].max()))
 
     @property
     def name(self) -> str:
@@ -170,24 +184,11 @@ class ClassCosts:
 
 
 @dataclass(eq=False)
-class SquaredErrors:
+class SquaredErrors(WholeWeights):
     """Squared errors of numbers, about the mean of each leaf."""
 
     target: Floats
     drawn: Floats  # weights
-
-    @cached_property
-    def _whole(self) -> tuple[Integers, float]:
-        return whole_weights(self.drawn, HUGE)
-
-    @property
-    def weights(self) -> Integers:
-        return self._whole[0]
-
-    @property
-    def scale(self) -> float:
-        """What weights are multiplied by to be whole."""
-        return self._whole[1]
 
     @property
     def name(self) -> str:

@@ -19,7 +19,7 @@ from modelsel.planning.batch import fit_digest
 from modelsel.reporting.context import SectionContext, no_tree
 from modelsel.runner.evaluation.preprocessing import rows_digest
 from modelsel.tree.growing.contests import NodeSplits, contests
-from modelsel.tree.growing.growth import SQUARED_ERROR, GrowthParams
+from modelsel.tree.growing.growth import SQUARED_ERROR
 from modelsel.tree.structure.conditions import path_conditions
 from modelsel.tree.structure.node import PrunedView
 
@@ -90,10 +90,7 @@ def _contests(studied: SectionContext, task: AnyTask, cut: PrunedView) -> Iterat
     learner, every = studied.winner.learner, positions(studied.task)
     rng = generator(studied.seed, rows_digest(studied.task, every), fit_digest(studied.winner))
     rows, _ = held_back(task, every, learner.pruner.fit_key().get("share"), rng)
-    growth = GrowthParams(
-        learner.missing, learner.splits.nominal, learner.splits.threshold, float(learner.min_leaf), learner.min_leaf_rule
-    )
-    return contests(cut, task, rows, learner.criterion, growth)
+    return contests(cut, task, rows, learner.criterion, learner.growth)
 
 
 def _node(task: AnyTask, cut: PrunedView, contest: NodeSplits) -> dict[str, object]:

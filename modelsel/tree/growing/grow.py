@@ -79,7 +79,7 @@ def _settings(
         max_depth=2**31 if growth.max_depth is None else growth.max_depth,
         id_bits=bits_for(n), class_bits=bits_for(len(chosen.task.classes)), by_count=int(growth.by_count),
     )  # fmt: skip
-    return rules, GrowthLimits(float(growth.min_leaf), float(growth.min_split), criterion.exponent, scale, float(n)), units
+    return rules, growth.limits(n, criterion.exponent, scale), units
 
 
 def _counted(

@@ -11,7 +11,7 @@ import numpy as np
 from modelsel.core.types import ClassTask, Floats, Integers, NumberTask
 from modelsel.kernels import stop
 from modelsel.kernels.compiler import load, wanted
-from modelsel.kernels.layout import GENERAL, GrowthLimits, GrowthRules
+from modelsel.kernels.layout import GENERAL, GrowthRules
 from modelsel.tree.growing.assemble import GrowerOutput, assemble
 from modelsel.tree.growing.columns import RankedColumns, columns
 from modelsel.tree.growing.grow import bits_for, check_word
@@ -113,7 +113,13 @@ def _complete(
 ) -> GrowerOutput:
     """Grow by the kernel for complete columns and rows of weight one."""
     nodes, worth, sums, squares = kernel.grow(
-        ranked.order, ranked.codes, wholes.target.whole, chosen.rows, _rules(chosen, growth), _limits(chosen, growth), stop.FLAG
+        ranked.order,
+        ranked.codes,
+        wholes.target.whole,
+        chosen.rows,
+        _rules(chosen, growth),
+        growth.limits(len(chosen.rows)),
+        stop.FLAG,
     )
     weight = sums[:, -1].astype(np.float64)
     return _output(nodes, worth, weight, sums[:, 0] / np.maximum(weight, 1.0), squares, wholes)
@@ -136,7 +142,7 @@ def _general(
     if loss.by_quantile:
         order = np.lexsort((chosen.weight, wholes.whole[chosen.rows]))
         chosen = replace(chosen, rows=chosen.rows[order], weight=chosen.weight[order])
-    task, rules, limits = chosen.task, _rules(chosen, growth), _limits(chosen, growth)
+    task, rules, limits = chosen.task, _rules(chosen, growth), growth.limits(len(chosen.rows))
     rules = rules._replace(formula=loss.formula)
     if loss != SQUARED_ERROR:
         limits = limits._replace(exponent=loss.quantile if loss.by_quantile else wholes.target.zero)
@@ -192,7 +198,3 @@ def _rules(chosen: WeightedRows, growth: GrowthParams) -> GrowthRules:
         max_depth=2**31 if growth.max_depth is None else growth.max_depth, id_bits=bits_for(len(chosen.rows)), class_bits=0,
         by_count=int(growth.by_count),
     )  # fmt: skip
-
-
-def _limits(chosen: WeightedRows, growth: GrowthParams) -> GrowthLimits:
-    return GrowthLimits(float(growth.min_leaf), float(growth.min_split), 0.0, 1.0, float(len(chosen.rows)))

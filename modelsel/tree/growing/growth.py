@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from modelsel.core.types import CLASS_TASKS, Floats, Table, TaskKind
-from modelsel.kernels.layout import GENERAL
+from modelsel.kernels.layout import GENERAL, GrowthLimits
 from modelsel.kernels.losses import DEVIANCE, PINBALL, SQUARED
 
 MISSING = ("node_mode", "class_mode", "fractional", "branch", "surrogate")  # in the order of kernels.layout
 BY_COUNT = "surrogate_count"  # surrogates that compete by the weight that they send the same way
 POLICIES = (*MISSING, BY_COUNT)
+SLACK = 1e-9  # of sums of weights
 NOMINAL = {"equality": 2, "multiway": 3, "subset": 4}  # kinds of test, as in tree.node
 
 
@@ -144,3 +145,22 @@ class GrowthParams:
     min_split: float = 0.0
     max_depth: int | None = None
     by_count: bool = False  # with `surrogate`
+
+    @property
+    def room(self) -> float:
+        """Weight from which a node may be divided."""
+        return max(self.min_split, 2 * self.min_leaf) - SLACK
+
+    @property
+    def least(self) -> float:
+        """Weight that a branch must have."""
+        return self.min_leaf - SLACK
+
+    def least_of_cut(self, known: float, classes: int) -> float:
+        """Weight that either side of a numeric cut must have, of so much known weight."""
+        cautious = min(25.0, 0.1 * known / classes) if self.min_leaf_rule == "c45" else 0.0
+        return max(self.min_leaf, cautious) - SLACK
+
+    def limits(self, rows: int, exponent: float = 0.0, scale: float = 1.0) -> GrowthLimits:
+        """Return the limits as the kernels read them, with the criterion's own parameter and the unit of its table."""
+        return GrowthLimits(float(self.min_leaf), float(self.min_split), exponent, scale, float(rows))

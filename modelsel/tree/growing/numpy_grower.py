@@ -27,9 +27,9 @@ from modelsel.kernels.layout import (
 )
 from modelsel.tree.growing.assemble import GrowerOutput
 from modelsel.tree.growing.columns import RankedColumns
-from modelsel.tree.growing.growth import NOMINAL, BaseCriterion, GrowthParams
+from modelsel.tree.growing.growth import NOMINAL, SLACK, BaseCriterion, GrowthParams
 from modelsel.tree.growing.numpy_record import Node, NodeRecords, SurrogateSplit, divided, mimics
-from modelsel.tree.growing.numpy_tests import SLACK, NodeColumn, Test, best_test, branch_of
+from modelsel.tree.growing.numpy_tests import NodeColumn, Test, best_test, branch_of
 from modelsel.tree.growing.rows import WeightedRows
 
 Halt = Callable[[Floats, int, float, Floats], bool]  # class weights, depth, goodness, children's class weights -> stop here?
@@ -95,9 +95,8 @@ class Grower:
     def _worth_a_look(self, node: Node) -> bool:
         """Say whether a node may be tested: large enough, impure and not too deep."""
         counts, growth = self.record.counts[node.number], self.growth
-        room = max(growth.min_split, 2 * growth.min_leaf) - SLACK
         deep = growth.max_depth is not None and node.depth >= growth.max_depth
-        return not deep and bool((counts > 0).sum() > 1) and float(counts.sum()) >= room
+        return not deep and bool((counts > 0).sum() > 1) and float(counts.sum()) >= growth.room
 
     def contenders(self, node: Node) -> list[tuple[int, Test, float]]:
         """Features in order, each with its best test and the value by which features compete; those ruled out are left out."""

@@ -20,7 +20,7 @@ from modelsel.kernels.layout import DIVIDED, EQUALITY, FEATURE, MULTIWAY, SUBSET
 from modelsel.tree.growing.growth import POISSON_DEVIANCE, SQUARED_ERROR, NumberLoss
 from modelsel.tree.growing.numpy_grower import Grower
 from modelsel.tree.growing.numpy_record import Node
-from modelsel.tree.growing.numpy_tests import SLACK, NodeColumn, Test, stand_ins, with_side
+from modelsel.tree.growing.numpy_tests import NodeColumn, Test, stand_ins, with_side
 from modelsel.tree.growing.whole_target import WeightedWholes
 
 
@@ -109,9 +109,8 @@ class NumberGrower(Grower):
 
     def _worth_a_look(self, node: Node) -> bool:
         growth = self.growth
-        room = max(growth.min_split, 2 * growth.min_leaf) - SLACK
         deep = growth.max_depth is not None and node.depth >= growth.max_depth
-        return not deep and self.moments[node.number][1] > 0 and float(node.weight.sum()) >= room
+        return not deep and self.moments[node.number][1] > 0 and float(node.weight.sum()) >= growth.room
 
     def contenders(self, node: Node) -> list[tuple[int, Test, float]]:
         """Features in order, each with its best test and what it is worth."""
@@ -210,17 +209,13 @@ class NumberGrower(Grower):
     def _joins(self, totals: Totals) -> bool:
         return self.growth.missing == "branch" and totals.lost_weight > 0
 
-    @property
-    def _needed(self) -> float:
-        return self.growth.min_leaf - SLACK
-
     def _cut(self, totals: Totals) -> Test | None:
         """Find the best set of levels against the others, in the order of their means."""
         present = totals.present
         if len(present) < 2:
             return None
         tests = self._either(np.cumsum(totals.sums[present])[:-1], np.cumsum(totals.weight[present])[:-1], totals)
-        found = tests.best(self._needed)
+        found = tests.best(self.growth.least)
         if found is None:
             return None
         index, twice = found[0], 2 if self._joins(totals) else 1
@@ -232,7 +227,7 @@ class NumberGrower(Grower):
         present = totals.present
         if len(present) < 2:
             return None
-        found = self._either(totals.sums[present], totals.weight[present], totals).best(self._needed)
+        found = self._either(totals.sums[present], totals.weight[present], totals).best(self.growth.least)
         if found is None:
             return None
         index, twice = found[0], 2 if self._joins(totals) else 1
@@ -244,7 +239,7 @@ class NumberGrower(Grower):
         joins = self._joins(totals)
         if joins:
             sums, weight = np.append(sums, totals.lost_sum), np.append(weight, totals.lost_weight)
-        if (weight >= self._needed).sum() < 2 or not totals.held.of((sums / weight)[None])[0]:
+        if (weight >= self.growth.least).sum() < 2 or not totals.held.of((sums / weight)[None])[0]:
             return None
         worth = 0.0
         for part in branch_worth(sums, weight, totals.centre).tolist():
@@ -265,7 +260,7 @@ class NumberGrower(Grower):
             np.stack([left, sums.sum() - left], axis=1), np.stack([own, weight.sum() - own], axis=1), totals.centre,
             totals.held,
         )  # fmt: skip
-        found = tests.best(self._needed)
+        found = tests.best(self.growth.least)
         if found is None:
             return None
         chosen = np.zeros(len(names), bool)

@@ -194,7 +194,7 @@ class QuantileGrower(NumberGrower):
 
     def _first(self, pairs: Iterable[TwoBranches]) -> TwoBranches | None:
         """The first of the admissible tests that leave least."""
-        fit = [pair for pair in pairs if pair.least >= self._needed]
+        fit = [pair for pair in pairs if pair.least >= self.growth.least]
         return min(fit, key=lambda pair: pair.loss, default=None)
 
     def _cut_of(self, of: Groups, levels: int) -> Test | None:
@@ -216,7 +216,7 @@ class QuantileGrower(NumberGrower):
         """The test with a branch for each level."""
         _, groups = self._pieces(of, levels)
         sets = [GrowingSet(of.rows).add(group) for group in groups]
-        if sum(each.size >= self._needed for each in sets) < 2:
+        if sum(each.size >= self.growth.least for each in sets) < 2:
             return None
         worth = 0.0
         for each in sets:

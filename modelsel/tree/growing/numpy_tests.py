@@ -11,13 +11,11 @@ import numpy as np
 
 from modelsel.core.types import Booleans, Codes, Floats, Integers
 from modelsel.kernels.layout import BY_SURROGATES, DIVIDED, EQUALITY, EXHAUSTIVE, MULTIWAY, SUBSET, THRESHOLD, TIE
-from modelsel.tree.growing.growth import BaseCriterion, GrowthParams
+from modelsel.tree.growing.growth import SLACK, BaseCriterion, GrowthParams
 
 # One feature at one node, as the NumPy searches see it: class weights per code, what stands in for a missing value, a test.
 #
 # Codes are ranks of values or indices of levels; −1 is a missing value.
-
-SLACK = 1e-9  # of sums of weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,9 +76,7 @@ def filled(column: NodeColumn, kind: int, growth: GrowthParams) -> Filled:
     """Return the input of a search, under the policy and the rule for the least weight of a branch."""
     table = column.table(column.codes.astype(np.int64), column.known)
     present = np.flatnonzero(table.sum(axis=1) > 0)
-    needed = growth.min_leaf - SLACK
-    if kind == THRESHOLD and growth.min_leaf_rule == "c45":
-        needed = max(growth.min_leaf, min(25.0, 0.1 * float(table.sum()) / column.classes)) - SLACK
+    needed = growth.least_of_cut(float(table.sum()), column.classes) if kind == THRESHOLD else growth.least
     fill = stand_ins(column, kind, growth)
     if fill is not None:
         table = table + column.table(fill[column.target], ~column.known)
