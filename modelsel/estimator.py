@@ -34,10 +34,17 @@ from modelsel.core.types import (
     positions,
     scores_are,
 )
-from modelsel.dataset.tables.frame import as_pandas, describe_columns
+from modelsel.dataset.tables.frame import (
+    as_pandas,
+    describe_columns,
+    finite_sum,
+    numeric_features,
+    plain_labels,
+    plain_matrix,
+    plain_numbers,
+)
 from modelsel.dataset.tables.frame import table as frame_table
 from modelsel.dataset.tables.in_memory import is_frame
-from modelsel.dataset.tables.matrix import finite_sum, numeric_features, plain_labels, plain_matrix, plain_numbers
 from modelsel.dataset.tables.source import of_columns
 from modelsel.learner.trees.model import TreeModel
 from modelsel.learner.trees.number_model import NumberTreeModel

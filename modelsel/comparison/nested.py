@@ -167,7 +167,7 @@ def score_selection(selecting: SelectionProcedure, task: Task, outer: Resampling
 
 
 def score_selection_by_bates(selecting: SelectionProcedure, task: Task, outer: Resampling) -> NestedResult:
-    """The same with the interval of Bates, Hastie & Tibshirani; `outer` is a k-fold scheme, `measure` a mean over rows."""
+    """Score it with the interval of Bates, Hastie & Tibshirani; `outer` is a k-fold scheme, `measure` a mean over rows."""
     plainly = score_selection(selecting, task, outer)
     repeats = [[fold for fold in outer.folds if fold.repeat == repeat] for repeat in range(outer.repeats)]
     found = interval([_losses_by_fold(selecting, task, folds) for folds in repeats])

@@ -86,14 +86,14 @@ class Builder:
                 used.update(settings)
                 continue
             fields = _slots_of(group, found.cls)
-            found = self._allowed(found, fields)
+            found = self._allow_plugins(found, fields)
             found, own = self._with_steps(found, settings, where) if group == LEARNER else (found, settings)
             own = {key: value for key, value in own.items() if key in fields}
             used.update(own, {STEPS_SAID} & set(settings))
             made = _maker(group, found, self.measure, (self.scheme, self.seed))
-            sets.append(self._combined(made, fields, found.values, own, where))
+            sets.append(self._combine_options(made, fields, found.values, own, where))
         for key in sorted(set(settings) - used):
-            self._unknown(key, group, chosen or (base,), where)
+            self._add_unknown_setting(key, group, chosen or (base,), where)
         return sets[0] if len(sets) == 1 else Either(tuple(sets)) if sets else only(None)
 
     def kind(self, group: str, spec: object, where: str) -> "Found | None":
@@ -119,7 +119,7 @@ class Builder:
             self._no_kind(group, kind, where)
             return None
 
-    def _allowed(self, found: Found, fields: Mapping[str, Slot]) -> Found:
+    def _allow_plugins(self, found: Found, fields: Mapping[str, Slot]) -> Found:
         """Tell a part that asks for them which plug-ins the study allows."""
         if "plugins" not in fields or not self.plugins:
             return found
@@ -133,10 +133,10 @@ class Builder:
             self._add("MSEL-219", wrong.what, f"{where}.{STEPS_SAID}", wrong.fix)
             return found, settings
         if STEPS_SAID in values or STEPS_SAID in own:
-            self._replaced([{**found.levels[0], **settings}, *found.levels[1:]], where)
+            self._refuse_replaced_columns([{**found.levels[0], **settings}, *found.levels[1:]], where)
         return replace(found, values=values), own
 
-    def _replaced(self, levels: Sequence[Mapping[str, object]], where: str) -> None:
+    def _refuse_replaced_columns(self, levels: Sequence[Mapping[str, object]], where: str) -> None:
         """Refuse what is said of columns where steps by columns are said, or nearer; tell what a file further down says."""
         by_columns = next((depth for depth, level in enumerate(levels) if STEPS_SAID in level), 0)
         for name in steps.REPLACED:
@@ -152,7 +152,7 @@ class Builder:
             elif note not in self.notes:
                 self.notes.append(note)
 
-    def _combined(
+    def _combine_options(
         self, make: Any, fields: Mapping[str, Slot], values: Mapping[str, object], over: Mapping[str, object], where: str
     ) -> Options:
         """Build the options of each field of a part; unknown and missing settings are added to the problems."""
@@ -207,7 +207,7 @@ class Builder:
         if not isinstance(base, Mapping | None) or not isinstance(over, Mapping):
             self._add("MSEL-205", "found a single value", where, f"it has settings of its own: {', '.join(slots(cls))}")
             return only(None)
-        return self._combined(cls, slots(cls), base or {}, over, where)
+        return self._combine_options(cls, slots(cls), base or {}, over, where)
 
     def _swept(self, slot: Slot, over: Swept, where: str) -> Options:
         """Build the options of a swept field: listed values, or an interval."""
@@ -277,7 +277,7 @@ class Builder:
             fix = near(kind, self._names(group))
         self._add("MSEL-201", f"unknown {group} {kind!r}", where, fix)
 
-    def _unknown(self, key: str, group: str, chosen: Any, where: str) -> None:
+    def _add_unknown_setting(self, key: str, group: str, chosen: Any, where: str) -> None:
         """A setting that none of the chosen kinds has."""
         known = set[str]()
         for name in chosen:

@@ -162,7 +162,7 @@ def compose(
     wanted = typed.read_overrides([*overrides, *given.lines], folders)
     problems = (*wanted.problems, *given.problems)
     try:
-        composed = load(folders, list(wanted.lines), wanted.hydra)
+        composed = load(folders, wanted.lines, wanted.hydra)
     except ConfigurationError as error:
         raise ConfigurationError(*problems, *error.problems) from error
     return assemble(composed, dict(composed.hydra.runtime.choices), folders, problems, given)

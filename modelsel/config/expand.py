@@ -235,7 +235,7 @@ def _pairs(
         return
     if draw:
         for index, options in enumerate(sets):
-            yield from enumerate(_drawn(options, draw, seed, digest([entry, index])), 1)
+            yield from enumerate(_draw_values(options, draw, seed, digest([entry, index])), 1)
     elif search.kind == RANDOM or not listed:
         yield from _trials(sets, search, generator(seed if search.seed is None else search.seed, "search", digest(entry)))
     else:
@@ -324,7 +324,7 @@ def _alternative(base: object, sweep: object, builder: Builder, where: str) -> O
     return builder.options(LEARNER, base, nest(over), where)
 
 
-def _drawn(options: Options, draw: int, seed: int, *digests: str) -> Iterator[object]:
+def _draw_values(options: Options, draw: int, seed: int, *digests: str) -> Iterator[object]:
     rng = generator(seed, "space", *digests)
     return (options.draw(rng) for _ in range(draw))
 

@@ -95,7 +95,7 @@ def _read(text: str, names: Names) -> Any:
 def _parse(text: str) -> Override:
     """Parse a text by Hydra's parser; what it refuses becomes a `SweepError`."""
     try:
-        return _parser().parse_override(f"sweep={text}")
+        return override_parser().parse_override(f"sweep={text}")
     except (HydraException, TypeError, ValueError) as error:
         raise SweepError(f"{text!r} is not in the sweep grammar", _remedy(text)) from error
 
@@ -133,5 +133,6 @@ def _glob(glob: Any, names: Names, text: str) -> list[str]:
 
 
 @cache
-def _parser() -> OverridesParser:
+def override_parser() -> OverridesParser:
+    """Hydra's parser of overrides, made once: it looks through the signature of each of its functions."""
     return OverridesParser.create()

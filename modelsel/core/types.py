@@ -94,7 +94,7 @@ class Table:
         raise KeyError(name)
 
     def with_features(self, features: tuple[Feature, ...], values: Floats) -> Self:
-        """The same rows described by other features (what a preparer returns)."""
+        """Return these rows described by other features, as a preparer does."""
         return replace(self, features=features, values=values)
 
     @property
@@ -104,7 +104,7 @@ class Table:
 
     @property
     def checked(self) -> bool:
-        """Nobody has to look for infinite values any more."""
+        """Say whether infinite values have been looked for already."""
         return True
 
     @cached_property
@@ -141,7 +141,7 @@ class UncheckedRows(RowTable):
 
     @property
     def checked(self) -> bool:
-        """Nobody has looked yet."""
+        """Say that infinite values are still to be looked for."""
         return False
 
 
@@ -246,7 +246,7 @@ class NumberTask(Task):
 
     @property
     def meaning(self) -> str:
-        """That they are numbers; their unit changes no fit."""
+        """State that the target is a number; its unit changes no fit."""
         return "numbers"
 
 
@@ -509,7 +509,7 @@ def _take_rows(array: NDArray[np.generic] | None, rows: Integers) -> NDArray[np.
 
 
 def by_columns(rows: NDArray[np.generic]) -> Floats:
-    """The same numbers column by column, turned so many rows at a time as stay near (three times as fast as at once)."""
+    """Copy a matrix into column order, so many rows at a time as stay near (three times as fast as at once)."""
     columns: Floats = np.empty(rows.shape, rows.dtype, order="F")
     for start in range(0, len(rows), TURNED):
         columns[start : start + TURNED] = rows[start : start + TURNED]

@@ -39,7 +39,7 @@ class Memory(TableSettings):
         return self.load().task
 
     def _with_source(self, loaded: Loaded) -> Loaded:
-        """The same with the features as they were handed over, those without any value too: a program may name them."""
+        """Return the table with the features as they were handed over, those without any value too: a program may name them."""
         if self._table.native is None:
             return loaded
         taken = names(loaded.task.features)

@@ -67,7 +67,7 @@ def create(config: Config, folder: Path, wanted: Wanted, home: Home | None = Non
              for side, rows in sides.items()}  # fmt: skip
     judges = None if wanted.loop is None else _judges(mixed["development"], config, wanted.loop)
     known = mixed["development"] if judges is None else mixed["development"].take(np.flatnonzero(~judges))
-    config = _judged(config, wanted, known, declared)
+    config = _with_measure(config, wanted, known, declared)
     terms = _facts(config, wanted, mixed, home, task, judges)
     salt = secrets.token_hex(32)
     there = folder.exists()
@@ -80,7 +80,7 @@ def create(config: Config, folder: Path, wanted: Wanted, home: Home | None = Non
                 _as_gate(terms, wanted.loop, config, folder),
                 committed.but(judged=judged_digest(mixed["development"], judges, salt)),
             )
-            mixed, tokens = _given(mixed, tokens, judges)
+            mixed, tokens = _rows_given_out(mixed, tokens, judges)
         files = {side: _write(folder, side, mixed[side], tokens[side], terms.columns, wanted.parquet) for side in SIDES}
         store.write_private(wanted.ledger, salt)
         return store, _seal(store, terms.but(commitments=committed, files=files), wanted, folder)
@@ -109,7 +109,7 @@ def _sides(task: Task, config: Config, everything: bool) -> dict[str, Integers]:
 # their numbers, so that no sealed one takes part.
 
 
-def _judged(config: Config, wanted: Wanted, given: Task, declared: bool) -> Config:
+def _with_measure(config: Config, wanted: Wanted, given: Task, declared: bool) -> Config:
     """The settings with the measure that answers are scored by. ConfigurationError where it does not read the target."""
     if not isinstance(given, NumberTask):
         ConfigurationError.raise_if(_of_classes(config, wanted))
@@ -185,7 +185,7 @@ def scorer_digest(measure: object) -> str:
     return state.hexdigest()
 
 
-def _given(
+def _rows_given_out(
     sides: Mapping[str, Task], tokens: Mapping[str, Strings], judges: Booleans
 ) -> tuple[dict[str, Task], dict[str, Any]]:
     """The rows as they are given out: those to learn from, and the questions with those that judge among them."""

@@ -61,7 +61,7 @@ class Store:
 
     @cached_property
     def _private(self) -> dict[str, str]:
-        """What askers need not know."""
+        """Read the examiner's own facts, which askers need not know."""
         stated: dict[str, str] = json.loads((self.folder / PRIVATE).read_text("utf-8"))
         return stated
 

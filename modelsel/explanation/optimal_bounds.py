@@ -83,7 +83,7 @@ def searches(folds: int) -> int:
 
 
 def held_to(candidate: Candidate, depth: int) -> Candidate:
-    """The same candidate with no more levels of tests."""
+    """Return the candidate with its depth held to so many levels."""
     return replace(candidate, learner=replace(candidate.learner, max_depth=depth))
 
 
@@ -178,17 +178,17 @@ def out_of_fold(
         lost = np.zeros(len(tried))
         for seen, held in inner_folds(task, fold.analysis, INNER, rng):
             own, out = fold.analysis[seen], fold.analysis[held]
-            told = _said(prepared_fit(tried[0], steps, task, own, seed), tried, task, out)
+            told = _classes_by_price(prepared_fit(tried[0], steps, task, own, seed), tried, task, out)
             lost += ((told != task.target[out]) * weights[out]).sum(axis=1)
         best = int(np.flatnonzero(lost <= lost.min() + 1e-9)[-1])
-        found = _said(whole, tried[best : best + 1], task, rows)[0]
+        found = _classes_by_price(whole, tried[best : best + 1], task, rows)[0]
         leaves = float(_path(whole).complexity(tried[best : best + 1])[0])
         errors, bound = _path(whole).front(depth)
     missed = float(weights[rows][found != task.target[rows]].sum())
     return FoldErrors(wrong, missed, float(weights[rows].sum()), leaves, tried[best].leaf_price, bool((errors == bound).all()))
 
 
-def _said(fitted: PreparedFit, learners: Sequence[OptimalTree], task: ClassTask, rows: Integers) -> Codes:
+def _classes_by_price(fitted: PreparedFit, learners: Sequence[OptimalTree], task: ClassTask, rows: Integers) -> Codes:
     """Classes that the trees of some prices give to some rows, learners × rows."""
     asked = task.take(rows)
     codes: Codes = fitted.path.outputs(learners, fitted.steps(asked), positions(asked), False).predicted

@@ -57,10 +57,10 @@ def prediction_intervals(
     """
     weight = np.concatenate([np.ones(len(off)) for off in residuals] if weights is None else weights)
     needed = coverage * (weight.sum() + 1) - 1e-9
-    return -_reached([-own for own in said], residuals, weight, needed), _reached(said, residuals, weight, needed)
+    return -_upper([-own for own in said], residuals, weight, needed), _upper(said, residuals, weight, needed)
 
 
-def _reached(said: Sequence[Floats], residuals: Sequence[Floats], weight: Floats, needed: float) -> Floats:
+def _upper(said: Sequence[Floats], residuals: Sequence[Floats], weight: Floats, needed: float) -> Floats:
     """Per new row the least number up to which ŷ + R has the weight that is needed; infinite where it has less in all."""
     found = np.full(len(said[0]), np.inf)
     if weight.sum() < needed:

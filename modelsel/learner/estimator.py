@@ -231,7 +231,7 @@ class Estimator(BaseLearner):
         if not kinds_read(made):
             yield f"{self.estimator} is no scikit-learn classifier or regressor"
             return
-        yield from self._unstopped(kind, task)
+        yield from self._stopping_problems(kind, task)
         if self.steps:
             yield from self._unfit_steps(made, task)
             return
@@ -244,7 +244,7 @@ class Estimator(BaseLearner):
         if isinstance(task, Task):
             yield from self._unfit_for(kind, made, task)
 
-    def _unstopped(self, kind: object, task: Table | None) -> Iterable[str]:
+    def _stopping_problems(self, kind: object, task: Table | None) -> Iterable[str]:
         """Yield why the fit cannot stop early."""
         if self.early_stopping is None:
             if self.validation is not None:
@@ -265,9 +265,9 @@ class Estimator(BaseLearner):
         yield from wrong
         if isinstance(task, Task) and not wrong:
             yield from trouble(task, self.steps or (), self.plugins, made)
-            yield from self._unweighted(made, task)
+            yield from self._weight_problems(made, task)
 
-    def _unweighted(self, made: object, task: Task) -> Iterable[str]:
+    def _weight_problems(self, made: object, task: Task) -> Iterable[str]:
         if task.weights is not None and not takes_weights(made):
             yield f"{self.estimator} takes no weights, and this task has some"
 
@@ -277,7 +277,7 @@ class Estimator(BaseLearner):
         many = [feature for feature in task.features if most and feature.kind == "nominal" and len(feature.levels) > most]
         if many:
             yield f"{self.estimator} takes at most {most} categories, and {_named(many)} has more: use encoding=ordinal"
-        yield from self._unweighted(made, task)
+        yield from self._weight_problems(made, task)
 
     def refusal(self, task: Task, rows: Integers) -> str | None:
         return None if self.holding is None else self.holding.objection(task, rows)

@@ -231,13 +231,13 @@ class KnnPath:
             found = self.neighbours(table, rows[block], most)
             for start in range(block.start, block.start + len(found.rows), COUNTED):
                 own = slice(start - block.start, start - block.start + COUNTED)
-                classes, share = self._elected(learners, Neighbours(found.rows[own], found.distance[own]))
+                classes, share = self._vote(learners, Neighbours(found.rows[own], found.distance[own]))
                 predicted[:, start : start + classes.shape[1]] = classes
                 if shares is not None:
                     shares[:, start : start + classes.shape[1]] = np.moveaxis(share, 0, -1)
         return Outputs(predicted, shares)
 
-    def _elected(self, learners: Sequence[Knn], found: Neighbours) -> tuple[Codes, Floats]:
+    def _vote(self, learners: Sequence[Knn], found: Neighbours) -> tuple[Codes, Floats]:
         """Classes (learners × queries) and scores (classes × learners × queries) by these neighbours."""
         near, distance = np.ascontiguousarray(found.rows.T), np.ascontiguousarray(found.distance.T)
         ballot = NeighbourVotes(self.labels[near], self.weights[near], distance, self.class_weight)

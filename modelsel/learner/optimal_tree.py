@@ -391,7 +391,7 @@ class OptimalPath:
         heavier = int(self._weights[rows[left]].sum() < self._weights[rows[~left]].sum())
         side = heavier if column.missing is None else column.missing
         if column.test == SUBSET:
-            return self._grouped(column, cut, rows, side)
+            return self._levels_to_the_left(column, cut, rows, side)
         if column.test == EQUALITY:
             return Test(column.level, side if np.isnan(column.usual) else int(column.usual != column.level))
         values = self.task.values[self._seen[0][rows], column.feature]
@@ -404,7 +404,7 @@ class OptimalPath:
         threshold = float(midpoint(below.max(keepdims=True), above.min(keepdims=True))[0])
         return Test(threshold, side if np.isnan(column.usual) else int(column.usual > threshold))
 
-    def _grouped(self, column: TestChain, cut: int, rows: Integers, side: int) -> Test:
+    def _levels_to_the_left(self, column: TestChain, cut: int, rows: Integers, side: int) -> Test:
         """The levels that go left; those that no row of the node has, and missing values where it has none, to `side`."""
         assert column.groups is not None
         values = self.task.values[self._seen[0][rows], column.feature]

@@ -97,7 +97,7 @@ class Tree(BaseLearner):
         return {**super().fit_key(), "pruner": self.pruner.fit_key()}
 
     def mattering(self, kinds: Set[str], scores: bool = True) -> "Tree":
-        """The same with what cannot matter at its default: tests that no feature of these kinds can have, scores nobody reads.
+        """Set what cannot matter to its default: tests that no feature of these kinds can have, scores nobody reads.
 
         Leaf scores decide no class of a hard tree; statistics of numbers are what it says. Draws of held-back rows follow the
         settings that a tree is grown by.
@@ -283,7 +283,7 @@ class Tree(BaseLearner):
         return TreePath(tree, evidence, task, rows, certain=certain)
 
     def _number_path(self, task: NumberTask, rows: Integers, rng: np.random.Generator, growth: GrowthParams) -> NumberTreePath:
-        """The same of a target that is a number."""
+        """Grow the tree of a target that is a number."""
         growing, pruning = held_back(task, rows, self.pruner.fit_key().get("share"), rng)
         tree = grow_numbers(task, growing, growth, self.criterion.number_loss, monotone_signs(self.monotone, task))
         weight, numbers = None, None

@@ -39,7 +39,7 @@ class StateAnchor:
     def testsets(self, key: str, others: Container[str]) -> list[str]:
         """Test sets that were ever looked at under a key, but for looks in some other ledgers."""
         known = self.home.state().get("facts", {}).items()
-        return [testset for testset, seen in known if any(_ours(facts, key, others) for facts in seen)]
+        return [testset for testset, seen in known if any(_own_facts(facts, key, others) for facts in seen)]
 
 
 @dataclass(frozen=True)
@@ -73,13 +73,13 @@ class LockFile:
         if not in_git(self.folder):
             yield {}
             return
-        with self._alone():
+        with self._one_writer():
             known = self.known()
             yield known
             write_whole(self.path, (json.dumps({"modelsel": HEADER, **known}, indent=1, sort_keys=True) + "\n").encode())
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _one_writer(self) -> Iterator[None]:
         """One writer at a time, or a look would be lost from the file."""
         beside = self.folder / self.runs
         beside.mkdir(parents=True, exist_ok=True)
@@ -96,7 +96,7 @@ class LockFile:
 
     def testsets(self, key: str, others: Container[str]) -> list[str]:
         """Test sets of the file that were looked at under a key, but for looks in some other ledgers."""
-        return [testset for testset, facts in self.known().get("testsets", {}).items() if _ours(facts, key, others)]
+        return [testset for testset, facts in self.known().get("testsets", {}).items() if _own_facts(facts, key, others)]
 
     def keys(self) -> set[str]:
         """The keys under which the looks in this file were made."""
@@ -145,7 +145,7 @@ def _a_look(facts: Mapping[str, Any]) -> bool:
     return "ledger" in facts and all(isinstance(one, str) for one in facts.values()) and all(map(str.isdecimal, counts))
 
 
-def _ours(facts: Mapping[str, str], key: str, others: Container[str]) -> bool:
+def _own_facts(facts: Mapping[str, str], key: str, others: Container[str]) -> bool:
     return facts.get("key", key) == key and facts.get("ledger") not in others
 
 

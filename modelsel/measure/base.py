@@ -431,7 +431,7 @@ def confusion(truth: Codes, predicted: Codes, weights: Floats | None, classes: i
 
 
 def confusion_in_numpy(truth: Codes, predicted: Codes, weights: Floats | None, classes: int) -> Floats:
-    """The same in NumPy: the twin."""
+    """Count confusion matrices in NumPy, as the compiled kernel does."""
     candidates = len(predicted)
     cell = (np.arange(candidates)[:, None] * classes + truth) * classes + predicted
     each = None if weights is None else np.broadcast_to(weights, predicted.shape).ravel()

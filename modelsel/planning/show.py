@@ -78,7 +78,7 @@ class Luck:
 
 
 def of_guesses(measure: BaseMeasure, task: Task) -> Luck:
-    """The same whenever it is asked. Above `ROWS` rows it is computed on as many and scaled.
+    """Compute what guessing costs, the same whenever it is asked. Above `ROWS` rows it is computed on as many and scaled.
 
     >>> from modelsel.dataset.sklearn_bundled import SklearnBundled
     >>> from modelsel.measure.auc import Auc

@@ -4,12 +4,13 @@ import getpass
 import platform
 import subprocess
 from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError
 
 import numpy as np
 
 from modelsel.core.selection import Selection
 from modelsel.core.spec import kind_of
+from modelsel.core.system.installed import version_of
 from modelsel.core.types import ClassTask, Feature, Floats, Integers, NumberTask, Resampling, Table, Task
 from modelsel.runner.execution.single_job import Failure
 
@@ -152,7 +153,7 @@ def environment() -> dict[str, str]:
     versions = {}
     for name in PACKAGES:
         with suppress(PackageNotFoundError):
-            versions[name] = version(name)
+            versions[name] = version_of(name)
     return {"python": platform.python_version(), "platform": platform.platform(), **versions}
 
 

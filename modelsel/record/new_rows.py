@@ -55,7 +55,7 @@ def unseen(rows: Table) -> dict[str, int]:
 
 
 def warn_of_unseen(rows: Table) -> Table:
-    """The same rows; a warning names the columns with levels that the model never saw, and counts their values."""
+    """Return the rows unchanged; a warning names the columns with levels that the model never saw, and counts their values."""
     if found := unseen(rows):
         each = ", ".join(f"{name!r} ({count} of {len(rows)} rows)" for name, count in found.items())
         warnings.warn(

@@ -95,12 +95,12 @@ def _place(folder: RunFolder, predictor: Predictor) -> tuple[Pool, CellLimits]:
     config = folder.config()
     kind = str((config.get("pool") or {}).get("kind", "auto"))
     limit = LimitSettings(**(config.get("limit") or {}))
-    if kind in IN_THIS_PROCESS or (_own(predictor, describe(folder.model)) and not limit.any):
+    if kind in IN_THIS_PROCESS or (_is_own_code(predictor, describe(folder.model)) and not limit.any):
         return Pool("sequential"), UNLIMITED
     return Pool("processes", 1), CellLimits(limit.seconds, limit.bytes)
 
 
-def _own(predictor: Predictor, facts: Mapping[str, Any]) -> bool:
+def _is_own_code(predictor: Predictor, facts: Mapping[str, Any]) -> bool:
     """Say whether all of it is this package's code, in which other people's libraries have no part."""
     parts = (predictor.model, *predictor.steps)
     ours = all(type(part).__module__.startswith("modelsel.") for part in parts)

@@ -209,4 +209,4 @@ def test_what_an_interval_is_not_good_for_is_told_by_the_rows_that_were_assessed
     work = SimpleNamespace(task=SimpleNamespace(groups=None), measure=make("measure", "error"))
     losses = SimpleNamespace(fold=np.array([[0, -1], [0, 1], [1, 0], [-1, -1]]))
     results = SimpleNamespace(book=SimpleNamespace(work=work), losses=losses, board=None)
-    assert selection._beside(results, 2) == {"tibshirani": 2, "rows": 3, "groups": None}  # type: ignore[arg-type]
+    assert selection._other_estimate(results, 2) == {"tibshirani": 2, "rows": 3, "groups": None}  # type: ignore[arg-type]

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from benchmarks.simulations.nested_worth import Rules, cross_validated, fit, nested, study
-from modelsel.comparison.correcting import CAUTION, near_floor, needs_nested, not_held, with_caution, with_nested
 from modelsel.comparison.nested import sum_up_outer as summed
+from modelsel.comparison.selection import CAUTION, near_floor, needs_nested, not_held, with_caution, with_nested
 
 
 @dataclass(frozen=True)

@@ -210,11 +210,11 @@ def released_result(intent: Look, answer: Reveal, policy: Policy, replay: bool, 
         price=0.0 if replay else float(answer.price), spent=float(intent.spent),
         interval=(float(limits[0]), float(limits[1])) if limits else None, level=1 - intent.delta,
         policy=kind_of(policy), release=str(intent.release), flags=(*codes, *(code for code in extra if code not in codes)),
-        cap=(intent.plan or {}).get("cap"), above=answer.above, counted=answer.counted, beside=_beside(intent, answer),
+        cap=(intent.plan or {}).get("cap"), above=answer.above, counted=answer.counted, beside=_quantiles_of(intent, answer),
     )  # fmt: skip
 
 
-def _beside(intent: Look, answer: Reveal) -> dict[str, object] | None:
+def _quantiles_of(intent: Look, answer: Reveal) -> dict[str, object] | None:
     """The quantiles of errors that stand beside a count, and where their grid ends; None without any."""
     if not answer.quantiles or intent.quantiles is None:
         return None

@@ -112,7 +112,7 @@ def sizes(units: Integers, rate: float, nats: float, unit: str = GROUPS) -> dict
 
 
 def bound_for(said: Mapping[str, int], rate: float, nats: float, unit: str = GROUPS) -> dict[str, object]:
-    """The same for units whose sizes a seal states."""
+    """Choose the narrower bound for units whose sizes a seal states."""
     from modelsel.statistics.units.intervals import chernoff_limits, hoeffding_limits
 
     chernoff, hoeffding = said["rows"] / said["largest"], said["rows"] ** 2 / said["squares"]

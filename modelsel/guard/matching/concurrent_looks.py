@@ -83,7 +83,7 @@ def standing_interval(look: PastLook, beside: Sequence[PastLook]) -> Sequence[fl
 
 def looks_beside(history: History, testset: str, load: Callable[[str], RowSet]) -> tuple[PastLook, ...]:
     """The looks at these rows, and those at other sealed sets that did not know of them and share rows with them."""
-    apart = {other.testset for other in _unknown(history, testset)}
+    apart = {other.testset for other in _unaware_looks(history, testset)}
     return history.looks_at([testset, *(other for other in apart if _share(history, testset, other, load))])
 
 
@@ -92,10 +92,10 @@ def incomparable(history: History, testset: str) -> int:
 
     Their rows are not kept (`guard.identity.store=digest_only`), or were hashed under another key.
     """
-    return sum(not _comparable(history, testset, other.testset) for other in _unknown(history, testset))
+    return sum(not _comparable(history, testset, other.testset) for other in _unaware_looks(history, testset))
 
 
-def _unknown(history: History, testset: str) -> list[PastLook]:
+def _unaware_looks(history: History, testset: str) -> list[PastLook]:
     """Looks at other sets that did not know of one at this set, nor it of them; there are none where one replica wrote all."""
     if len(history.replicas) < 2:
         return []

@@ -195,7 +195,7 @@ def _of_ledger(file: LockFile, sets: Mapping[str, Mapping[str, str]], ledger: st
         return [("", lock_findings.no_memory(len(sets), gate.place))] if sets else [], True
     report = audit(gate, known=tuple(sets))
     history = History.of(gate.session.ledger.entries())
-    found = [*_held(gate, history, sets)]
+    found = [*_differences(gate, history, sets)]
     told = {one["id"]: one for one in report["test_sets"]}
     mine = [testset for testset in told if testset in sets]
     for testset in mine:
@@ -219,7 +219,7 @@ def findings_now(folder: Path, ledger: str = "user") -> list[Finding]:
     return list(dict.fromkeys([*told, *((one.finding for one in lint(file, ledger).found) if file.is_file() else ())]))
 
 
-def _held(gate: Gate, history: History, sets: Mapping[str, Mapping[str, str]]) -> Iterator[Named]:
+def _differences(gate: Gate, history: History, sets: Mapping[str, Mapping[str, str]]) -> Iterator[Named]:
     """Yield where ledger and file differ."""
     ledger, entries = gate.session.ledger, gate.session.ledger.entries()
     elsewhere = gate.session.elsewhere()

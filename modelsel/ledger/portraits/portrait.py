@@ -73,7 +73,7 @@ class Portrait:
         halves = {view: _half(links) for view, links in self.links.items()}
         there = {f"{view}:there": np.packbits(np.isfinite(half)) for view, half in halves.items()}
         packed = {view: np.asarray(half[np.isfinite(half)], "<f4") for view, half in halves.items()}
-        return RowSet(facts, {"labels": self.labels, **{name: _packed(array) for name, array in {**there, **packed}.items()}})
+        return RowSet(facts, {"labels": self.labels, **{name: _pack(array) for name, array in {**there, **packed}.items()}})
 
     @classmethod
     def of(cls, stored: RowSet) -> "Portrait":
@@ -125,6 +125,6 @@ def _above(size: int) -> tuple[Integers, Integers]:
     return np.triu_indices(size)
 
 
-def _packed(values: np.ndarray[Any, Any]) -> Hashes:
+def _pack(values: np.ndarray[Any, Any]) -> Hashes:
     raw = values.tobytes()
     return np.frombuffer(raw + bytes(-len(raw) % 8), "<u8").astype(np.uint64)

@@ -105,11 +105,11 @@ def _worth(outcome: StudySummary) -> list[tuple[str, str]]:
     corrected, plain = outcome.winner.get("corrected"), cross_validated(outcome)[0]
     if not corrected:
         return [("cross-validated", plain)]
-    words = f"{score(corrected['mean'])} {interval((corrected['low'], corrected['high']))}{_doubted(corrected)}"
+    words = f"{score(corrected['mean'])} {interval((corrected['low'], corrected['high']))}{_mark_doubt(corrected)}"
     return [("corrected score", f"{words}, for having picked the best; cross-validated {plain}")]
 
 
-def _doubted(corrected: Mapping[str, object]) -> str:
+def _mark_doubt(corrected: Mapping[str, object]) -> str:
     """Mark an interval that holds less often than it says; `-v` and the page say why."""
     return " (holds less than 95 %)" if "holds less often" in str(corrected.get("caution")) else ""
 

@@ -91,7 +91,7 @@ class Racing:
         """
         if self.race.rule.limit_grows or not self.finished.any():
             return set()
-        hoped, racing = self._hoped(fold), self._racing(fold)
+        hoped, racing = self._least_mean_possible(fold), self._racing(fold)
         able = {int(number) for number in self._batch[racing & (hoped <= hoped[self.finished].min())]}
         return able if 4 * len(able) <= len(np.unique(self._batch[racing])) else set()
 
@@ -103,7 +103,7 @@ class Racing:
         """Drop who cannot win any more, by the folds before this one."""
         if not self.finished.any():
             return
-        scores, hoped, racing = self.book.scores, self._hoped(fold), self._racing(fold)
+        scores, hoped, racing = self.book.scores, self._least_mean_possible(fold), self._racing(fold)
         limit = self._limit(hoped, racing)
         leaving = racing & (hoped > limit)
         leaving[list(self.race.spared)] = False
@@ -111,7 +111,7 @@ class Racing:
             scores.dropped[member] = f"could not win any more after {fold} of {self.book.work.plan.folds} folds"
         self.book.out |= leaving
 
-    def _hoped(self, fold: int) -> Floats:
+    def _least_mean_possible(self, fold: int) -> Floats:
         """The least mean (as something to minimise) that each candidate may still reach, rounded as a rule rounds it."""
         known = self.finished[:, None] | (np.arange(len(self._best)) < fold)
         filled = np.where(known, self.book.scores.score, self._best)

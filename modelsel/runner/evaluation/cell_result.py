@@ -164,7 +164,7 @@ class CellResult:
         return facts, arrays
 
     def with_warnings(self, said: Sequence[str]) -> Self:
-        """The same, with what its learners warned of."""
+        """Return the result with the warnings of its learners."""
         return self._with(warnings=tuple(said)) if said else self
 
     @classmethod

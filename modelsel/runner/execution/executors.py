@@ -22,8 +22,7 @@ from modelsel.core.types import Candidate
 from modelsel.kernels import stop
 from modelsel.runner.evaluation.context import CellJob, RunContext
 from modelsel.runner.evaluation.limits import CellLimits
-from modelsel.runner.execution import cluster as clusters
-from modelsel.runner.execution.backend import Cluster
+from modelsel.runner.execution.cluster import Cluster, open_pool
 from modelsel.runner.execution.delivery import MANY, deaths, one_by_one, results
 from modelsel.runner.execution.worker import (
     CellWorker,
@@ -99,7 +98,7 @@ def open_executor(pool: Pool, work: RunContext, journal: Journal) -> Iterator[Jo
 
             yield stack.enter_context(processes(stack.enter_context(ship_work(work)), journal.folder, pool.jobs))
         else:
-            cluster = stack.enter_context(clusters.open_pool(pool.kind, pool.scheduler, pool.jobs, work))
+            cluster = stack.enter_context(open_pool(pool.kind, pool.scheduler, pool.jobs, work))
             yield partial(_on_cluster, cluster, journal)
 
 

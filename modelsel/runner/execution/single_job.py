@@ -23,8 +23,7 @@ from modelsel.runner.evaluation.cell import unless_final
 from modelsel.runner.evaluation.cell_result import verdict
 from modelsel.runner.evaluation.heard import collect_warnings
 from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits, no_limits
-from modelsel.runner.execution import cluster as clusters
-from modelsel.runner.execution.backend import Cluster, is_one_of
+from modelsel.runner.execution.cluster import Cluster, is_one_of, open_pool
 from modelsel.runner.execution.executors import Pool
 from modelsel.runner.execution.worker import dump_beside, log_crashes, plain, receive_work, ship_work
 
@@ -101,7 +100,7 @@ def _send(pool: Pool, limits: CellLimits, call: Call) -> CallResult | Failure:
                     return _unpack(_twice(partial(_in_a_process, pool, path), died, limits, Path(f"{path}{BEGAN}")))
                 finally:
                     log_crashes(path)
-        with clusters.open_pool(pool.kind, pool.scheduler, pool.jobs, call) as cluster:
+        with open_pool(pool.kind, pool.scheduler, pool.jobs, call) as cluster:
             return _unpack(_twice(partial(_on_the_cluster, cluster), cluster.is_death, limits))
 
 
