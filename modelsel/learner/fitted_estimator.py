@@ -21,6 +21,7 @@ from modelsel.core.types import (
     NumberTask,
     Outputs,
     Table,
+    Targets,
     Task,
     positions,
 )
@@ -188,8 +189,8 @@ class EstimatorModel(FittedModel):
         """Compute decision values of all rows, rows × classes."""
         return self.answering.decisions(table)
 
-    def predict(self, table: Table) -> NDArray[Any]:
-        predicted: NDArray[np.generic] = self.answering.outputs([None], table, positions(table), scores=False).predicted[0]
+    def predict(self, table: Table) -> Targets:
+        predicted: Targets = self.answering.outputs([None], table, positions(table), scores=False).predicted[0]
         return predicted
 
     def scores(self, table: Table) -> Floats:
@@ -367,7 +368,7 @@ class EstimatorRecipe(FittedModel):
         facts = describe_recipe(self.learner, self.random_state, self.rows, self.version)
         return Description(KIND, {**facts, "unstored": self.why})
 
-    def predict(self, table: Table) -> NDArray[Any]:
+    def predict(self, table: Table) -> Targets:
         raise ValueError("only the recipe of this model was kept: refit it on the development rows")
 
     def scores(self, table: Table) -> Floats:

@@ -235,7 +235,7 @@ def like(task: Task, rows: int, seed: int = 0) -> Task:
     if isinstance(task, ClassTask):
         target = (ranks * task.class_count // rows).astype(np.int32)
         return ClassTask(**common, classes=task.classes, target=target)
-    return NumberTask(**common, target=np.sort(task.target)[ranks * len(task) // rows], measured_in="")
+    return NumberTask(**common, target=np.sort(np.asarray(task.target, np.float64))[ranks * len(task) // rows], measured_in="")
 
 
 def _column(feature: Feature, like_: Floats, rows: int, rng: np.random.Generator) -> Floats:
