@@ -143,6 +143,12 @@ class ForestTree:
         return NodeLists.of(self.nodes, *self.leaves)
 
     @property
+    def leaf_lists(self) -> NodeLists | None:
+        """Class weights of the leaves as lists; None where no row came to one, which has its ancestor's then."""
+        first = self.leaves.first
+        return NodeLists(first[:-1], first[1:], *self.leaves[1:]) if (np.diff(first) > 0).all() else None
+
+    @property
     def counts(self) -> Floats:
         """Class weights, nodes × classes."""
         return self.lists.dense(self.classes)

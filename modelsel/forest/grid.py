@@ -100,7 +100,8 @@ def mask(cuts: Sequence[int], words: int) -> Words:
 
 def bits(words: Words, cuts: int) -> Booleans:
     """Cuts marked by words (the last axis)."""
-    loose = np.unpackbits(np.ascontiguousarray(words).view(np.uint8), axis=-1, bitorder="little")
+    own = np.ascontiguousarray(words).view(np.uint8)[..., : -(-cuts // 8)]
+    loose = np.unpackbits(own, axis=-1, bitorder="little")
     return np.asarray(loose[..., :cuts], bool)
 
 

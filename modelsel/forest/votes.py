@@ -1,7 +1,8 @@
 """Rows as codes, and the leaves that they reach."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -44,7 +45,8 @@ class Coder:
         if ranked is not None:
             return cls(table, ranked.levels, ranked, ())
         levels = np.array([len(feature.levels) for feature in table.features], np.int64)
-        return cls(table, levels, None, cuts_of([(tree.nodes, tree.thresholds) for tree in trees], len(table.features)))
+        nodes, thresholds = np.vstack([tree.nodes for tree in trees]), np.concatenate([tree.thresholds for tree in trees])
+        return cls(table, levels, None, cuts_of(nodes, thresholds, len(table.features)))
 
     def translated(self, tree: ForestTree) -> Walked:
         """The tree, its tests asking for this coder's codes."""
@@ -72,19 +74,27 @@ class Translated(NamedTuple):
 
 def number_cuts(nodes: NDArray[np.int32], thresholds: Floats, cuts: Sequence[Floats]) -> NDArray[np.int32]:
     """Nodes whose thresholds (one per node that is no leaf) are known by their places among the cuts of their features."""
-    nodes, inner = nodes.copy(), np.flatnonzero(nodes[:, TEST] != LEAF)
-    for index, own_cuts in enumerate(cuts):
-        own = (nodes[inner, TEST] & KIND == THRESHOLD) & (nodes[inner, COLUMN] == index)
-        nodes[inner[own], AT] = np.searchsorted(own_cuts, thresholds[own])
+    nodes = nodes.copy()
+    for (own, values), own_cuts in zip(_by_feature(nodes, thresholds, len(cuts)), cuts, strict=True):
+        nodes[own, AT] = np.searchsorted(own_cuts, values)
     return nodes
 
 
-def cuts_of(trees: Sequence[tuple[NDArray[np.int32], Floats]], features: int) -> tuple[Floats, ...]:
-    """All thresholds of a forest per feature, ascending and once each, from nodes and thresholds of its trees."""
-    columns = np.concatenate([np.zeros(0, np.int32), *(nodes[nodes[:, TEST] != LEAF, COLUMN] for nodes, _ in trees)])
-    values = np.concatenate([np.zeros(0), *(thresholds for _, thresholds in trees)])
-    real = ~np.isnan(values)
-    return tuple(np.unique(values[real & (columns == feature)]) for feature in range(features))
+def cuts_of(nodes: NDArray[np.int32], thresholds: Floats, features: int) -> tuple[Floats, ...]:
+    """All thresholds of nodes per feature, ascending and once each."""
+    return tuple(np.unique(values) for _, values in _by_feature(nodes, thresholds, features))
+
+
+def _by_feature(nodes: NDArray[np.int32], thresholds: Floats, features: int) -> Iterator[tuple[Integers, Floats]]:
+    """The nodes that ask for a threshold of each feature, and these."""
+    real = ~np.isnan(thresholds)
+    inner, values = np.flatnonzero(nodes[:, TEST] != LEAF)[real], thresholds[real]
+    columns = nodes[inner, COLUMN]
+    narrow = columns.astype(np.uint16) if features <= 1 << 16 else columns  # which are sorted in linear time
+    order, ends = np.argsort(narrow, kind="stable"), np.cumsum(np.bincount(columns, minlength=features))
+    for start, end in pairwise([0, *ends.tolist()]):
+        own = order[start:end]
+        yield inner[own], values[own]
 
 
 def code_rows(table: Table, rows: Integers, cuts: Sequence[Floats]) -> NDArray[np.int32]:

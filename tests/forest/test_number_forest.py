@@ -67,6 +67,23 @@ def test_the_compiled_grower_grows_the_tree_of_the_plain_one(seed: int) -> None:
             )
 
 
+@pytest.mark.parametrize(("features", "least"), [("all", 1), (3, 1), (3, 4), (2, 1)])
+def test_columns_that_are_sorted_once_give_the_tree_of_the_plain_grower(features: str | int, least: int) -> None:
+    """Three columns of many codes, one of them with ties, beside one of few: nodes above and below what a node sorts itself."""
+    rng = np.random.default_rng(least)
+    X = np.column_stack([rng.normal(size=(400, 2)), np.round(rng.normal(size=400), 2), rng.integers(0, 4, 400)])
+    task = number_task(X, X[:, 0] * X[:, 1] + X[:, 2] + rng.normal(size=400) / 3)
+    for rows in ("bootstrap", "all"):
+        forest = Forest(criterion=make("criterion", "variance"), features=features, rows=rows, min_leaf=least, trees=1)
+        path = forest.fit_path(task, np.arange(0, 400, 2), np.random.default_rng(0))
+        tree = grow_tree(path.ground, path.growth, 0)
+        assert len(tree) > 50
+        same_tree(
+            replace(tree, gains=tree.gains * path.ground.numbers.unit**2), plainly(path.ground, path.growth, 0),
+            nearly=1e-6 * tree.gains.max() * path.ground.numbers.unit**2,
+        )  # fmt: skip
+
+
 def test_a_tree_of_numbers_whose_rows_all_fill_leaves_says_their_mean() -> None:
     task = number_task(np.arange(10.0).reshape(5, 2), np.array([1.0, 2.0, 4.0, 8.0, 16.0]))
     path = Forest(criterion=make("criterion", "variance"), trees=60, honest=0.7).fit_path(

@@ -15,7 +15,8 @@ NUMBER = np.int64(16)  # bits below a number in its word
 COUNTED = 2  # codes per row up to which a column is counted
 COMPARED = 128  # rows up to which values are compared with a drawn one
 MOST_NUMBER = 2.0**46  # of |q| in its word
-NEARLY = 1.0 - 1e-12  # what rounding may do to a comparison without division
+NEARLY, DOUBT = 1.0 - 1e-12, 1e-11  # what rounding may do to a comparison without division
+LANES, FEW = 32, np.uint64(8)  # cuts that are judged side by side; so few are judged one by one
 
 
 @kernel()
@@ -99,6 +100,11 @@ def _held(left, weight, total, ruler):
 
 
 @kernel(inline="always", _nrt=False)
+def _bar(best, nothing, whole):
+    return (best * (1.0 - DOUBT) - DOUBT * nothing) * whole
+
+
+@kernel(inline="always", _nrt=False)
 def _asked(best, nothing):
     return (best + nothing) * NEARLY
 
@@ -155,20 +161,40 @@ def _gather(codes, drawn, keys):
 
 
 @kernel(_nrt=False)
-def _by_places(keys, n, words, middle, total, nothing, best, least, ruler):
-    """Best gain of the cuts of sorted keys, how many stand before it (0: none), and their weight."""
-    left, weight, at, best_weight, asked = np.int64(0), np.int64(0), 0, np.int64(0), _asked(best, nothing)
+def _by_places(keys, n, words, middle, total, nothing, best, least, ruler, lefts, weights):
+    """Best gain of the cuts of sorted keys, how many stand before it (0: none), and their weight.
+
+    LANES cuts at a time are asked whether one of them may be better: with T, W of the node, a cut of sum a and weight w gains
+    (aW − Tw)²/(W·w·(W − w)), which rounding moves by less than DOUBT of it and of T²/W.
+    """
+    left, weight, at, best_weight, cut = np.int64(0), np.int64(0), 0, np.int64(0), np.uint64(0)
     first, last = np.int64(np.ceil(least)), n - np.int64(np.ceil(least))
-    for i in range(min(n - 1, last)):
-        key = keys[np.uint64(i)]
-        u, w = deviation_of(words[key & LAST], middle)
-        left += u
-        weight += w
-        ends = (keys[np.uint64(i + 1)] ^ key) > LAST  # another code follows
-        if ends & _promising(left, weight, total, asked) & (i + 1 >= first):  # one branch that is seldom taken
-            gain = _gain(left, weight, total, nothing)
-            if gain > best and _held(left, weight, total, ruler):
-                best, at, best_weight, asked = gain, i + 1, weight, _asked(gain, nothing)
+    amount, whole, asked = total[0], total[1], _bar(best, nothing, total[1])
+    for start in range(0, min(n - 1, last), LANES):
+        count = np.uint64(min(LANES, min(n - 1, last) - start))
+        own = keys[start:]
+        for i in range(count):
+            u, w = deviation_of(words[own[np.uint64(i)] & LAST], middle)
+            left += u
+            weight += w
+            lefts[np.uint64(i)], weights[np.uint64(i)] = left, weight
+        if count > FEW:
+            some = False
+            for i in range(LANES):  # what stands behind the last cut is asked for nothing
+                a, w = lefts[np.uint64(i)], weights[np.uint64(i)]
+                apart = a * whole - amount * w
+                some |= (apart * apart > asked * (w * (whole - w))) & (np.uint64(i) < count)
+            if not some:
+                continue
+        for i in range(count):
+            cut = np.uint64(i)
+            if (own[cut + np.uint64(1)] ^ own[cut]) > LAST and start + i + 1 >= first:  # another code follows
+                a, w = lefts[cut], weights[cut]
+                apart = a * whole - amount * w
+                if apart * apart > asked * (w * (whole - w)):
+                    gain = worth(a, w, amount - a, whole - w) - nothing
+                    if gain > best and keeps(a, w, amount - a, whole - w, ruler):
+                        best, at, best_weight, asked = gain, start + i + 1, np.int64(w), _bar(gain, nothing, whole)
     return best, at, best_weight
 
 
@@ -237,21 +263,26 @@ def usual_draw(feature, key, drawn, words, total, middle, columns, work, best, l
 
 
 @kernel(forceinline=True, _nrt=False)
-def usual_number(feature, drawn, words, total, middle, columns, work, cells, best, least, ruler):
-    """Try a feature: 1 or 0 as its values differ here or not, −1 where a value is missing."""
+def usual_number(feature, drawn, words, total, middle, columns, kept, work, cells, best, least, ruler):
+    """Try a feature: 1 or 0 as its values differ here or not, −1 where a value is missing; `kept`: its sorted keys, or none."""
     codes, many, n, nothing = columns[0][feature], columns[1][feature], len(drawn), total[0] * total[0] / total[1]
-    if many <= min(COUNTED * n, MOST_CELLS):
+    if len(kept) == 0 and many <= min(COUNTED * n, MOST_CELLS):
         if not _count(codes, drawn, words, middle, cells, many, least):
             return -1
         gain, at, following, weight, found = _by_codes(cells, many, n, total, nothing, best[GOODNESS], least, ruler)
         differs = np.int64(found > 1)
     else:
-        keys, spare = work[0], work[1]
-        lowest, highest = _gather(codes, drawn, keys)
-        if lowest < 0 or lowest == highest:
-            return -1 if lowest < 0 else 0
-        ordered = spare if sort(keys, spare, work[2], work[3], n, lowest, highest) else keys
-        gain, cut, weight = _by_places(ordered, n, words, middle, total, nothing, best[GOODNESS], least, ruler)
+        ordered = kept
+        if len(kept) == 0:
+            lowest, highest = _gather(codes, drawn, work[0])
+            if lowest < 0 or lowest == highest:
+                return -1 if lowest < 0 else 0
+            ordered = work[1] if sort(work[0], work[1], work[2], work[3], n, lowest, highest) else work[0]
+        elif kept[0] >> LOW == kept[n - 1] >> LOW:
+            return 0
+        gain, cut, weight = _by_places(
+            ordered, n, words, middle, total, nothing, best[GOODNESS], least, ruler, cells[5], cells[6]
+        )
         differs, at, following = np.int64(1), -1, -1
         if cut > 0:
             at, following = np.int64(ordered[cut - 1] >> LOW), np.int64(ordered[cut] >> LOW)
@@ -260,3 +291,54 @@ def usual_number(feature, drawn, words, total, middle, columns, work, cells, bes
         best[MISSING] = 0.0 if 2.0 * weight >= total[1] else 1.0
         work[12][0] = np.nan  # halfway between two codes, written when the tree is grown
     return differs
+
+
+# Keys of the columns of a tree, sorted once: those of a node stand at the places of its rows, and are divided as these are.
+
+SORTED = 8  # rows per column that is looked at and column up to which a node sorts its keys itself
+MOST_KEPT = 1 << 25  # keys of a tree
+
+
+@kernel()
+def keep_sorted(codes, levels, rows, work, wanted):
+    """Sort the keys code | place of each column of many codes; and the column's place among these, −1 where it is not kept."""
+    slots, many, m = np.full(len(levels), -1, np.int64), 0, len(rows)
+    if wanted:
+        for f in range(len(levels)):
+            if levels[f] > min(m // 2, MOST_CELLS):  # fewer codes are counted
+                slots[f] = many
+                many += 1
+    if many * m > MOST_KEPT:
+        slots[:], many = -1, 0
+    kept = np.empty((many, m if many else 0), np.uint64)
+    for f in range(len(levels)):
+        if slots[f] >= 0:
+            lowest, highest = _gather(codes[f], rows, work[0])
+            ordered = work[1] if sort(work[0], work[1], work[2], work[3], m, lowest, highest) else work[0]
+            kept[slots[f]] = ordered[:m]
+    return kept, slots
+
+
+@kernel(_nrt=False)
+def divide_sorted(kept, start, end, codes, at, rows, to, spare, few):
+    """Divide the keys of a node as its rows will be; `to`: where each goes, and in its top bit to which branch."""
+    first, second, side_bit = np.uint64(0), np.uint64(0), np.uint64(1 << 31)
+    for i in range(len(rows)):
+        side = np.uint64(codes[np.uint64(rows[np.uint64(i)])] > at)
+        to[np.uint64(i)] = np.uint32(side * (second | side_bit) + (np.uint64(1) - side) * first)
+        first += np.uint64(1) - side
+        second += side
+    if max(first, second) <= few:
+        return
+    for column in range(len(kept)):
+        own, left, right = kept[column, start:end], np.uint64(0), np.uint64(0)
+        for i in range(len(own)):
+            key = own[np.uint64(i)]
+            there = np.uint64(to[key & LAST])
+            side = there >> np.uint64(31)
+            key = (key & ~LAST) | (there & ~side_bit)
+            own[left], spare[right] = key, key
+            left += np.uint64(1) - side
+            right += side
+        for i in range(right):
+            own[left + np.uint64(i)] = spare[np.uint64(i)]

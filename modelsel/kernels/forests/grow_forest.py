@@ -26,11 +26,22 @@ from modelsel.kernels.forests.forest_goodness import (
 )
 from modelsel.kernels.forests.forest_layout import AT, COLUMN, KIND, LOST, NODE, OTHERS, RIGHT, ROWS, SQUARES, TEST
 from modelsel.kernels.forests.forest_look import SEEN, halfway, look
-from modelsel.kernels.forests.forest_numbers import keep_number, numbers_in_words, usual_draw, usual_number, weigh_numbers
+from modelsel.kernels.forests.forest_numbers import (
+    LANES,
+    SORTED,
+    divide_sorted,
+    keep_number,
+    keep_sorted,
+    numbers_in_words,
+    usual_draw,
+    usual_number,
+    weigh_numbers,
+)
 from modelsel.kernels.forests.forest_usual import MOST_CELLS, in_words, totals, undivided, usual
 from modelsel.kernels.layout import EQUALITY, GINI, SUBSET, THRESHOLD
 
 TOGETHER = 1024  # tests whose codes are sought at once
+KEPT = 4  # columns per column that a node looks at, up to which all of them are kept sorted
 
 # The rows of a node go to its branches, and what the test says of rows that did not grow the tree.
 
@@ -180,7 +191,7 @@ def room(levels, nominal, rows, classes, goodness, table, fused, min_leaf):
     )  # fmt: skip
     cells = (
         np.empty(MOST_CELLS, np.int32), np.empty(MOST_CELLS, np.int64), np.empty(classes, np.int64), np.empty(classes),
-        np.empty(MOST_CELLS if fused == SQUARES else 1, np.int64),
+        np.empty(MOST_CELLS if fused == SQUARES else 1, np.int64), np.empty(LANES), np.empty(LANES),
     )  # fmt: skip
     state = np.empty((2, classes)), np.empty(2), np.empty(2, np.int64), np.empty(2)
     judge = table, fused, goodness, np.empty((2, classes)), min_leaf
@@ -189,7 +200,7 @@ def room(levels, nominal, rows, classes, goodness, table, fused, min_leaf):
 
 
 @kernel(forceinline=True, _nrt=False)
-def search(key, features, drawn, words, total, whole, columns, bits, data, settings, signs, areas):
+def search(key, features, drawn, words, total, whole, columns, bits, data, settings, signs, kept, few, start, areas):
     """Write the best cut of a node; its feature is −1 where there is none."""
     work, cells, state, judge, best, ruler, (permutation, swaps) = areas
     p, looked, differing, numbers = len(permutation), 0, 0, judge[1] == SQUARES
@@ -210,8 +221,11 @@ def search(key, features, drawn, words, total, whole, columns, bits, data, setti
                     feature, key, drawn, words, total, np.int64(data[3][0]), columns, work, best, judge[4], ruler
                 )
             elif numbers:
+                own = work[0][:0]
+                if len(drawn) > few and kept[1][feature] >= 0:
+                    own = kept[0][kept[1][feature], start : start + len(drawn)]
                 differs = usual_number(
-                    feature, drawn, words, total, np.int64(data[3][0]), columns, work, cells, best, judge[4], ruler
+                    feature, drawn, words, total, np.int64(data[3][0]), columns, own, work, cells, best, judge[4], ruler
                 )
             else:
                 differs = usual(feature, drawn, words, whole, total, columns, bits, settings, work, cells, best, judge, node)
@@ -357,6 +371,10 @@ def grow(codes, levels, nominal, values, first, target, weight, rows, two_valued
         words = numbers_in_words(amount, weight, rows)
     else:
         words = in_words(target, weight, rows, classes, len(table) > 1 or fused == GINI, random)
+    often = numbers and known == 1 and random == 0 and len(words) > 0 and features * KEPT >= len(levels)
+    kept = keep_sorted(codes, levels, rows, work, often)
+    few = SORTED * len(levels) // features if len(kept[0]) else m
+    to = np.empty(m if len(kept[0]) else 1, np.uint32)
     pending, keys, top, made = np.empty((m + 1, 3), np.int64), np.empty(m + 1, np.uint64), 1, 0
     leaves, tests_made = 0, 0
     pending[0, 0], pending[0, 1], pending[0, 2], keys[0] = 0, m, -1, key
@@ -382,7 +400,10 @@ def grow(codes, levels, nominal, values, first, target, weight, rows, two_valued
             mixed = _weigh(drawn, own_words, data, total, whole)
         mixed &= end - start >= max(2.0, 2 * min_leaf)
         if mixed:
-            search(here, features, drawn, own_words, total, whole, columns, (two_valued, slots), data, settings, signs, areas)
+            search(
+                here, features, drawn, own_words, total, whole, columns, (two_valued, slots), data, settings, signs, kept, few,
+                start, areas,
+            )  # fmt: skip
         if not mixed or best[FEATURE] < 0:
             if numbers:
                 keep_number(raw, of_leaf, held, weights, leaves)
@@ -390,6 +411,8 @@ def grow(codes, levels, nominal, values, first, target, weight, rows, two_valued
                 _keep(total, of_leaf, held, weights, leaves)
             leaves += 1
             continue
+        if end - start > few:
+            divide_sorted(kept[0], start, end, codes[int(best[FEATURE])], int(best[CODE]), drawn, to, work[1], few)
         firsts, others_to, test = _branch(
             nodes, node, columns, (two_valued, slots), drawn, own_words, data, known == 1 and len(words) > 0, tests, best, work
         )

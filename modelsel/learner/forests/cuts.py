@@ -169,11 +169,11 @@ def stops(cutting: Sequence[ForestSettings], grown: "GrownTree") -> Words:
             words |= np.where(limit.ends(seen, bound)[:, None], own, np.uint64(0))
     for cut, learner in enumerate(cutting):
         if not isinstance(learner.pruner, Unpruned):
-            mark_nodes(words, cut, _pruned(learner, grown.whole, np.ascontiguousarray(bits(words, len(cutting))[:, cut])))
+            mark_nodes(words, cut, _prune(learner, grown.whole, np.ascontiguousarray(bits(words, len(cutting))[:, cut])))
     return words
 
 
-def _pruned(learner: ForestSettings, whole: DecisionTree, leaf: Booleans) -> Booleans:
+def _prune(learner: ForestSettings, whole: DecisionTree, leaf: Booleans) -> Booleans:
     """Mark the leaves that a pruner leaves of a tree."""
     said = best_class(whole.counts, None) if whole.numbers is None else whole.numbers.mean
     cut = PrunedView(whole, leaf, said, whole.counts)
@@ -211,13 +211,8 @@ def _shares(lists: NodeLists, complementary: bool) -> Integers:
 
 def vote_lists(grown: GrownTree, learner: ForestSettings) -> VoteLists:
     """Votes of each node if it is a leaf, in whole numbers."""
-    if grown.numbers is not None:
-        place = np.arange(len(grown.tree) + 1, dtype=np.int32)
-        votes = grown.numbers.votes(grown.tree.counts)
-        return VoteLists(place[:-1], place[1:], np.zeros(len(votes), np.int32), votes)
-    if learner.vote == "mean" and learner.leaf.score == "frequency":
-        lists = grown.tree.lists
-        return VoteLists(lists.start, lists.end, lists.classes, _shares(lists, learner.monotone is not None))
+    if _plain(grown, learner):
+        return _votes_of(grown.tree.lists, grown, learner)
     whole = grown.whole
     if learner.vote == "majority":
         scores = np.zeros_like(whole.counts)
@@ -226,3 +221,23 @@ def vote_lists(grown: GrownTree, learner: ForestSettings) -> VoteLists:
         scores = leaf_scores(PrunedView(whole, whole.terminal, NO_CLASSES, whole.counts), learner.leaf)
     lists = NodeLists.from_dense(np.floor(scores * WHOLE))
     return VoteLists(lists.start, lists.end, lists.classes, lists.weights.astype(np.int64))
+
+
+def end_votes(grown: GrownTree, learner: ForestSettings, ends: Booleans) -> VoteLists:
+    """Votes of the nodes where paths end; those of the tree's own leaves are asked for without the other nodes'."""
+    own = grown.tree.leaf_lists if _plain(grown, learner) and np.array_equal(ends, grown.tree.terminal) else None
+    return vote_lists(grown, learner).of_nodes(np.flatnonzero(ends)) if own is None else _votes_of(own, grown, learner)
+
+
+def _plain(grown: GrownTree, learner: ForestSettings) -> bool:
+    """Say whether leaves vote with their own means or shares."""
+    return grown.numbers is not None or (learner.vote == "mean" and learner.leaf.score == "frequency")
+
+
+def _votes_of(lists: NodeLists, grown: GrownTree, learner: ForestSettings) -> VoteLists:
+    """Means or shares of nodes as votes."""
+    if grown.numbers is None:
+        return VoteLists(lists.start, lists.end, lists.classes, _shares(lists, learner.monotone is not None))
+    votes = grown.numbers.votes(lists.dense(grown.tree.classes))
+    place = np.arange(len(votes) + 1, dtype=np.int32)
+    return VoteLists(place[:-1], place[1:], np.zeros(len(votes), np.int32), votes)

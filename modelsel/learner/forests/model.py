@@ -135,20 +135,18 @@ class ForestModel(FittedModel):
     @classmethod
     def of(cls, features: tuple[Feature, ...], classes: int, trees: Sequence[CutTree]) -> "ForestModel":
         """Put trees, cut back, together with the votes of their leaves."""
-        cuts = cuts_of([(tree.nodes, tree.thresholds) for tree in trees], len(features))
-        placed, marks, votes = [], 0, []
-        for tree in trees:
-            nodes = number_cuts(tree.nodes, tree.thresholds, cuts)
-            nodes[nodes[:, TEST] & KIND == SUBSET, AT] += marks
-            marks += len(tree.marks)
-            placed.append(nodes)
-            own = np.zeros(len(nodes), np.int32)
-            own[nodes[:, TEST] == LEAF] = tree.votes.end - tree.votes.start
-            votes.append(own)
-        starts = np.r_[0, np.cumsum([len(nodes) for nodes in placed])].astype(np.int64)
+        sizes, marks = [len(tree.nodes) for tree in trees], np.cumsum([0, *(len(tree.marks) for tree in trees)])
+        nodes, thresholds = np.vstack([tree.nodes for tree in trees]), np.concatenate([tree.thresholds for tree in trees])
+        cuts = cuts_of(nodes, thresholds, len(features))
+        nodes = number_cuts(nodes, thresholds, cuts)
+        subset = np.flatnonzero(nodes[:, TEST] & KIND == SUBSET)
+        nodes[subset, AT] += np.repeat(marks[:-1], sizes)[subset]
+        votes = np.zeros(len(nodes), np.int32)
+        votes[nodes[:, TEST] == LEAF] = np.concatenate([tree.votes.end - tree.votes.start for tree in trees])
         return cls(
-            features, classes, np.vstack(placed), starts, cuts, np.concatenate([tree.marks for tree in trees]),
-            np.r_[0, np.cumsum(np.concatenate(votes))].astype(np.int32),
+            features, classes, nodes, np.cumsum([0, *sizes]).astype(np.int64), cuts,
+            np.concatenate([tree.marks for tree in trees]),
+            np.r_[0, np.cumsum(votes)].astype(np.int32),
             np.concatenate([tree.votes.classes for tree in trees]), np.concatenate([tree.votes.shares for tree in trees]),
         )  # fmt: skip
 

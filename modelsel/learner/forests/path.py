@@ -19,7 +19,7 @@ from modelsel.forest.grid import Pairs, TreeVotes, bits, first_stops
 from modelsel.forest.grow import drawn_rows, grow_tree
 from modelsel.forest.growth import ForestData, ForestGrowth, NumberBallot
 from modelsel.forest.votes import Coder, Walked, leaves_of
-from modelsel.learner.forests.cuts import AskedCuts, ForestSettings, GrownTree, stops, vote_lists
+from modelsel.learner.forests.cuts import AskedCuts, ForestSettings, GrownTree, end_votes, stops, vote_lists
 from modelsel.learner.forests.model import CutTree, ForestModel
 from modelsel.learner.forests.number_model import NumberForestModel
 from modelsel.learner.forests.quantiles import KeptRows, QuantileForestModel
@@ -249,9 +249,7 @@ class ForestPath:
             leaf = bits(stops([learner], grown), 1)[:, 0]
             kept = tree.reached(leaf)
             nodes, thresholds = tree.cut(leaf, kept)
-            trees.append(
-                CutTree(nodes, thresholds, tree.marks, vote_lists(grown, learner).of_nodes(np.flatnonzero(kept & leaf)))
-            )
+            trees.append(CutTree(nodes, thresholds, tree.marks, end_votes(grown, learner, kept & leaf)))
         model = ForestModel.of(self.ground.task.features, self._width, trees)
         if self.ground.numbers is None:
             return model
