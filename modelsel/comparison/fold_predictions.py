@@ -8,13 +8,12 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.comparison.bbc import NOBODY, Corrected, Repeated, draws, effective_rows, rows_of, summary
-from modelsel.core.types import Booleans, Codes, Floats, Integers, Outputs, Scoreboard
+from modelsel.core.types import Booleans, Floats, Integers, Outputs, Scoreboard, Targets
 from modelsel.measure.base import BaseMeasure
 from modelsel.rule.base import BaseRule, among
 
@@ -33,7 +32,7 @@ class FoldPredictions:
     """Predictions of the candidates for the assessment rows of one fold (candidates in declared order, unfit ones left out)."""
 
     rows: Integers
-    truth: Codes
+    truth: Targets
     outputs: Outputs
     repeat: int
 
@@ -184,7 +183,7 @@ def _of_different(measure: BaseMeasure, fold: FoldPredictions, first: Integers, 
     return lambda weights: score(weights)[:, like]
 
 
-def _cut(fold: FoldPredictions, which: Any) -> FoldPredictions:
+def _cut(fold: FoldPredictions, which: Booleans | Integers | slice) -> FoldPredictions:
     scores = None if fold.outputs.scores is None else fold.outputs.scores[which]
     return replace(fold, outputs=Outputs(fold.outputs.predicted[which], scores))
 

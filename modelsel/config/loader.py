@@ -173,7 +173,7 @@ def _file_problems(loaded: ConfigResult, name: str) -> Iterator[Problem]:
 
 def _foreign(config: DictConfig, trusted: tuple[str, ...]) -> Iterator[Problem]:
     """Settings of Hydra's own that came out other than the package and the command line make them."""
-    found, ours = _flat(_node(config)), _trusted(trusted)
+    found, ours = _flat(_node(config)), _settings_of_hydra(trusted)
     for key in sorted(found.keys() | ours.keys()):
         if found.get(key) != ours.get(key) and not any(key == name or key.startswith(f"{name}.") for name in FREE):
             yield _not_yours(f"hydra.{key}")
@@ -184,7 +184,7 @@ def _not_yours(where: str) -> Problem:
 
 
 @cache
-def _trusted(overrides: tuple[str, ...]) -> Mapping[str, object]:
+def _settings_of_hydra(overrides: tuple[str, ...]) -> Mapping[str, object]:
     return _flat(_node(load(Folders.of(), list(overrides), overrides)))
 
 

@@ -125,7 +125,7 @@ def _problems(override: Override, folders: Folders, sweep: bool) -> Iterator[Pro
     elif not rest and first in COMPOSED:
         yield from _options(override, folders)
     elif first not in (*COMPOSED, *root_keys(), *RENAMED):
-        yield _unknown(first, folders)
+        yield _unknown_setting(first, folders)
 
 
 def _hydra(override: Override) -> Iterator[Problem]:
@@ -174,7 +174,7 @@ def _chosen_names(override: Override) -> Iterator[object]:
     return iter((value,)) if not override.is_sweep_override() and not override.is_delete() else iter(())
 
 
-def _unknown(name: str, folders: Folders) -> Problem:
+def _unknown_setting(name: str, folders: Folders) -> Problem:
     """Describe an unknown setting: a learner's, a part's, or the nearest that there is."""
     vocabulary = {*COMPOSED, *root_keys()}
     if name == "sweep":

@@ -31,7 +31,7 @@ DIGITS = 12  # scores are equal to so many digits
 def fold_model(candidate: Candidate, task: Task, fold: Fold, seed: int) -> tuple[Final, UnseenRows]:
     """The model of a fold, and E of the rows that it did not see: one job of the pool. Raises what the fit raises."""
     fitted = fit(candidate, task, seed, fold.analysis)
-    strange = conformity(fitted.scores(task.take(fold.assessment)), task.target[fold.assessment])
+    strange = conformity(fitted.scores(task.take(fold.assessment)), np.asarray(task.target[fold.assessment], np.int32))
     return fitted, UnseenRows(strange, unit_weights(task)[fold.assessment])
 
 

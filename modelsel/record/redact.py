@@ -52,7 +52,7 @@ class Redactor:
         return self._values.sub(HIDDEN, value) if self._values else value
 
     def data(self, value: object) -> Any:
-        """The same plain data without secrets, also none in the values of keys that are named like one.
+        """Remove secrets from plain data, also in the values of keys that are named like one.
 
         >>> Redactor().data({"uri": "http://a:b@c", "password": "x", "seed": 1})
         {'uri': 'http://a:***@c', 'password': '***', 'seed': 1}

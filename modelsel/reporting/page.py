@@ -52,7 +52,7 @@ def render(folder: RunFolder) -> str:
 
 
 def environment() -> Environment:
-    """Everything is escaped but what our own drawing functions made (`safe` in the template)."""
+    """Make the templates' environment: all is escaped but what our own drawing functions made (`safe` in the template)."""
     made = Environment(loader=PackageLoader("modelsel.reporting"), autoescape=True, undefined=StrictUndefined,
                        trim_blocks=True, lstrip_blocks=True, bytecode_cache=_compiled_templates())  # fmt: skip
     made.filters |= {"score": words.score, "interval": words.interval, "number": words.number, "percent": words.percent}

@@ -106,7 +106,7 @@ class Objective(ObjectiveRows):
 
 
 def evaluate(objective: ObjectiveRows, widths: Widths) -> float:
-    """The same number as calling the objective."""
+    """Evaluate the objective at some widths."""
     owner, leaf, part = walk(objective.tree, widths, objective.x)
     values = []
     for each in objective.classes:

@@ -1,9 +1,6 @@
 """A paragraph for the methods section: what was compared, how it was judged, what the final number may claim."""
 
-from collections.abc import Mapping
-from typing import Any
-
-from modelsel.core.outcome import StudySummary, TestResult
+from modelsel.core.outcome import StudySummary, TaskShape, TestResult
 from modelsel.core.sized import mean_size
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.text.roots import ROOTED, outcome_as_read
@@ -27,7 +24,7 @@ def _rows(outcome: StudySummary) -> list[str]:
     ]
 
 
-def _target(task: Mapping[str, Any]) -> str:
+def _target(task: TaskShape) -> str:
     """Name what the target is."""
     if "classes" in task:
         return f"{len(task['classes'])} classes"

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence, Set
-from typing import Any
+from typing import Any, TypedDict
 
 from modelsel.core.sized import mean_size
 from modelsel.core.spec import class_of
@@ -16,7 +16,19 @@ SHOWN, INVALID = 1000, 100  # rows; all of them are in candidates.csv
 EQUAL = 1e-12
 
 
-def section(view: View) -> dict[str, Any]:
+class Leaderboard(TypedDict):
+    """The table of candidates, as the page shows it."""
+
+    rows: list[dict[str, object]]
+    entries: list[tuple[str, int]]
+    equal: int
+    more: int
+    floor: str
+    training: str
+    untrained: list[str]
+
+
+def section(view: View) -> Leaderboard:
     """The best rows, then those without a valid score, as text."""
     equal = set(view.outcome.winner.get("indistinguishable", ()))
     best, rest = view.ranked[:SHOWN], [row for row in view.rows if not row.rank][:INVALID]
