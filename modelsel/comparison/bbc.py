@@ -13,7 +13,7 @@ out of bag; of error rates it is too wide, and `share_interval` stands in its pl
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from scipy.sparse import csr_array
 from scipy.special import ndtri
 
 from modelsel.core.fingerprint import generator
+from modelsel.core.outcome import CorrectedBy, CorrectedShape
 from modelsel.core.types import Booleans, Floats, Integers, Resampling, Scoreboard
 from modelsel.measure.base import BaseMeasure
 from modelsel.rule.base import BaseRule
@@ -124,14 +125,20 @@ class Corrected:
     high: float
     same: float
     resamples: int
-    method: str = "bbc"
+    method: CorrectedBy = "bbc"
     reached: Mapping[str, float] = field(default_factory=dict)
     feasible: float = 1.0
     alone: Mapping[int, "Corrected"] = field(default_factory=dict)
 
-    def to_dict(self) -> dict[str, Any]:
-        own = {key: getattr(self, key) for key in ("method", "mean", "low", "high", "same", "resamples")}
-        return {**own, "reached": dict(self.reached), "feasible": self.feasible} if self.reached else own
+    def to_dict(self) -> CorrectedShape:
+        """The estimate as it is written."""
+        own: CorrectedShape = {
+            "method": self.method, "mean": self.mean, "low": self.low, "high": self.high, "same": self.same,
+            "resamples": self.resamples,
+        }  # fmt: skip
+        if self.reached:
+            own["reached"], own["feasible"] = dict(self.reached), self.feasible
+        return own
 
 
 class Repeated(Protocol):

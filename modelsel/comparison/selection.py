@@ -4,24 +4,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from math import log
-from typing import Any
 
 import numpy as np
 
 from modelsel.comparison.bbc import RESAMPLES, Corrected, bbc, bbc_generator
-from modelsel.comparison.fold_predictions import LARGEST, FoldPredictions, bbc_of_folds, resampled
+from modelsel.comparison.fold_predictions import LARGEST, FoldPredictions, bbc_of_folds, resamples_for
 from modelsel.comparison.indistinguishable import Sets, confidence_sets, difference_errors, indistinguishable, part, place
 from modelsel.comparison.nested import NestedResult
 from modelsel.comparison.ratio import assessed_per_analysed
 from modelsel.core.errors import NoCandidateError, Problem
 from modelsel.core.fingerprint import generator
+from modelsel.core.outcome import CorrectedShape
 from modelsel.core.selection import Selection
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Finding, Floats, Integers, Outputs, Resampling, Scoreboard
 from modelsel.learner.greedy_ensemble import GreedyEnsemble
 from modelsel.measure.base import BaseMeasure
 from modelsel.measure.beside import bounding_measures
-from modelsel.rule.base import BaseRule, among, nearest
+from modelsel.rule.base import BaseRule, Bound, among, nearest
 from modelsel.runner.aggregation.ensembles import MemberAnswers, able
 from modelsel.runner.aggregation.results import Results
 
@@ -58,7 +58,7 @@ def choose(
         winner=winner,
         indistinguishable=near.indistinguishable,
         every_best=None if adapted else near.every_best,
-        corrected=None if corrected is None else {**corrected.to_dict(), **_other_estimate(results, winner)},
+        corrected=None if corrected is None else _corrected(results, winner, corrected),
         alone={} if corrected is None else {results.candidates[one].id: own.to_dict() for one, own in corrected.alone.items()},
         findings=(
             *_few_rows(results, winner),
@@ -190,7 +190,8 @@ def _repicked_ensembles(results: Results) -> tuple[dict[int, RepeatedEnsemble], 
     of = MemberAnswers.of(book, able(book))
     learners = [results.candidates[position].learner for position in there]
     numbers = of.said[0].size * sum(learner.size * min(learner.library, len(of.said)) for learner in learners)
-    return {position: RepeatedEnsemble(of, own) for position, own in zip(there, learners)}, min(RESAMPLES, resampled(numbers))
+    repeated = {position: RepeatedEnsemble(of, own) for position, own in zip(there, learners)}
+    return repeated, min(RESAMPLES, resamples_for(numbers))
 
 
 def _answers_by_fold(results: Results, candidates: Integers) -> list[FoldPredictions]:
@@ -212,12 +213,16 @@ def _answers_by_fold(results: Results, candidates: Integers) -> list[FoldPredict
     return [made[index] for index in sorted(made)]
 
 
-def _other_estimate(results: Results, winner: int) -> dict[str, object]:
-    """Compute another estimate of the same score, as a cheap cross-check; and what the interval is not good for."""
+def _corrected(results: Results, winner: int, found: Corrected) -> CorrectedShape:
+    """The estimate with another one of the same score, as a cheap cross-check; and what the interval is not good for."""
     work, assessed = results.book.work, (results.losses.fold >= 0).any(axis=1)
     groups = None if work.task.groups is None else work.task.groups[assessed]
     caution = not_held(kind_of(work.measure), int(assessed.sum()), groups)
-    return {"tibshirani": tibshirani(results.board, winner), **caution}
+    own = found.to_dict()
+    own["tibshirani"] = tibshirani(results.board, winner)
+    if caution is not None:
+        own["caution"] = caution
+    return own
 
 
 def _few_rows(results: Results, winner: int) -> Iterator[Finding]:
@@ -228,7 +233,7 @@ def _few_rows(results: Results, winner: int) -> Iterator[Finding]:
         yield from decided_by_few(column, losses.row, measure.floor)  # type: ignore[attr-defined]
 
 
-def _refuse_where_nobody_keeps(results: Results, bounds: Sequence[Any]) -> None:
+def _refuse_where_nobody_keeps(results: Results, bounds: Sequence[Bound]) -> None:
     """Raise NoCandidateError where no candidate keeps the rule's bounds; it names the nearest one."""
     board = results.board
     if not bounds or among(board, bounds).eligible.any():
@@ -343,30 +348,29 @@ def with_caution(selection: Selection, near: bool) -> Selection:
     return replace(selection, corrected={**selection.corrected, "caution": f"{before}; {CAUTION}" if before else CAUTION})
 
 
-def not_held(measure: str, rows: int, groups: Integers | None) -> dict[str, str]:
+def not_held(measure: str, rows: int, groups: Integers | None) -> str | None:
     """A caution where an interval of a log loss does not hold what it says: a few rows that are sure and wrong decide it.
 
-    >>> not_held("log_loss", 80, None)["caution"][:15], not_held("log_loss", 300, None), not_held("brier", 80, None)
-    ('on 80 rows the ', {}, {})
+    >>> not_held("log_loss", 80, None)[:15], not_held("log_loss", 300, None), not_held("brier", 80, None)
+    ('on 80 rows the ', None, None)
     """
     units = rows if groups is None else len(np.unique(groups))
     if measure != "log_loss" or units >= HELD_FROM:
-        return {}
-    return {"caution": NOT_HELD.format(units=units, what="rows" if groups is None else "groups")}
+        return None
+    return NOT_HELD.format(units=units, what="rows" if groups is None else "groups")
 
 
 def with_nested(selection: Selection, found: NestedResult, how: str) -> Selection:
     """Put the nested estimate first and keep BBC's beside it; `bbc` keeps BBC's first."""
     if how == BBC and selection.corrected is not None:
         return selection
-    own: dict[str, object] = {key: getattr(found, key) for key in ("method", "mean", "low", "high", "label")}
-    return replace(selection, corrected={**own, "bbc": selection.corrected, **_cross_check(selection)})
-
-
-def _cross_check(selection: Selection) -> dict[str, object]:
-    """The cheap cross-check of the selection's own folds."""
-    found = selection.corrected or {}
-    return {"tibshirani": found["tibshirani"]} if "tibshirani" in found else {}
+    own: CorrectedShape = {
+        "method": found.method, "mean": found.mean, "low": found.low, "high": found.high, "label": found.label,
+        "bbc": selection.corrected,
+    }  # fmt: skip
+    if selection.corrected is not None and "tibshirani" in selection.corrected:  # the cross-check of the selection's own folds
+        own["tibshirani"] = selection.corrected["tibshirani"]
+    return replace(selection, corrected=own)
 
 
 # Scores near the floor: within two standard errors of what guessing costs, so that little or nothing was learnt.

@@ -14,9 +14,8 @@ An estimator of another library takes them as its own branches where columns, pa
     steps: [[age, [{transformer: StandardScaler, params: {}}]], ...]
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
-from typing import Any
 
 from modelsel.config.merge import KIND
 from modelsel.config.options import Swept
@@ -147,6 +146,8 @@ def _step(columns: str, step: object) -> dict[str, object]:
     return {KIND: TRANSFORM, "columns": columns, "transformer": step[KIND], "params": params}
 
 
-def _as_list(said: Any) -> Sequence[object]:
+def _as_list(said: object) -> Sequence[object]:
     """One or several as a list."""
-    return [] if said is None else [said] if isinstance(said, str | Mapping) else list(said)
+    if isinstance(said, Iterable) and not isinstance(said, str | Mapping):
+        return list(said)
+    return [] if said is None else [said]

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.spec import plain
-from modelsel.core.types import Task, names
-from modelsel.dataset.columns.assemble import Loaded, assemble
+from modelsel.core.types import Loaded, Task, names
+from modelsel.dataset.columns.assemble import assemble
 from modelsel.dataset.columns.settings import TableSettings
 from modelsel.dataset.tables.source import of_columns
 from modelsel.dataset.tables.untyped import TABLES, UntypedTable

@@ -20,7 +20,7 @@ import pandas as pd
 from modelsel.config.compose import MEASURE, Config, for_task
 from modelsel.config.settings import REGRESSION
 from modelsel.core.errors import ConfigurationError, Problem, RefusedError, StoreError
-from modelsel.core.spec import kind_of, resolved
+from modelsel.core.spec import kind_of, resolved, with_fields
 from modelsel.core.types import CLASS_TASKS, Booleans, Finding, Integers, NumberTask, Strings, Task, positions
 from modelsel.dataset.columns.number_target import read_as
 from modelsel.examination.store import SIDES, Store, commit, create_store, join, judged_digest, public_of, reorder
@@ -152,7 +152,7 @@ COUNTS_OFF = "within"
 
 def _judges(development: Task, config: Config, loop: WantedLoop) -> Booleans:
     """The development rows that judge proposals, taken as the split takes the sealed ones: by class, group or time."""
-    split = replace(config.split, test=loop.judged) if hasattr(config.split, "test") else config.split
+    split = with_fields(config.split, test=loop.judged) if hasattr(config.split, "test") else config.split
     reasons = [*split.problems(development)]
     fix = "choose another split, or a larger table"
     ConfigurationError.raise_if(Problem("MSEL-910", f"of the development rows: {one}", "split", fix) for one in reasons)
@@ -225,7 +225,7 @@ def _seal(store: Store, terms: Terms, wanted: Wanted, folder: Path) -> tuple[Fin
 
 def _facts(config: Config, wanted: Wanted, sides: Mapping[str, Task], home: Home, task: Task, judges: Booleans | None) -> Terms:
     """Gather the exam's public terms, but for what follows from its files and rows."""
-    columns = {"token": "token", "target": config.dataset.target or "target", "weight": None, "group": None}
+    columns = {"token": "token", "target": getattr(config.dataset, "target", None) or "target", "weight": None, "group": None}
     features = [feature.name for feature in task.features]
     for role, given, usual in (("token", True, "token"), ("weight", task.weights is not None, "weight"),
                                ("group", task.groups is not None, "group")):  # fmt: skip

@@ -18,7 +18,7 @@ from modelsel.core.errors import ConfigurationError, LedgerError, ModelselError,
 from modelsel.core.outcome import TestResult
 from modelsel.core.spec import kind_of
 from modelsel.core.surroundings import Anchor
-from modelsel.core.types import Codes, Finding, Floats, Outputs, Table, open_labels
+from modelsel.core.types import Finding, Outputs, Table, Targets, open_labels
 from modelsel.guard.access import apart, choices, looks, seals
 from modelsel.guard.access.apart import closing_answers
 from modelsel.guard.access.authorize import at_work
@@ -220,7 +220,7 @@ class Gate:
         self._notice(self.session.check())
         rule(self.session, places, why)
 
-    def burn(self, sealing: TestSetDeclaration) -> tuple[tuple[str, ...], Codes | Floats]:
+    def burn(self, sealing: TestSetDeclaration) -> tuple[tuple[str, ...], Targets]:
         """Give the labels away, for good: on record first, at all that they can say, which leaves nothing to be tested here.
 
         That is n · ln C nats for one of C classes, and n · 64 ln 2 for numbers.

@@ -183,12 +183,13 @@ class Knn(BaseLearner):
         """Encode the analysis rows and store them in the order of their digests."""
         metric = self.distance.fit(task, rows, self.normalise)
         codes = metric.encode(task.values[rows], task.features)
-        labels, weights = task.target[rows], task.row_weights[rows]
-        facts = np.vstack([codes, labels, weights])
+        weights = task.row_weights[rows]
+        facts = np.vstack([codes, task.target[rows], weights])
         order = np.argsort(row_digests(facts, DECIMALS if metric.rounded else None), kind="stable")
         stored = np.ascontiguousarray(codes[:, order])
         if isinstance(task, NumberTask):
-            return NeighbourNumbers(metric, task.features, stored, labels[order], weights[order])
+            return NeighbourNumbers(metric, task.features, stored, task.target[rows][order], weights[order])
+        labels = np.asarray(task.target[rows], np.int32)
         return KnnPath(metric, task.features, stored, labels[order], weights[order], task.class_count)
 
     def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "KnnModel | NumberModel":

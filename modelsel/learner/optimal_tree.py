@@ -274,7 +274,11 @@ class OptimalPath:
     def costs(self) -> LeafCosts:
         """What leaves cost."""
         kept, drawn = self._seen
-        return self.class_costs if isinstance(self.task, ClassTask) else SquaredErrors(self.task.target[kept], drawn)
+        return (
+            self.class_costs
+            if isinstance(self.task, ClassTask)
+            else SquaredErrors(np.asarray(self.task.target[kept], np.float64), drawn)
+        )
 
     @cached_property
     def class_costs(self) -> ClassCosts:

@@ -18,6 +18,29 @@ HEADER = "looks at sealed test rows, as modelsel's ledger counts them; keep this
 
 
 @dataclass(frozen=True)
+class AnchoredLook:
+    """A look as an anchor remembers it; `head` is its place in a chain, what is not stated is empty."""
+
+    testset: str
+    head: str
+    ledger: str = ""
+    look: str = "0"
+    n: str = ""
+    policy: str = ""
+    key: str = ""
+
+    @classmethod
+    def read(cls, stated: Mapping[str, str]) -> "AnchoredLook":
+        """Read what an anchor says; names that this version does not know are left out."""
+        return cls(**{name: stated[name] for name in cls.__dataclass_fields__ if name in stated})
+
+    @property
+    def unguarded(self) -> bool:
+        """Say whether it was taken without a guard."""
+        return self.policy == "off"
+
+
+@dataclass(frozen=True)
 class StateAnchor:
     """Facts of every look this person made, in `MODELSEL_HOME`, whatever the ledger."""
 

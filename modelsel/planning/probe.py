@@ -36,7 +36,7 @@ from modelsel.core.types import Candidate, ClassTask, Feature, Floats, Integers,
 from modelsel.learner.base import BaseLearner
 from modelsel.planning.batch import Batch
 from modelsel.planning.make import Plan
-from modelsel.planning.sources import own
+from modelsel.planning.sources import own_digest
 
 # Trials of a batch on generated rows: seconds of this thread and bytes, at the size of the task.
 
@@ -235,7 +235,7 @@ def like(task: Task, rows: int, seed: int = 0) -> Task:
     if isinstance(task, ClassTask):
         target = (ranks * task.class_count // rows).astype(np.int32)
         return ClassTask(**common, classes=task.classes, target=target)
-    return NumberTask(**common, target=np.sort(task.target)[ranks * len(task) // rows], measured_in="")
+    return NumberTask(**common, target=np.sort(np.asarray(task.target, np.float64))[ranks * len(task) // rows], measured_in="")
 
 
 def _column(feature: Feature, like_: Floats, rows: int, rng: np.random.Generator) -> Floats:
@@ -319,7 +319,7 @@ def machine() -> str:
     versions = [f"{name} {metadata.version(name)}" for name in PACKAGES]
     kernels = os.environ.get("MODELSEL_KERNELS", "")
     return digest([platform.node(), _processor(), cores(), platform.python_version(), versions, kernels,
-                   own()])  # fmt: skip
+                   own_digest()])  # fmt: skip
 
 
 def _processor() -> str:

@@ -10,12 +10,12 @@ import secrets
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import yaml  # type: ignore[import-untyped]
@@ -24,8 +24,10 @@ from numpy.typing import NDArray
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.outcome import StudySummary
 from modelsel.core.selection import Assessed, Losses, Selection
-from modelsel.core.types import Integers
+from modelsel.core.types import Integers, Targets
+from modelsel.guard.reporting.report import AuditShape
 from modelsel.record import candidates, facts, model
+from modelsel.record.documents import DetailsShape, ExplanationShape
 from modelsel.record.files import json_text, npz, plain, storing, write
 from modelsel.record.redact import Redactor
 from modelsel.record.study_record import StudyRecord
@@ -107,7 +109,7 @@ class RunFolder:
         self.write_json(DETAILS, details(finished))
         self.write_outcome(finished.outcome)
 
-    def amend(self, outcome: StudySummary, audit: Mapping[str, object]) -> None:
+    def amend(self, outcome: StudySummary, audit: AuditShape) -> None:
         """Put a look that came after the study on record."""
         self.write_json(DETAILS, {**self.details(), "audit": audit})
         self.write_outcome(outcome)
@@ -132,13 +134,13 @@ class RunFolder:
     def candidates(self) -> list[candidates.Row]:
         return candidates.read_candidates(self._text(CANDIDATES))
 
-    def details(self) -> dict[str, Any]:
+    def details(self) -> DetailsShape:
         """Read the facts that the report shows beyond study.json: data, looks, pairs, command, environment."""
-        return self.read_json(DETAILS) if (self.path / DETAILS).exists() else {}
+        return cast(DetailsShape, self.read_json(DETAILS) if (self.path / DETAILS).exists() else {})
 
-    def explanation(self) -> dict[str, Any]:
+    def explanation(self) -> ExplanationShape:
         """Reasons and weak spots of the choice; empty where nothing was asked for, and for runs of older versions."""
-        return self.read_json(EXPLANATION) if (self.path / EXPLANATION).exists() else {}
+        return cast(ExplanationShape, self.read_json(EXPLANATION) if (self.path / EXPLANATION).exists() else {})
 
     def losses(self) -> Losses:
         return losses_of(self._arrays)
@@ -160,7 +162,7 @@ class RunFolder:
             ) from error
 
     @cached_property
-    def _arrays(self) -> Mapping[str, NDArray[Any]]:
+    def _arrays(self) -> Mapping[str, NDArray[np.generic]]:
         return LossArchive(self.path / LOSSES)
 
     def _text(self, name: str) -> str:
@@ -172,7 +174,7 @@ class RunFolder:
             raise ConfigurationError(Problem("MSEL-611", f"{name} is not there", str(self.path), fix)) from error
 
 
-def details(finished: StudyRecord) -> dict[str, Any]:
+def details(finished: StudyRecord) -> DetailsShape:
     """Collect the facts that the report needs beyond study.json, config.yaml, candidates.csv and losses.npz."""
     folds = finished.resampling.folds
     return {
@@ -183,7 +185,7 @@ def details(finished: StudyRecord) -> dict[str, Any]:
         "environment": facts.environment(),
         "data": facts.data(finished.task),
         "audit": finished.audit,
-        "pairs": [asdict(pair) for pair in finished.pairs],
+        "pairs": list(finished.pairs),
         "folds": {
             "repeats": finished.resampling.repeats,
             "repeat": [fold.repeat for fold in folds],
@@ -291,12 +293,12 @@ def loss_archive(selection: Selection) -> bytes:
     return npz({name: array for name, array in arrays.items() if array is not None}, compress=True)
 
 
-def _compact(array: NDArray[np.generic]) -> NDArray[np.generic]:
+def _compact(array: NDArray[np.generic]) -> Targets:
     """Classes as int32, numbers as they are."""
     return np.asarray(array, np.float64 if array.dtype.kind == "f" else np.int32)
 
 
-class LossArchive(Mapping[str, NDArray[Any]]):
+class LossArchive(Mapping[str, NDArray[np.generic]]):
     """The arrays of a file, each read when it is first asked for: the matrix is large, and few who read the others want it."""
 
     def __init__(self, path: Path) -> None:
@@ -315,10 +317,10 @@ class LossArchive(Mapping[str, NDArray[Any]]):
         return len(self._file.files)
 
 
-def losses_of(arrays: Mapping[str, NDArray[Any]]) -> Losses:
+def losses_of(arrays: Mapping[str, NDArray[np.generic]]) -> Losses:
     """The loss matrix back (float32; None where the measure is no mean over rows)."""
     ids = tuple(str(name) for name in arrays["candidate"])
-    return Losses(matrix=arrays.get("losses"), fold=folds_of(arrays), row=arrays["row"], ids=ids)
+    return Losses(matrix=arrays.get("losses"), fold=folds_of(arrays), row=arrays["row"].astype(np.int64, copy=False), ids=ids)
 
 
 def folds_of(arrays: Mapping[str, NDArray[np.generic]]) -> Integers:
@@ -331,7 +333,7 @@ def read_assessed(arrays: Mapping[str, NDArray[np.generic]]) -> Assessed:
     scores = arrays.get("scores")
     return Assessed(
         ids=tuple(str(name) for name in arrays["predicted_candidate"]),
-        truth=arrays["truth"],
-        predicted=arrays["predicted"],
+        truth=_compact(arrays["truth"]),
+        predicted=_compact(arrays["predicted"]),
         scores=None if scores is None else scores.astype(np.float64),
     )

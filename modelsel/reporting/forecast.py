@@ -84,11 +84,15 @@ def forecast(config: Config) -> Forecast:
     workers = Pool(config.pool.kind, config.pool.n_jobs).jobs
     folder = compiler.base() / "probes"
     cost = estimate(plan, material.development, material.resampling, config.reads_scores, workers, folder=folder)
-    outer = config.outer and Nesting.of(
-        config.outer.instantiate(material.development, config.seed),
-        plan.rows,
-        pairs=config.interval == BATES,
-        sometimes=config.corrected == AUTO,
+    outer = (
+        None
+        if config.outer is None
+        else Nesting.of(
+            config.outer.instantiate(material.development, config.seed),
+            plan.rows,
+            pairs=config.interval == BATES,
+            sometimes=config.corrected == AUTO,
+        )
     )
     sealed = len(material.sealed)
     found = sorted(material.findings, key=_gravity)

@@ -149,6 +149,7 @@ def _ensembles(selection: Selection) -> list[dict[str, object]]:
 
 def _select_nested(config: Config, task: Task, compute: Callable[..., Results], journal: Journal) -> NestedResult:
     """The whole selection anew inside each outer fold."""
+    assert config.outer is not None
     score = score_selection_by_bates if config.interval == BATES else score_selection
     return score(_selecting(config, compute, journal), task, config.outer.instantiate(task, config.seed))
 

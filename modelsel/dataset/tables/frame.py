@@ -11,6 +11,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from modelsel.core.types import Feature, Floats, Table
 from modelsel.dataset.columns.kinds import sorted_levels
@@ -135,7 +136,7 @@ def plain_numbers(numbers: object, rows: int) -> bool:
     return type(numbers) is np.ndarray and numbers.shape == (rows,) and numbers.dtype == np.float64 and finite_sum(numbers)
 
 
-def finite_sum(data: np.ndarray[Any, Any]) -> bool:
+def finite_sum(data: NDArray[np.generic]) -> bool:
     """Say whether the sum is finite: then every number is. False says nothing: a number is missing, or a sum too large.
 
     >>> finite_sum(np.array([[1.0, np.inf]]))

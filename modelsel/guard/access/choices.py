@@ -130,7 +130,7 @@ def record_prediction(ledger: Ledger, table: Table, key: IdentityKey, folder: st
     ledger.write(lambda writing: note(writing, facts))
 
 
-def contacts(entries: Sequence[LedgerEntry]) -> list[dict[str, object]]:
+def contacts(entries: Sequence[LedgerEntry]) -> list[Mapping[str, object]]:
     """All of them, oldest first: what was done, when, by whom, with how many rows, and which sealed set these are."""
     sealed = {entry.brief.testset for entry in entries if entry.kind == "seal"}
     names = ("contact", "at", "user", "host", "n", "folder")

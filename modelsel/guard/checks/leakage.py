@@ -190,7 +190,7 @@ def _suspected_groups(sealing: TestSetDeclaration) -> Iterator[Finding]:
 def _agreement(task: Task, column: Floats) -> float:
     """Standard errors by which two rows of one level agree in label more often than any two rows."""
     present = ~np.isnan(column)
-    levels, target = column[present].astype(np.int64), task.target[present]
+    levels, target = column[present].astype(np.int64), np.asarray(task.target[present], np.int32)
     share = np.bincount(target) / len(target)
     by_chance = float((share**2).sum())
     order = np.lexsort((generator(0, task.name).permutation(len(levels)), levels))

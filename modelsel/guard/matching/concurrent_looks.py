@@ -1,7 +1,7 @@
 """Looks that did not know of each other (two machines offline, then a merge) are recomputed: each as if after the other."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from modelsel.guard.facts import LaterPlace, Reveal, Seal
 from modelsel.guard.fingerprints import IDENTIFIABLE
 from modelsel.guard.history.history import History, PastLook
 from modelsel.guard.matching.overlap import more_than_chance
-from modelsel.guard.release import count_limits
+from modelsel.guard.release import UnitBound, count_limits
 from modelsel.ledger.rows.row_set import RowSet, shared_rows
 from modelsel.statistics.certificate import SpendingState
 
@@ -63,7 +63,7 @@ def standing_answer(look: PastLook, beside: Sequence[PastLook]) -> Reveal:
     return look.answer.but(interval=_interval(look, standing), **counts_at(look, nats, look.facts.units))
 
 
-def counts_at(look: PastLook, nats: float | None, units: Mapping[str, object] | None = None) -> dict[str, object]:
+def counts_at(look: PastLook, nats: float | None, units: UnitBound | None = None) -> dict[str, object]:
     """What stands beside a score at another level (None: withheld): rows that are off, rows above a cap; no quantiles."""
     found: dict[str, object] = {"quantiles": None} if look.answer.quantiles else {}
     for name, said in (("counted", look.answer.counted), ("above", look.answer.above)):

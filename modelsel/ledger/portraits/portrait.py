@@ -15,9 +15,9 @@ no row. Two samples of one source differ in them by their standard errors, a cop
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from modelsel.core.types import Booleans, Floats, Integers
 from modelsel.ledger.home import IdentityKey
@@ -125,6 +125,6 @@ def _above(size: int) -> tuple[Integers, Integers]:
     return np.triu_indices(size)
 
 
-def _pack(values: np.ndarray[Any, Any]) -> Hashes:
+def _pack(values: NDArray[np.generic]) -> Hashes:
     raw = values.tobytes()
     return np.frombuffer(raw + bytes(-len(raw) % 8), "<u8").astype(np.uint64)

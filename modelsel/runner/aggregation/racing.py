@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.core.types import Booleans, ClassOutputs, Floats, Integers, NumberOutputs, Outputs, round_to_scale
-from modelsel.measure.base import BaseMeasure
+from modelsel.core.types import Booleans, Floats, Outputs, Targets, round_to_scale
+from modelsel.measure.base import BaseMeasure, right_answers
 from modelsel.planning.make import Cell
 from modelsel.runner.aggregation.results import SeOf, error_of
 from modelsel.runner.aggregation.run_index import RunIndex
@@ -144,21 +144,14 @@ def best_scores(work: RunContext) -> Floats:
             least = least_losses(measure, truth, classes)
             each.append(float(np.average(least, weights=weights)))
         else:
-            said = _right(truth, classes)
+            said = right_answers(truth, classes)
             each.append(float(measure.score(truth, said, weights, classes)[0]))
     return np.array(each)
 
 
-def _right(truth: Integers, classes: int) -> Outputs:
-    """The answers that are all right."""
-    if not classes:
-        return NumberOutputs(np.asarray(truth, np.float64)[None, :])
-    return ClassOutputs(truth[None, :].astype(np.int32), np.eye(classes)[truth][None, :, :])
-
-
-def least_losses(measure: BaseMeasure, truth: Integers, classes: int) -> Floats:
+def least_losses(measure: BaseMeasure, truth: Targets, classes: int) -> Floats:
     """Per row, the least loss of all answers that are sure of one class; of numbers, that of the right one."""
     if not classes:
-        return np.asarray(measure.losses(truth, _right(truth, classes), classes)[0])
+        return np.asarray(measure.losses(truth, right_answers(truth, classes), classes)[0])
     predicted = np.repeat(np.arange(classes, dtype=np.int32)[:, None], len(truth), axis=1)
     return np.asarray(measure.losses(truth, Outputs(predicted, np.eye(classes)[predicted]), classes).min(axis=0))

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from queue import SimpleQueue
-from typing import Any, Protocol
+from typing import Protocol
 
 from threadpoolctl import threadpool_limits
 
+from modelsel.config.settings import PoolSettings
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.spec import classes_in
 from modelsel.core.system.machine import cores
@@ -57,7 +58,7 @@ class Pool:
         return 1 if self.kind == "sequential" else cores() if self.n_jobs in (None, -1) else int(self.n_jobs or 1)
 
 
-def choose_pool(pool: Any, limits: CellLimits, candidates: Iterable[Candidate] = ()) -> Pool:
+def choose_pool(pool: "PoolSettings | Pool", limits: CellLimits, candidates: Iterable[Candidate] = ()) -> Pool:
     """Return the pool as it will be used.
 
     For `auto`: processes where there are limits, learners that hold the interpreter lock, or code that is not our own, since

@@ -13,7 +13,7 @@ from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar, TypeVarTuple
 
 from threadpoolctl import threadpool_limits
 
@@ -31,6 +31,8 @@ LOG = logging.getLogger("modelsel.study")  # goes to study.log
 ATTEMPTS = 2
 BEGAN = ".began"  # behind the name of the work
 Died = Callable[[BaseException], bool]
+Arguments = TypeVarTuple("Arguments")
+Returned = TypeVar("Returned")
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,14 @@ class Failure:
     status: Status
     reason: str
     traceback: str = ""
+
+
+class CallsApart(Protocol):
+    """Calls a function where cells are computed."""
+
+    def __call__(self, function: Callable[[*Arguments], Returned], *arguments: *Arguments) -> Returned | Failure:
+        """Return what the function returns, or the Failure."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,14 +86,17 @@ class Call:
             return Failure("error", f"what was fitted cannot be sent: {type(problem).__name__}: {problem}")
 
 
-def run_in_pool(pool: Pool, limits: CellLimits, function: Callable[..., object], *arguments: object) -> object:
+def run_in_pool(
+    pool: Pool, limits: CellLimits, function: Callable[[*Arguments], Returned], *arguments: *Arguments
+) -> Returned | Failure:
     """The function's result, or the Failure; computed as a cell of this pool would be."""
     found = _send(pool, limits, Call(function, arguments, limits))
     if isinstance(found, Failure):
         return found
     for text in found.warned:  # in the folds it was a finding already
         LOG.info("warned in %s: %s", function.__name__, text)
-    return found.value
+    value: Returned = found.value
+    return value
 
 
 def _send(pool: Pool, limits: CellLimits, call: Call) -> CallResult | Failure:
