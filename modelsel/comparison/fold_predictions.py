@@ -74,7 +74,7 @@ def bbc_of_folds(
     scores, picked, tried = [], [], 0
     left: list[int] = []
     again = _Again(repeated, tuple(beside.values()))
-    for counts in draws(size, resamples or resampled(len(candidates) * len(rows) * classes), rng):
+    for counts in draws(size, resamples or resamples_for(len(candidates) * len(rows) * classes), rng):
         chosen: list[tuple[int, Booleans]] = []
         made: list[Sequence[float] | None] = []  # of each chosen: its scores where it was made anew
         for start in range(0, len(counts), TOGETHER):
@@ -226,7 +226,7 @@ def _mean(scores: Floats) -> float:
     return float(known.mean()) if len(known) else float("nan")
 
 
-def resampled(cells: int) -> int:
+def resamples_for(cells: int) -> int:
     """Return how many resamples are drawn where each costs so much."""
     least, most = RESAMPLES
     return min(most, max(least, WORK // max(cells, 1)))

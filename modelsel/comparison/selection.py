@@ -8,7 +8,7 @@ from math import log
 import numpy as np
 
 from modelsel.comparison.bbc import RESAMPLES, Corrected, bbc, bbc_generator
-from modelsel.comparison.fold_predictions import LARGEST, FoldPredictions, bbc_of_folds, resampled
+from modelsel.comparison.fold_predictions import LARGEST, FoldPredictions, bbc_of_folds, resamples_for
 from modelsel.comparison.indistinguishable import Sets, confidence_sets, difference_errors, indistinguishable, part, place
 from modelsel.comparison.nested import NestedResult
 from modelsel.comparison.ratio import assessed_per_analysed
@@ -190,7 +190,8 @@ def _repicked_ensembles(results: Results) -> tuple[dict[int, RepeatedEnsemble], 
     of = MemberAnswers.of(book, able(book))
     learners = [results.candidates[position].learner for position in there]
     numbers = of.said[0].size * sum(learner.size * min(learner.library, len(of.said)) for learner in learners)
-    return {position: RepeatedEnsemble(of, own) for position, own in zip(there, learners)}, min(RESAMPLES, resampled(numbers))
+    repeated = {position: RepeatedEnsemble(of, own) for position, own in zip(there, learners)}
+    return repeated, min(RESAMPLES, resamples_for(numbers))
 
 
 def _answers_by_fold(results: Results, candidates: Integers) -> list[FoldPredictions]:

@@ -17,7 +17,7 @@ from modelsel.config import overrides as typed
 from modelsel.config.build import LEARNER, Builder
 from modelsel.config.exam import sitting
 from modelsel.config.expand import DRAW, SPACE, SWEEP, AdaptiveEntry, Space, expand, name_of, read_entries
-from modelsel.config.experiments import published_name, unknown
+from modelsel.config.experiments import published_name, unknown_knobs
 from modelsel.config.folders import Folders
 from modelsel.config.keywords import Keywords
 from modelsel.config.loader import load
@@ -263,7 +263,7 @@ def _check(resolved: Mapping[str, object], dataset: str, folders: Folders, probl
     resolved = sitting(resolved)
     folders = folders.for_numbers() if resolved.get(TASK) == REGRESSION else folders
     settings, found = resolve(resolved)
-    builder = Builder(folders, problems=[*problems, *found, *unknown(resolved)])
+    builder = Builder(folders, problems=[*problems, *found, *unknown_knobs(resolved)])
     config = _build_parts(settings, resolved, dataset, builder)
     ConfigurationError.raise_if(hide_environment(builder.problems, resolved))
     assert config is not None

@@ -263,7 +263,7 @@ class LoopSession(SealedSession):
             measure=self.terms.measure["kind"], errors=self.loop.errors, proposals=len(notes), kept=_count_kept(notes),
             best=None if best is None else notes.index(best) + 1,
             by_luck=max(0, len(notes) - 1) * kept_by_luck(self.loop.errors), vetoes_left=self._vetoes(notes),
-            findings=[loop_findings.noted(note.code, note.text) for note in self._notes_of_findings()],
+            findings=[loop_findings.finding_of_note(note.code, note.text) for note in self._notes_of_findings()],
         )  # fmt: skip
 
     def close(self) -> GateClose:

@@ -68,7 +68,7 @@ def is_single_tree(candidate: Candidate) -> bool:
     return isinstance(candidate.learner, Tree | OptimalTree)
 
 
-def compared(selection: Selection) -> list[Candidate]:
+def trees_to_compare(selection: Selection) -> list[Candidate]:
     """The winner, if it is a tree, and the best of each entry of trees."""
     best: dict[str, Candidate] = {}
     for at in rank(selection.board):
@@ -88,7 +88,7 @@ def held_to(candidate: Candidate, depth: int) -> Candidate:
     return replace(candidate, learner=replace(candidate.learner, max_depth=depth))
 
 
-def grown(candidate: Candidate, task: ClassTask, seed: int) -> FittedSize:
+def fit_size(candidate: Candidate, task: ClassTask, seed: int) -> FittedSize:
     """Fit a tree on all rows: one job of the pool."""
     final = fit(candidate, task, seed)
     model, ready = final.model, final.prepared(task)
@@ -209,7 +209,7 @@ def summary(tree: FittedSize, found: tuple[list[float], list[float]], weight: fl
     return told
 
 
-def beside(at: int, folds: Sequence[FoldErrors], ratio: float) -> UnseenShape:
+def mean_over_folds(at: int, folds: Sequence[FoldErrors], ratio: float) -> UnseenShape:
     """The out-of-fold half: shares of wrong weight, and their difference with its interval over folds."""
     weight = np.array([one.weight for one in folds])
     own, best = np.array([one.grown[at] for one in folds]), np.array([one.optimal for one in folds])
@@ -266,7 +266,7 @@ def optimal_bounds(
     """
     found: list[OptimalShape] = []
     trees: list[Compared] = []
-    for candidate in compared(selection):
+    for candidate in trees_to_compare(selection):
         one = _compare(candidate, task, seed, apart, settings.depth)
         if isinstance(one, Failure):
             found.append({"candidate": candidate.id, "entry": candidate.entry, "failed": f"{one.status}, {one.reason}"})
@@ -275,17 +275,17 @@ def optimal_bounds(
     keys = list(dict.fromkeys(one.key for one in trees))
     for key in keys:
         found += _of_one_size([one for one in trees if one.key == key], task, resampling, seed, apart, settings, len(keys))
-    order = [candidate.id for candidate in compared(selection)]
+    order = [candidate.id for candidate in trees_to_compare(selection)]
     return sorted(found, key=lambda one: order.index(one["candidate"]))
 
 
 def _compare(candidate: Candidate, task: ClassTask, seed: int, apart: CallsApart, depth: int) -> Compared | Failure:
     """Fit a tree on all rows; a deeper one also held to the searched depth."""
-    whole = apart(grown, candidate, task, seed)
+    whole = apart(fit_size, candidate, task, seed)
     if isinstance(whole, Failure) or whole.depth <= depth:
         return whole if isinstance(whole, Failure) else Compared(candidate, whole, candidate, whole)
     twin = held_to(candidate, depth)
-    size = apart(grown, twin, task, seed)
+    size = apart(fit_size, twin, task, seed)
     return size if isinstance(size, Failure) else Compared(candidate, whole, twin, size)
 
 
@@ -311,9 +311,9 @@ def _of_one_size(
     told: list[OptimalShape] = []
     for own, one in zip(who, trees, strict=True):
         line: OptimalShape = {**own, **summary(one.size, least, weight)}
-        line["out_of_fold"] = beside(asked.index(one.twin), folds, ratio)
+        line["out_of_fold"] = mean_over_folds(asked.index(one.twin), folds, ratio)
         if one.twin is not one.candidate:
-            unseen = beside(asked.index(one.candidate), folds, ratio)["grown"]
+            unseen = mean_over_folds(asked.index(one.candidate), folds, ratio)["grown"]
             line["whole"] = {
                 "depth": one.whole.depth, "leaves": one.whole.leaves, "training": one.whole.errors / weight,
                 "out_of_fold": unseen,

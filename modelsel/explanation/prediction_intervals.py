@@ -20,7 +20,7 @@ from dataclasses import replace
 import numpy as np
 
 from modelsel.core.types import Candidate, Floats, Fold, Scoreboard, Table, Task
-from modelsel.explanation.prediction_sets import Kept, checked_share, counted, guaranteed_coverage, unit_weights
+from modelsel.explanation.prediction_sets import Kept, checked_share, count_unseen, guaranteed_coverage, unit_weights
 from modelsel.record.study_record import UnseenRows
 from modelsel.rule.base import BaseRule
 from modelsel.runner.final_fit import Final, fit
@@ -87,7 +87,7 @@ def intervals_of(kept: Kept, table: Table, coverage: float) -> tuple[Floats, Flo
 
 def words(kept: Kept, coverage: float, nested: bool = False) -> str:
     """State what the intervals are, and what a theorem promises: of the choice repeated nothing."""
-    many, what = counted(kept)
+    many, what = count_unseen(kept)
     of_units, anew = " of new units" if what == "units" else "", "made anew" if nested else "repeated"
     least = guaranteed_coverage(coverage, many, len(kept))
     promised = f"a theorem promises {100 * least:.1f} % where {what} are drawn alike" if nested else "no theorem promises it"

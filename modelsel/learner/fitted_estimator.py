@@ -32,8 +32,7 @@ from modelsel.foreign.libraries import takes_nan
 from modelsel.foreign.native import as_wanted, fitted_with, made_with
 from modelsel.foreign.parameters import settle_parameters
 from modelsel.foreign.stored import FILES, SKOPS, NotStoredError, dump, load
-from modelsel.learner import encoding as _columns_stored
-from modelsel.learner import step_columns
+from modelsel.learner import encoding, step_columns
 from modelsel.learner.base import FittedModel
 from modelsel.learner.encoding import ColumnEncoding, TargetColumns
 from modelsel.learner.step_columns import BranchColumns
@@ -439,10 +438,10 @@ def store_estimator(answering: Any, plugins: tuple[str, ...]) -> tuple[dict[str,
 
 def _write_columns(columns: Columns) -> tuple[dict[str, object], dict[str, NDArray[np.generic]]]:
     """Facts and arrays of fitted columns."""
-    return step_columns.written(columns) if isinstance(columns, BranchColumns) else _columns_stored.written(columns)
+    return step_columns.write_columns(columns) if isinstance(columns, BranchColumns) else encoding.write_columns(columns)
 
 
 def _read_columns(facts: Mapping[str, object], arrays: Mapping[str, NDArray[np.generic]], plugins: tuple[str, ...]) -> Columns:
     if "branches" in facts:
         return step_columns.read(facts, arrays, plugins)
-    return _columns_stored.read(facts, arrays)
+    return encoding.read(facts, arrays)

@@ -122,7 +122,7 @@ def _unread(matrix: Any, gaps: bool, sparse: bool) -> Iterator[str]:
 # Fitted steps as data, and back.
 
 
-def written(columns: BranchColumns) -> tuple[dict[str, object], dict[str, NDArray[np.generic]]]:
+def write_columns(columns: BranchColumns) -> tuple[dict[str, object], dict[str, NDArray[np.generic]]]:
     """Facts and arrays. Raises NotStoredError for a transformer that no safe format takes."""
     each = columns.branches.each
     facts = {

@@ -36,7 +36,7 @@ from modelsel.core.types import Candidate, ClassTask, Feature, Floats, Integers,
 from modelsel.learner.base import BaseLearner
 from modelsel.planning.batch import Batch
 from modelsel.planning.make import Plan
-from modelsel.planning.sources import own
+from modelsel.planning.sources import own_digest
 
 # Trials of a batch on generated rows: seconds of this thread and bytes, at the size of the task.
 
@@ -319,7 +319,7 @@ def machine() -> str:
     versions = [f"{name} {metadata.version(name)}" for name in PACKAGES]
     kernels = os.environ.get("MODELSEL_KERNELS", "")
     return digest([platform.node(), _processor(), cores(), platform.python_version(), versions, kernels,
-                   own()])  # fmt: skip
+                   own_digest()])  # fmt: skip
 
 
 def _processor() -> str:

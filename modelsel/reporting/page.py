@@ -79,7 +79,7 @@ def context(view: View) -> dict[str, object]:
     return {
         "o": outcome,
         "test": outcome.test,
-        "beside": words.beside(outcome.test, verdict.unit_of(outcome)) if outcome.test else "",
+        "beside": words.measure_beside(outcome.test, verdict.unit_of(outcome)) if outcome.test else "",
         "in_unit": words.in_unit(outcome),
         "nested": outcome.extra.get("nested"),
         "winner_settings": words.settings(view.varied.get(outcome.winner["id"], {})),

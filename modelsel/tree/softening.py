@@ -86,7 +86,7 @@ class CostlySoftener(Softener, Protocol):
         ...
 
 
-def met(tree: DecisionTree, table: Table, rows: Integers) -> Floats:
+def values_at_tests(tree: DecisionTree, table: Table, rows: Integers) -> Floats:
     """Rows × tests: what each row brings to each test, as the walk reads it.
 
     At a ramp the value, −∞ or ∞ where a missing value goes to a certain side; elsewhere the position of the child; NaN
@@ -128,7 +128,7 @@ def soft_route(tree: DecisionTree, widths: Widths, table: Table, rows: Integers)
     """Route rows as `route` does, with ramps: the leaves that each row reaches and with which part."""
     parts = []
     for start in range(0, len(rows), BLOCK):
-        owner, leaf, part = walk(tree, widths, met(tree, table, rows[start : start + BLOCK]))
+        owner, leaf, part = walk(tree, widths, values_at_tests(tree, table, rows[start : start + BLOCK]))
         parts.append((owner + start, leaf, part))
     owner, leaf, part = (np.concatenate(column) for column in zip(*parts, strict=True)) if parts else _nobody()
     return Routed(owner, leaf, part, len(rows), _unseen(tree, table, rows))
@@ -214,7 +214,7 @@ def _whole(position: Floats, branches: int) -> Floats:
 
 
 def known_values(tree: DecisionTree, x: Floats) -> dict[int, tuple[Integers, Floats]]:
-    """Per ramp: the rows (of `x`, as `tree.softening.met` gives it) that reach it with a known value, and these values."""
+    """Per ramp: the rows (of `x`, as `values_at_tests` gives it) that reach it with a known value, and these values."""
     soft, slot = ramps(tree), np.cumsum(tree.test != LEAF) - 1
     at, known = {0: np.arange(len(x))}, {}
     for node in np.flatnonzero(tree.test != LEAF):

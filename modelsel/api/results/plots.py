@@ -97,7 +97,7 @@ class Plots:
         facts = self._view.details.get("shows", {}).get("pruning_path")
         if not facts or not facts.get("paths"):
             raise _nothing("no pruning path is on record", 'run the study with show=["pruning_path"]')
-        return Picture(f"pruning path: {facts['paths'][0]['title']}", pruning_path.drawn(facts["measure"], facts["paths"][0]))
+        return Picture(f"pruning path: {facts['paths'][0]['title']}", pruning_path.draw(facts["measure"], facts["paths"][0]))
 
     def overfitting(self, entry: str | None = None) -> Picture:
         """Draw the accuracy in and out of sample against the size of a tree.
@@ -130,7 +130,7 @@ class Plots:
         if not found:
             there = _some(curve["entry"] for curve in curves) if curves else 'run the study with show=["overfitting"]'
             raise _nothing("no such curve is on record", there)
-        return Picture(f"{found[0]['entry']}: {found[0].get('of', 'accuracy')} against size", overfitting.drawn(found[0]))
+        return Picture(f"{found[0]['entry']}: {found[0].get('of', 'accuracy')} against size", overfitting.draw(found[0]))
 
     def importance(self, candidate: int = 0) -> Picture:
         """Draw the permutation importance of the columns.

@@ -13,7 +13,7 @@ import numpy as np
 
 from modelsel.core.types import ClassTask, Codes, Floats, Integers, NumberTask, Outputs, Table
 from modelsel.learner.trees.leaf import Leaf, leaf_scores
-from modelsel.learner.trees.model import TreeModel, predicted
+from modelsel.learner.trees.model import TreeModel, predict_classes
 from modelsel.pruner.base import Pruning
 from modelsel.statistics.auc import multiclass_auc
 from modelsel.tree.pruning import StoppingLimits, compact, truncations
@@ -286,7 +286,7 @@ class TreePath:
             classes[own] = prediction.take(end.take(routed.leaf, axis=1))
         for i in left.moved if routed.whole else range(len(left.different)):
             standing = left.different[i]
-            classes[i] = predicted(standing.cut, sent.down(standing.cut.tree), standing.costs, standing.end)
+            classes[i] = predict_classes(standing.cut, sent.down(standing.cut.tree), standing.costs, standing.end)
         return classes
 
     def _errors(self, left: PrunedTrees) -> Floats:
@@ -301,7 +301,7 @@ class TreePath:
                 errors[i] = self._by_counts(standing)
                 continue
             routed = self._trained.down(standing.cut.tree)
-            errors[i] = self._share_wrong(predicted(standing.cut, routed, standing.costs, standing.end))
+            errors[i] = self._share_wrong(predict_classes(standing.cut, routed, standing.costs, standing.end))
         return errors
 
     @property
@@ -331,7 +331,7 @@ class TreePath:
         cut, widths = self._soften(learner, standing)
         assert widths is not None
         routed = soft_route(cut.tree, widths, sent.table, sent.rows)
-        classes = predicted(cut, routed, learner.cost_matrix)
+        classes = predict_classes(cut, routed, learner.cost_matrix)
         return classes, routed.per_row(leaf_scores(cut, learner.leaf)) if scores else None
 
     def _node_scores(self, standing: PrunedTree, leaf: Leaf) -> Floats:

@@ -91,7 +91,7 @@ def _with_floor(view: View, best: Sequence[Row], equal: Set[str]) -> list[dict[s
     sign = -1 if view.higher else 1
     table = [_row(view, row, equal) for row in best]
     best, table = _merge_ties(best, table, view.outcome.winner["id"])
-    for line in sorted(verdict.beside(view.outcome), key=lambda line: sign * line.mean, reverse=True):
+    for line in sorted(verdict.unlisted_floor(view.outcome), key=lambda line: sign * line.mean, reverse=True):
         table.insert(sum(sign * row.mean <= sign * line.mean + EQUAL for row in best), _floor_row(line))
     return table
 

@@ -22,5 +22,5 @@ def _part(view: View, one: OptimalShape) -> dict[str, object]:
         **said, "depth": one["depth"], "leaves": one["leaves"], "best_leaves": number(round(own["leaves"], 1)),
         "training": [score(training[which]) for which in ("grown", "optimal", "bound")],
         "unseen": [score(own[which]) for which in ("grown", "optimal")],
-        "ended": tree_size.ended(one), "deeper": tree_size.deeper(one),
+        "ended": tree_size.proven_folds(one), "deeper": tree_size.deeper(one),
     }  # fmt: skip

@@ -46,10 +46,10 @@ def unseen(one: OptimalShape) -> str:
     return f"{told} ({change}): {'it pays' if ends[1] < 0 else 'it does not pay'}"
 
 
-def ended(one: OptimalShape) -> str:
+def proven_folds(one: OptimalShape) -> str:
     """Say in how many folds the search came to its end.
 
-    >>> ended({"out_of_fold": {"ended": 3, "folds": 4}})
+    >>> proven_folds({"out_of_fold": {"ended": 3, "folds": 4}})
     '3 of 4'
     """
     own = one["out_of_fold"]

@@ -59,7 +59,7 @@ def verdict(folder: RunFolder, here: Path | None = None) -> str:
         ("size", [said for one in folder.explanation().get("optimal", ()) for said in sentences(one, one["entry"])]),
         ("findings", findings(outcome)),
         ("ledger", ledger(outcome, audit_of(details))),
-        ("report", [near(folder.report, here)]),
+        ("report", [relative_path(folder.report, here)]),
         ("browse", browse(folder.config())),
         ("time", [f"{duration(float(outcome.seconds.get('total', 0)))}, {fits(outcome.fits)}"]),
     ]
@@ -80,7 +80,7 @@ def brief(folder: RunFolder, here: Path | None = None) -> str:
         ("floor", NO_BETTER if only_guesses(outcome, bool(folder.details().get("higher_is_better"))) else ""),
         ("test", "; ".join((test(outcome, None, folder)[0], *_which_look(outcome.test)))),
         ("finding", f"{gravest[0]} ({more}`modelsel explain {graver[0]['code']}`)" if graver else ""),
-        ("report", f"{near(folder.report, here)} (-v prints the rest)"),
+        ("report", f"{relative_path(folder.report, here)} (-v prints the rest)"),
     ]
     said = [headline(outcome), *(f"  {label:<{LABEL}}{_shorten(text, label)}" for label, text in lines if text)]
     return "\n".join(said) + "\n"
@@ -224,7 +224,7 @@ def test(outcome: StudySummary, audit: AuditShape | None, folder: RunFolder) -> 
         return [f"refused: {result.refused}"]
     lines = [
         say_score(result, outcome.findings, unit_of(outcome)) + _blocks(outcome),
-        *filter(None, [width.beside(result, unit_of(outcome)), width.sentence(result)]),
+        *filter(None, [width.measure_beside(result, unit_of(outcome)), width.sentence(result)]),
         look(result),
     ]
     if audit is not None and (upcoming := audit.get("next")):
@@ -333,7 +333,7 @@ def fits(counts: Mapping[str, int]) -> str:
     return f"{plural(counts.get('needed', 0), 'fit')} instead of {counts.get('naive', 0):,}"
 
 
-def near(path: Path, here: Path | None = None) -> str:
+def relative_path(path: Path, here: Path | None = None) -> str:
     """The path from where the person stands, if it lies beneath."""
     here = (here or Path.cwd()).resolve()
     return str(path.resolve().relative_to(here)) if path.resolve().is_relative_to(here) else str(path)
@@ -412,7 +412,7 @@ def lines(outcome: StudySummary) -> list[BaselineLine]:
     return [BaselineLine.of(said) for said in outcome.extra.get("floor", ())]
 
 
-def beside(outcome: StudySummary) -> list[BaselineLine]:
+def unlisted_floor(outcome: StudySummary) -> list[BaselineLine]:
     """List the scores of the floor that the space does not list: they stand beside the candidates."""
     return [line for line in lines(outcome) if line.has_score and not line.is_candidate]
 

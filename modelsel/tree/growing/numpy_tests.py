@@ -72,7 +72,7 @@ class Filled:
     needed: float
 
 
-def filled(column: NodeColumn, kind: int, growth: GrowthParams) -> Filled:
+def fill_missing(column: NodeColumn, kind: int, growth: GrowthParams) -> Filled:
     """Return the input of a search, under the policy and the rule for the least weight of a branch."""
     table = column.table(column.codes.astype(np.int64), column.known)
     present = np.flatnonzero(table.sum(axis=1) > 0)
@@ -117,7 +117,7 @@ def best_test(column: NodeColumn, kind: int, criterion: BaseCriterion, growth: G
     if not column.known.any():
         return None
     search = {THRESHOLD: _threshold, EQUALITY: _equality, MULTIWAY: _multiway, SUBSET: _subset}[kind]
-    test = search(filled(column, kind, growth), absent(column, growth), criterion, growth)
+    test = search(fill_missing(column, kind, growth), absent(column, growth), criterion, growth)
     return None if test is None else with_side(test, column, kind, growth)
 
 
