@@ -255,9 +255,9 @@ def _held() -> float:
 
 
 def _environment(place: str, cache: str | None = None) -> dict[str, str]:
-    return {
-        **os.environ, "MODELSEL_HOME": f"{place}/home", "PYTHONPATH": str(ROOT), **({"MODELSEL_CACHE": cache} if cache else {})
-    }  # fmt: skip
+    """Variables with a home in a folder. Bytecode is kept, as by default: that of installed packages is there in any case."""
+    own = {"MODELSEL_HOME": f"{place}/home", "PYTHONPATH": str(ROOT), **({"MODELSEL_CACHE": cache} if cache else {})}
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | own
 
 
 def _elsewhere(name: str) -> Answer:

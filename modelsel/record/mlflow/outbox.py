@@ -11,9 +11,10 @@ import weakref
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from modelsel.record.mlflow.store import TrackingStore
+if TYPE_CHECKING:  # the process starts before SQLAlchemy is imported here
+    from modelsel.record.mlflow.store import TrackingStore
 
 Answer = Mapping[str, Any]
 ENDED: Answer = {"error": "the recording process ended"}
@@ -58,7 +59,7 @@ class WriterProcess:
     When nobody holds it any more (a study that ended with an error), the process gets no more jobs, and ends.
     """
 
-    def __init__(self, store: TrackingStore) -> None:
+    def __init__(self, store: "TrackingStore") -> None:
         """Start the process, or take one started ahead, and tell it the store."""
         self.answers: queue.Queue[Answer] = queue.Queue()
         self.asked = 0  # a late answer to a job that was given up is not the answer to the next
