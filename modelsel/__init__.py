@@ -29,10 +29,11 @@ _HOMES = {
 def __getattr__(name: str) -> object:
     """Find a public name or `__version__` on first use."""
     import importlib
-    import importlib.metadata
 
     if name == "__version__":
-        return importlib.metadata.version("modelsel")
+        from modelsel.core.system.installed import version_of
+
+        return version_of("modelsel")
     if name in _HOMES:
         from modelsel.core.system.requirements import requirements
 

@@ -34,10 +34,17 @@ from modelsel.core.types import (
     positions,
     scores_are,
 )
-from modelsel.dataset.tables.frame import as_pandas, describe_columns
+from modelsel.dataset.tables.frame import (
+    as_pandas,
+    describe_columns,
+    finite_sum,
+    numeric_features,
+    plain_labels,
+    plain_matrix,
+    plain_numbers,
+)
 from modelsel.dataset.tables.frame import table as frame_table
 from modelsel.dataset.tables.in_memory import is_frame
-from modelsel.dataset.tables.matrix import finite_sum, numeric_features, plain_labels, plain_matrix, plain_numbers
 from modelsel.dataset.tables.source import of_columns
 from modelsel.learner.trees.model import TreeModel
 from modelsel.learner.trees.number_model import NumberTreeModel
@@ -452,7 +459,7 @@ class Classifier(ClassifierMixin, LearnerEstimator):  # type: ignore[misc]
         ['b']
         """
         table = self._known(X)
-        labels: NDArray[np.generic] = self.classes_.take(self.final_.predict(table))
+        labels: NDArray[np.generic] = self.classes_.take(np.asarray(self.final_.predict(table), np.int32))
         return labels
 
     @available_if(has_probabilities)  # type: ignore[untyped-decorator]
@@ -607,8 +614,7 @@ class Regressor(RegressorMixin, LearnerEstimator):  # type: ignore[misc]
         >>> regressor("median").fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 9.0]).predict([[5.0]]).tolist()
         [2.0]
         """
-        said: Floats = self.final_.predict(table) if len(table := self._known(X)) else np.empty(0)
-        return said
+        return np.asarray(self.final_.predict(table), np.float64) if len(table := self._known(X)) else np.empty(0)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that floors score poorly."""

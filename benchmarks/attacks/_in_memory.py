@@ -184,7 +184,7 @@ def in_memory() -> Iterator[None]:
         ):  # fmt: skip
             all_.enter_context(patch.object(owner, name, instead))
         all_.enter_context(patch("modelsel.guard.gate.at_work", at_work))
-        all_.enter_context(patch("modelsel.guard.access.upkeep.strip", lambda _: 0))
+        all_.enter_context(patch("modelsel.guard.access.session.strip", lambda _: 0))
         all_.enter_context(patch.object(authorize, "alive", lambda *_: False))
         all_.enter_context(patch.dict(fingerprints.MEMORY, {"n": 2}))
         yield

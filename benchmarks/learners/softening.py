@@ -21,7 +21,7 @@ from modelsel.runner.evaluation.preprocessing import rows_digest
 from modelsel.runner.study_data import prepare
 from modelsel.softener.nelder_mead import NelderMead, Objective, evaluate
 from modelsel.softener.range_fraction import RangeFraction
-from modelsel.tree.softening import Widths, layout, met
+from modelsel.tree.softening import Widths, layout, values_at_tests
 from modelsel.tree.structure.node import PrunedView
 
 REPEATS = 50
@@ -65,7 +65,7 @@ class _Grown:
         return cut
 
     def objective(self, cut: PrunedView, kind: str) -> Objective:
-        return Objective.of(cut, met(cut.tree, self.task, self.rows), self.task, self.rows, kind)
+        return Objective.of(cut, values_at_tests(cut.tree, self.task, self.rows), self.task, self.rows, kind)
 
 
 def _evaluation(grown: _Grown, step: int) -> Row:

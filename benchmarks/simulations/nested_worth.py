@@ -18,7 +18,7 @@ import numpy as np
 from scipy.stats import norm
 
 from modelsel.comparison.bbc import bbc
-from modelsel.comparison.correcting import is_near
+from modelsel.comparison.selection import is_near
 from modelsel.core.types import Booleans, Floats, Integers, Scoreboard
 from modelsel.rule.best import Best
 

@@ -369,25 +369,25 @@ class RemoteExam(Exam):
     @property
     def terms(self) -> Mapping[str, Any]:
         if self._terms is None:
-            self._terms = dict(json.loads(self._asked("/terms")))
+            self._terms = dict(json.loads(self._request("/terms")))
         return self._terms
 
     def answer(self, predictions: object, name: str, forecast: tuple[float, int] | None = None) -> dict[str, Any]:
         table = self._table(predictions)
         body = Path(table).read_bytes() if isinstance(table, str | Path) else _csv(table)
         query = {"name": name, **({"rate": forecast[0], "rows": forecast[1]} if forecast else {})}
-        return dict(json.loads(self._asked(f"/answers?{urlencode(query)}", body)))
+        return dict(json.loads(self._request(f"/answers?{urlencode(query)}", body)))
 
     def board(self) -> pd.DataFrame:
-        return pd.DataFrame(json.loads(self._asked("/board")))
+        return pd.DataFrame(json.loads(self._request("/board")))
 
     def status(self) -> dict[str, Any]:
-        return dict(json.loads(self._asked("/budget")))
+        return dict(json.loads(self._request("/budget")))
 
     def _side(self, side: str) -> pd.DataFrame:
-        return frame_of(self._asked(f"/{side}"), self.terms)
+        return frame_of(self._request(f"/{side}"), self.terms)
 
-    def _asked(self, path: str, body: bytes | None = None) -> bytes:
+    def _request(self, path: str, body: bytes | None = None) -> bytes:
         """Send a request to the server and return the body of its reply; a body is posted as Parquet or CSV."""
         headers = {"Authorization": f"Bearer {self._token}"} if self._token else {}
         kind = "application/vnd.apache.parquet" if body and body.startswith(b"PAR1") else "text/csv"

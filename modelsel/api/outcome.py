@@ -214,7 +214,7 @@ class Outcome(core.StudySummary):
         >>> outcome.candidate().learner
         'tree'
         """
-        return StudyCandidate(self._row(id or self.winner["id"]), self._folder, lambda: self.classes, self._fitted)
+        return StudyCandidate(self._row(id or self.winner["id"]), self._folder, lambda: self.classes, self._fit_candidate)
 
     def open_test(self, category: str = "", text: str = "") -> "Outcome":
         """Look once at the sealed test rows, under the study's policy.
@@ -452,7 +452,7 @@ class Outcome(core.StudySummary):
             raise ConfigurationError(Problem("MSEL-807", what, self.folder, "leaderboard lists their ids"))
         return found[0]
 
-    def _fitted(self, candidate: Candidate) -> StudyClassifier | StudyRegressor:
+    def _fit_candidate(self, candidate: Candidate) -> StudyClassifier | StudyRegressor:
         """Fit a candidate on all development rows of the study."""
         from modelsel.runner.final_fit import fit
 

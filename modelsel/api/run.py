@@ -130,7 +130,7 @@ def _perform(config: Config, table: UntypedTable | None, command: tuple[str, ...
         raise
     folder = RunFolder.open(done.folder)
     if table is not None:
-        content.keep(folder, table, composed.dataset.target)
+        content.keep(folder, table, str(getattr(composed.dataset, "target", "")))
     return Outcome.at(folder, table)
 
 

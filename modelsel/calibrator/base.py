@@ -10,11 +10,12 @@ frozen dataclass. Where the rows hold one class only there is nothing to learn, 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from modelsel.core.parts import FoldScheme
 from modelsel.core.spec import class_of, one_of, optional_part, optional_whole, resolved, whole
 from modelsel.core.types import Booleans, Codes, Description, Floats
 
@@ -39,7 +40,7 @@ class Calibration:
     [1.0, 1.0, 1.0, 1.0]
     """
 
-    calibrator: Any
+    calibrator: "BaseCalibrator"
     learnt: tuple[Floats, ...]
 
     def __call__(self, scores: Floats) -> Floats:
@@ -96,7 +97,9 @@ class BaseCalibrator:
 
     folds: int = whole(5, least=2, help="inner folds of the analysis rows, whose models give the scores that it learns from")
     fold_scores: str = one_of("inner", "outer", identity=False, help="whose scores teach: inner folds or the other outer ones")
-    scheme: Any = optional_part("scheme", help="the outer folds; a study puts its own here where fold_scores is outer")
+    scheme: FoldScheme | None = optional_part(
+        "scheme", help="the outer folds; a study puts its own here where fold_scores is outer"
+    )
     scheme_seed: int | None = optional_whole(least=0, help="seed of outer folds whose scheme has none, put here by a study")
 
     def fit(self, scores: Floats, truth: Codes, weights: Floats) -> Calibration:

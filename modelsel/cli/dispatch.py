@@ -36,7 +36,7 @@ def main(words: Sequence[str] | None = None) -> int:
         return exit_code(_version)
     name, *rest = words
     if name not in COMMANDS:
-        problem = _unknown(name)
+        problem = _unknown_command(name)
         print(problem, read_up([problem]), sep="\n", file=sys.stderr)
         return BAD_CONFIGURATION
     if name == "run" and not any(word.startswith(("-", "tracking", "+tracking")) for word in rest):
@@ -71,7 +71,7 @@ def _version() -> int:
     return OK
 
 
-def _unknown(name: str) -> Problem:
+def _unknown_command(name: str) -> Problem:
     """Describe an unknown command, with the nearest that there is."""
     if "=" in name:
         return Problem("MSEL-250", f"{name!r} is no command", "command line", f"write `modelsel run {name}`")

@@ -13,7 +13,7 @@ out of bag; of error rates it is too wide, and `share_interval` stands in its pl
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +21,13 @@ from scipy.sparse import csr_array
 from scipy.special import ndtri
 
 from modelsel.core.fingerprint import generator
+from modelsel.core.outcome import CorrectedBy, CorrectedShape
 from modelsel.core.types import Booleans, Floats, Integers, Resampling, Scoreboard
 from modelsel.measure.base import BaseMeasure
 from modelsel.rule.base import BaseRule
 from modelsel.runner.aggregation.racing import least_losses
 from modelsel.runner.aggregation.results import Results
+from modelsel.statistics.sampling import count_draws
 
 # Units of a bootstrap of the loss matrix: rows, or whole groups, with their weighted sums of losses.
 
@@ -107,7 +109,6 @@ def _blocks(rows: int, columns: int) -> list[slice]:
 
 RESAMPLES = 1000
 CELLS = 1 << 22  # draws × units that are held at a time
-NEAR = 1 << 17  # of these, drawn and counted at a time: what stays near the processor
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,14 +125,20 @@ class Corrected:
     high: float
     same: float
     resamples: int
-    method: str = "bbc"
+    method: CorrectedBy = "bbc"
     reached: Mapping[str, float] = field(default_factory=dict)
     feasible: float = 1.0
     alone: Mapping[int, "Corrected"] = field(default_factory=dict)
 
-    def to_dict(self) -> dict[str, Any]:
-        own = {key: getattr(self, key) for key in ("method", "mean", "low", "high", "same", "resamples")}
-        return {**own, "reached": dict(self.reached), "feasible": self.feasible} if self.reached else own
+    def to_dict(self) -> CorrectedShape:
+        """The estimate as it is written."""
+        own: CorrectedShape = {
+            "method": self.method, "mean": self.mean, "low": self.low, "high": self.high, "same": self.same,
+            "resamples": self.resamples,
+        }  # fmt: skip
+        if self.reached:
+            own["reached"], own["feasible"] = dict(self.reached), self.feasible
+        return own
 
 
 class Repeated(Protocol):
@@ -172,17 +179,22 @@ def bbc(
     of = dealt(units(losses, board.eligible, groups, weights), rng)
     if len(of.weight) < 2:
         return None
-    scores, picked, left = [], [], []
+    scores: list[float] = []
+    picked: list[int] = []
+    left: list[int] = []
     again: dict[int, list[float]] = {one: [] for one in repeated}
     for counts in draws(len(of.weight), resamples, rng):
-        left.extend((counts == 0).sum(axis=1).tolist())
+        out = counts == 0
+        left.extend(out.sum(axis=1).tolist())
         mean, se = _in_bag(of, counts, getattr(rule, "needs_se", False))
-        for draw, choice, own in zip(counts, _choices(rule, board, of, mean, se), mean):
-            picked.append(choice)
+        choices = _choices(rule, board, of, mean, se)
+        found = _out_of_bag(of, out, choices)
+        for at, (draw, choice, own) in enumerate(zip(counts, choices, mean)):
             for one, each in repeated.items():
                 again[one] += each.scores(*rows_of(draw, of.of_row), _spread(board, of, own[None])[0])
-            found = again[choice][-1] if choice in again else _out_of_bag(of, np.flatnonzero(draw == 0), choice)
-            scores.append(found)
+            found[at] = again[choice][-1] if choice in again else found[at]
+        picked.extend(choices)
+        scores.extend(found)
     worth = _worth(losses, board.eligible, weights) if zero_one else None
 
     def summed(each: Sequence[float], whose: Integers, of_whom: int) -> Corrected:
@@ -267,26 +279,16 @@ def draws(size: int, resamples: int, rng: np.random.Generator) -> Iterator[Float
     block = max(1, CELLS // size)
     done = 0
     while done < resamples:
-        counts = _draw_counts(size, min(block, resamples - done), rng)
+        counts = count_draws(size, min(block, resamples - done), rng)
         left = (counts == 0).any(axis=1)
         counts = counts if left.all() else counts[left]
         done += len(counts)
         yield counts
 
 
-def _draw_counts(size: int, many: int, rng: np.random.Generator) -> Floats:
-    """Counts of some resamples; the draws are those of one call, however few are made at a time."""
-    counts, piece = np.empty((many, size)), max(1, NEAR // size)
-    for start in range(0, many, piece):
-        part = counts[start : start + piece]
-        drawn = rng.integers(size, size=part.shape) + np.arange(len(part))[:, None] * size
-        part[:] = np.bincount(drawn.ravel(), minlength=part.size).reshape(part.shape)
-    return counts
-
-
 def _in_bag(of: Units, counts: Floats, with_error: bool) -> tuple[Floats, Floats]:
     """Means (resamples × candidates) and, where the rule reads them, their standard errors over units."""
-    weight = (counts @ of.weight)[:, None]
+    weight = (np.full(len(counts), float(len(of.weight))) if of.equal else counts @ of.weight)[:, None]
     mean = (counts.astype(of.total.dtype) @ of.total).astype(np.float64) / weight
     if not with_error:
         return mean, np.full_like(mean, np.nan)
@@ -311,9 +313,19 @@ def _spread(board: Scoreboard, of: Units, values: Floats) -> Floats:
     return whole
 
 
-def _out_of_bag(of: Units, left: Integers, choice: int) -> float:
-    """Mean of the choice's losses over the units that were left out."""
-    column = int(np.searchsorted(of.candidates, choice))
+def _out_of_bag(of: Units, out: Booleans, choices: Sequence[int]) -> list[float]:
+    """Means of the choices' losses over the units that each resample left `out` (resamples × units)."""
+    columns = np.searchsorted(of.candidates, choices)
+    if of.total.dtype == np.float32:  # losses of 0 and 1: those of a column are counted in all its resamples at once
+        wrong = np.empty(len(out))
+        for column in np.unique(columns):
+            whose = columns == column
+            wrong[whose] = out[np.ix_(whose, of.total[:, column] == 1)].sum(axis=1)
+        return (wrong / out.sum(axis=1)).tolist()  # type: ignore[no-any-return]
+    return [_mean_of(of, np.flatnonzero(left), column) for left, column in zip(out, columns.tolist())]
+
+
+def _mean_of(of: Units, left: Integers, column: int) -> float:
     weight = float(len(left)) if of.equal else of.weight.take(left).sum()
     return float(of.total[:, column].take(left).sum(dtype=np.float64) / weight)
 

@@ -8,13 +8,12 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.comparison.bbc import NOBODY, Corrected, Repeated, draws, effective_rows, rows_of, summary
-from modelsel.core.types import Booleans, Codes, Floats, Integers, Outputs, Scoreboard
+from modelsel.core.types import Booleans, Floats, Integers, Outputs, Scoreboard, Targets
 from modelsel.measure.base import BaseMeasure
 from modelsel.rule.base import BaseRule, among
 
@@ -33,7 +32,7 @@ class FoldPredictions:
     """Predictions of the candidates for the assessment rows of one fold (candidates in declared order, unfit ones left out)."""
 
     rows: Integers
-    truth: Codes
+    truth: Targets
     outputs: Outputs
     repeat: int
 
@@ -75,7 +74,7 @@ def bbc_of_folds(
     scores, picked, tried = [], [], 0
     left: list[int] = []
     again = _Again(repeated, tuple(beside.values()))
-    for counts in draws(size, resamples or resampled(len(candidates) * len(rows) * classes), rng):
+    for counts in draws(size, resamples or resamples_for(len(candidates) * len(rows) * classes), rng):
         chosen: list[tuple[int, Booleans]] = []
         made: list[Sequence[float] | None] = []  # of each chosen: its scores where it was made anew
         for start in range(0, len(counts), TOGETHER):
@@ -184,7 +183,7 @@ def _of_different(measure: BaseMeasure, fold: FoldPredictions, first: Integers, 
     return lambda weights: score(weights)[:, like]
 
 
-def _cut(fold: FoldPredictions, which: Any) -> FoldPredictions:
+def _cut(fold: FoldPredictions, which: Booleans | Integers | slice) -> FoldPredictions:
     scores = None if fold.outputs.scores is None else fold.outputs.scores[which]
     return replace(fold, outputs=Outputs(fold.outputs.predicted[which], scores))
 
@@ -227,7 +226,7 @@ def _mean(scores: Floats) -> float:
     return float(known.mean()) if len(known) else float("nan")
 
 
-def resampled(cells: int) -> int:
+def resamples_for(cells: int) -> int:
     """Return how many resamples are drawn where each costs so much."""
     least, most = RESAMPLES
     return min(most, max(least, WORK // max(cells, 1)))

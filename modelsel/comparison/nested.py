@@ -8,7 +8,6 @@ they would be if nothing else were known; all inner cells go into the study's on
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +15,7 @@ from scipy.special import ndtri
 
 from modelsel.comparison.ratio import assessed_per_analysed
 from modelsel.core.errors import NoCandidateError, Problem
+from modelsel.core.outcome import CorrectedBy, NestedShape
 from modelsel.core.sized import mean_size
 from modelsel.core.types import Candidate, Floats, Fold, Integers, Outputs, Resampling, Scoreboard, Task
 from modelsel.measure.base import BaseMeasure
@@ -48,9 +48,9 @@ class NestedResult:
     winners: tuple[str, ...]
     agreement: float
     label: str = LABEL
-    method: str = "nested"
+    method: CorrectedBy = "nested"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> NestedShape:
         """Return the result as plain values for study.json."""
         return {
             "method": self.method, "mean": self.mean, "low": self.low, "high": self.high, "label": self.label,
@@ -167,7 +167,7 @@ def score_selection(selecting: SelectionProcedure, task: Task, outer: Resampling
 
 
 def score_selection_by_bates(selecting: SelectionProcedure, task: Task, outer: Resampling) -> NestedResult:
-    """The same with the interval of Bates, Hastie & Tibshirani; `outer` is a k-fold scheme, `measure` a mean over rows."""
+    """Score it with the interval of Bates, Hastie & Tibshirani; `outer` is a k-fold scheme, `measure` a mean over rows."""
     plainly = score_selection(selecting, task, outer)
     repeats = [[fold for fold in outer.folds if fold.repeat == repeat] for repeat in range(outer.repeats)]
     found = interval([_losses_by_fold(selecting, task, folds) for folds in repeats])

@@ -13,11 +13,11 @@ from modelsel.comparison.indistinguishable import columns_on_board, p_values, pa
 from modelsel.comparison.ratio import assessed_per_analysed
 from modelsel.core.selection import Selection
 from modelsel.core.types import Floats, Integers, Resampling, Scoreboard
-from modelsel.record.study_record import Pair
+from modelsel.record.documents import PairShape
 from modelsel.statistics.paired import Paired, corrected_t, five_by_two_f, holm, paired_t, unit_t
 
 
-def pairs(selection: Selection, resampling: Resampling, groups: Integers | None = None) -> tuple[Pair, ...]:
+def pairs(selection: Selection, resampling: Resampling, groups: Integers | None = None) -> tuple[PairShape, ...]:
     """The winner against each other candidate of `selection.assessed`; none where a single fold has no row losses.
 
     Rows of one of the `groups` are one unit.
@@ -33,7 +33,16 @@ def pairs(selection: Selection, resampling: Resampling, groups: Integers | None 
     if (repeats := _five_by_two(resampling)) is not None:
         p, method = _combined(board, winner, others, repeats), "5 × 2 cv F"
     return tuple(
-        Pair(board.ids[winner], board.ids[other], float(mean), float(low), float(high), float(own), float(adjusted), method)
+        PairShape(
+            first=board.ids[winner],
+            second=board.ids[other],
+            difference=float(mean),
+            low=float(low),
+            high=float(high),
+            p=float(own),
+            adjusted=float(adjusted),
+            method=method,
+        )
         for other, mean, low, high, own, adjusted in zip(others, test.mean, test.low, test.high, p, holm(p))
     )
 

@@ -4,6 +4,7 @@ Both are optimistic here: the winner was picked among many by the very out-of-ba
 """
 
 from dataclasses import replace
+from typing import TypedDict
 
 import numpy as np
 
@@ -30,8 +31,15 @@ def with_point632(selection: Selection, task: Task, predicted: Codes) -> Selecti
     return replace(selection, corrected={**selection.corrected, **found}, findings=(*selection.findings, finding))
 
 
-def estimates(task: Task, predicted: Codes, out_of_bag: float) -> dict[str, float]:
+class Estimates632(TypedDict):
+    """Both estimates."""
+
+    point632: float
+    point632_plus: float
+
+
+def estimates(task: Task, predicted: Codes, out_of_bag: float) -> Estimates632:
     """Compute both estimates; `predicted` are the answers of the winner fitted on all rows."""
     training = float(np.average(predicted != task.target, weights=task.weights))
-    gamma = no_information_error(task.target, predicted, task.class_count, task.weights)
+    gamma = no_information_error(np.asarray(task.target, np.int32), predicted, task.class_count, task.weights)
     return {"point632": point632(training, out_of_bag), "point632_plus": point632_plus(training, out_of_bag, gamma)}

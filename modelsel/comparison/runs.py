@@ -171,11 +171,11 @@ def score_choice(folds: Floats, repeat: Integers, higher_is_better: bool = False
     [0.1, 0.4, 0.3]
     """
     cost = -folds if higher_is_better else folds
-    chosen = [round_to_scale(cost[:, _others(fold, repeat)].mean(axis=1), scale).argmin() for fold in range(folds.shape[1])]
+    chosen = [round_to_scale(cost[:, _choosers(fold, repeat)].mean(axis=1), scale).argmin() for fold in range(folds.shape[1])]
     return np.asarray(folds[chosen, np.arange(folds.shape[1])])
 
 
-def _others(fold: int, repeat: Integers) -> Integers:
+def _choosers(fold: int, repeat: Integers) -> Integers:
     """The folds that may choose: those of the same repeat, else (a holdout each) all others, else the only one."""
     places = np.arange(len(repeat))
     inside = places[(repeat == repeat[fold]) & (places != fold)]

@@ -8,7 +8,6 @@ best gets its own in any case. What is in the journal with its class scores cost
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -82,6 +81,6 @@ def affordable(plan: Plan, who: Sequence[int], always: int) -> list[int]:
 
 
 def _spread(values: Floats, who: Sequence[int], candidates: int) -> Floats:
-    column: Any = np.full(candidates, np.nan)
+    column = np.full(candidates, np.nan)
     column[list(who)] = values
-    return np.asarray(column)
+    return column

@@ -1,27 +1,27 @@
 """From results to the choice: the rule's winner, who cannot be told from it, what its score is worth."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from math import log
-from typing import Any
 
 import numpy as np
 
 from modelsel.comparison.bbc import RESAMPLES, Corrected, bbc, bbc_generator
-from modelsel.comparison.correcting import not_held
-from modelsel.comparison.fold_predictions import LARGEST, FoldPredictions, bbc_of_folds, resampled
+from modelsel.comparison.fold_predictions import LARGEST, FoldPredictions, bbc_of_folds, resamples_for
 from modelsel.comparison.indistinguishable import Sets, confidence_sets, difference_errors, indistinguishable, part, place
+from modelsel.comparison.nested import NestedResult
 from modelsel.comparison.ratio import assessed_per_analysed
 from modelsel.core.errors import NoCandidateError, Problem
 from modelsel.core.fingerprint import generator
+from modelsel.core.outcome import CorrectedShape
 from modelsel.core.selection import Selection
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Finding, Floats, Integers, Outputs, Resampling, Scoreboard
 from modelsel.learner.greedy_ensemble import GreedyEnsemble
 from modelsel.measure.base import BaseMeasure
 from modelsel.measure.beside import bounding_measures
-from modelsel.rule.base import BaseRule, among, nearest
+from modelsel.rule.base import BaseRule, Bound, among, nearest
 from modelsel.runner.aggregation.ensembles import MemberAnswers, able
 from modelsel.runner.aggregation.results import Results
 
@@ -46,7 +46,7 @@ def choose(
     corrected = _correct_score(results, rule, winner, bbc_generator(resampling, seed)) if able else None
     ratio = assessed_per_analysed(resampling)
     assessed = results.out_of_fold([winner, *best_of_each(results, winner)])
-    near = _near(results, winner, resampling, seed)
+    near = _indistinguishable_sets(results, winner, resampling, seed)
     return Selection(
         candidates=results.candidates,
         status=results.status,
@@ -58,13 +58,13 @@ def choose(
         winner=winner,
         indistinguishable=near.indistinguishable,
         every_best=None if adapted else near.every_best,
-        corrected=None if corrected is None else {**corrected.to_dict(), **_beside(results, winner)},
+        corrected=None if corrected is None else _corrected(results, winner, corrected),
         alone={} if corrected is None else {results.candidates[one].id: own.to_dict() for one, own in corrected.alone.items()},
         findings=(
             *_few_rows(results, winner),
             *_warnings(results),
             *(_withheld(dropped) if dropped and not pickable else ()),
-            *(_adapted() if adapted else ()),
+            *(_searched_by_scores() if adapted else ()),
         ),
         beside=results.board.beside,
         difference_se=_differences(results, winner, ratio),
@@ -98,7 +98,7 @@ def rank(board: Scoreboard) -> list[int]:
     return sorted((i for i in range(len(board.ids)) if board.eligible[i]), key=lambda i: (cost[i], board.complexity[i], i))
 
 
-def _near(results: Results, winner: int, resampling: Resampling, seed: int) -> Sets:
+def _indistinguishable_sets(results: Results, winner: int, resampling: Resampling, seed: int) -> Sets:
     """Find the candidates that cannot be told from the winner: by rows where the measure is a mean over them, else by folds."""
     board, kept, matrix, task = results.board, results.kept, results.losses.matrix, results.book.work.task
     if matrix is None:
@@ -129,7 +129,7 @@ def _withheld(dropped: int) -> Iterator[Finding]:
     yield Finding("NOT_CORRECTED", "info", what, "race.corrected=true finishes those that the correction reads; race=off all")
 
 
-def _adapted() -> Iterator[Finding]:
+def _searched_by_scores() -> Iterator[Finding]:
     """Yield a finding after a search that went by the scores: its candidates are the work of these very rows."""
     what = (
         "search=tpe asks for candidates by the scores of the rows that judge them: resampling these rows (BBC) repeats the "
@@ -145,7 +145,7 @@ def _correct_score(results: Results, rule: BaseRule, winner: int, rng: np.random
     """
     task, board, winner = results.book.work.task, part(results.board, results.kept), place(results.kept, winner)
     bounds = bounding_measures(results.book.work.measure, getattr(rule, "bounds", ()))
-    repeated, resamples = _repeated(results)
+    repeated, resamples = _repicked_ensembles(results)
     if results.losses.matrix is not None and not bounds:
         return bbc(
             results.losses.matrix, board, rule, winner=winner, groups=task.groups, weights=task.weights, rng=rng,
@@ -181,7 +181,7 @@ class RepeatedEnsemble:
         return [of.score(picks, out), *(of.score(picks, out, measure) for measure in beside)]
 
 
-def _repeated(results: Results) -> tuple[dict[int, RepeatedEnsemble], int]:
+def _repicked_ensembles(results: Results) -> tuple[dict[int, RepeatedEnsemble], int]:
     """The ensembles that there are, by position, and how often they are picked anew: fewer times where it is dear."""
     book, board = results.book, results.board
     there = [position for position in book.of_others if board.eligible[position]]
@@ -190,7 +190,8 @@ def _repeated(results: Results) -> tuple[dict[int, RepeatedEnsemble], int]:
     of = MemberAnswers.of(book, able(book))
     learners = [results.candidates[position].learner for position in there]
     numbers = of.said[0].size * sum(learner.size * min(learner.library, len(of.said)) for learner in learners)
-    return {position: RepeatedEnsemble(of, own) for position, own in zip(there, learners)}, min(RESAMPLES, resampled(numbers))
+    repeated = {position: RepeatedEnsemble(of, own) for position, own in zip(there, learners)}
+    return repeated, min(RESAMPLES, resamples_for(numbers))
 
 
 def _answers_by_fold(results: Results, candidates: Integers) -> list[FoldPredictions]:
@@ -212,12 +213,16 @@ def _answers_by_fold(results: Results, candidates: Integers) -> list[FoldPredict
     return [made[index] for index in sorted(made)]
 
 
-def _beside(results: Results, winner: int) -> dict[str, object]:
-    """Compute another estimate of the same score, as a cheap cross-check; and what the interval is not good for."""
+def _corrected(results: Results, winner: int, found: Corrected) -> CorrectedShape:
+    """The estimate with another one of the same score, as a cheap cross-check; and what the interval is not good for."""
     work, assessed = results.book.work, (results.losses.fold >= 0).any(axis=1)
     groups = None if work.task.groups is None else work.task.groups[assessed]
     caution = not_held(kind_of(work.measure), int(assessed.sum()), groups)
-    return {"tibshirani": tibshirani(results.board, winner), **caution}
+    own = found.to_dict()
+    own["tibshirani"] = tibshirani(results.board, winner)
+    if caution is not None:
+        own["caution"] = caution
+    return own
 
 
 def _few_rows(results: Results, winner: int) -> Iterator[Finding]:
@@ -228,7 +233,7 @@ def _few_rows(results: Results, winner: int) -> Iterator[Finding]:
         yield from decided_by_few(column, losses.row, measure.floor)  # type: ignore[attr-defined]
 
 
-def _refuse_where_nobody_keeps(results: Results, bounds: Sequence[Any]) -> None:
+def _refuse_where_nobody_keeps(results: Results, bounds: Sequence[Bound]) -> None:
     """Raise NoCandidateError where no candidate keeps the rule's bounds; it names the nearest one."""
     board = results.board
     if not bounds or among(board, bounds).eligible.any():
@@ -308,3 +313,75 @@ def tibshirani(board: Scoreboard, winner: int) -> float:
     """The winner's mean score made worse by the bias."""
     sign = -1.0 if board.higher_is_better else 1.0
     return float(board.mean[winner] + sign * tibshirani_bias(board, winner))
+
+
+# Choose the correction of the winner's score for having been chosen: BBC, nested cross-validation, or BBC with a caution.
+#
+# BBC resamples out-of-fold losses of one sample, whose chance all candidates share; where there is little to learn it stays
+# optimistic. Nested cross-validation chooses anew on other rows and is not; it costs a selection per outer fold. With `auto`
+# that is paid where BBC lies within two standard errors of the floor, or where there is no BBC
+# (`benchmarks/simulations/nested_worth.py`).
+
+
+BBC, AUTO = "bbc", "auto"
+HELD_FROM = 300  # rows (units) from which the interval of a log loss held in the simulations of docs/corrected.md
+NOT_HELD = "on {units} {what} the interval of a log loss holds less often than it says (79 to 97 % in simulations, for 95 %)"
+CAUTION = "near the floor BBC stays optimistic: candidates share the rows' chance; corrected=nested does not"
+
+
+def near_floor(selection: Selection, floor: Iterable[float]) -> bool:
+    """Say whether the winner's corrected score lies within two standard errors of what guessing costs."""
+    found = selection.corrected
+    return found is not None and is_near(found["mean"], float(selection.board.se[selection.winner]), floor)
+
+
+def needs_nested(how: str, selection: Selection, near: bool) -> bool:
+    """Say whether the outer scheme is run: always, except under `auto` where BBC can be trusted."""
+    return how != AUTO or near or selection.corrected is None
+
+
+def with_caution(selection: Selection, near: bool) -> Selection:
+    """Add a caution to a selection whose corrected score lies near the floor."""
+    if not near or selection.corrected is None:
+        return selection
+    before = selection.corrected.get("caution")
+    return replace(selection, corrected={**selection.corrected, "caution": f"{before}; {CAUTION}" if before else CAUTION})
+
+
+def not_held(measure: str, rows: int, groups: Integers | None) -> str | None:
+    """A caution where an interval of a log loss does not hold what it says: a few rows that are sure and wrong decide it.
+
+    >>> not_held("log_loss", 80, None)[:15], not_held("log_loss", 300, None), not_held("brier", 80, None)
+    ('on 80 rows the ', None, None)
+    """
+    units = rows if groups is None else len(np.unique(groups))
+    if measure != "log_loss" or units >= HELD_FROM:
+        return None
+    return NOT_HELD.format(units=units, what="rows" if groups is None else "groups")
+
+
+def with_nested(selection: Selection, found: NestedResult, how: str) -> Selection:
+    """Put the nested estimate first and keep BBC's beside it; `bbc` keeps BBC's first."""
+    if how == BBC and selection.corrected is not None:
+        return selection
+    own: CorrectedShape = {
+        "method": found.method, "mean": found.mean, "low": found.low, "high": found.high, "label": found.label,
+        "bbc": selection.corrected,
+    }  # fmt: skip
+    if selection.corrected is not None and "tibshirani" in selection.corrected:  # the cross-check of the selection's own folds
+        own["tibshirani"] = selection.corrected["tibshirani"]
+    return replace(selection, corrected=own)
+
+
+# Scores near the floor: within two standard errors of what guessing costs, so that little or nothing was learnt.
+
+REACH = 2.0  # standard errors
+
+
+def is_near(value: float, se: float | None, floor: Iterable[float]) -> bool:
+    """Say whether a value lies within two standard errors of any score of the floor.
+
+    >>> is_near(0.46, 0.03, [0.5]), is_near(0.30, 0.03, [0.5])
+    (True, False)
+    """
+    return any(abs(guess - value) <= REACH * (se or 0.0) for guess in floor)

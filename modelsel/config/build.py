@@ -4,11 +4,12 @@
 `Swept` turn one part into a set of `Options`; without any there is exactly one.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, TypeVar
 
+from modelsel.calibrator.base import BaseCalibrator
 from modelsel.config import steps
 from modelsel.config.folders import Folders
 from modelsel.config.merge import KIND, merge, nest
@@ -18,12 +19,16 @@ from modelsel.config.settings import CLASSES
 from modelsel.config.suggest import near
 from modelsel.config.values import WrongError, check_value, describe_accepted
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.core.spec import FieldLimits, kind_of, make
+from modelsel.core.spec import FieldLimits, kind_of, with_fields
+from modelsel.decision.base import BaseDecision
+from modelsel.decision.threshold import Threshold
 from modelsel.learner.base import BaseLearner
 from modelsel.learner.calibrated import Calibrated
 from modelsel.learner.decided import Decided
-from modelsel.learner.transformed_target import NONE, TransformedTarget
+from modelsel.learner.transformed_target import NONE, TargetSettings, TransformedTarget
+from modelsel.measure.base import BaseMeasure
 from modelsel.preparer.base import BasePreparer
+from modelsel.scheme.base import BaseScheme
 
 LEARNER, PREPARER, CALIBRATOR, NO = "learner", "preparer", "calibrator", "none"
 DECISION, THRESHOLD, PATH, OUTER_PATH = "decision", "threshold", "path", "outer_path"
@@ -38,6 +43,8 @@ TARGET = "target"
 OF_TARGET = {TARGET: slots(TransformedTarget)[TARGET]}  # what any learner may be fitted on
 STEPS_SAID = steps.STEPS
 PLAIN = (str, int, float, bool, type(None))  # values that are what they say, and cannot change
+Made = TypeVar("Made")
+Adjustment = TypeVar("Adjustment", BaseCalibrator, BaseDecision)
 DEPTH = 12  # of files that lead on to each other
 
 
@@ -46,8 +53,8 @@ class Found:
     """The kind that a name leads to, its class, and the settings gathered on the way."""
 
     kind: str
-    cls: Any
-    values: Mapping[str, Any]
+    cls: type
+    values: Mapping[str, object]
     levels: tuple[Mapping[str, object], ...] = ()  # what each place says: the specification itself, then the files it leads to
 
 
@@ -59,8 +66,8 @@ class Builder:
     plugins: tuple[str, ...] = ()
     problems: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)  # what is done otherwise than a file says, each once
-    measure: Any = None  # of the study, where it is known: what thresholds serve
-    scheme: Any = None  # of the study, its seed in it: the outer folds that may teach calibrators and thresholds
+    measure: BaseMeasure | None = None  # of the study, where it is known: what thresholds serve
+    scheme: BaseScheme | None = None  # of the study, its seed in it: the outer folds that may teach calibrators and thresholds
     seed: int = 0  # of the study: what a scheme without a seed of its own draws from
 
     def part(self, group: str, value: object, where: str) -> Any:
@@ -69,13 +76,13 @@ class Builder:
         options = self.options(group, value, {}, where)
         return next(options.all()) if len(self.problems) == before else None
 
-    def record(self, cls: object, values: object, where: str) -> Any:
+    def record(self, cls: type[Made], values: object, where: str) -> Made | None:
         """An object of a class with no kind (the root, `limit`); None after a problem."""
         before = len(self.problems)
         options = self._record(cls, values, {}, where)
         return next(options.all()) if len(self.problems) == before else None
 
-    def options(self, group: str, base: object, over: object, where: str) -> Options:
+    def options(self, group: str, base: object, over: object, where: str) -> Options[Any]:
         """Return the options of a part: `base` with everything that `over` sets or sweeps."""
         chosen, settings = _part_alternatives(over)
         sets, used = [], set[str]()
@@ -86,14 +93,14 @@ class Builder:
                 used.update(settings)
                 continue
             fields = _slots_of(group, found.cls)
-            found = self._allowed(found, fields)
+            found = self._allow_plugins(found, fields)
             found, own = self._with_steps(found, settings, where) if group == LEARNER else (found, settings)
             own = {key: value for key, value in own.items() if key in fields}
             used.update(own, {STEPS_SAID} & set(settings))
             made = _maker(group, found, self.measure, (self.scheme, self.seed))
-            sets.append(self._combined(made, fields, found.values, own, where))
+            sets.append(self._combine_options(made, fields, found.values, own, where))
         for key in sorted(set(settings) - used):
-            self._unknown(key, group, chosen or (base,), where)
+            self._add_unknown_setting(key, group, chosen or (base,), where)
         return sets[0] if len(sets) == 1 else Either(tuple(sets)) if sets else only(None)
 
     def kind(self, group: str, spec: object, where: str) -> "Found | None":
@@ -119,7 +126,7 @@ class Builder:
             self._no_kind(group, kind, where)
             return None
 
-    def _allowed(self, found: Found, fields: Mapping[str, Slot]) -> Found:
+    def _allow_plugins(self, found: Found, fields: Mapping[str, Slot]) -> Found:
         """Tell a part that asks for them which plug-ins the study allows."""
         if "plugins" not in fields or not self.plugins:
             return found
@@ -133,10 +140,10 @@ class Builder:
             self._add("MSEL-219", wrong.what, f"{where}.{STEPS_SAID}", wrong.fix)
             return found, settings
         if STEPS_SAID in values or STEPS_SAID in own:
-            self._replaced([{**found.levels[0], **settings}, *found.levels[1:]], where)
+            self._refuse_replaced_columns([{**found.levels[0], **settings}, *found.levels[1:]], where)
         return replace(found, values=values), own
 
-    def _replaced(self, levels: Sequence[Mapping[str, object]], where: str) -> None:
+    def _refuse_replaced_columns(self, levels: Sequence[Mapping[str, object]], where: str) -> None:
         """Refuse what is said of columns where steps by columns are said, or nearer; tell what a file further down says."""
         by_columns = next((depth for depth, level in enumerate(levels) if STEPS_SAID in level), 0)
         for name in steps.REPLACED:
@@ -152,12 +159,13 @@ class Builder:
             elif note not in self.notes:
                 self.notes.append(note)
 
-    def _combined(
-        self, make: Any, fields: Mapping[str, Slot], values: Mapping[str, object], over: Mapping[str, object], where: str
-    ) -> Options:
+    def _combine_options(
+        self, make: Callable[..., Made], fields: Mapping[str, Slot], values: Mapping[str, object],
+        over: Mapping[str, object], where: str,
+    ) -> Options[Made]:  # fmt: skip
         """Build the options of each field of a part; unknown and missing settings are added to the problems."""
         fixed: dict[str, object] = {}
-        open_: dict[str, Options] = {}
+        open_: dict[str, Options[object]] = {}
         for name in dict.fromkeys((*over, *values)):
             place = f"{where}.{name}" if where else name
             if name not in fields:
@@ -178,7 +186,7 @@ class Builder:
                 )
         return Combined(make, fixed, open_)
 
-    def _field(self, slot: Slot, base: object, over: object, where: str) -> Options:
+    def _field(self, slot: Slot, base: object, over: object, where: str) -> Options[object]:
         """Build the options of one field by its kind: steps, part, record, sweep or plain value."""
         if slot.limits.many and slot.group:
             return self._steps(slot.group, base, over, where)
@@ -192,7 +200,7 @@ class Builder:
             return self._mapping(slot, merge(base, over), where)
         return only(self._value(slot, merge(base, over) if over != {} else base, where))
 
-    def _part(self, slot: Slot, base: object, over: object, where: str) -> Options:
+    def _part(self, slot: Slot, base: object, over: object, where: str) -> Options[object]:
         """Build the options of a field that holds a part."""
         if base is None and slot.optional and over == {}:
             return only(None)
@@ -202,14 +210,15 @@ class Builder:
             base = {KIND: kind_of(slot.default())}
         return self.options(slot.group, {KIND: base} if isinstance(base, str) else base, over, where)
 
-    def _record(self, cls: object, base: object, over: object, where: str) -> Options:
+    def _record(self, cls: type[Made], base: object, over: object, where: str) -> Options[Made | None]:
         """Build the options of a field that holds a record of settings."""
+        known = slots(cls)  # type: ignore[arg-type]  # a class can be hashed
         if not isinstance(base, Mapping | None) or not isinstance(over, Mapping):
-            self._add("MSEL-205", "found a single value", where, f"it has settings of its own: {', '.join(slots(cls))}")
+            self._add("MSEL-205", "found a single value", where, f"it has settings of its own: {', '.join(known)}")
             return only(None)
-        return self._combined(cls, slots(cls), base or {}, over, where)
+        return self._combine_options(cls, known, base or {}, over, where)
 
-    def _swept(self, slot: Slot, over: Swept, where: str) -> Options:
+    def _swept(self, slot: Slot, over: Swept, where: str) -> Options[object]:
         """Build the options of a swept field: listed values, or an interval."""
         if over.interval is None:
             return ListedValues(tuple(self._value(slot, value, where) for value in over.values))
@@ -220,7 +229,7 @@ class Builder:
             self._value(slot, int(end) if whole else end, where)
         return Interval(over.interval.low, over.interval.high, over.interval.logarithmic, whole)
 
-    def _mapping(self, slot: Slot, values: Mapping[str, object], where: str) -> Options:
+    def _mapping(self, slot: Slot, values: Mapping[str, object], where: str) -> Options[object]:
         """A mapping, some of whose values are swept; no value's type is known, so an interval stands for real numbers."""
         fields = {str(name): _nested_options(value) for name, value in values.items()}
         for name, options in fields.items():
@@ -228,17 +237,17 @@ class Builder:
                 self._value(slot, {name: value}, f"{where}.{name}")
         return Combined(lambda **chosen: check_value(slot, chosen), {}, fields)
 
-    def _steps(self, group: str, base: object, over: object, where: str) -> Options:
+    def _steps(self, group: str, base: object, over: object, where: str) -> Options[tuple[object, ...]]:
         """One part or a list of parts; settings beneath go to the steps that have them."""
         chosen, settings = _part_alternatives(over)
         sets = []
         for alternative in chosen or (base,):
-            steps = [alternative] if isinstance(alternative, str | Mapping) else list(alternative or ())
+            steps = list(alternative) if isinstance(alternative, list | tuple) else [alternative] if alternative else []
             fields = {f"s{index}": self._step(group, step, settings, where) for index, step in enumerate(steps)}
             sets.append(Combined(_in_order, {}, fields))
         return sets[0] if len(sets) == 1 else Either(tuple(sets))
 
-    def _step(self, group: str, step: object, settings: Mapping[str, object], where: str) -> Options:
+    def _step(self, group: str, step: object, settings: Mapping[str, object], where: str) -> Options[object]:
         """Build the options of one preparation step, with those settings that belong to it."""
         spec = {KIND: step} if isinstance(step, str) else step
         found = self.kind(group, spec, where)
@@ -277,7 +286,7 @@ class Builder:
             fix = near(kind, self._names(group))
         self._add("MSEL-201", f"unknown {group} {kind!r}", where, fix)
 
-    def _unknown(self, key: str, group: str, chosen: Any, where: str) -> None:
+    def _add_unknown_setting(self, key: str, group: str, chosen: Sequence[object], where: str) -> None:
         """A setting that none of the chosen kinds has."""
         known = set[str]()
         for name in chosen:
@@ -342,7 +351,7 @@ def invalid(learner: BaseLearner) -> Iterator[Problem]:
         yield Problem("MSEL-207", reason, kind_of(learner), "change one of them")
 
 
-def _part_alternatives(over: object) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
+def _part_alternatives(over: object) -> tuple[tuple[object, ...], Mapping[str, object]]:
     """The alternatives for a part's own name (none: it stays), and the settings beneath it."""
     if isinstance(over, Swept):
         return over.values, {}
@@ -358,7 +367,7 @@ def _sweeps(over: object) -> bool:
     return isinstance(over, Swept) or (isinstance(over, Mapping) and any(_sweeps(value) for value in over.values()))
 
 
-def _nested_options(value: object) -> Options:
+def _nested_options(value: object) -> Options[object]:
     """The options of a value inside a mapping."""
     if isinstance(value, Swept):
         return value.interval or ListedValues(value.values)
@@ -375,21 +384,24 @@ def _slots_of(group: str, cls: type) -> Mapping[str, Slot]:
     return {PREPARER: STEPS, **({} if around else {**ADJUSTED, **OF_TARGET}), **slots(cls)}
 
 
-def _maker(group: str, found: Found, measure: object, outer: tuple[object, int]) -> object:
+def _maker(
+    group: str, found: Found, measure: BaseMeasure | None, outer: tuple[BaseScheme | None, int]
+) -> Callable[..., object]:
     """Return what makes the part: its class, with what else it needs to know."""
-    cls: Any = found.cls
+    cls = found.cls
     if group in CLASSES:
         return partial(cls, kind=found.kind)
     if group != LEARNER:
         return cls
     if issubclass(cls, Calibrated | Decided | TransformedTarget):
         return lambda preparer=(), **settings: (cls(**settings), preparer)
-    return partial(_move_steps_inside, cls, measure, outer)
+    return partial(_move_steps_inside, found.cls, measure, outer)
 
 
 def _move_steps_inside(
-    cls: Any, measure: object, outer: tuple[object, int], preparer: tuple[Any, ...] = (), calibrator: object = None,
-    decision: object = None, threshold: object = None, target: Any = None, **settings: Any,
+    cls: Callable[..., BaseLearner], measure: BaseMeasure | None, outer: tuple[BaseScheme | None, int],
+    preparer: tuple[BasePreparer, ...] = (), calibrator: BaseCalibrator | None = None, decision: BaseDecision | None = None,
+    threshold: float | str | None = None, target: TargetSettings | None = None, **settings: object,
 ) -> tuple[BaseLearner, tuple[BasePreparer, ...]]:  # fmt: skip
     """Learner and steps; behind a calibrator or a decision the learner fits its steps itself, inside the inner folds."""
     learner, steps = _stopping(cls(**settings), *outer), preparer
@@ -397,32 +409,35 @@ def _move_steps_inside(
         learner = TransformedTarget(learner, target)
     if calibrator is not None and kind_of(calibrator) != NO:
         learner, steps = Calibrated(learner, steps, _crossing(calibrator, *outer)), ()
-    decision = _crossing(_operating(decision, threshold, measure), *outer)
+    decision = _operating(decision, threshold, measure)
     if decision is not None and kind_of(decision) != NO:
-        learner, steps = Decided(learner, steps, decision), ()
+        learner, steps = Decided(learner, steps, _crossing(decision, *outer)), ()
     return learner, steps
 
 
-def _stopping(learner: Any, scheme: Any, seed: int) -> Any:
+def _stopping(learner: BaseLearner, scheme: BaseScheme | None, seed: int) -> BaseLearner:
     """Return a learner that stops early with the study's scheme put into it, unless it says another one."""
-    if getattr(learner, "early_stopping", None) is None or learner.validation is not None or scheme is None:
+    if getattr(learner, "early_stopping", None) is None or getattr(learner, "validation", None) is not None or scheme is None:
         return learner
-    return replace(learner, validation=scheme, validation_seed=seed if seed and not hasattr(scheme, "seed") else None)
+    own = seed if seed and not hasattr(scheme, "seed") else None
+    return with_fields(learner, validation=scheme, validation_seed=own)
 
 
-def _operating(decision: object, threshold: Any, measure: Any) -> object:
+def _operating(
+    decision: BaseDecision | None, threshold: float | str | None, measure: BaseMeasure | None
+) -> BaseDecision | None:
     """Return the decision that `threshold` is short for; `path` takes the study's measure, where that reads classes."""
     if threshold is None or (decision is not None and kind_of(decision) == "costs" and threshold in (PATH, OUTER_PATH)):
         return decision
     if threshold not in (PATH, OUTER_PATH):
-        return make(DECISION, THRESHOLD, at=float(threshold))
-    serves = {} if measure is None or measure.needs_scores else {"measure": measure}
-    return make(DECISION, THRESHOLD, fold_scores="outer" if threshold == OUTER_PATH else "inner", **serves)
+        return Threshold(at=float(threshold))
+    taught = Threshold(fold_scores="outer" if threshold == OUTER_PATH else "inner")
+    return taught if measure is None or measure.needs_scores else replace(taught, measure=measure)
 
 
-def _crossing(adjustment: Any, scheme: object, seed: int) -> Any:
+def _crossing(adjustment: Adjustment, scheme: BaseScheme | None, seed: int) -> Adjustment:
     """Return an adjustment that learns from outer folds, with the study's folds and their seed put into it."""
-    if adjustment is None or adjustment.fold_scores == "inner" or adjustment.scheme is not None or scheme is None:
+    if adjustment.fold_scores == "inner" or adjustment.scheme is not None or scheme is None:
         return adjustment
     given = seed if seed and not hasattr(scheme, "seed") else None
     return replace(adjustment, scheme=scheme, scheme_seed=given)

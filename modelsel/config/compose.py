@@ -17,7 +17,7 @@ from modelsel.config import overrides as typed
 from modelsel.config.build import LEARNER, Builder
 from modelsel.config.exam import sitting
 from modelsel.config.expand import DRAW, SPACE, SWEEP, AdaptiveEntry, Space, expand, name_of, read_entries
-from modelsel.config.experiments import published_name, unknown
+from modelsel.config.experiments import published_name, unknown_knobs
 from modelsel.config.folders import Folders
 from modelsel.config.keywords import Keywords
 from modelsel.config.loader import load
@@ -46,9 +46,16 @@ from modelsel.config.suggest import near
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.fingerprint import digest
 from modelsel.core.spec import resolved as spec_of
+from modelsel.core.spec import with_fields
 from modelsel.core.types import Candidate, TaskKind
+from modelsel.dataset.base import DataSource
 from modelsel.dataset.files import bare
+from modelsel.guard.policy.base import Policy
+from modelsel.measure.base import BaseMeasure
 from modelsel.measure.beside import bounding_measures
+from modelsel.rule.base import BaseRule
+from modelsel.scheme.base import BaseScheme
+from modelsel.split.base import BaseSplit
 
 TASK, MEASURE, DATASET = "task", "measure", "dataset"
 WHOLE = {"split": ("random", "group"), "scheme": ("stratified_kfold", "stratified_group_kfold")}  # of auto, and of groups
@@ -89,21 +96,21 @@ class Config:
     ensemble: EnsembleSettings
     optimal: OptimalSettings
     explanations: ExplanationSettings
-    outer: Any
+    outer: BaseScheme | None
     interval: str  # of nested cross-validation
-    dataset: Any
-    split: Any
+    dataset: DataSource
+    split: BaseSplit
     candidates: tuple[Candidate, ...]
     adaptive: tuple[AdaptiveEntry, ...]  # entries whose candidates are asked for while the study runs
     declared: int
-    scheme: Any
-    measure: Any
-    rule: Any
+    scheme: BaseScheme
+    measure: BaseMeasure
+    rule: BaseRule
     race: RaceSettings
-    guard: Any
+    guard: Policy
     pool: PoolSettings
     tracking: TrackingSettings
-    resolved: Mapping[str, Any]
+    resolved: Mapping[str, Any]  # plain data
     space: str = ""
     notes: tuple[str, ...] = ()
     published: str = ""  # the name of the published experiment that this is
@@ -162,7 +169,7 @@ def compose(
     wanted = typed.read_overrides([*overrides, *given.lines], folders)
     problems = (*wanted.problems, *given.problems)
     try:
-        composed = load(folders, list(wanted.lines), wanted.hydra)
+        composed = load(folders, wanted.lines, wanted.hydra)
     except ConfigurationError as error:
         raise ConfigurationError(*problems, *error.problems) from error
     return assemble(composed, dict(composed.hydra.runtime.choices), folders, problems, given)
@@ -256,7 +263,7 @@ def _check(resolved: Mapping[str, object], dataset: str, folders: Folders, probl
     resolved = sitting(resolved)
     folders = folders.for_numbers() if resolved.get(TASK) == REGRESSION else folders
     settings, found = resolve(resolved)
-    builder = Builder(folders, problems=[*problems, *found, *unknown(resolved)])
+    builder = Builder(folders, problems=[*problems, *found, *unknown_knobs(resolved)])
     config = _build_parts(settings, resolved, dataset, builder)
     ConfigurationError.raise_if(hide_environment(builder.problems, resolved))
     assert config is not None
@@ -314,9 +321,9 @@ def _with_ensemble(wanted: object, root: RootSettings | None, builder: Builder) 
     return root.ensemble.among(read_entries(wanted, builder))
 
 
-def _with_seed(scheme: Any, seed: int) -> Any:
+def _with_seed(scheme: BaseScheme | None, seed: int) -> BaseScheme | None:
     """The scheme as it will draw: with the study's seed in it where it has none of its own."""
-    return replace(scheme, seed=seed) if getattr(scheme, "seed", 0) is None else scheme
+    return with_fields(scheme, seed=seed) if scheme is not None and getattr(scheme, "seed", 0) is None else scheme
 
 
 def _race_conflicts(root: RootSettings | None, parts: Mapping[str, Any]) -> tuple[Problem, ...]:
@@ -325,7 +332,7 @@ def _race_conflicts(root: RootSettings | None, parts: Mapping[str, Any]) -> tupl
     return race.problems(root, rule, measure) if None not in (root, race, rule, measure) else ()
 
 
-def _search_conflicts(root: RootSettings | None, race: Any, space: Space, outer: bool) -> Iterator[Problem]:
+def _search_conflicts(root: RootSettings | None, race: RaceSettings | None, space: Space, outer: bool) -> Iterator[Problem]:
     """Yield what settings say of candidates that are not there, or cannot be searched so."""
     foreseen = (*space.candidates, *(corner for entry in space.adaptive for corner in entry.corners))
     if root is not None and foreseen:
@@ -340,7 +347,7 @@ def _search_conflicts(root: RootSettings | None, race: Any, space: Space, outer:
             yield Problem("MSEL-226", f"an ensemble is made of candidates, which {what}", where, fix)
 
 
-def _outer(said: object, builder: Builder) -> tuple[Any, str]:
+def _outer(said: object, builder: Builder) -> tuple[BaseScheme | None, str]:
     """The outer scheme, and which interval its estimate gets: `interval` stands among the scheme's own settings."""
     settings = dict(said) if isinstance(said, Mapping) else said
     interval = str(settings.pop(INTERVAL, CORRECTED)) if isinstance(settings, dict) else CORRECTED
@@ -350,7 +357,9 @@ def _outer(said: object, builder: Builder) -> tuple[Any, str]:
     return (None if settings is None else builder.part("scheme", settings, OUTER)), interval
 
 
-def _around(outer: object, scheme: object, root: RootSettings | None, builder: Builder) -> object:
+def _around(
+    outer: BaseScheme | None, scheme: BaseScheme | None, root: RootSettings | None, builder: Builder
+) -> BaseScheme | None:
     """The scheme around the whole selection: `outer`, or the study's own where `corrected` asks for one and none is said."""
     if outer is not None or root is None or scheme is None or root.corrected == BBC:
         return outer
@@ -361,10 +370,10 @@ def _around(outer: object, scheme: object, root: RootSettings | None, builder: B
     return None
 
 
-def _dataset_name(dataset: Any, choice: str) -> str:
+def _dataset_name(dataset: object, choice: str) -> str:
     """Return the name that people give a data set: a file's own name, or that of the option."""
     path = getattr(dataset, "path", None)
-    return bare(path).stem if path else dataset.which if choice == "named" else choice
+    return bare(path).stem if path else str(getattr(dataset, "which", "")) if choice == "named" else choice
 
 
 def record_content(settings: Mapping[str, object], parts: Mapping[str, object]) -> dict[str, Any]:

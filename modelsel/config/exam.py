@@ -42,5 +42,5 @@ def _dataset(folder: Path, terms: Mapping[str, Any]) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _kind(feature: Mapping[str, Any]) -> Any:
+def _kind(feature: Mapping[str, Any]) -> object:
     return {"ordered": list(feature["levels"])} if feature["kind"] == "ordered" else feature["kind"]

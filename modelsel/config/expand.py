@@ -14,7 +14,6 @@ say the same are one, and that is said.
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -28,14 +27,17 @@ from modelsel.config.suggest import near
 from modelsel.core.errors import Problem
 from modelsel.core.fingerprint import digest, generator
 from modelsel.core.types import Candidate
+from modelsel.learner.base import BaseLearner
 from modelsel.learner.greedy_ensemble import ALONE
 from modelsel.learner.transformed_target import TransformedTarget
 from modelsel.measure.base import BaseMeasure
+from modelsel.preparer.base import BasePreparer
 
 SPACE, SWEEP, DRAW, MEASURE_READS = "space", "sweep", "draw", "measure_reads"
 CLASSES, SCORES, RANKS, PROBABILITIES = "classes", "scores", "ranks", "probabilities"  # scores: ranks or probabilities
 READS = (CLASSES, SCORES, RANKS, PROBABILITIES)
 MOST = 2_000_000
+LearnerAndSteps = tuple[BaseLearner, tuple[BasePreparer, ...]]
 ALL_COMBINATIONS = SearchSettings()
 
 
@@ -44,7 +46,7 @@ class AdaptiveEntry:
     """An entry whose candidates are not listed: each trial is asked for by what earlier ones scored, a batch at a time."""
 
     name: str
-    options: Options
+    options: Options[LearnerAndSteps]
     trials: int
     batch: int
     seed: int
@@ -73,7 +75,7 @@ class AdaptiveEntry:
         return tuple({each.id: each for each in made}.values())
 
     @cached_property
-    def specification(self) -> dict[str, Any]:
+    def specification(self) -> dict[str, object]:
         """All that the trials depend on but the scores, as plain data."""
         ids = sorted(each.id for each in self.corners)
         own = {"entry": self.name, "trials": self.trials, "batch": self.batch, "seed": self.seed}
@@ -103,7 +105,7 @@ def expand(
     seed: int = 0,
     where: str = SPACE,
     search: SearchSettings = ALL_COMBINATIONS,
-    measure: Any = None,
+    measure: BaseMeasure | None = None,
 ) -> Space:
     """The candidates of a space: names of files and learners, or entries. Problems are added to the builder's.
 
@@ -153,22 +155,25 @@ def family(learner: object) -> str:
     return "pruner.alpha: path" if getattr(pruner, "is_family", False) else ""
 
 
-def _read_entries(entries: Mapping[str, object], measure: BaseMeasure | None, builder: Builder, where: str) -> dict[str, Any]:
+def _read_entries(
+    entries: Mapping[str, object], measure: BaseMeasure | None, builder: Builder, where: str
+) -> dict[str, object]:
     """The entries, and the mappings of their sweeps, whose `measure_reads` the measure does read: all where none is known."""
-    found = {}
+    found: dict[str, object] = {}
     for name, text in entries.items():
         place, sweep = f"{where}.{name}" if where == SPACE else where, text.get(SWEEP) if isinstance(text, Mapping) else None
         stands, own = _stands(text, measure, builder, place)
         if isinstance(sweep, list | tuple):
             asked = [_stands(one, measure, builder, f"{place}.{SWEEP}[{index}]") for index, one in enumerate(sweep)]
-            own = {**own, SWEEP: [one for there, one in asked if there]}
-            stands = stands and (bool(own[SWEEP]) or not sweep)
+            kept = [one for there, one in asked if there]
+            own = {**own, SWEEP: kept} if isinstance(own, Mapping) else own
+            stands = stands and (bool(kept) or not sweep)
         if stands:
             found[name] = own
     return found
 
 
-def _stands(said: object, measure: BaseMeasure | None, builder: Builder, where: str) -> tuple[bool, Any]:
+def _stands(said: object, measure: BaseMeasure | None, builder: Builder, where: str) -> tuple[bool, object]:
     """Say whether the measure reads what is asked for; and what was said without that."""
     if not isinstance(said, Mapping) or MEASURE_READS not in said:
         return True, said
@@ -209,7 +214,7 @@ def _file(name: object, builder: Builder) -> Mapping[str, object]:
 
 def _pairs(
     entry: str, text: object, builder: Builder, searched: tuple[int, SearchSettings], where: str
-) -> Iterator[tuple[int, tuple[Any, Any]]]:
+) -> Iterator[tuple[int, LearnerAndSteps]]:
     """Yield the candidates of an entry of a space with their trials: all of them (trial 0), or a draw."""
     seed, search = searched
     where = f"{where}.{entry}" if where == SPACE else where
@@ -235,7 +240,7 @@ def _pairs(
         return
     if draw:
         for index, options in enumerate(sets):
-            yield from enumerate(_drawn(options, draw, seed, digest([entry, index])), 1)
+            yield from enumerate(_draw_values(options, draw, seed, digest([entry, index])), 1)
     elif search.kind == RANDOM or not listed:
         yield from _trials(sets, search, generator(seed if search.seed is None else search.seed, "search", digest(entry)))
     else:
@@ -268,7 +273,9 @@ def _adaptive(
     return found
 
 
-def _trials(sets: Sequence[Options], search: SearchSettings, rng: np.random.Generator) -> Iterator[tuple[int, Any]]:
+def _trials(
+    sets: Sequence[Options[LearnerAndSteps]], search: SearchSettings, rng: np.random.Generator
+) -> Iterator[tuple[int, LearnerAndSteps]]:
     """Draw as many trials as are wanted; the first of them are the same however many follow.
 
     Combinations that can be listed are drawn without repeats; others from each alternative of the sweep equally often.
@@ -290,11 +297,11 @@ def _trials(sets: Sequence[Options], search: SearchSettings, rng: np.random.Gene
         yield trial, sets[int(rng.integers(len(sets)))].draw(rng)
 
 
-def _in_turn(sets: Sequence[Options]) -> Iterator[object]:
+def _in_turn(sets: Sequence[Options[LearnerAndSteps]]) -> Iterator[LearnerAndSteps]:
     return (pair for options in sets for pair in options.all())
 
 
-def _options(entry: str, text: Mapping[str, object], builder: Builder, where: str) -> list[Options]:
+def _options(entry: str, text: Mapping[str, object], builder: Builder, where: str) -> list[Options[LearnerAndSteps]]:
     """One set of options per alternative of the sweep."""
     base = text.get(LEARNER, entry)
     fixed = nest({key: value for key, value in text.items() if key not in (LEARNER, SWEEP, DRAW)})
@@ -309,7 +316,7 @@ def _options(entry: str, text: Mapping[str, object], builder: Builder, where: st
     return [_alternative(base, one, builder, place if sweep else where) for one, place in zip(alternatives, names, strict=True)]
 
 
-def _alternative(base: object, sweep: object, builder: Builder, where: str) -> Options:
+def _alternative(base: object, sweep: object, builder: Builder, where: str) -> Options[LearnerAndSteps]:
     """Build the options of one alternative of a sweep."""
     if not isinstance(sweep, Mapping):
         _say(builder, "MSEL-221", "a sweep should be a mapping", where, "write setting: choice(...)")
@@ -324,7 +331,7 @@ def _alternative(base: object, sweep: object, builder: Builder, where: str) -> O
     return builder.options(LEARNER, base, nest(over), where)
 
 
-def _drawn(options: Options, draw: int, seed: int, *digests: str) -> Iterator[object]:
+def _draw_values(options: Options[LearnerAndSteps], draw: int, seed: int, *digests: str) -> Iterator[LearnerAndSteps]:
     rng = generator(seed, "space", *digests)
     return (options.draw(rng) for _ in range(draw))
 

@@ -22,11 +22,11 @@ EXPERIMENT, OWN = "experiment", ("dataset", "split")
 _KNOB = re.compile(r"\$\{\s*experiment\.(\w+)\s*\}")
 
 
-def unknown(settings: Mapping[str, object]) -> Iterator[Problem]:
+def unknown_knobs(settings: Mapping[str, object]) -> Iterator[Problem]:
     """Knobs that nothing refers to, in settings whose references have not been followed.
 
     >>> settings = {"experiment": {"scale": 1, "size": 2}, "dataset": {"scale": "${experiment.scale}"}}
-    >>> [problem.what for problem in unknown(settings)]
+    >>> [problem.what for problem in unknown_knobs(settings)]
     ["unknown setting 'size'"]
     """
     knobs = settings.get(EXPERIMENT)

@@ -47,7 +47,7 @@ class Folders:
         return cls((own, shipped_folder()))
 
     def for_numbers(self) -> "Folders":
-        """The same folders as a study of numbers sees them."""
+        """Return these folders as a study of numbers sees them: NAME_regression.yaml stands in for NAME.yaml."""
         return replace(self, numbers=True)
 
     @property

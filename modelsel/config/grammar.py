@@ -12,7 +12,6 @@ Anything that is no sweep stays the plain value it is.
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Glob, IntervalSweep, Override
@@ -72,15 +71,16 @@ def _distribution(text: str) -> Interval:
     return Interval(low, high, name == "log_uniform", name == "integers")
 
 
-def _read(text: str, names: Names) -> Any:
+def _read(text: str, names: Names) -> object:
     """Read a text of the sweep grammar: a plain value, listed values, or an interval."""
     override = _parse(text)
     if not override.is_sweep_override():
         return override.value()
     if override.is_interval_sweep():
         return Swept(interval=_interval(override))
-    if isinstance(override.value(), Glob):
-        return Swept(tuple(_glob(override.value(), names, text)))
+    value: object = override.value()
+    if isinstance(value, Glob):
+        return Swept(tuple(_glob(value, names, text)))
     try:
         values = tuple(Override._convert_value(item) for item in override.sweep_iterator())
     except (HydraException, TypeError, ValueError, ArithmeticError) as error:
@@ -95,7 +95,7 @@ def _read(text: str, names: Names) -> Any:
 def _parse(text: str) -> Override:
     """Parse a text by Hydra's parser; what it refuses becomes a `SweepError`."""
     try:
-        return _parser().parse_override(f"sweep={text}")
+        return override_parser().parse_override(f"sweep={text}")
     except (HydraException, TypeError, ValueError) as error:
         raise SweepError(f"{text!r} is not in the sweep grammar", _remedy(text)) from error
 
@@ -122,7 +122,7 @@ def _interval(override: Override) -> Interval:
     return Interval(low, high, logarithmic)
 
 
-def _glob(glob: Any, names: Names, text: str) -> list[str]:
+def _glob(glob: Glob, names: Names, text: str) -> list[str]:
     """List the names that a glob matches; none is an error."""
     known = list(names())
     if found := glob.filter(known):
@@ -133,5 +133,6 @@ def _glob(glob: Any, names: Names, text: str) -> list[str]:
 
 
 @cache
-def _parser() -> OverridesParser:
+def override_parser() -> OverridesParser:
+    """Hydra's parser of overrides, made once: it looks through the signature of each of its functions."""
     return OverridesParser.create()

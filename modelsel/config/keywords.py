@@ -4,10 +4,9 @@ A name of a group goes to Hydra as an override, so that its file is read and a w
 everything else is put over what Hydra composed, as plain data, and checked with it.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any
 
 import numpy as np
 
@@ -32,7 +31,7 @@ class Keywords:
     """Settings given by keyword: overrides for Hydra, values to put over its composition, and problems."""
 
     lines: tuple[str, ...] = ()
-    values: Mapping[str, Any] | None = None
+    values: Mapping[str, object] | None = None
     problems: tuple[Problem, ...] = ()
 
     def over(self, composed: Mapping[str, object]) -> dict[str, object]:
@@ -71,7 +70,7 @@ def _name(key: str, value: object, folders: Folders) -> str | None:
     return value.replace("'", "\\'") if isinstance(value, str) else None
 
 
-def plain(value: object, where: str, as_given: AsGiven = lambda _: False) -> Any:
+def plain(value: object, where: str, as_given: AsGiven = lambda _: False) -> object:
     """A setting given in Python as plain data; ConfigurationError for what is none.
 
     `as_given(estimator)`: an estimator of a space is fitted as it is, also where its plain values would do.
@@ -145,5 +144,5 @@ def _plain(value: object, where: str, problems: list[Problem]) -> object:
     return None
 
 
-def _in_order(values: Any) -> Iterator[object]:
+def _in_order(values: Iterable[object]) -> Iterator[object]:
     return iter(sorted(values, key=str) if isinstance(values, set | frozenset) else values)

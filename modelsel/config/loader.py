@@ -6,9 +6,10 @@ code or places. Files are looked through before they are merged; afterwards the 
 and the command line alone would give, so that no detour through packages or defaults lists helps.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
-from functools import cache
+from functools import cache, lru_cache
+from pathlib import Path
 from typing import Any
 
 from hydra import version
@@ -100,9 +101,23 @@ class _Repository(CachingConfigRepository):
         return loaded
 
 
-def load(folders: Folders, overrides: list[str], trusted: tuple[str, ...] = ()) -> DictConfig:
-    """The composed configuration, hydra node included."""
-    return GuardedLoader(folders, trusted).load_configuration(ROOT, overrides, RunMode.RUN, from_shell=False)
+def load(folders: Folders, overrides: Sequence[str], trusted: tuple[str, ...] = ()) -> DictConfig:
+    """The composed configuration, hydra node included, to be read: what the package's own files make is made once."""
+    if folders.own is None and not trusted:
+        return _of_the_package(shipped_folder(), tuple(overrides))
+    return _composed(folders, overrides, trusted)
+
+
+@lru_cache(maxsize=32)
+def _of_the_package(_folder: Path, overrides: tuple[str, ...]) -> DictConfig:
+    """What overrides make of the package's files: studies in one process mostly ask for the same groups."""
+    made = _composed(Folders.of(), overrides, ())
+    OmegaConf.set_readonly(made, True)
+    return made
+
+
+def _composed(folders: Folders, overrides: Sequence[str], trusted: tuple[str, ...]) -> DictConfig:
+    return GuardedLoader(folders, trusted).load_configuration(ROOT, list(overrides), RunMode.RUN, from_shell=False)
 
 
 def problem_of(error: Exception) -> Problem:
@@ -158,7 +173,7 @@ def _file_problems(loaded: ConfigResult, name: str) -> Iterator[Problem]:
 
 def _foreign(config: DictConfig, trusted: tuple[str, ...]) -> Iterator[Problem]:
     """Settings of Hydra's own that came out other than the package and the command line make them."""
-    found, ours = _flat(_node(config)), _trusted(trusted)
+    found, ours = _flat(_node(config)), _settings_of_hydra(trusted)
     for key in sorted(found.keys() | ours.keys()):
         if found.get(key) != ours.get(key) and not any(key == name or key.startswith(f"{name}.") for name in FREE):
             yield _not_yours(f"hydra.{key}")
@@ -169,7 +184,7 @@ def _not_yours(where: str) -> Problem:
 
 
 @cache
-def _trusted(overrides: tuple[str, ...]) -> Mapping[str, object]:
+def _settings_of_hydra(overrides: tuple[str, ...]) -> Mapping[str, object]:
     return _flat(_node(load(Folders.of(), list(overrides), overrides)))
 
 

@@ -9,11 +9,14 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, pairwise, product
-from typing import Any, Protocol
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
 from modelsel.foreign import objects
+
+Chosen = TypeVar("Chosen")
+Offered = TypeVar("Offered", covariant=True)
 
 
 class Choosing(Protocol):
@@ -28,7 +31,7 @@ class Choosing(Protocol):
         ...
 
 
-class Options(Protocol):
+class Options(Protocol[Offered]):
     """A set of things to choose from."""
 
     @property
@@ -38,13 +41,13 @@ class Options(Protocol):
 
     def count(self) -> int: ...
 
-    def all(self) -> Iterator[Any]: ...
+    def all(self) -> Iterator[Offered]: ...
 
-    def draw(self, rng: np.random.Generator) -> Any: ...
+    def draw(self, rng: np.random.Generator) -> Offered: ...
 
-    def suggest(self, ask: Choosing, name: str) -> Any: ...
+    def suggest(self, ask: Choosing, name: str) -> Offered: ...
 
-    def corners(self) -> Iterator[Any]: ...
+    def corners(self) -> Iterator[Offered]: ...
 
     def outline(self) -> object:
         """Return what there is to choose, as plain data; the values are told by the corners."""
@@ -52,26 +55,26 @@ class Options(Protocol):
 
 
 @dataclass(frozen=True)
-class ListedValues:
+class ListedValues(Generic[Chosen]):
     """Some values."""
 
-    values: tuple[Any, ...]
+    values: tuple[Chosen, ...]
     finite: bool = True
 
     def count(self) -> int:
         return len(self.values)
 
-    def all(self) -> Iterator[Any]:
+    def all(self) -> Iterator[Chosen]:
         return iter(self.values)
 
-    def draw(self, rng: np.random.Generator) -> Any:
+    def draw(self, rng: np.random.Generator) -> Chosen:
         return self.values[int(rng.integers(len(self.values)))]
 
-    def suggest(self, ask: Choosing, name: str) -> Any:
+    def suggest(self, ask: Choosing, name: str) -> Chosen:
         """Choose a value; one alone is no choice."""
         return self.values[ask.place(name, len(self.values), _rising(self.values)) if len(self.values) > 1 else 0]
 
-    def corners(self) -> Iterator[Any]:
+    def corners(self) -> Iterator[Chosen]:
         return iter(self.values)
 
     def outline(self) -> object:
@@ -91,10 +94,10 @@ class Interval:
     def count(self) -> int:
         return 1
 
-    def all(self) -> Iterator[Any]:
+    def all(self) -> Iterator[float]:
         raise ValueError("an interval needs `draw`")
 
-    def draw(self, rng: np.random.Generator) -> Any:
+    def draw(self, rng: np.random.Generator) -> float:
         """Draw a number of the interval."""
         if self.logarithmic:
             value = math.exp(rng.uniform(math.log(self.low), math.log(self.high)))
@@ -103,12 +106,12 @@ class Interval:
             return int(rng.integers(math.ceil(self.low), math.floor(self.high), endpoint=True))
         return float(rng.uniform(self.low, self.high))
 
-    def suggest(self, ask: Choosing, name: str) -> Any:
+    def suggest(self, ask: Choosing, name: str) -> float:
         if self.whole:
             return int(ask.number(name, math.ceil(self.low), math.floor(self.high), self.logarithmic, True))
         return float(ask.number(name, self.low, self.high, self.logarithmic, False))
 
-    def corners(self) -> Iterator[Any]:
+    def corners(self) -> Iterator[float]:
         return iter((math.ceil(self.low), math.floor(self.high)) if self.whole else (self.low, self.high))
 
     def outline(self) -> object:
@@ -125,18 +128,18 @@ class Drawn:
     def count(self) -> int:
         return 1
 
-    def all(self) -> Iterator[Any]:
+    def all(self) -> Iterator[object]:
         raise ValueError("a distribution is drawn from")
 
-    def draw(self, rng: np.random.Generator) -> Any:
+    def draw(self, rng: np.random.Generator) -> object:
         """Draw a value: it depends on the generator alone."""
         return _plain(objects.read_parameter(self.name).rvs(random_state=np.random.RandomState(int(rng.integers(2**32)))))
 
-    def suggest(self, ask: Choosing, name: str) -> Any:
+    def suggest(self, ask: Choosing, name: str) -> object:
         """Choose a quantile of it. AttributeError for a distribution that knows none (`ppf`)."""
         return _plain(objects.read_parameter(self.name).ppf(ask.number(name, 0.0, 1.0, False, False)))
 
-    def corners(self) -> Iterator[Any]:
+    def corners(self) -> Iterator[object]:
         """The median, since its ends may be infinite. AttributeError for a distribution that knows no quantiles (`ppf`)."""
         yield _plain(objects.read_parameter(self.name).ppf(0.5))
 
@@ -148,15 +151,15 @@ class Drawn:
 class Swept:
     """Several values in the place of one, as a sweep declares them; an interval stands for all numbers in it."""
 
-    values: tuple[Any, ...] = ()
+    values: tuple[object, ...] = ()
     interval: Interval | Drawn | None = None
 
 
 @dataclass(frozen=True)
-class Either:
+class Either(Generic[Chosen]):
     """One of several sets, each as likely as the others."""
 
-    sets: tuple[Options, ...]
+    sets: tuple[Options[Chosen], ...]
 
     @property
     def finite(self) -> bool:
@@ -165,18 +168,18 @@ class Either:
     def count(self) -> int:
         return sum(options.count() for options in self.sets)
 
-    def all(self) -> Iterator[Any]:
+    def all(self) -> Iterator[Chosen]:
         return chain.from_iterable(options.all() for options in self.sets)
 
-    def draw(self, rng: np.random.Generator) -> Any:
+    def draw(self, rng: np.random.Generator) -> Chosen:
         return self.sets[int(rng.integers(len(self.sets)))].draw(rng)
 
-    def suggest(self, ask: Choosing, name: str) -> Any:
+    def suggest(self, ask: Choosing, name: str) -> Chosen:
         """Choose one of the sets, then what stands in it."""
         place = ask.place(f"{name}?", len(self.sets), False) if len(self.sets) > 1 else 0
         return self.sets[place].suggest(ask, f"{name}?{place}")
 
-    def corners(self) -> Iterator[Any]:
+    def corners(self) -> Iterator[Chosen]:
         return chain.from_iterable(options.corners() for options in self.sets)
 
     def outline(self) -> object:
@@ -184,12 +187,12 @@ class Either:
 
 
 @dataclass(frozen=True)
-class Combined:
+class Combined(Generic[Chosen]):
     """`make(**fixed, **chosen)` for every combination of the fields' options."""
 
-    make: Callable[..., object]
+    make: Callable[..., Chosen]
     fixed: Mapping[str, object]
-    fields: Mapping[str, Options]
+    fields: Mapping[str, Options[object]]
 
     @property
     def finite(self) -> bool:
@@ -198,19 +201,19 @@ class Combined:
     def count(self) -> int:
         return math.prod(options.count() for options in self.fields.values())
 
-    def all(self) -> Iterator[Any]:
+    def all(self) -> Iterator[Chosen]:
         names, make, fixed = tuple(self.fields), self.make, self.fixed
         for values in product(*(options.all() for options in self.fields.values())):
             yield make(**fixed, **dict(zip(names, values, strict=True)))
 
-    def draw(self, rng: np.random.Generator) -> Any:
+    def draw(self, rng: np.random.Generator) -> Chosen:
         return self.make(**self.fixed, **{name: options.draw(rng) for name, options in self.fields.items()})
 
-    def suggest(self, ask: Choosing, name: str) -> Any:
+    def suggest(self, ask: Choosing, name: str) -> Chosen:
         chosen = {field: options.suggest(ask, f"{name}.{field}") for field, options in self.fields.items()}
         return self.make(**self.fixed, **chosen)
 
-    def corners(self) -> Iterator[Any]:
+    def corners(self) -> Iterator[Chosen]:
         """Each field's corners with the first corners of the others."""
         each = {name: list(options.corners()) for name, options in self.fields.items()}
         first = {name: values[0] for name, values in each.items()}
@@ -222,10 +225,10 @@ class Combined:
         return {name: options.outline() for name, options in self.fields.items()}
 
 
-def _rising(values: tuple[Any, ...]) -> bool:
+def _rising(values: tuple[object, ...]) -> bool:
     """Say whether values are numbers, each above the one before."""
-    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
-    return numbers and all(one < other for one, other in pairwise(values))
+    numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
+    return len(numbers) == len(values) and all(one < other for one, other in pairwise(numbers))
 
 
 def _plain(found: object) -> object:
@@ -235,11 +238,11 @@ def _plain(found: object) -> object:
     )
 
 
-def only(value: object) -> ListedValues:
+def only(value: Chosen) -> ListedValues[Chosen]:
     """No choice."""
     return ListedValues((value,))
 
 
-def is_settled(options: Options) -> bool:
+def is_settled(options: Options[object]) -> bool:
     """True when there is nothing to choose."""
     return options.finite and options.count() == 1

@@ -9,13 +9,13 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 
-from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Glob, Override, QuotedString
 from hydra.errors import HydraException
 
 from modelsel.config.build import LEARNER
 from modelsel.config.expand import SPACE
 from modelsel.config.folders import Folders
+from modelsel.config.grammar import override_parser
 from modelsel.config.references import reference
 from modelsel.config.schema import class_of, kinds, plugin_kinds, slots
 from modelsel.config.settings import RENAMED, RootSettings
@@ -62,7 +62,7 @@ def read_overrides(overrides: Iterable[str], folders: Folders, sweep: bool = Fal
 def _parse_override(text: str, folders: Folders) -> Override | Problem:
     """Parse an override; what Hydra refuses becomes a problem."""
     try:
-        return OverridesParser.create().parse_override(text)
+        return override_parser().parse_override(text)
     except (HydraException, TypeError, ValueError) as error:
         reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
         return Problem("MSEL-245", f"cannot be read ({reason})", repr(text), _remedy(text, folders.options("dataset")))
@@ -125,7 +125,7 @@ def _problems(override: Override, folders: Folders, sweep: bool) -> Iterator[Pro
     elif not rest and first in COMPOSED:
         yield from _options(override, folders)
     elif first not in (*COMPOSED, *root_keys(), *RENAMED):
-        yield _unknown(first, folders)
+        yield _unknown_setting(first, folders)
 
 
 def _hydra(override: Override) -> Iterator[Problem]:
@@ -174,7 +174,7 @@ def _chosen_names(override: Override) -> Iterator[object]:
     return iter((value,)) if not override.is_sweep_override() and not override.is_delete() else iter(())
 
 
-def _unknown(name: str, folders: Folders) -> Problem:
+def _unknown_setting(name: str, folders: Folders) -> Problem:
     """Describe an unknown setting: a learner's, a part's, or the nearest that there is."""
     vocabulary = {*COMPOSED, *root_keys()}
     if name == "sweep":

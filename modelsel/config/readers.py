@@ -13,6 +13,7 @@ from modelsel.config.expand import SPACE, expand
 from modelsel.config.folders import TWIN, Folders
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.types import CLASS_TASKS, ClassTask, Feature, NumberTask, Task, TaskKind
+from modelsel.learner.base import BaseLearner
 
 AROUND = ("calibrated", "decided", "transformed_target", "object", "estimator", "greedy_ensemble")  # what is made of others
 ROWS = 8
@@ -63,7 +64,7 @@ def _rows(kind: TaskKind) -> Task:
     return ClassTask(**given, classes=("a", "b"), target=(row % 2).astype(np.int32))
 
 
-def _learner(name: str, kind: TaskKind) -> object:
+def _learner(name: str, kind: TaskKind) -> BaseLearner | None:
     """A learner of a file; None where it cannot be made."""
     try:
         return build(name, numbers=kind == "numbers")[0]
@@ -71,7 +72,7 @@ def _learner(name: str, kind: TaskKind) -> object:
         return None
 
 
-def _reads(learner: Any, task: Task) -> bool:
+def _reads(learner: BaseLearner | None, task: Task) -> bool:
     """Say whether a learner that could be made takes a task."""
     return learner is not None and task.kind in getattr(learner, "reads", CLASS_TASKS) and not any(learner.problems(task))
 

@@ -27,7 +27,7 @@ def plain_data(composed: DictConfig) -> dict[str, object]:
 
 
 def resolve(data: Mapping[str, object]) -> tuple[dict[str, Any], list[Problem]]:
-    """The same data with references followed, and what is wrong with them (then nothing is followed)."""
+    """Follow the references in data; return problems beside it, where nothing is followed."""
     problems = [*unsafe_keys(data), *_environment(data)]
     if problems or next(_texts(data, ""), None) is None:
         return dict(data), problems

@@ -27,7 +27,7 @@ class Slot:
     hints: tuple[object, ...]  # members of the annotated union, None apart
     optional: bool  # may be None
     required: bool  # has no default
-    record: type[Any] | None = None
+    record: type | None = None
     words: tuple[str, ...] = ()
     default: Callable[[], object] | None = None
 

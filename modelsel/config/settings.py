@@ -288,14 +288,14 @@ class RaceSettings:
             (root.deadline is not None, "under a deadline the winner is not that of the full study", "deadline"),
             (not hasattr(rule, "limit"), f"of rule {kind_of(rule)} it is not known who can still win", "rule"),
             (bool(getattr(rule, "bounds", ())), "who keeps the bounds of the rule is known only at the end", "rule.subject_to"),
-            (not _ours(measure), f"the best value of measure {kind_of(measure)} is not known", "measure"),
+            (not _is_ours(measure), f"the best value of measure {kind_of(measure)} is not known", "measure"),
             (self.corrected and not of_rows, "race.corrected=true needs rule=best and a measure that is a mean over rows",
              "race.corrected"),
         )  # fmt: skip
         return tuple(Problem("MSEL-226", what, where, "leave it out, or race=exact") for wrong, what, where in cannot if wrong)
 
 
-def _ours(part: object) -> bool:
+def _is_ours(part: object) -> bool:
     return type(part).__module__.startswith("modelsel.")
 
 

@@ -14,9 +14,8 @@ An estimator of another library takes them as its own branches where columns, pa
     steps: [[age, [{transformer: StandardScaler, params: {}}]], ...]
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
-from typing import Any
 
 from modelsel.config.merge import KIND
 from modelsel.config.options import Swept
@@ -58,7 +57,7 @@ def write_steps(
     if named and by_columns:
         return _in_branches(said, rest, others)
     before = _as_list(values.get(PREPARER))
-    choices = [[*before, *(_by_name(one) if named else _expanded(one))] for one in said]
+    choices = [[*before, *(_by_name(one) if named else _expand(one))] for one in said]
     if len(choices) == 1:
         return {**rest, PREPARER: choices[0]}, others
     return rest, {**others, PREPARER: Swept(tuple(choices))}
@@ -72,7 +71,7 @@ def _is_read(said: object) -> bool:
 def _in_branches(
     said: Sequence[Mapping[str, object]], rest: Mapping[str, object], others: Mapping[str, object]
 ) -> tuple[Mapping[str, object], Mapping[str, object]]:
-    """The same with branches, which some learners take."""
+    """Write steps by columns as branches, which some learners take."""
     strange = next(key for one in said for key in one if key not in COLUMNS)
     if mixed := [key for one in said for key in one if key == ALL]:
         raise WrongStepsError(f"{mixed[0]!r} beside {strange!r}", "a column belongs to one branch: name the others by `rest`")
@@ -131,7 +130,7 @@ def _mapping(said: object) -> Mapping[str, object]:
     return said
 
 
-def _expanded(said: Mapping[str, object]) -> list[dict[str, object]]:
+def _expand(said: Mapping[str, object]) -> list[dict[str, object]]:
     return [_step(columns, step) for columns in COLUMNS for step in _as_list(said.get(columns))]
 
 
@@ -147,6 +146,8 @@ def _step(columns: str, step: object) -> dict[str, object]:
     return {KIND: TRANSFORM, "columns": columns, "transformer": step[KIND], "params": params}
 
 
-def _as_list(said: Any) -> Sequence[object]:
+def _as_list(said: object) -> Sequence[object]:
     """One or several as a list."""
-    return [] if said is None else [said] if isinstance(said, str | Mapping) else list(said)
+    if isinstance(said, Iterable) and not isinstance(said, str | Mapping):
+        return list(said)
+    return [] if said is None else [said]

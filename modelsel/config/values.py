@@ -28,10 +28,11 @@ class WrongError(Exception):
         self.what, self.fix = what, fix
 
 
-def check_value(slot: Slot, value: object) -> Any:
+def check_value(slot: Slot, value: object) -> object:
     """The value as the field wants it; raises WrongError."""
     if value is None or (value in NOTHING and slot.optional and value not in slot.words):
-        return _absent(slot)
+        _absent(slot)
+        return None
     if slot.words and isinstance(value, str) and value in slot.words:
         return value
     if slot.words and not _takes(slot, float, int, bool):
@@ -79,7 +80,7 @@ def _eagerness(hint: object) -> int:
     return order.index(origin) if origin in order else 8 if origin is str else 4 if origin is not Any else 9
 
 
-def _fit(hint: object, value: object) -> Any:
+def _fit(hint: object, value: object) -> object:
     """Convert a value to a type; TypeError or ValueError where it does not fit."""
     origin = get_origin(hint) or hint
     if origin in _PLAIN:

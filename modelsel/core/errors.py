@@ -13,7 +13,7 @@ PRECEDENCE = (INTERNAL, BAD_CONFIGURATION, BAD_DATA, UNWRITABLE, UNTRUSTED_LEDGE
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong.
+    """A single problem: its code, what is wrong, where, and how to fix it.
 
     >>> str(Problem("MSEL-201", "unknown criterion 'ginni'", "space.cart.criterion", "did you mean 'gini'?"))
     "MSEL-201: unknown criterion 'ginni', space.cart.criterion; did you mean 'gini'?"

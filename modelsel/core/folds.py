@@ -71,7 +71,7 @@ class Unpacked(Sequence[Made], Generic[Made]):
 
 
 def _labels(pairs: Sequence[Pair]) -> NDArray[np.generic] | None:
-    """None where labels do not say everything."""
+    """Return a label per row and repeat; None where labels cannot say which rows a fold has."""
     if any(part.dtype != np.int64 for pair in pairs for part in pair):
         return None
     count, size = len(pairs), 1 + max((int(part.max()) for pair in pairs for part in pair if len(part)), default=-1)

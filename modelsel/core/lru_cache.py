@@ -35,7 +35,7 @@ class LRUCache(Generic[Value]):
             waiting.append(None)
         try:
             with turn:
-                return self._made(key, make)
+                return self._make(key, make)
         finally:
             with self._lock:
                 waiting.pop()
@@ -45,7 +45,7 @@ class LRUCache(Generic[Value]):
     def _weight(self) -> float:
         return sum(map(self._weigh, self._values.values()))
 
-    def _made(self, key: Hashable, make: Callable[[], Value]) -> Value:
+    def _make(self, key: Hashable, make: Callable[[], Value]) -> Value:
         """Make a value, unless somebody has while we waited."""
         with self._lock:
             if key in self._values:

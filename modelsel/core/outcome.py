@@ -1,10 +1,219 @@
 """The Outcome: what the study found, in one machine-readable value (`study.json`, schema 1)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Literal, NotRequired, TypedDict
+
+from modelsel.core.types import Finding, Severity
 
 SCHEMA = 1
+Number = float | None
+Span = tuple[float, float]
+CorrectedBy = Literal["bbc", "nested", "bates"]
+
+
+# The shapes of what stands in study.json, key by key. `object` stands for a value whose shape depends on the study: settings of
+# a learner, say.
+
+
+class FindingShape(TypedDict):
+    """Something a person should know: a stable code, how grave it is, what it says, what to do."""
+
+    code: str
+    severity: Severity
+    message: str
+    do: str
+
+
+class CountedRows(TypedDict):
+    """A number of rows, with the interval of their share."""
+
+    rows: int
+    interval: Sequence[float] | None
+
+
+def as_data(finding: Finding) -> FindingShape:
+    """A finding as it is written."""
+    return {"code": finding.code, "severity": finding.severity, "message": finding.message, "do": finding.do}
+
+
+class TaskShape(TypedDict):
+    """The data of a study and their split; `unit` and `units` where units are declared.
+
+    `kind` is classes or numbers: of numbers there are no `classes`, and `measured_in` is their unit where it was said.
+    """
+
+    name: str
+    rows: int
+    development_rows: int
+    test_rows: int
+    features: int
+    kind: str
+    classes: NotRequired[list[str]]
+    measured_in: NotRequired[str | None]
+    fingerprint: str
+    unit: NotRequired[str]
+    units: NotRequired[int]
+
+
+class SchemeShape(TypedDict):
+    """The folds by which candidates were judged; `trained`: the share of the development rows that their models saw."""
+
+    name: str
+    folds: int
+    fingerprint: str
+    trained: NotRequired[float]
+
+
+class CountsShape(TypedDict):
+    """Numbers of candidates, by what became of them."""
+
+    declared: int
+    distinct: int
+    ok: int
+    failed: int
+    skipped: int
+    dropped: NotRequired[int]
+
+
+class FitsShape(TypedDict):
+    """Fits that were made, and those of separate fits."""
+
+    needed: int
+    naive: int
+
+
+class SizeShape(TypedDict):
+    """The size of a model, in the unit that is named."""
+
+    name: str
+    value: Number
+
+
+class ScoreShape(TypedDict):
+    """A score over folds."""
+
+    mean: float
+    se: Number
+    folds: NotRequired[list[Number]]
+
+
+class CorrectedShape(TypedDict):
+    """The winner's score without the luck of the choice."""
+
+    method: CorrectedBy
+    mean: float
+    low: float
+    high: float
+    same: NotRequired[float]
+    resamples: NotRequired[int]
+    reached: NotRequired[Mapping[str, object]]
+    feasible: NotRequired[float]
+    tibshirani: NotRequired[Number]
+    bbc: NotRequired[Mapping[str, object] | None]
+    label: NotRequired[str]
+    caution: NotRequired[str]
+    point632: NotRequired[Number]
+    point632_plus: NotRequired[Number]
+
+
+class RefitFailureShape(TypedDict):
+    """The reason that the winner could not be fitted on all development rows."""
+
+    status: str
+    reason: str
+
+
+class WinnerShape(TypedDict):
+    """The candidate that was chosen, and its scores."""
+
+    id: str
+    learner: str
+    entry: str
+    parameters: Mapping[str, object]
+    complexity: SizeShape
+    cv: ScoreShape
+    measures: Mapping[str, Number]
+    indistinguishable: list[str]
+    every_best: list[str] | None
+    corrected: CorrectedShape | None
+    never_out_of_bag: NotRequired[int]
+    failure: NotRequired[RefitFailureShape]
+
+
+class FailureShape(TypedDict):
+    """A candidate that did not finish: failed, or skipped."""
+
+    id: str
+    status: str
+    reason: str
+
+
+class FloorShape(TypedDict):
+    """The score of guessing."""
+
+    id: str
+    learner: str
+    candidate: bool
+    cv: ScoreShape | None
+    reason: str
+
+
+class NestedShape(TypedDict):
+    """The whole selection inside outer folds."""
+
+    method: str
+    mean: float
+    low: float
+    high: float
+    label: str
+    scores: list[Number]
+    winners: list[str]
+    agreement: float
+
+
+class MemberShape(TypedDict):
+    """A candidate of an ensemble, and how often it was picked."""
+
+    id: str
+    entry: str
+    times: int
+
+
+class EnsembleShape(TypedDict):
+    """An ensemble that was picked from the other candidates, whoever won."""
+
+    id: str
+    entry: str
+    members: list[MemberShape]
+    corrected: CorrectedShape | None
+
+
+class TrialShape(TypedDict):
+    """A trial of a search by the scores."""
+
+    entry: str
+    trial: int
+    seed: int
+    id: str
+    score: Number | None
+
+
+class SearchShape(TypedDict):
+    """A search by the scores: its trials in the order in which they were asked for."""
+
+    kind: str
+    sampler: str
+    batch: int
+    most: int
+    trials: list[TrialShape]
+
+
+class ClosedShape(TypedDict):
+    """The reason that the test was left closed, and the command that opens it."""
+
+    reason: str
+    open: str
 
 
 @dataclass(frozen=True)
@@ -29,10 +238,8 @@ class TestResult:
     unit: str = "rows"  # what the interval takes as independent,
     units: int | None = None  # and how many of them; None where no interval is certified for them
     cap: float | None = None  # of a log loss: what a row counts at most; None where the measure has a bound of its own
-    above: Mapping[str, Any] | None = None  # the `rows` that lost more than the cap, with the `interval` of their share
-    counted: Mapping[str, Any] | None = (
-        None  # beside another measure: the `rows` that are off, with the `interval` of their share
-    )
+    above: CountedRows | None = None  # the `rows` that lost more than the cap, with the `interval` of their share
+    counted: CountedRows | None = None  # beside another measure: the `rows` that are off, with the `interval` of their share
     beside: Mapping[str, Any] | None = (
         None  # the study's `measure` beside the share: `score`, `interval`, the `cap` of errors, the rows `above` it
     )
@@ -47,23 +254,23 @@ class StudySummary:
     study: str
     spec_id: str
     seed: int
-    task: Mapping[str, Any]
-    scheme: Mapping[str, Any]
+    task: TaskShape
+    scheme: SchemeShape
     measure: str
     rule: str
     candidates: Mapping[str, int]
     fits: Mapping[str, int]
-    winner: Mapping[str, Any]
+    winner: WinnerShape
     test: TestResult | None
-    failures: tuple[Mapping[str, object], ...]
+    failures: tuple[FailureShape, ...]
     seconds: Mapping[str, float]
     modelsel: str
     folder: str = ""
-    findings: tuple[Mapping[str, Any], ...] = ()
+    findings: tuple[FindingShape, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
     schema: int = SCHEMA
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Plain data in the order of the documentation; what `extra` holds stands beside the other fields."""
         fields = asdict(self)
         extra = fields.pop("extra")
@@ -82,3 +289,32 @@ class StudySummary:
         known["findings"] = tuple(known.get("findings", ()))
         extra = {key: value for key, value in data.items() if key not in cls.__dataclass_fields__}
         return cls(**known, extra=extra)
+
+
+class StudyShape(TypedDict):
+    """study.json."""
+
+    schema: int
+    modelsel: str
+    study: str
+    spec_id: str
+    seed: int
+    task: TaskShape
+    scheme: SchemeShape
+    measure: str
+    rule: str
+    candidates: CountsShape
+    fits: FitsShape
+    winner: WinnerShape
+    test: TestResult | None
+    failures: list[FailureShape]
+    seconds: Mapping[str, float]
+    folder: str
+    findings: list[FindingShape]
+    floor: NotRequired[list[FloorShape]]
+    nested: NotRequired[NestedShape]
+    ensembles: NotRequired[list[EnsembleShape]]
+    search: NotRequired[SearchShape]
+    rounds: NotRequired[Mapping[str, list[int | None]]]
+    grave: NotRequired[list[str]]
+    closed: NotRequired[ClosedShape]

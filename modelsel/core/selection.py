@@ -5,19 +5,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from modelsel.core.outcome import CorrectedShape
 from modelsel.core.types import (
     Booleans,
     Candidate,
-    ClassOutputs,
     Finding,
     Floats,
     Integers,
-    NumberOutputs,
     Outputs,
     Scoreboard,
     Status,
+    Targets,
+    outputs_of,
 )
 
 
@@ -40,8 +40,8 @@ class Assessed:
     """Out-of-fold predictions of some candidates: the winner first, then the best of each other learner."""
 
     ids: tuple[str, ...]
-    truth: NDArray[Any]  # development rows: classes, or numbers
-    predicted: NDArray[Any]  # candidates × development rows (first repeat), −1 (numbers: NaN) where not assessed
+    truth: Targets  # development rows: classes, or numbers
+    predicted: Targets  # candidates × development rows (first repeat), −1 (numbers: NaN) where not assessed
     scores: Floats | None = None  # candidates × rows × classes where the measure asked for them
 
     @property
@@ -54,9 +54,9 @@ class Assessed:
         said = self.predicted[candidate]
         return np.isfinite(said) if self.numbers else np.asarray(said >= 0)
 
-    def outputs(self, predicted: NDArray[Any], scores: Floats | None = None) -> Outputs:
+    def outputs(self, predicted: Targets, scores: Floats | None = None) -> Outputs:
         """Some of the predictions, as measures read them."""
-        return NumberOutputs(predicted) if self.numbers else ClassOutputs(predicted, scores)
+        return outputs_of(predicted, scores)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +72,8 @@ class Selection:
     assessed: Assessed
     winner: int
     indistinguishable: tuple[int, ...]
-    corrected: Mapping[str, Any] | None = None  # {"method", "mean", "low", "high"}
-    alone: Mapping[str, Mapping[str, object]] = field(default_factory=dict)  # the same of ensembles by id, whoever won
+    corrected: CorrectedShape | None = None
+    alone: Mapping[str, CorrectedShape] = field(default_factory=dict)  # the same of ensembles by id, whoever won
     findings: tuple[Finding, ...] = ()
     beside: Mapping[str, Floats] = field(
         default_factory=dict

@@ -19,8 +19,8 @@ class Source:
     """`data` are features alone; `classes` the labels of the task's classes as the target's column held them."""
 
     data: Any
-    classes: NDArray[Any] | None = None  # None of numbers, and where nobody asked for them
-    target: Any = None  # of a search, which seals nothing: y as it was given
+    classes: NDArray[np.generic] | None = None  # None of numbers, and where nobody asked for them
+    target: object = None  # of a search, which seals nothing: y as it was given
 
     @cached_property
     def token(self) -> str:
@@ -35,11 +35,11 @@ class Source:
         """
         return take_rows(self.data, rows)
 
-    def labels(self, rows: NDArray[np.int64], codes: NDArray[np.generic]) -> Any:
+    def labels(self, rows: NDArray[np.int64], codes: NDArray[np.generic]) -> object:
         """The labels of some rows, whose classes are `codes`; where the target is a number, `codes` are the numbers."""
         if self.target is not None:
             return take_rows(self.target, rows)
-        return codes if self.classes is None else self.classes[codes]
+        return codes if self.classes is None else self.classes[codes.astype(np.int64)]
 
     @property
     def columns(self) -> tuple[Any, ...] | None:
@@ -48,7 +48,7 @@ class Source:
         return None if found is None or callable(found) else tuple(getattr(self.data, "column_names", found))
 
 
-def take_rows(data: Any, rows: NDArray[np.int64]) -> object:
+def take_rows(data: object, rows: NDArray[np.int64]) -> object:
     """Some rows of anything that has rows, of the type that it is of."""
     if hasattr(data, "iloc"):  # pandas
         return data.iloc[rows]
@@ -56,4 +56,4 @@ def take_rows(data: Any, rows: NDArray[np.int64]) -> object:
         return data.take(rows)
     if isinstance(data, list | tuple):
         return [data[row] for row in rows.tolist()]
-    return data[rows]  # NumPy, SciPy's sparse matrices, Polars
+    return data[rows]  # type: ignore[index]  # NumPy, SciPy's sparse matrices, Polars

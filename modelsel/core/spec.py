@@ -21,7 +21,11 @@ from dataclasses import dataclass
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+Default = TypeVar("Default")
+Word = TypeVar("Word", bound=str)
+Part = TypeVar("Part")
 
 GROUPS = (
     "learner", "criterion", "pruner", "softener", "distance", "preparer",
@@ -46,44 +50,45 @@ class FieldLimits:
     elsewhere: tuple[tuple[str, str], ...] = ()  # words that people try, and where what they mean is
 
 
-def limits_of(field: "dataclasses.Field[Any]") -> FieldLimits:
+def limits_of(field: "dataclasses.Field[object]") -> FieldLimits:
     """The declared limits of a dataclass field (an undeclared one accepts whatever its type does)."""
     limits: FieldLimits = field.metadata.get("limits", FieldLimits())
     return limits
 
 
 def number(
-    default: object, *, least: float | None = None, most: float | None = None, above: float | None = None, help: str = ""
-) -> Any:
+    default: Default, *, least: float | None = None, most: float | None = None, above: float | None = None, help: str = ""
+) -> Default:
     """A real-valued field: `least` ≤ x ≤ `most`, or x > `above`; the type annotation says whether None is allowed."""
     return dataclasses.field(default=default, metadata={"limits": FieldLimits(least, most, above, help=help)})
 
 
-def whole(default: object, *, least: int | None = None, most: int | None = None, help: str = "") -> Any:
+def whole(default: Default, *, least: int | None = None, most: int | None = None, help: str = "") -> Default:
     """An integer field."""
     return number(default, least=least, most=most, help=help)
 
 
 def optional_number(
     *, least: float | None = None, most: float | None = None, above: float | None = None, help: str = ""
-) -> Any:
+) -> float | None:
     """A real-valued field or None; None is left out of the specification."""
-    limits = FieldLimits(least, most, above, help=help)
-    return dataclasses.field(default=None, metadata={"limits": limits, "optional": True})
+    found: float | None = _optional_field(FieldLimits(least, most, above, help=help))
+    return found
 
 
-def optional_whole(*, least: int | None = None, help: str = "") -> Any:
+def optional_whole(*, least: int | None = None, help: str = "") -> int | None:
     """An integer field or None; None is left out of the specification."""
-    return optional_number(least=least, help=help)
+    found: int | None = _optional_field(FieldLimits(least, help=help))
+    return found
 
 
-def optional_word(*words: str, help: str = "", elsewhere: tuple[tuple[str, str], ...] = ()) -> Any:
+def optional_word(*words: str, help: str = "", elsewhere: tuple[tuple[str, str], ...] = ()) -> str | None:
     """A field that takes one of some words, or None; None is left out of the specification."""
-    limits = FieldLimits(words=words, help=help, elsewhere=elsewhere)
-    return dataclasses.field(default=None, metadata={"limits": limits, "optional": True})
+    found: str | None = _optional_field(FieldLimits(words=words, help=help, elsewhere=elsewhere))
+    return found
 
 
-def one_of(*words: str, default: str | None = None, help: str = "", identity: bool = True) -> Any:
+def one_of(*words: Word, default: Word | None = None, help: str = "", identity: bool = True) -> Word:
     """A field that takes one of some words; the first is the default unless said. `identity`: is it part of ids."""
     limits = FieldLimits(words=words, help=help)
     return dataclasses.field(default=default or words[0], metadata={"limits": limits, "identity": identity})
@@ -98,15 +103,20 @@ def part(group: str, default: str, help: str = "") -> Any:
 
 def optional_part(group: str, help: str = "") -> Any:
     """A field that takes a part of a group or None; None is left out of the specification."""
-    return dataclasses.field(default=None, metadata={"limits": FieldLimits(group=group, help=help), "optional": True})
+    return _optional_field(FieldLimits(group=group, help=help))
 
 
 def optional(help: str = "") -> Any:
     """A field whose type says all, or None; None is left out of the specification."""
-    return dataclasses.field(default=None, metadata={"limits": FieldLimits(help=help), "optional": True})
+    return _optional_field(FieldLimits(help=help))
 
 
-def plain(default: object, help: str = "") -> Any:
+def _optional_field(limits: FieldLimits) -> Any:
+    """A field that is None unless it is given; what else it takes is for its annotation to say."""
+    return dataclasses.field(default=None, metadata={"limits": limits, "optional": True})
+
+
+def plain(default: Default, help: str = "") -> Default:
     """A field whose type says all."""
     if isinstance(default, dict | list):
         return dataclasses.field(default_factory=lambda: type(default)(default), metadata={"limits": FieldLimits(help=help)})
@@ -186,56 +196,67 @@ def snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).strip("_").lower()
 
 
-def classes_in(parts: Iterable[object]) -> set[object]:
+def classes_in(parts: Iterable[object]) -> set[type]:
     """Classes of some parts and of the parts in their fields, at any depth. Asked of whole spaces: a field at a time.
 
     >>> sorted(kind.__name__ for kind in classes_in([make("learner", "knn")]))
     ['Heom', 'Knn']
     """
-    found: set[Any] = set()
-    waiting: list[list[Any]] = [list(parts)]
+    found: set[type] = set()
+    waiting: list[list[object]] = [list(parts)]
     while waiting:
         some = waiting.pop()
         for kind in set(map(type, some)) - _SCALARS:
-            own: list[Any] = [one for one in some if type(one) is kind]
+            own = [one for one in some if type(one) is kind]
             if kind in (tuple, list):
-                waiting += {id(one): [*one] for one in own}.values()
+                waiting += {id(one): [*one] for one in own if isinstance(one, tuple | list)}.values()
             elif dataclasses.is_dataclass(kind):
                 found.add(kind)
                 waiting += [[*map(attrgetter(name), own)] for name in _part_fields(kind)]
     return found
 
 
+def with_fields(part: Part, **values: object) -> Part:
+    """A part with some of its fields changed, whatever its kind.
+
+    >>> with_fields(make("learner", "knn"), k=3).k
+    3
+    """
+    changed: Part = dataclasses.replace(part, **values)  # type: ignore[type-var]  # every part is a dataclass
+    return changed
+
+
 @cache
-def _part_fields(kind: Any) -> tuple[str, ...]:
+def _part_fields(kind: type) -> tuple[str, ...]:
     """Fields that may hold parts: those that say so, and those that say nothing of what they accept."""
     return tuple(each.name for each in dataclasses.fields(kind) if limits_of(each).group or "limits" not in each.metadata)
 
 
-def resolved(part: Any, without: Collection[str] = ()) -> dict[str, Any]:
+def resolved(part: object, without: Collection[str] = ()) -> dict[str, object]:
     """The whole specification of a part as plain data, `kind` first, defaults filled in: what ids are hashed from.
 
     A field with `metadata={"identity": False}` is left out; a part that is written otherwise says how by `specification`.
     """
     if (written := getattr(part, "specification", None)) is not None:
         return {name: value for name, value in written().items() if name not in without}
-    spec: dict[str, Any] = {} if getattr(part, "nested", False) else {"kind": kind_of(part)}
-    for name in _identity(part.__class__):
+    spec: dict[str, object] = {} if getattr(part, "nested", False) else {"kind": kind_of(part)}
+    kind: type = part.__class__
+    for name in _identity(kind):
         if name in without:
             continue
         value = getattr(part, name)
-        if value is not None or name not in _optional(part.__class__):
+        if value is not None or name not in _optional(kind):
             spec[name] = value if type(value) in _SCALARS else _plain(value)
     return spec
 
 
-def flat(spec: Mapping[str, object], prefix: str = "") -> dict[str, Any]:
+def flat(spec: Mapping[str, object], prefix: str = "") -> dict[str, object]:
     """Dotted names; the `kind` of a nested part stands under the part's own name.
 
     >>> flat({"kind": "tree", "criterion": {"kind": "gini"}, "leaf": {"score": "laplace"}})
     {'kind': 'tree', 'criterion': 'gini', 'leaf.score': 'laplace'}
     """
-    out: dict[str, Any] = {}
+    out: dict[str, object] = {}
     for key, value in spec.items():
         name = f"{prefix}{key}"
         if isinstance(value, Mapping):
@@ -248,16 +269,16 @@ def flat(spec: Mapping[str, object], prefix: str = "") -> dict[str, Any]:
 
 
 @cache
-def _identity(cls: Any) -> tuple[str, ...]:
+def _identity(cls: type) -> tuple[str, ...]:
     return tuple(field.name for field in dataclasses.fields(cls) if field.metadata.get("identity", True))
 
 
 @cache
-def _optional(cls: Any) -> frozenset[str]:
+def _optional(cls: type) -> frozenset[str]:
     return frozenset(field.name for field in dataclasses.fields(cls) if field.metadata.get("optional"))
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> object:
     """Reduce a setting to plain values; parts become mappings."""
     if type(value) in _SCALARS:  # most values, and large spaces have millions of them
         return value

@@ -23,6 +23,7 @@ Integers = NDArray[np.int64]
 Codes = NDArray[np.int32]
 Booleans = NDArray[np.bool_]
 Strings = NDArray[np.str_]
+Targets = NDArray[np.int32 | np.float64]  # class indices, or numbers
 Kind = Literal["numeric", "nominal", "ordered"]
 PROBABILITIES, DECISIONS, CLASSES = "probabilities", "decision values", "classes"  # what a learner's class scores are
 TURNED = 4096  # rows
@@ -94,7 +95,7 @@ class Table:
         raise KeyError(name)
 
     def with_features(self, features: tuple[Feature, ...], values: Floats) -> Self:
-        """The same rows described by other features (what a preparer returns)."""
+        """Return these rows described by other features, as a preparer does."""
         return replace(self, features=features, values=values)
 
     @property
@@ -104,7 +105,7 @@ class Table:
 
     @property
     def checked(self) -> bool:
-        """Nobody has to look for infinite values any more."""
+        """Say whether infinite values have been looked for already."""
         return True
 
     @cached_property
@@ -141,7 +142,7 @@ class UncheckedRows(RowTable):
 
     @property
     def checked(self) -> bool:
-        """Nobody has looked yet."""
+        """Say that infinite values are still to be looked for."""
         return False
 
 
@@ -152,7 +153,7 @@ class Task(Table):
     Called by itself it makes the one that its arguments describe, as `pathlib.Path` does: with `classes` a `ClassTask`.
     """
 
-    target: NDArray[Any]
+    target: Targets
     weights: Floats | None = None  # None: one each
     folds: Integers | None = None  # for the `predefined` scheme: a column, or one per repeat
     held_out: Booleans | None = None  # a column (or second file) for `split=predefined`
@@ -246,7 +247,7 @@ class NumberTask(Task):
 
     @property
     def meaning(self) -> str:
-        """That they are numbers; their unit changes no fit."""
+        """State that the target is a number; its unit changes no fit."""
         return "numbers"
 
 
@@ -260,11 +261,11 @@ class Sealed(Table):
     for them (an architecture test says so). A pickled or copied handle has lost them.
     """
 
-    def __reduce_ex__(self, protocol: object) -> Any:
+    def __reduce_ex__(self, protocol: object) -> tuple[object, ...]:
         return _unsealed_copy, ({field.name: getattr(self, field.name) for field in fields(self)},)
 
 
-Labels = Callable[[], tuple[tuple[str, ...], NDArray[Any]]]  # classes and the class of each row; or no classes, and numbers
+Labels = Callable[[], tuple[tuple[str, ...], Targets]]  # classes and the class of each row; or no classes, and numbers
 _LABELS: WeakKeyDictionary["Sealed", tuple[Labels, Floats | None]] = WeakKeyDictionary()
 
 
@@ -283,7 +284,7 @@ def sealed_unread(sealed: Sealed, read: Labels, weights: Floats | None = None) -
     return sealed
 
 
-def open_labels(sealed: Sealed) -> tuple[tuple[str, ...], NDArray[Any], Floats | None]:
+def open_labels(sealed: Sealed) -> tuple[tuple[str, ...], Targets, Floats | None]:
     """Classes (none of numbers), labels and weights of sealed rows. Called by `modelsel.guard.gate` alone.
 
     Raises KeyError for a copied handle.
@@ -408,7 +409,7 @@ class Candidate:
 class Outputs:
     """Answers of some candidates for some rows: `ClassOutputs` or `NumberOutputs`."""
 
-    predicted: NDArray[Any]  # candidates × rows
+    predicted: Targets  # candidates × rows
     scores: Floats | None = None  # candidates × rows × classes, each row summing to 1; of numbers there are none
 
 
@@ -424,6 +425,17 @@ class NumberOutputs(Outputs):
     """Predicted numbers, in the unit of the target."""
 
     predicted: Floats
+
+
+def outputs_of(predicted: Targets, scores: Floats | None = None) -> Outputs:
+    """Predictions as measures read them: whole numbers are classes, real ones the numbers that were predicted.
+
+    >>> type(outputs_of(np.zeros((1, 2)))).__name__, type(outputs_of(np.zeros((1, 2), np.int32))).__name__
+    ('NumberOutputs', 'ClassOutputs')
+    """
+    if predicted.dtype.kind == "f":
+        return NumberOutputs(np.asarray(predicted, np.float64))
+    return ClassOutputs(np.asarray(predicted, np.int32), scores)
 
 
 Status = Literal["ok", "error", "timeout", "memory", "crashed", "skipped", "invalid_score", "dropped"]
@@ -481,6 +493,17 @@ class Finding:
     do: str = ""
 
 
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """A task with everything that a person should know about how it was read.
+
+    What it *looks* like (`dataset.profile`) is asked of the development rows, because it reads labels.
+    """
+
+    task: Task
+    findings: tuple[Finding, ...]
+
+
 @dataclass(frozen=True)
 class Description:
     """A fitted model or preparation as data: JSON-able facts and arrays, from which its kind restores it."""
@@ -509,7 +532,7 @@ def _take_rows(array: NDArray[np.generic] | None, rows: Integers) -> NDArray[np.
 
 
 def by_columns(rows: NDArray[np.generic]) -> Floats:
-    """The same numbers column by column, turned so many rows at a time as stay near (three times as fast as at once)."""
+    """Copy a matrix into column order, so many rows at a time as stay near (three times as fast as at once)."""
     columns: Floats = np.empty(rows.shape, rows.dtype, order="F")
     for start in range(0, len(rows), TURNED):
         columns[start : start + TURNED] = rows[start : start + TURNED]

@@ -9,7 +9,6 @@ class Gini(BaseCriterion):
 
 from collections.abc import Callable, Iterable
 from operator import attrgetter
-from typing import Any
 
 import numpy as np
 
@@ -101,15 +100,14 @@ def one_against_rest(goodness: Callable[[Floats], Floats], tables: Floats) -> Fl
 class PerCost(BaseCriterion):
     """Base of criteria that weigh costs: `gain` finds the tests, and features compete by `worth` of gain and cost."""
 
-    gain: Any
+    gain: BaseCriterion
     loop, fused, boundary, convex, binary, ratio, average, penalty = (
         property(attrgetter(f"gain.{name}"))
         for name in ("loop", "fused", "boundary", "convex", "binary", "ratio", "average", "penalty")
     )
 
     def goodness(self, tables: Floats) -> Floats:
-        goodness: Floats = self.gain.goodness(tables)
-        return goodness
+        return self.gain.goodness(tables)
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
         yield from self.gain.problems(task)

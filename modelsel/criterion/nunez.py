@@ -7,13 +7,12 @@ Núñez 1988, *Economic induction: a case study*; 1991, *The use of background k
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from modelsel.core.spec import number, part
 from modelsel.core.types import Floats, Table
-from modelsel.criterion.base import PerCost
+from modelsel.criterion.base import BaseCriterion, PerCost
 from modelsel.criterion.chi_square import ChiSquare
 
 
@@ -30,7 +29,7 @@ class Nunez(PerCost):
     0.25
     """
 
-    gain: Any = part("criterion", "entropy")
+    gain: BaseCriterion = part("criterion", "entropy")
     w: float = number(0.5, least=0.0, most=1.0, help="0 ignores costs, 1 weighs them fully")
 
     worth_loop = staticmethod(economy)

@@ -6,13 +6,12 @@ Tan and Schlimmer 1990, *Two case studies in cost-sensitive concept acquisition*
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from modelsel.core.spec import part
 from modelsel.core.types import Floats
-from modelsel.criterion.base import PerCost
+from modelsel.criterion.base import BaseCriterion, PerCost
 
 
 def square_per_cost(goodness: float, cost: float, exponent: float) -> float:  # noqa: ARG001
@@ -28,7 +27,7 @@ class TanSchlimmer(PerCost):
     0.08...
     """
 
-    gain: Any = part("criterion", "entropy")
+    gain: BaseCriterion = part("criterion", "entropy")
 
     worth_loop = staticmethod(square_per_cost)
 

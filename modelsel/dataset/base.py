@@ -2,13 +2,29 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.errors import Problem
-from modelsel.core.types import ABSENT, ClassTask, Feature, Floats, Integers, Task
-from modelsel.dataset.columns.assemble import Loaded
+from modelsel.core.types import ABSENT, ClassTask, Feature, Floats, Integers, Loaded, Task
+
+
+class DataSource(Protocol):
+    """What a study reads: a table that is read or made, and what is wrong with how it was asked for."""
+
+    def read(self) -> Task:
+        """Read the task."""
+        ...
+
+    def load(self) -> Loaded:
+        """Read the task, with what was found about the table on the way."""
+        ...
+
+    def problems(self) -> Iterator[Problem]:
+        """Yield what is wrong with the settings."""
+        ...
 
 
 class BundledDataset:

@@ -212,7 +212,7 @@ class Csv(File):
         return (names[0] or _index_column(names), *names[1:])
 
     def raw(self, path: Path) -> Raw:
-        sign, lines = self._checked(path)
+        sign, lines = self._find_delimiter(path)
         names = self.header(path)
         DataError.raise_if(_names(names, path))
         no_rows = Problem("MSEL-311", "a header and no rows", str(path), "the file needs data rows")
@@ -224,7 +224,7 @@ class Csv(File):
         if not rows:
             raise DataError(no_rows)
         decimal = {AUTO: "." if sign == DEFAULT else EITHER}.get(self.decimal, self.decimal)
-        return Raw(columns, decimal=decimal, findings=tuple(_recognised(self.delimiter, sign, path)))
+        return Raw(columns, decimal=decimal, findings=tuple(_findings_of_signs(self.delimiter, sign, path)))
 
     def _is_one_line(self, path: Path) -> bool:
         """Say whether the file ends within its header, without the end of a line."""
@@ -266,7 +266,7 @@ class Csv(File):
         end = data.rfind(b"\n") + 1 or None
         return data[:end].decode(codec(self.encoding), errors="replace")
 
-    def _checked(self, path: Path) -> tuple[str, bool]:
+    def _find_delimiter(self, path: Path) -> tuple[str, bool]:
         """The delimiter of a file that is text of its encoding, not empty, without NUL bytes, with whole quotes.
 
         And whether each of its lines is a row.
@@ -286,7 +286,7 @@ class Csv(File):
         return sign, False
 
 
-def _recognised(wanted: str, sign: str, path: Path) -> Iterator[Finding]:
+def _findings_of_signs(wanted: str, sign: str, path: Path) -> Iterator[Finding]:
     if wanted == AUTO and sign != DEFAULT:
         message = f"the fields of {path.name} are parted by {OTHERS[sign]}: recognised"
         yield Finding("DELIMITER", "info", message, "set dataset.delimiter if that is wrong")

@@ -23,8 +23,8 @@ import pyarrow as pa
 from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.spec import plain
 from modelsel.core.system.machine import memory
-from modelsel.core.types import Finding, Floats, Task
-from modelsel.dataset.columns.assemble import Loaded, assemble
+from modelsel.core.types import Finding, Floats, Loaded, Task
+from modelsel.dataset.columns.assemble import assemble
 from modelsel.dataset.columns.column import RawColumn
 from modelsel.dataset.columns.settings import TableSettings, nearest, read_declaration
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.spec import plain
-from modelsel.core.types import Task, names
-from modelsel.dataset.columns.assemble import Loaded, assemble
+from modelsel.core.types import Loaded, Task, names
+from modelsel.dataset.columns.assemble import assemble
 from modelsel.dataset.columns.settings import TableSettings
 from modelsel.dataset.tables.source import of_columns
 from modelsel.dataset.tables.untyped import TABLES, UntypedTable
@@ -39,7 +39,7 @@ class Memory(TableSettings):
         return self.load().task
 
     def _with_source(self, loaded: Loaded) -> Loaded:
-        """The same with the features as they were handed over, those without any value too: a program may name them."""
+        """Return the table with the features as they were handed over, those without any value too: a program may name them."""
         if self._table.native is None:
             return loaded
         taken = names(loaded.task.features)

@@ -13,9 +13,8 @@ import numpy as np
 from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import number, plain, whole
-from modelsel.core.types import Finding, Integers, Task
+from modelsel.core.types import Finding, Integers, Loaded, Task
 from modelsel.dataset.base import columns, numeric_task, scale_rows
-from modelsel.dataset.columns.assemble import Loaded
 from modelsel.dataset.files import decode_text, read_bytes
 
 FILE = "MiniBooNE_PID.txt"

@@ -13,10 +13,9 @@ from typing import Any
 
 from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.spec import one_of, plain
-from modelsel.core.types import Task
+from modelsel.core.types import Loaded, Task
 from modelsel.dataset.balloons import Balloons
 from modelsel.dataset.base import BundledDataset
-from modelsel.dataset.columns.assemble import Loaded
 from modelsel.dataset.columns.settings import KINDS, nearest
 from modelsel.dataset.csv import Csv
 from modelsel.dataset.led import Led
@@ -60,7 +59,7 @@ NOT_AT_HAND = "MSEL-308"  # the code of a data set that a sweep may pass over
 
 @dataclass(frozen=True)
 class Named:
-    """In a sweep, `absent=skip` passes over a data set that is not at hand, by name, instead of ending with an error.
+    """A data set by its name. In a sweep, `absent=skip` passes over one that is not at hand, instead of ending with an error.
 
     >>> Named("monks_2").read().classes
     ('0', '1')
@@ -91,7 +90,7 @@ class Named:
         """Load the data set and give it the name that was asked for."""
         ConfigurationError.raise_if(self.problems())
         name = str(self.which)
-        loaded = self._fetched() if self._is_openmls else (MADE.get(name) or self._csv()).load()
+        loaded = self._fetch() if self._is_openmls else (MADE.get(name) or self._csv()).load()
         return replace(loaded, task=replace(loaded.task, name=name))
 
     def read(self) -> Task:
@@ -101,7 +100,7 @@ class Named:
     def _is_openmls(self) -> bool:
         return self.openml and self.which in OPENML and not self._path.is_file()
 
-    def _fetched(self) -> Loaded:
+    def _fetch(self) -> Loaded:
         """OpenML's, or why it is not at hand."""
         name, version, rows = OPENML[str(self.which)]
         try:

@@ -24,9 +24,9 @@ import platformdirs
 
 from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.spec import number, plain, whole
-from modelsel.core.types import Finding, Task
+from modelsel.core.types import Finding, Loaded, Task
 from modelsel.dataset.arff import Arff
-from modelsel.dataset.columns.assemble import Loaded, assemble
+from modelsel.dataset.columns.assemble import assemble
 from modelsel.dataset.columns.settings import TableSettings
 
 # OpenML's answers, fetched once and kept on disk: a description, what it says of the columns, the ARFF file.
@@ -44,7 +44,7 @@ QUIET_FOR = 60.0  # seconds without another attempt: a sweep over ten data sets 
 
 
 class NoAnswerError(Exception):
-    """Nobody answered, or not with data: being online may help."""
+    """OpenML did not answer, or not with data; being online may help."""
 
 
 class NoDataSetError(Exception):
@@ -53,7 +53,7 @@ class NoDataSetError(Exception):
 
 @dataclass(frozen=True)
 class FailedRequest:
-    """Nobody answered this process."""
+    """A request of this process that OpenML did not answer."""
 
     why: str
     until: float
@@ -100,15 +100,15 @@ class ResponseCache:
             if expected and hashlib.md5(content, usedforsecurity=False).hexdigest() != expected:
                 raise ValueError(f"the file of {address} has not the checksum {expected} that OpenML says it has")
 
-        path = self._kept(f"{number}/data.arff", address, check)
+        path = self._stored_answer(f"{number}/data.arff", address, check)
         check(path.read_bytes())
         return path
 
     def _json(self, key: str, address: str) -> dict[str, Any]:
         """A JSON answer; ValueError where it is none."""
-        return dict(json.loads(self._kept(key, address, json.loads).read_text("utf-8")))
+        return dict(json.loads(self._stored_answer(key, address, json.loads).read_text("utf-8")))
 
-    def _kept(self, key: str, address: str, check: Callable[[bytes], object]) -> Path:
+    def _stored_answer(self, key: str, address: str, check: Callable[[bytes], object]) -> Path:
         """Return the file of an answer, fetched and checked when it is not there yet; a file appears whole or not at all."""
         path = self.folder / key
         if not path.is_file():
@@ -166,7 +166,7 @@ UNUSED = ("is_ignore", "is_row_identifier")
 
 @dataclass(frozen=True, kw_only=True)
 class Openml(TableSettings):
-    """Nothing is asked of OpenML that is on disk already. The target is the one it declares unless `target` says otherwise."""
+    """A data set of OpenML, asked for once. The target is the one it declares unless `target` says otherwise."""
 
     name: str | None = plain(None, help="as OpenML calls it; versions of one name may be different data")
     version: int = whole(1, least=1, help="of the name")
@@ -185,7 +185,7 @@ class Openml(TableSettings):
         """ConfigurationError where OpenML does not answer or has no such data set, DataError where it cannot be used."""
         ConfigurationError.raise_if(self.problems())
         try:
-            return self._loaded(ResponseCache.of(self.cache, self.seconds))
+            return self._load_stored(ResponseCache.of(self.cache, self.seconds))
         except NoAnswerError as error:
             fix = "go online once (what was fetched is kept), or give its file: dataset=arff dataset.path=FILE"
             raise ConfigurationError(Problem(NO_ANSWER, f"{self._called}: {error}", "openml.org", fix)) from error
@@ -199,7 +199,7 @@ class Openml(TableSettings):
     def read(self) -> Task:
         return self.load().task
 
-    def _loaded(self, store: ResponseCache) -> Loaded:
+    def _load_stored(self, store: ResponseCache) -> Loaded:
         """Read a data set from the store of answers, with the roles that OpenML declares."""
         known = store.number(str(self.name), self.version) if self.data_id is None else self.data_id
         description, said = store.description(known), store.columns(known)

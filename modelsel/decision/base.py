@@ -6,10 +6,10 @@ is 0). A new one is a frozen dataclass.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from modelsel.core.parts import FoldScheme, ScoringMeasure
 from modelsel.core.spec import one_of, optional_part, optional_whole, whole
 from modelsel.core.types import Codes, Floats, Outputs, Table
 
@@ -40,7 +40,9 @@ class BaseDecision:
 
     folds: int = whole(5, least=2, help="inner folds of the analysis rows, on which the operating point is chosen")
     fold_scores: str = one_of("inner", "outer", identity=False, help="whose scores choose: inner folds or the other outer ones")
-    scheme: Any = optional_part("scheme", help="the outer folds; a study puts its own here where fold_scores is outer")
+    scheme: FoldScheme | None = optional_part(
+        "scheme", help="the outer folds; a study puts its own here where fold_scores is outer"
+    )
     scheme_seed: int | None = optional_whole(least=0, help="seed of outer folds whose scheme has none, put here by a study")
 
     @property
@@ -96,7 +98,7 @@ class BaseDecision:
         raise NotImplementedError
 
 
-def best_threshold(held: Sequence[Held], measure: object, grid: int) -> float:
+def best_threshold(held: Sequence[Held], measure: ScoringMeasure, grid: int) -> float:
     """The threshold of best mean score over the folds; ties: the lowest.
 
     Each fold is scored at `grid` thresholds evenly between its least and largest score of the second class, and these curves
@@ -113,7 +115,7 @@ def best_threshold(held: Sequence[Held], measure: object, grid: int) -> float:
     return float(asked[int(np.argmax(mean))])
 
 
-def _curve(scores: Floats, truth: Codes, weights: Floats, measure: Any, grid: int) -> tuple[Floats, Floats]:
+def _curve(scores: Floats, truth: Codes, weights: Floats, measure: ScoringMeasure, grid: int) -> tuple[Floats, Floats]:
     """Thresholds, and the score at each, higher is better."""
     score = scores[:, 1]
     at = np.linspace(score.min(), score.max(), grid)

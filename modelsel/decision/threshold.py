@@ -6,10 +6,10 @@ Source: scikit-learn's `TunedThresholdClassifierCV`, whose grid and fold-wise me
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from modelsel.core.parts import ScoringMeasure
 from modelsel.core.spec import number, part, whole
 from modelsel.core.types import ClassTask, Codes, Floats, Table
 from modelsel.decision.base import BaseDecision, Held, best_threshold
@@ -20,7 +20,9 @@ class Threshold(BaseDecision):
     """Learnt is the threshold; what is at least it is the second class."""
 
     at: float | None = number(None, least=0.0, most=1.0, help="the threshold; none: the best by `measure` on inner folds")
-    measure: Any = part("measure", "balanced_error", help="which the threshold serves: one of classes; else the study's own")
+    measure: ScoringMeasure = part(
+        "measure", "balanced_error", help="which the threshold serves: one of classes; else the study's own"
+    )
     grid: int = whole(100, least=2, help="thresholds tried")
 
     @property

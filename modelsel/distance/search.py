@@ -192,7 +192,7 @@ def search(
 def _products(
     centred: Floats, by_row: Floats, middle: Floats, scale: float, otherwise: Callable[[Floats, int], Neighbours]
 ) -> Callable[[Floats, int], Neighbours] | None:
-    """The same by one matrix product per block of queries; None where differences are quicker, or tell the near ones better."""
+    """Find neighbours by matrix products, a block of queries each; None where differences are quicker or more exact."""
     features, rows = centred.shape
     norms = (centred**2).sum(axis=0)
     farthest, share = float(norms.max()), 2 * HALF * (features + 8)

@@ -166,7 +166,7 @@ def board(exam: ExamSession) -> list[BoardLine]:
     better = -1.0 if exam.terms.make_measure().higher_is_better else 1.0
     lines.sort(key=lambda line: (line.score is None, better * (line.score or 0.0), line.number))
     verdicts = {} if final is None else {frozenset((one.answer, one.beside)): one.says for one in final.verdicts}
-    return [*lines[:1], *(replace(line, beside=_beside(above, line, None if final is None else verdicts))
+    return [*lines[:1], *(replace(line, beside=_stands_to(above, line, None if final is None else verdicts))
                           for above, line in pairwise(lines))]  # fmt: skip
 
 
@@ -198,7 +198,7 @@ def limits(interval: Sequence[float] | None) -> Interval | None:
     return (interval[0], interval[1]) if interval else None
 
 
-def _beside(above: BoardLine, line: BoardLine, verdicts: Mapping[frozenset[str], str] | None) -> str | None:
+def _stands_to(above: BoardLine, line: BoardLine, verdicts: Mapping[frozenset[str], str] | None) -> str | None:
     """Say how a line stands to the one above: by the verdict of the close, before it by whether the intervals overlap."""
     if verdicts is not None:
         says = verdicts.get(frozenset((above.answer, line.answer)))
@@ -246,12 +246,12 @@ def _base(look: Look) -> float:
 def audit(exam: ExamSession) -> dict[str, Any]:
     """The guard's audit of the exam's rows, and whether files and answers are those that were put on record."""
     report = guard_audit(exam.gate, study=exam.terms.id)
-    found, others = list(_faults(exam)), len(_others(exam))
+    found, others = list(_faults(exam)), len(_other_looks(exam))
     whole = report["ledger"]["intact"] is not False and not found
     return {**report, "exam": asdict(AuditedExam(**vars(status(exam)), whole=whole, faults=found, others=others))}
 
 
-def _others(exam: ExamSession) -> list[StandingLook]:
+def _other_looks(exam: ExamSession) -> list[StandingLook]:
     """Looks at the exam's rows that were no answers to it: of runs, of other exams. They are charged, and no fault."""
     own = (look for look in exam.history() if look.metric != "class_counts")
     return [look for look in own if not is_answer(look, exam.terms.id) and not is_close(look, exam.terms.id)]

@@ -34,6 +34,7 @@ from modelsel.guard.facts import (
 from modelsel.guard.gate import Gate
 from modelsel.guard.reporting.audit import StandingLook, looks
 from modelsel.ledger.entry import LedgerEntry, heads
+from modelsel.record.documents import audit_of
 from modelsel.record.folder import ROOT, RunFolder
 
 FORMAT, WHAT = "modelsel certificate 1", "modelsel.certificate.v1 "
@@ -126,7 +127,8 @@ def _of_run(run: str, root: Path) -> Certified:
     folder = RunFolder.open(run, root)
     outcome, config = folder.outcome(), folder.config()
     gate = Gate(reopen(config, "guard").guard, folder.root)
-    sets = [one["id"] for one in folder.details().get("audit", {}).get("test_sets", ())]
+    audit = audit_of(folder.details())
+    sets = [one["id"] for one in (audit.get("test_sets", ()) if audit else ())]
     test = outcome.test
     score = None if test is None else (test.beside or {}).get("score", test.score)
     made = [

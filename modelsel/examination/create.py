@@ -20,7 +20,7 @@ import pandas as pd
 from modelsel.config.compose import MEASURE, Config, for_task
 from modelsel.config.settings import REGRESSION
 from modelsel.core.errors import ConfigurationError, Problem, RefusedError, StoreError
-from modelsel.core.spec import kind_of, resolved
+from modelsel.core.spec import kind_of, resolved, with_fields
 from modelsel.core.types import CLASS_TASKS, Booleans, Finding, Integers, NumberTask, Strings, Task, positions
 from modelsel.dataset.columns.number_target import read_as
 from modelsel.examination.store import SIDES, Store, commit, create_store, join, judged_digest, public_of, reorder
@@ -67,7 +67,7 @@ def create(config: Config, folder: Path, wanted: Wanted, home: Home | None = Non
              for side, rows in sides.items()}  # fmt: skip
     judges = None if wanted.loop is None else _judges(mixed["development"], config, wanted.loop)
     known = mixed["development"] if judges is None else mixed["development"].take(np.flatnonzero(~judges))
-    config = _judged(config, wanted, known, declared)
+    config = _with_measure(config, wanted, known, declared)
     terms = _facts(config, wanted, mixed, home, task, judges)
     salt = secrets.token_hex(32)
     there = folder.exists()
@@ -80,7 +80,7 @@ def create(config: Config, folder: Path, wanted: Wanted, home: Home | None = Non
                 _as_gate(terms, wanted.loop, config, folder),
                 committed.but(judged=judged_digest(mixed["development"], judges, salt)),
             )
-            mixed, tokens = _given(mixed, tokens, judges)
+            mixed, tokens = _rows_given_out(mixed, tokens, judges)
         files = {side: _write(folder, side, mixed[side], tokens[side], terms.columns, wanted.parquet) for side in SIDES}
         store.write_private(wanted.ledger, salt)
         return store, _seal(store, terms.but(commitments=committed, files=files), wanted, folder)
@@ -109,7 +109,7 @@ def _sides(task: Task, config: Config, everything: bool) -> dict[str, Integers]:
 # their numbers, so that no sealed one takes part.
 
 
-def _judged(config: Config, wanted: Wanted, given: Task, declared: bool) -> Config:
+def _with_measure(config: Config, wanted: Wanted, given: Task, declared: bool) -> Config:
     """The settings with the measure that answers are scored by. ConfigurationError where it does not read the target."""
     if not isinstance(given, NumberTask):
         ConfigurationError.raise_if(_of_classes(config, wanted))
@@ -152,7 +152,7 @@ COUNTS_OFF = "within"
 
 def _judges(development: Task, config: Config, loop: WantedLoop) -> Booleans:
     """The development rows that judge proposals, taken as the split takes the sealed ones: by class, group or time."""
-    split = replace(config.split, test=loop.judged) if hasattr(config.split, "test") else config.split
+    split = with_fields(config.split, test=loop.judged) if hasattr(config.split, "test") else config.split
     reasons = [*split.problems(development)]
     fix = "choose another split, or a larger table"
     ConfigurationError.raise_if(Problem("MSEL-910", f"of the development rows: {one}", "split", fix) for one in reasons)
@@ -185,7 +185,7 @@ def scorer_digest(measure: object) -> str:
     return state.hexdigest()
 
 
-def _given(
+def _rows_given_out(
     sides: Mapping[str, Task], tokens: Mapping[str, Strings], judges: Booleans
 ) -> tuple[dict[str, Task], dict[str, Any]]:
     """The rows as they are given out: those to learn from, and the questions with those that judge among them."""
@@ -225,7 +225,7 @@ def _seal(store: Store, terms: Terms, wanted: Wanted, folder: Path) -> tuple[Fin
 
 def _facts(config: Config, wanted: Wanted, sides: Mapping[str, Task], home: Home, task: Task, judges: Booleans | None) -> Terms:
     """Gather the exam's public terms, but for what follows from its files and rows."""
-    columns = {"token": "token", "target": config.dataset.target or "target", "weight": None, "group": None}
+    columns = {"token": "token", "target": getattr(config.dataset, "target", None) or "target", "weight": None, "group": None}
     features = [feature.name for feature in task.features]
     for role, given, usual in (("token", True, "token"), ("weight", task.weights is not None, "weight"),
                                ("group", task.groups is not None, "group")):  # fmt: skip

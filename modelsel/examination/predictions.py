@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from modelsel.core.errors import ConfigurationError, DataError, Problem
-from modelsel.core.types import Booleans, Codes, Floats, Integers, Outputs, Strings
+from modelsel.core.types import Booleans, Codes, Floats, Integers, Outputs, Strings, Targets
 from modelsel.dataset.columns.column import RawColumn
 from modelsel.dataset.columns.numbers import numbers
 from modelsel.dataset.tables.read_table import kind_of_file, reader
@@ -154,7 +153,7 @@ def _reorder(column: RawColumn, place: Integers) -> RawColumn:
     return RawColumn(column.name, column.texts, column.codes[place])
 
 
-def _read_predictions(cells: Columns, terms: Terms) -> tuple[NDArray[np.generic], Floats | None]:
+def _read_predictions(cells: Columns, terms: Terms) -> tuple[Targets, Floats | None]:
     """The class of each row, and class scores where they are given; or the number of each row."""
     if terms.of_numbers:
         if PREDICTION not in cells:

@@ -127,7 +127,7 @@ class LoopSession(SealedSession):
         ConfigurationError.raise_if(answer_problems(by))
         answer = self.read(predictions, self.store.tokens("development")[self.store.judges])
         with self.turn():
-            self._unchanged(inputs)
+            self._check_evaluation(inputs)
             before = self.proposals()
             if self.closed:
                 raise self.refusal(OVER, "`modelsel gate status` shows how it ended")
@@ -136,9 +136,9 @@ class LoopSession(SealedSession):
                 return self._reply(known[1], known[0], before, replay=True)
             if known is not None:
                 raise self.refusal("this proposal was judged without a veto", "ask for the veto when you propose it")
-            return self._judged(answer, by, before, veto)
+            return self._judge(answer, by, before, veto)
 
-    def _judged(self, answer: Answer, by: str, before: Sequence[Note], veto: bool) -> Proposal:
+    def _judge(self, answer: Answer, by: str, before: Sequence[Note], veto: bool) -> Proposal:
         """Compare a new proposal with the best so far, and put the verdict on record before it is told."""
         assert answer.development is not None
         store, best = self.store, best_of(before)
@@ -190,7 +190,7 @@ class LoopSession(SealedSession):
         return self.loop.vetoes - sum(note.asked for note in before)
 
     def _reply(self, note: Note, number: int, all_: Sequence[Note], replay: bool) -> Proposal:
-        """What the one who proposed is told."""
+        """Write the answer to a proposal."""
         verdict: Judged = note.verdict  # type: ignore[assignment]  # one of three, as it was written
         return Proposal(
             self.terms.id, note.asker, note.handed, number, verdict, _sentence(note, number, self.loop.errors, replay), replay,
@@ -199,9 +199,9 @@ class LoopSession(SealedSession):
 
     # What must not change.
 
-    def _unchanged(self, inputs: Sequence[str | Path]) -> None:
+    def _check_evaluation(self, inputs: Sequence[str | Path]) -> None:
         """Put on record what was changed, and sealed rows among inputs; RefusedError where the evaluation is another one."""
-        changed = [*self._changed()]
+        changed = [*self._changed_parts()]
         for finding in (*changed, *self._sealed_in(inputs)):
             self._note(finding)
         store = self.store
@@ -210,7 +210,7 @@ class LoopSession(SealedSession):
             fix = "put the files back as they were (git), or make a new gate on fresh rows"
             raise RefusedError(*(Problem("MSEL-933", one.message, self.terms.name, fix) for one in changed))
 
-    def _changed(self) -> Iterator[Finding]:
+    def _changed_parts(self) -> Iterator[Finding]:
         """Yield a finding for each part of the evaluation that is not as the terms say."""
         for file in (*self.loop.pinned, *self.terms.files.values()):
             path = self.folder / file.name
@@ -244,11 +244,11 @@ class LoopSession(SealedSession):
     def _note(self, finding: Finding) -> None:
         """Put a finding on record, once, and say it."""
         self.gate.findings.append(finding)
-        if all((note.code, note.text) != (finding.code, finding.message) for note in self._noted()):
+        if all((note.code, note.text) != (finding.code, finding.message) for note in self._notes_of_findings()):
             self.gate.say({"exam": self.terms.id, "code": finding.code, "text": finding.message,
                                 "testset": self.terms.testset})  # fmt: skip
 
-    def _noted(self) -> list[Note]:
+    def _notes_of_findings(self) -> list[Note]:
         return [note for note in self.notes() if note.states("code")]
 
     # Its state, and its end.
@@ -260,10 +260,10 @@ class LoopSession(SealedSession):
         return GateStatus(
             gate=self.terms.id, name=self.terms.name, state="closed" if self.closed else "open",
             rows={"learn": rows.development - rows.judged, "judge": rows.judged, "sealed": rows.questions},
-            measure=self.terms.measure["kind"], errors=self.loop.errors, proposals=len(notes), kept=_kept(notes),
+            measure=self.terms.measure["kind"], errors=self.loop.errors, proposals=len(notes), kept=_count_kept(notes),
             best=None if best is None else notes.index(best) + 1,
             by_luck=max(0, len(notes) - 1) * kept_by_luck(self.loop.errors), vetoes_left=self._vetoes(notes),
-            findings=[loop_findings.noted(note.code, note.text) for note in self._noted()],
+            findings=[loop_findings.finding_of_note(note.code, note.text) for note in self._notes_of_findings()],
         )  # fmt: skip
 
     def close(self) -> GateClose:
@@ -281,7 +281,7 @@ class LoopSession(SealedSession):
         if best is None:
             fix = "propose something first, or remove its folder"
             raise ConfigurationError(Problem("MSEL-940", "nothing was proposed", self.terms.name, fix))
-        for finding in self._changed():
+        for finding in self._changed_parts():
             self._note(finding)
         handed = Handed(best.handed, store.answer(best.handed))
         shown = self.gate.close(store.sealing(), [handed], self.terms.policy.verdicts)
@@ -294,7 +294,7 @@ class LoopSession(SealedSession):
         return GateClose(
             gate=self.terms.id, name=self.terms.name, best=best.handed, number=notes.index(best) + 1, score=one.score,
             errors=one.errors, n=len(store.sealed), interval=limits(one.interval),
-            level=1 - self.terms.policy.intervals, judged=own, proposals=len(notes), kept=_kept(notes), price=shown.price,
+            level=1 - self.terms.policy.intervals, judged=own, proposals=len(notes), kept=_count_kept(notes), price=shown.price,
             findings=self.status().findings,
         )  # fmt: skip
 
@@ -306,7 +306,7 @@ class LoopSession(SealedSession):
         task = self.store.judged
         own = int(wrong(self.terms.make_measure(), judged, task.target, task.class_count).sum())
         notes = self.proposals()
-        if says_too_much(own, m, errors, n, len(notes), _kept(notes)):
+        if says_too_much(own, m, errors, n, len(notes), _count_kept(notes)):
             self._note(loop_findings.judged_better_than_sealed(own, m, errors, n, len(notes)))
 
 
@@ -328,7 +328,7 @@ def best_of(notes: Sequence[Note]) -> Note | None:
     return next((note for note in reversed(notes) if note.verdict == "keep"), None)
 
 
-def _kept(notes: Sequence[Note]) -> int:
+def _count_kept(notes: Sequence[Note]) -> int:
     return sum(note.verdict == "keep" for note in notes)
 
 

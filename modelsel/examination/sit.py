@@ -152,13 +152,13 @@ class ExamSession(SealedSession):
             try:
                 if self.terms.release == CLOSED:
                     return self._handed_in(answer, asker, allow)
-                return self._looked(answer, asker, forecast, allow)
+                return self._look(answer, asker, forecast, allow)
             except RefusedError:
                 if fresh:  # nobody fills the disk with what is refused
                     self.store.forget(answer.name)
                 raise
 
-    def _looked(self, answer: Answer, asker: str, forecast: tuple[float, float] | None, allow: Allow | None) -> Shown:
+    def _look(self, answer: Answer, asker: str, forecast: tuple[float, float] | None, allow: Allow | None) -> Shown:
         """Take one look at the gate for an answer, within the budget of its asker."""
 
         def objection(past: Sequence[RecordedLook], worst: float) -> str:
@@ -166,12 +166,12 @@ class ExamSession(SealedSession):
             return next(self._objections(answers, past, asker, worst, allow), "")
 
         sealing = self.store.sealing(asker=asker, handed=answer.name)
-        request = LookRequest(sealing, self._selected(answer, asker, forecast), lambda _table: answer.outputs,
-                              sitting=Sitting(objection, self.store.answer), seen=self._seen(answer))  # fmt: skip
+        request = LookRequest(sealing, self._summarise_forecast(answer, asker, forecast), lambda _table: answer.outputs,
+                              sitting=Sitting(objection, self.store.answer), seen=self._out_of_fold(answer))  # fmt: skip
         result = self.gate.look(request)
         if result.refused is not None:
             raise self.refusal(result.refused)
-        return self._shown(result, answer, asker)
+        return self._answer_on_record(result, answer, asker)
 
     def _handed_in(self, answer: Answer, asker: str, allow: Allow | None) -> Shown:
         """Record an answer whose score is computed only when the exam closes, and say so."""
@@ -203,7 +203,7 @@ class ExamSession(SealedSession):
         if allow is not None and (reason := allow(own, worst)):
             yield reason
 
-    def _selected(self, answer: Answer, asker: str, forecast: tuple[float, float] | None) -> SelectionSummary:
+    def _summarise_forecast(self, answer: Answer, asker: str, forecast: tuple[float, float] | None) -> SelectionSummary:
         """Return the forecast of the answer: one that came with it, or its errors on the development rows."""
         thresholdout = self.terms.release == "thresholdout"
         if answer.development is not None and (thresholdout or forecast is None):
@@ -220,14 +220,14 @@ class ExamSession(SealedSession):
         task = self.store.development
         return float(self.terms.make_measure().score(task.target, known, task.weights, task.class_count)[0])
 
-    def _seen(self, answer: Answer) -> OutOfFold | None:
+    def _out_of_fold(self, answer: Answer) -> OutOfFold | None:
         """What a bounded loss is planned from: predictions for development rows that came along."""
         task, known = self.store.development, answer.development
         if known is None or self.terms.release == "thresholdout":
             return None
         return OutOfFold(known, task.target, declared_units(task), task.weights)
 
-    def _shown(self, result: TestResult, answer: Answer, asker: str) -> Shown:
+    def _answer_on_record(self, result: TestResult, answer: Answer, asker: str) -> Shown:
         """Gather the answer of a look from the ledger, as its asker may see it. Another exam may have made it."""
         made = self.look_made(result)
         if not result.replay:

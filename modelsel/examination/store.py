@@ -23,7 +23,19 @@ from numpy.typing import NDArray
 
 from modelsel.core.errors import ConfigurationError, LedgerError, Problem, StoreError
 from modelsel.core.fingerprint import canonical
-from modelsel.core.types import Booleans, ClassTask, Floats, Integers, NumberTask, Outputs, Sealed, Strings, Task, sealed_unread
+from modelsel.core.types import (
+    Booleans,
+    ClassTask,
+    Floats,
+    Integers,
+    NumberTask,
+    Outputs,
+    Sealed,
+    Strings,
+    Targets,
+    Task,
+    sealed_unread,
+)
 from modelsel.examination.terms import FILE, Terms, read_terms
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.home import Home, write_whole
@@ -61,7 +73,7 @@ class Store:
 
     @cached_property
     def _private(self) -> dict[str, str]:
-        """What askers need not know."""
+        """Read the examiner's own facts, which askers need not know."""
         stated: dict[str, str] = json.loads((self.folder / PRIVATE).read_text("utf-8"))
         return stated
 
@@ -205,7 +217,7 @@ def commit(store: Store, target: NDArray[np.generic], tokens: Strings) -> str:
     return hashlib.sha256(raw).hexdigest()
 
 
-def _labels(store: Store) -> tuple[tuple[str, ...], NDArray[Any]]:
+def _labels(store: Store) -> tuple[tuple[str, ...], Targets]:
     """The labels of the exam's rows: the one place where they are read. They are those that were committed to."""
     try:
         raw = decrypt((store.folder / "labels.box").read_bytes(), store.home.secret("exam.key"))

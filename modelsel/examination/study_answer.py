@@ -36,7 +36,7 @@ def sit(
         policy = exam.terms.policy
         refused = error.problems[0].what
         return TestResult(None, None, len(exam.store.sealed), 0, False, 0.0, 0.0, None, 1 - policy.intervals, POLICY,
-                          policy.release, refused=refused, **_counted(exam))  # fmt: skip
+                          policy.release, refused=refused, **_score_of_numbers(exam))  # fmt: skip
 
 
 def _known_answers(exam: ExamSession, assessed: Assessed | None, outputs: Outputs) -> Iterator[tuple[Strings, Outputs]]:
@@ -60,7 +60,7 @@ def _columns(exam: ExamSession, tokens: Strings, outputs: Outputs, classes: tupl
     return columns
 
 
-def _counted(exam: ExamSession) -> dict[str, Any]:
+def _score_of_numbers(exam: ExamSession) -> dict[str, Any]:
     """What the score of an exam of numbers is of, and the tolerance; nothing of one of classes."""
     measure = exam.terms.measure
     return {"measure": measure["kind"], "tolerance": measure["tolerance"]} if exam.terms.of_numbers else {}
@@ -71,7 +71,7 @@ def _result(shown: Shown, exam: ExamSession) -> TestResult:
     return TestResult(
         score=shown.score, errors=shown.errors, n=shown.n, look=shown.look or 0, replay=shown.replay, price=shown.price,
         spent=shown.spent, interval=shown.interval, level=shown.level, policy=POLICY, release=shown.release,
-        **_counted(exam),
+        **_score_of_numbers(exam),
     )  # fmt: skip
 
 

@@ -197,7 +197,7 @@ def _distance(one: Skeleton, other: Skeleton) -> float:
 
 
 def _lines(found: Alternatives) -> list[str]:
-    """What the command prints."""
+    """Yield the lines that `modelsel explain RUN --alternatives` prints."""
     rows = f"{found.rows:,} development rows"
     said = [
         f"trees of {DEPTHS[found.depth]} levels on {rows}, leaves of at least {found.min_leaf:g}: the best has",

@@ -15,6 +15,7 @@ import numpy as np
 from modelsel.core.fingerprint import generator
 from modelsel.core.types import Feature, Floats, Task
 from modelsel.explanation.adapter import FittedEstimator
+from modelsel.record.documents import DependenceShape
 from modelsel.runner.final_fit import Final
 
 COLUMNS = 6
@@ -24,7 +25,7 @@ DIGITS = 7  # of what is predicted, where that is a number
 LINES = 30  # rows whose own course is kept
 
 
-def dependence(final: Final, task: Task, columns: Sequence[str], seed: int) -> list[dict[str, object]]:
+def dependence(final: Final, task: Task, columns: Sequence[str], seed: int) -> list[DependenceShape]:
     """Compute the dependence on some columns: grid, means (grid × classes, of numbers grid × 1) and the course of some rows."""
     rng = generator(seed, task.fingerprint, "dependence")
     rows = task.take(np.sort(rng.permutation(len(task))[:ROWS]))
@@ -60,7 +61,7 @@ def grid_of(values: Floats, nominal: bool = False) -> Floats:
     return np.linspace(low, high, GRID)
 
 
-def _of_column(fitted: FittedEstimator, rows: Task, column: int) -> dict[str, object]:
+def _of_column(fitted: FittedEstimator, rows: Task, column: int) -> DependenceShape:
     """Compute means and single rows along a grid of one column's values; class scores to fixed decimals, numbers to digits."""
     feature: Feature = rows.features[column]
     grid = grid_of(rows.values[:, column], feature.kind == "nominal")

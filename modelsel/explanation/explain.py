@@ -4,9 +4,8 @@ Only development rows are read. A part whose fits fail says why in its place (`f
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -24,13 +23,13 @@ from modelsel.explanation.prediction_sets import fold_model
 from modelsel.explanation.weak_slices import RowErrors, declared_slices, off_by, weak_slices
 from modelsel.learner.crossed import taught_by
 from modelsel.measure.base import BaseMeasure
+from modelsel.record.documents import DependenceShape, ExplanationShape, ImportanceShape
 from modelsel.record.study_record import UnseenRows
 from modelsel.rule.base import BaseRule
-from modelsel.runner.execution.single_job import Failure
+from modelsel.runner.execution.single_job import CallsApart, Failure
 from modelsel.runner.final_fit import Final
 
 NO_NOISE = "it learns from the study's own folds, which a table with one column more does not have"
-Apart = Callable[..., Any]  # a function and its arguments, called where cells are computed: its result, or the Failure
 
 LOG = logging.getLogger("modelsel.study")  # goes to study.log
 
@@ -48,7 +47,7 @@ class StudyToExplain:
     measure: BaseMeasure
     seed: int
     final: Final | None
-    apart: Apart
+    apart: CallsApart
     run: RunPlan
     rule: BaseRule
     tolerance: float | None = None  # of numbers: what a look counts
@@ -60,18 +59,19 @@ def explanation(
     groups: Sequence[str] = (),
     curve: bool = False,
     best: OptimalSettings | None = None,
-) -> dict[str, Any]:
+) -> ExplanationShape:
     """Everything that was asked for, by name; `groups` are columns whose levels are shown as slices."""
-    found: dict[str, Any] = {}
+    found: ExplanationShape = {}
     if settings.importance:
         found["importance"] = [_importance(of, settings, member) for member in members(of.selection, settings.candidates)]
     if settings.dependence and of.final is not None:
-        found["dependence"] = _dependence(of, of.final, found.get("importance", ()))
+        found["dependence"] = _dependence(of, of.final, found.get("importance", []))
     if curve:
         found["curve"] = learning_curve(runners(of.selection), of.task, of.resampling, of.seed, of.run)
     if best is not None and best.kind == BOUNDS and isinstance(of.task, ClassTask):
         found["optimal"] = optimal_bounds(of.selection, of.task, of.resampling, of.seed, of.apart, best)
-    return found | _slices(of, settings.weak_slices, groups)
+    found.update(_slices(of, settings.weak_slices, groups))
+    return found
 
 
 def fold_models(of: StudyToExplain, chosen: Sequence[Candidate] = ()) -> list[tuple[Final, UnseenRows]] | Failure:
@@ -82,7 +82,8 @@ def fold_models(of: StudyToExplain, chosen: Sequence[Candidate] = ()) -> list[tu
     folds, function = of.resampling.folds, fold_residuals if isinstance(of.task, NumberTask) else fold_model
     chosen = chosen or [of.selection.candidates[place] for place in choices(of.rule, of.selection.board, folds)]
     found = [of.apart(function, own, of.task, fold, of.seed) for own, fold in zip(chosen, folds, strict=True)]
-    return next((one for one in found if isinstance(one, Failure)), found)
+    failed = next((one for one in found if isinstance(one, Failure)), None)
+    return failed or [one for one in found if not isinstance(one, Failure)]
 
 
 def members(selection: Selection, names: Sequence[str]) -> list[int]:
@@ -98,7 +99,7 @@ def members(selection: Selection, names: Sequence[str]) -> list[int]:
     return list(dict.fromkeys(found))
 
 
-def _importance(of: StudyToExplain, settings: ExplanationSettings, member: int) -> dict[str, object]:
+def _importance(of: StudyToExplain, settings: ExplanationSettings, member: int) -> ImportanceShape:
     """Compute permutation importances on every fold, and a forest's impurity importances."""
 
     from modelsel.explanation.importance import FoldImportance, ImportanceRequest, fold_importance, summary  # scikit-learn's
@@ -106,7 +107,7 @@ def _importance(of: StudyToExplain, settings: ExplanationSettings, member: int) 
     candidate = of.selection.candidates[member]
     noise = settings.noise and taught_by(candidate.learner) is None
     asked = ImportanceRequest(of.measure, of.seed, settings.repeats, together(of.task, settings.together), noise)
-    who = {"candidate": candidate.id, "entry": candidate.entry}
+    who: ImportanceShape = {"candidate": candidate.id, "entry": candidate.entry}
     if noise != settings.noise:
         who["no_noise"] = NO_NOISE
     folds: list[FoldImportance] = []
@@ -115,7 +116,7 @@ def _importance(of: StudyToExplain, settings: ExplanationSettings, member: int) 
         if isinstance(done, Failure):
             return {**who, "failed": f"{done.status}, {done.reason}"}
         folds.append(done)
-    told = {**who, **summary(folds, of.task, asked, assessed_per_analysed(of.resampling))}
+    told: ImportanceShape = {**who, **summary(folds, of.task, asked, assessed_per_analysed(of.resampling))}
     if not has_rows_out_of_bag(candidate.learner):
         return told
     impurity = of.apart(forest_importance, candidate, of.task, of.seed)
@@ -124,12 +125,16 @@ def _importance(of: StudyToExplain, settings: ExplanationSettings, member: int) 
     return {**told, "impurity": impurity}
 
 
-def _slices(of: StudyToExplain, search: bool, groups: Sequence[str]) -> dict[str, Any]:
+def _slices(of: StudyToExplain, search: bool, groups: Sequence[str]) -> ExplanationShape:
     """Find where the winner fails, by its out-of-fold answers of the first repeat."""
     known = np.flatnonzero(of.selection.assessed.known(0))
     task, errors = of.task if len(known) == len(of.task) else of.task.take(known), _errors(of, known)
-    found = {"weak_slices": weak_slices(readable(task), errors, of.seed)} if search and readable(task).features else {}
-    return {**found, "declared_slices": declared_slices(task, errors, groups)} if groups else found
+    found: ExplanationShape = {}
+    if search and readable(task).features:
+        found["weak_slices"] = weak_slices(readable(task), errors, of.seed)
+    if groups:
+        found["declared_slices"] = declared_slices(task, errors, groups)
+    return found
 
 
 def _errors(of: StudyToExplain, known: Integers) -> RowErrors:
@@ -139,11 +144,11 @@ def _errors(of: StudyToExplain, known: Integers) -> RowErrors:
     return off_by(np.abs(said - truth), of.tolerance) if assessed.numbers else RowErrors(said != truth)
 
 
-def _dependence(of: StudyToExplain, final: Final, importance: Sequence[dict[str, Any]]) -> list[dict[str, object]]:
+def _dependence(of: StudyToExplain, final: Final, importance: Sequence[ImportanceShape]) -> list[DependenceShape]:
     """Of the most important columns of the first candidate asked for, else of the first of the table."""
     from modelsel.explanation.dependence import COLUMNS, dependence
 
-    lines = importance[0].get("columns", ()) if importance else ()
+    lines = importance[0].get("columns", []) if importance else []
     names = [line["column"] for line in lines] or [feature.name for feature in of.task.features]
     texts = {feature.name for feature in of.task.features if feature.text}
     names = [name for name in names if name not in texts]

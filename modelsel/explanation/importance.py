@@ -10,7 +10,6 @@ of noise that another fit was given. Source: Breiman (2001); Fisher, Rudin & Dom
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from sklearn.inspection import permutation_importance
@@ -19,6 +18,7 @@ from modelsel.core.fingerprint import generator
 from modelsel.core.types import Candidate, Feature, Floats, Fold, Task
 from modelsel.explanation.adapter import FittedEstimator, scorer
 from modelsel.measure.base import BaseMeasure
+from modelsel.record.documents import ColumnLossShape, ColumnsLossShape, ImportancesShape, LossShape
 from modelsel.runner.final_fit import fit
 from modelsel.statistics.paired import corrected_t
 
@@ -83,20 +83,22 @@ def with_noise(task: Task, rng: np.random.Generator) -> Task:
     return task.with_features((*task.features, feature), np.column_stack([task.values, values]))
 
 
-def summary(found: Sequence[FoldImportance], task: Task, asked: ImportanceRequest, ratio: float) -> dict[str, Any]:
+def summary(found: Sequence[FoldImportance], task: Task, asked: ImportanceRequest, ratio: float) -> ImportancesShape:
     """Means over folds with their intervals, the most important first; `ratio` is n_test / n_train."""
     noise = None if not asked.noise else np.array([one.noise.mean() for one in found if one.noise is not None])
     names = [feature.name for feature in task.features]
-    columns = [_line({"column": name}, at, noise, ratio) for name, at in zip(names, _means(found, "columns"))]
-    together = [
-        _line({"columns": [names[column] for column in group]}, at, noise, ratio)
+    columns: list[ColumnLossShape] = [
+        {"column": name, **_line(at, noise, ratio)} for name, at in zip(names, _means(found, "columns"))
+    ]
+    together: list[ColumnsLossShape] = [
+        {"columns": [names[column] for column in group], **_line(at, noise, ratio)}
         for group, at in zip(asked.groups, _means(found, "groups"))
     ]
     return {
         "repeats": asked.repeats,
         "columns": sorted(columns, key=lambda line: -line["mean"]),
         "together": sorted(together, key=lambda line: -line["mean"]),
-        "noise": None if noise is None else _line({}, noise, None, ratio),
+        "noise": None if noise is None else _line(noise, None, ratio),
     }
 
 
@@ -105,12 +107,12 @@ def _means(found: Sequence[FoldImportance], what: str) -> Floats:
     return np.array([getattr(one, what).mean(axis=1) for one in found]).T
 
 
-def _line(name: dict[str, object], folds: Floats, noise: Floats | None, ratio: float) -> dict[str, object]:
+def _line(folds: Floats, noise: Floats | None, ratio: float) -> LossShape:
     """Mean, interval and folds; `above_noise`: the interval of the difference to the noise of the same folds lies above 0."""
-    line = {**name, "mean": float(folds.mean()), "low": None, "high": None, "folds": folds.tolist()}
+    line: LossShape = {"mean": float(folds.mean()), "low": None, "high": None, "folds": folds.tolist()}
     if len(folds) > 1:
         test = corrected_t(folds, ratio)
-        line |= {"low": float(test.low), "high": float(test.high)}
+        line["low"], line["high"] = float(test.low), float(test.high)
         if noise is not None:
             line["above_noise"] = bool(corrected_t(folds - noise, ratio).low > 0)
     return line

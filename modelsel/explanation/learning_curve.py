@@ -19,6 +19,7 @@ from modelsel.core.fingerprint import generator
 from modelsel.core.selection import Selection
 from modelsel.core.types import Candidate, Codes, Floats, Fold, Integers, Resampling, Task
 from modelsel.planning.make import Plan, make
+from modelsel.record.documents import CandidateCurveShape, CurveShape, IntervalShape
 from modelsel.runner.aggregation.results import Results
 from modelsel.scheme.partition import tenths
 from modelsel.statistics.paired import corrected_t
@@ -39,9 +40,7 @@ def runners(selection: Selection) -> list[Candidate]:
     return list(best.values())[: 1 + RUNNERS_UP]
 
 
-def learning_curve(
-    candidates: Sequence[Candidate], task: Task, folds: Resampling, seed: int, run: RunPlan
-) -> dict[str, object]:
+def learning_curve(candidates: Sequence[Candidate], task: Task, folds: Resampling, seed: int, run: RunPlan) -> CurveShape:
     """Scores of the candidates on every share; the cells go through the study's pool and journal."""
     shares = [_of_share(task, folds, seed, share) for share in SHARES]
     nested, many = joined_shares(shares), len(folds.folds)
@@ -50,7 +49,7 @@ def learning_curve(
         "shares": list(SHARES[::-1]),
         "rows": [float(np.mean([len(fold.analysis) for fold in one.folds])) for one in shares[::-1]],
         "candidates": [
-            {"candidate": candidate.id, "entry": candidate.entry, **_points(board.folds[at].reshape(len(shares), many), shares)}
+            _of_candidate(candidate, board.folds[at].reshape(len(shares), many), shares)
             for at, candidate in enumerate(candidates)
         ],
     }
@@ -92,7 +91,8 @@ def order_for_shares(task: Task, rows: Integers, rng: np.random.Generator) -> In
         unit = np.unique(task.groups[rows], return_inverse=True)[1]
         return np.asarray(rows[np.argsort(rng.permutation(int(unit.max()) + 1)[unit], kind="stable")])
     own = task.target[rows]
-    return np.asarray(rows[np.argsort(_within_stratum(own if task.class_names else tenths(own, 2), drawn), kind="stable")])
+    strata = np.asarray(own, np.int32) if task.class_names else tenths(np.asarray(own, np.float64), 2)
+    return np.asarray(rows[np.argsort(_within_stratum(strata, drawn), kind="stable")])
 
 
 def _within_stratum(strata: Codes, drawn: Integers) -> Floats:
@@ -104,13 +104,14 @@ def _within_stratum(strata: Codes, drawn: Integers) -> Floats:
     return place
 
 
-def _points(scores: Floats, shares: Sequence[Resampling]) -> dict[str, object]:
+def _of_candidate(candidate: Candidate, scores: Floats, shares: Sequence[Resampling]) -> CandidateCurveShape:
     """Means with their intervals by share, and what the second half of the rows brought; null where a fold has no score."""
     points = [_interval(own, assessed_per_analysed(one)) for own, one in zip(scores, shares)]
-    return {"points": points[::-1], "doubling": _interval(scores[0] - scores[HALF], assessed_per_analysed(shares[0]))}
+    doubling = _interval(scores[0] - scores[HALF], assessed_per_analysed(shares[0]))
+    return {"candidate": candidate.id, "entry": candidate.entry, "points": points[::-1], "doubling": doubling}
 
 
-def _interval(scores: Floats, ratio: float) -> dict[str, float | None]:
+def _interval(scores: Floats, ratio: float) -> IntervalShape:
     """Compute mean and interval over folds; None where a score is missing."""
     if not np.isfinite(scores).all():
         return {"mean": None, "low": None, "high": None}

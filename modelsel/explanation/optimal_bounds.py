@@ -10,10 +10,10 @@ Source: Breiman et al. (1984, 11.4) for the prices; Bertsimas & Dunn (2017) for 
 """
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,12 +28,13 @@ from modelsel.learner.inner import PreparedFit, inner_folds, prepared_fit
 from modelsel.learner.optimal_tree import OptimalPath, OptimalTree
 from modelsel.learner.tree import Tree
 from modelsel.learner.trees.model import TreeModel
-from modelsel.runner.execution.single_job import Failure
+from modelsel.preparer.base import BasePreparer
+from modelsel.record.documents import OptimalShape, TrainingSizeShape, UnseenShape
+from modelsel.runner.execution.single_job import CallsApart, Failure
 from modelsel.runner.final_fit import fit
 from modelsel.statistics.paired import corrected_t
 from modelsel.tree.structure.node import MULTIWAY, SUBSET
 
-Apart = Callable[..., Any]
 INNER = 5  # folds that choose λ
 DIVIDED, NOT_BINARY, SOFT = (
     "it divides rows of missing values, or asks surrogates", "it has tests of sets of levels, or of more than two sides",
@@ -67,7 +68,7 @@ def is_single_tree(candidate: Candidate) -> bool:
     return isinstance(candidate.learner, Tree | OptimalTree)
 
 
-def compared(selection: Selection) -> list[Candidate]:
+def trees_to_compare(selection: Selection) -> list[Candidate]:
     """The winner, if it is a tree, and the best of each entry of trees."""
     best: dict[str, Candidate] = {}
     for at in rank(selection.board):
@@ -83,11 +84,11 @@ def searches(folds: int) -> int:
 
 
 def held_to(candidate: Candidate, depth: int) -> Candidate:
-    """The same candidate with no more levels of tests."""
+    """Return the candidate with its depth held to so many levels."""
     return replace(candidate, learner=replace(candidate.learner, max_depth=depth))
 
 
-def grown(candidate: Candidate, task: ClassTask, seed: int) -> FittedSize:
+def fit_size(candidate: Candidate, task: ClassTask, seed: int) -> FittedSize:
     """Fit a tree on all rows: one job of the pool."""
     final = fit(candidate, task, seed)
     model, ready = final.model, final.prepared(task)
@@ -115,7 +116,7 @@ def optimal(depth: int, limit: int, price: float = 0.0) -> OptimalTree:
     return OptimalTree(max_depth=depth, leaf_price=price, missing="branch", limit=limit)
 
 
-def front(steps: Sequence[object], task: ClassTask, seed: int, depth: int, limit: int) -> tuple[list[float], list[float]]:
+def front(steps: Sequence[BasePreparer], task: ClassTask, seed: int, depth: int, limit: int) -> tuple[list[float], list[float]]:
     """Least training errors found and their bounds, as weights, for 1 … 2^depth leaves: one job of the pool."""
     weight = task.row_weights.sum()
     with warnings.catch_warnings():
@@ -178,40 +179,41 @@ def out_of_fold(
         lost = np.zeros(len(tried))
         for seen, held in inner_folds(task, fold.analysis, INNER, rng):
             own, out = fold.analysis[seen], fold.analysis[held]
-            told = _said(prepared_fit(tried[0], steps, task, own, seed), tried, task, out)
+            told = _classes_by_price(prepared_fit(tried[0], steps, task, own, seed), tried, task, out)
             lost += ((told != task.target[out]) * weights[out]).sum(axis=1)
         best = int(np.flatnonzero(lost <= lost.min() + 1e-9)[-1])
-        found = _said(whole, tried[best : best + 1], task, rows)[0]
+        found = _classes_by_price(whole, tried[best : best + 1], task, rows)[0]
         leaves = float(_path(whole).complexity(tried[best : best + 1])[0])
         errors, bound = _path(whole).front(depth)
     missed = float(weights[rows][found != task.target[rows]].sum())
     return FoldErrors(wrong, missed, float(weights[rows].sum()), leaves, tried[best].leaf_price, bool((errors == bound).all()))
 
 
-def _said(fitted: PreparedFit, learners: Sequence[OptimalTree], task: ClassTask, rows: Integers) -> Codes:
+def _classes_by_price(fitted: PreparedFit, learners: Sequence[OptimalTree], task: ClassTask, rows: Integers) -> Codes:
     """Classes that the trees of some prices give to some rows, learners × rows."""
     asked = task.take(rows)
-    codes: Codes = fitted.path.outputs(learners, fitted.steps(asked), positions(asked), False).predicted
-    return codes
+    return np.asarray(fitted.path.outputs(learners, fitted.steps(asked), positions(asked), False).predicted, np.int32)
 
 
-def summary(tree: FittedSize, found: tuple[list[float], list[float]], weight: float) -> dict[str, object]:
+def summary(tree: FittedSize, found: tuple[list[float], list[float]], weight: float) -> TrainingSizeShape:
     """What the record holds of a tree's training errors beside the best of its size, as shares of the weight."""
     cap = min(tree.leaves, len(found[0])) - 1
     least, bound = found[0][cap], found[1][cap]
-    told = {
+    told: TrainingSizeShape = {
         "depth": tree.depth, "leaves": tree.leaves,
         "training": {"grown": tree.errors / weight, "optimal": least / weight, "bound": bound / weight},
         "proven": bool(bound >= least - 1e-9),
     }  # fmt: skip
-    return told | ({"unlike": tree.unlike} if tree.unlike else {})
+    if tree.unlike:
+        told["unlike"] = tree.unlike
+    return told
 
 
-def beside(at: int, folds: Sequence[FoldErrors], ratio: float) -> dict[str, Any]:
+def mean_over_folds(at: int, folds: Sequence[FoldErrors], ratio: float) -> UnseenShape:
     """The out-of-fold half: shares of wrong weight, and their difference with its interval over folds."""
     weight = np.array([one.weight for one in folds])
     own, best = np.array([one.grown[at] for one in folds]), np.array([one.optimal for one in folds])
-    told: dict[str, Any] = {
+    told: UnseenShape = {
         "grown": float(own.sum() / weight.sum()), "optimal": float(best.sum() / weight.sum()),
         "leaves": float(np.mean([one.leaves for one in folds])), "prices": [one.price for one in folds],
         "ended": sum(one.ended for one in folds), "folds": len(folds),
@@ -238,8 +240,8 @@ class Compared:
 
 
 def optimal_bounds(
-    selection: Selection, task: ClassTask, resampling: Resampling, seed: int, apart: Apart, settings: OptimalSettings
-) -> list[dict[str, object]]:
+    selection: Selection, task: ClassTask, resampling: Resampling, seed: int, apart: CallsApart, settings: OptimalSettings
+) -> list[OptimalShape]:
     """Set the winner and the best tree of each entry beside the best trees of their size.
 
     Parameters
@@ -262,9 +264,9 @@ def optimal_bounds(
     list of dict
         One per tree, as explanation.json holds it.
     """
-    found: list[dict[str, Any]] = []
+    found: list[OptimalShape] = []
     trees: list[Compared] = []
-    for candidate in compared(selection):
+    for candidate in trees_to_compare(selection):
         one = _compare(candidate, task, seed, apart, settings.depth)
         if isinstance(one, Failure):
             found.append({"candidate": candidate.id, "entry": candidate.entry, "failed": f"{one.status}, {one.reason}"})
@@ -273,43 +275,48 @@ def optimal_bounds(
     keys = list(dict.fromkeys(one.key for one in trees))
     for key in keys:
         found += _of_one_size([one for one in trees if one.key == key], task, resampling, seed, apart, settings, len(keys))
-    order = [candidate.id for candidate in compared(selection)]
+    order = [candidate.id for candidate in trees_to_compare(selection)]
     return sorted(found, key=lambda one: order.index(one["candidate"]))
 
 
-def _compare(candidate: Candidate, task: ClassTask, seed: int, apart: Apart, depth: int) -> Compared | Failure:
+def _compare(candidate: Candidate, task: ClassTask, seed: int, apart: CallsApart, depth: int) -> Compared | Failure:
     """Fit a tree on all rows; a deeper one also held to the searched depth."""
-    whole = apart(grown, candidate, task, seed)
+    whole = apart(fit_size, candidate, task, seed)
     if isinstance(whole, Failure) or whole.depth <= depth:
         return whole if isinstance(whole, Failure) else Compared(candidate, whole, candidate, whole)
     twin = held_to(candidate, depth)
-    size = apart(grown, twin, task, seed)
+    size = apart(fit_size, twin, task, seed)
     return size if isinstance(size, Failure) else Compared(candidate, whole, twin, size)
 
 
 def _of_one_size(
-    trees: Sequence[Compared], task: ClassTask, resampling: Resampling, seed: int, apart: Apart, settings: OptimalSettings,
+    trees: Sequence[Compared], task: ClassTask, resampling: Resampling, seed: int, apart: CallsApart, settings: OptimalSettings,
     sizes: int,
-) -> list[dict[str, object]]:  # fmt: skip
+) -> list[OptimalShape]:  # fmt: skip
     """Trees of equal steps and depth, which share their searches."""
-    who = [{"candidate": one.candidate.id, "entry": one.candidate.entry} for one in trees]
+    who: list[OptimalShape] = [{"candidate": one.candidate.id, "entry": one.candidate.entry} for one in trees]
     depth, half = trees[0].size.depth, settings.budget // 2 // sizes
     least = apart(front, trees[0].candidate.preparers, task, seed, depth, max(1, half))
+    if isinstance(least, Failure):
+        return [{**one, "failed": f"{least.status}, {least.reason}"} for one in who]
     asked = list(dict.fromkeys([*(one.twin for one in trees), *(one.candidate for one in trees)]))
     limit = max(1, half // searches(len(resampling.folds)))
     folds: list[FoldErrors] = []
     for fold in resampling.folds:
-        done = apart(out_of_fold, asked, task, fold, seed, depth, limit) if not isinstance(least, Failure) else least
+        done = apart(out_of_fold, asked, task, fold, seed, depth, limit)
         if isinstance(done, Failure):
             return [{**one, "failed": f"{done.status}, {done.reason}"} for one in who]
         folds.append(done)
     weight, ratio = float(task.row_weights.sum()), assessed_per_analysed(resampling)
-    told = []
+    told: list[OptimalShape] = []
     for own, one in zip(who, trees, strict=True):
-        line = {**own, **summary(one.size, least, weight), "out_of_fold": beside(asked.index(one.twin), folds, ratio)}
+        line: OptimalShape = {**own, **summary(one.size, least, weight)}
+        line["out_of_fold"] = mean_over_folds(asked.index(one.twin), folds, ratio)
         if one.twin is not one.candidate:
-            unseen = beside(asked.index(one.candidate), folds, ratio)["grown"]
-            own_size = {"depth": one.whole.depth, "leaves": one.whole.leaves}
-            line["whole"] = {**own_size, "training": one.whole.errors / weight, "out_of_fold": unseen}
+            unseen = mean_over_folds(asked.index(one.candidate), folds, ratio)["grown"]
+            line["whole"] = {
+                "depth": one.whole.depth, "leaves": one.whole.leaves, "training": one.whole.errors / weight,
+                "out_of_fold": unseen,
+            }  # fmt: skip
         told.append(line)
     return told

@@ -16,19 +16,19 @@ is counted by `python -m benchmarks.simulations.prediction_intervals`.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from modelsel.core.types import Candidate, Floats, Fold, Scoreboard, Task
-from modelsel.explanation.prediction_sets import Kept, checked_share, counted, guaranteed_coverage, unit_weights
+from modelsel.core.types import Candidate, Floats, Fold, Scoreboard, Table, Task
+from modelsel.explanation.prediction_sets import Kept, checked_share, count_unseen, guaranteed_coverage, unit_weights
 from modelsel.record.study_record import UnseenRows
+from modelsel.rule.base import BaseRule
 from modelsel.runner.final_fit import Final, fit
 
 ROOM = 1 << 22  # ends of intervals held at a time
 
 
-def choices(rule: Any, board: Scoreboard, folds: Sequence[Fold]) -> Iterator[int]:
+def choices(rule: BaseRule, board: Scoreboard, folds: Sequence[Fold]) -> Iterator[int]:
     """Yield the candidate that the rule takes without each fold; standard errors are those over the other folds."""
     for place in range(len(folds)):
         others = np.delete(board.folds, place, axis=1)
@@ -57,10 +57,10 @@ def prediction_intervals(
     """
     weight = np.concatenate([np.ones(len(off)) for off in residuals] if weights is None else weights)
     needed = coverage * (weight.sum() + 1) - 1e-9
-    return -_reached([-own for own in said], residuals, weight, needed), _reached(said, residuals, weight, needed)
+    return -_upper([-own for own in said], residuals, weight, needed), _upper(said, residuals, weight, needed)
 
 
-def _reached(said: Sequence[Floats], residuals: Sequence[Floats], weight: Floats, needed: float) -> Floats:
+def _upper(said: Sequence[Floats], residuals: Sequence[Floats], weight: Floats, needed: float) -> Floats:
     """Per new row the least number up to which ŷ + R has the weight that is needed; infinite where it has less in all."""
     found = np.full(len(said[0]), np.inf)
     if weight.sum() < needed:
@@ -78,16 +78,16 @@ def _reached(said: Sequence[Floats], residuals: Sequence[Floats], weight: Floats
     return found
 
 
-def intervals_of(kept: Kept, table: Any, coverage: float) -> tuple[Floats, Floats]:
+def intervals_of(kept: Kept, table: Table, coverage: float) -> tuple[Floats, Floats]:
     """Ends of the interval of each row of a table. Raises ConfigurationError for a coverage that is none."""
     checked_share(coverage, "--interval")
-    said, unseen = [model.predict(table) for model, _ in kept], [own for _, own in kept]
+    said, unseen = [np.asarray(model.predict(table), np.float64) for model, _ in kept], [own for _, own in kept]
     return prediction_intervals(said, [own.strangeness for own in unseen], coverage, [own.weight for own in unseen])
 
 
 def words(kept: Kept, coverage: float, nested: bool = False) -> str:
     """State what the intervals are, and what a theorem promises: of the choice repeated nothing."""
-    many, what = counted(kept)
+    many, what = count_unseen(kept)
     of_units, anew = " of new units" if what == "units" else "", "made anew" if nested else "repeated"
     least = guaranteed_coverage(coverage, many, len(kept))
     promised = f"a theorem promises {100 * least:.1f} % where {what} are drawn alike" if nested else "no theorem promises it"

@@ -31,7 +31,7 @@ DIGITS = 12  # scores are equal to so many digits
 def fold_model(candidate: Candidate, task: Task, fold: Fold, seed: int) -> tuple[Final, UnseenRows]:
     """The model of a fold, and E of the rows that it did not see: one job of the pool. Raises what the fit raises."""
     fitted = fit(candidate, task, seed, fold.analysis)
-    strange = conformity(fitted.scores(task.take(fold.assessment)), task.target[fold.assessment])
+    strange = conformity(fitted.scores(task.take(fold.assessment)), np.asarray(task.target[fold.assessment], np.int32))
     return fitted, UnseenRows(strange, unit_weights(task)[fold.assessment])
 
 
@@ -120,7 +120,7 @@ def is_nested(folder: RunFolder) -> bool:
     return bool(folder.explanation().get("sets", {}).get("nested", False))
 
 
-def counted(kept: Kept) -> tuple[int, str]:
+def count_unseen(kept: Kept) -> tuple[int, str]:
     """How many rows, or units, the folds' models have not seen, in all, and which of both."""
     rows, many = sum(len(unseen.weight) for _, unseen in kept), sum(float(unseen.weight.sum()) for _, unseen in kept)
     return (rows, "rows") if abs(many - rows) < 1e-6 else (round(many), "units")
@@ -142,7 +142,7 @@ def checked_share(coverage: float, where: str) -> None:
 
 def promise(kept: Kept, coverage: float, nested: bool = False) -> str:
     """State the coverage that the sets promise, in words."""
-    many, what = counted(kept)
+    many, what = count_unseen(kept)
     least = guaranteed_coverage(coverage, many, len(kept))
     of_units = " of new units" if what == "units" else ""
     anew, fixed = ("made anew", "for") if nested else ("repeated", "for models fixed beforehand, and")

@@ -113,7 +113,7 @@ class SkeletonSearch:
         """List the skeletons that have a good tree; where the limit was met, those found until then."""
         work, total = np.array([0, self.path.limit], np.int64), float(self.path.costs.weights.sum())
         if self.depth == 2:
-            halves = self._listed(np.arange(len(self.path.class_costs.labels)), self.most, work)
+            halves = self._list_halves(np.arange(len(self.path.class_costs.labels)), self.most, work)
             kept = {one.side: (one.cost, one.places) for one in halves if one.side is not None and one.places is not None}
             every, some = (reduce(join, [one.bits for one in halves], start) for join, start in ((and_, -1), (or_, 0)))
             ended, found = bool(work[0] < work[1]), len(kept)
@@ -141,7 +141,7 @@ class SkeletonSearch:
             on_right = self._halves(np.flatnonzero(~left), self.most - one.sides[0], work)
             root = self.path.columns[one.column].feature
             for a, b in self._pairs(on_left, on_right, work):
-                cost = a.cost + b.cost if a.side is not None or b.side is not None else self._apart(left)
+                cost = a.cost + b.cost if a.side is not None or b.side is not None else self._least_errors_of_two(left)
                 if cost > self.most:
                     continue
                 bits = a.bits | b.bits | 1 << root
@@ -193,9 +193,9 @@ class SkeletonSearch:
         """What a side may test, a leaf included, with at most so many errors."""
         counts = np.bincount(self.path.class_costs.labels[rows], self.path.costs.weights[rows])
         alone = int(counts.sum() - counts.max())
-        return [*([Half(alone, 0, None, None)] if alone <= most else []), *self._listed(rows, most, work)]
+        return [*([Half(alone, 0, None, None)] if alone <= most else []), *self._list_halves(rows, most, work)]
 
-    def _apart(self, left: Booleans) -> int:
+    def _least_errors_of_two(self, left: Booleans) -> int:
         """Least errors of two leaves of different classes."""
         labels, weights, classes = self.path.class_costs.labels, self.path.costs.weights, len(self.path.task.class_names)
         one, other = (np.bincount(labels[rows], weights[rows], classes) for rows in (left, ~left))
@@ -203,7 +203,7 @@ class SkeletonSearch:
         np.fill_diagonal(right, -1)
         return int(weights.sum() - right.max())
 
-    def _listed(self, rows: Integers, most: int, work: Integers) -> list[Half]:
+    def _list_halves(self, rows: Integers, most: int, work: Integers) -> list[Half]:
         """Skeletons of two levels on some rows with at most so many errors, from the kernel."""
         path, features = self.path, len(self.path.task.features)
         kernels = load("skeletons")

@@ -16,7 +16,6 @@ Source: Athey & Imbens (2016) on honest trees; Fisher (1935); Holm (1979).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
@@ -26,6 +25,7 @@ from modelsel.core.types import Booleans, ClassTask, Feature, Floats, Integers, 
 from modelsel.criterion.gini import Gini
 from modelsel.learner.tree import Splits, Tree
 from modelsel.learner.trees.model import TreeModel
+from modelsel.record.documents import ErrorsShape, NamedErrorsShape, SliceShape, SlicesShape
 from modelsel.statistics.intervals import clopper_pearson
 from modelsel.statistics.paired import holm
 from modelsel.tree.export.rules import TreeRule, to_rules
@@ -51,17 +51,23 @@ class RowErrors:
         """The errors of some rows."""
         return RowErrors(self.wrong[rows], None if self.away is None else self.away[rows], self.tolerance)
 
-    def summed(self, inside: Booleans) -> dict[str, Any]:
+    def summed(self, inside: Booleans) -> ErrorsShape:
         """Rows, errors and rate of some rows, and their mean absolute error where there is one."""
         n, k = int(inside.sum()), int(self.wrong[inside].sum())
-        line: dict[str, Any] = {"rows": n, "wrong": k, "rate": k / n if n else None}
-        return line if self.away is None else {**line, "mae": float(self.away[inside].mean()) if n else None}
+        line: ErrorsShape = {"rows": n, "wrong": k, "rate": k / n if n else None}
+        if self.away is not None:
+            line["mae"] = float(self.away[inside].mean()) if n else None
+        return line
 
-    def summary(self, lines: list[dict[str, Any]]) -> dict[str, Any]:
+    def summary(self, lines: list[NamedErrorsShape]) -> SlicesShape:
         """All of the rows, and slices of them."""
         whole = self.summed(np.ones(len(self.wrong), bool))
-        stated = {} if self.away is None else {"tolerance": self.tolerance, "mae": whole["mae"]}
-        return {"rows": whole["rows"], "wrong": whole["wrong"], **stated, "slices": _adjust_p_values(lines)}
+        if self.away is None or self.tolerance is None:
+            return {"rows": whole["rows"], "wrong": whole["wrong"], "slices": _adjust_p_values(lines)}
+        return {
+            "rows": whole["rows"], "wrong": whole["wrong"], "tolerance": self.tolerance, "mae": whole["mae"],
+            "slices": _adjust_p_values(lines),
+        }  # fmt: skip
 
 
 def off_by(away: Floats, tolerance: float | None) -> RowErrors:
@@ -78,21 +84,21 @@ def off_by(away: Floats, tolerance: float | None) -> RowErrors:
     return RowErrors(np.asarray(away > tolerance), away, tolerance)
 
 
-def weak_slices(task: Task, errors: RowErrors, seed: int) -> dict[str, object]:
+def weak_slices(task: Task, errors: RowErrors, seed: int) -> SlicesShape:
     """Slices found by one half of the rows and tested by the other."""
     finding = half(task, generator(seed, task.fingerprint, "slices"))
     model, rules = find(task, errors.wrong, finding)
     testing = np.flatnonzero(~finding)
     leaf, own = route(model.cut.tree, task, testing).leaf, errors.take(testing)
-    return own.summary([{"slice": _words(task, rule), **_count_slice(own, leaf == rule.leaf, task)} for rule in rules])
+    return own.summary([_count_slice(own, leaf == rule.leaf, task, _words(task, rule)) for rule in rules])
 
 
-def declared_slices(task: Task, errors: RowErrors, columns: Sequence[str]) -> dict[str, object]:
+def declared_slices(task: Task, errors: RowErrors, columns: Sequence[str]) -> SlicesShape:
     """Every level of some columns (numbers: quarters), with the errors there, on all rows."""
-    lines = []
+    lines: list[NamedErrorsShape] = []
     for name in columns:
         for words, inside in _levels(task, name):
-            lines.append({"column": name, "slice": words, **_count_slice(errors, inside, task, both=True)})
+            lines.append(_count_slice(errors, inside, task, words, name))
     return errors.summary(lines)
 
 
@@ -122,12 +128,16 @@ def _words(task: Task, rule: TreeRule) -> str:
     return " and ".join(condition.words(task.features[condition.feature]) for condition in rule.conditions)
 
 
-def _count_slice(errors: RowErrors, inside: Booleans, task: Task, both: bool = False) -> dict[str, object]:
-    """Rows, errors, rate, interval and p of a slice among some rows."""
-    line = {**errors.summed(inside), "low": None, "high": None, "p": None}
+def _count_slice(errors: RowErrors, inside: Booleans, task: Task, words: str, column: str = "") -> NamedErrorsShape:
+    """Rows, errors, rate, interval and p of a slice among some rows; of a declared column p is for more errors or fewer."""
+    line: NamedErrorsShape = {
+        "column": column, "slice": words, **errors.summed(inside), "low": None, "high": None, "p": None,
+    }  # fmt: skip
+    if not column:
+        del line["column"]
     if line["rows"] and task.groups is None:
         low, high = clopper_pearson(line["wrong"], line["rows"])
-        line |= {"low": low, "high": high, "p": _p(errors.wrong, inside, both)}
+        line["low"], line["high"], line["p"] = low, high, _p(errors.wrong, inside, both=bool(column))
     return line
 
 
@@ -148,12 +158,10 @@ def _choices(many: int, some: Integers | int) -> Floats:
     return np.asarray(gammaln(many + 1.0) - gammaln(np.asarray(some) + 1.0) - gammaln(np.maximum(many - some, 0) + 1.0))
 
 
-def _adjust_p_values(lines: list[dict[str, Any]]) -> list[dict[str, object]]:
+def _adjust_p_values(lines: list[NamedErrorsShape]) -> list[SliceShape]:
     """Add Holm's adjusted p-value to each tested slice."""
-    tested = [line for line in lines if line["p"] is not None]
-    for line, adjusted in zip(tested, holm([line["p"] for line in tested]), strict=True):
-        line["adjusted"] = float(adjusted)
-    return [{"adjusted": None, **line} for line in lines]
+    adjusted = iter(holm([line["p"] for line in lines if line["p"] is not None]))
+    return [{"adjusted": None if line["p"] is None else float(next(adjusted)), **line} for line in lines]
 
 
 def _levels(task: Task, name: str) -> list[tuple[str, Booleans]]:

@@ -20,7 +20,6 @@ from difflib import get_close_matches
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 from modelsel.foreign.libraries import LIBRARIES, Library, Origin
 from modelsel.kernels.compiler import base
@@ -37,7 +36,7 @@ class NotAllowedError(ValueError):
 
 
 @cache
-def class_of(name: str, plugins: tuple[str, ...] = ()) -> Any:
+def class_of(name: str, plugins: tuple[str, ...] = ()) -> type:
     """The class of a dotted name. Raises NotAllowedError.
 
     >>> class_of("sklearn.tree.DecisionTreeClassifier").__name__
@@ -102,7 +101,7 @@ def _whole(name: str) -> str:
     return f": {known[close[0]]}" if close else ", as in sklearn.linear_model.LogisticRegression"
 
 
-def public_name(kind: Any) -> str:
+def public_name(kind: type) -> str:
     """The shortest dotted name under which a class can be had.
 
     >>> from sklearn.ensemble import RandomForestClassifier

@@ -3,11 +3,10 @@
 Decision values rank rows (a margin, a distance from the plane) and are no probabilities. Of two classes they are −d and d.
 """
 
-from typing import Any
-
 import numpy as np
 
 from modelsel.core.types import CLASSES, DECISIONS, PROBABILITIES, Floats, Integers
+from modelsel.foreign.interface import SklearnDecider
 
 NEVER_SEEN = -1e3  # the decision value of a class without analysis rows
 
@@ -24,7 +23,7 @@ def scores_of(made: object) -> str:
     return DECISIONS if decides(made) else CLASSES
 
 
-def decisions(estimator: Any, matrix: object, own: Integers, classes: int) -> Floats:
+def decisions(estimator: SklearnDecider, matrix: object, own: Integers, classes: int) -> Floats:
     """Decision values, rows × classes; `own` are the classes that the estimator knows. ValueError where they are others."""
     said = np.asarray(estimator.decision_function(matrix), np.float64)
     said = np.column_stack([-said, said]) if said.ndim == 1 or said.shape[1] == 1 else said

@@ -22,13 +22,13 @@ from modelsel.core.fingerprint import digest
 from modelsel.core.types import Feature, Floats
 from modelsel.foreign import transformers
 from modelsel.foreign.allowed import home_of, near
+from modelsel.foreign.interface import Matrix, SklearnTransformer
 from modelsel.foreign.parameters import Params, named_parameters
 
 KINDS = ("numeric", "ordered", "nominal", "text")
 REST, DROP, PASSTHROUGH = "rest", "drop", "passthrough"
 UNDECLARED = "\0undeclared"  # a level that no row had when levels were declared
 SPARSE_BELOW = 0.3  # share of entries, as ColumnTransformer has it
-Matrix = Any  # a float array, or a sparse matrix of SciPy
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ def _draws(step: Step, plugins: tuple[str, ...]) -> bool:
 # What transformers are handed: numbers, or names as texts.
 
 
-def block(features: Sequence[Feature], places: Sequence[int], values: Floats) -> Any:
+def block(features: Sequence[Feature], places: Sequence[int], values: Floats) -> NDArray[np.generic]:
     """Some columns of a matrix as a transformer wants them: floats, or an array of objects where names are among them."""
     own = [features[place] for place in places]
     if all(feature.kind != "nominal" for feature in own):
@@ -200,7 +200,7 @@ class Branch:
 
     places: tuple[int, ...]
     single: bool
-    chain: tuple[Any, ...]
+    chain: tuple[SklearnTransformer, ...]
     framed: bool = False
 
     def given(self, features: Sequence[Feature], values: Floats) -> object:
@@ -236,7 +236,7 @@ class FittedBranches:
         return _beside([branch.apply(features, values) for branch in self.each], len(values), self.sparse)
 
 
-Fit = tuple[Any, Any]  # a fitted transformer, and what it made of the rows of its fit
+Fit = tuple[SklearnTransformer, object]  # a fitted transformer, and what it made of the rows of its fit
 Shared = Callable[[str, Callable[[], Fit]], Fit]
 
 
@@ -331,12 +331,12 @@ def _fit_branch(
     return replace(empty, chain=tuple(chain)), out
 
 
-def _fit_step(step: Step, seed: int, given: Any, target: NDArray[np.generic], plugins: tuple[str, ...]) -> Fit:
+def _fit_step(step: Step, seed: int, given: object, target: NDArray[np.generic], plugins: tuple[str, ...]) -> Fit:
     """A fitted transformer, and what it makes of the rows of its fit; one that writes into its rows gets a copy of them."""
     try:
         return _fit_transform(step, seed, own_copy(given), target, plugins)
     except ValueError as error:
-        if "read-only" not in str(error):
+        if "read-only" not in str(error) or not hasattr(given, "copy"):
             raise
         return _fit_transform(step, seed, given.copy(), target, plugins)
 
@@ -357,9 +357,9 @@ def read_only(out: object) -> object:
     return out
 
 
-def own_copy(out: Any) -> object:
+def own_copy(out: object) -> object:
     """A sparse matrix as a copy, since libraries sort its indices in place; any other as it is."""
-    return out.copy() if hasattr(out, "nnz") else out
+    return out.copy() if hasattr(out, "nnz") and hasattr(out, "copy") else out
 
 
 def as_series(name: str, column: NDArray[np.generic]) -> object:
@@ -369,15 +369,16 @@ def as_series(name: str, column: NDArray[np.generic]) -> object:
     return pd.Series(column, name=name, dtype="str" if column.dtype == object else None)
 
 
-def unframed(out: Any) -> object:
+def unframed(out: object) -> object:
     """What a transformer made, as an array where it is a frame or a series."""
-    return out.to_numpy() if hasattr(out, "iloc") else out
+    return out.to_numpy() if hasattr(out, "iloc") and hasattr(out, "to_numpy") else out
 
 
 def as_matrix(out: object) -> Matrix:
     """What a transformer made as rows × columns: sparse as it is, anything else as an array."""
     if hasattr(out, "tocsr"):
-        return out.tocsr()
+        found: Matrix = out.tocsr()
+        return found
     array = np.asarray(out)
     return array if array.ndim == 2 else array.reshape(len(array), -1)
 
@@ -394,8 +395,9 @@ def _beside(parts: Sequence[Matrix], rows: int, sparse: bool) -> Matrix:
     if not parts:
         return np.empty((rows, 0))
     if not sparse:
-        return np.hstack([part.toarray() if hasattr(part, "nnz") else part for part in parts])
+        return np.hstack([np.asarray(part.toarray() if hasattr(part, "toarray") else part) for part in parts])
     from scipy.sparse import csr_matrix, hstack, issparse
 
     numbers: list[Any] = [part if issparse(part) else csr_matrix(np.asarray(part, np.float64)) for part in parts]
-    return hstack(numbers).tocsr()
+    beside: Matrix = hstack(numbers).tocsr()
+    return beside

@@ -13,9 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.types import Floats
+from modelsel.foreign.interface import SklearnEstimator
 
 HISTOGRAMS = "sklearn.ensemble._hist_gradient_boosting.gradient_boosting.HistGradientBoosting"
 STOPPING = {
@@ -38,16 +40,16 @@ class ValidationRows:
     """The rows that say when to stop, as the library reads them."""
 
     X: object
-    y: NDArray[Any]
+    y: NDArray[np.generic]
     weights: Floats | None = None
 
 
-def stops_early(kind: Any) -> bool:
+def stops_early(kind: type[SklearnEstimator]) -> bool:
     """Say whether a class stops early on rows that it is handed."""
     return _library(kind) != "" and (_library(kind) != "sklearn" or "X_val" in inspect.signature(kind.fit).parameters)
 
 
-def conflicts(kind: Any, params: Mapping[str, object]) -> Iterator[str]:
+def conflicts(kind: type[SklearnEstimator], params: Mapping[str, object]) -> Iterator[str]:
     """Yield why a class with these parameters cannot stop early on rows that it is handed."""
     library = _library(kind)
     if not library:
@@ -62,14 +64,16 @@ def conflicts(kind: Any, params: Mapping[str, object]) -> Iterator[str]:
             yield f"{kind.__name__} with {name}={params[name]} does not stop early: leave early_stopping out"
 
 
-def made_to_stop(kind: object, patience: int) -> dict[str, object]:
+def made_to_stop(kind: type[SklearnEstimator], patience: int) -> dict[str, object]:
     """Return what the constructor is told."""
     if _library(kind) == "sklearn":
         return {"early_stopping": True, "n_iter_no_change": patience}
     return {"early_stopping_rounds": patience} if _library(kind) == "xgboost" else {}
 
 
-def fitted_to_stop(kind: Any, patience: int, held: ValidationRows, nominal: Sequence[int]) -> dict[str, object]:
+def fitted_to_stop(
+    kind: type[SklearnEstimator], patience: int, held: ValidationRows, nominal: Sequence[int]
+) -> dict[str, object]:
     """Return what `fit` is told."""
     library, weights = _library(kind), held.weights
     own: dict[str, object]
@@ -102,5 +106,5 @@ def rounds_kept(made: Any) -> int:
     return int(made.best_iteration) + 1 if library == "xgboost" else int(made.tree_count_)
 
 
-def _library(kind: Any) -> str:
+def _library(kind: type[SklearnEstimator]) -> str:
     return STOPPING.get(f"{kind.__module__}.{kind.__qualname__}", "")

@@ -5,11 +5,8 @@ when they are fitted; CatBoost takes no NaN there and no fractions, so that its 
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-
-from modelsel.core.types import Floats
 
 MOST = {"sklearn": 255}  # levels of a column, where there is a limit
 NATIVE = (
@@ -21,17 +18,17 @@ NATIVE = (
 )
 
 
-def takes_categories(kind: Any) -> bool:
+def takes_categories(kind: type) -> bool:
     """Say whether the class takes categories itself."""
     return f"{kind.__module__}.{kind.__qualname__}" in NATIVE
 
 
-def most_levels(kind: object) -> int | None:
+def most_levels(kind: type) -> int | None:
     """Levels that a column may have; None: as many as there are."""
     return MOST.get(_library(kind))
 
 
-def made_with(kind: object, nominal: Sequence[int], columns: int) -> dict[str, object]:
+def made_with(kind: type, nominal: Sequence[int], columns: int) -> dict[str, object]:
     """Return the constructor's arguments for the nominal columns."""
     if not nominal or _library(kind) in ("lightgbm", "catboost"):
         return {}
@@ -40,23 +37,24 @@ def made_with(kind: object, nominal: Sequence[int], columns: int) -> dict[str, o
     return {"enable_categorical": True, "feature_types": ["c" if column in nominal else "q" for column in range(columns)]}
 
 
-def fitted_with(kind: object, nominal: Sequence[int]) -> dict[str, object]:
+def fitted_with(kind: type, nominal: Sequence[int]) -> dict[str, object]:
     """Return the arguments of `fit` for the nominal columns."""
     names = {"lightgbm": "categorical_feature", "catboost": "cat_features"}
     name = names.get(_library(kind))
     return {name: list(nominal)} if nominal and name else {}
 
 
-def as_wanted(kind: object, matrix: Floats, nominal: Sequence[int]) -> object:
+def as_wanted(kind: type, matrix: object, nominal: Sequence[int]) -> object:
     """The matrix as the library reads it."""
     if not nominal or _library(kind) != "catboost":
         return matrix
-    mixed = matrix.astype(object)
+    numbers = np.asarray(matrix, np.float64)
+    mixed = numbers.astype(object)
     for column in nominal:
-        codes = np.nan_to_num(matrix[:, column], nan=-1.0).astype(np.int64)
+        codes = np.nan_to_num(numbers[:, column], nan=-1.0).astype(np.int64)
         mixed[:, column] = codes.astype(str)
     return mixed
 
 
-def _library(kind: object) -> str:
+def _library(kind: type) -> str:
     return str(kind.__module__.partition(".")[0])

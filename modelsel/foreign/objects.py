@@ -16,6 +16,7 @@ from functools import cache
 from typing import Any
 
 from modelsel.foreign.identity import NoIdentityError, identity
+from modelsel.foreign.interface import SklearnEstimator
 from modelsel.foreign.parameters import is_plain
 
 PREFIX = "object"
@@ -49,12 +50,13 @@ def is_held(name: str) -> bool:
     return name in _HELD
 
 
-def copy_unfitted(value: object) -> Any:
+def copy_unfitted(value: object) -> SklearnEstimator:
     """An unfitted copy, as scikit-learn makes it. Raises NotClonableError."""
     from sklearn.base import clone
 
     try:
-        return clone(value)
+        copy: SklearnEstimator = clone(value)
+        return copy
     except Exception as error:
         raise NotClonableError(f"{type(value).__name__} cannot be cloned: {error}") from error
 
@@ -142,7 +144,7 @@ def receive_fitted(data: bytes) -> Any:
 # What of an object has to be refused before any fit.
 
 
-def refusals(estimator: object) -> Iterator[str]:
+def refusals(estimator: SklearnEstimator) -> Iterator[str]:
     """Reasons why an estimator would know more of the rows that it is judged on than a fit on the others tells it."""
     for name, part in parts(estimator):
         kind = type(part).__name__
@@ -152,7 +154,7 @@ def refusals(estimator: object) -> Iterator[str]:
             yield f"{name or kind} ({kind}) asks for the target where rows are transformed, and rows to be predicted have none"
 
 
-def parts(estimator: Any) -> Iterator[tuple[str, object]]:
+def parts(estimator: SklearnEstimator) -> Iterator[tuple[str, object]]:
     """An estimator and all that stand inside it, by their dotted names.
 
     >>> from sklearn.pipeline import make_pipeline
@@ -179,7 +181,7 @@ def _asks_for_the_target(part: object) -> bool:
 # What is told to an estimator beside its user's parameters.
 
 
-def set_seeds(estimator: Any, seed: int) -> object:
+def set_seeds(estimator: SklearnEstimator, seed: int) -> SklearnEstimator:
     """The estimator with a number in the place of every `random_state` that is None, at any depth, whatever their order.
 
     >>> from sklearn.tree import DecisionTreeClassifier

@@ -3,7 +3,6 @@
 import inspect
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any
 
 from modelsel.core.fingerprint import canonical
 from modelsel.foreign.allowed import near
@@ -12,7 +11,7 @@ from modelsel.foreign.libraries import LIBRARIES, SKLEARN, Library
 SCALARS = (str, int, float, bool, type(None))
 
 
-class Params(Mapping[str, Any]):
+class Params(Mapping[str, object]):
     """Parameters by name, hashable, in the order of their names."""
 
     def __init__(self, values: Mapping[str, object]) -> None:
@@ -50,18 +49,18 @@ def is_plain(value: object) -> bool:
     return isinstance(value, SCALARS) and value == value and value not in (float("inf"), float("-inf"))
 
 
-def library_of(kind: object) -> Library:
+def library_of(kind: type) -> Library:
     """The library of a class; scikit-learn's conventions where it is no known one."""
     return LIBRARIES.get(kind.__module__.partition(".")[0], SKLEARN)
 
 
 @cache
-def named_parameters(kind: Any) -> frozenset[str]:
+def named_parameters(kind: type) -> frozenset[str]:
     """Parameters that the signature of a class names; those of its bases too, as far as it takes further ones for them."""
     names = set[str]()
     for cls in kind.__mro__[:-1]:
         if "__init__" in vars(cls):
-            own = inspect.signature(cls.__init__).parameters.values()
+            own = inspect.signature(cls.__init__).parameters.values()  # type: ignore[misc]  # that of this very class
             names.update(one.name for one in own if one.kind not in _REST)
             if not any(one.kind is inspect.Parameter.VAR_KEYWORD for one in own):
                 break
@@ -70,12 +69,13 @@ def named_parameters(kind: Any) -> frozenset[str]:
 
 
 @cache
-def takes_more(kind: Any) -> bool:
+def takes_more(kind: type) -> bool:
     """Say whether a class takes keyword arguments that its signature does not name."""
-    return any(one.kind is inspect.Parameter.VAR_KEYWORD for one in inspect.signature(kind.__init__).parameters.values())
+    own = inspect.signature(kind.__init__).parameters.values()  # type: ignore[misc]  # that of this very class
+    return any(one.kind is inspect.Parameter.VAR_KEYWORD for one in own)
 
 
-def unknown(kind: Any, params: Mapping[str, object]) -> Iterator[str]:
+def unknown(kind: type, params: Mapping[str, object]) -> Iterator[str]:
     """Parameters that the class does not take. Behind `**kwargs` a name passes, but for one that is nearly a known one."""
     known = named_parameters(kind) | _aliases(kind)
     for name in params:
@@ -93,7 +93,7 @@ def unsaid(params: Mapping[str, object]) -> Iterator[str]:
             yield f"parameter {name!r} is no plain value (text, number, truth value, null, or a list or mapping of them)"
 
 
-def settle_parameters(kind: object, params: Mapping[str, object], seed: int) -> dict[str, object]:
+def settle_parameters(kind: type, params: Mapping[str, object], seed: int) -> dict[str, object]:
     """The parameters, and what the library is told beside them: one thread, a seed unless one is given, no chatter."""
     library = library_of(kind)
     told = dict(params)
@@ -111,7 +111,7 @@ def settle_parameters(kind: object, params: Mapping[str, object], seed: int) -> 
     return told
 
 
-def _needs_penalty(kind: Any) -> bool:
+def _needs_penalty(kind: type) -> bool:
     """Up to scikit-learn 1.7 logistic regression reads `l1_ratio` only with `penalty=elasticnet`, a name that goes later."""
     if kind.__name__ != "LogisticRegression":
         return False
@@ -120,12 +120,12 @@ def _needs_penalty(kind: Any) -> bool:
     return tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8)
 
 
-def _takes(kind: object, name: str) -> bool:
+def _takes(kind: type, name: str) -> bool:
     return name in named_parameters(kind) or (library_of(kind).open_ended and takes_more(kind))
 
 
 @cache
-def _aliases(kind: object) -> frozenset[str]:
+def _aliases(kind: type) -> frozenset[str]:
     """Every name that LightGBM knows, so that a misspelt one is found; empty where there is no such list."""
     if kind.__module__.partition(".")[0] != "lightgbm":
         return frozenset()

@@ -8,16 +8,15 @@ Not shared, with all that stands behind it: a step that draws and was told no se
 what is no plain Pipeline, ColumnTransformer or FeatureUnion of scikit-learn. `plain` takes the places off again.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sklearn import get_config
 from sklearn.base import BaseEstimator, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import FeatureUnion, Pipeline
-from sklearn.utils import get_tags
+from sklearn.utils import Tags, get_tags
 
 from modelsel.core.fingerprint import digest
 from modelsel.core.lru_cache import LRUCache
@@ -27,10 +26,10 @@ from modelsel.foreign.objects import parts
 
 SPARSE = ("data", "indices", "indptr")  # arrays of a sparse matrix
 MOST = 1 << 29  # bytes of what steps have made that are remembered
-Fit = tuple[Any, Any]  # a fitted step, and what it made of the rows of its fit
+Fit = tuple[BaseEstimator, object]  # a fitted step, and what it made of the rows of its fit
 
 
-def weight(value: Any) -> int:
+def weight(value: object) -> int:
     """Bytes of what a step made: of an array, a frame, or a sparse matrix."""
     made = value[1] if isinstance(value, tuple) else value
     if hasattr(made, "memory_usage"):
@@ -40,19 +39,19 @@ def weight(value: Any) -> int:
 
 
 FITS: LRUCache[Fit] = LRUCache(64, MOST, weight)
-OUTPUTS: LRUCache[Any] = LRUCache(64, MOST, weight)
+OUTPUTS: LRUCache[object] = LRUCache(64, MOST, weight)
 
 
 class SharedStep(BaseEstimator):  # type: ignore[misc]
     """A step in the place of `step`; `key` names all that its fit depends on. It answers all else as the step does."""
 
-    def __init__(self, step: Any, key: str) -> None:
+    def __init__(self, step: BaseEstimator, key: str) -> None:
         self.step, self.key = step, key
 
     def __sklearn_clone__(self) -> "SharedStep":
         return SharedStep(self.step, self.key)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         return get_tags(self.step)
 
     def __getattr__(self, name: str) -> object:
@@ -60,24 +59,24 @@ class SharedStep(BaseEstimator):  # type: ignore[misc]
             raise AttributeError(name)
         return getattr(vars(self).get("fitted_", self.step), name)
 
-    def set_output(self, *, transform: Any = None) -> "SharedStep":
+    def set_output(self, *, transform: str | None = None) -> "SharedStep":
         """What its step is told, which is part of the key."""
         if transform is not None:
             self.step.set_output(transform=transform)
             self.key = digest([self.key, str(transform)])
         return self
 
-    def fit(self, X: Any, y: Any = None) -> "SharedStep":
+    def fit(self, X: object, y: object = None) -> "SharedStep":
         """Fit the step, or find it fitted."""
         self.fit_transform(X, y)
         return self
 
-    def fit_transform(self, X: object, y: object = None, **params: object) -> Any:
+    def fit_transform(self, X: object, y: object = None, **params: object) -> object:
         """The step fitted, or found so, and what it makes of these rows."""
         self.fitted_, made = FITS.get(self.key, lambda: _fit_step(self.step, X, y, params))
         return hand_out(made)
 
-    def transform(self, X: object) -> Any:
+    def transform(self, X: object) -> object:
         """What the fitted step makes of the rows that are asked about."""
         rows = rows_asked()
         if not rows:
@@ -85,7 +84,7 @@ class SharedStep(BaseEstimator):  # type: ignore[misc]
         return hand_out(OUTPUTS.get((self.key, rows), lambda: frozen(_written_into(self.fitted_.transform, X))))
 
 
-def _fit_step(step: object, X: Any, y: Any, params: Any) -> Fit:
+def _fit_step(step: object, X: object, y: object, params: Mapping[str, object]) -> Fit:
     """A fitted copy of a step and what it makes, by one call where it has one for both."""
     made = clone(step)
     if hasattr(made, "fit_transform"):
@@ -93,17 +92,17 @@ def _fit_step(step: object, X: Any, y: Any, params: Any) -> Fit:
     return made, frozen(_written_into(lambda rows: made.fit(rows, y, **params).transform(rows), X))
 
 
-def _written_into(make: Callable[[Any], Any], X: Any) -> object:
+def _written_into(make: Callable[[object], object], X: object) -> object:
     """Call a step; one that writes into its rows gets a copy of them, as they are others' too."""
     try:
         return make(X)
     except ValueError as error:
-        if "read-only" not in str(error):
+        if "read-only" not in str(error) or not hasattr(X, "copy"):
             raise
         return make(X.copy())
 
 
-def frozen(made: Any) -> Any:
+def frozen(made: object) -> object:
     """The same arrays, which nobody can write into."""
     for array in (made, *(getattr(made, name, None) for name in SPARSE)):
         if isinstance(array, np.ndarray):
@@ -129,17 +128,17 @@ class KeyOfRows:
         return KeyOfRows(None if self.key is None else digest([self.key, *parts]))
 
 
-def drawing(estimator: object) -> frozenset[int]:
+def drawing(estimator: BaseEstimator) -> frozenset[int]:
     """The parts of an estimator that draw and were told no seed, by their places in memory: asked before they are seeded."""
     return frozenset(id(part) for _, part in parts(estimator) if _draws(part))
 
 
-def _draws(part: Any) -> bool:
+def _draws(part: BaseEstimator) -> bool:
     found = part.get_params(deep=False)
     return any(name.endswith("random_state") and not isinstance(value, int | np.integer) for name, value in found.items())
 
 
-def share(estimator: Any, fold: str, free: frozenset[int]) -> Any:
+def share(estimator: BaseEstimator, fold: str, free: frozenset[int]) -> BaseEstimator:
     """The pipeline with shared steps in the places of its steps; the last, which predicts, is its own. It is changed in place.
 
     `fold` names the rows, columns and labels that it is fitted on; `free` are the parts that draw.
@@ -161,7 +160,7 @@ def _is_step(step: object) -> bool:
     return step is not None and not isinstance(step, str)
 
 
-def _shared(step: Any, place: KeyOfRows, free: frozenset[int]) -> object:
+def _shared(step: BaseEstimator, place: KeyOfRows, free: frozenset[int]) -> object:
     """A step with shared ones in it, or in its place."""
     if not _is_step(step) or place.key is None:
         return step
@@ -182,7 +181,7 @@ def _shared(step: Any, place: KeyOfRows, free: frozenset[int]) -> object:
     return step
 
 
-def _after(step: object, place: KeyOfRows, free: frozenset[int]) -> KeyOfRows:
+def _after(step: BaseEstimator, place: KeyOfRows, free: frozenset[int]) -> KeyOfRows:
     """The place behind a step: what it makes, by what it reads and says."""
     if not _is_step(step):
         return place if step is None or step == "passthrough" else place.behind(str(step))
@@ -200,7 +199,7 @@ def _identity_of(*values: object) -> tuple[str, ...]:
         return ()
 
 
-def plain(estimator: Any, fitted: bool = True) -> Any:
+def plain(estimator: BaseEstimator, fitted: bool = True) -> BaseEstimator:
     """The estimator with its own steps in the places of shared ones. It is changed in place."""
     if isinstance(estimator, SharedStep):
         return estimator.fitted_ if fitted and "fitted_" in vars(estimator) else estimator.step

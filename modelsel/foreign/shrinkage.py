@@ -5,14 +5,40 @@ that of two classes where there are two. A subclass is another class, of which n
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from modelsel.core.types import Floats
+from modelsel.core.types import Booleans, Floats
+from modelsel.foreign.interface import Matrix
 from modelsel.statistics.effective_parameters import effective_parameters
 
 UNIT = "effective parameters"
+
+
+class FittedLinear(Protocol):
+    """A fitted linear model of numbers, or ridge regression of classes."""
+
+    alpha: float
+    coef_: Floats
+    fit_intercept: bool
+    positive: bool
+
+
+class FittedLogistic(Protocol):
+    """A fitted logistic regression."""
+
+    C: float
+    penalty: str | None
+    l1_ratio: float | None
+    coef_: Floats
+    fit_intercept: bool
+
+    def predict_proba(self, X: object) -> Floats:
+        """Return probabilities, rows × classes."""
+        ...
+
+
 LINEAR = "sklearn.linear_model."
 
 
@@ -21,7 +47,7 @@ def has_shrinkage(kind: type) -> bool:
     return _name(kind) in COUNTED
 
 
-def parameters_left(made: object, X: object, target: object, weights: Floats) -> float:
+def parameters_left(made: object, X: Matrix, target: object, weights: Floats) -> float:
     """Count the effective parameters of a fitted estimator; NaN where rows and columns are more than 1,000 each.
 
     Parameters
@@ -48,23 +74,23 @@ def _name(kind: type) -> str:
     return kind.__name__ if f"{kind.__module__}.".startswith(LINEAR) else ""
 
 
-def _ridge(made: Any, X: Any, target: object, weights: Floats) -> float:
+def _ridge(made: FittedLinear, X: Matrix, target: object, weights: Floats) -> float:
     """Of classes one function each, but of two a single one."""
     weights = _balanced(made, target, weights)
     functions = 1 if np.ndim(made.coef_) == 1 else len(made.coef_)
     return functions * effective_parameters(X, weights, float(made.alpha), _positive(made), made.fit_intercept)
 
 
-def _least_squares(made: Any, X: Any, _: object, weights: Floats) -> float:
+def _least_squares(made: FittedLinear, X: Matrix, _: object, weights: Floats) -> float:
     return effective_parameters(X, weights, 0.0, _positive(made), made.fit_intercept)
 
 
-def _positive(made: Any) -> Any:
+def _positive(made: FittedLinear) -> Booleans | None:
     """The columns that stay where no coefficient may be negative, else None: all do."""
-    return made.coef_ != 0 if made.positive else None
+    return np.asarray(made.coef_ != 0) if made.positive else None
 
 
-def _net(made: Any, X: Any, _: object, weights: Floats) -> float:
+def _net(made: FittedLinear, X: Matrix, _: object, weights: Floats) -> float:
     """Its squared error is a mean over rows, so its penalty is by row."""
     ratio = float(getattr(made, "l1_ratio", 1.0))
     penalty = len(weights) * float(made.alpha) * (1 - ratio)
@@ -72,7 +98,7 @@ def _net(made: Any, X: Any, _: object, weights: Floats) -> float:
     return effective_parameters(X, weights, penalty, made.coef_ != 0, made.fit_intercept)
 
 
-def _logistic(made: Any, X: Any, target: Any, weights: Floats) -> float:
+def _logistic(made: FittedLogistic, X: Matrix, target: object, weights: Floats) -> float:
     """Sum over classes, of two of one of them; C is the strength of the sum of losses, so that λ is its inverse."""
     weights, shares = _balanced(made, target, weights), made.predict_proba(X)
     ratio = _l1_ratio(made)
@@ -86,22 +112,23 @@ def _logistic(made: Any, X: Any, target: Any, weights: Floats) -> float:
     )
 
 
-def _l1_ratio(made: Any) -> float:
+def _l1_ratio(made: FittedLogistic) -> float:
     """Of scikit-learn's two spellings: `penalty`, and since 1.8 `l1_ratio` alone."""
     named = {"l1": 1.0, "l2": 0.0, None: 0.0}
     return named[made.penalty] if made.penalty in named else float(made.l1_ratio or 0.0)
 
 
-def _balanced(made: Any, target: Any, weights: Floats) -> Floats:
+def _balanced(made: object, target: object, weights: Floats) -> Floats:
     """Weights of rows, times those of their classes."""
-    if getattr(made, "class_weight", None) is None:
+    class_weight = getattr(made, "class_weight", None)
+    if class_weight is None:
         return weights
     from sklearn.utils.class_weight import compute_sample_weight
 
-    return weights * np.asarray(compute_sample_weight(made.class_weight, target), np.float64)
+    return weights * np.asarray(compute_sample_weight(class_weight, target), np.float64)
 
 
-COUNTED: Mapping[str, Callable[[Any, Any, Any, Floats], float]] = {
+COUNTED: Mapping[str, Callable[[Any, Matrix, object, Floats], float]] = {
     "Ridge": _ridge, "RidgeClassifier": _ridge, "LinearRegression": _least_squares, "Lasso": _net, "ElasticNet": _net,
     "LogisticRegression": _logistic,
 }  # fmt: skip

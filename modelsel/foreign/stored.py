@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -31,6 +31,27 @@ PLAIN_TYPES = frozenset(
 
 class NotStoredError(ValueError):
     """Something that cannot be written down or read back, with the reason."""
+
+
+class Booster(Protocol):
+    """LightGBM's booster, as far as it is asked."""
+
+    def predict(self, X: object) -> object:
+        """Return shares of the classes, or that of the second of two."""
+        ...
+
+    def model_to_string(self) -> str:
+        """Write it as text."""
+        ...
+
+
+class HoldsBooster(Protocol):
+    """A classifier of LightGBM's, or what was read back of one."""
+
+    @property
+    def booster_(self) -> Booster:
+        """The booster inside."""
+        ...
 
 
 def has_skops() -> bool:
@@ -91,7 +112,7 @@ def _of_allowed(name: str, plugins: tuple[str, ...]) -> bool:
     return last.lstrip("_")[:1].isupper()
 
 
-def _text_of(made: Any) -> tuple[str, bytes]:
+def _text_of(made: HoldsBooster) -> tuple[str, bytes]:
     return TEXT, made.booster_.model_to_string().encode()
 
 
@@ -110,10 +131,10 @@ def _cbm_of(made: Any) -> tuple[str, bytes]:
 class Boosted:
     """LightGBM's booster with the two questions that its classifier answers, in the same way."""
 
-    def __init__(self, booster: Any) -> None:
+    def __init__(self, booster: Booster) -> None:
         self.booster_ = booster
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: object) -> Floats:
         """Class scores."""
         shares: Floats = np.asarray(self.booster_.predict(X))
         return np.vstack((1.0 - shares, shares)).transpose() if shares.ndim == 1 else shares
@@ -149,7 +170,7 @@ def _catboost(data: bytes) -> object:
     return made
 
 
-_WRITERS: Mapping[str, Callable[[object], tuple[str, bytes]]] = {
+_WRITERS: Mapping[str, Callable[[Any], tuple[str, bytes]]] = {
     "lightgbm.sklearn.LGBMClassifier": _text_of,
     "modelsel.foreign.stored.Boosted": _text_of,
     "xgboost.sklearn.XGBClassifier": _json_of,

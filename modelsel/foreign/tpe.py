@@ -11,14 +11,44 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
-from typing import Any
+from typing import Protocol
+
+
+class OptunaTrial(Protocol):
+    """A trial of Optuna's, as far as it is asked."""
+
+    def suggest_int(self, name: str, low: int, high: int, *, log: bool = False) -> int:
+        """Choose a whole number, both ends included."""
+        ...
+
+    def suggest_float(self, name: str, low: float, high: float, *, log: bool = False) -> float:
+        """Choose a number."""
+        ...
+
+    def suggest_categorical(self, name: str, choices: tuple[int, ...]) -> int:
+        """Choose one of some values."""
+        ...
+
+
+class OptunaStudy(Protocol):
+    """A study of Optuna's, as far as it is asked."""
+
+    sampler: object
+
+    def ask(self) -> OptunaTrial:
+        """Begin a trial."""
+        ...
+
+    def tell(self, trial: OptunaTrial, values: float | None = None, state: object = None) -> object:
+        """End a trial."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
 class AskedTrial:
     """A trial of Optuna's as an asker of choices."""
 
-    trial: Any
+    trial: OptunaTrial
 
     def place(self, name: str, count: int, ordered: bool) -> int:
         """Choose among places from 0."""
@@ -41,12 +71,13 @@ class Tpe:
         self._higher = higher_is_better
 
     @cached_property
-    def _study(self) -> Any:
+    def _study(self) -> OptunaStudy:
         """The study of Optuna, made when the first trial is asked for."""
         import optuna
 
         with _quiet():
-            return optuna.create_study(direction="maximize" if self._higher else "minimize")
+            study: OptunaStudy = optuna.create_study(direction="maximize" if self._higher else "minimize")
+            return study
 
     def ask(self, seed: int) -> AskedTrial:
         """Ask for a trial, those that are not told yet taken for bad ones, so that a batch spreads."""

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any
 
 from modelsel.foreign.allowed import NotAllowedError, class_of, near
+from modelsel.foreign.interface import SklearnTransformer
 from modelsel.foreign.parameters import settle_parameters, unknown, unsaid
 
 UNSEEN: Mapping[str, Mapping[str, object]] = {  # a level that the analysis rows do not have must not end a fold
@@ -22,7 +22,7 @@ CROSS_FITTED = ("TargetEncoder",)  # where `fit_transform` makes the analysis ro
 
 
 @cache
-def transformer_of(name: str, plugins: tuple[str, ...] = (), cross_fitted: bool = False) -> Any:
+def transformer_of(name: str, plugins: tuple[str, ...] = (), cross_fitted: bool = False) -> type:
     """The class of a transformer; `cross_fitted`: the rows of the fit are made by `fit_transform`. Raises NotAllowedError.
 
     >>> transformer_of("StandardScaler").__module__
@@ -66,20 +66,21 @@ def problems(
 
 def make_transformer(
     name: str, params: Mapping[str, object], seed: int, plugins: tuple[str, ...] = (), cross_fitted: bool = False
-) -> Any:
+) -> SklearnTransformer:
     """An unfitted transformer; encoders are told what to do with levels not seen before, unless the parameters say it."""
     kind = transformer_of(name, plugins, cross_fitted)
-    return kind(**settle_parameters(kind, {**UNSEEN.get(kind.__name__, {}), **params}, seed))
+    made: SklearnTransformer = kind(**settle_parameters(kind, {**UNSEEN.get(kind.__name__, {}), **params}, seed))
+    return made
 
 
 @cache
-def _known() -> Mapping[str, object]:
+def _known() -> Mapping[str, type]:
     from sklearn.utils import all_estimators
 
     return {name: kind for name, kind in all_estimators() if hasattr(kind, "transform")}  # vectorizers of texts too
 
 
-def _own(name: str) -> Any:
+def _own(name: str) -> type:
     if name not in _known():
         raise NotAllowedError(f"scikit-learn has no transformer {name!r}{near(name, _known())}")
     return _known()[name]

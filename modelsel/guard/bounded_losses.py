@@ -6,15 +6,14 @@ is forecast; method, bets and cap stand in the intent, and nothing of them is ch
 cell of the score and, for wealth, how much wider than forecast the interval is; both are priced (`statistics.units.intervals`).
 """
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from math import ceil, isfinite, log
-from typing import Any
 
 import numpy as np
 
 from modelsel.core.spec import kind_of
-from modelsel.core.types import Booleans, Codes, Floats, Integers, Outputs
-from modelsel.guard.planned_intervals import Plan, plan_of
+from modelsel.core.types import Booleans, Codes, Floats, Integers, Outputs, Targets
+from modelsel.guard.planned_intervals import StatedPlan, plan_of
 from modelsel.guard.release import (
     FAILED,
     WITH_COUNT,
@@ -26,10 +25,14 @@ from modelsel.guard.release import (
     worst_of,
 )
 from modelsel.guard.requests import OutOfFold
+from modelsel.measure.base import BaseMeasure
 from modelsel.measure.capped import CappedError
+from modelsel.measure.f1 import F1
+from modelsel.measure.log_loss import LogLoss
+from modelsel.measure.one_class import PerClass
 from modelsel.statistics import prices
 from modelsel.statistics.units import intervals, measures
-from modelsel.statistics.units.intervals import ReleasePlan, UnitLosses
+from modelsel.statistics.units.intervals import Method, ReleasePlan, UnitLosses
 from modelsel.statistics.units.measures import RowTerms
 
 OF_ONE_CLASS = ("precision", "recall", "specificity", "f_beta", "f1")
@@ -41,7 +44,7 @@ TAIL = 0.01  # share of the development rows whose log loss may be above the cap
 class LossForm:
     """A measure as a bounded loss; `cap` is that of the log loss, or of errors of numbers."""
 
-    measure: Any
+    measure: BaseMeasure
     classes: int
     origin: float
     width: float
@@ -60,22 +63,31 @@ class LossForm:
         """Say whether it stands where rows of one class are in several units, and units have several classes."""
         return self.kind != BALANCED
 
-    def terms(self, truth: Codes, outputs: Outputs) -> RowTerms:
+    def terms(self, truth: Targets, outputs: Outputs) -> RowTerms:
         """num and den of each row."""
-        said = outputs.predicted[0]
-        if self.kind == BALANCED:
-            return measures.balanced_error(truth, said, np.bincount(truth, minlength=self.classes))
-        if self.kind in OF_ONE_CLASS:
-            of = self.measure.positive
-            if self.kind in ("f_beta", "f1"):
-                return measures.f_beta(truth, said, of, getattr(self.measure, "beta", 1.0))
-            return {"precision": measures.precision, "recall": measures.recall, "specificity": measures.specificity}[self.kind](
-                truth, said, of
-            )
+        if self.kind == BALANCED or self.kind in OF_ONE_CLASS:
+            return self._terms_of_classes(np.asarray(truth, np.int32), np.asarray(outputs.predicted[0], np.int32))
         losses = self.measure.losses(truth, outputs, self.classes)[0]
         return RowTerms(np.clip((losses - self.origin) / self.width, 0.0, 1.0), np.ones(len(truth)))
 
-    def losses(self, truth: Codes, outputs: Outputs, units: Integers | None, weights: Floats | None) -> UnitLosses | None:
+    def _terms_of_classes(self, truth: Codes, said: Codes) -> RowTerms:
+        """The same of measures that count predicted classes."""
+        if self.kind == BALANCED:
+            return measures.balanced_error(truth, said, np.bincount(truth, minlength=self.classes))
+        of = self._positive
+        if self.kind in ("f_beta", "f1"):
+            return measures.f_beta(truth, said, of, getattr(self.measure, "beta", 1.0))
+        terms = {"precision": measures.precision, "recall": measures.recall, "specificity": measures.specificity}[self.kind]
+        return terms(truth, said, of)
+
+    @property
+    def _positive(self) -> int:
+        """The one class that a measure of `OF_ONE_CLASS` counts."""
+        assert isinstance(self.measure, PerClass | F1)
+        assert self.measure.positive is not None
+        return self.measure.positive
+
+    def losses(self, truth: Targets, outputs: Outputs, units: Integers | None, weights: Floats | None) -> UnitLosses | None:
         """The losses of units, those left out that weigh nothing beforehand; None where nothing weighs."""
         terms = self.terms(truth, outputs)
         kept = terms.den > 0 if terms.sizes_known else np.ones(len(truth), bool)
@@ -84,7 +96,7 @@ class LossForm:
         part = RowTerms(terms.num[kept], terms.den[kept], terms.most, terms.sizes_known)
         return part.over(None if units is None else units[kept], None if weights is None else weights[kept])
 
-    def above(self, truth: Codes, outputs: Outputs) -> int | None:
+    def above(self, truth: Targets, outputs: Outputs) -> int | None:
         """Count the rows above the cap; None without one."""
         if self.cap is None:
             return None
@@ -96,7 +108,7 @@ class LossForm:
         """The sizes of sealed units, or their number where labels decide them, and the largest that one can have."""
         rows = np.ones(outputs.predicted.shape[1]) if weights is None else weights
         if self.kind == PRECISION:
-            rows = rows * (outputs.predicted[0] == self.measure.positive)
+            rows = rows * (outputs.predicted[0] == self._positive)
         code = np.arange(len(rows)) if units is None else np.unique(units, return_inverse=True)[1]
         sums = np.bincount(code, rows)
         if self.kind == BALANCED or (self.kind in OF_ONE_CLASS and self.kind != PRECISION):
@@ -105,18 +117,18 @@ class LossForm:
         return np.asarray(sums[sums > 0], np.float64), float(sums.max())
 
 
-def form_of(measure: Any, classes: int, seen: OutOfFold) -> LossForm | None:
+def form_of(measure: BaseMeasure, classes: int, seen: OutOfFold) -> LossForm | None:
     """The form of a measure; None where it has none: means over classes, kappa, MCC, areas, measures without a bound."""
     kind = kind_of(measure)
     if isinstance(measure, CappedError):
         return LossForm(measure, classes, 0.0, measure.bounds[1], measure.cap)
-    if kind == LOG_LOSS:
-        cap = _cap(measure.losses(seen.truth, seen.outputs, classes)[0], classes, -log(measure.floor))
+    if isinstance(measure, LogLoss):
+        cap = _cap(measure.losses(np.asarray(seen.truth, np.int32), seen.outputs, classes)[0], classes, -log(measure.floor))
         return LossForm(measure, classes, 0.0, cap, cap)
     if kind == BALANCED:
         return None if seen.weights is not None else LossForm(measure, classes, 0.0, 1.0)
     if kind in OF_ONE_CLASS:
-        return None if measure.positive is None else LossForm(measure, classes, 1.0, -1.0)
+        return None if getattr(measure, "positive", None) is None else LossForm(measure, classes, 1.0, -1.0)
     low, high = bounds_of(measure)
     return LossForm(measure, classes, low, high - low) if measure.over_rows and isfinite(high) and high > low else None
 
@@ -136,7 +148,7 @@ class BoundedLossRelease(ReleaseMechanism):
     n: int
     foreseen: tuple[float, int] | None = None  # of errors, where they are shown
     beyond: tuple[float, int] | None = None  # share of development rows above the cap, and their number
-    score_only: tuple[str, float] | None = None  # the method that needs the score alone, and its units
+    score_only: tuple[Method, float] | None = None  # the method that needs the score alone, and its units
     rounded: bool = False
 
     @property
@@ -179,10 +191,13 @@ class BoundedLossRelease(ReleaseMechanism):
         return ends[0], ends[1]
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> StatedPlan:
         """The plan as an intent states it."""
+        plan = self.plan
         return {
-            **asdict(self.plan), "of": self.form.kind, "origin": self.form.origin, "width": self.form.width,
+            "method": plan.method, "nats": plan.nats, "units": plan.units, "steps": plan.steps, "expected": plan.expected,
+            "spread": plan.spread, "forecast": plan.forecast, "bets": plan.bets, "reach": plan.reach,
+            "of": self.form.kind, "origin": self.form.origin, "width": self.form.width,
             "cap": self.form.cap, "score_only": self.score_only,
         }  # fmt: skip
 
@@ -224,7 +239,7 @@ def plan_release(
     return BoundedLossRelease(form, chosen, n, foreseen, beyond, only, steps is not None)
 
 
-def _by_score(den: Floats, bound: float, rate: float, nats: float) -> tuple[str, float]:
+def _by_score(den: Floats, bound: float, rate: float, nats: float) -> tuple[Method, float]:
     """The narrower of the two methods that need the score alone, for when wealth cannot be computed again."""
     chernoff, hoeffding = intervals.effective_units(den, bound)
     (low, high), (first, last) = (
@@ -233,6 +248,6 @@ def _by_score(den: Floats, bound: float, rate: float, nats: float) -> tuple[str,
     return ("chernoff", chernoff) if high - low <= last - first else ("hoeffding", hoeffding)
 
 
-def resume_release(channel: BoundedLossRelease, plan: Plan) -> BoundedLossRelease:
+def resume_release(channel: BoundedLossRelease, plan: StatedPlan) -> BoundedLossRelease:
     """The release of an interrupted look, by the plan that its intent states."""
     return replace(channel, plan=plan_of(plan), form=replace(channel.form, cap=plan.get("cap")))

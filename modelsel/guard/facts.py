@@ -9,8 +9,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
 from typing import Any, ClassVar, Self
 
+from modelsel.core.outcome import CountedRows
 from modelsel.core.types import Finding
-from modelsel.guard.release import LookTerms, Released
+from modelsel.guard.planned_intervals import StatedPlan
+from modelsel.guard.release import LookTerms, QuantileGrid, Released, UnitBound
 from modelsel.ledger.entry import LedgerEntry
 
 Limits = Sequence[float]  # low, high
@@ -176,10 +178,10 @@ class Look(Entry):
     flags: tuple[Finding, ...] = ()
     justify: Reason | None = None
     at_work: str | None = None
-    units: Mapping[str, Any] | None = None
+    units: UnitBound | None = None
     withheld: str | None = None
-    plan: Mapping[str, Any] | None = None
-    quantiles: Mapping[str, Any] | None = None
+    plan: StatedPlan | None = None
+    quantiles: QuantileGrid | None = None
     share: float
     counted: bool
     whole: bool = False
@@ -220,10 +222,10 @@ class Reveal(Facts):
     price: float
     interval: Limits | None = None
     released: Released | None = None
-    units: Mapping[str, Any] | None = None
-    above: Mapping[str, Any] | None = None
-    counted: Mapping[str, Any] | None = None
-    quantiles: Sequence[Mapping[str, Any]] | None = None
+    units: UnitBound | None = None
+    above: CountedRows | None = None
+    counted: CountedRows | None = None
+    quantiles: Sequence[Mapping[str, object]] | None = None
     counts: Sequence[int] = ()
     answers: tuple[StatedAnswer, ...] = ()
     verdicts: tuple[PairVerdict, ...] = ()

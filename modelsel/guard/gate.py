@@ -5,8 +5,9 @@ commit an *intent*; only then open the labels and reduce what they say to one re
 then return it. Whatever happens in between stays on record and is charged.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from math import lgamma, log
 from pathlib import Path
 from typing import NoReturn, TypeVar
@@ -17,12 +18,12 @@ from modelsel.core.errors import ConfigurationError, LedgerError, ModelselError,
 from modelsel.core.outcome import TestResult
 from modelsel.core.spec import kind_of
 from modelsel.core.surroundings import Anchor
-from modelsel.core.types import Codes, Finding, Floats, Outputs, Table, open_labels
-from modelsel.guard.access import apart, choices, looks, seals, upkeep
+from modelsel.core.types import Finding, Outputs, Table, Targets, open_labels
+from modelsel.guard.access import apart, choices, looks, seals
 from modelsel.guard.access.apart import closing_answers
 from modelsel.guard.access.authorize import at_work
 from modelsel.guard.access.looks import refusal_result, released_result, unguarded_result
-from modelsel.guard.access.session import LedgerSession
+from modelsel.guard.access.session import LedgerSession, merge_in, note, rule
 from modelsel.guard.bounded_losses import BoundedLossRelease
 from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
 from modelsel.guard.checks.post_release import answer
@@ -80,11 +81,11 @@ class Gate:
 
         Raises LedgerError (exit 5) where the ledger cannot be trusted, StoreError (6) where it cannot be written.
         """
-        self._sealed(sealing)
+        self._seal_rows(sealing)
 
     def remember(self, sealing: TestSetDeclaration) -> None:
         """Seal rows that no study of modelsel's own chooses for, and write them into the home too. Raises as `seal`."""
-        self._sealed(sealing)
+        self._seal_rows(sealing)
         self._remember(sealing)
 
     def select(self, sealing: TestSetDeclaration, selected: SelectionSummary, predict: Predict | None = None) -> None:
@@ -99,7 +100,7 @@ class Gate:
             choices.select(self.session, sealing, self.subject(sealing), selected, said)
             self._remember(sealing)
 
-        self._kept(select)
+        self._write_step(select)
 
     def predicted(self, table: Table, folder: str) -> None:
         """Put on record that a run's model predicted rows, as information; no label is involved.
@@ -131,8 +132,8 @@ class Gate:
         a released answer itself ("failed"): it is recorded, charged, and told by its type alone.
         """
         if not self.guarded:
-            return self._unguarded(request)
-        noticed = self._sealed(request.sealing)
+            return self._show_unguarded(request)
+        noticed = self._seal_rows(request.sealing)
         if request.sitting is None:  # who chose an answer to an exam, and on which rows, nobody here knows
             self.select(request.sealing, request.selected)
         outputs = request.predict(request.sealing.sealed)
@@ -141,7 +142,7 @@ class Gate:
 
     def _answer(self, ask: PreparedLook, outputs: Outputs) -> TestResult:
         """Decide about a look, and reveal its answer unless it is refused or known."""
-        decided = self._decided(ask, outputs)
+        decided = self._decide(ask, outputs)
         self._notice(decided.findings)
         if isinstance(decided, Refused):
             return refusal_result(decided, self.policy)
@@ -177,7 +178,7 @@ class Gate:
 
         What is returned holds `answers` (name, score, errors, interval), `verdicts` (answer, beside, says) and `price`.
         """
-        self._notice(self._sealed(sealing))
+        self._notice(self._seal_rows(sealing))
         ask = self._prepared.about(sealing)
         intent, shown = apart.close(self.session, ask, handed, self.policy.delta, share)
         if shown is not None:
@@ -189,14 +190,14 @@ class Gate:
     def say(self, facts: Mapping[str, object]) -> None:
         """Put a note on record."""
         self._notice(self.session.check())
-        upkeep.note(self.session, facts)
+        note(self.session, facts)
 
-    def _decided(self, ask: PreparedLook, outputs: Outputs) -> ApprovedLook | Replayed | Refused:
+    def _decide(self, ask: PreparedLook, outputs: Outputs) -> ApprovedLook | Replayed | Refused:
         """Decide under the ledger's lock; another person's answer is computed anew before it is shown again."""
         decided = looks.decide_everywhere(self.session, ask, self._prepared.under(ask.request.sealing))
         if not isinstance(decided, Replayed) or decided.again is None:
             return decided
-        released, said = self._released(ask, decided.again, outputs), decided.answer
+        released, said = self._release_answer(ask, decided.again, outputs), decided.answer
         if not isinstance(released, type) and (released.symbol, released.score, released.errors) == (
             said.symbol,
             said.score,
@@ -205,7 +206,7 @@ class Gate:
             return decided
         found = looks.note_contradiction(self.session, decided.intent)
         self._notice([found])
-        return self._decided(
+        return self._decide(
             replace(ask, doubted=(*ask.doubted, Look.of(decided.intent).id), noticed=(*ask.noticed, found)), outputs
         )
 
@@ -217,9 +218,9 @@ class Gate:
     def rule(self, places: Sequence[str], why: str) -> None:
         """As the ledger's owner, set bad entries aside for good: they are charged no more. ConfigurationError for others."""
         self._notice(self.session.check())
-        upkeep.rule(self.session, places, why)
+        rule(self.session, places, why)
 
-    def burn(self, sealing: TestSetDeclaration) -> tuple[tuple[str, ...], Codes | Floats]:
+    def burn(self, sealing: TestSetDeclaration) -> tuple[tuple[str, ...], Targets]:
         """Give the labels away, for good: on record first, at all that they can say, which leaves nothing to be tested here.
 
         That is n · ln C nats for one of C classes, and n · 64 ln 2 for numbers.
@@ -230,7 +231,7 @@ class Gate:
         classes, target, _ = open_labels(sealing.sealed)
         return classes, target
 
-    def _sealed(self, sealing: TestSetDeclaration) -> tuple[Finding, ...]:
+    def _seal_rows(self, sealing: TestSetDeclaration) -> tuple[Finding, ...]:
         """Seal the rows, and return the findings that this brought to light."""
 
         def seal() -> tuple[Finding, ...]:
@@ -241,11 +242,11 @@ class Gate:
 
         if not self.remembers:
             self._forget(sealing)
-        found = self._kept(seal) or ()
+        found = self._write_step(seal) or ()
         self._notice(found)
         return found
 
-    def _kept(self, step: Callable[[], T]) -> T | None:
+    def _write_step(self, step: Callable[[], T]) -> T | None:
         """Write into the ledger by a step. Under `off` it may fail, which is said; with `remember=false` it is left out."""
         if not self.remembers:
             return None
@@ -273,7 +274,7 @@ class Gate:
 
     def _reveal(self, ask: PreparedLook, go: ApprovedLook, outputs: Outputs) -> TestResult:
         """Open the labels, record the answer, tell the anchors, and return the result."""
-        released = self._released(ask, go, outputs)
+        released = self._release_answer(ask, go, outputs)
         if isinstance(released, type):
             self._abort(go, released)
         facts = looks.reveal(self.session, go, released)
@@ -300,9 +301,9 @@ class Gate:
         Raises LedgerError (5) where a chain of either does not hold, ConfigurationError (2) where no ledger is.
         """
         self._notice(self.session.check())
-        return upkeep.merge_in(self.session, address if "://" in address else sqlite_url(Path(address).absolute()))
+        return merge_in(self.session, address if "://" in address else sqlite_url(Path(address).absolute()))
 
-    def _released(self, ask: PreparedLook, go: ApprovedLook, outputs: Outputs) -> Released | type[BaseException]:
+    def _release_answer(self, ask: PreparedLook, go: ApprovedLook, outputs: Outputs) -> Released | type[BaseException]:
         """Release the answer, or return the type of the error alone: its text, context and frames may hold what labels say."""
         try:
             return self._channel(ask.request, go).release(self._open(ask.request, go, outputs))
@@ -329,20 +330,20 @@ class Gate:
         form = go.channel.form if isinstance(go.channel, BoundedLossRelease) else None
         return truth(request.sealing.measure, outputs, open_labels(request.sealing.sealed), go.rows, form, go.units)
 
-    def _unguarded(self, request: LookRequest) -> TestResult:
+    def _show_unguarded(self, request: LookRequest) -> TestResult:
         """Show the score without a certificate; it is on record before labels are opened, and again before it is shown."""
         sealing = request.sealing
         self.seal(sealing)
         self.select(sealing, request.selected)
         outputs = request.predict(sealing.sealed)
-        intent = self._kept(lambda: self._intent_unguarded(request, outputs))
+        intent = self._write_step(lambda: self._intent_unguarded(request, outputs))
         found = truth(sealing.measure, outputs, open_labels(sealing.sealed), np.ones(len(sealing.sealed), bool))
         if intent is None and not self.forgotten:  # shown before, unless labels have been corrected since
-            intent = self._kept(lambda: self._intent_unguarded(request, outputs, found.score))
+            intent = self._write_step(lambda: self._intent_unguarded(request, outputs, found.score))
         if intent is not None:
-            self._notice(self._kept(lambda: self._close_unguarded(intent, found, sealing)) or ())
+            self._notice(self._write_step(lambda: self._close_unguarded(intent, found, sealing)) or ())
         if self.remembers and self.forgotten:
-            self._notice(self._anchored(sealing))
+            self._notice(self._tell_anchors(sealing))
         self._notice([look_findings.guard_off()])
         codes = ("G003", "G004") if self.forgotten else ("G003",)
         return unguarded_result(found, self.policy, kind_of(sealing.measure), codes)
@@ -356,7 +357,7 @@ class Gate:
         self._remember(sealing)
         return told
 
-    def _anchored(self, sealing: TestSetDeclaration) -> Sequence[Finding]:
+    def _tell_anchors(self, sealing: TestSetDeclaration) -> Sequence[Finding]:
         """Tell the anchors about a look that the ledger could not record."""
         try:
             return apart.witness_unguarded(self.session, self.subject(sealing))
@@ -365,3 +366,38 @@ class Gate:
 
     def _notice(self, findings: Sequence[Finding]) -> None:
         self.findings += [finding for finding in findings if finding not in self.findings]
+
+
+# Keep the answer of a look when a later step fails: it is shown with the error, and asking again costs nothing.
+
+
+@dataclass
+class ReleasedAnswer:
+    """The answer that a look has given, once there is one."""
+
+    test: TestResult | None = None
+
+
+@contextmanager
+def keep_answer(test: TestResult | None = None) -> Iterator[ReleasedAnswer]:
+    """Keep the answer of a look within the block; an error that leaves it carries the released answer as a note."""
+    released = ReleasedAnswer(test)
+    try:
+        yield released
+    except Exception as error:
+        if released.test is not None and released.test.refused is None:
+            error.add_note(sentence(released.test))
+        raise
+
+
+def sentence(test: TestResult) -> str:
+    """The released answer and where it is.
+
+    >>> shown = TestResult(.1, 12, 120, 1, False, 4.0, 0.0, (.05, .2), .95, "warn", "predicted")
+    >>> sentence(shown)
+    'the test set was opened before that: look 1, score 0.1, 95% interval [0.05, 0.2]; the same command shows it again, unpaid'
+    """
+    limits = f", {test.level:.0%} interval [{test.interval[0]:.4g}, {test.interval[1]:.4g}]" if test.interval else ""
+    score = f", score {test.score:.6g}" if test.score is not None else ""
+    again = "the same command shows it again, unpaid" if test.policy != "off" else "no ledger has it"
+    return f"the test set was opened before that: look {test.look}{score}{limits}; {again}"

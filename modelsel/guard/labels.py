@@ -2,12 +2,10 @@
 
 import hashlib
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from modelsel.core.types import Booleans, Floats, Integers, Outputs
+from modelsel.core.types import Booleans, Floats, Integers, Outputs, Targets
 from modelsel.guard.bounded_losses import LossForm
 from modelsel.guard.fingerprints import slow
 from modelsel.guard.release import LabelSummary
@@ -46,7 +44,7 @@ def former_digest(outputs: Outputs, rows: Hashes) -> str:
     return hashlib.sha256(np.ascontiguousarray(table[order]).tobytes() + rows[order].tobytes()).hexdigest()[:32]
 
 
-def wrong(measure: BaseMeasure, outputs: Outputs, target: NDArray[Any], classes: int) -> Booleans:
+def wrong(measure: BaseMeasure, outputs: Outputs, target: Targets, classes: int) -> Booleans:
     """Mask the rows whose class is another one; of numbers those that are off by more than the measure's tolerance."""
     if classes:
         return np.asarray(outputs.predicted[0] != target)
@@ -56,7 +54,7 @@ def wrong(measure: BaseMeasure, outputs: Outputs, target: NDArray[Any], classes:
 
 
 def truth(
-    measure: BaseMeasure, outputs: Outputs, labels: tuple[tuple[str, ...], NDArray[Any], Floats | None], rows: Booleans,
+    measure: BaseMeasure, outputs: Outputs, labels: tuple[tuple[str, ...], Targets, Floats | None], rows: Booleans,
     form: LossForm | None = None, units: Integers | None = None,
 ) -> LabelSummary:  # fmt: skip
     """Errors, score and class sizes on some of the rows; by the form of a bounded loss also losses, of units of these rows."""

@@ -1,15 +1,32 @@
 """The interval of a bounded loss, from the facts of the plan in an intent and the symbols that were released."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TypedDict
 
-from modelsel.statistics.units.intervals import Limits, ReleasedSymbols, ReleasePlan, released_interval
-
-Plan = Mapping[str, Any]  # the facts of a plan in an intent
+from modelsel.statistics.units.intervals import Limits, Method, ReleasedSymbols, ReleasePlan, released_interval
 
 
-def limits_of(plan: Plan, cell: int, k: int | None, nats: float) -> Limits | None:
+class StatedPlan(TypedDict):
+    """The facts of a plan in an intent; `statistics.units.intervals.ReleasePlan` has the first of them."""
+
+    method: Method
+    nats: float
+    units: float
+    steps: int
+    expected: float
+    spread: float
+    forecast: float
+    bets: Sequence[float] | None
+    reach: Sequence[float] | None
+    of: str
+    origin: float
+    width: float
+    cap: float | None
+    score_only: tuple[Method, float] | None
+
+
+def limits_of(plan: StatedPlan, cell: int, k: int | None, nats: float) -> Limits | None:
     """The interval of symbols on the measure's own scale, at a level that is the plan's or another one.
 
     Wealth is computed from losses of units at the plan's level. At a lower level it holds as well; at a higher one (after looks
@@ -25,17 +42,19 @@ def limits_of(plan: Plan, cell: int, k: int | None, nats: float) -> Limits | Non
     return on_scale(plan, released_interval(found, ReleasedSymbols(cell, k)))
 
 
-def on_scale(plan: Plan, limits: Limits) -> Limits:
+def on_scale(plan: StatedPlan, limits: Limits) -> Limits:
     """Limits of a loss in [0, 1] as limits of the measure."""
     ends = sorted(float(plan["origin"]) + float(plan["width"]) * end for end in limits)
     return ends[0], ends[1]
 
 
-def plan_of(plan: Plan) -> ReleasePlan:
+def plan_of(plan: StatedPlan) -> ReleasePlan:
     """Read a plan back from an intent."""
 
     def pair(of: Sequence[float] | None) -> tuple[float, float] | None:
         return None if of is None else (float(of[0]), float(of[1]))
 
-    names = ("method", "nats", "units", "steps", "expected", "spread", "forecast")
-    return ReleasePlan(**{name: plan[name] for name in names}, bets=pair(plan["bets"]), reach=pair(plan["reach"]))
+    return ReleasePlan(
+        method=plan["method"], nats=plan["nats"], units=plan["units"], steps=plan["steps"], expected=plan["expected"],
+        spread=plan["spread"], forecast=plan["forecast"], bets=pair(plan["bets"]), reach=pair(plan["reach"]),
+    )  # fmt: skip

@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import floor, inf, isfinite, log, log1p, sqrt
-from typing import Any, Protocol
+from typing import Any, NotRequired, Protocol, TypedDict
 
 import numpy as np
 from scipy.special import ndtr
@@ -16,7 +16,7 @@ from scipy.special import ndtr
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Floats
-from modelsel.guard.planned_intervals import limits_of
+from modelsel.guard.planned_intervals import StatedPlan, limits_of
 from modelsel.statistics import prices
 from modelsel.statistics.certificate import interval
 from modelsel.statistics.quantiles import QuantilePlan, place_probabilities, places_of, price_of
@@ -53,6 +53,25 @@ class LabelSummary:
     within: tuple[int, ...] = ()  # the rows whose error is at most each value of a grid
 
 
+class UnitBound(TypedDict):
+    """The facts of an intent about units: their number, the largest, and the bound that is narrower at the foreseen rate."""
+
+    count: int
+    largest: int
+    method: str
+    effective: float
+    of: NotRequired[str]
+
+
+class QuantileGrid(TypedDict):
+    """The grid in which quantiles of errors are shown, and which are asked for."""
+
+    grid: Sequence[float]
+    asked: Sequence[Mapping[str, Any]]  # each with its share `q`, and its plan
+    shares: Sequence[float] | None
+    rows: int
+
+
 @dataclass(frozen=True)
 class Released:
     """A released answer. `low` … `high` are the error counts it leaves possible; `half` a half width for other measures.
@@ -83,7 +102,7 @@ class Released:
         return cls(**{**stated, "bounds": tuple(stated["bounds"])})
 
     def interval(
-        self, n: int, nats: float, units: Mapping[str, object] | None = None, plan: Mapping[str, object] | None = None
+        self, n: int, nats: float, units: UnitBound | None = None, plan: StatedPlan | None = None
     ) -> tuple[float, float] | None:
         """The rates or scores not excluded at level e^-nats a side; of `units` where rows are not independent.
 
@@ -101,7 +120,7 @@ class Released:
         return max(self.bounds[0], self.score - width), min(self.bounds[1], self.score + width)
 
 
-def shown_quantiles(stated: Mapping[str, Any], places: Sequence[Sequence[int]]) -> list[dict[str, object]]:
+def shown_quantiles(stated: QuantileGrid, places: Sequence[Sequence[int]]) -> list[dict[str, object]]:
     """The quantiles of errors that places in the grid of an intent stand for; None: beyond the end of the grid.
 
     >>> stated = {"grid": (1.0, 2.0, 4.0), "asked": [{"q": 0.5}, {"q": 0.9}]}
@@ -115,7 +134,7 @@ def shown_quantiles(stated: Mapping[str, Any], places: Sequence[Sequence[int]]) 
     ]
 
 
-def count_limits(counts: tuple[int, int], n: int, nats: float, units: Mapping[str, Any] | None = None) -> tuple[float, float]:
+def count_limits(counts: tuple[int, int], n: int, nats: float, units: UnitBound | None = None) -> tuple[float, float]:
     """The error rates not excluded by a count within these two: exact for rows, from the score alone for units.
 
     >>> two = {"count": 60, "largest": 2, "method": "chernoff", "effective": 60.0}
@@ -193,7 +212,7 @@ class QuantileRelease(ReleaseMechanism):
         return self.count.worst + 3 * len(self.plans) * log(10 * (len(self.grid) + 1))
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> QuantileGrid:
         """What an intent states of it."""
         return {"grid": self.grid, "asked": [asdict(plan) for plan in self.plans], "shares": self.shares, "rows": self.rows}
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from modelsel.core.types import Candidate, Codes, Floats, Integers, Outputs, Sealed, Table, Task
+from modelsel.core.types import Candidate, Floats, Integers, Outputs, Sealed, Table, Targets, Task
 from modelsel.measure.base import BaseMeasure
 
 
@@ -55,7 +55,7 @@ class OutOfFold:
     """What was predicted for development rows out of fold, with the labels, units and weights of these rows."""
 
     outputs: Outputs  # one candidate × rows
-    truth: Codes
+    truth: Targets
     units: Integers | None = None
     weights: Floats | None = None
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
+from modelsel.core.parts import ModelRecipe, PreparationStep
 from modelsel.core.spec import FieldLimits, kind_of, part, resolved
 from modelsel.core.types import ClassTask, Description, Floats, Integers, Table
 from modelsel.learner import crossed
@@ -17,8 +18,8 @@ from modelsel.learner.inner import FittedSteps, InnerFits, inner_fits, nest_desc
 class AdjustedLearner(BaseLearner):
     """A base learner with its preparation steps; what is learnt from inner fits is a field of the subclass."""
 
-    base: Any = part("learner", "naive_bayes")
-    prepared_by: tuple[Any, ...] = field(default=(), metadata={"limits": FieldLimits(group="preparer", many=True)})
+    base: BaseLearner = part("learner", "naive_bayes")
+    prepared_by: tuple[PreparationStep, ...] = field(default=(), metadata={"limits": FieldLimits(group="preparer", many=True)})
 
     adjustment: ClassVar[str]  # the group of what is learnt, and the name of its field
     in_proportion: ClassVar[bool] = False  # outer folds must hold the classes in proportion
@@ -62,12 +63,13 @@ class AdjustedLearner(BaseLearner):
             yield f"a {self.adjustment} needs strengths that are the same in all inner folds: name them in place of alpha: path"
         if getattr(self.base, "of_others", False):
             yield f"a {self.adjustment} behind an ensemble learns nothing: write it among its members' settings"
-        for one in (*self.prepared_by, self.base):
-            yield from one.problems(task)
+        for step in self.prepared_by:
+            yield from step.problems(task)
+        yield from self.base.problems(task)
         if self.crossing is not None or getattr(self, self.adjustment).fold_scores == crossed.OUTER:
             known = task if isinstance(task, ClassTask) else None
             yield from crossed.problems(self.crossing, known, self.adjustment, self.in_proportion)
-        elif self.inner and getattr(self.base, "crossing", None) is not None:
+        elif self.inner and isinstance(self.base, AdjustedLearner) and self.base.crossing is not None:
             yield f"{self.base.adjustment}.fold_scores: outer behind a {self.adjustment} on inner folds: use the same for both"
 
     def taught(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> InnerFits:
@@ -76,7 +78,7 @@ class AdjustedLearner(BaseLearner):
             return crossed.crossed_fits(self.base, self.prepared_by, task, rows, self.crossing, rng)
         return inner_fits(self.base, self.prepared_by, task, rows, self.inner, rng)
 
-    def specification(self) -> dict[str, Any]:
+    def specification(self) -> dict[str, object]:
         """Return the specification as it is written: the base's settings with the adjustment among them."""
         return {**resolved(self.base), self.adjustment: resolved(getattr(self, self.adjustment))}
 
@@ -110,7 +112,7 @@ class AdjustedModel(FittedModel):
     """`kind` is that of the base; `steps` prepare what it reads."""
 
     kind: str
-    base: Any
+    base: FittedModel
     steps: FittedSteps
 
     made_by: ClassVar[str]
@@ -126,4 +128,5 @@ class AdjustedModel(FittedModel):
     def with_base(self, task: ClassTask, rows: Integers) -> Self:
         """The base fitted again on the development rows. ValueError where these, or the versions, are others."""
         ready = self.steps(without_classes(task))
+        assert isinstance(self.base, ModelRecipe)
         return replace(self, base=self.base.refit(task.with_features(ready.features, ready.values), rows))

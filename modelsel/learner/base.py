@@ -36,6 +36,7 @@ from modelsel.core.types import (
     NumberTask,
     Outputs,
     Table,
+    Targets,
     Task,
 )
 
@@ -68,7 +69,7 @@ class FittedModel(Described):
         """
         raise NotImplementedError
 
-    def predict(self, table: Table) -> NDArray[Any]:
+    def predict(self, table: Table) -> Targets:
         """Return the index of the class with the largest score per row; ties: the first class.
 
         A model of numbers says this, and no `scores`.
@@ -340,12 +341,12 @@ class SubsetPath(Path, Protocol):
 class SingleFit:
     """One fitted model, which answers for its learner alone."""
 
-    learner: Any
-    fitted: Any
+    learner: BaseLearner
+    fitted: FittedModel
     task: Task
     seen: Integers
 
-    def outputs(self, learners: Sequence[Any], table: Table, rows: Integers, scores: bool) -> Outputs:
+    def outputs(self, learners: Sequence[object], table: Table, rows: Integers, scores: bool) -> Outputs:
         """Return the model's answers for some rows, once per learner."""
         asked = Table(
             name=table.name, features=table.features, values=table.values[rows], rows=table.rows[rows], source=table.source
@@ -358,21 +359,21 @@ class SingleFit:
             np.tile(predicted, (len(learners), 1)), None if found is None else np.tile(found, (len(learners), 1, 1))
         )
 
-    def complexity(self, learners: Sequence[Any]) -> Floats:
+    def complexity(self, learners: Sequence[object]) -> Floats:
         """Size of the model."""
         return np.full(len(learners), float(self.learner.complexity(self.fitted)))
 
-    def training_error(self, learners: Sequence[Any]) -> Floats:
+    def training_error(self, learners: Sequence[object]) -> Floats:
         """Weighted share of analysis rows that the model misclassifies; of numbers, the root mean squared error."""
         said = self.outputs([self.learner], self.task, self.seen, scores=False).predicted[0]
         return np.full(len(learners), training_error(self.task, self.seen, said))
 
-    def model(self, learner: Any) -> Any:
+    def model(self, learner: object) -> FittedModel:
         """The model that `fit` gave."""
         return self.fitted
 
 
-def training_error(task: Task, rows: Integers, said: NDArray[Any]) -> float:
+def training_error(task: Task, rows: Integers, said: Targets) -> float:
     """Weighted share of rows that are misclassified; of numbers, the root mean squared error.
 
     Parameters

@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from modelsel.core.types import ClassTask, Codes, Floats, Integers, Table, positions
-from modelsel.learner.base import FittedModel, Path
+from modelsel.learner.base import BaseLearner, FittedModel, Path
 
 # Rows taken in parts, so that what is computed for them at a time stays small.
 
@@ -28,24 +27,18 @@ def chunks(rows: int, each: int) -> list[slice]:
 class PathModel(FittedModel):
     """The base of models whose path holds all that they need; `learner` has every path parameter fixed."""
 
-    path: Any
-    learner: Any
+    path: Path
+    learner: BaseLearner
 
     def predict(self, table: Table) -> Codes:
-        predicted: Codes = _path(self).outputs([self.learner], table, positions(table), scores=False).predicted[0]
-        return predicted
+        return np.asarray(self.path.outputs([self.learner], table, positions(table), scores=False).predicted[0], np.int32)
 
     def scores(self, table: Table) -> Floats:
         """Compute this learner's class scores of all rows by its path."""
-        shares = _path(self).outputs([self.learner], table, positions(table), scores=True).scores
+        shares = self.path.outputs([self.learner], table, positions(table), scores=True).scores
         assert shares is not None
         own: Floats = shares[0]
         return own
-
-
-def _path(model: PathModel) -> Path:
-    path: Path = model.path
-    return path
 
 
 # Training error: the weighted share of the analysis rows that a path's own answers miss.

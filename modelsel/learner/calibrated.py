@@ -10,11 +10,11 @@ What is chosen and reported is judged on the folds outside, which neither the fi
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from modelsel.calibrator.base import Calibration, restore_calibration
+from modelsel.calibrator.base import BaseCalibrator, Calibration, restore_calibration
 from modelsel.core.spec import class_of, kind_of, part
 from modelsel.core.types import (
     DECISIONS,
@@ -38,7 +38,7 @@ class Calibrated(AdjustedLearner):
     Path parameters are those of the base, and the calibrator.
     """
 
-    calibrator: Any = part("calibrator", "platt")
+    calibrator: BaseCalibrator = part("calibrator", "platt")
 
     adjustment: ClassVar[str] = "calibrator"
     in_proportion: ClassVar[bool] = True

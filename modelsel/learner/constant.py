@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -44,7 +44,7 @@ class ConstantModel(FittedModel):
     def complexity(self, learners: Sequence[object]) -> Floats:
         return np.zeros(len(learners))
 
-    def training_error(self, learners: Sequence[Any]) -> Floats:
+    def training_error(self, learners: Sequence[object]) -> Floats:
         if self.task is None or self.rows is None:
             return np.full(len(learners), np.nan)
         return np.full(len(learners), training_error(self.task, self.rows, np.full(len(self.rows), self.value)))

@@ -7,16 +7,18 @@ place of 1 + inner folds), and sound only as far as scores do not tell the label
 those fitted on. Folds with the classes in proportion see to that; `docs/calibration.md` has the simulation.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any
 
 import numpy as np
 
+from modelsel.calibrator.base import BaseCalibrator
 from modelsel.core.fingerprint import digest, generator
+from modelsel.core.parts import FoldScheme, PreparationStep
 from modelsel.core.spec import kind_of, resolved
 from modelsel.core.types import ClassTask, Floats, Fold, Integers, Resampling
+from modelsel.decision.base import BaseDecision
 from modelsel.learner.base import BaseLearner
 from modelsel.learner.inner import InnerFits, prepared_fit
 
@@ -32,14 +34,14 @@ class RememberedScores:
         self._locks: dict[str, Lock] = {}
         self._scores: dict[str, Floats] = {}
 
-    def get(self, key: str, make: Any) -> Floats:
+    def get(self, key: str, make: Callable[[], Floats]) -> Floats:
         """The scores of a key, made where they are not remembered."""
         with self._lock:
             own = self._locks.setdefault(key, Lock())
         with own:
             if (known := self._scores.get(key)) is not None:
                 return known
-            made: Floats = make()
+            made = make()
             with self._lock:
                 self._scores[key] = made
                 while sum(one.nbytes for one in self._scores.values()) > self._size and len(self._scores) > 1:
@@ -56,21 +58,21 @@ SCORES = RememberedScores()
 class OuterFolds:
     """The folds of a study: its scheme, and the seed that it draws from."""
 
-    scheme: Any
+    scheme: FoldScheme
     seed: int = 0
 
     @classmethod
-    def of(cls, adjustment: Any) -> "OuterFolds":
+    def of(cls, adjustment: BaseCalibrator | BaseDecision) -> "OuterFolds":
         """Read what a calibrator or a decision holds. A seed of the scheme's own comes first."""
+        assert adjustment.scheme is not None
         own = getattr(adjustment.scheme, "seed", None)
         return cls(adjustment.scheme, int(adjustment.scheme_seed or 0 if own is None else own))
 
     def on(self, task: ClassTask) -> Resampling:
         """The folds of these rows."""
-        found: Resampling = self.scheme.instantiate(task, self.seed)
-        return found
+        return self.scheme.instantiate(task, self.seed)
 
-    def specification(self) -> dict[str, Any]:
+    def specification(self) -> dict[str, object]:
         """The scheme, and the seed beside it where it has none of its own."""
         spec = resolved(self.scheme)
         return spec if "seed" in spec else {**spec, "drawn_from": self.seed}
@@ -80,8 +82,8 @@ class OuterFolds:
 class CrossedFits(InnerFits):
     """The fit on the analysis rows, and the outer folds that score them; `parts` has the positions of each fold's rows."""
 
-    learner: Any
-    steps: tuple[Any, ...]
+    learner: BaseLearner
+    steps: tuple[PreparationStep, ...]
     folds: tuple[Fold, ...]
     seed: int
 
@@ -106,7 +108,12 @@ class CrossedFits(InnerFits):
 
 
 def crossed_fits(
-    learner: BaseLearner, steps: Sequence[object], task: ClassTask, rows: Integers, outer: OuterFolds, rng: np.random.Generator
+    learner: BaseLearner,
+    steps: Sequence[PreparationStep],
+    task: ClassTask,
+    rows: Integers,
+    outer: OuterFolds,
+    rng: np.random.Generator,
 ) -> CrossedFits:
     """Fit on the analysis rows of one of the scheme's folds, or on all rows. ValueError for other rows."""
     rows = np.asarray(rows)

@@ -7,12 +7,13 @@ every decision. It is the same as scikit-learn's `TunedThresholdClassifierCV` wi
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from modelsel.core.spec import class_of, kind_of, part, resolved
 from modelsel.core.types import PROBABILITIES, ClassTask, Codes, Description, Floats, Integers, Outputs, Table, scores_are
+from modelsel.decision.base import BaseDecision
 from modelsel.learner.adjusted import AdjustedLearner, AdjustedModel, AdjustedPath
 from modelsel.learner.crossed import OuterFolds
 from modelsel.learner.inner import part_of, steps_of
@@ -27,7 +28,7 @@ class Decided(AdjustedLearner):
     Path parameters are those of the base, and the decision.
     """
 
-    decision: Any = part("decision", "none")
+    decision: BaseDecision = part("decision", "none")
 
     adjustment: ClassVar[str] = "decision"
     no_training_error = "an operating point that was chosen on inner fits has no error on the rows of the whole fit"
@@ -105,7 +106,7 @@ class DecidedPath(AdjustedPath):
 class DecidedModel(AdjustedModel):
     """Class scores of the base, and the class by the operating point that was `learnt`."""
 
-    decision: Any
+    decision: BaseDecision
     learnt: Floats
 
     made_by: ClassVar[str] = "decided"
@@ -135,9 +136,10 @@ class DecidedRecipe(DecidedModel):
         return str(self.base)
 
 
-def _decision(said: Description) -> object:
+def _decision(said: Description) -> BaseDecision:
     """Rebuild the decision; one that chose its point by a measure no longer needs that measure."""
     settings = {name: value for name, value in said.facts["settings"].items() if name not in USED}
     if "costs" in settings:
         settings["costs"] = tuple(tuple(row) for row in settings["costs"])
-    return class_of("decision", said.kind)(**settings)
+    decision: BaseDecision = class_of("decision", said.kind)(**settings)
+    return decision

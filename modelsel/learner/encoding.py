@@ -141,7 +141,7 @@ NUMBERS = ("middle", "center", "scale")
 Fitted = ColumnEncoding | TargetColumns
 
 
-def written(columns: Fitted) -> tuple[dict[str, object], Arrays]:
+def write_columns(columns: Fitted) -> tuple[dict[str, object], Arrays]:
     """Facts and arrays. Raises NotStoredError where an encoder cannot be stored."""
     if isinstance(columns, ColumnEncoding):
         return _plain(columns)

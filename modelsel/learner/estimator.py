@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from modelsel.core.parts import FoldScheme
 from modelsel.core.spec import FieldLimits, kind_of, make, one_of, optional_part, optional_whole, plain, resolved
 from modelsel.core.types import BOTH_TASKS, PROBABILITIES, ClassTask, Description, Feature, Integers, Table, Task, TaskKind
 from modelsel.foreign import shrinkage
@@ -39,7 +40,7 @@ FEWEST = 2  # rows that can say when to stop
 class Holding:
     """The scheme that holds rows back, and the seed that it draws from where it has none of its own."""
 
-    scheme: Any
+    scheme: FoldScheme
     seed: int = 0
 
     def divide(self, task: Task, rows: Integers) -> tuple[Integers, Integers]:
@@ -103,7 +104,9 @@ class Estimator(BaseLearner):
     early_stopping: int | None = optional_whole(
         least=1, help="of boosting: rounds without a gain on rows held back of the analysis part, as the scheme divides rows"
     )
-    validation: Any = optional_part("scheme", help="divides the analysis part for early_stopping; a study puts its own here")
+    validation: FoldScheme | None = optional_part(
+        "scheme", help="divides the analysis part for early_stopping; a study puts its own here"
+    )
     validation_seed: int | None = optional_whole(least=0, help="seed of a scheme that has none of its own; a study's")
     plugins: tuple[str, ...] = field(
         default=(), metadata={"identity": False, "limits": FieldLimits(help="packages allowed beside the list")}
@@ -115,8 +118,9 @@ class Estimator(BaseLearner):
         """Parameters and steps as values that can be hashed, and no more plug-ins than they need."""
         object.__setattr__(self, "params", Params(self.params))
         object.__setattr__(self, "steps", tuple(map(BranchSpec.of, self.steps)) if self.steps else None)
-        if isinstance(self.validation, Mapping):  # as a record writes it
-            said = dict(self.validation)
+        validation: object = self.validation
+        if isinstance(validation, Mapping):  # as a record writes it
+            said = dict(validation)
             object.__setattr__(self, "validation", make("scheme", str(said.pop("kind")), **said))
         packages = {self.package, *(step.transformer.partition(".")[0] for spec in self.steps or () for step in spec.steps)}
         object.__setattr__(self, "plugins", tuple(sorted(packages & set(self.plugins))))
@@ -132,7 +136,7 @@ class Estimator(BaseLearner):
         return self.estimator.partition(".")[0]
 
     @property
-    def cls(self) -> Any:
+    def cls(self) -> type:
         """The class itself. Raises NotAllowedError."""
         return class_of(self.estimator, self.plugins)
 
@@ -226,12 +230,12 @@ class Estimator(BaseLearner):
             return
         yield from self._unfit(kind, made, task)
 
-    def _unfit(self, kind: object, made: object, task: Table | None) -> Iterable[str]:
+    def _unfit(self, kind: type, made: object, task: Table | None) -> Iterable[str]:
         """Yield why the estimator cannot be fitted, by itself or on this task."""
         if not kinds_read(made):
             yield f"{self.estimator} is no scikit-learn classifier or regressor"
             return
-        yield from self._unstopped(kind, task)
+        yield from self._stopping_problems(kind, task)
         if self.steps:
             yield from self._unfit_steps(made, task)
             return
@@ -244,7 +248,7 @@ class Estimator(BaseLearner):
         if isinstance(task, Task):
             yield from self._unfit_for(kind, made, task)
 
-    def _unstopped(self, kind: object, task: Table | None) -> Iterable[str]:
+    def _stopping_problems(self, kind: type, task: Table | None) -> Iterable[str]:
         """Yield why the fit cannot stop early."""
         if self.early_stopping is None:
             if self.validation is not None:
@@ -265,19 +269,19 @@ class Estimator(BaseLearner):
         yield from wrong
         if isinstance(task, Task) and not wrong:
             yield from trouble(task, self.steps or (), self.plugins, made)
-            yield from self._unweighted(made, task)
+            yield from self._weight_problems(made, task)
 
-    def _unweighted(self, made: object, task: Task) -> Iterable[str]:
+    def _weight_problems(self, made: object, task: Task) -> Iterable[str]:
         if task.weights is not None and not takes_weights(made):
             yield f"{self.estimator} takes no weights, and this task has some"
 
-    def _unfit_for(self, kind: object, made: object, task: Task) -> Iterable[str]:
+    def _unfit_for(self, kind: type, made: object, task: Task) -> Iterable[str]:
         """Yield why the estimator cannot be fitted on the task's features and weights."""
         most = most_levels(kind) if self.coded == "native" else None
         many = [feature for feature in task.features if most and feature.kind == "nominal" and len(feature.levels) > most]
         if many:
             yield f"{self.estimator} takes at most {most} categories, and {_named(many)} has more: use encoding=ordinal"
-        yield from self._unweighted(made, task)
+        yield from self._weight_problems(made, task)
 
     def refusal(self, task: Task, rows: Integers) -> str | None:
         return None if self.holding is None else self.holding.objection(task, rows)

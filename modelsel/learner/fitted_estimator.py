@@ -21,6 +21,7 @@ from modelsel.core.types import (
     NumberTask,
     Outputs,
     Table,
+    Targets,
     Task,
     positions,
 )
@@ -31,8 +32,7 @@ from modelsel.foreign.libraries import takes_nan
 from modelsel.foreign.native import as_wanted, fitted_with, made_with
 from modelsel.foreign.parameters import settle_parameters
 from modelsel.foreign.stored import FILES, SKOPS, NotStoredError, dump, load
-from modelsel.learner import encoding as _columns_stored
-from modelsel.learner import step_columns
+from modelsel.learner import encoding, step_columns
 from modelsel.learner.base import FittedModel
 from modelsel.learner.encoding import ColumnEncoding, TargetColumns
 from modelsel.learner.step_columns import BranchColumns
@@ -70,10 +70,10 @@ class Answering:
             return ClassOutputs(predicted, shares)
         matrix = as_wanted(type(self.estimator), self.columns.matrix(table, rows), self.nominal)
         distinct = list(dict.fromkeys(values))
-        found = dict(zip(distinct, self._said(distinct, matrix, scores), strict=True))
+        found = dict(zip(distinct, self._ask(distinct, matrix, scores), strict=True))
         for place, value in enumerate(values):
             said, own = found[value]
-            predicted[place] = self._coded(said)
+            predicted[place] = self._class_codes(said)
             if shares is not None:
                 shares[place] = self._shares(own, predicted[place])
         return ClassOutputs(predicted, shares)
@@ -84,7 +84,7 @@ class Answering:
             return np.empty((len(values), 0))
         matrix = as_wanted(type(self.estimator), self.columns.matrix(table, rows), self.nominal)
         distinct = list(dict.fromkeys(values))
-        found = dict(zip(distinct, self._said(distinct, matrix, scores=False), strict=True))
+        found = dict(zip(distinct, self._ask(distinct, matrix, scores=False), strict=True))
         return np.array([np.asarray(found[value][0], np.float64).ravel() for value in values])
 
     def cut(self, value: object) -> "Answering":
@@ -106,7 +106,7 @@ class Answering:
         matrix = as_wanted(type(self.estimator), self.columns.matrix(table, positions(table)), self.nominal)
         return decisions(self.estimator, matrix, self.own, self.classes)
 
-    def _said(self, values: Sequence[object], matrix: object, scores: bool) -> Any:
+    def _ask(self, values: Sequence[object], matrix: object, scores: bool) -> Any:
         """Ask the estimator for classes, and for scores where it has them, once per value of the path."""
         has_shares = scores and hasattr(self.estimator, "predict_proba")
         if self.adapter is not None:
@@ -117,7 +117,7 @@ class Answering:
         answer: Answer = (self.estimator.predict(matrix), own)
         return [answer] * len(values)
 
-    def _coded(self, said: object) -> Integers:
+    def _class_codes(self, said: object) -> Integers:
         """The class of each answer."""
         if self.labels is None:
             return self.own[np.asarray(said).ravel().astype(np.int64)]
@@ -189,8 +189,8 @@ class EstimatorModel(FittedModel):
         """Compute decision values of all rows, rows × classes."""
         return self.answering.decisions(table)
 
-    def predict(self, table: Table) -> NDArray[Any]:
-        predicted: NDArray[np.generic] = self.answering.outputs([None], table, positions(table), scores=False).predicted[0]
+    def predict(self, table: Table) -> Targets:
+        predicted: Targets = self.answering.outputs([None], table, positions(table), scores=False).predicted[0]
         return predicted
 
     def scores(self, table: Table) -> Floats:
@@ -368,7 +368,7 @@ class EstimatorRecipe(FittedModel):
         facts = describe_recipe(self.learner, self.random_state, self.rows, self.version)
         return Description(KIND, {**facts, "unstored": self.why})
 
-    def predict(self, table: Table) -> NDArray[Any]:
+    def predict(self, table: Table) -> Targets:
         raise ValueError("only the recipe of this model was kept: refit it on the development rows")
 
     def scores(self, table: Table) -> Floats:
@@ -438,10 +438,10 @@ def store_estimator(answering: Any, plugins: tuple[str, ...]) -> tuple[dict[str,
 
 def _write_columns(columns: Columns) -> tuple[dict[str, object], dict[str, NDArray[np.generic]]]:
     """Facts and arrays of fitted columns."""
-    return step_columns.written(columns) if isinstance(columns, BranchColumns) else _columns_stored.written(columns)
+    return step_columns.write_columns(columns) if isinstance(columns, BranchColumns) else encoding.write_columns(columns)
 
 
 def _read_columns(facts: Mapping[str, object], arrays: Mapping[str, NDArray[np.generic]], plugins: tuple[str, ...]) -> Columns:
     if "branches" in facts:
         return step_columns.read(facts, arrays, plugins)
-    return _columns_stored.read(facts, arrays)
+    return encoding.read(facts, arrays)

@@ -10,12 +10,13 @@ Breiman 1996, *Bagging predictors*; Breiman 2001, *Random forests*; Geurts, Erns
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import log2, sqrt
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from modelsel.core.spec import kind_of, number, one_of, optional, part, plain, resolved, whole
 from modelsel.core.types import BOTH_TASKS, AnyTask, ClassTask, Description, Integers, NumberTask, Table, TaskKind
+from modelsel.criterion.base import BaseCriterion
 from modelsel.forest.growth import ALL, BOOTSTRAP, MOST_TREES, NOMINAL, SUBSAMPLE, ForestData, ForestGrowth
 from modelsel.kernels.layout import GENERAL
 from modelsel.learner.base import BaseLearner
@@ -28,6 +29,7 @@ from modelsel.learner.forests.quantiles import restore as restore_quantiles
 from modelsel.learner.trees.directions import monotone_problems, monotone_signs, sorted_monotone
 from modelsel.learner.trees.leaf import MEAN, MEDIAN, QUANTILE, Leaf
 from modelsel.learner.trees.number_model import READS_CLASSES, SQUARED
+from modelsel.pruner.base import Pruning
 from modelsel.tree.growing.growth import same
 
 FEATURES = ("sqrt", "log2", "all")
@@ -49,7 +51,7 @@ class Forest(BaseLearner):
     cuts: str = one_of("best", "random", help="random: one cut per feature, drawn between its extremes")
     vote: str = one_of("mean", "majority", help="mean of the leaves' class shares, or one vote per tree")
     honest: float = number(0.0, least=0.0, most=0.9, help="share of a tree's rows that fill its leaves and choose no cut")
-    criterion: Any = part("criterion", "gini")
+    criterion: BaseCriterion = part("criterion", "gini")
     nominal: str = one_of("subset", "equality", help="a set of levels, or one level against the rest")
     missing: str = one_of("branch", "majority", help="missing values take the better branch of a test, or the larger one")
     min_leaf: float = number(1, above=0.0, help="distinct rows that a branch must have")
@@ -57,7 +59,7 @@ class Forest(BaseLearner):
     min_split: float = number(2, least=0.0, help="distinct rows below which a node is not split")
     min_gain: float = number(0.0, least=0.0, help="goodness below which a node is not split")
     purity: float = number(1.0, above=0.0, most=1.0, help="share of one class from which a node is not split")
-    pruner: Any = part("pruner", "unpruned")
+    pruner: Pruning = part("pruner", "unpruned")
     leaf: Leaf = plain(Leaf())
 
     monotone: Mapping[str, str] | tuple[tuple[str, str], ...] | None = optional(

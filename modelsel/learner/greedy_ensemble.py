@@ -10,13 +10,12 @@ Source: Caruana, Niculescu-Mizil, Crew & Ksikes (2004).
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NoReturn
+from typing import ClassVar, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from modelsel.core.spec import class_of, plain, whole
-from modelsel.core.types import BOTH_TASKS, AnyTask, Candidate, Description, Floats, Integers, Table, Task, TaskKind
+from modelsel.core.types import BOTH_TASKS, AnyTask, Candidate, Description, Floats, Integers, Table, Targets, Task, TaskKind
 from modelsel.learner.base import BaseLearner, FittedModel
 from modelsel.learner.inner import FittedSteps, nest_descriptions, part_of, without_classes
 
@@ -77,7 +76,7 @@ class Member:
     """A member's kind, its model, and the steps before it."""
 
     kind: str
-    model: Any
+    model: FittedModel
     steps: FittedSteps
 
 
@@ -92,7 +91,7 @@ class EnsembleModel(FittedModel):
     def scores(self, table: Table) -> Floats:
         return self._mean([each.model.scores(each.steps(table)) for each in self.members])
 
-    def predict(self, table: Table) -> NDArray[Any]:
+    def predict(self, table: Table) -> Targets:
         """Return the class of the largest mean chance, or the mean number."""
         if not self.numbers:
             return super().predict(table)

@@ -7,13 +7,14 @@ make the scores of the others look better than they are.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from modelsel.core.parts import FittedStep, PreparationStep
 from modelsel.core.spec import class_of, kind_of
 from modelsel.core.types import ClassTask, Description, Floats, Integers, Table, positions
-from modelsel.learner.base import BaseLearner
+from modelsel.learner.base import BaseLearner, Path
 from modelsel.statistics.sampling import deal, deal_groups
 
 
@@ -22,7 +23,7 @@ class FittedSteps:
     """Preparation steps, fitted one after the other, with their kinds."""
 
     kinds: tuple[str, ...]
-    fitted: tuple[Any, ...]
+    fitted: tuple[FittedStep, ...]
 
     def __call__(self, table: Table) -> Table:
         """The table as the learner behind them sees it."""
@@ -43,17 +44,20 @@ class PreparedFit:
     """One fit on some rows: the steps before it, and the path that answers the learners of equal growing."""
 
     steps: FittedSteps
-    path: Any
+    path: Path
 
     def scores(self, learners: Sequence[object], table: Table, rows: Integers) -> Floats:
         """Class scores, learners × rows × classes."""
-        found: Floats = self.path.outputs(learners, self.steps(without_classes(table)), rows, True).scores
+        found = self.path.outputs(learners, self.steps(without_classes(table)), rows, True).scores
+        assert found is not None
         return found
 
 
-def prepared_fit(learner: BaseLearner, steps: Sequence[Any], task: ClassTask, rows: Integers, seed: int) -> PreparedFit:
+def prepared_fit(
+    learner: BaseLearner, steps: Sequence[PreparationStep], task: ClassTask, rows: Integers, seed: int
+) -> PreparedFit:
     """Fit steps and learner on some rows of a task; a step is handed these rows and no others."""
-    done: list[Any] = []
+    done: list[FittedStep] = []
     for step in steps:
         seen = task.take(rows)
         done.append(step.fit(seen, positions(seen), np.random.default_rng(seed)))
@@ -98,7 +102,12 @@ class InnerFits:
 
 
 def inner_fits(
-    learner: BaseLearner, steps: Sequence[object], task: ClassTask, rows: Integers, folds: int, rng: np.random.Generator
+    learner: BaseLearner,
+    steps: Sequence[PreparationStep],
+    task: ClassTask,
+    rows: Integers,
+    folds: int,
+    rng: np.random.Generator,
 ) -> InnerFits:
     """Fit on all analysis rows, and on all but each of so many inner folds (0: on none)."""
     rows = np.asarray(rows)
@@ -115,8 +124,7 @@ def refusal(learner: BaseLearner, task: ClassTask, rows: Integers, folds: int, w
     if distinct < folds:
         return f"{distinct} rows (or groups) for {folds} inner folds of the {what}"
     fewest = rows[: len(rows) - -(-len(rows) // folds)] if folds else rows
-    reason: str | None = learner.refusal(task, fewest)
-    return reason
+    return learner.refusal(task, fewest)
 
 
 def without_classes(table: Table) -> Table:
@@ -124,10 +132,12 @@ def without_classes(table: Table) -> Table:
     return Table(name=table.name, features=table.features, values=table.values, rows=table.rows, source=table.source)
 
 
-def nest_descriptions(parts: dict[str, Description]) -> tuple[dict[str, Any], dict[str, Any]]:
+def nest_descriptions(parts: dict[str, Description]) -> tuple[dict[str, object], dict[str, NDArray[np.generic]]]:
     """Facts and arrays of several descriptions, each under its name."""
-    facts = {name: {"kind": part.kind, "facts": dict(part.facts)} for name, part in parts.items()}
-    arrays = {f"{name}/{key}": array for name, part in parts.items() for key, array in part.arrays.items()}
+    facts: dict[str, object] = {name: {"kind": part.kind, "facts": dict(part.facts)} for name, part in parts.items()}
+    arrays: dict[str, NDArray[np.generic]] = {
+        f"{name}/{key}": array for name, part in parts.items() for key, array in part.arrays.items()
+    }
     return facts, arrays
 
 

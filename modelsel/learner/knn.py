@@ -183,12 +183,13 @@ class Knn(BaseLearner):
         """Encode the analysis rows and store them in the order of their digests."""
         metric = self.distance.fit(task, rows, self.normalise)
         codes = metric.encode(task.values[rows], task.features)
-        labels, weights = task.target[rows], task.row_weights[rows]
-        facts = np.vstack([codes, labels, weights])
+        weights = task.row_weights[rows]
+        facts = np.vstack([codes, task.target[rows], weights])
         order = np.argsort(row_digests(facts, DECIMALS if metric.rounded else None), kind="stable")
         stored = np.ascontiguousarray(codes[:, order])
         if isinstance(task, NumberTask):
-            return NeighbourNumbers(metric, task.features, stored, labels[order], weights[order])
+            return NeighbourNumbers(metric, task.features, stored, task.target[rows][order], weights[order])
+        labels = np.asarray(task.target[rows], np.int32)
         return KnnPath(metric, task.features, stored, labels[order], weights[order], task.class_count)
 
     def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> "KnnModel | NumberModel":
@@ -231,13 +232,13 @@ class KnnPath:
             found = self.neighbours(table, rows[block], most)
             for start in range(block.start, block.start + len(found.rows), COUNTED):
                 own = slice(start - block.start, start - block.start + COUNTED)
-                classes, share = self._elected(learners, Neighbours(found.rows[own], found.distance[own]))
+                classes, share = self._vote(learners, Neighbours(found.rows[own], found.distance[own]))
                 predicted[:, start : start + classes.shape[1]] = classes
                 if shares is not None:
                     shares[:, start : start + classes.shape[1]] = np.moveaxis(share, 0, -1)
         return Outputs(predicted, shares)
 
-    def _elected(self, learners: Sequence[Knn], found: Neighbours) -> tuple[Codes, Floats]:
+    def _vote(self, learners: Sequence[Knn], found: Neighbours) -> tuple[Codes, Floats]:
         """Classes (learners × queries) and scores (classes × learners × queries) by these neighbours."""
         near, distance = np.ascontiguousarray(found.rows.T), np.ascontiguousarray(found.distance.T)
         ballot = NeighbourVotes(self.labels[near], self.weights[near], distance, self.class_weight)

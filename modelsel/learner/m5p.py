@@ -99,7 +99,7 @@ class M5pPath:
     def cut(self, learner: M5p) -> PrunedView:
         """The grown tree as it is cut back for a learner, with its models."""
         if learner not in self._cuts:
-            tree, fits = self.grown.tree, self._fitted(learner)
+            tree, fits = self.grown.tree, self._fit_nodes(learner)
             intercept, coefficients = fits.smoothed(tree.parent, tree.weight, learner.smoothing)
             models = NodeModels(self._terms, intercept, coefficients, np.full(len(tree), np.nan))
             assert tree.numbers is not None
@@ -107,7 +107,7 @@ class M5pPath:
             self._cuts[learner] = PrunedView(tree, leaf, tree.numbers.mean, tree.counts, models)
         return self._cuts[learner]
 
-    def _fitted(self, learner: M5p) -> FittedModels:
+    def _fit_nodes(self, learner: M5p) -> FittedModels:
         """The models of all nodes for some settings, fitted once."""
         key = learner.min_split, learner.leaf
         if key not in self._fits:

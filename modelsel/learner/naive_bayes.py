@@ -51,7 +51,7 @@ class NaiveBayes(BaseLearner):
         return Smoothing(0.0, self.m, self.m_prior == "uniform")
 
     def mattering(self, kinds: Set[str], scores: bool = True) -> "NaiveBayes":
-        """The same with what cannot matter for these kinds at its default: numbers have densities, other features counts."""
+        """Set what cannot matter for these kinds to its default: numbers have densities, other features counts."""
         counts = self if self.m is not None else replace(self, m_prior="marginal")
         counts = counts if self.m is None else replace(counts, smoothing=1.0)
         if kinds <= {"numeric"}:

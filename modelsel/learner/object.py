@@ -295,17 +295,17 @@ class ObjectPath(EstimatorPath):
 
     def _made(self, learner: BaseLearner, X: object, y: object, weights: Mapping[str, object]) -> object:
         """Fit a clone; in a cell it shares its steps with others, unless its last step would write into what is theirs."""
-        made = self._cloned(learner, shares=is_sharing())
+        made = self._clone(learner, shares=is_sharing())
         try:
             made.fit(X, y, **weights)
         except ValueError as error:
             if not is_sharing() or "read-only" not in str(error):
                 raise
-            made = self._cloned(learner, shares=False)
+            made = self._clone(learner, shares=False)
             made.fit(X, y, **weights)
         return made
 
-    def _cloned(self, learner: Any, shares: bool) -> Any:
+    def _clone(self, learner: Any, shares: bool) -> Any:
         """A clone with seeds in it."""
         fresh = learner.fresh()
         free = shared_steps.drawing(fresh) if shares else frozenset()

@@ -274,7 +274,11 @@ class OptimalPath:
     def costs(self) -> LeafCosts:
         """What leaves cost."""
         kept, drawn = self._seen
-        return self.class_costs if isinstance(self.task, ClassTask) else SquaredErrors(self.task.target[kept], drawn)
+        return (
+            self.class_costs
+            if isinstance(self.task, ClassTask)
+            else SquaredErrors(np.asarray(self.task.target[kept], np.float64), drawn)
+        )
 
     @cached_property
     def class_costs(self) -> ClassCosts:
@@ -391,7 +395,7 @@ class OptimalPath:
         heavier = int(self._weights[rows[left]].sum() < self._weights[rows[~left]].sum())
         side = heavier if column.missing is None else column.missing
         if column.test == SUBSET:
-            return self._grouped(column, cut, rows, side)
+            return self._levels_to_the_left(column, cut, rows, side)
         if column.test == EQUALITY:
             return Test(column.level, side if np.isnan(column.usual) else int(column.usual != column.level))
         values = self.task.values[self._seen[0][rows], column.feature]
@@ -404,7 +408,7 @@ class OptimalPath:
         threshold = float(midpoint(below.max(keepdims=True), above.min(keepdims=True))[0])
         return Test(threshold, side if np.isnan(column.usual) else int(column.usual > threshold))
 
-    def _grouped(self, column: TestChain, cut: int, rows: Integers, side: int) -> Test:
+    def _levels_to_the_left(self, column: TestChain, cut: int, rows: Integers, side: int) -> Test:
         """The levels that go left; those that no row of the node has, and missing values where it has none, to `side`."""
         assert column.groups is not None
         values = self.task.values[self._seen[0][rows], column.feature]

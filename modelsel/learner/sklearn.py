@@ -73,12 +73,12 @@ class Sklearn(BaseLearner):
         """Yield what is wrong with the estimator's name and parameters, or with weights that it cannot take."""
         kind = _classifiers().get(self.estimator)
         if kind is None:
-            yield f"scikit-learn has no classifier {self.estimator!r}{_near(self.estimator, _classifiers())}"
+            yield f"scikit-learn has no classifier {self.estimator!r}{_suggest(self.estimator, _classifiers())}"
             return
         known = _parameters(kind)
         for name in self.params:
             if name not in known:
-                yield f"{self.estimator} has no parameter {name!r}{_near(name, known)}"
+                yield f"{self.estimator} has no parameter {name!r}{_suggest(name, known)}"
         try:
             made = kind(**{name: value for name, value in self.params.items() if name in known})
         except TypeError:
@@ -250,6 +250,6 @@ def _version() -> str:
     return str(sklearn.__version__)
 
 
-def _near(name: str, known: Iterable[str]) -> str:
+def _suggest(name: str, known: Iterable[str]) -> str:
     close = get_close_matches(name, list(known), 1)
     return f"; did you mean {close[0]!r}?" if close else ""

@@ -17,6 +17,7 @@ from modelsel.core.spec import resolved
 from modelsel.core.types import Feature, Integers, Table, Task, positions, without_levels
 from modelsel.foreign import branches as foreign
 from modelsel.foreign.branches import Branch, BranchSpec, Fit, FittedBranches, Rows
+from modelsel.foreign.interface import Matrix
 from modelsel.foreign.libraries import takes_nan, takes_sparse
 from modelsel.foreign.stored import load_skops, skops
 
@@ -40,7 +41,7 @@ class BranchColumns:
     @classmethod
     def of(
         cls, task: Task, rows: Integers, specs: Sequence[BranchSpec], seed: int, plugins: tuple[str, ...]
-    ) -> tuple["BranchColumns", Any]:
+    ) -> tuple["BranchColumns", Matrix]:
         """Fitted on the analysis rows, and their matrix."""
         where = digest([task.fingerprint, array_digest(rows)])
         whole = "" if foreign.draws(specs, plugins) else digest([where, [resolved(spec) for spec in specs]])
@@ -53,7 +54,7 @@ class BranchColumns:
         """No column holds level indices."""
         return ()
 
-    def matrix(self, table: Table, rows: Integers) -> Any:
+    def matrix(self, table: Table, rows: Integers) -> object:
         """Rows × columns; rows of a task that candidates are judged on are kept for the next that asks."""
         if not self.shared or not isinstance(table, Task):
             return self._made(table, rows)
@@ -79,7 +80,7 @@ def trouble(task: Task, specs: Sequence[BranchSpec], plugins: tuple[str, ...], m
 def _try_branches(task: Task, specs: Sequence[BranchSpec], plugins: tuple[str, ...], wants: tuple[bool, bool]) -> Iterator[str]:
     """Fit each branch on some rows; on all where that fails, since a rare word may need them."""
     some, everyone = np.linspace(0, len(task) - 1, min(TRIED, len(task))).astype(np.int64), positions(task)
-    fitted: list[tuple[Branch, object]] = []
+    fitted: list[tuple[Branch, Matrix]] = []
     whole = True
     for spec, places in zip(specs, foreign.branch_places(specs, task.features), strict=True):
         try:
@@ -97,7 +98,7 @@ def _try_branches(task: Task, specs: Sequence[BranchSpec], plugins: tuple[str, .
 
 def _fit(
     task: Task, rows: Integers, spec: BranchSpec, places: tuple[int, ...], plugins: tuple[str, ...]
-) -> list[tuple[Branch, Any]]:
+) -> list[tuple[Branch, Matrix]]:
     """Fit one branch on some rows, quietly."""
     data = Rows(task.features, task.values[rows], task.target[rows])
     with warnings.catch_warnings():
@@ -121,7 +122,7 @@ def _unread(matrix: Any, gaps: bool, sparse: bool) -> Iterator[str]:
 # Fitted steps as data, and back.
 
 
-def written(columns: BranchColumns) -> tuple[dict[str, object], dict[str, NDArray[np.generic]]]:
+def write_columns(columns: BranchColumns) -> tuple[dict[str, object], dict[str, NDArray[np.generic]]]:
     """Facts and arrays. Raises NotStoredError for a transformer that no safe format takes."""
     each = columns.branches.each
     facts = {

@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from modelsel.core.parts import ModelRecipe
 from modelsel.core.spec import class_of, kind_of, one_of, part, plain, resolved
 from modelsel.core.types import (
     NUMBER_TASKS,
@@ -23,6 +24,7 @@ from modelsel.core.types import (
     NumberOutputs,
     NumberTask,
     Table,
+    Targets,
     Task,
     TaskKind,
 )
@@ -36,8 +38,8 @@ NONE, LOG, LOG1P = "none", "log", "log1p"
 class Transform:
     """A function of the target that rises, its inverse, and what the target has to be above."""
 
-    forward: Callable[[Any], Floats]
-    backward: Callable[[Any], Floats]
+    forward: Callable[[Floats], Floats]
+    backward: Callable[[Floats], Floats]
     above: float
     another: str  # what may be done where the target is not above it
 
@@ -61,7 +63,7 @@ class TargetSettings:
 class TransformedTarget(BaseLearner):
     """Written as `target.transform: log` among the settings of any learner of numbers; path parameters are the base's."""
 
-    base: Any = part("learner", "knn")
+    base: BaseLearner = part("learner", "knn")
     target: TargetSettings = plain(TargetSettings(LOG))
 
     reads: ClassVar[tuple[TaskKind, ...]] = NUMBER_TASKS
@@ -123,7 +125,7 @@ class TransformedTarget(BaseLearner):
             )
             yield f"target.transform={self.target.transform} {what}: {self.transform.another}"
 
-    def specification(self) -> dict[str, Any]:
+    def specification(self) -> dict[str, object]:
         """Return the specification as it is written: the base's settings with the transform among them."""
         return {**resolved(self.base), "target": {"transform": self.target.transform}}
 
@@ -132,8 +134,7 @@ class TransformedTarget(BaseLearner):
         return {"base": [kind_of(self.base), self.base.fit_key()], "target": self.target.transform}
 
     def refusal(self, task: Task, rows: Integers) -> str | None:
-        reason: str | None = self.base.refusal(task, rows)
-        return reason
+        return self.base.refusal(task, rows)
 
     def fit_path(self, task: NumberTask, rows: Integers, rng: np.random.Generator) -> "TransformedPath":
         path = self.base.fit_path(_transform_target(task, self.target.transform), rows, rng)
@@ -203,10 +204,10 @@ class TransformedPath:
         return TransformedModel(kind_of(learner.base), self.path.model(learner.base), learner.target.transform)
 
 
-def back(transform: Transform, said: object) -> Floats:
+def back(transform: Transform, said: Targets) -> Floats:
     """Numbers in the unit of the target; what is too large for that is infinite, and no valid answer."""
     with np.errstate(over="ignore"):
-        return np.asarray(transform.backward(said), np.float64)
+        return np.asarray(transform.backward(np.asarray(said, np.float64)), np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +215,7 @@ class TransformedModel(FittedModel):
     """`kind` is that of the base."""
 
     kind: str
-    base: Any
+    base: FittedModel
     name: str
 
     def predict(self, table: Table) -> Floats:
@@ -232,6 +233,7 @@ class TransformedRecipe(TransformedModel):
 
     def refit(self, task: NumberTask, rows: Integers) -> TransformedModel:
         """The base fitted again on the development rows. ValueError where these, or the versions, are others."""
+        assert isinstance(self.base, ModelRecipe)
         return TransformedModel(self.kind, self.base.refit(_transform_target(task, self.name), rows), self.name)
 
     def __str__(self) -> str:

@@ -7,12 +7,13 @@ Friedman, Olshen and Stone 1984; Quinlan 1986, 1993.
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from modelsel.core.spec import kind_of, number, one_of, optional, part, plain, resolved, whole
 from modelsel.core.types import BOTH_TASKS, AnyTask, ClassTask, Description, Floats, Integers, NumberTask, Table, TaskKind
+from modelsel.criterion.base import BaseCriterion
 from modelsel.learner.base import BaseLearner
 from modelsel.learner.trees.directions import monotone_problems, monotone_signs, sorted_monotone
 from modelsel.learner.trees.leaf import DEVIANCE, MEAN, SQUARES, Leaf, Loss
@@ -20,12 +21,14 @@ from modelsel.learner.trees.model import TreeModel, restore
 from modelsel.learner.trees.number_model import READS_CLASSES, SQUARED, NumberTreeModel, restore_numbers
 from modelsel.learner.trees.number_path import NumberTreePath
 from modelsel.learner.trees.path import TreePath, held_back
+from modelsel.pruner.base import Pruning
 from modelsel.tree.growing.columns import columns
 from modelsel.tree.growing.grow import grow
 from modelsel.tree.growing.grow_numbers import grow_numbers, grow_two_classes
 from modelsel.tree.growing.growth import BY_COUNT, POISSON_DEVIANCE, POLICIES, GrowthParams
 from modelsel.tree.pruning import StoppingLimits
 from modelsel.tree.routing import RerouteState, numbers_by_node, route, weights_by_node
+from modelsel.tree.softening import CostlySoftener, Softener
 from modelsel.tree.structure.evidence import PruningData
 
 BY_SURROGATES = ("surrogate", BY_COUNT)
@@ -54,7 +57,7 @@ class Splits:
 class Tree(BaseLearner):
     """One tree, grown to its end, answers every limit, pruner, softening and leaf score."""
 
-    criterion: Any = part("criterion", "entropy")
+    criterion: BaseCriterion = part("criterion", "entropy")
     splits: Splits = plain(Splits())
     missing: str = one_of(*POLICIES, help="surrogate_count: surrogates compete by rows, not by shares (rpart's default)")
     min_leaf: float = number(1, above=0.0, help="weight that a branch must have; for multiway two branches must")
@@ -69,8 +72,8 @@ class Tree(BaseLearner):
         None, above=0.0, most=1.0, help="chi-square level a test must reach; many tests are tried"
     )
     collapse: bool = plain(False, help="a subtree that does not lower the training error becomes a leaf")
-    pruner: Any = part("pruner", "unpruned")
-    softener: Any = part("softener", "hard")
+    pruner: Pruning = part("pruner", "unpruned")
+    softener: Softener = part("softener", "hard")
     leaf: Leaf = plain(Leaf())
     costs: tuple[tuple[float, ...], ...] = plain(
         (), help="cost per true class (row) and predicted class; leaves take the cheapest"
@@ -97,7 +100,7 @@ class Tree(BaseLearner):
         return {**super().fit_key(), "pruner": self.pruner.fit_key()}
 
     def mattering(self, kinds: Set[str], scores: bool = True) -> "Tree":
-        """The same with what cannot matter at its default: tests that no feature of these kinds can have, scores nobody reads.
+        """Set what cannot matter to its default: tests that no feature of these kinds can have, scores nobody reads.
 
         Leaf scores decide no class of a hard tree; statistics of numbers are what it says. Draws of held-back rows follow the
         settings that a tree is grown by.
@@ -121,16 +124,22 @@ class Tree(BaseLearner):
 
     def shortened(self) -> "Tree":
         """Return the tree that a plan tries in its place: one whose costly softening is cut short."""
-        return replace(self, softener=self.softener.shortened()) if self._dear else self
+        return replace(self, softener=self.softener.shortened()) if isinstance(self.softener, CostlySoftener) else self
 
     def times_as_long(self, leaves: float) -> float:
         """Return the ratio of the whole softening's time to the tried one's, for a tree of so many leaves."""
-        return float(self.softener.times_as_long(leaves - 1.0)) if self._dear else 1.0
+        return self.softener.times_as_long(leaves - 1.0) if isinstance(self.softener, CostlySoftener) else 1.0
 
     @property
     def draws(self) -> bool:
         """Say whether rows are drawn that are held back from growing."""
-        return self.pruner.fit_key().get("share") is not None
+        return self._held_share is not None
+
+    @property
+    def _held_share(self) -> float | None:
+        """The share of the rows that is held back for the pruner; None where it wants none."""
+        share = self.pruner.fit_key().get("share")
+        return share if isinstance(share, float) else None
 
     @property
     def _dear(self) -> bool:
@@ -270,7 +279,7 @@ class Tree(BaseLearner):
         """Grow the tree, with rows held back where the pruner wants some."""
         if isinstance(task, NumberTask):
             return self._number_path(task, rows, rng, growth)
-        growing, pruning = held_back(task, rows, self.pruner.fit_key().get("share"), rng)
+        growing, pruning = held_back(task, rows, self._held_share, rng)
         signs = monotone_signs(self.monotone, task)
         tree = grow_two_classes(task, growing, growth, signs) if signs else grow(task, growing, self.criterion, growth)
         weights, counts = task.row_weights, None
@@ -283,8 +292,8 @@ class Tree(BaseLearner):
         return TreePath(tree, evidence, task, rows, certain=certain)
 
     def _number_path(self, task: NumberTask, rows: Integers, rng: np.random.Generator, growth: GrowthParams) -> NumberTreePath:
-        """The same of a target that is a number."""
-        growing, pruning = held_back(task, rows, self.pruner.fit_key().get("share"), rng)
+        """Grow the tree of a target that is a number."""
+        growing, pruning = held_back(task, rows, self._held_share, rng)
         tree = grow_numbers(task, growing, growth, self.criterion.number_loss, monotone_signs(self.monotone, task))
         weight, numbers = None, None
         if pruning is not None:

@@ -18,6 +18,29 @@ HEADER = "looks at sealed test rows, as modelsel's ledger counts them; keep this
 
 
 @dataclass(frozen=True)
+class AnchoredLook:
+    """A look as an anchor remembers it; `head` is its place in a chain, what is not stated is empty."""
+
+    testset: str
+    head: str
+    ledger: str = ""
+    look: str = "0"
+    n: str = ""
+    policy: str = ""
+    key: str = ""
+
+    @classmethod
+    def read(cls, stated: Mapping[str, str]) -> "AnchoredLook":
+        """Read what an anchor says; names that this version does not know are left out."""
+        return cls(**{name: stated[name] for name in cls.__dataclass_fields__ if name in stated})
+
+    @property
+    def unguarded(self) -> bool:
+        """Say whether it was taken without a guard."""
+        return self.policy == "off"
+
+
+@dataclass(frozen=True)
 class StateAnchor:
     """Facts of every look this person made, in `MODELSEL_HOME`, whatever the ledger."""
 
@@ -39,7 +62,7 @@ class StateAnchor:
     def testsets(self, key: str, others: Container[str]) -> list[str]:
         """Test sets that were ever looked at under a key, but for looks in some other ledgers."""
         known = self.home.state().get("facts", {}).items()
-        return [testset for testset, seen in known if any(_ours(facts, key, others) for facts in seen)]
+        return [testset for testset, seen in known if any(_own_facts(facts, key, others) for facts in seen)]
 
 
 @dataclass(frozen=True)
@@ -73,13 +96,13 @@ class LockFile:
         if not in_git(self.folder):
             yield {}
             return
-        with self._alone():
+        with self._one_writer():
             known = self.known()
             yield known
             write_whole(self.path, (json.dumps({"modelsel": HEADER, **known}, indent=1, sort_keys=True) + "\n").encode())
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _one_writer(self) -> Iterator[None]:
         """One writer at a time, or a look would be lost from the file."""
         beside = self.folder / self.runs
         beside.mkdir(parents=True, exist_ok=True)
@@ -96,7 +119,7 @@ class LockFile:
 
     def testsets(self, key: str, others: Container[str]) -> list[str]:
         """Test sets of the file that were looked at under a key, but for looks in some other ledgers."""
-        return [testset for testset, facts in self.known().get("testsets", {}).items() if _ours(facts, key, others)]
+        return [testset for testset, facts in self.known().get("testsets", {}).items() if _own_facts(facts, key, others)]
 
     def keys(self) -> set[str]:
         """The keys under which the looks in this file were made."""
@@ -145,7 +168,7 @@ def _a_look(facts: Mapping[str, Any]) -> bool:
     return "ledger" in facts and all(isinstance(one, str) for one in facts.values()) and all(map(str.isdecimal, counts))
 
 
-def _ours(facts: Mapping[str, str], key: str, others: Container[str]) -> bool:
+def _own_facts(facts: Mapping[str, str], key: str, others: Container[str]) -> bool:
     return facts.get("key", key) == key and facts.get("ledger") not in others
 
 

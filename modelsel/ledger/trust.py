@@ -92,11 +92,11 @@ class _Examination:
         """Examine all entries: contents, chain, signatures."""
         whole = [entry for entry in self.entries if self._whole(entry)]
         heads = self._heads(whole)
-        reached = self._reached(whole)
+        reached = self._follow_chains(whole)
         sound: set[str] = set()
         followed: set[str] = set()
         for entry in sorted(reached.values(), key=lambda entry: -entry.seq):
-            if entry.hash in followed or entry.hash in heads or self._signed(entry):
+            if entry.hash in followed or entry.hash in heads or self._is_signed(entry):
                 sound.add(entry.hash)
                 followed.add(entry.prev)
             else:
@@ -131,7 +131,7 @@ class _Examination:
             | set(self.vouched)
         )
 
-    def _reached(self, whole: Sequence[LedgerEntry]) -> dict[str, LedgerEntry]:
+    def _follow_chains(self, whole: Sequence[LedgerEntry]) -> dict[str, LedgerEntry]:
         """Follow each chain from its beginning, link by link, and return the entries reached."""
         following: dict[tuple[str, int, str], list[LedgerEntry]] = defaultdict(list)
         for entry in whole:
@@ -144,7 +144,7 @@ class _Examination:
             waiting += following[entry.replica, entry.seq + 1, entry.hash]
         return reached
 
-    def _signed(self, entry: LedgerEntry) -> bool:
+    def _is_signed(self, entry: LedgerEntry) -> bool:
         """Say whether a key that may write this chain has signed the entry."""
         for who, signature in self.signatures.get(entry.hash, ()):
             if belongs(entry.replica, who) and is_signed(who, entry.hash, signature):

@@ -163,7 +163,7 @@ def page(word: str) -> str:
 
 
 def words() -> Iterator[str]:
-    """Everything that has a page."""
+    """List every word that has a page: codes, settings, groups, kinds."""
     yield from errors()
     yield from findings()
     yield from TERMS
@@ -316,23 +316,23 @@ def _of_module(text: str) -> Iterator[tuple[str, MessageTemplate]]:
 
 def _of_call(call: ast.Call) -> Iterator[tuple[str, MessageTemplate]]:
     """A `Problem`, or a function that makes one of a code and the words after it."""
-    codes = [place for place, word in enumerate(call.args) if re.fullmatch(r"MSEL-\d{3}", _shown(word))]
+    codes = [place for place, word in enumerate(call.args) if re.fullmatch(r"MSEL-\d{3}", _printed_text(word))]
     if not codes:
         return
     words = list(call.args[codes[0] + 1 :])
     order = WORDS if len(words) > 2 or _named(call) == "Problem" else ("what", "fix")
     given: dict[str | None, ast.expr] = dict(zip(order, words))
     given |= {word.arg: word.value for word in call.keywords}
-    template = MessageTemplate(*(_shown(given[name]) if name in given else "" for name in ("what", "fix")))
+    template = MessageTemplate(*(_printed_text(given[name]) if name in given else "" for name in ("what", "fix")))
     if re.sub(r"<\w+>", "", template.what + template.fix).strip():
-        yield _shown(call.args[codes[0]]), template
+        yield _printed_text(call.args[codes[0]]), template
 
 
 def _named(call: ast.Call) -> str:
     return call.func.id if isinstance(call.func, ast.Name) else ""
 
 
-def _shown(node: ast.expr) -> str:
+def _printed_text(node: ast.expr) -> str:
     """A text as it is printed; empty where it is computed as a whole."""
     if isinstance(node, ast.Constant):
         return str(node.value)

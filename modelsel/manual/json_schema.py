@@ -8,19 +8,22 @@ import types
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-from modelsel.examination.board import BoardLine, ExamClose, ExamStatus
+from modelsel.core.outcome import StudyShape
+from modelsel.examination.board import AuditedExam, BoardLine, ExamClose, ExamStatus
 from modelsel.examination.proposals import GateClose, GateStatus, Proposal
 from modelsel.examination.sit import Shown
 from modelsel.guard.reporting.lint import LintReport
+from modelsel.guard.reporting.report import AuditShape
 from modelsel.manual.editor import DRAFT
-from modelsel.manual.shapes import (
-    AuditShape,
-    DetailsShape,
-    ExamAuditShape,
-    ExplanationShape,
-    StudyShape,
-)
+from modelsel.record.documents import DetailsShape, ExplanationShape
 from modelsel.reporting.dossier import Dossier
+
+
+class ExamAuditShape(AuditShape):
+    """The output of `modelsel exam audit --json`."""
+
+    exam: AuditedExam
+
 
 PLAIN: Mapping[object, Mapping[str, object]] = {
     str: {"type": "string"}, bool: {"type": "boolean"}, int: {"type": "integer"}, float: {"type": "number"},

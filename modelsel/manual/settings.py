@@ -88,7 +88,7 @@ def _entry(group: str, kind: str, name: str, slot: Slot, cls: type, comments: di
     meaning = comments.get(name, "") if _reads_better(slot, comments.get(name, "")) else slot.limits.help
     accepts = f"a {slot.group}" if slot.group else describe_accepted(slot)
     return SettingEntry(
-        group, kind, name, accepts, _default(slot, cls, name), meaning or _part(slot), _shared(group, cls, name), slot
+        group, kind, name, accepts, _default(slot, cls, name), meaning or _part(slot), _is_shared(group, cls, name), slot
     )
 
 
@@ -135,7 +135,7 @@ def _write_value(value: object) -> str:
     return str(value) if value != "" else '""'
 
 
-def _shared(group: str, cls: type, name: str) -> bool | None:
+def _is_shared(group: str, cls: type, name: str) -> bool | None:
     """Say whether a setting is a path parameter, which is absent from the fit's key."""
     if group == "softener":
         return True  # a tree is softened after it was grown

@@ -15,12 +15,14 @@ from modelsel.core.types import (
     CLASS_TASKS,
     NUMBER_TASKS,
     AnyTask,
+    ClassOutputs,
     Codes,
     Floats,
     NumberOutputs,
     NumberTask,
     Outputs,
     Resampling,
+    Targets,
     Task,
     TaskKind,
 )
@@ -391,7 +393,7 @@ def probabilities(outputs: Outputs) -> Floats:
     return np.where(wrong[:, None, None], np.nan, scores) if wrong.any() else scores
 
 
-def confusion(truth: Codes, predicted: Codes, weights: Floats | None, classes: int) -> Floats:
+def confusion(truth: Targets, predicted: Targets, weights: Floats | None, classes: int) -> Floats:
     """Count rows by true and predicted class.
 
     Parameters
@@ -427,11 +429,37 @@ def confusion(truth: Codes, predicted: Codes, weights: Floats | None, classes: i
         if len(counts) < len(predicted):
             raise ValueError(f"a predicted class is none of the {classes}")
         return counts
-    return confusion_in_numpy(truth, predicted, weights, classes)
+    return confusion_in_numpy(np.asarray(truth, np.int32), np.asarray(predicted, np.int32), weights, classes)
+
+
+def right_answers(truth: Targets, classes: int) -> Outputs:
+    """Return the answers that are all right, and sure of it.
+
+    Parameters
+    ----------
+    truth : Codes or Floats
+        Class index per row; where the target is a number, the number.
+    classes : int
+        How many classes there are; 0 where the target is a number.
+
+    Returns
+    -------
+    Outputs
+        Of one candidate.
+
+    Examples
+    --------
+    >>> right_answers(np.array([1, 0], np.int32), 2).scores.tolist()
+    [[[0.0, 1.0], [1.0, 0.0]]]
+    """
+    if not classes:
+        return NumberOutputs(np.asarray(truth, np.float64)[None, :])
+    codes = np.asarray(truth, np.int32)
+    return ClassOutputs(codes[None, :], np.eye(classes)[codes][None, :, :])
 
 
 def confusion_in_numpy(truth: Codes, predicted: Codes, weights: Floats | None, classes: int) -> Floats:
-    """The same in NumPy: the twin."""
+    """Count confusion matrices in NumPy, as the compiled kernel does."""
     candidates = len(predicted)
     cell = (np.arange(candidates)[:, None] * classes + truth) * classes + predicted
     each = None if weights is None else np.broadcast_to(weights, predicted.shape).ravel()

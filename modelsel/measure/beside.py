@@ -5,13 +5,13 @@ measure that chooses names a positive class or costs, the others are about the s
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
-from modelsel.core.spec import kind_of, kinds_of, make
-from modelsel.core.types import CLASS_TASKS, Codes, Floats, Outputs, Resampling, Task
+from modelsel.core.spec import kind_of, kinds_of, make, with_fields
+from modelsel.core.types import CLASS_TASKS, Floats, Outputs, Resampling, Targets, Task
 from modelsel.measure.auc import Auc
 from modelsel.measure.base import BaseMeasure, FromConfusion, confusion
 from modelsel.measure.one_class import OneAgainstRest
@@ -64,7 +64,7 @@ def bounding_measures(chooses: BaseMeasure, bounds: Iterable[Any]) -> dict[str, 
     found: dict[str, BaseMeasure] = {}
     for bound in bounds:
         same = bound.kind == kind_of(chooses) and not bound.settings
-        found[bound.name] = chooses if same else replace(_about(bound.kind, chooses), **bound.settings)
+        found[bound.name] = chooses if same else with_fields(_about(bound.kind, chooses), **bound.settings)
     return found
 
 
@@ -104,7 +104,7 @@ def of_matrices(measures: Mapping[str, FromConfusion], matrices: Floats) -> dict
 
 
 def score_beside(
-    measures: Mapping[str, BaseMeasure], truth: Codes, outputs: Outputs, weights: Floats | None, classes: int
+    measures: Mapping[str, BaseMeasure], truth: Targets, outputs: Outputs, weights: Floats | None, classes: int
 ) -> Floats:
     """Candidates × measures.
 
@@ -127,9 +127,10 @@ def score_beside(
     return table
 
 
-def _about(kind: str, chooses: BaseMeasure) -> Any:
+def _about(kind: str, chooses: BaseMeasure) -> BaseMeasure:
     """The measure of a kind, about the class and the costs that the one that chooses is about."""
     plain = make("measure", kind)
     known = {field.name for field in fields(plain)}
     said = {name: value for name in SHARED if name in known and (value := getattr(chooses, name, None)) is not None}
-    return make("measure", kind, **said) if said else plain
+    about: BaseMeasure = make("measure", kind, **said) if said else plain
+    return about

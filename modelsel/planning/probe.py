@@ -36,7 +36,7 @@ from modelsel.core.types import Candidate, ClassTask, Feature, Floats, Integers,
 from modelsel.learner.base import BaseLearner
 from modelsel.planning.batch import Batch
 from modelsel.planning.make import Plan
-from modelsel.planning.sources import own
+from modelsel.planning.sources import own_digest
 
 # Trials of a batch on generated rows: seconds of this thread and bytes, at the size of the task.
 
@@ -72,14 +72,14 @@ class Trier:
     def __call__(self, members: Sequence[Candidate]) -> tuple[Trial, float]:
         """The trial, and the seconds it took (compilation left out)."""
         some = _evenly_spaced(members, MEMBERS)
-        fit, answer, seconds = self.figures.get(_name(some), lambda: self._measured(some))
+        fit, answer, seconds = self.figures.get(_name(some), lambda: self._measure(some))
         return Trial(fit, answer), seconds
 
     def memory(self, members: Sequence[Candidate]) -> tuple[float, float]:
         """Bytes that a cell of so many members holds at its peak, beside what it says; and what is left with the task."""
         some = _evenly_spaced(members, WEIGHED)
         each = self.figures.get(
-            f"{_name(some)} bytes", lambda: tuple(chain.from_iterable(map(self._weighed(some), self._trials)))
+            f"{_name(some)} bytes", lambda: tuple(chain.from_iterable(map(self._weigh(some), self._trials)))
         )
         fit, both, left = (self._at_size(each[which::3]) for which in range(3))
         return max(fit - left, 0.0) + max(both - fit, 0.0) * len(members) / len(some), left
@@ -94,12 +94,12 @@ class Trier:
             return 1.0
         return self.figures.get(f"{_name(some)} {workers}", lambda: (self._sped_up(some, workers),))[0]
 
-    def _measured(self, some: Sequence[Candidate]) -> tuple[float, float, float]:
+    def _measure(self, some: Sequence[Candidate]) -> tuple[float, float, float]:
         """Time the trials and extrapolate them to the task; the third number is the seconds that they took."""
         self._warm_up(some)
         start = time.perf_counter()
         tried = [self._try(some, *trial) for trial in self._trials]
-        fit, answer = self._grown([one.fit for one in tried]), self._grown([one.answer for one in tried])
+        fit, answer = self._extrapolate([one.fit for one in tried]), self._extrapolate([one.answer for one in tried])
         return fit, answer, time.perf_counter() - start
 
     def _warm_up(self, some: Sequence[Candidate]) -> None:
@@ -107,7 +107,7 @@ class Trier:
             self._warm.add(type(some[0].learner))
             self._try(some[:2], *self._small)
 
-    def _weighed(self, some: Sequence[Candidate]) -> Callable[[tuple[Task, Integers, Integers]], tuple[float, float, float]]:
+    def _weigh(self, some: Sequence[Candidate]) -> Callable[[tuple[Task, Integers, Integers]], tuple[float, float, float]]:
         """Peak bytes of the fit, and of fit and answers, of a trial on rows that nothing is known of yet; and what is left."""
 
         def weighed(trial: tuple[Task, Integers, Integers]) -> tuple[float, float, float]:
@@ -133,13 +133,13 @@ class Trier:
         with ThreadPoolExecutor(workers) as pool:
             ratios = []
             for _ in range(TURNS):
-                alone = self._measured(some)[2]
+                alone = self._measure(some)[2]
                 start = time.perf_counter()
-                list(pool.map(self._measured, [some] * workers))
+                list(pool.map(self._measure, [some] * workers))
                 ratios.append(workers * alone / (time.perf_counter() - start))
         return min(max(median(ratios), 1.0), float(workers))
 
-    def _grown(self, seconds: Sequence[float]) -> float:
+    def _extrapolate(self, seconds: Sequence[float]) -> float:
         """Extrapolate by the power of n that lies between the two sizes, from constant to cubic."""
         if len(seconds) == 1:
             return seconds[0]
@@ -235,7 +235,7 @@ def like(task: Task, rows: int, seed: int = 0) -> Task:
     if isinstance(task, ClassTask):
         target = (ranks * task.class_count // rows).astype(np.int32)
         return ClassTask(**common, classes=task.classes, target=target)
-    return NumberTask(**common, target=np.sort(task.target)[ranks * len(task) // rows], measured_in="")
+    return NumberTask(**common, target=np.sort(np.asarray(task.target, np.float64))[ranks * len(task) // rows], measured_in="")
 
 
 def _column(feature: Feature, like_: Floats, rows: int, rng: np.random.Generator) -> Floats:
@@ -319,7 +319,7 @@ def machine() -> str:
     versions = [f"{name} {metadata.version(name)}" for name in PACKAGES]
     kernels = os.environ.get("MODELSEL_KERNELS", "")
     return digest([platform.node(), _processor(), cores(), platform.python_version(), versions, kernels,
-                   own()])  # fmt: skip
+                   own_digest()])  # fmt: skip
 
 
 def _processor() -> str:
@@ -416,7 +416,7 @@ def _by_turns(plan: Plan) -> Iterator[tuple[Kind, tuple[Candidate, ...]]]:
 
 
 def _spread(queue: Sequence[Queued]) -> Iterator[Queued]:
-    """The same in another order: the first few stand for all, where neighbours are alike (steps of a sweep)."""
+    """Put candidates into an order whose first few stand for all, where neighbours are alike (steps of a sweep)."""
     stride = next(step for step in range(round(0.382 * len(queue)) + 1, 2 * len(queue) + 2) if gcd(step, len(queue)) == 1)
     return (queue[k * stride % len(queue)] for k in range(len(queue)))
 

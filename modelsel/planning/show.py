@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import log, sqrt
-from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
@@ -34,7 +33,7 @@ from modelsel.core.types import (
 from modelsel.guard.checks.independence import FEWEST_UNITS, sizes
 from modelsel.guard.checks.terms import is_used_up
 from modelsel.guard.release import count_limits
-from modelsel.measure.base import BaseMeasure
+from modelsel.measure.base import BaseMeasure, right_answers
 from modelsel.planning.make import Plan
 from modelsel.planning.probe import Estimate
 from modelsel.statistics.certificate import NO_INFORMATION, SpendingState
@@ -78,7 +77,7 @@ class Luck:
 
 
 def of_guesses(measure: BaseMeasure, task: Task) -> Luck:
-    """The same whenever it is asked. Above `ROWS` rows it is computed on as many and scaled.
+    """Compute what guessing costs, the same whenever it is asked. Above `ROWS` rows it is computed on as many and scaled.
 
     >>> from modelsel.dataset.sklearn_bundled import SklearnBundled
     >>> from modelsel.measure.auc import Auc
@@ -90,9 +89,13 @@ def of_guesses(measure: BaseMeasure, task: Task) -> Luck:
     rows = rng.permutation(len(task))[:ROWS]
     truth, classes = task.target[rows], task.class_count
     weights = None if task.weights is None else task.weights[rows]
-    guesses = _guesses(truth, weights, classes, rng) if classes else NumberOutputs(rng.choice(truth, (GUESSES, len(rows))))
+    guesses = (
+        _guesses(np.asarray(truth, np.int32), weights, classes, rng)
+        if classes
+        else NumberOutputs(rng.choice(truth, (GUESSES, len(rows))))
+    )
     found = _finite(measure.score(truth, guesses, weights, classes))
-    perfect = measure.score(truth, _right(truth, classes), weights, classes)[0]
+    perfect = measure.score(truth, right_answers(truth, classes), weights, classes)[0]
     if len(found) < GUESSES // 2 or not np.isfinite(perfect):
         return Luck(0.0, 0.0)
     return Luck(float(found.std()) * sqrt(len(rows) / len(task)), abs(float(perfect - found.mean())))
@@ -103,12 +106,6 @@ def _guesses(truth: Codes, weights: Floats | None, classes: int, rng: np.random.
     shares = np.bincount(truth, weights, classes) / (len(truth) if weights is None else weights.sum())
     scores = shares * rng.exponential(size=(GUESSES, len(truth), classes)) + 1e-300
     return ClassOutputs(rng.choice(classes, (GUESSES, len(truth)), p=shares).astype(np.int32), _normal(scores))
-
-
-def _right(truth: Any, classes: int) -> Outputs:
-    if not classes:
-        return NumberOutputs(truth[None, :])
-    return ClassOutputs(truth[None, :], np.eye(classes)[truth][None, :, :])
 
 
 def _normal(scores: Floats) -> Floats:

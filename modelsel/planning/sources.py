@@ -37,11 +37,11 @@ def code(candidates: Sequence[Candidate]) -> str:
     foreign = (kind for kind in kinds if not kind.__module__.startswith("modelsel."))
     texts = sorted({_text_of(kind) for kind in foreign})
     libraries = sorted({getattr(step, "source", "") for step in steps[len(candidates) - 1 :]})  # one fit, one learner's
-    return hashlib.sha256("\0".join((own(), *texts, *libraries)).encode()).hexdigest()[:32]
+    return hashlib.sha256("\0".join((own_digest(), *texts, *libraries)).encode()).hexdigest()[:32]
 
 
 @cache
-def own() -> str:
+def own_digest() -> str:
     """Compute the digest of the package's own modules that a cell runs."""
     return _digest(file for room in ROOMS for file in _files(PACKAGE / room))
 

@@ -1,4 +1,4 @@
-"""Numbers cut into intervals: what the three discretisers fit, and how it is applied, written down and read back.
+"""Numbers cut into intervals: what discretisers fit, and how it is applied, written down and read back.
 
 A value x falls into the first interval whose upper end it does not exceed (x ≤ cut goes below). Missing stays missing.
 """
@@ -10,8 +10,9 @@ from typing import cast
 
 import numpy as np
 
+from modelsel.core.spec import kind_of
 from modelsel.core.types import AnyTable, ClassTask, Description, Feature, Floats, Integers, Kind, Task
-from modelsel.preparer.base import FittedPreparer
+from modelsel.preparer.base import BasePreparer, FittedPreparer
 from modelsel.statistics.information import entropy
 
 KINDS = ("nominal", "ordered")
@@ -67,9 +68,9 @@ def per_column(features: Sequence[Feature], cuts: Iterable[tuple[int, Floats]]) 
     return tuple(found.get(column) for column in range(len(features)))
 
 
-def restore_cuts(kind: str, description: Description) -> Binned:
+def restore_cuts(description: Description) -> Binned:
     """Read back; ValueError when cuts are not ascending or the kind is unknown."""
-    becomes, columns = description.facts["becomes"], description.facts["columns"]
+    kind, becomes, columns = description.kind, description.facts["becomes"], description.facts["columns"]
     if becomes not in KINDS:
         raise ValueError(f"{kind}: features cannot become '{becomes}'")
     cuts = tuple(np.asarray(description.arrays[f"cuts_{c}"], np.float64) if cut else None for c, cut in enumerate(columns))
@@ -106,6 +107,45 @@ class Distinct:
 def distinct_columns(task: Task, rows: Integers) -> dict[int, Distinct]:
     """Collect the distinct values of each numeric column."""
     return {column: Distinct.of(task, rows, column) for column in numeric_columns(task)}
+
+
+class OfDistinctValues(BasePreparer):
+    """Base of discretisers whose cuts of a column follow from its distinct values: a new one defines `cuts`.
+
+    One fit, which collects these values, answers every setting.
+    """
+
+    levels: Kind
+
+    def cuts(self, column: Distinct) -> Floats:
+        """The cuts of one column, ascending."""
+        raise NotImplementedError
+
+    def fit_key(self) -> dict[str, object]:
+        return {"kind": kind_of(self)}
+
+    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "DistinctValues":
+        return DistinctValues(task.features, distinct_columns(task, rows))
+
+    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> Binned:
+        return self.fit_path(task, rows, rng).prepared(self)
+
+    @staticmethod
+    def restore(description: Description) -> Binned:
+        return restore_cuts(description)
+
+
+@dataclass(frozen=True, eq=False)
+class DistinctValues:
+    """The distinct values of every numeric column with their class weights."""
+
+    features: tuple[Feature, ...]
+    columns: dict[int, Distinct]
+
+    def prepared(self, preparer: OfDistinctValues) -> Binned:
+        """The cuts that the preparer makes."""
+        cuts = ((column, preparer.cuts(own)) for column, own in self.columns.items())
+        return Binned(kind_of(preparer), per_column(self.features, cuts), preparer.levels)
 
 
 # Choose cuts of a number that separate the classes, by minimum description length.

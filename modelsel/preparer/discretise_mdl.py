@@ -30,7 +30,7 @@ class DiscretiseMdl(BasePreparer):
 
     @staticmethod
     def restore(description: Description) -> Binned:
-        return restore_cuts("discretise_mdl", description)
+        return restore_cuts(description)
 
 
 @dataclass(frozen=True, eq=False)

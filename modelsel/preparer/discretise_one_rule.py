@@ -11,42 +11,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.spec import number, one_of
-from modelsel.core.types import Description, Feature, Floats, Integers, Kind, Task
-from modelsel.preparer.base import BasePreparer
-from modelsel.preparer.binning import Binned, Distinct, distinct_columns, per_column, restore_cuts
+from modelsel.core.types import Floats, Kind
+from modelsel.preparer.binning import Distinct, OfDistinctValues
 
 
 @dataclass(frozen=True)
-class DiscretiseOneRule(BasePreparer):
+class DiscretiseOneRule(OfDistinctValues):
     """Path parameters: all."""
 
     bucket: float = number(6.0, above=0, help="weight of the most common class that closes an interval; Holte's SMALL is 6")
     levels: Kind = one_of("nominal", "ordered", help="what the intervals become; trees cut ordered ones by threshold")
 
-    def fit_key(self) -> dict[str, object]:
-        return {"kind": "discretise_one_rule"}
-
-    def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "Weights":
-        return Weights(task.features, distinct_columns(task, rows))
-
-    def fit(self, task: Task, rows: Integers, rng: np.random.Generator) -> Binned:
-        return self.fit_path(task, rows, rng).prepared(self)
-
-    @staticmethod
-    def restore(description: Description) -> Binned:
-        return restore_cuts("discretise_one_rule", description)
-
-
-@dataclass(frozen=True, eq=False)
-class Weights:
-    """The distinct values of every numeric column with their class weights."""
-
-    features: tuple[Feature, ...]
-    columns: dict[int, Distinct]
-
-    def prepared(self, preparer: DiscretiseOneRule) -> Binned:
-        cuts = ((column, one_rule_cuts(own, preparer.bucket)) for column, own in self.columns.items())
-        return Binned("discretise_one_rule", per_column(self.features, cuts), preparer.levels)
+    def cuts(self, column: Distinct) -> Floats:
+        return one_rule_cuts(column, self.bucket)
 
 
 def one_rule_cuts(column: Distinct, bucket: float) -> Floats:

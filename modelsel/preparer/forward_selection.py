@@ -48,7 +48,7 @@ class ForwardSelection(BasePreparer):
 
     def fit_path(self, task: Task, rows: Integers, rng: np.random.Generator) -> "Added":
         """Add features one by one, each time the one with the lowest inner error."""
-        fold = deal(len(rows), self.folds, rng, task.target[rows])
+        fold = deal(len(rows), self.folds, rng, np.asarray(task.target[rows], np.int32))
         parts = [(rows[fold != number], rows[fold == number]) for number in np.unique(fold)]
         judge = SubsetScorer(self.learner, task, parts, rng)
         order: list[int] = []

@@ -96,7 +96,7 @@ class Transform(BasePreparer):
 
     @dataclass(frozen=True, eq=False)
     class _Fit:
-        """It answers for itself alone."""
+        """A fitted transform, which answers for itself alone."""
 
         fitted: "Transformed"
 

@@ -32,10 +32,10 @@ class MinimumError(Pruning):
 
     def pruned(self, cut: PrunedView, evidence: PruningData) -> PrunedView:
         """The tree left at this m."""
-        expected = self._expected(cut.tree.counts, evidence.cost_matrix)
+        expected = self._expected_error(cut.tree.counts, evidence.cost_matrix)
         return replace(cut, leaf=cheaper_as_leaf(cut, expected))
 
-    def _expected(self, counts: Floats, costs: Floats | None) -> Floats:
+    def _expected_error(self, counts: Floats, costs: Floats | None) -> Floats:
         """Expected error as a leaf times the weight at the node, which makes the mean over branches a sum."""
         classes = counts.shape[1]
         by_class = np.ones((classes, classes)) - np.eye(classes) if costs is None else costs

@@ -4,40 +4,42 @@ import getpass
 import platform
 import subprocess
 from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError
 
 import numpy as np
 
+from modelsel.core.outcome import FailureShape, SchemeShape, TaskShape, WinnerShape
 from modelsel.core.selection import Selection
 from modelsel.core.spec import kind_of
+from modelsel.core.system.installed import version_of
 from modelsel.core.types import ClassTask, Feature, Floats, Integers, NumberTask, Resampling, Table, Task
+from modelsel.record.documents import DataShape, FeatureShape, NumbersShape
 from modelsel.runner.execution.single_job import Failure
 
 
-def task(development: Task, sealed: Table) -> dict[str, object]:
+def task(development: Task, sealed: Table) -> TaskShape:
     """Gather the facts of the task."""
-    return {
+    found: TaskShape = {
         "name": development.name, "rows": len(development) + len(sealed), "development_rows": len(development),
-        "test_rows": len(sealed), "features": len(development.features), **_target(development),
+        "test_rows": len(sealed), "features": len(development.features), "classes": list(development.class_names),
+        "kind": development.kind, "measured_in": getattr(development, "measured_in", ""),
         "fingerprint": development.fingerprint,
-        **({"unit": development.unit, "units": len(np.unique(np.append(development.units, sealed.units)))}
-           if development.units is not None and sealed.units is not None else {}),
     }  # fmt: skip
+    if development.kind == "numbers":
+        del found["classes"]
+    else:
+        del found["measured_in"]
+    if development.units is not None and sealed.units is not None:
+        found["unit"], found["units"] = development.unit, len(np.unique(np.append(development.units, sealed.units)))
+    return found
 
 
-def _target(task: Task) -> dict[str, object]:
-    """What the target is: classes by name, or numbers in their unit."""
-    if isinstance(task, NumberTask):
-        return {"kind": task.kind, "measured_in": task.measured_in}
-    return {"classes": list(task.class_names), "kind": task.kind}
-
-
-def scheme(kind: str, resampling: Resampling, trained: float) -> dict[str, object]:
+def scheme(kind: str, resampling: Resampling, trained: float) -> SchemeShape:
     """Gather the facts of the folds; `trained` is the share of the development rows that their models are fitted on."""
     return {"name": kind, "folds": len(resampling.folds), "fingerprint": resampling.fingerprint, "trained": trained}
 
 
-def winner(selection: Selection, failure: Failure | None = None) -> dict[str, object]:
+def winner(selection: Selection, failure: Failure | None = None) -> WinnerShape:
     """Return the facts of the winner: scores, and the candidates that it cannot be told from.
 
     The cross-validated score, and the estimate that allows for the choice; where it could not be fitted on all development
@@ -45,7 +47,7 @@ def winner(selection: Selection, failure: Failure | None = None) -> dict[str, ob
     """
     position, board = selection.winner, selection.board
     candidate = selection.candidates[position]
-    return {
+    found: WinnerShape = {
         "id": candidate.id,
         "learner": kind_of(candidate.learner),
         "entry": candidate.entry,
@@ -56,18 +58,16 @@ def winner(selection: Selection, failure: Failure | None = None) -> dict[str, ob
         "measures": {name: float(each[position]) for name, each in selection.beside.items()},
         "indistinguishable": [board.ids[other] for other in selection.indistinguishable],
         "every_best": None if selection.every_best is None else [board.ids[one] for one in selection.every_best],
-        **_never_judged(selection),
-        **({"failure": {"status": failure.status, "reason": failure.reason}} if failure else {}),
     }
+    never = float(selection.means["never_judged"][position])
+    if not np.isnan(never):  # out of bag: rows that every tree has drawn, judged by the class shares of all rows
+        found["never_out_of_bag"] = int(never)
+    if failure:
+        found["failure"] = {"status": failure.status, "reason": failure.reason}
+    return found
 
 
-def _never_judged(selection: Selection) -> dict[str, object]:
-    """Out of bag: how many rows every tree of the winner has drawn. They are judged by the class shares of all rows."""
-    many = float(selection.means["never_judged"][selection.winner])
-    return {"never_out_of_bag": int(many)} if many == many else {}
-
-
-def failures(selection: Selection) -> tuple[dict[str, object], ...]:
+def failures(selection: Selection) -> tuple[FailureShape, ...]:
     """Candidates that did not finish, with the reason; those that left a race have not failed."""
     return tuple(
         {"id": candidate.id, "status": status, "reason": reason}
@@ -83,7 +83,7 @@ LEVELS = 6
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio, odd: Fibonacci hashing
 
 
-def data(task: Task) -> dict[str, object]:
+def data(task: Task) -> DataShape:
     """Plain facts about the development rows; nothing of the test rows is here."""
     counts = np.bincount(task.target, minlength=task.class_count).tolist() if isinstance(task, ClassTask) else []
     features = [feature(item, task.values[:, i]) for i, item in enumerate(task.features[:SHOWN])]
@@ -92,7 +92,7 @@ def data(task: Task) -> dict[str, object]:
         "features": features,
         "not_shown": max(0, len(task.features) - SHOWN),
         "kinds": {kind: sum(item.kind == kind for item in task.features) for kind in ("numeric", "nominal", "ordered")},
-        **({"target": feature(Feature("target", "numeric"), task.target)} if isinstance(task, NumberTask) else {}),
+        **_numbers(task),
         "classes": [{"name": name, "rows": int(count)} for name, count in zip(task.class_names, counts)],
         "missing": float(np.isnan(task.values).mean()) if task.values.size else 0.0,
         "repeated_rows": repeated_rows(task),
@@ -101,10 +101,16 @@ def data(task: Task) -> dict[str, object]:
     }
 
 
-def feature(item: Feature, values: Floats) -> dict[str, object]:
+def _numbers(task: Task) -> NumbersShape:
+    return {"target": feature(Feature("target", "numeric"), task.target)} if isinstance(task, NumberTask) else {}
+
+
+def feature(item: Feature, values: Floats) -> FeatureShape:
     """Kind, share of missing values, number of different ones, and either quartiles or the most frequent levels."""
     present = values[~np.isnan(values)]
-    facts = {"name": item.name, "kind": item.kind, "missing": 1 - len(present) / max(1, len(values))}
+    facts: FeatureShape = {
+        "name": item.name, "kind": item.kind, "missing": 1 - len(present) / max(1, len(values)), "different": 0,
+    }  # fmt: skip
     if item.kind == "numeric":
         quartiles = np.quantile(present, [0, 0.25, 0.5, 0.75, 1]).tolist() if len(present) else []
         return {**facts, "different": len(np.unique(present)), "quartiles": quartiles, "dates": item.dates}
@@ -152,7 +158,7 @@ def environment() -> dict[str, str]:
     versions = {}
     for name in PACKAGES:
         with suppress(PackageNotFoundError):
-            versions[name] = version(name)
+            versions[name] = version_of(name)
     return {"python": platform.python_version(), "platform": platform.platform(), **versions}
 
 

@@ -7,10 +7,10 @@ import json
 import math
 import platform
 from datetime import UTC, datetime
-from importlib.metadata import version as installed
 
 import yaml  # type: ignore[import-untyped]
 
+from modelsel.core.system.installed import version_of
 from modelsel.core.types import Feature
 from modelsel.foreign.stored import SKOPS
 from modelsel.record.study_record import FinalModel
@@ -39,7 +39,7 @@ def files(final: FinalModel, version: str, now: datetime | None = None) -> dict[
 
 def _needed_packages() -> list[str]:
     """List the packages that reading the model and predicting import, as they are installed here."""
-    return [f"{name}=={installed(name)}" for name in NEEDED]
+    return [f"{name}=={version_of(name)}" for name in NEEDED]
 
 
 def _libraries(final: FinalModel) -> list[str]:
@@ -49,7 +49,7 @@ def _libraries(final: FinalModel) -> list[str]:
         return []
     name, _, own = str(facts["version"]).partition(" ")
     uses_skops = facts["stored"] == SKOPS or any(step.kind == "transform" for step in final.steps)
-    return [f"{name}=={own}", *([f"skops>={installed('skops')}"] if uses_skops else [])]
+    return [f"{name}=={own}", *([f"skops>={version_of('skops')}"] if uses_skops else [])]
 
 
 def mlmodel(final: FinalModel, now: datetime) -> dict[str, object]:
@@ -63,7 +63,7 @@ def mlmodel(final: FinalModel, now: datetime) -> dict[str, object]:
                 "python_version": platform.python_version(),
             }
         },
-        "mlflow_version": installed("mlflow"),
+        "mlflow_version": version_of("mlflow"),
         "saved_input_example_info": {
             "artifact_path": EXAMPLE,
             "pandas_orient": "split",

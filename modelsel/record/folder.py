@@ -8,22 +8,26 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import numpy as np
 import yaml  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.outcome import StudySummary
-from modelsel.core.selection import Assessed, Losses
-from modelsel.core.types import Integers
-from modelsel.record import candidates, facts, losses, model
+from modelsel.core.selection import Assessed, Losses, Selection
+from modelsel.core.types import Integers, Targets
+from modelsel.guard.reporting.report import AuditShape
+from modelsel.record import candidates, facts, model
+from modelsel.record.documents import DetailsShape, ExplanationShape
 from modelsel.record.files import json_text, npz, plain, storing, write
 from modelsel.record.redact import Redactor
 from modelsel.record.study_record import StudyRecord
@@ -91,12 +95,12 @@ class RunFolder:
         return self.path.parent.parent
 
     def save(self, finished: StudyRecord) -> None:
-        """Everything but report and log. `study.json` comes last: where it is, the rest is whole."""
+        """Write all files but report and log. `study.json` comes last: where it is, the rest is whole."""
         self.write_config(finished.config)
         if finished.final is not None:
             model.save(self.model, finished.final, finished.outcome.modelsel)
         write(self.path / CANDIDATES, self.redactor.text(candidates.text(candidates.rows(finished.selection))))
-        write(self.path / LOSSES, losses.content(finished.selection))
+        write(self.path / LOSSES, loss_archive(finished.selection))
         for number, (fitted, unseen) in enumerate(finished.folds):
             path = model.save(self.folds / f"{number:02d}", fitted, finished.outcome.modelsel)
             write(path / STRANGENESS, npz(unseen._asdict()))
@@ -105,7 +109,7 @@ class RunFolder:
         self.write_json(DETAILS, details(finished))
         self.write_outcome(finished.outcome)
 
-    def amend(self, outcome: StudySummary, audit: Mapping[str, object]) -> None:
+    def amend(self, outcome: StudySummary, audit: AuditShape) -> None:
         """Put a look that came after the study on record."""
         self.write_json(DETAILS, {**self.details(), "audit": audit})
         self.write_outcome(outcome)
@@ -130,23 +134,23 @@ class RunFolder:
     def candidates(self) -> list[candidates.Row]:
         return candidates.read_candidates(self._text(CANDIDATES))
 
-    def details(self) -> dict[str, Any]:
+    def details(self) -> DetailsShape:
         """Read the facts that the report shows beyond study.json: data, looks, pairs, command, environment."""
-        return self.read_json(DETAILS) if (self.path / DETAILS).exists() else {}
+        return cast(DetailsShape, self.read_json(DETAILS) if (self.path / DETAILS).exists() else {})
 
-    def explanation(self) -> dict[str, Any]:
+    def explanation(self) -> ExplanationShape:
         """Reasons and weak spots of the choice; empty where nothing was asked for, and for runs of older versions."""
-        return self.read_json(EXPLANATION) if (self.path / EXPLANATION).exists() else {}
+        return cast(ExplanationShape, self.read_json(EXPLANATION) if (self.path / EXPLANATION).exists() else {})
 
     def losses(self) -> Losses:
-        return losses.losses(self._arrays)
+        return losses_of(self._arrays)
 
     def fold(self) -> Integers:
         """Rows × repeats: the fold in which the row was assessed, without the losses beside it."""
-        return losses.fold(self._arrays)
+        return folds_of(self._arrays)
 
     def assessed(self) -> Assessed:
-        return losses.read_assessed(self._arrays)
+        return read_assessed(self._arrays)
 
     def read_json(self, name: str) -> dict[str, object]:
         """One of the folder's JSON files; ConfigurationError when it is missing or damaged."""
@@ -158,8 +162,8 @@ class RunFolder:
             ) from error
 
     @cached_property
-    def _arrays(self) -> Mapping[str, NDArray[Any]]:
-        return losses.LossArchive(self.path / LOSSES)
+    def _arrays(self) -> Mapping[str, NDArray[np.generic]]:
+        return LossArchive(self.path / LOSSES)
 
     def _text(self, name: str) -> str:
         """Read a file of the folder; one that is missing is an error."""
@@ -170,7 +174,7 @@ class RunFolder:
             raise ConfigurationError(Problem("MSEL-611", f"{name} is not there", str(self.path), fix)) from error
 
 
-def details(finished: StudyRecord) -> dict[str, Any]:
+def details(finished: StudyRecord) -> DetailsShape:
     """Collect the facts that the report needs beyond study.json, config.yaml, candidates.csv and losses.npz."""
     folds = finished.resampling.folds
     return {
@@ -181,7 +185,7 @@ def details(finished: StudyRecord) -> dict[str, Any]:
         "environment": facts.environment(),
         "data": facts.data(finished.task),
         "audit": finished.audit,
-        "pairs": [asdict(pair) for pair in finished.pairs],
+        "pairs": list(finished.pairs),
         "folds": {
             "repeats": finished.resampling.repeats,
             "repeat": [fold.repeat for fold in folds],
@@ -263,4 +267,73 @@ def _nearest(run: str, root: Path) -> str:
         f"did you mean {near[0]!r}?"
         if near
         else f"give a run folder, 'latest', an MLflow run id or one of: {', '.join(studies)}"
+    )
+
+
+# losses.npz: the out-of-fold loss matrix and the predictions that the report draws from, without pickle.
+
+
+def loss_archive(selection: Selection) -> bytes:
+    """`losses`, `fold`, `row`, `candidate` (see the documentation of the record) and what was assessed.
+
+    `truth` are the labels of the development rows, `predicted` and `scores` those of `predicted_candidate`. `losses` is
+    absent for a measure that is no mean over rows, `scores` where the measure did not ask for them.
+    """
+    losses, assessed = selection.losses, selection.assessed
+    arrays: dict[str, NDArray[np.generic] | None] = {
+        "losses": None if losses.matrix is None else np.asarray(losses.matrix, np.float32),
+        "fold": np.asarray(losses.fold, np.int32),
+        "row": np.asarray(losses.row, np.int64),
+        "candidate": np.array(losses.ids, dtype=np.str_),
+        "truth": _compact(assessed.truth),
+        "predicted": _compact(assessed.predicted),
+        "predicted_candidate": np.array(assessed.ids, dtype=np.str_),
+        "scores": None if assessed.scores is None else np.asarray(assessed.scores, np.float32),
+    }
+    return npz({name: array for name, array in arrays.items() if array is not None}, compress=True)
+
+
+def _compact(array: NDArray[np.generic]) -> Targets:
+    """Classes as int32, numbers as they are."""
+    return np.asarray(array, np.float64 if array.dtype.kind == "f" else np.int32)
+
+
+class LossArchive(Mapping[str, NDArray[np.generic]]):
+    """The arrays of a file, each read when it is first asked for: the matrix is large, and few who read the others want it."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = np.load(BytesIO(path.read_bytes()), allow_pickle=False)
+        self._read: dict[str, NDArray[np.generic]] = {}
+
+    def __getitem__(self, name: str) -> NDArray[np.generic]:
+        if name not in self._read:
+            self._read[name] = self._file[name]
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._file.files)
+
+    def __len__(self) -> int:
+        return len(self._file.files)
+
+
+def losses_of(arrays: Mapping[str, NDArray[np.generic]]) -> Losses:
+    """The loss matrix back (float32; None where the measure is no mean over rows)."""
+    ids = tuple(str(name) for name in arrays["candidate"])
+    return Losses(matrix=arrays.get("losses"), fold=folds_of(arrays), row=arrays["row"].astype(np.int64, copy=False), ids=ids)
+
+
+def folds_of(arrays: Mapping[str, NDArray[np.generic]]) -> Integers:
+    """Rows × repeats: the fold in which the row was assessed, −1 where it was not."""
+    return arrays["fold"].astype(np.int64)
+
+
+def read_assessed(arrays: Mapping[str, NDArray[np.generic]]) -> Assessed:
+    """The out-of-fold predictions back."""
+    scores = arrays.get("scores")
+    return Assessed(
+        ids=tuple(str(name) for name in arrays["predicted_candidate"]),
+        truth=_compact(arrays["truth"]),
+        predicted=_compact(arrays["predicted"]),
+        scores=None if scores is None else scores.astype(np.float64),
     )

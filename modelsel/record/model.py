@@ -54,20 +54,20 @@ class Predictor:
     model: FittedModel
     label_type: str = "str"  # of the target's column: bool, int, float or str
 
-    def __call__(self, raw: Mapping[str, Sequence[object]]) -> NDArray[np.str_]:
+    def __call__(self, raw: Mapping[str, Sequence[object]]) -> NDArray[np.str_ | np.float64]:
         return self.predict(self.table(raw))
 
     def table(self, raw: Mapping[str, Sequence[object]]) -> Table:
         """The rows as the model wants them. Raises DataError with all problems of the columns."""
         return new_rows.table(raw, self.features)
 
-    def predict(self, table: Table) -> NDArray[Any]:
+    def predict(self, table: Table) -> NDArray[np.str_ | np.float64]:
         """The predicted class of each row, as text, or the predicted number.
 
         Raises DataError for a recipe that was not refitted.
         """
         if not self.classes:
-            return self._fitted.predict(self.prepared(table))
+            return np.asarray(self._fitted.predict(self.prepared(table)), np.float64)
         said: NDArray[np.str_] = np.array(self.classes, dtype=np.str_)[self._fitted.predict(self.prepared(table))]
         return said
 

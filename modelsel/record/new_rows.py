@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from difflib import get_close_matches
-from typing import Any
 
 import numpy as np
 
@@ -55,7 +54,7 @@ def unseen(rows: Table) -> dict[str, int]:
 
 
 def warn_of_unseen(rows: Table) -> Table:
-    """The same rows; a warning names the columns with levels that the model never saw, and counts their values."""
+    """Return the rows unchanged; a warning names the columns with levels that the model never saw, and counts their values."""
     if found := unseen(rows):
         each = ", ".join(f"{name!r} ({count} of {len(rows)} rows)" for name, count in found.items())
         warnings.warn(
@@ -96,12 +95,12 @@ def _numbers(raw: Sequence[object]) -> list[float | None]:
     return [math.nan if _missing(value) else next(found) for value in raw]
 
 
-def _number(value: Any) -> float | None:
+def _number(value: object) -> float | None:
     """Read a number; NaN where it is missing, None where it is none."""
     if _missing(value):
         return math.nan
     try:
-        number = float(value)
+        number = float(value)  # type: ignore[arg-type]  # whatever it is, it is asked
     except (TypeError, ValueError, OverflowError):
         return None
     return number if math.isfinite(number) else None

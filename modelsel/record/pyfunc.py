@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from modelsel.record.model import Predictor, load
 from modelsel.record.new_rows import warn_of_unseen
@@ -16,7 +17,9 @@ class PyfuncModel:
     def __init__(self, predictor: Predictor) -> None:
         self.predictor = predictor
 
-    def predict(self, model_input: pd.DataFrame, params: Mapping[str, object] | None = None) -> Any:
+    def predict(
+        self, model_input: pd.DataFrame, params: Mapping[str, object] | None = None
+    ) -> pd.DataFrame | NDArray[np.generic]:
         """Predict classes, or class scores, for the rows of a frame."""
         rows = warn_of_unseen(self.predictor.table({str(name): list(model_input[name]) for name in model_input.columns}))
         if (params or {}).get("scores"):

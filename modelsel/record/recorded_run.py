@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from modelsel.core.outcome import StudySummary
 from modelsel.record.candidates import Row
+from modelsel.record.documents import DetailsShape, ExplanationShape
 from modelsel.record.folder import RunFolder
 
 
@@ -21,11 +21,11 @@ class RecordedRun:
         return self.folder.outcome()
 
     @cached_property
-    def details(self) -> dict[str, Any]:
+    def details(self) -> DetailsShape:
         return self.folder.details()
 
     @cached_property
-    def explanation(self) -> dict[str, Any]:
+    def explanation(self) -> ExplanationShape:
         return self.folder.explanation()
 
     @cached_property

@@ -20,10 +20,13 @@ _NAME = re.compile(
     r"(?i)(token|secret|password|passwd|passphrase|pwd|credentials?|(?:api|access|private|account|auth)[_-]?key)$"
 )
 _ADDRESS = re.compile(r"(?P<head>\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s:/@'\"]*:)(?P<password>[^\s/'\"]+)(?=@)")
-_SETTING = re.compile(
-    r"(?i)(?P<head>\b[\w.-]*(?:token|secret|password|passwd|pwd|api[_-]?key|access[_-]?key|signature|sig)=)"
-    r"(?P<value>[^\s&'\",;}\])]+)"
-)
+_WORDS = (
+    "token", "secret", "password", "passwd", "pwd", "apikey", "api_key", "api-key", "accesskey", "access_key", "access-key",
+    "signature", "sig",
+)  # fmt: skip
+# Reports are long: both begin with signs that are rare, and what stands before them is looked at where they stand.
+_SETTING = re.compile(rf"(?i)=(?:{'|'.join(f'(?<={word}=)' for word in _WORDS)})[^\s&'\",;}}\])]+")
+_PASSWORD = re.compile(r"://[^\s:/@'\"]*:[^\s/'\"]+@")  # in every text in which there is such an address
 
 
 @dataclass(frozen=True)
@@ -44,11 +47,12 @@ class Redactor:
         >>> Redactor(("canary-1",)).text("postgresql://me:pa55@db/x?password=abc said canary-1")
         'postgresql://me:***@db/x?password=*** said ***'
         """
-        value = _SETTING.sub(rf"\g<head>{HIDDEN}", _ADDRESS.sub(rf"\g<head>{HIDDEN}", value))
+        value = _ADDRESS.sub(rf"\g<head>{HIDDEN}", value) if _PASSWORD.search(value) else value
+        value = _SETTING.sub(f"={HIDDEN}", value)
         return self._values.sub(HIDDEN, value) if self._values else value
 
     def data(self, value: object) -> Any:
-        """The same plain data without secrets, also none in the values of keys that are named like one.
+        """Remove secrets from plain data, also in the values of keys that are named like one.
 
         >>> Redactor().data({"uri": "http://a:b@c", "password": "x", "seed": 1})
         {'uri': 'http://a:***@c', 'password': '***', 'seed': 1}

@@ -8,7 +8,6 @@ crash, stall or fill the memory there, and the command says so and lives.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from modelsel.config.reopen import reopen
 from modelsel.config.settings import LimitSettings
@@ -19,7 +18,7 @@ from modelsel.record.folder import RunFolder
 from modelsel.record.model import Predictor, describe, load
 from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits
 from modelsel.runner.execution.executors import IN_THIS_PROCESS, Pool
-from modelsel.runner.execution.single_job import Failure, run_in_pool
+from modelsel.runner.execution.single_job import Arguments, Failure, Returned, run_in_pool
 from modelsel.runner.final_fit import outputs
 
 Say = Callable[[str], object]
@@ -76,11 +75,13 @@ def _refit(folder: RunFolder, predictor: Predictor, development: Task) -> Predic
 
 def ask_model(folder: RunFolder, predictor: Predictor, table: Table, scores: bool) -> Outputs:
     """Classes, and scores where they are wanted. Raises NoCandidateError where the model gives none."""
-    found: Outputs = _job(folder, predictor, "gave no answers", outputs, table, scores)
-    return found
+    return _job(folder, predictor, "gave no answers", outputs, table, scores)
 
 
-def _job(folder: RunFolder, predictor: Predictor, failed: str, function: Callable[..., object], *arguments: object) -> Any:
+def _job(
+    folder: RunFolder, predictor: Predictor, failed: str, function: Callable[[Predictor, *Arguments], Returned],
+    *arguments: *Arguments,
+) -> Returned:  # fmt: skip
     """Call the function as a job; NoCandidateError where it fails."""
     pool, limits = _place(folder, predictor)
     done = run_in_pool(pool, limits, function, predictor, *arguments)
@@ -95,16 +96,16 @@ def _place(folder: RunFolder, predictor: Predictor) -> tuple[Pool, CellLimits]:
     config = folder.config()
     kind = str((config.get("pool") or {}).get("kind", "auto"))
     limit = LimitSettings(**(config.get("limit") or {}))
-    if kind in IN_THIS_PROCESS or (_own(predictor, describe(folder.model)) and not limit.any):
+    if kind in IN_THIS_PROCESS or (_is_own_code(predictor, describe(folder.model)) and not limit.any):
         return Pool("sequential"), UNLIMITED
     return Pool("processes", 1), CellLimits(limit.seconds, limit.bytes)
 
 
-def _own(predictor: Predictor, facts: Mapping[str, Any]) -> bool:
+def _is_own_code(predictor: Predictor, facts: Mapping[str, object]) -> bool:
     """Say whether all of it is this package's code, in which other people's libraries have no part."""
     parts = (predictor.model, *predictor.steps)
     ours = all(type(part).__module__.startswith("modelsel.") for part in parts)
-    return ours and not any(kind in NATIVE for kind in _kinds((facts["learner"], *facts["steps"])))
+    return ours and not any(kind in NATIVE for kind in _kinds((facts["learner"], facts["steps"])))
 
 
 def _kinds(said: object) -> Sequence[str]:

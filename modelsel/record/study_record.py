@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from modelsel.core.outcome import StudySummary
 from modelsel.core.selection import Selection
 from modelsel.core.types import Description, Feature, Floats, Resampling, Table, Task
+from modelsel.guard.reporting.report import AuditShape
+from modelsel.record.documents import ExplanationShape, NothingShape, PairShape
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,20 +40,6 @@ class UnseenRows(NamedTuple):
     weight: Floats
 
 
-@dataclass(frozen=True)
-class Pair:
-    """Two candidates compared on the same folds: mean of `second` minus `first`, its interval, p-value and Holm's p-value."""
-
-    first: str
-    second: str
-    difference: float
-    low: float
-    high: float
-    p: float
-    adjusted: float
-    method: str
-
-
 @dataclass(frozen=True, eq=False)
 class StudyRecord:
     """The whole study as it goes on record.
@@ -67,10 +55,10 @@ class StudyRecord:
     task: Task  # development rows
     resampling: Resampling
     final: FinalModel | None = None
-    audit: Mapping[str, object] = field(default_factory=dict)
-    pairs: tuple[Pair, ...] = ()
+    audit: AuditShape | NothingShape = field(default_factory=lambda: NothingShape())
+    pairs: tuple[PairShape, ...] = ()
     command: tuple[str, ...] = ()
-    shows: Mapping[str, object] = field(default_factory=dict)  # name to what it shows, plain data
+    shows: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # name to what it shows, plain data
     times: Mapping[str, float] = field(default_factory=dict)  # candidate to seconds for the prediction of 1,000 rows
     folds: tuple[tuple[FinalModel, UnseenRows], ...] = ()  # the model of each fold, of the choice repeated
-    explained: Mapping[str, object] = field(default_factory=dict)  # reasons and weak spots, plain data
+    explained: ExplanationShape = field(default_factory=lambda: ExplanationShape())  # reasons and weak spots, plain data

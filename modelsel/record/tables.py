@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from modelsel.record.candidates import safe
+from modelsel.record.documents import DependenceShape, audit_of
 from modelsel.record.files import json_text, storing, write
 from modelsel.record.folder import RunFolder
 from modelsel.record.recorded_run import RecordedRun
@@ -106,8 +107,11 @@ def _outer_folds(run: RecordedRun) -> Iterator[Line]:
 
 
 def _slices(run: RecordedRun) -> Iterator[Line]:
-    for kind, name in (("found", "weak_slices"), ("declared", "declared_slices")):
-        yield from ({"kind": kind, **line} for line in run.explanation.get(name, {}).get("slices", ()))
+    """Yield a line per slice that was found or declared."""
+    for kind, table in (
+        ("found", run.explanation.get("weak_slices")), ("declared", run.explanation.get("declared_slices"))
+    ):  # fmt: skip
+        yield from ({"kind": kind, **line} for line in (table["slices"] if table else ()))
 
 
 def _importance(run: RecordedRun) -> Iterator[Line]:
@@ -117,8 +121,8 @@ def _importance(run: RecordedRun) -> Iterator[Line]:
         yield from ({**line, **who, "columns": line["column"], "kind": "column"} for line in one.get("columns", ()))
         groups = one.get("together", ())
         yield from ({**line, **who, "columns": " + ".join(line["columns"]), "kind": "together"} for line in groups)
-        if one.get("noise"):
-            yield {**one["noise"], **who, "kind": "noise"}
+        if noise := one.get("noise"):
+            yield {**noise, **who, "kind": "noise"}
 
 
 def _importance_folds(run: RecordedRun) -> Iterator[Line]:
@@ -126,8 +130,8 @@ def _importance_folds(run: RecordedRun) -> Iterator[Line]:
         yield from ({**line, "fold": fold, "importance": cost} for fold, cost in enumerate(line["folds"]))
 
 
-def _values(one: Mapping[str, Any]) -> list[Line]:
-    levels = one["levels"] or [None] * len(one["grid"])
+def _values(one: DependenceShape) -> list[Line]:
+    levels = one["levels"] if one["levels"] else [None] * len(one["grid"])
     return [{"column": one["column"], "value": at, "level": level} for at, level in zip(one["grid"], levels, strict=True)]
 
 
@@ -162,7 +166,8 @@ def _doubling(run: RecordedRun) -> Iterator[Line]:
 
 def _looks(run: RecordedRun) -> Iterator[Line]:
     """Yield a line per look."""
-    for of in run.details.get("audit", {}).get("test_sets", ()):
+    audit = audit_of(run.details)
+    for of in audit.get("test_sets", ()) if audit else ():
         for look in of.get("looks", ()):
             low, high = look.get("interval") or (None, None)
             yield {**look, "test_set": of["id"], "low": low, "high": high}

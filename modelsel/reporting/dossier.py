@@ -143,11 +143,11 @@ def _row(one: FilledItem) -> str:
 def dossier(folder: RunFolder, checklist: Checklist) -> Dossier:
     """Fill a checklist from a run's record."""
     record = Record(folder)
-    items = tuple(_filled(item, record) for item in checklist.items)
+    items = tuple(_fill(item, record) for item in checklist.items)
     return Dossier(checklist.name, checklist.title, checklist.source, record.outcome.study, record.outcome.folder, items)
 
 
-def _filled(item: Item, record: "Record") -> FilledItem:
+def _fill(item: Item, record: "Record") -> FilledItem:
     """One item, as far as the record goes."""
     if item.never or (item.needs and record.fact(item.needs) is None):
         why = item.never or f"the study declares no {item.needs}"
@@ -210,19 +210,19 @@ class Record:
 
     def settings(self, *names: str) -> str:
         """Settings of the chosen candidate by the last part of their names, in words."""
-        return _listed({name: value for name, value in self.parameters.items() if name.split(".")[-1] in names})
+        return _list_settings({name: value for name, value in self.parameters.items() if name.split(".")[-1] in names})
 
 
 # What the record says, in sentences; None where it does not say.
 
 
-def _listed(settings: Mapping[str, object]) -> str:
+def _list_settings(settings: Mapping[str, object]) -> str:
     """Settings in words; without those that say nothing."""
     return ", ".join(f"{name}={value}" for name, value in settings.items() if value not in (None, [], {}, ""))
 
 
 def _texts(findings: Iterable[Mapping[str, object]]) -> str:
-    """What findings say."""
+    """Return the texts of findings."""
     return "; ".join(f"{one['code']}: {one['message']}" for one in islice(findings, SHOWN))
 
 
@@ -287,7 +287,7 @@ def _missing(record: Record) -> str | None:
 def _preparation(record: Record) -> str:
     """Tell the preparation of the chosen candidate."""
     names = ("preparer", "steps", "encoding", "scale", "normalise")
-    said = _listed({name: value for name, value in record.parameters.items() if name.startswith(names)}) or "none"
+    said = _list_settings({name: value for name, value in record.parameters.items() if name.startswith(names)}) or "none"
     how = "what is fitted of it is fitted within each fold, on its analysis rows alone"
     return f"Preparation in the chosen candidate: {said}; {how}."
 
@@ -437,7 +437,7 @@ def _when(record: Record) -> str | None:
 Sentence = Callable[[Record], str | None]
 FACTS: Mapping[str, tuple[str, Sentence]] = {  # by the names of `reporting/checklists.py`: where it stands, what it says
     "data": (f"{CONFIG}, dataset",
-             lambda run: f"The table {run.outcome.task['name']} was read as {_listed(run.config['dataset'])}."),
+             lambda run: f"The table {run.outcome.task['name']} was read as {_list_settings(run.config['dataset'])}."),
     "fingerprint": (
         f"{STUDY}, task.fingerprint",
         lambda run: f"Its rows have the fingerprint {run.outcome.task['fingerprint']}, whatever the file is called."),
@@ -494,14 +494,14 @@ FACTS: Mapping[str, tuple[str, Sentence]] = {  # by the names of `reporting/chec
     "split": (
         f"{CONFIG}, split; `modelsel audit`",
         lambda run: "Test rows were set aside and sealed in the ledger before anything was chosen "
-                    f"({_listed(run.config['split'])})."),
+                    f"({_list_settings(run.config['split'])})."),
     "rule": (
         f"{STUDY}, rule, measure",
         lambda run: f"The rule “{_words(run.outcome.rule)}”, by {_words(run.outcome.measure)}, was declared beforehand."),
     "winner": (
         f"{STUDY}, winner",
         lambda run: f"Chosen: {run.outcome.winner.get('entry') or run.outcome.winner['learner']} "
-                    f"{run.outcome.winner['id'][:8]} ({_listed(run.parameters)})."),
+                    f"{run.outcome.winner['id'][:8]} ({_list_settings(run.parameters)})."),
     "model": (
         "model/",
         lambda run: "The fitted model is on record; `modelsel export` writes it for other systems."

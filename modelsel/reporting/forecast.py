@@ -84,11 +84,15 @@ def forecast(config: Config) -> Forecast:
     workers = Pool(config.pool.kind, config.pool.n_jobs).jobs
     folder = compiler.base() / "probes"
     cost = estimate(plan, material.development, material.resampling, config.reads_scores, workers, folder=folder)
-    outer = config.outer and Nesting.of(
-        config.outer.instantiate(material.development, config.seed),
-        plan.rows,
-        pairs=config.interval == BATES,
-        sometimes=config.corrected == AUTO,
+    outer = (
+        None
+        if config.outer is None
+        else Nesting.of(
+            config.outer.instantiate(material.development, config.seed),
+            plan.rows,
+            pairs=config.interval == BATES,
+            sometimes=config.corrected == AUTO,
+        )
     )
     sealed = len(material.sealed)
     found = sorted(material.findings, key=_gravity)
@@ -123,10 +127,10 @@ def _searches(config: Config) -> tuple[str, ...]:
     names, batch = ", ".join(f"{entry.name} ({entry.trials:,})" for entry in config.adaptive), config.search.batch
     fixed = f"fixed: the space, {config.to_ask:,} trials at most, {batch} of an entry at a time, folds, seeds"
     later = "asked for later, by scores of what came before: the values; the counts above are of random ones in their place"
-    return (f"search       tpe in {names}; {fixed}", f"             {later}", *_uncorrected(config))
+    return (f"search       tpe in {names}; {fixed}", f"             {later}", *_warn_uncorrected(config))
 
 
-def _uncorrected(config: Config) -> tuple[str, ...]:
+def _warn_uncorrected(config: Config) -> tuple[str, ...]:
     """Say that the winner's score will not be corrected where nothing repeats the search."""
     if config.outer is not None:
         return ()

@@ -52,7 +52,7 @@ def render(folder: RunFolder) -> str:
 
 
 def environment() -> Environment:
-    """Everything is escaped but what our own drawing functions made (`safe` in the template)."""
+    """Make the templates' environment: all is escaped but what our own drawing functions made (`safe` in the template)."""
     made = Environment(loader=PackageLoader("modelsel.reporting"), autoescape=True, undefined=StrictUndefined,
                        trim_blocks=True, lstrip_blocks=True, bytecode_cache=_compiled_templates())  # fmt: skip
     made.filters |= {"score": words.score, "interval": words.interval, "number": words.number, "percent": words.percent}
@@ -79,7 +79,7 @@ def context(view: View) -> dict[str, object]:
     return {
         "o": outcome,
         "test": outcome.test,
-        "beside": words.beside(outcome.test, verdict.unit_of(outcome)) if outcome.test else "",
+        "beside": words.measure_beside(outcome.test, verdict.unit_of(outcome)) if outcome.test else "",
         "in_unit": words.in_unit(outcome),
         "nested": outcome.extra.get("nested"),
         "winner_settings": words.settings(view.varied.get(outcome.winner["id"], {})),

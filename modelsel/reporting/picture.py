@@ -66,7 +66,7 @@ def style() -> str:
 
 @cache
 def light() -> str:
-    """The same for whoever knows neither variables nor media queries: the light colours written out."""
+    """Write the light colours out, for viewers without CSS variables and media queries."""
     text = style()
     text = re.sub(r"@media.*?\n\s*\}\n\}", "", text, flags=re.DOTALL)
     colours = dict(re.findall(r"--(\w+):\s*(#[0-9a-fA-F]+)", text))

@@ -7,8 +7,8 @@ candidate takes dates in parts (`preparer=dates`), nobody has to be told that th
 from dataclasses import replace
 
 from modelsel.config.compose import Config
-from modelsel.core.types import Finding, Task
-from modelsel.dataset.columns.assemble import Loaded
+from modelsel.core.spec import with_fields
+from modelsel.core.types import Finding, Loaded, Task
 from modelsel.dataset.columns.settings import TableSettings
 from modelsel.preparer.dates import in_parts
 
@@ -29,7 +29,7 @@ def load(config: Config) -> tuple[Loaded, Config]:
         return loaded, config
     del loaded  # of a large table one copy is enough
     resolved = {**config.resolved, "dataset": {**config.resolved["dataset"], "time": column}}
-    config = replace(config, dataset=replace(config.dataset, time=column), resolved=resolved)
+    config = replace(config, dataset=with_fields(config.dataset, time=column), resolved=resolved)
     loaded = config.dataset.load()
     what = f"rows are divided by time, and '{column}' is the one column of dates: it is their time, and no feature"
     do = f"set dataset.time={column} to say so, or dataset.features.{column}=numeric if it is a feature"

@@ -12,9 +12,9 @@ from typing import Any
 
 from modelsel.core.fingerprint import digest, generator
 from modelsel.core.lru_cache import LRUCache
-from modelsel.core.spec import flat, resolved
+from modelsel.core.spec import Part, flat, resolved, with_fields
 from modelsel.core.types import Candidate, Task, positions
-from modelsel.learner.base import Path
+from modelsel.learner.base import BaseLearner, Path
 from modelsel.learner.transformed_target import TransformedTarget
 from modelsel.planning.alike import told_apart
 from modelsel.planning.batch import fit_digest
@@ -109,7 +109,7 @@ def _members_of(family: Candidate, record: JournalRecord) -> Members | None:
     return None
 
 
-def _change_settings(learner: object, settings: Mapping[str, object]) -> object:
+def _change_settings(learner: BaseLearner, settings: Mapping[str, object]) -> BaseLearner:
     """The learner with some dotted settings changed.
 
     >>> from modelsel.core.spec import make
@@ -124,6 +124,6 @@ def _change_settings(learner: object, settings: Mapping[str, object]) -> object:
     return learner
 
 
-def _with(part: Any, path: Sequence[str], value: Any) -> object:
+def _with(part: Part, path: Sequence[str], value: object) -> Part:
     first, *rest = path
-    return replace(part, **{first: _with(getattr(part, first), rest, value) if rest else value})
+    return with_fields(part, **{first: _with(getattr(part, first), rest, value) if rest else value})

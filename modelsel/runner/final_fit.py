@@ -6,10 +6,9 @@ Its generator is derived as in a cell, from seed, rows and growing specification
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import kind_of
@@ -24,6 +23,7 @@ from modelsel.core.types import (
     NumberOutputs,
     Outputs,
     Table,
+    Targets,
     Task,
     positions,
 )
@@ -52,7 +52,7 @@ class Final:
             table = step.apply(table)
         return table
 
-    def predict(self, table: Table) -> NDArray[Any]:
+    def predict(self, table: Table) -> Targets:
         """Index of the predicted class per row, or the predicted number."""
         return self.model.predict(self.prepared(table))
 
@@ -126,13 +126,31 @@ def answers(candidate: Candidate, task: Task, seed: int, scores: bool, *tables: 
     return tuple(outputs(final, table, scores) for table in tables)
 
 
-def outputs(fitted: Any, table: Table, scores: bool) -> Outputs:
+class AnswersTables(Protocol):
+    """A model behind its preparation steps: as it was fitted, or as it was read back."""
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes; none of numbers."""
+        ...
+
+    @property
+    def model(self) -> FittedModel:
+        """What answers for prepared rows."""
+        ...
+
+    def prepared(self, table: Table) -> Table:
+        """Return the rows as the model reads them."""
+        ...
+
+
+def outputs(fitted: AnswersTables, table: Table, scores: bool) -> Outputs:
     """Compute a fitted model's outputs for a raw table: numbers; or classes, and scores where they are asked for."""
     ready = fitted.prepared(table)
     if not fitted.classes:
         return NumberOutputs(np.asarray(fitted.model.predict(ready), np.float64)[None, :])
     said = fitted.model.scores(ready)[None, :, :] if scores else None
-    return ClassOutputs(fitted.model.predict(ready)[None, :], said)
+    return ClassOutputs(np.asarray(fitted.model.predict(ready), np.int32)[None, :], said)
 
 
 def _draws(learner: object) -> bool:

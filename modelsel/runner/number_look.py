@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from modelsel.config.compose import Config
-from modelsel.core.spec import kind_of
+from modelsel.core.spec import kind_of, with_fields
 from modelsel.core.types import Floats, NumberTask, Task
 from modelsel.guard.policy.base import Policy
 from modelsel.statistics.sampling import weighted_median
@@ -21,13 +21,13 @@ def with_tolerance(config: Config, task: Task) -> Config:
     """The study with the tolerance of its final test, and the cap of errors beside: both from development targets alone."""
     if not isinstance(task, NumberTask):
         return config
-    said = {}
+    said: dict[str, float] = {}
     if config.guard.tolerance is None:
         said["tolerance"] = usual_tolerance(task.target, task.row_weights)
     if config.guard.beside and config.guard.cap is None:
         said["cap"] = usual_cap(task.target)
     resolved = {**config.resolved, "guard": {**config.resolved["guard"], **said}}
-    return replace(config, guard=replace(config.guard, **said), resolved=resolved) if said else config
+    return replace(config, guard=with_fields(config.guard, **said), resolved=resolved) if said else config
 
 
 def usual_tolerance(target: Floats, weights: Floats) -> float:

@@ -10,6 +10,7 @@ from typing import Self
 
 import numpy as np
 
+from modelsel.config.settings import PoolSettings
 from modelsel.core.errors import NoCandidateError, Problem
 from modelsel.core.surroundings import Progress
 from modelsel.core.system.interrupts import interruptible
@@ -62,7 +63,7 @@ def run(
     task: Task,
     resampling: Resampling,
     measure: BaseMeasure,
-    pool: object,
+    pool: PoolSettings | Pool,
     journal: Journal,
     progress: Progress = QUIET,
     *,

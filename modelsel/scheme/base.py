@@ -11,7 +11,7 @@ class EveryNth(BaseScheme):
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -38,7 +38,7 @@ class BaseScheme:
     reads_groups: ClassVar[bool] = False  # else tasks with groups are refused, whose rows it would tear apart
     reads_times: ClassVar[bool] = False  # where True, a lone column of dates is the time of the rows
 
-    def pairs(self, task: Task, rng: np.random.Generator) -> Iterable[tuple[Any, Any]]:
+    def pairs(self, task: Task, rng: np.random.Generator) -> Iterable[tuple[Booleans | Integers, Booleans | Integers]]:
         """Return analysis and assessment rows of each fold, as positions or as masks.
 
         Parameters

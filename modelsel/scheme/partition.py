@@ -97,7 +97,7 @@ def _together(task: Task, duplicates: bool) -> Integers | None:
 
 def strata_of(task: Task, folds: int) -> Codes:
     """Labels whose proportions every part should have: the classes; of numbers, which tenth of the rows the target is in."""
-    return task.target if isinstance(task, ClassTask) else tenths(task.target, folds)
+    return task.target if isinstance(task, ClassTask) else tenths(np.asarray(task.target, np.float64), folds)
 
 
 def tenths(target: Floats, parts: int) -> Codes:

@@ -42,7 +42,7 @@ class Splitter(BaseScheme):
             yield f"{self.splitter} has changed since it was handed over"
         else:
             try:
-                yield from _wrong(self._asked(task), task)
+                yield from _wrong(self._pairs_of(task), task)
             except Exception as error:
                 yield f"{self.splitter} cannot divide these rows: {error}"
 
@@ -50,15 +50,15 @@ class Splitter(BaseScheme):
         """Make its folds; the seed is its own."""
         times = np.zeros(len(task), np.int64)
         folds: list[Fold] = []
-        for analysis, assessment in self._asked(task):
+        for analysis, assessment in self._pairs_of(task):
             for rows in (analysis, assessment):
                 rows.flags.writeable = False
             folds.append(Fold(len(folds), int(times[assessment].max()), analysis, assessment))
             times[assessment] += 1
         return Resampling(kind_of(self), task.fingerprint, tuple(folds))
 
-    def _asked(self, task: Task) -> list[Pair]:
-        """Its pairs as positions among the rows of the task."""
+    def _pairs_of(self, task: Task) -> list[Pair]:
+        """Return the splitter's pairs as positions among the rows of the task."""
         X = np.zeros((len(task), 1)) if task.source is None else task.source.take(task.rows)
         y = np.array(task.classes)[task.target] if isinstance(task, ClassTask) else task.target
         every = np.arange(len(task), dtype=np.int64)

@@ -14,7 +14,7 @@ import numpy as np
 
 from modelsel.core.types import Booleans, Codes, Floats, Integers, Task
 from modelsel.tree.routing import Routed
-from modelsel.tree.softening import Widths, known_values, met, soft_classes, walk
+from modelsel.tree.softening import Widths, known_values, soft_classes, values_at_tests, walk
 from modelsel.tree.structure.node import PrunedView
 
 
@@ -25,7 +25,7 @@ class C45:
     def widths(self, cut: PrunedView, task: Task, rows: Integers) -> Widths:
         """Find the limits at each threshold, from the errors of the rows that meet it."""
         tree, found = cut.tree, Widths.none(cut.tree)
-        x, weights, target = met(tree, task, rows), task.row_weights[rows], task.target[rows]
+        x, weights, target = values_at_tests(tree, task, rows), task.row_weights[rows], np.asarray(task.target[rows], np.int32)
         for node, (own, values) in known_values(tree, x).items():
             if len(own):
                 left, right = (_wrong(cut, int(child), x[own], target[own]) for child in tree.children(node))

@@ -20,7 +20,7 @@ from modelsel.core.types import Floats, Integers, Task
 from modelsel.kernels.compiler import load
 from modelsel.softener.range_fraction import RangeFraction
 from modelsel.statistics.auc import auc
-from modelsel.tree.softening import Widths, layout, met, ramps
+from modelsel.tree.softening import Widths, layout, ramps, values_at_tests
 from modelsel.tree.softening import walk_in_numpy as walk
 from modelsel.tree.structure.node import LEAF, DecisionTree, PrunedView
 
@@ -106,7 +106,7 @@ class Objective(ObjectiveRows):
 
 
 def evaluate(objective: ObjectiveRows, widths: Widths) -> float:
-    """The same number as calling the objective."""
+    """Evaluate the objective at some widths."""
     owner, leaf, part = walk(objective.tree, widths, objective.x)
     values = []
     for each in objective.classes:
@@ -174,7 +174,7 @@ class NelderMead:
         start = RangeFraction(1.0).widths(cut, task, rows)
         z = np.concatenate([start.below, start.above])
         free = np.flatnonzero(z > 0)
-        loss = Objective.of(cut, met(cut.tree, task, rows), task, rows, self.objective)
+        loss = Objective.of(cut, values_at_tests(cut.tree, task, rows), task, rows, self.objective)
         value = loss(start)
         if not len(free) or not np.isfinite(value):
             return Search(start, value, value, 0, 1, True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from modelsel.core.spec import number
 from modelsel.core.types import Integers, Task
-from modelsel.tree.softening import Widths, known_values, met
+from modelsel.tree.softening import Widths, known_values, values_at_tests
 from modelsel.tree.structure.node import PrunedView
 
 
@@ -22,7 +22,7 @@ class RangeFraction:
     def widths(self, cut: PrunedView, task: Task, rows: Integers) -> Widths:
         """Compute the ramps at each threshold from the range of the rows that meet it."""
         found, share = Widths.none(cut.tree), 2.0**-self.q
-        for node, (_, values) in known_values(cut.tree, met(cut.tree, task, rows)).items():
+        for node, (_, values) in known_values(cut.tree, values_at_tests(cut.tree, task, rows)).items():
             if len(values):
                 found.below[node] = share * max(cut.tree.threshold[node] - values.min(), 0.0)
                 found.above[node] = share * max(values.max() - cut.tree.threshold[node], 0.0)

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.types import Booleans, Floats, Integers
+from modelsel.statistics.sampling import count_draws
 
 LEVEL = 0.95
 RESAMPLES = 1000
@@ -84,11 +85,12 @@ def differences(
 def resample(found: Differences, rng: np.random.Generator) -> NDArray[np.float32]:
     """Resamples × candidates: how far the mean differences move from where they are when units (blocks) are drawn anew."""
     many, mean = len(found.weight), np.where(np.isfinite(found.mean), found.mean, 0.0)
-    own = (found.sums - mean * found.weight[:, None]).astype(np.float32)
+    own, equal = (found.sums - mean * found.weight[:, None]).astype(np.float32), bool((found.weight == 1.0).all())
     moved, piece = np.empty((RESAMPLES, own.shape[1]), np.float32), max(1, CELLS // many)
     for start in range(0, RESAMPLES, piece):
-        counts = _draw_counts(many, min(piece, RESAMPLES - start), rng)
-        moved[start : start + piece] = counts.astype(np.float32) @ own / (counts @ found.weight)[:, None]
+        counts = count_draws(many, min(piece, RESAMPLES - start), rng, np.float32)
+        weight = np.full(len(counts), float(many)) if equal else counts @ found.weight
+        moved[start : start + piece] = counts @ own / weight[:, None]
     return moved
 
 
@@ -126,12 +128,6 @@ def every_best(found: Differences, moved: NDArray[np.float32], level: float = LE
     marked = np.zeros(len(mean), np.bool_)
     marked[inside[left]] = True
     return marked
-
-
-def _draw_counts(many: int, resamples: int, rng: np.random.Generator) -> Floats:
-    """Counts of how often each of `many` is drawn in each resample."""
-    place = rng.integers(many, size=(resamples, many)) + np.arange(resamples)[:, None] * many
-    return np.bincount(place.ravel(), minlength=resamples * many).reshape(resamples, many).astype(np.float64)
 
 
 def _add(sums: Floats, block: Integers, total: Floats) -> None:

@@ -7,6 +7,7 @@ part p, g_c in the group, N_c altogether, s_p the share wanted), the least-squar
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,3 +129,25 @@ def weighted_median(values: Floats, weights: Floats) -> float:
     half, same = 0.5 * upto[-1], 1e-12
     lower, upper = np.argmax(upto >= half * (1 - same)), np.argmax(upto > half * (1 + same))
     return float(0.5 * (ranked[lower] + ranked[upper]))
+
+
+NEAR = 1 << 17  # drawn and counted at a time: what stays near the processor
+
+
+def count_draws(
+    units: int, resamples: int, rng: np.random.Generator, kind: type[np.floating[Any]] = np.float64
+) -> NDArray[Any]:
+    """How often each unit is drawn in each resample of as many with replacement, resamples × units.
+
+    The draws are those of one call, however few are made at a time.
+
+    >>> count_draws(3, 2, np.random.default_rng(0)).tolist()
+    [[0.0, 2.0, 1.0], [3.0, 0.0, 0.0]]
+    """
+    counts, piece = np.empty((resamples, units), kind), max(1, NEAR // units)
+    for start in range(0, resamples, piece):
+        part = counts[start : start + piece]
+        drawn = rng.integers(units, size=part.shape)
+        drawn += np.arange(len(part))[:, None] * units
+        part[:] = np.bincount(drawn.ravel(), minlength=part.size).reshape(part.shape)
+    return counts

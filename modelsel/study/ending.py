@@ -1,11 +1,8 @@
 """End a study: its findings, and the errors that end it after everything is on record."""
 
-from collections.abc import Mapping
-from dataclasses import asdict
-
 from modelsel.config.compose import Config
 from modelsel.core.errors import NoCandidateError, Problem
-from modelsel.core.outcome import StudySummary
+from modelsel.core.outcome import FindingShape, StudySummary, as_data
 from modelsel.core.selection import Selection
 from modelsel.core.types import Finding
 from modelsel.guard.findings import look_findings
@@ -20,14 +17,14 @@ from modelsel.study.winner import Fitted
 
 def all_findings(
     config: Config, material: StudyData, plan: Plan, selection: Selection, gate: Gate | None, final: Fitted | Failure
-) -> tuple[Mapping[str, object], ...]:
+) -> tuple[FindingShape, ...]:
     """Gather the findings of all stages."""
     guarded = gate.findings if gate else (look_findings.published_experiment(),)
     found = (
         *material.findings, *warnings(plan, material.development, measure=config.measure), *selection.findings, *guarded,
         *((_not_fitted(final),) if isinstance(final, Failure) else ()),
     )  # fmt: skip
-    return tuple(asdict(finding) for finding in found)
+    return tuple(map(as_data, found))
 
 
 def _not_fitted(failure: Failure) -> Finding:

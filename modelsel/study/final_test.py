@@ -118,7 +118,7 @@ def word_answer(test: TestResult, measure: BaseMeasure) -> TestResult:
         return shown
     beside = {"measure": MEASURES[measure.power], "score": test.score, "interval": test.interval, "cap": measure.cap,
               "above": test.above}  # fmt: skip
-    counted = (test.counted or {}).get("interval")
+    counted = test.counted["interval"] if test.counted else None
     limits = None if counted is None else (float(counted[0]), float(counted[1]))
     return replace(shown, score=test.errors / test.n, interval=limits, beside=beside, counted=None)
 

@@ -1,7 +1,6 @@
 """The journal of a study, and calls that run where its cells are computed."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from modelsel.config.compose import Config
 from modelsel.core.system.interrupts import interruptible
@@ -9,11 +8,13 @@ from modelsel.core.types import Candidate
 from modelsel.record.folder import RunFolder
 from modelsel.runner.evaluation.limits import CellLimits
 from modelsel.runner.execution.executors import choose_pool
-from modelsel.runner.execution.single_job import run_in_pool
+from modelsel.runner.execution.single_job import Arguments, Failure, Returned, run_in_pool
 from modelsel.runner.journal import Journal, older_journals
 
 
-def run_apart(config: Config, function: Callable[..., object], candidates: Sequence[Candidate], *arguments: object) -> Any:
+def run_apart(
+    config: Config, function: Callable[[*Arguments], Returned], candidates: Sequence[Candidate], *arguments: *Arguments
+) -> Returned | Failure:
     """Call the function where the cells of these candidates are computed; return its result, or the Failure."""
     limits = CellLimits(config.limit.seconds, config.limit.bytes)
     with interruptible():

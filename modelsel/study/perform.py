@@ -22,7 +22,7 @@ from modelsel.core.spec import kind_of
 from modelsel.core.surroundings import Progress
 from modelsel.core.system.machine import give_back
 from modelsel.core.types import Candidate
-from modelsel.guard.kept import keep_answer
+from modelsel.guard.gate import keep_answer
 from modelsel.guard.reporting.audit import audit
 from modelsel.measure.beside import left_out
 from modelsel.planning.alike import count_declared, counted_once, told_apart

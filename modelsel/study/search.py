@@ -91,7 +91,7 @@ class AdaptiveSearch:
         self._found, self._scores, self._trials = {one.id: one for one in listed}, {}, []
         searching = [_Entry(entry, Tpe(higher)) for entry in self.entries]
         fresh = list(listed)
-        while asked := self._asked(searching, began):
+        while asked := self._ask_batch(searching, began):
             for _, _, candidate, _ in asked:
                 if self._found.setdefault(candidate.id, candidate) is candidate:
                     fresh.append(candidate)
@@ -103,7 +103,7 @@ class AdaptiveSearch:
             fresh = []
         return Searched(tuple(self._found.values()), tuple(self._trials))
 
-    def _asked(self, searching: Sequence[_Entry], began: float) -> list[tuple[_Entry, AskedTrial, Candidate, int]]:
+    def _ask_batch(self, searching: Sequence[_Entry], began: float) -> list[tuple[_Entry, AskedTrial, Candidate, int]]:
         """A batch of each entry that has trials left; nothing once the seconds are over."""
         if self.seconds is not None and self._trials and time.monotonic() - began > self.seconds:
             left = sum(entry.declared.trials - entry.asked for entry in searching)

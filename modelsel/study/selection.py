@@ -5,7 +5,6 @@ from functools import partial
 from typing import Any
 
 from modelsel.comparison.bbc import pickable
-from modelsel.comparison.correcting import near_floor, needs_nested, with_caution, with_nested
 from modelsel.comparison.nested import (
     NestedResult,
     SelectionProcedure,
@@ -14,7 +13,7 @@ from modelsel.comparison.nested import (
     score_selection_by_bates,
 )
 from modelsel.comparison.score_measures import with_score_measures
-from modelsel.comparison.selection import choose
+from modelsel.comparison.selection import choose, near_floor, needs_nested, with_caution, with_nested
 from modelsel.config.compose import BATES, Config
 from modelsel.config.settings import ALL
 from modelsel.core.selection import Selection
@@ -49,10 +48,10 @@ def select(
     with journal_of(config, folder) as journal:
         compute = _computing(config, journal, progress)
         race = Race(config.rule) if config.race.on else None
-        shown = {**_beside(config, task, material.resampling), **bounded}
+        shown = {**_measures_beside(config, task, material.resampling), **bounded}
         extra: dict[str, object] = {}
         if config.adaptive:
-            plan, extra = _grown(config, material, candidates, partial(compute, beside=shown), progress)
+            plan, extra = _search_entries(config, material, candidates, partial(compute, beside=shown), progress)
             compute = partial(compute, tell=QUIET)
         results = compute(plan, task, material.resampling, deadline=config.deadline, beside=shown, race=race,
                           seconds=None if config.adaptive else config.search.seconds)  # fmt: skip
@@ -105,7 +104,7 @@ def choices_anew(config: Config, material: StudyData, folder: RunFolder) -> list
         ]
 
 
-def _grown(
+def _search_entries(
     config: Config, material: StudyData, listed: Sequence[Candidate], compute: Callable[..., Results], progress: Progress
 ) -> tuple[Plan, dict[str, object]]:
     """Search the entries that are searched by their scores; return the plan of all candidates, and the trials as facts."""
@@ -125,7 +124,7 @@ def _rounds(results: Results) -> dict[str, object]:
     return {"rounds": found} if found else {}
 
 
-def _beside(config: Config, task: Task, resampling: Resampling) -> Mapping[str, BaseMeasure]:
+def _measures_beside(config: Config, task: Task, resampling: Resampling) -> Mapping[str, BaseMeasure]:
     """The measures that every candidate gets beside the one that chooses."""
     counted = accompanying(config.measure, task, resampling, scores=False)
     if "within" in counted and config.guard.tolerance is not None:  # what a look at the sealed rows will count
@@ -150,6 +149,7 @@ def _ensembles(selection: Selection) -> list[dict[str, object]]:
 
 def _select_nested(config: Config, task: Task, compute: Callable[..., Results], journal: Journal) -> NestedResult:
     """The whole selection anew inside each outer fold."""
+    assert config.outer is not None
     score = score_selection_by_bates if config.interval == BATES else score_selection
     return score(_selecting(config, compute, journal), task, config.outer.instantiate(task, config.seed))
 

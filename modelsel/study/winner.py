@@ -1,7 +1,8 @@
 """Fit the winner on all development rows, time it, describe it for the record, and explain the choice as far as asked for."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from modelsel.comparison.point632 import is_defined
 from modelsel.config.compose import Config
@@ -14,13 +15,14 @@ from modelsel.core.types import Candidate, Outputs, Resampling, Table, Task, pos
 from modelsel.explanation.explain import StudyToExplain, explanation, fold_models
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.planning.make import Plan
+from modelsel.record.documents import ExplanationShape
 from modelsel.record.folder import RunFolder
 from modelsel.record.study_record import FinalModel, UnseenRows
 from modelsel.reporting import show
 from modelsel.reporting.context import SectionContext
 from modelsel.runner.aggregation.results import Results
 from modelsel.runner.evaluation.limits import CellLimits
-from modelsel.runner.execution.single_job import Failure
+from modelsel.runner.execution.single_job import Arguments, Failure, Returned
 from modelsel.runner.final_fit import ROWS, Final, answers, fit_and_answer, outputs, prediction_seconds, prediction_time
 from modelsel.runner.run import run as run_plan
 from modelsel.runner.study_data import StudyData
@@ -63,8 +65,7 @@ def answered_outside(
     if isinstance(done, Failure):
         what = f"the winner of an outer fold, {candidate.id}, could not be fitted: {done.status}, {done.reason}"
         raise NoCandidateError(Problem("MSEL-706", what, "outer", "mend it, or leave it out of the space"))
-    said: tuple[Outputs, ...] = done
-    return said
+    return done
 
 
 def ask_winner(config: Config, selection: Selection, final: Final, table: Table) -> Outputs:
@@ -73,8 +74,7 @@ def ask_winner(config: Config, selection: Selection, final: Final, table: Table)
     if isinstance(done, Failure):
         what = f"the final model gave no answers: {done.status}, {done.reason}"
         raise NoCandidateError(Problem("MSEL-710", what, table.name or "the rows", "mend it, or leave it out of the space"))
-    said: Outputs = done
-    return said
+    return done
 
 
 def prediction_times(config: Config, task: Task, selection: Selection, final: Fitted | Failure) -> dict[str, float]:
@@ -91,7 +91,7 @@ def prediction_times(config: Config, task: Task, selection: Selection, final: Fi
 
 def kept_of(
     final: Fitted | Failure, config: Config, material: StudyData, selection: Selection, outcome: StudySummary, results: Results
-) -> tuple[FinalModel | None, dict[str, object]]:
+) -> tuple[FinalModel | None, Mapping[str, Mapping[str, Any]]]:
     """The model as data and what the study shows; neither where the winner could not be fitted."""
     if isinstance(final, Failure):
         return None, {}
@@ -117,14 +117,14 @@ RECIPES = ("sklearn", "estimator")  # learners of which a model may be kept as i
 def explain_choice(
     config: Config, material: StudyData, folder: RunFolder, selection: Selection, final: Fitted | Failure,
     anew: Callable[[], Sequence[Candidate]] = tuple,
-) -> tuple[dict[str, object], tuple[tuple[FinalModel, UnseenRows], ...]]:  # fmt: skip
+) -> tuple[ExplanationShape, tuple[tuple[FinalModel, UnseenRows], ...]]:  # fmt: skip
     """Reasons and weak spots of the choice as far as they were asked for, from development rows; the models of the folds.
 
     `anew` makes the choice on the analysis rows of each fold, where that is wanted.
     """
     model = final.model if isinstance(final, Fitted) else None
 
-    def apart(function: Callable[..., object], *arguments: object) -> object:
+    def apart(function: Callable[[*Arguments], Returned], *arguments: *Arguments) -> Returned | Failure:
         return run_apart(config, function, selection.candidates, *arguments)
 
     def run(plan: Plan, task: Task, resampling: Resampling) -> Results:
@@ -147,7 +147,7 @@ def explain_choice(
     found = explanation(of, config.explanations, config.slices, config.curve, config.optimal)
     if not config.explanations.sets:
         return found, ()
-    nested = {"nested": True} if config.explanations.sets == NESTED else {}
+    nested = config.explanations.sets == NESTED
     try:
         kept = fold_models(of, anew() if nested else ())
     except NoCandidateError as nobody:
@@ -160,4 +160,5 @@ def explain_choice(
             **found,
             "sets": {"failed": "of this learner only the recipe is kept; learner=estimator may keep more"},
         }, ()
-    return {**found, "sets": {"folds": len(described), **nested}}, tuple(described)
+    found["sets"] = {"folds": len(described), "nested": True} if nested else {"folds": len(described)}
+    return found, tuple(described)

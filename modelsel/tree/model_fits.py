@@ -83,7 +83,7 @@ def fit_models(grown: GrownModelTree, min_split: float, linear: bool) -> FittedM
     squares, parameters, pruned = np.zeros(count), np.ones(count), closed.copy()
     sums: dict[int, _Sums] = {}
     nothing = NOTHING * np.sqrt(tree.numbers.squares[0] / tree.weight[0])
-    hidden = _under(tree.parent, closed)
+    hidden = _below_closed(tree.parent, closed)
     for node in range(count - 1, -1, -1):
         if hidden[node]:
             continue
@@ -106,7 +106,7 @@ def fit_models(grown: GrownModelTree, min_split: float, linear: bool) -> FittedM
     return FittedModels(intercept, coefficients, closed, pruned)
 
 
-def _under(parent: Codes, closed: Booleans) -> Booleans:
+def _below_closed(parent: Codes, closed: Booleans) -> Booleans:
     """Mask the nodes below a closed one."""
     hidden = np.zeros(len(parent), bool)
     for node in range(1, len(parent)):

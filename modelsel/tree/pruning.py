@@ -136,7 +136,7 @@ def _p_values(tree: DecisionTree) -> Floats:
 
 
 def compact(cut: PrunedView) -> PrunedView:
-    """The same tree, its leaves now leaves of the arrays too; itself where they are."""
+    """Cut the arrays of the tree at its leaves; return the tree itself where nothing lies below them."""
     if np.array_equal(cut.leaf, cut.tree.terminal):
         return cut
     kept = np.flatnonzero(reached(cut))

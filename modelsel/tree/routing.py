@@ -132,7 +132,7 @@ def weights_by_node(tree: DecisionTree, routed: Routed, target: Codes, weight: F
 
 
 def in_numpy(tree: DecisionTree, routed: Routed, target: Codes, weight: Floats) -> Floats:
-    """The same in NumPy: the twin."""
+    """Route rows in NumPy, as the compiled kernel does."""
     counts = np.zeros(tree.counts.shape)
     np.add.at(counts, (routed.leaf, target[routed.owner]), routed.part * weight[routed.owner])
     for node in range(len(tree) - 1, 0, -1):

@@ -7,7 +7,7 @@ Dvořák 2019, *Softening splits in classification trees*; Quinlan 1993, section
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,7 +73,20 @@ class Softener(Protocol):
         ...
 
 
-def met(tree: DecisionTree, table: Table, rows: Integers) -> Floats:
+@runtime_checkable
+class CostlySoftener(Softener, Protocol):
+    """A softener that searches for so long that a plan tries a shorter search in its place."""
+
+    def shortened(self) -> "CostlySoftener":
+        """Return the same with its search cut short."""
+        ...
+
+    def times_as_long(self, splits: float) -> float:
+        """Return the ratio of the whole search's time to the shorter one's, on a tree of so many splits."""
+        ...
+
+
+def values_at_tests(tree: DecisionTree, table: Table, rows: Integers) -> Floats:
     """Rows × tests: what each row brings to each test, as the walk reads it.
 
     At a ramp the value, −∞ or ∞ where a missing value goes to a certain side; elsewhere the position of the child; NaN
@@ -115,7 +128,7 @@ def soft_route(tree: DecisionTree, widths: Widths, table: Table, rows: Integers)
     """Route rows as `route` does, with ramps: the leaves that each row reaches and with which part."""
     parts = []
     for start in range(0, len(rows), BLOCK):
-        owner, leaf, part = walk(tree, widths, met(tree, table, rows[start : start + BLOCK]))
+        owner, leaf, part = walk(tree, widths, values_at_tests(tree, table, rows[start : start + BLOCK]))
         parts.append((owner + start, leaf, part))
     owner, leaf, part = (np.concatenate(column) for column in zip(*parts, strict=True)) if parts else _nobody()
     return Routed(owner, leaf, part, len(rows), _unseen(tree, table, rows))
@@ -201,7 +214,7 @@ def _whole(position: Floats, branches: int) -> Floats:
 
 
 def known_values(tree: DecisionTree, x: Floats) -> dict[int, tuple[Integers, Floats]]:
-    """Per ramp: the rows (of `x`, as `tree.softening.met` gives it) that reach it with a known value, and these values."""
+    """Per ramp: the rows (of `x`, as `values_at_tests` gives it) that reach it with a known value, and these values."""
     soft, slot = ramps(tree), np.cumsum(tree.test != LEAF) - 1
     at, known = {0: np.arange(len(x))}, {}
     for node in np.flatnonzero(tree.test != LEAF):

@@ -43,7 +43,7 @@ class Hooks:
             raise
 
     def place_native(self) -> None:
-        """The same for those libraries with predictions of their own that are loaded."""
+        """Hook into the loaded libraries that predict by themselves."""
         for owner, name, wrapped in places(self.watch):
             self._put(owner, name, wrapped)
 

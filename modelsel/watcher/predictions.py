@@ -12,7 +12,6 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,11 +39,15 @@ class PredictionMemory:
     """The predictions of a process; none of their values is kept, but digests."""
 
     _known: OrderedDict[bytes, tuple[Prediction, bool]] = field(default_factory=OrderedDict)  # are the rows all sealed
-    _tainted: dict[int, tuple[Any, set[str]]] = field(default_factory=dict)  # models, and the sets that they were fitted on
+    _tainted: dict[int, tuple[weakref.ref[object], set[str]]] = field(
+        default_factory=dict
+    )  # models, and the sets that they were fitted on
     _last: dict[int, Prediction] = field(default_factory=dict)  # by length
     _lengths: set[int] = field(default_factory=set)  # of predictions for other rows
     _others: OrderedDict[bytes, None] = field(default_factory=OrderedDict)  # digests of predictions for other rows
-    _by: dict[int, tuple[Any, list[Prediction]]] = field(default_factory=dict)  # the predictions of each fitted model
+    _by: dict[int, tuple[weakref.ref[object], list[Prediction]]] = field(
+        default_factory=dict
+    )  # the predictions of each fitted model
 
     def other(self, made: object, n: int) -> None:
         """Keep in mind that other rows, so many, were predicted, and what."""

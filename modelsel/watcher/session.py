@@ -7,11 +7,10 @@ import threading
 import warnings
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from modelsel.core.errors import Problem, RefusedError
 from modelsel.core.spec import make
@@ -51,10 +50,10 @@ class Watch:
     strict: bool = False
     findings: list[Finding] = field(default_factory=list)
     looks: int = 0
-    _lock: Any = field(default_factory=threading.RLock)
+    _lock: AbstractContextManager[bool] = field(default_factory=threading.RLock)
     _told: set[tuple[str, str]] = field(default_factory=set)
     _memory: PredictionMemory = field(default_factory=PredictionMemory)
-    _own: Any = field(default_factory=threading.local)
+    _own: threading.local = field(default_factory=threading.local)
     _sessions: dict[int, LedgerSession] = field(default_factory=dict)
 
     @cached_property

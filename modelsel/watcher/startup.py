@@ -36,7 +36,7 @@ class Watching:
             self.depth += 1
             if self.watch is None:
                 self.watch = Watch(strict)
-                self._notice = LoadNotice(AWAITED, self._loaded)
+                self._notice = LoadNotice(AWAITED, self._put_hooks_into)
                 sys.meta_path.insert(0, self._notice)
                 try:
                     self._place()
@@ -76,7 +76,7 @@ class Watching:
             self._hooks = Hooks(self.watch)
             self._hooks.place()
 
-    def _loaded(self, name: str) -> None:
+    def _put_hooks_into(self, name: str) -> None:
         """Put hooks into a library that has just been loaded."""
         with LOCK:
             if self._hooks is None:

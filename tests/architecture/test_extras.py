@@ -16,7 +16,7 @@ from tests.extras import EXTRAS
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "tests").rglob("*.py"))
-LIGHT = """
+ABSENT = """
 import sys
 
 class Absent:
@@ -30,12 +30,16 @@ import modelsel
 
 X = np.random.default_rng(0).normal(size=(60, 3)).round(1)
 y = np.where(X[:, 0] > 0, "yes", "no")
+"""
+LIGHT = (
+    ABSENT
+    + """
 print(*modelsel.classifier("cart", max_depth=1).fit(X, y).predict(X[:2]) == y[:2])
 search = modelsel.SelectionCV({"cart": {"learner": "cart", "sweep": {"max_depth": [1, 2]}}, "knn": "knn"}, cv=3).fit(X, y)
 print(search.best_score_ > 0.9, len(search.predict(X)))
-if len(sys.argv) == 2:
-    modelsel.run((X, y), space="majority", tracking="off")
 """
+)
+STUDY = ABSENT + 'modelsel.run((X, y), space="majority", tracking="off")'
 
 
 def imported(tree: ast.AST) -> Iterator[tuple[int, str]]:
@@ -103,10 +107,12 @@ def test_a_classifier_and_a_selection_need_no_tracking_no_database_no_signatures
     assert done.stdout.split() == ["True", "True", "True", "60"]
 
 
-@pytest.mark.parametrize("package", ["sqlalchemy", "cryptography", "jinja2"])
+@pytest.mark.parametrize(
+    "package", ["jinja2", *(pytest.param(name, marks=pytest.mark.slow) for name in ("sqlalchemy", "cryptography"))]
+)
 def test_a_study_names_the_requirement_that_is_missing_and_how_to_install_it(package: str, tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    words = [sys.executable, "-c", LIGHT, package]
+    words = [sys.executable, "-c", STUDY, package]
     done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 1
     said = done.stderr.splitlines()[-1]

@@ -142,7 +142,7 @@ def test_unassessed_rows_and_gaps_take_no_part() -> None:
 
 @pytest.mark.parametrize(("near", "cells"), [(1, 1 << 22), (100, 700), (1 << 17, 1 << 22)])
 def test_draws_are_the_same_however_few_are_made_at_a_time(near: int, cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("modelsel.comparison.bbc.NEAR", near)
+    monkeypatch.setattr("modelsel.statistics.sampling.NEAR", near)
     monkeypatch.setattr("modelsel.comparison.bbc.CELLS", cells)
     drawn = np.random.default_rng(2).integers(37, size=(90, 37))
     expected = [np.bincount(one, minlength=37) for one in drawn]
@@ -246,7 +246,7 @@ def test_candidates_that_say_the_same_are_scored_once_and_are_worth_the_same() -
 @pytest.mark.parametrize("size", [2, 7, 1000])
 def test_draws_do_not_depend_on_how_many_are_made_at_once(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     at_once = list(draws(size, 50, np.random.default_rng(3)))
-    monkeypatch.setattr("modelsel.comparison.bbc.NEAR", 1)
+    monkeypatch.setattr("modelsel.statistics.sampling.NEAR", 1)
     assert np.array_equal(np.concatenate(at_once), np.concatenate(list(draws(size, 50, np.random.default_rng(3)))))
 
 

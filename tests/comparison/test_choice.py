@@ -13,6 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from modelsel.comparison import selection
+from modelsel.comparison.bbc import Corrected
 from modelsel.comparison.indistinguishable import confidence_sets, difference_errors, indistinguishable, p_values
 from modelsel.comparison.nested import sum_up_outer
 from modelsel.comparison.ratio import assessed_per_analysed
@@ -205,8 +206,10 @@ def test_on_a_holdout_of_real_tables_errors_and_p_are_those_of_statsmodels(load:
 
 def test_what_an_interval_is_not_good_for_is_told_by_the_rows_that_were_assessed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(selection, "tibshirani", lambda board, winner: winner)
-    monkeypatch.setattr(selection, "not_held", lambda measure, rows, groups: {"rows": rows, "groups": groups})
+    monkeypatch.setattr(selection, "not_held", lambda measure, rows, groups: f"{rows} rows, groups {groups}")
     work = SimpleNamespace(task=SimpleNamespace(groups=None), measure=make("measure", "error"))
     losses = SimpleNamespace(fold=np.array([[0, -1], [0, 1], [1, 0], [-1, -1]]))
     results = SimpleNamespace(book=SimpleNamespace(work=work), losses=losses, board=None)
-    assert selection._beside(results, 2) == {"tibshirani": 2, "rows": 3, "groups": None}  # type: ignore[arg-type]
+    found = Corrected(0.1, 0.0, 0.2, 0.5, 10)
+    told = selection._corrected(results, 2, found)  # type: ignore[arg-type]
+    assert told == {**found.to_dict(), "tibshirani": 2, "caution": "3 rows, groups None"}

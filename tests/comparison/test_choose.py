@@ -98,10 +98,10 @@ def test_the_winner_is_paired_with_the_best_of_every_other_entry(tmp_path: Path)
     selection = choose(results, BEST, resampling, seed=0)
     found = pairs(selection, resampling)
     assert len(found) == 1
-    assert found[0].first == results.board.ids[selection.winner]
-    assert SOME[results.board.ids.index(found[0].second)].entry != SOME[selection.winner].entry
-    assert found[0].low <= found[0].difference <= found[0].high
-    assert found[0].method == "corrected resampled t"
+    assert found[0]["first"] == results.board.ids[selection.winner]
+    assert SOME[results.board.ids.index(found[0]["second"])].entry != SOME[selection.winner].entry
+    assert found[0]["low"] <= found[0]["difference"] <= found[0]["high"]
+    assert found[0]["method"] == "corrected resampled t"
 
 
 def test_five_repeats_of_two_folds_are_compared_by_their_own_test(tmp_path: Path) -> None:
@@ -109,14 +109,14 @@ def test_five_repeats_of_two_folds_are_compared_by_their_own_test(tmp_path: Path
     task = doubles.task(80)
     results, resampling = study(tmp_path, SOME, task=task, folds=2, repeats=5), doubles.folds(task, 2, 5)
     found = pairs(choose(results, BEST, resampling, seed=0), resampling)
-    assert [pair.method for pair in found] == ["5 × 2 cv F"]
+    assert [pair["method"] for pair in found] == ["5 × 2 cv F"]
     place = {name: number for number, name in enumerate(results.board.ids)}
-    d = (results.board.folds[place[found[0].second]] - results.board.folds[place[found[0].first]]).reshape(5, 2)
+    d = (results.board.folds[place[found[0]["second"]]] - results.board.folds[place[found[0]["first"]]]).reshape(5, 2)
     spread_ = sum((one - (one + two) / 2) ** 2 + (two - (one + two) / 2) ** 2 for one, two in d)
-    assert found[0].p == pytest.approx(stats.f.sf((d**2).sum() / (2 * spread_), 10, 5))
+    assert found[0]["p"] == pytest.approx(stats.f.sf((d**2).sum() / (2 * spread_), 10, 5))
     longer = doubles.folds(task, 2, 4)
     other = study(tmp_path / "longer", SOME, task=task, folds=2, repeats=4)
-    assert pairs(choose(other, BEST, longer, seed=0), longer)[0].method == "corrected resampled t"
+    assert pairs(choose(other, BEST, longer, seed=0), longer)[0]["method"] == "corrected resampled t"
 
 
 @pytest.fixture
@@ -149,7 +149,7 @@ def test_where_rows_are_kept_for_the_best_the_choice_is_corrected_among_those(tm
     for key in ("mean", "low", "high", "same"):
         assert selection.corrected[key] == alone.corrected[key]
     assert selection.assessed.ids[0] == alone.assessed.ids[0]
-    assert {pair.second for pair in pairs(selection, resampling)} == {*selection.assessed.ids[1:]}
+    assert {pair["second"] for pair in pairs(selection, resampling)} == {*selection.assessed.ids[1:]}
 
 
 @pytest.mark.usefixtures("few")
@@ -160,7 +160,7 @@ def test_with_one_holdout_those_whose_rows_were_kept_are_compared(tmp_path: Path
         results = run_module.run(make_plan(SOME, task, resampling), task, resampling, make("measure", "error"), ALONE, journal)
     selection = choose(results, BEST, resampling, seed=3)
     assert {*selection.indistinguishable} <= {*results.kept} - {selection.winner}
-    assert [pair.second for pair in pairs(selection, resampling)] == [*selection.assessed.ids[1:]]
+    assert [pair["second"] for pair in pairs(selection, resampling)] == [*selection.assessed.ids[1:]]
 
 
 @pytest.mark.usefixtures("few")

@@ -243,10 +243,12 @@ def test_the_resolved_configuration_is_plain_and_names_every_kind() -> None:
 SAME = [
     ["pool=sequential"], ["pool.n_jobs=7"], ["tracking=off"], ["name=other"], ["limit.seconds=5"], ["retry_failed=true"],
     ["final_test=false"], ["guard=strict"], ["on_failure=error"], ['space={x: {learner: majority}}'], ["learner=majority"],
+    ["guard=strict", "guard.justify.category=bug", "guard.justify.text=the label column was shifted"], ["guard.delta=0.1"],
+    ["guard.release=grid", "guard.resolution=0.05"], ["guard=off"],
 ]  # fmt: skip
 OTHER = [
     ["seed=1"], ["scheme.folds=5"], ["scheme=kfold"], ["measure=brier"], ["rule=one_standard_error"], ["split.test=0.2"],
-    ["split.seed=3"], ["outer=kfold"], ["space=[majority,table]"], ["dataset=wine"],
+    ["split.seed=3"], ["outer=kfold"], ["space=[majority,table]"], ["space=[table]"], ["dataset=wine"],
 ]  # fmt: skip
 
 
@@ -344,3 +346,19 @@ def test_an_old_name_of_a_setting_is_taken_for_the_new_one_and_said(tmp_path: Pa
         compose([*SMALL, "experiment=old", "explanations.repeats=4"], str(tmp_path))
     with pytest.raises(ConfigurationError, match="MSEL-244"):
         recompose(typed.resolved, {"explain": {"repeats": 3}, "explanations": {"noise": False}})
+
+
+@pytest.mark.parametrize("name", Folders.of().options("experiment"))
+def test_every_experiment_is_a_study(name: str) -> None:
+    config = compose([f"experiment={name}"])
+    assert config.candidates
+    assert config.name == name or config.compare  # one study of several, named after its data set
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("group", ["guard", "pool", "tracking", "split", "scheme", "measure", "rule"])
+def test_every_option_of_a_group_composes_and_keeps_its_name(group: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("modelsel.config.settings.find_spec", lambda _: True)  # as if every pool's package were installed
+    for name in Folders.of().options(group):
+        part = getattr(compose(["dataset=iris", "space=majority", f"{group}={name}"]), group)
+        assert part is not None

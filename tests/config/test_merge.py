@@ -1,9 +1,11 @@
 """Configuration over configuration."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from modelsel.config.merge import merge, nest
+from modelsel.config.suggest import SHOWN, near
 
 names = st.text("abc", min_size=1, max_size=2)
 trees = st.recursive(st.integers(), lambda inner: st.dictionaries(names, inner, max_size=3), max_leaves=8)
@@ -38,3 +40,21 @@ def test_settings_beneath_a_bare_name_stay_beside_it_in_any_order() -> None:
     assert nest({"pruner.confidence": 0.1, "pruner": "error_based"}) == expected
     assert nest({"pruner": {"kind": "error_based"}, "pruner.confidence": 0.1}) == expected
     assert nest({"pruner.confidence": 0.1, "pruner": {"kind": "error_based"}}) == expected
+
+
+# Did you mean.
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("ginni", "gini"), ("GINI", "gini"), ("entrpy", "entropy"), ("max_dept", "max_depth"), ("stratify", "stratify")],
+)
+def test_the_nearest_name_is_suggested(typed: str, meant: str) -> None:
+    assert near(typed, ["gini", "entropy", "max_depth", "stratify"]) == f"did you mean {meant!r}?"
+
+
+def test_without_a_near_one_all_are_listed_and_many_are_counted() -> None:
+    assert near("xyz", ["b", "a"]) == "one of: a, b"
+    many = [f"name{index:02d}" for index in range(SHOWN + 5)]
+    assert near("xyz", many).endswith(f"… ({SHOWN + 5} in all)")
+    assert near("xyz", []) == "nothing can be set here"

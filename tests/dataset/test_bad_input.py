@@ -9,8 +9,7 @@ import pytest
 
 from modelsel.core.errors import ConfigurationError, DataError, ModelselError
 from modelsel.core.spec import make
-from modelsel.core.types import Partition
-from modelsel.dataset.columns.assemble import Loaded
+from modelsel.core.types import Loaded, Partition
 from modelsel.dataset.csv import Csv
 from modelsel.dataset.profile import profile
 from modelsel.dataset.tables.prediction_rows import read_like

@@ -17,11 +17,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from modelsel.core.errors import ConfigurationError, DataError
-from modelsel.core.types import Task
+from modelsel.core.types import Loaded, Task
 from modelsel.dataset import csv
 from modelsel.dataset import files as bytes_module
 from modelsel.dataset.columns.arrow import _read_cells
-from modelsel.dataset.columns.assemble import Loaded
 from modelsel.dataset.csv import Csv
 from modelsel.dataset.files import tell_progress
 from modelsel.dataset.parquet import Parquet

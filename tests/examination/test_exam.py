@@ -163,10 +163,10 @@ def test_at_the_close_every_answer_has_its_own_index(exam: Make) -> None:
 def test_a_line_of_the_board_is_told_apart_by_its_verdict_and_before_the_close_by_its_interval() -> None:
     ends: tuple[Any, ...] = ((0.0, 0.2), (0.2, 0.3), (0.21, 0.3), None)
     above, line, far, bare = (SimpleNamespace(answer=name, interval=one) for name, one in zip("abbb", ends, strict=True))
-    said = {verdict: boards._beside(above, line, {frozenset("ab"): verdict}) for verdict in (boards.TOGETHER, "more errors")}
+    said = {verdict: boards._stands_to(above, line, {frozenset("ab"): verdict}) for verdict in (boards.TOGETHER, "more errors")}
     assert said == {boards.TOGETHER: boards.TOGETHER, "more errors": boards.APART}
-    assert boards._beside(above, line, {}) is None
-    assert [boards._beside(above, one, None) for one in (line, far, bare)] == [boards.TOGETHER, boards.APART, None]
+    assert boards._stands_to(above, line, {}) is None
+    assert [boards._stands_to(above, one, None) for one in (line, far, bare)] == [boards.TOGETHER, boards.APART, None]
 
 
 def test_whole_numbers_have_no_point_as_far_as_floats_count_them() -> None:

@@ -16,10 +16,10 @@ from modelsel.explanation.optimal_bounds import (
     INNER,
     NOT_BINARY,
     FoldErrors,
-    beside,
+    fit_size,
     front,
-    grown,
     is_single_tree,
+    mean_over_folds,
     optimal,
     out_of_fold,
     prices,
@@ -51,7 +51,7 @@ def test_no_grown_tree_lies_below_the_bound_of_its_size(missing, nominal):
     better = 0
     for seed in range(40):
         task = drawn(seed, gaps=True, weighted=seed % 2 == 0, named=True)
-        size = grown(cart(max_depth=2, missing=missing, splits=Splits(nominal=nominal)), task, 0)
+        size = fit_size(cart(max_depth=2, missing=missing, splits=Splits(nominal=nominal)), task, 0)
         if size.unlike:
             assert nominal == "subset", size.unlike
             continue
@@ -66,7 +66,7 @@ def test_no_grown_tree_lies_below_the_bound_of_its_size(missing, nominal):
 
 def test_the_grown_trees_errors_are_those_of_scikit_learns(tables):
     task = tables["cancer"]
-    size = grown(cart(max_depth=2), task, 0)
+    size = fit_size(cart(max_depth=2), task, 0)
     other = DecisionTreeClassifier(max_depth=2, random_state=0).fit(task.values, task.target)
     assert (size.depth, size.leaves) == (2, other.get_n_leaves())
     assert size.errors == (other.predict(task.values) != task.target).sum()
@@ -78,9 +78,9 @@ def test_the_grown_trees_errors_are_those_of_scikit_learns(tables):
 
 def test_trees_of_other_tests_are_named_and_not_bounded():
     task = drawn(4, gaps=True, named=True)
-    divided = grown(cart(missing="fractional", max_depth=2), task, 0)
+    divided = fit_size(cart(missing="fractional", max_depth=2), task, 0)
     assert divided.unlike == DIVIDED
-    many = grown(cart(splits=Splits(nominal="multiway"), criterion=make("criterion", "entropy")), drawn(6, named=True), 0)
+    many = fit_size(cart(splits=Splits(nominal="multiway"), criterion=make("criterion", "entropy")), drawn(6, named=True), 0)
     assert many.unlike == NOT_BINARY
 
 
@@ -127,7 +127,7 @@ def test_out_of_fold_errors_are_those_of_a_loop_by_hand(tables, folded):
 
 def test_both_halves_are_said_together():
     half = FoldErrors((3.0,), 2.0, 50.0, 3.0, 0.01, True)
-    told = beside(0, [half, replace(half, grown=(4.0,), ended=False)], 0.5)
+    told = mean_over_folds(0, [half, replace(half, grown=(4.0,), ended=False)], 0.5)
     assert (told["grown"], told["optimal"], told["ended"]) == (0.07, 0.04, 1)
     one = {
         "candidate": "a", "entry": "cart", "depth": 2, "leaves": 3, "proven": True,

@@ -103,7 +103,7 @@ def dies(*_: object) -> None:
 
 def interrupted(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(Gate, "_released", dies)
+        patch.setattr(Gate, "_release_answer", dies)
         with pytest.raises(SystemExit):
             study.look()
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from modelsel.kernels.compiler import load
-from modelsel.tree.growing.columns import _compiled, _in_numpy
+from modelsel.tree.growing.columns import _in_numpy, _rank_compiled
 
 
 def blocks(rows: int = 400) -> dict[str, np.ndarray]:
@@ -42,7 +42,7 @@ def test_the_compiled_ranking_is_the_stable_sort(name: str, rows: int) -> None:
     """Of few words, which NumPy sorts, and of many, which are sorted by digits."""
     block, part = blocks(rows)[name], np.arange(3)
     answers = []
-    for fill in (_compiled, _in_numpy):
+    for fill in (_rank_compiled, _in_numpy):
         codes, order = np.empty(block.shape, np.int32), np.empty(block.shape, np.int32)
         values = np.full(block.size, np.nan)
         counts = fill(block, part, codes, order, values)

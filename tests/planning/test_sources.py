@@ -66,7 +66,7 @@ def test_an_edit_in_any_room_at_any_depth_changes_the_digest(room, tmp_path, mon
     found = []
     for text in ("", "x = 1\n"):
         file.write_text(text)
-        found.append(sources.own.__wrapped__())
+        found.append(sources.own_digest.__wrapped__())
     assert found[0] != found[1]
 
 
@@ -136,7 +136,7 @@ def test_parts_are_found_in_fields_and_in_lists():
 
 def test_cells_of_other_code_are_computed_again_with_the_reason(tmp_path, monkeypatch):
     study(tmp_path, spread(3), name="a")
-    monkeypatch.setattr(sources, "own", lambda: "other")
+    monkeypatch.setattr(sources, "own_digest", lambda: "other")
     again = study(tmp_path, spread(3), name="b", older=[tmp_path / "a"])
     assert again.why == {"the code that a cell runs has changed since": 3}
 

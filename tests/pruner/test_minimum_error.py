@@ -87,4 +87,4 @@ def test_a_larger_m_may_keep_more_leaves():
 
 def test_a_node_without_weight_expects_no_error_whatever_m():
     counts = np.array([[1.0, 3.0], [0.0, 0.0], [1.0, 3.0]])
-    assert MinimumError(m=0.0)._expected(counts, None).tolist() == [1.0, 0.0, 1.0]
+    assert MinimumError(m=0.0)._expected_error(counts, None).tolist() == [1.0, 0.0, 1.0]

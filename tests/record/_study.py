@@ -15,7 +15,8 @@ from modelsel.core.fingerprint import digest
 from modelsel.core.outcome import StudySummary, TestResult
 from modelsel.core.selection import Assessed, Losses, Selection
 from modelsel.core.types import Candidate, Feature, Fold, Resampling, Scoreboard, Task
-from modelsel.record.study_record import Pair, StudyRecord
+from modelsel.record.documents import PairShape
+from modelsel.record.study_record import StudyRecord
 
 
 @dataclass(frozen=True)
@@ -136,8 +137,8 @@ def assemble(data, parts, candidates, predicted, scores, complexity, training) -
                    "high": float(mean[winner]) + 0.031},
     )  # fmt: skip
     pairs = tuple(
-        Pair(board.ids[winner], board.ids[i], float(mean[i] - mean[winner]), float(mean[i] - mean[winner]) - 0.02,
-             float(mean[i] - mean[winner]) + 0.03, 0.03, 0.06, "corrected resampled t")
+        PairShape(first=board.ids[winner], second=board.ids[i], difference=(by := float(mean[i] - mean[winner])),
+                  low=by - 0.02, high=by + 0.03, p=0.03, adjusted=0.06, method="corrected resampled t")
         for i in best[1:]
     )  # fmt: skip
     return StudyRecord(outcome(data, parts, selection), selection, CONFIG, data, parts, audit=AUDIT, pairs=pairs,

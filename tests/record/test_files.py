@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from modelsel.core.errors import UNWRITABLE, StoreError
 from modelsel.record import files
-from modelsel.record.losses import LossArchive
+from modelsel.record.folder import LossArchive
 
 
 def test_the_old_file_survives_a_failure_at_every_point(tmp_path, monkeypatch):

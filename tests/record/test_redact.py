@@ -1,6 +1,8 @@
 """No secret goes on record: a canary in every place where one could come in, and none in anything that is written."""
 
 import logging
+import random
+import re
 from dataclasses import replace
 from io import StringIO
 
@@ -37,6 +39,26 @@ def test_what_is_no_secret_stays():
     assert Redactor.of(text).text(text) == text
     settings = {"identity": {"key": "user"}, "uri": None, "uri_env": "MLFLOW_URI", "token": "${oc.env:TOKEN}"}
     assert Redactor().data(settings) == settings
+
+
+ADDRESS = re.compile(r"(\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s:/@'\"]*:)[^\s/'\"]+(?=@)")
+SETTING = re.compile(
+    r"(?i)(\b[\w.-]*(?:token|secret|password|passwd|pwd|api[_-]?key|access[_-]?key|signature|sig)=)[^\s&'\",;}\])]+"
+)
+PIECES = (
+    "token", "secret", "password", "passwd", "pwd", "api", "access", "key", "api_key", "signature", "sig", "_", "-", "=", "==",
+    "://", ":", "@", "/", "a", "Z", "1", "é", "ſ", "K", "toKen", "SIG", ".", "+", "x", "*", "&", ";", "}", "]", " ", "'", '"',
+    ",", "\n",
+)  # fmt: skip
+
+
+def test_what_is_looked_for_where_it_may_stand_is_what_is_found_everywhere():
+    """Texts put together of what addresses and settings are made of, hidden by patterns that try every place."""
+    draw = random.Random(0)
+    texts = ["".join(draw.choices(PIECES, k=draw.randint(1, 14))) for _ in range(5000)]
+    expected = [SETTING.sub(r"\1***", ADDRESS.sub(r"\1***", text)) for text in texts]
+    assert [Redactor().text(text) for text in texts] == expected
+    assert sum(text != hidden for text, hidden in zip(texts, expected)) > 100
 
 
 def test_a_password_that_is_a_plain_word_is_hidden_only_alone():

@@ -6,14 +6,14 @@ from scipy.optimize import minimize
 
 from modelsel.softener.nelder_mead import TRIED, NelderMead, Objective, evaluate
 from modelsel.softener.range_fraction import RangeFraction
-from modelsel.tree.softening import Widths, met
+from modelsel.tree.softening import Widths, values_at_tests
 
 KINDS = ("auc", "exptr", "square", "diff")
 
 
 def objective(cut, task, kind):
     rows = np.arange(len(task))
-    return Objective.of(cut, met(cut.tree, task, rows), task, rows, kind)
+    return Objective.of(cut, values_at_tests(cut.tree, task, rows), task, rows, kind)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -94,7 +94,7 @@ def test_the_rows_of_a_node_together_are_the_walk_row_by_row_to_the_last_bit(tab
     task = table(rng, rows=700)
     numeric = task.with_features(task.features[:2], task.values[:, :2])
     cut = grown(numeric, depth=6)
-    x = np.ascontiguousarray(met(cut.tree, numeric, np.arange(rows)))
+    x = np.ascontiguousarray(values_at_tests(cut.tree, numeric, np.arange(rows)))
     x[rng.random(x.shape) < 0.02] = np.inf
     x[rng.random(x.shape) < 0.02] = -np.inf
     x[:, 0] = np.where(rng.random(rows) < 0.2, cut.tree.threshold[0], x[:, 0])  # rows that stand on a threshold

@@ -6,7 +6,7 @@ import pytest
 from modelsel.learner.trees.leaf import frequencies
 from modelsel.tree import softening
 from modelsel.tree.routing import route
-from modelsel.tree.softening import Widths, layout, met, ramps, soft_classes, soft_route, walk
+from modelsel.tree.softening import Widths, layout, ramps, soft_classes, soft_route, values_at_tests, walk
 
 POLICIES = [
     ("node_mode", "multiway"),
@@ -37,7 +37,7 @@ def test_the_compiled_walk_is_its_twin(table, grown, missing, nominal):
     rng = np.random.default_rng(7)
     task = table(rng, missing=0.1)
     cut = grown(task, missing, nominal)
-    x = met(cut.tree, task, np.arange(len(task)))
+    x = values_at_tests(cut.tree, task, np.arange(len(task)))
     for _ in range(5):
         some = rng.random(len(cut.tree)) < 0.7
         widths = Widths(rng.exponential(size=len(cut.tree)) * some, rng.exponential(size=len(cut.tree)) * rng.permutation(some))
@@ -59,7 +59,7 @@ def test_parts_of_a_row_sum_to_one_and_its_scores_are_their_mean(table, grown):
     assert np.bincount(routed.owner, routed.part) == pytest.approx(np.ones(len(task)))
     of_leaf = np.ascontiguousarray(frequencies(cut.counts)[:, 1])
     out = np.empty(len(task))
-    soft.mean(met(cut.tree, task, np.arange(len(task))), layout(cut.tree, widths), of_leaf, out)
+    soft.mean(values_at_tests(cut.tree, task, np.arange(len(task))), layout(cut.tree, widths), of_leaf, out)
     assert out == pytest.approx(routed.per_row(of_leaf), abs=1e-14)
 
 

@@ -53,7 +53,7 @@ def test_they_are_those_found_on_the_way(seed: int) -> None:
     assert_same(late, plain)
     twin = late.finder._by_numpy(late, late.finder._cuts(late)) if isinstance(late, LateTree) else None
     if twin is not None and load("late") is not None:
-        records, agreement = late.finder._compiled(load("late"), late, late.finder._cuts(late))
+        records, agreement = late.finder._find_compiled(load("late"), late, late.finder._cuts(late))
         assert records.tolist() == twin[0].tolist()
         np.testing.assert_allclose(agreement, twin[1], rtol=1e-12)
     holes = with_holes(task)

@@ -12,7 +12,7 @@ from modelsel.core.errors import ConfigurationError
 from modelsel.core.spec import resolved
 from modelsel.core.types import ClassTask, Feature, NumberTask, positions
 from modelsel.learner.tree import Tree
-from modelsel.reporting.experiments.gains import _unshown
+from modelsel.reporting.experiments.gains import _why_not_shown
 from modelsel.tree.growing.grow_numbers import grow_numbers
 from modelsel.tree.growing.growth import SQUARED_ERROR, GrowthParams
 from modelsel.tree.structure.node import LEAF
@@ -218,6 +218,6 @@ def test_a_tree_without_directions_is_specified_as_before() -> None:
 
 def test_gains_that_would_be_of_other_tests_or_cost_too_much_are_not_shown() -> None:
     by_error = build("tree", {"criterion": "absolute_error"})[0]
-    assert "directions" in _unshown(learner(), 100)
-    assert "20,000 rows at most" in _unshown(by_error, 20_001)
-    assert _unshown(by_error, 20_000) is _unshown(Tree(), 1_000_000) is None
+    assert "directions" in _why_not_shown(learner(), 100)
+    assert "20,000 rows at most" in _why_not_shown(by_error, 20_001)
+    assert _why_not_shown(by_error, 20_000) is _why_not_shown(Tree(), 1_000_000) is None

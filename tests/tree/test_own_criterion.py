@@ -14,7 +14,7 @@ from modelsel.criterion.base import BaseCriterion, decrease, shares
 from modelsel.kernels import types
 from modelsel.kernels.compiler import function_of, load
 from modelsel.tree.growing.columns import columns
-from modelsel.tree.growing.grow import _compiled, grow
+from modelsel.tree.growing.grow import _grow_compiled, grow
 from modelsel.tree.growing.growth import MISSING, NOMINAL, GrowthParams
 from modelsel.tree.growing.rows import WeightedRows
 from tests.tree.test_grow import assert_same, drawn_task, valid
@@ -69,7 +69,7 @@ class FastGini(OwnGini):
 
 def records(criterion: BaseCriterion, task: Any, growth: GrowthParams) -> Any:
     """Of the compiled growers, None where the criterion has no form for them."""
-    return _compiled(WeightedRows.of(task, positions(task)), columns(task), criterion, growth) if criterion.loop else None
+    return _grow_compiled(WeightedRows.of(task, positions(task)), columns(task), criterion, growth) if criterion.loop else None
 
 
 @pytest.mark.skipif(load("grow") is None, reason="only the NumPy grower is there")

@@ -87,7 +87,7 @@ def predict(
     if not found.classes:
         return pd.DataFrame({"prediction": found.labels, **found.more})
     frame = pd.DataFrame(found.scores, columns=[f"score_{label}" for label in labels])
-    place = dict(zip(outcome.task["classes"], labels, strict=True))
+    place: dict[object, object] = dict(zip(outcome.task["classes"], labels, strict=True))
     frame.insert(0, "prediction", [place[name] for name in found.labels])
     return frame.assign(**found.more)
 

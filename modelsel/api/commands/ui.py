@@ -117,11 +117,11 @@ def _end(server: "subprocess.Popen[bytes]") -> None:
             os.killpg(server.pid, number)
         with suppress(subprocess.TimeoutExpired):
             server.wait(PATIENCE)
-            if number == signal.SIGTERM and _gone(server.pid):
+            if number == signal.SIGTERM and _group_has_ended(server.pid):
                 return
 
 
-def _gone(group: int) -> bool:
+def _group_has_ended(group: int) -> bool:
     """Wait until every process of the group has ended; False where one outlives the patience."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:

@@ -6,19 +6,22 @@ Of a run it is also checked, from candidates.csv alone, that the declared rule c
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
 from modelsel.config.reopen import reopen
 from modelsel.core.errors import OK, REFUSED, UNTRUSTED_LEDGER, ConfigurationError
+from modelsel.core.outcome import FindingShape, as_data
 from modelsel.core.spec import make
 from modelsel.core.surroundings import Anchor
 from modelsel.core.types import Floats, Scoreboard, Severity
 from modelsel.guard.gate import Gate
 from modelsel.guard.reporting.audit import audit
+from modelsel.guard.reporting.report import AuditShape
 from modelsel.record.candidates import Row
+from modelsel.record.documents import audit_of
 from modelsel.record.folder import ROOT, RunFolder
 from modelsel.reporting.text.terminal import Lines
 
@@ -48,7 +51,7 @@ class Audit(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         return self.report[name]
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[str]:
         return iter(self.report)
 
     def __len__(self) -> int:
@@ -94,14 +97,14 @@ class Audit(Mapping[str, Any]):
         return html(self.report)
 
 
-def integrity() -> dict[str, Any]:
+def integrity() -> AuditShape:
     """Report whether the person's ledger is whole; of no test set."""
     return audit(Gate(make("guard", "warn"), ROOT), sets=False)
 
 
 def audit_report(
     run: str | None, ledger: str = "user", merge: str | None = None, vouch: str | None = None, void: Sequence[str] = ()
-) -> dict[str, object]:
+) -> AuditShape:
     """Report on a run's test set, or on everything in a ledger.
 
     Before it looks, the ledger `merge` is taken over, the public key `vouch` is stated to be one's own, and the entries `void`
@@ -116,7 +119,8 @@ def audit_report(
     with _witnesses(folder) as (anchors, unasked):
         gate = Gate(policy, folder.root, anchors)
         _amend(gate, merge, vouch, void)
-        recorded = [one["id"] for one in folder.details().get("audit", {}).get("test_sets", ())]
+        known = audit_of(folder.details())
+        recorded = [one["id"] for one in (known.get("test_sets", ()) if known else ())]
         report = audit(gate, study=folder.outcome().folder, known=recorded)
     return {**report, "flags": [*report["flags"], *unasked, *replay(folder)]}
 
@@ -133,7 +137,7 @@ def _amend(gate: Gate, merge: str | None, vouch: str | None, void: Sequence[str]
 
 
 @contextmanager
-def _witnesses(folder: RunFolder) -> Iterator[tuple[tuple[Anchor, ...], list[dict[str, str]]]]:
+def _witnesses(folder: RunFolder) -> Iterator[tuple[tuple[Anchor, ...], list[FindingShape]]]:
     """The tracking server of a study as an anchor, or the finding that it cannot be asked (its address is gone)."""
     from modelsel.guard.findings import ledger_findings
     from modelsel.record.mlflow.track import Tracker
@@ -141,7 +145,7 @@ def _witnesses(folder: RunFolder) -> Iterator[tuple[tuple[Anchor, ...], list[dic
     try:
         tracker = Tracker(reopen(folder.config(), "tracking").tracking, folder)
     except ConfigurationError as error:
-        yield (), [asdict(ledger_findings.anchor_unreached_not_asked("mlflow", error.problems[0].what))]
+        yield (), [as_data(ledger_findings.anchor_unreached_not_asked("mlflow", error.problems[0].what))]
         return
     try:
         yield tracker.anchors, []
@@ -150,7 +154,7 @@ def _witnesses(folder: RunFolder) -> Iterator[tuple[tuple[Anchor, ...], list[dic
             tracker.outbox.close()
 
 
-def code_of(report: Mapping[str, Any], fail_on: str | None) -> int:
+def code_of(report: AuditShape, fail_on: str | None) -> int:
     """5 where the ledger is not whole, 4 where a flag is as grave as `fail_on`, else 0.
 
     >>> code_of({"ledger": {"intact": True}, "flags": [{"severity": "medium"}]}, "high")
@@ -162,7 +166,7 @@ def code_of(report: Mapping[str, Any], fail_on: str | None) -> int:
     return REFUSED if reached else OK
 
 
-def replay(folder: RunFolder) -> list[dict[str, str]]:
+def replay(folder: RunFolder) -> list[FindingShape]:
     """Make the finding of a replay: critical where the record and the rule disagree, info where they agree."""
     outcome, again = folder.outcome(), chosen_again(folder)
     if again == outcome.winner["id"]:

@@ -3,12 +3,16 @@
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from modelsel.core.errors import ConfigurationError, Problem
 
 if TYPE_CHECKING:  # the help of the command comes without it
+    from modelsel.learner.forests.model import ForestModel
+    from modelsel.learner.forests.number_model import NumberForestModel
     from modelsel.record.folder import RunFolder
+    from modelsel.record.model import Predictor
+    from modelsel.tree.structure.node import PrunedView
 
 FORMATS = ("onnx", "sql", "rules", "json", "dot")
 TABLES = ("csv", "parquet")  # a folder with a file per table
@@ -46,39 +50,39 @@ def convert(folder: "RunFolder", to: str, table: str = "rows") -> str | bytes:
     return _WRITERS[to](load(folder.model, tuple(folder.config().get("plugins") or ())), table)
 
 
-def _onnx(predictor: Any, _: str) -> bytes:
+def _onnx(predictor: "Predictor", _: str) -> bytes:
     from modelsel.record.export.onnx import onnx
 
     return onnx(predictor)
 
 
-def _sql(predictor: Any, table: str) -> str:
+def _sql(predictor: "Predictor", table: str) -> str:
     from modelsel.record.export.sql import sql
 
     return sql(predictor, table)
 
 
-def _rules(predictor: Any, _: str) -> str:
+def _rules(predictor: "Predictor", _: str) -> str:
     """The rules of a tree, or of the trees of a forest."""
     from modelsel.record.export.forest_trees import forest_rules
     from modelsel.tree.export.rules import rules_text
 
-    if _is_forest(predictor):
-        return forest_rules(predictor.model, predictor.classes)
+    if (forest := _forest_of(predictor)) is not None:
+        return forest_rules(forest, predictor.classes)
     return f"{rules_text(_tree_of(predictor))}\n"
 
 
-def _dot(predictor: Any, _: str) -> str:
+def _dot(predictor: "Predictor", _: str) -> str:
     """The drawing of a tree, or of the trees of a forest."""
     from modelsel.record.export.forest_trees import forest_dot
     from modelsel.tree.export.nested import to_dot
 
-    if _is_forest(predictor):
-        return forest_dot(predictor.model, predictor.classes)
+    if (forest := _forest_of(predictor)) is not None:
+        return forest_dot(forest, predictor.classes)
     return f"{to_dot(_tree_of(predictor))}\n"
 
 
-def _json(predictor: Any, _: str) -> str:
+def _json(predictor: "Predictor", _: str) -> str:
     """A tree in the documented shape; another model as its kind restores it, arrays as lists."""
     from modelsel.learner.trees.model import TreeModel
     from modelsel.learner.trees.number_model import NumberTreeModel
@@ -91,15 +95,15 @@ def _json(predictor: Any, _: str) -> str:
     return json.dumps({"kind": described.kind, "facts": described.facts, "arrays": arrays}, ensure_ascii=False) + "\n"
 
 
-def _is_forest(predictor: Any) -> bool:
-    """Say whether the final model is a forest, of classes or of numbers."""
+def _forest_of(predictor: "Predictor") -> "ForestModel | NumberForestModel | None":
+    """The final model where it is a forest, of classes or of numbers."""
     from modelsel.learner.forests.model import ForestModel
     from modelsel.learner.forests.number_model import NumberForestModel
 
-    return isinstance(predictor.model, ForestModel | NumberForestModel)
+    return predictor.model if isinstance(predictor.model, ForestModel | NumberForestModel) else None
 
 
-def _tree_of(predictor: Any) -> Any:
+def _tree_of(predictor: "Predictor") -> "PrunedView":
     """Return the tree of the final model; other models are refused."""
 
     from modelsel.learner.forests.quantiles import QuantileForestModel
@@ -118,6 +122,6 @@ def _tree_of(predictor: Any) -> Any:
     return predictor.model.cut
 
 
-_WRITERS: Mapping[str, Callable[[object, str], str | bytes]] = {
+_WRITERS: Mapping[str, Callable[["Predictor", str], str | bytes]] = {
     "onnx": _onnx, "sql": _sql, "rules": _rules, "json": _json, "dot": _dot,
 }  # fmt: skip

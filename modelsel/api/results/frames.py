@@ -1,9 +1,8 @@
 """Data frames made from the files of a run's folder."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from modelsel.api.results.specification import value
 from modelsel.core.types import Integers
@@ -42,7 +41,7 @@ def folds(folder: RunFolder) -> pd.DataFrame:
     ])  # fmt: skip
 
 
-def predictions(folder: RunFolder, labels: Any, candidate: str | None = None) -> pd.DataFrame:
+def predictions(folder: RunFolder, labels: NDArray[np.generic], candidate: str | None = None) -> pd.DataFrame:
     """Out of fold, of the winner (or of another candidate whose predictions are kept): row, truth, predicted, scores.
 
     `row` counts the rows of the source from 0; rows that no fold assessed are left out. Raises KeyError for a candidate whose

@@ -1,14 +1,11 @@
 """A paragraph for the methods section: what was compared, how it was judged, what the final number may claim."""
 
-from collections.abc import Mapping
-from typing import Any
-
-from modelsel.core.outcome import StudySummary, TestResult
+from modelsel.core.outcome import StudySummary, TaskShape, TestResult
 from modelsel.core.sized import mean_size
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.text.roots import ROOTED, outcome_as_read
 from modelsel.reporting.text.verdict import unit_of
-from modelsel.reporting.text.words import beside, in_unit, interval, ordinal, percent, plural, score, wrong
+from modelsel.reporting.text.words import in_unit, interval, measure_beside, ordinal, percent, plural, score, wrong
 
 
 def methods(folder: RunFolder) -> str:
@@ -27,7 +24,7 @@ def _rows(outcome: StudySummary) -> list[str]:
     ]
 
 
-def _target(task: Mapping[str, Any]) -> str:
+def _target(task: TaskShape) -> str:
     """Name what the target is."""
     if "classes" in task:
         return f"{len(task['classes'])} classes"
@@ -86,7 +83,7 @@ def _test(outcome: StudySummary) -> str:
         return "The sealed test rows have not been looked at."
     if result.refused:
         return f"A look at the sealed test rows was refused ({result.refused})."
-    own = beside(result, unit_of(outcome))
+    own = measure_beside(result, unit_of(outcome))
     return f"{_look(result, unit_of(outcome))}{_interval(result)}{'; ' if own else ''}{own}."
 
 

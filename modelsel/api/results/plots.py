@@ -1,7 +1,6 @@
 """`outcome.plot`: the drawings of the report, one at a time."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from modelsel.api.results.comparison import compare_runs
 from modelsel.core.errors import ConfigurationError, Problem
@@ -41,7 +40,7 @@ class Plots:
         >>> outcome.plot.leaderboard()
         <picture: fold scores of the best candidates>
         """
-        return Picture("fold scores of the best candidates", strips.section(self._view)["svg"])
+        return Picture("fold scores of the best candidates", str(strips.section(self._view)["svg"]))
 
     def curve(self, parameter: str, entry: str | None = None) -> Picture:
         """Draw the score against one parameter, within one entry of the space.
@@ -68,7 +67,7 @@ class Plots:
         >>> outcome.plot.curve("max_depth")
         <picture: cart: max_depth>
         """
-        panels = {panel["title"]: panel["svg"] for panel in slices.panels(self._view)}
+        panels = {str(panel["title"]): str(panel["svg"]) for panel in slices.panels(self._view)}
         found = [title for title in panels if title.endswith(f": {parameter}") and title.startswith(f"{entry or ''}")]
         if not found:
             raise _nothing(f"no entry varies {parameter!r}", f"there are {_some(panels)}")
@@ -98,7 +97,7 @@ class Plots:
         facts = self._view.details.get("shows", {}).get("pruning_path")
         if not facts or not facts.get("paths"):
             raise _nothing("no pruning path is on record", 'run the study with show=["pruning_path"]')
-        return Picture(f"pruning path: {facts['paths'][0]['title']}", pruning_path.drawn(facts["measure"], facts["paths"][0]))
+        return Picture(f"pruning path: {facts['paths'][0]['title']}", pruning_path.draw(facts["measure"], facts["paths"][0]))
 
     def overfitting(self, entry: str | None = None) -> Picture:
         """Draw the accuracy in and out of sample against the size of a tree.
@@ -131,7 +130,7 @@ class Plots:
         if not found:
             there = _some(curve["entry"] for curve in curves) if curves else 'run the study with show=["overfitting"]'
             raise _nothing("no such curve is on record", there)
-        return Picture(f"{found[0]['entry']}: {found[0].get('of', 'accuracy')} against size", overfitting.drawn(found[0]))
+        return Picture(f"{found[0]['entry']}: {found[0].get('of', 'accuracy')} against size", overfitting.draw(found[0]))
 
     def importance(self, candidate: int = 0) -> Picture:
         """Draw the permutation importance of the columns.
@@ -160,7 +159,7 @@ class Plots:
         parts = [part for part in importance.importance(self._view) if "svg" in part]
         if candidate not in range(len(parts)):
             raise _nothing("no such importance is on record", 'run the study with explanations={"importance": True}')
-        return Picture(f"importance of the columns: {parts[candidate]['called']}", parts[candidate]["svg"])
+        return Picture(f"importance of the columns: {parts[candidate]['called']}", str(parts[candidate]["svg"]))
 
     def dependence(self, column: str) -> Picture:
         """Draw the mean class scores along a column.
@@ -186,7 +185,7 @@ class Plots:
         Traceback (most recent call last):
         ConfigurationError: no dependence on 'Outlook' is on record
         """
-        panels = {panel["title"]: panel["svg"] for panel in dependence.dependence(self._view)}
+        panels = {str(panel["title"]): str(panel["svg"]) for panel in dependence.dependence(self._view)}
         if column not in panels:
             fix = f"there are {', '.join(panels)}" if panels else 'run the study with explanations={"dependence": True}'
             raise _nothing(f"no dependence on {column!r} is on record", fix)
@@ -214,7 +213,7 @@ class Plots:
         found = curve.curve(self._view)
         if not found:
             raise _nothing("no learning curve is on record", "run the study with curve=True")
-        return Picture("learning curve", found["svg"])
+        return Picture("learning curve", str(found["svg"]))
 
     def tree(self) -> Picture:
         """Draw the final tree.
@@ -313,13 +312,13 @@ class Plots:
 
     def _of_scores(self, which: int) -> Picture:
         """Draw one of the curves of the winner's class scores."""
-        curves: list[dict[str, Any]] = predictions.section(self._view).get("curves", [])
+        curves = predictions.section(self._view).get("curves", [])
         if not curves:
             fix = 'class scores are kept where a measure asks for them: measure="auc", "log_loss" or "brier"'
             raise _nothing("class scores are not on record", fix)
         if which >= len(curves):
             raise _nothing("the winner's class scores are decision values, no probabilities", "set calibrator: platt for it")
-        return Picture(curves[which]["title"], curves[which]["svg"])
+        return Picture(str(curves[which]["title"]), str(curves[which]["svg"]))
 
 
 def _some(names: Iterable[str]) -> str:

@@ -496,7 +496,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             times=None if times is None else moments_of(times, len(task)),
         )  # fmt: skip
 
-    def _read(self, X: Any, y: object, weights: object, numbers: bool) -> tuple[Task, Any]:
+    def _read(self, X: Any, y: object, weights: object, numbers: bool) -> tuple[Task, object]:
         """The rows as a task, and the entries of the space; objects are fitted as they are wherever they can read the rows."""
         space = as_space(self.space)
         alone = of_objects(space)
@@ -504,9 +504,10 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         nominal = is_frame(X) and any(feature.kind != "numeric" or feature.dates for feature in task.features)
         missing = bool(np.isnan(task.values).any())
         entries = plain(space, SPACE, lambda one: not nominal and not (missing and _wants_numbers(one)))
-        if alone and not all(map(_is_object, entries.values())):
+        own = list(entries.values()) if isinstance(entries, Mapping) else []
+        if alone and not all(map(_is_object, own)):
             task, labels = self._task(X, y, weights, numbers)
-        if isinstance(entries, Mapping) and any(map(_is_object, entries.values())):
+        if any(map(_is_object, own)):
             task = replace(task, source=Source(X.tocsr() if is_sparse(X) else X, None if numbers else labels, y))
         self._numbers, self._labels = numbers, labels
         return task, entries

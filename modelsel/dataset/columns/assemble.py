@@ -3,14 +3,14 @@
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.errors import DataError, Problem
-from modelsel.core.types import Booleans, ClassTask, Feature, Finding, Floats, Integers, NumberTask, Task
+from modelsel.core.types import Booleans, ClassTask, Feature, Finding, Floats, Integers, Loaded, NumberTask, Task
 from modelsel.dataset.columns import kinds
 from modelsel.dataset.columns.column import NAMED, RawColumn, examples, rows_said
 from modelsel.dataset.columns.number_target import settle_target
@@ -20,17 +20,6 @@ from modelsel.dataset.columns.target import Target
 from modelsel.dataset.columns.target import make as classes_of
 
 _INDEX = re.compile(r"Unnamed: \d+|__index_level_\d+__")  # as pandas names one that has no name
-
-
-@dataclass(frozen=True, eq=False)
-class Loaded:
-    """A task with everything that a person should know about how it was read.
-
-    What it *looks* like (`_profile`) is asked of the development rows, because it reads labels.
-    """
-
-    task: Task
-    findings: tuple[Finding, ...]
 
 
 def assemble(

@@ -53,7 +53,7 @@ def settle_target(column: RawColumn, classes: Target, settings: TableSettings, d
     known = np.isfinite(values)
     distinct = np.unique(values[known])
     undeclared = not column.levels and column.name not in settings.features
-    mostly = known.sum() > MOSTLY * (~column.absent).sum() or dressed(strange)
+    mostly = known.sum() > MOSTLY * (~column.absent).sum() or formatted_numbers(strange)
     if strange and undeclared and mostly and _refuses_classes(classes, max(len(distinct), len(strange))):
         return _numbers(column, values, strange)
     if strange or column.levels or (not undeclared and said in ("nominal", "ordered")):
@@ -73,11 +73,11 @@ def _values(column: RawColumn, decimal: str) -> tuple[Floats, list[str]]:
     return np.asarray(np.append(found, np.nan)[column.codes]), strange
 
 
-def dressed(texts: Sequence[str]) -> bool:
+def formatted_numbers(texts: Sequence[str]) -> bool:
     """Say whether texts are numbers with their thousands apart, a comma for a point, a currency or a percent sign.
 
-    >>> dressed(["€ 1,250.50", "-12'000", "3,5 %"]), dressed(["1.2.2020", "7"]), dressed(["A 7"]), dressed([])
-    (True, False, False, False)
+    >>> [formatted_numbers(texts) for texts in (["€ 1,250.50", "-12'000", "3,5 %"], ["1.2.2020", "7"], ["A 7"], [])]
+    [True, False, False, False]
     """
     return bool(texts) and all(_DRESSED.fullmatch(text) for text in texts)
 
@@ -110,7 +110,7 @@ def _problems(column: RawColumn, values: Floats, strange: list[str]) -> Iterator
         rows = np.flatnonzero(np.isnan(values) & ~column.absent)
         what = f"not a number: {examples(strange)} in {len(rows)} rows ({rows_said(rows)})"
         fix = "correct them, or set dataset.missing or dataset.decimal; task=classification takes each text for a class"
-        if dressed(strange):
+        if formatted_numbers(strange):
             fix = "write plain numbers (1250.5), or set dataset.decimal; task=classification takes each text for a class"
         yield Problem("MSEL-327", what, where, fix)
     if len(infinite):

@@ -53,11 +53,11 @@ class TableSettings:
         for role in ROLES:
             for name in as_names(getattr(self, role)):
                 if name not in names:
-                    yield _unknown(name, f"dataset.{role}", names)
+                    yield _unknown_setting(name, f"dataset.{role}", names)
         for setting in ("features", "costs"):
             for name in getattr(self, setting):
                 if name not in names:
-                    yield _unknown(name, f"dataset.{setting}", names)
+                    yield _unknown_setting(name, f"dataset.{setting}", names)
         yield from self._own_problems()
 
     def _own_problems(self) -> Iterator[Problem]:
@@ -101,7 +101,7 @@ def nearest(name: str, names: Sequence[str]) -> str:
     return f"did you mean '{close[0]}'? " if close else ""
 
 
-def _unknown(name: str, where: str, names: Sequence[str]) -> Problem:
+def _unknown_setting(name: str, where: str, names: Sequence[str]) -> Problem:
     return Problem("MSEL-303", f"there is no column '{name}'", where, f"{nearest(name, names)}columns: {_some(names)}")
 
 

@@ -90,7 +90,7 @@ class TimedConnection(H11Protocol):  # type: ignore[misc]  # uvicorn has no type
 
 
 class ProxiedConnection(TimedConnection):
-    """The same behind a declared proxy, from which every connection comes."""
+    """A connection behind a declared proxy, from which every connection comes."""
 
     most = OF_ALL
 

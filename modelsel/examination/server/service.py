@@ -92,11 +92,11 @@ class ExamService:
 
     def answer(self, asker: Asker, data: bytes, forecast: tuple[float, float] | None = None) -> Shown:
         """Hand in the bytes of a CSV or Parquet file. Raises as `Exam.answer` does, and TooOftenError."""
-        return self._handed(asker, data, lambda path: self.exam.answer(path, asker.name, forecast, asker.objection))
+        return self._hand_in_turn(asker, data, lambda path: self.exam.answer(path, asker.name, forecast, asker.objection))
 
     def propose(self, asker: Asker, data: bytes, veto: bool = False) -> Proposal:
         """Propose the bytes of a CSV or Parquet file to a gate. Raises as `LoopSession.propose` does, and TooOftenError."""
-        return self._handed(asker, data, lambda path: self._gate.propose(path, asker.name, (), veto))
+        return self._hand_in_turn(asker, data, lambda path: self._gate.propose(path, asker.name, (), veto))
 
     def gate_status(self) -> GateStatus:
         """The state of a gate."""
@@ -113,7 +113,7 @@ class ExamService:
         assert self.loop is not None  # its tools are offered for gates alone
         return self.loop
 
-    def _handed(self, asker: Asker, data: bytes, hand_in: Callable[[Path], T]) -> T:
+    def _hand_in_turn(self, asker: Asker, data: bytes, hand_in: Callable[[Path], T]) -> T:
         """Hand in a file of an asker, in turn."""
         _wait(self._answers.take(asker.name))
         if len(data) > self.largest:

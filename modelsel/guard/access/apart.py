@@ -4,13 +4,11 @@ import secrets
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import exp, log
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from modelsel.core.spec import kind_of
-from modelsel.core.types import Finding, Floats, Task
+from modelsel.core.types import Booleans, Finding, Floats, Targets, Task
 from modelsel.guard.access.authorize import memory_of, position_of
 from modelsel.guard.access.looks import asked_now
 from modelsel.guard.access.session import AnchorSet, LedgerSession
@@ -24,7 +22,16 @@ from modelsel.guard.history.entries import as_facts, intent_to_burn, origin
 from modelsel.guard.history.history import History, PastLook
 from modelsel.guard.labels import truth, wrong
 from modelsel.guard.matching.overlap import RowSetIndex, relations
-from modelsel.guard.release import COUNTED, WITH_COUNT, Counts, LabelSummary, ReleaseMechanism, ScoreGridRelease, bounds_of
+from modelsel.guard.release import (
+    COUNTED,
+    WITH_COUNT,
+    Counts,
+    LabelSummary,
+    ReleaseMechanism,
+    ScoreGridRelease,
+    UnitBound,
+    bounds_of,
+)
 from modelsel.guard.requests import Handed, LookRequest, TestSetDeclaration
 from modelsel.ledger.database.store import WriteTransaction
 from modelsel.ledger.entry import LedgerEntry, heads
@@ -161,7 +168,7 @@ def closing_intent(
 
 
 def closing_answers(
-    ask: PreparedLook, facts: Look, handed: Sequence[Handed], labels: tuple[tuple[str, ...], NDArray[np.generic], Floats | None]
+    ask: PreparedLook, facts: Look, handed: Sequence[Handed], labels: tuple[tuple[str, ...], Targets, Floats | None]
 ) -> dict[str, object]:
     """Release the error counts of all answers and verdicts of pairs, with their price."""
     n, price, shown, masks = facts.n, 0.0, [], []
@@ -179,7 +186,7 @@ def closing_answers(
     return {"price": price, "answers": shown, "verdicts": verdicts}
 
 
-def _verdicts(facts: Look, masks: Sequence[Any]) -> list[dict[str, Any]]:
+def _verdicts(facts: Look, masks: Sequence[Booleans]) -> list[dict[str, str]]:
     """Compare every two answers on the rows where one of them errs: by the sign test, or over units."""
     found = []
     for first, later in combinations(range(len(masks)), 2):
@@ -193,7 +200,7 @@ def _verdicts(facts: Look, masks: Sequence[Any]) -> list[dict[str, Any]]:
     return found
 
 
-def _chance(better: int, worse: int, n: int, units: Mapping[str, Any] | None) -> float:
+def _chance(better: int, worse: int, n: int, units: UnitBound | None) -> float:
     """The probability of so large a difference between equals; over units a bound of it.
 
     A row counts ½ where both are right or wrong, 1 where the later answer alone errs and 0 where the first does: a loss in

@@ -93,7 +93,7 @@ def _answered_before(history: History, ask: PreparedLook, writing: WriteTransact
     """Find the latest answer to the same predictions for the same rows, under whatever specification."""
     mine = [look for look in history.looks_at([ask.subject.digest]) if look.status == "revealed" and not look.facts.off]
     mine = [look for look in mine if look.id not in ask.doubted]
-    mine = [look for look in mine if _can_follow(ask, look) or _own(writing, look)]  # another's answer is computed anew
+    mine = [look for look in mine if _can_follow(ask, look) or _is_own(writing, look)]  # another's answer is computed anew
     same = (look for look in mine if ask.told_by(look.facts))
     return next((look for look in reversed([*same]) if not says_labels_corrected(ask) or _of_that_correction(look, ask)), None)
 
@@ -118,7 +118,7 @@ def _replay(writing: WriteTransaction, ask: PreparedLook, history: History, know
         known.entry,
         known.answer.but(**_as_known_now(writing, ask, history, known)),
         (look_findings.replay(known.facts.look),),
-        None if _own(writing, known) else _resume(writing, ask, history, known),
+        None if _is_own(writing, known) else _resume(writing, ask, history, known),
     )
 
 
@@ -137,7 +137,7 @@ def _as_known_now(writing: WriteTransaction, ask: PreparedLook, history: History
     return {"interval": limits, "units": units, **counts_at(known, nats, units)}
 
 
-def _own(writing: WriteTransaction, look: PastLook) -> bool:
+def _is_own(writing: WriteTransaction, look: PastLook) -> bool:
     """Say whether this home wrote a look, or the look is older than signatures."""
     read = writing.entries()
     return read.signers.get(look.entry.replica, read.me) == read.me
@@ -217,7 +217,7 @@ def _independent(writing: WriteTransaction, ask: PreparedLook, position: LookCon
 def _at_work(writing: WriteTransaction, ask: PreparedLook, history: History) -> Iterator[str]:
     """The looks that have no answer yet and are being made."""
     for look in history.looks:
-        if look.status == "open" and ask.home is not None and alive(ask.home, look, _own(writing, look)):
+        if look.status == "open" and ask.home is not None and alive(ask.home, look, _is_own(writing, look)):
             yield look.id
 
 

@@ -33,7 +33,7 @@ def select(
     """Record a study's choice and the rows it was made on, unless it stands there already."""
     facts = {"testset": subject.digest, "train": subject.train, "spec_id": sealing.spec_id, "study": sealing.study,
              "folder": sealing.folder, "key_id": session.key.id, **_measured(terms_of(session.policy, sealing)),
-             **asdict(selected), **({"predictions": predictions} if predictions else {}), **_asked(sealing)}  # fmt: skip
+             **asdict(selected), **({"predictions": predictions} if predictions else {}), **_search_end(sealing)}  # fmt: skip
 
     def step(writing: WriteTransaction) -> None:
         known = History.of(writing.entries()).selections
@@ -87,7 +87,7 @@ def record_predictions(session: LedgerSession, table: Table, folder: str) -> Non
     session.remember_how_far()
 
 
-def _asked(sealing: TestSetDeclaration) -> dict[str, str]:
+def _search_end(sealing: TestSetDeclaration) -> dict[str, str]:
     """The search that has named its candidates, and all of them by one digest: other ones are another entry."""
     return {"searched": sealing.searched, "named": digest(sorted(sealing.asked))} if sealing.asked else {}
 
@@ -130,7 +130,7 @@ def record_prediction(ledger: Ledger, table: Table, key: IdentityKey, folder: st
     ledger.write(lambda writing: note(writing, facts))
 
 
-def contacts(entries: Sequence[LedgerEntry]) -> list[dict[str, object]]:
+def contacts(entries: Sequence[LedgerEntry]) -> list[Mapping[str, object]]:
     """All of them, oldest first: what was done, when, by whom, with how many rows, and which sealed set these are."""
     sealed = {entry.brief.testset for entry in entries if entry.kind == "seal"}
     names = ("contact", "at", "user", "host", "n", "folder")

@@ -12,6 +12,7 @@ from modelsel.guard.history.entries import origin
 from modelsel.guard.history.history import History
 from modelsel.guard.history.quarantine import believed_entries
 from modelsel.guard.release import worst_of
+from modelsel.ledger.anchors import AnchoredLook
 from modelsel.ledger.database.judged import JudgedEntries
 from modelsel.ledger.database.store import Ledger, WriteTransaction
 from modelsel.ledger.entry import ChainBreak, LedgerEntry, broken
@@ -76,26 +77,27 @@ def unknown_looks(
     """List findings for looks that anchors saw and neither the ledger knows nor `elsewhere`, the others at hand."""
     numbers = {(entry.replica, entry.seq) for entry in entries}
     unknown = _strange(entries, seen, elsewhere).values()
-    return list(dict.fromkeys(_meaning(ledger, anchor, facts, numbers) for anchor, facts in unknown))
+    return list(dict.fromkeys(_meaning(ledger, anchor, look, numbers) for anchor, look in unknown))
 
 
 def recover_looks(ledger: Ledger, testset: str, n: int, seen: Seen, elsewhere: Sequence[LedgerEntry] = ()) -> list[Finding]:
     """Write down the looks that anchors saw and no ledger at hand knows; say what that means."""
-    if not seen or {facts["head"] for _, facts in seen} <= {entry.place for entry in ledger.entries()}:
+    if not seen or {AnchoredLook.read(facts).head for _, facts in seen} <= {entry.place for entry in ledger.entries()}:
         return []
     return ledger.write(lambda writing: _recover(writing, ledger, testset, n, seen, elsewhere))
 
 
 def _strange(
     entries: Sequence[LedgerEntry], seen: Seen, elsewhere: Sequence[LedgerEntry]
-) -> dict[str, tuple[str, Mapping[str, str]]]:
+) -> dict[str, tuple[str, AnchoredLook]]:
     """Gather looks that stand neither in the chains nor among the recovered or copied, by the head that they name."""
     entries = [*believed_entries(entries), *elsewhere]
     lost = {Look.of(entry).head for entry in entries if entry.kind == "recovered"}
     known = lost | {entry.place for entry in entries}
     copied = {entry.brief.copied for entry in entries if entry.brief.mirror}
-    strange = [(anchor, facts) for anchor, facts in seen if facts["head"] not in known]
-    return {facts["head"]: (anchor, facts) for anchor, facts in strange if facts["head"].rpartition(":")[2] not in copied}
+    looks = [(anchor, AnchoredLook.read(facts)) for anchor, facts in seen]
+    strange = [(anchor, look) for anchor, look in looks if look.head not in known]
+    return {look.head: (anchor, look) for anchor, look in strange if look.head.rpartition(":")[2] not in copied}
 
 
 def _recover(
@@ -104,38 +106,37 @@ def _recover(
     """Record the looks that anchors saw and no ledger holds, each at its highest price."""
     entries = writing.entries()
     strange = _strange(entries, seen, elsewhere)
-    guarded = [facts for _, facts in strange.values() if facts.get("policy") != "off"]
+    guarded = [look for _, look in strange.values() if not look.unguarded]
     present = len(History.of(entries).looks_at([testset]))
-    latest = max(guarded, key=lambda facts: int(facts["look"]), default={"look": "0", "head": ""})
+    latest = max(guarded, key=lambda look: int(look.look), default=AnchoredLook(testset, ""))
     numbers = {(entry.replica, entry.seq) for entry in entries}
-    found = {head: _meaning(ledger, anchor, facts, numbers) for head, (anchor, facts) in strange.items()}
-    for head, (anchor, facts) in strange.items():
-        writing.append("recovered", {**_facts(testset, n, head, anchor, facts), "code": found[head].code})
-    unseen = int(latest["look"]) - present - len(guarded)  # they were counted, and no anchor saw them themselves
+    found = {head: _meaning(ledger, anchor, look, numbers) for head, (anchor, look) in strange.items()}
+    for head, (anchor, look) in strange.items():
+        writing.append("recovered", {**_facts(testset, n, anchor, look), "code": found[head].code})
+    unseen = int(latest.look) - present - len(guarded)  # they were counted, and no anchor saw them themselves
     for _ in range(min(unseen, MOST)):
-        counted = _facts(testset, n, latest["head"], "count", {})
-        writing.append("recovered", {**counted, "code": found[latest["head"]].code})
+        counted = _facts(testset, n, "count", AnchoredLook(testset, latest.head))
+        writing.append("recovered", {**counted, "code": found[latest.head].code})
     return list(dict.fromkeys(found.values()))
 
 
-def _facts(testset: str, n: int, head: str, anchor: str, facts: Mapping[str, str]) -> dict[str, object]:
+def _facts(testset: str, n: int, anchor: str, look: AnchoredLook) -> dict[str, object]:
     """Gather the facts of a recovered look; what nobody knows of it is charged at its worst."""
-    rows = int(facts.get("n", n))
-    off = facts.get("policy") == "off"
+    rows, off = int(look.n or n), look.unguarded
     worst = worst_of(log(rows + 1) if off else log(10 * (rows + 1)))
     unknown = dict.fromkeys(("spec_id", "train", "metric", "predictions", "study"), "")
-    return {**origin(), "testset": testset, "head": head, "anchor": anchor, "worst": worst, "look": int(facts.get("look", 0)),
+    return {**origin(), "testset": testset, "head": look.head, "anchor": anchor, "worst": worst, "look": int(look.look),
             **unknown, "unguarded": off, "flags": []}  # fmt: skip
 
 
-def _meaning(ledger: Ledger, anchor: str, facts: Mapping[str, str], present: set[tuple[str, int]]) -> Finding:
+def _meaning(ledger: Ledger, anchor: str, look: AnchoredLook, present: set[tuple[str, int]]) -> Finding:
     """Return the finding for one look that an anchor saw and the ledger does not know."""
-    replica, seq, _ = facts["head"].split(":")
-    rows = f"test set {facts['testset'][:8]}"
-    if facts.get("policy") == "off":
+    replica, seq, _ = look.head.split(":")
+    rows = f"test set {look.testset[:8]}"
+    if look.unguarded:
         return row_findings.unguarded_run_seen_by_anchor(anchor, rows)
-    if facts["ledger"] != ledger.id:
-        return ledger_findings.ledger_missing_elsewhere(anchor, facts["look"], rows)
+    if look.ledger != ledger.id:
+        return ledger_findings.ledger_missing_elsewhere(anchor, look.look, rows)
     if (replica, int(seq)) in present:
         return ledger_findings.ledger_tampered_rewritten(anchor, seq, replica, rows)
     return ledger_findings.ledger_rolled_back_look_is_gone(anchor, seq, replica, rows)

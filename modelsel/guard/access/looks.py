@@ -1,8 +1,7 @@
 """Looks: decided under the locks of the ledger at hand and of the home's own, written into both."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
-from typing import Any
 
 from modelsel.core.outcome import TestResult
 from modelsel.core.spec import kind_of
@@ -187,7 +186,7 @@ def copy_all(
 
 def _facts(entry: LedgerEntry, under: RowFingerprints, key: IdentityKey) -> dict[str, object]:
     """Take over the facts of an entry that hold under the home's own key."""
-    facts: Mapping[str, Any] = entry.facts
+    facts = entry.facts
     renamed = {
         "testset": under.digest, "train": under.train, "source": under.source, "names": list(under.names), "key_id": key.id,
         "charged": [under.digest], "predictions": "", "labels": "", "order": None,
@@ -210,11 +209,12 @@ def released_result(intent: Look, answer: Reveal, policy: Policy, replay: bool, 
         price=0.0 if replay else float(answer.price), spent=float(intent.spent),
         interval=(float(limits[0]), float(limits[1])) if limits else None, level=1 - intent.delta,
         policy=kind_of(policy), release=str(intent.release), flags=(*codes, *(code for code in extra if code not in codes)),
-        cap=(intent.plan or {}).get("cap"), above=answer.above, counted=answer.counted, beside=_beside(intent, answer),
+        cap=intent.plan["cap"] if intent.plan else None, above=answer.above, counted=answer.counted,
+        beside=_quantiles_of(intent, answer),
     )  # fmt: skip
 
 
-def _beside(intent: Look, answer: Reveal) -> dict[str, object] | None:
+def _quantiles_of(intent: Look, answer: Reveal) -> dict[str, object] | None:
     """The quantiles of errors that stand beside a count, and where their grid ends; None without any."""
     if not answer.quantiles or intent.quantiles is None:
         return None

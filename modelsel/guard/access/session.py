@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from modelsel.core.errors import LedgerError, ModelselError, Problem
+from modelsel.core.errors import ConfigurationError, LedgerError, ModelselError, Problem
 from modelsel.core.surroundings import Anchor
 from modelsel.core.types import Finding
 from modelsel.guard.access.integrity import check_ledger, judged_of, losses, mark
 from modelsel.guard.facts import Look
 from modelsel.guard.findings import ledger_findings
-from modelsel.guard.history.entries import table_sketches
+from modelsel.guard.history.entries import origin, table_sketches
 from modelsel.guard.history.history import History
 from modelsel.guard.history.quarantine import all_fit, believed_entries
 from modelsel.guard.policy.base import FULL, Policy
@@ -22,6 +22,7 @@ from modelsel.ledger.anchors import LockFile, StateAnchor
 from modelsel.ledger.database.engines import same_file, sqlite_url, without_password
 from modelsel.ledger.database.judged import JudgedEntries
 from modelsel.ledger.database.label_removal import LOOKED_THROUGH, strip
+from modelsel.ledger.database.merge import merge
 from modelsel.ledger.database.store import Ledger
 from modelsel.ledger.entry import Brief, LedgerEntry
 from modelsel.ledger.home import Home, IdentityKey
@@ -74,7 +75,7 @@ class AnchorSet:
         found: list[Finding] = []
         for anchor in self.anchors:
             try:
-                for testset, known in _recalled(anchor, testsets):
+                for testset, known in _recall(anchor, testsets):
                     seen[testset] += [(anchor.name, facts) for facts in known]
                 if isinstance(anchor, LockFile) and anchor.keys() - {self.key_id}:
                     found.append(ledger_findings.key_gap_in_anchor(anchor.path))
@@ -91,7 +92,7 @@ class AnchorSet:
         return list(dict.fromkeys(found))
 
 
-def _recalled(anchor: Anchor, testsets: Sequence[str]) -> Iterator[tuple[str, Iterable[Mapping[str, str]]]]:
+def _recall(anchor: Anchor, testsets: Sequence[str]) -> Iterator[tuple[str, Iterable[Mapping[str, str]]]]:
     """What an anchor knows of each test set; our own are files, and read once."""
     recall = anchor.remembering() if isinstance(anchor, StateAnchor | LockFile) else anchor.recall
     return ((testset, recall(testset)) for testset in testsets)
@@ -219,7 +220,7 @@ class LedgerSession:
 
     def row_set(self, digest: str) -> RowSet:
         """A row set, from whichever ledger has it; one that was read before, from here."""
-        return self._kept(digest, self._fetched)
+        return self._kept(digest, self._fetch)
 
     def stored_here(self, digest: str) -> RowSet:
         """A row set of the ledger at hand."""
@@ -234,7 +235,7 @@ class LedgerSession:
             for digest in found:
                 self._kept(digest, found.__getitem__)
 
-    def _fetched(self, digest: str) -> bytes:
+    def _fetch(self, digest: str) -> bytes:
         """Read a row set from the first ledger that has it."""
         for ledger in self.ledgers[:-1]:
             with suppress(LedgerError):
@@ -313,3 +314,34 @@ def url_of(setting: str, runs: Path, home: Home) -> str:
     if setting == "user":
         return sqlite_url(home.ledger)
     return sqlite_url(runs.absolute() / "ledger.db") if setting == "project" else setting
+
+
+# Records about a ledger as a whole: notes, rulings of its owner, another ledger that is taken over.
+
+
+def note(session: LedgerSession, facts: Mapping[str, object]) -> LedgerEntry:
+    """Record a note."""
+    entry = session.ledger.append("note", {**origin(), **facts})
+    session.remember_how_far()
+    return entry
+
+
+def rule(session: LedgerSession, places: Sequence[str], why: str) -> None:
+    """Set bad entries aside, if this is the owner's home."""
+    if session.ledger.entries().owner != session.home.signer().public:
+        fix = "ask the owner, who made the ledger or migrated it"
+        raise ConfigurationError(Problem("MSEL-275", "only the owner of a ledger rules on its entries", session.place, fix))
+    session.ledger.append("ruling", {**origin(), "void": list(places), "why": why})
+    session.remember_how_far()
+
+
+def merge_in(session: LedgerSession, url: str) -> int:
+    """Take over what another ledger has and this one lacks: how many entries that were."""
+    before = len(session.ledger.entries())
+    other = Ledger.existing(url, session.home.signer())
+    merge(session.ledger, other, **origin())
+    count = len(session.ledger.entries()) - before - 1  # the entry of the merge is our own
+    strip(session.ledger)
+    other.close()
+    session.remember_how_far()
+    return count

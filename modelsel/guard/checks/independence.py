@@ -12,7 +12,6 @@ is certified.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history.history import PastLook
 from modelsel.guard.history.statements import TIME, UNITS, Statement, in_time, is_ordered_in_time, sizes_of, units_of
 from modelsel.guard.matching.overlap import Relation
+from modelsel.guard.release import UnitBound
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.rows.row_set import RowSet
@@ -106,13 +106,13 @@ def _as_looked_at(said: Independence, looks: Iterable[PastLook]) -> Independence
     return said
 
 
-def sizes(units: Integers, rate: float, nats: float, unit: str = GROUPS) -> dict[str, Any]:
+def sizes(units: Integers, rate: float, nats: float, unit: str = GROUPS) -> UnitBound:
     """The facts of an intent about units: their number, the largest, and the bound that is narrower at the foreseen rate."""
     return bound_for(sizes_of(units), rate, nats, unit)
 
 
-def bound_for(said: Mapping[str, int], rate: float, nats: float, unit: str = GROUPS) -> dict[str, object]:
-    """The same for units whose sizes a seal states."""
+def bound_for(said: Mapping[str, int], rate: float, nats: float, unit: str = GROUPS) -> UnitBound:
+    """Choose the narrower bound for units whose sizes a seal states."""
     from modelsel.statistics.units.intervals import chernoff_limits, hoeffding_limits
 
     chernoff, hoeffding = said["rows"] / said["largest"], said["rows"] ** 2 / said["squares"]

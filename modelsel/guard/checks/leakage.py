@@ -32,7 +32,7 @@ def leaks(sealing: TestSetDeclaration, subject: RowFingerprints) -> tuple[Findin
     """Find near copies, groups on both sides and columns that look like groups."""
     copies = copies_across(sealing, subject)
     near = (
-        _near(sealing, subject)
+        _near_copies(sealing, subject)
         if copies is None
         else [row_findings.near_duplicates_uncertifiable(copies.share, len(copies.examined))]
     )
@@ -49,7 +49,7 @@ def copies_across(sealing: TestSetDeclaration, subject: RowFingerprints) -> Near
     return None if found.certifiable else found
 
 
-def _near(sealing: TestSetDeclaration, subject: RowFingerprints) -> Iterator[Finding]:
+def _near_copies(sealing: TestSetDeclaration, subject: RowFingerprints) -> Iterator[Finding]:
     """Compare nearest-neighbour distances across the split with those within the development rows."""
     development = sealing.development
     fresh = np.flatnonzero(~subject.duplicated)
@@ -99,12 +99,12 @@ def _nearest(rows: Floats, pool: Floats, features: tuple[Feature, ...], own: boo
     numeric = np.array([feature.kind == "numeric" for feature in features])
     sums = _sums if rows.size * len(pool) >= MANY else _sums_by_column
     few = min(PROPOSED, len(pool) - own)
-    near = np.argpartition(_others(sums(rows, pool, numeric), own), few - 1, axis=1)[:, :few]
+    near = np.argpartition(_without_self(sums(rows, pool, numeric), own), few - 1, axis=1)[:, :few]
     parts = (slice(first, first + AT_ONCE) for first in range(0, len(rows), AT_ONCE))
     return np.concatenate([_distances(rows[some, None], pool[near[some]], numeric).min(axis=1) for some in parts])
 
 
-def _others(away: Floats, own: bool) -> Floats:
+def _without_self(away: Floats, own: bool) -> Floats:
     """Distances with those of rows to themselves, where they are the first of the pool, beyond all."""
     if own:
         np.fill_diagonal(away, np.inf)
@@ -190,7 +190,7 @@ def _suspected_groups(sealing: TestSetDeclaration) -> Iterator[Finding]:
 def _agreement(task: Task, column: Floats) -> float:
     """Standard errors by which two rows of one level agree in label more often than any two rows."""
     present = ~np.isnan(column)
-    levels, target = column[present].astype(np.int64), task.target[present]
+    levels, target = column[present].astype(np.int64), np.asarray(task.target[present], np.int32)
     share = np.bincount(target) / len(target)
     by_chance = float((share**2).sum())
     order = np.lexsort((generator(0, task.name).permutation(len(levels)), levels))

@@ -16,7 +16,7 @@ from modelsel.guard.checks.independence import OF_ROWS, Independence, sizes
 from modelsel.guard.facts import Commitment, Seal
 from modelsel.guard.history.history import History, PastLook
 from modelsel.guard.matching.overlap import Relation
-from modelsel.guard.release import count_limits
+from modelsel.guard.release import UnitBound, count_limits
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.statistics.certificate import SpendingState
 
@@ -87,7 +87,7 @@ class LookContext:
         """The unit of each row that the answer is computed on; None where rows are units."""
         return None if self.independence.units is None else self.independence.units[self.rows]
 
-    def sizes(self, rate: float, nats: float) -> dict[str, object] | None:
+    def sizes(self, rate: float, nats: float) -> UnitBound | None:
         """The facts about units that an intent states; None where rows are units."""
         return None if self.units is None else sizes(self.units, rate, nats, self.independence.unit)
 

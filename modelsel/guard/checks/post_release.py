@@ -1,11 +1,11 @@
 """Findings from the released answer and the selection together; nothing beyond what is released or recorded is used."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import exp, log, sqrt
-from typing import Any
 
 import numpy as np
 
+from modelsel.core.outcome import Number
 from modelsel.core.spec import kind_of
 from modelsel.core.types import ClassTask, Finding
 from modelsel.guard.checks.look_context import FEWEST
@@ -68,7 +68,7 @@ def answer(
     if limits is None:
         yield _why_uncertified(intent)
         return
-    half = (limits[1] - limits[0]) / 2 / abs(float((intent.plan or {}).get("width", 1.0)))
+    half = (limits[1] - limits[0]) / 2 / abs(intent.plan["width"] if intent.plan else 1.0)
     if half >= NO_INFORMATION:
         yield (
             certificate_findings.budget_exhausted_too_few_rows()
@@ -117,7 +117,7 @@ TOLERANCE = 0.05  # of the error rate, for the number of candidates that the row
 MOST = 10**15  # beyond, nobody counts
 
 
-def choices(history: History, testset: str) -> dict[str, Any] | None:
+def choices(history: History, testset: str) -> Mapping[str, Number] | None:
     """Count candidates of all studies, each study once; None where nobody chose.
 
     All of error rates. `bound`: half width that holds for all of them at once, √((ln K + ln 1/δ) / 2m); `luck`: by how much the

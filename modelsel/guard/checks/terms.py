@@ -63,7 +63,7 @@ def in_force(position: LookContext, rate: float) -> LookTerms:
     stage = _stage(terms, position, rate)
     if stage == LADDER:
         return replace(terms, release=LADDER, steps=ladder_steps(terms, position.n))
-    return replace(terms, closed=_closed(terms, width(position, terms.delta, rate))) if stage == CLOSED else terms
+    return replace(terms, closed=_why_closed(terms, width(position, terms.delta, rate))) if stage == CLOSED else terms
 
 
 def width(position: LookContext, delta: float, rate: float) -> float:
@@ -111,6 +111,6 @@ def _fixed_before(position: LookContext) -> bool:
     return position.commit is not None and not float(Commitment.of(position.commit).spent)
 
 
-def _closed(terms: LookTerms, half: float) -> str:
+def _why_closed(terms: LookTerms, half: float) -> str:
     said = ", ".join(f"{quota:g}" for quota in terms.quota)
     return f"guard.quota={said} is used up, and the next interval would be ±{half:.2f} wide: nothing would be learnt from it"

@@ -41,7 +41,7 @@ def judged_better_than_sealed(own: int, m: int, errors: int, n: int, proposals: 
     )
 
 
-def noted(code: str, text: str) -> Finding:
+def finding_of_note(code: str, text: str) -> Finding:
     """A finding of any kind as a note has it."""
     kind = catalogue().get(code)
     return kind.finding(text) if kind else Finding(code, "medium", text, "")

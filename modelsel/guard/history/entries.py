@@ -1,13 +1,11 @@
 """The entries that the gate writes into the ledger: who, when, under which terms, and what was sealed."""
 
 import getpass
-import importlib.metadata
 import platform
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from functools import cache
 from math import inf
 
 import numpy as np
@@ -15,6 +13,7 @@ import numpy as np
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.fingerprint import digest
 from modelsel.core.spec import kind_of, resolved
+from modelsel.core.system.installed import version_of
 from modelsel.core.types import Finding
 from modelsel.guard.facts import SealTerms
 from modelsel.guard.findings import row_findings
@@ -40,12 +39,7 @@ def origin() -> dict[str, str]:
         user = getpass.getuser()
     except (OSError, KeyError):  # no name for this user id
         user = "unknown"
-    return {"at": now(), "user": user, "host": platform.node(), "version": _version()}
-
-
-@cache
-def _version() -> str:
-    return importlib.metadata.version("modelsel")
+    return {"at": now(), "user": user, "host": platform.node(), "version": version_of("modelsel")}
 
 
 def now() -> str:

@@ -1,7 +1,7 @@
 """Looks that did not know of each other (two machines offline, then a merge) are recomputed: each as if after the other."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from modelsel.guard.facts import LaterPlace, Reveal, Seal
 from modelsel.guard.fingerprints import IDENTIFIABLE
 from modelsel.guard.history.history import History, PastLook
 from modelsel.guard.matching.overlap import more_than_chance
-from modelsel.guard.release import count_limits
+from modelsel.guard.release import UnitBound, count_limits
 from modelsel.ledger.rows.row_set import RowSet, shared_rows
 from modelsel.statistics.certificate import SpendingState
 
@@ -63,7 +63,7 @@ def standing_answer(look: PastLook, beside: Sequence[PastLook]) -> Reveal:
     return look.answer.but(interval=_interval(look, standing), **counts_at(look, nats, look.facts.units))
 
 
-def counts_at(look: PastLook, nats: float | None, units: Mapping[str, object] | None = None) -> dict[str, object]:
+def counts_at(look: PastLook, nats: float | None, units: UnitBound | None = None) -> dict[str, object]:
     """What stands beside a score at another level (None: withheld): rows that are off, rows above a cap; no quantiles."""
     found: dict[str, object] = {"quantiles": None} if look.answer.quantiles else {}
     for name, said in (("counted", look.answer.counted), ("above", look.answer.above)):
@@ -83,7 +83,7 @@ def standing_interval(look: PastLook, beside: Sequence[PastLook]) -> Sequence[fl
 
 def looks_beside(history: History, testset: str, load: Callable[[str], RowSet]) -> tuple[PastLook, ...]:
     """The looks at these rows, and those at other sealed sets that did not know of them and share rows with them."""
-    apart = {other.testset for other in _unknown(history, testset)}
+    apart = {other.testset for other in _unaware_looks(history, testset)}
     return history.looks_at([testset, *(other for other in apart if _share(history, testset, other, load))])
 
 
@@ -92,10 +92,10 @@ def incomparable(history: History, testset: str) -> int:
 
     Their rows are not kept (`guard.identity.store=digest_only`), or were hashed under another key.
     """
-    return sum(not _comparable(history, testset, other.testset) for other in _unknown(history, testset))
+    return sum(not _comparable(history, testset, other.testset) for other in _unaware_looks(history, testset))
 
 
-def _unknown(history: History, testset: str) -> list[PastLook]:
+def _unaware_looks(history: History, testset: str) -> list[PastLook]:
     """Looks at other sets that did not know of one at this set, nor it of them; there are none where one replica wrote all."""
     if len(history.replicas) < 2:
         return []

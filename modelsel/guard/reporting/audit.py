@@ -4,10 +4,11 @@ The shape is public (`modelsel audit --json`); fields may be added, never rename
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import cast
 
 from modelsel.core.errors import LedgerError, ModelselError
+from modelsel.core.outcome import as_data
 from modelsel.core.types import Finding
 from modelsel.guard.access.choices import contacts
 from modelsel.guard.access.integrity import damage, losses, unknown_looks
@@ -25,6 +26,7 @@ from modelsel.guard.matching.concurrent_looks import looks_beside as concurrent
 from modelsel.guard.matching.other_ledgers import without_copies
 from modelsel.guard.release import CAPPED, QUANTILES
 from modelsel.guard.reporting.forecast import budget, next_look
+from modelsel.guard.reporting.report import AuditShape, LedgerShape, LookShape, RefusalShape, TestSetShape
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.database.store import Ledger
 from modelsel.ledger.entry import LedgerEntry
@@ -42,7 +44,7 @@ def audit(
     study: str | None = None,
     known: Sequence[str] = (),
     sets: bool = True,
-) -> dict[str, Any]:
+) -> AuditShape:
     """The whole ledger, the test set of one sealing, or those that a study (its name or its run folder) touched.
 
     Without a sealing (a gate asks as it looks) anchors are asked, about test sets `known` from elsewhere too, and stored row
@@ -53,7 +55,7 @@ def audit(
     if not gate.remembers or (sealing and gate.forgotten):
         said = [one for one in gate.findings if one.code in ("G003", "G004")]
         return {"ledger": {"url": gate.place, "entries": 0, "intact": None, "head": None}, "test_sets": [],
-                "flags": [_flag(one) for one in said or [look_findings.not_remembered_in_audit()]],
+                "flags": [as_data(one) for one in said or [look_findings.not_remembered_in_audit()]],
                 "state": "not remembered"}  # fmt: skip
     if sealing is None and sets:
         gate.session.ledger.examine()
@@ -70,7 +72,7 @@ def audit(
     upcoming = next_look(history, wanted[0]) if len(wanted) == 1 else None
     flags = [*findings, *of_looks(told), *of_record(history, wanted), *of_time(history), *_incomparable_looks(history, wanted)]
     return {
-        "ledger": ledger, "test_sets": told, "flags": [_flag(one) for one in flags],
+        "ledger": ledger, "test_sets": told, "flags": [as_data(one) for one in flags],
         "contacts": contacts(history.entries) if sets and study is None and sealing is None else [],
         "state": gate.policy.__class__.__name__.lower(), "next": upcoming, "at": now(),
     }  # fmt: skip
@@ -115,7 +117,7 @@ class Witnessed:
 
 def _ledger(
     gate: Gate, entries: TrustedEntries, stored: Sequence[str], witnessed: Witnessed
-) -> tuple[dict[str, Any], list[Finding]]:
+) -> tuple[LedgerShape, list[Finding]]:
     """Describe the ledger, and report what is damaged, missing or contradicted."""
     breaks = [ledger_findings.ledger_tampered(str(one)) for one in damage(gate.session.home, gate.session.ledger, entries)]
     breaks += _unreadable(gate.session.ledger, stored)
@@ -130,10 +132,11 @@ def _ledger(
         *forged,
     ]
     own = [entry for entry in entries if entry.replica == gate.session.ledger.replica]
-    ledger = {"url": gate.place, "entries": len(entries), "intact": not breaks and not missing,
+    freed, told_labels = _of_labels(entries)
+    ledger: LedgerShape = {"url": gate.place, "entries": len(entries), "intact": not breaks and not missing,
               "head": own[-1].place if own else None, "id": gate.session.ledger.id, "chain": gate.session.ledger.replica,
               "replicas": len({entry.replica for entry in entries}),
-              "anchors": gate.session.witnesses.names, **_of_labels(entries)}  # fmt: skip
+              "anchors": gate.session.witnesses.names, "freed_of_labels": freed, "digests_of_labels": told_labels}  # fmt: skip
     return ledger, [*breaks, *missing, *others]
 
 
@@ -149,11 +152,11 @@ def _unreadable(ledger: Ledger, stored: Sequence[str]) -> Iterator[Finding]:
                 yield ledger_findings.ledger_tampered(error.problems[0].what)
 
 
-def _of_labels(entries: list[LedgerEntry]) -> dict[str, int]:
+def _of_labels(entries: list[LedgerEntry]) -> tuple[int, int]:
     """Row sets that were freed of what depended on labels, and entries of that time that hold digests of labels for good."""
     freed = sum(len(entry.facts.get("stripped", ())) for entry in entries if entry.kind == "note")
     told = (entry.facts for entry in entries if '"labels":' in entry.body or '"order":' in entry.body)
-    return {"freed_of_labels": freed, "digests_of_labels": sum(bool(one.get("order") or one.get("labels")) for one in told)}
+    return freed, sum(bool(one.get("order") or one.get("labels")) for one in told)
 
 
 def _counted_once(entries: TrustedEntries) -> History:
@@ -171,11 +174,11 @@ def _touched_sets(history: History, study: str | None) -> list[str]:
     return [testset for testset in dict.fromkeys(every) if testset in mine]
 
 
-def _test_set(history: History, testset: str, load: Callable[[str], RowSet], ahead: bool) -> dict[str, object]:
+def _test_set(history: History, testset: str, load: Callable[[str], RowSet], ahead: bool) -> TestSetShape:
     """Gather everything on record about one test set; `ahead`: and what further looks would give."""
     seal = Seal.of(history.seals[testset]) if testset in history.seals else Seal.read({})
     looks = history.looks_at([testset])
-    told = [*_looks(looks, looks_beside(history, testset, load)), *_replays(history, testset)]
+    told = cast(list[LookShape], [*_looks(looks, looks_beside(history, testset, load)), *_replays(history, testset)])
     mine = map(RecordedSelection.of, history.selections_for(testset))
     tried = {stated.spec_id: stated.tried for stated in mine if not stated.outside}
     return {
@@ -192,7 +195,7 @@ def _test_set(history: History, testset: str, load: Callable[[str], RowSet], ahe
 
 def _looks(looks: tuple[PastLook, ...], concurrent: tuple[PastLook, ...]) -> Iterator[dict[str, object]]:
     """Yield a line for each look, with what was changed since the one before."""
-    before: Mapping[str, Any] | None = None
+    before: Mapping[str, object] | None = None
     for look, instead in zip(looks, later_places(looks, concurrent), strict=True):
         facts, stands = look.facts, standing_answer(look, concurrent)
         yield {
@@ -201,7 +204,7 @@ def _looks(looks: tuple[PastLook, ...], concurrent: tuple[PastLook, ...]) -> Ite
             "price": look.price, "spent": facts.spent, "n": facts.n or None, "release": facts.release,
             "policy": facts.policy,
             "overlap": list(facts.overlap), "flags": [one.code for one in facts.flags],
-            "findings": [asdict(one) for one in facts.flags], "justification": facts.justify and facts.justify.written(),
+            "findings": [as_data(one) for one in facts.flags], "justification": facts.justify and facts.justify.written(),
             "changes": differences(before, facts.config or {}) if before is not None and not facts.outside else [],
             "charged": facts.charged if facts.states("charged") else [look.testset], "n_clean": facts.n_clean,
             "as_first": as_first(look), "superseded": _superseded(look, instead, stands), "outside": facts.outside,
@@ -222,10 +225,10 @@ def _shows_share(look: PastLook) -> bool:
     return look.facts.metric.startswith(f"{CAPPED}:") and look.answer.counted is not None and bool(look.facts.n)
 
 
-def _shown_answer(look: PastLook, stands: Reveal) -> dict[str, Any]:
+def _shown_answer(look: PastLook, stands: Reveal) -> dict[str, object]:
     """What a look showed: of numbers first the share of rows that are off; what is beside it as it stands after merges."""
     facts, answer = look.facts, look.answer
-    own = {
+    own: dict[str, object] = {
         "score": answer.score,
         "errors": answer.errors,
         "interval": answer.interval,
@@ -236,9 +239,8 @@ def _shown_answer(look: PastLook, stands: Reveal) -> dict[str, Any]:
         return {**own, "metric": "within", "beside": {"quantiles": stands.quantiles}}
     if not _shows_share(look) or answer.counted is None:
         return own
-    plan = facts.plan or {}
     share = {"score": answer.counted["rows"] / facts.n, "interval": answer.counted["interval"], "cv_mean": facts.cv_error}
-    beside = {"score": answer.score, "interval": stands.interval, "most": plan.get("width")}
+    beside = {"score": answer.score, "interval": stands.interval, "most": facts.plan["width"] if facts.plan else None}
     return {**own, **share, "metric": "within", "beside": beside}
 
 
@@ -255,33 +257,29 @@ def _replays(history: History, testset: str) -> Iterator[dict[str, object]]:
             }  # fmt: skip
 
 
-def _siblings(history: History, testset: str) -> list[dict[str, object]]:
+def _siblings(history: History, testset: str) -> list[Mapping[str, object]]:
     """Every study that chose on the development rows of this test set, tested or not."""
     names = ("at", "study", "folder", "spec_id", "winner", "cv_mean", "cv_rows", "measure", "tried")
     return [RecordedSelection.of(entry).part(names) for entry in history.selections_for(testset)]
 
 
-def _refusals(history: History, testset: str) -> Iterator[dict[str, object]]:
+def _refusals(history: History, testset: str) -> Iterator[RefusalShape]:
     """Yield a line for each refused look."""
     for entry in history.of_kind("note"):
         if entry.brief.testset == testset and Note.of(entry).states("refused"):
             note = Note.of(entry)
-            yield {**_common(entry), "reason": note.refused, "flags": [finding.code for finding in note.flags]}
+            yield cast(RefusalShape, {**_common(entry), "reason": note.refused, "flags": [one.code for one in note.flags]})
 
 
-def _common(entry: LedgerEntry) -> dict[str, Any]:
+def _common(entry: LedgerEntry) -> dict[str, object]:
     names = ("at", "study", "spec_id", "user", "host", "folder")
     return {"seq": entry.seq, "replica": entry.replica, **Entry.of(entry).part(names)}
-
-
-def _flag(finding: Finding) -> dict[str, str]:
-    return asdict(finding)
 
 
 # Findings that a ledger remembers: those of its looks, what was found out about it, and clocks that went back.
 
 
-def of_looks(sets: list[dict[str, Any]]) -> list[Finding]:
+def of_looks(sets: Sequence[TestSetShape]) -> list[Finding]:
     """Findings of all looks, each once; and looks that nobody resolved."""
     found: dict[tuple[str, str], Finding] = {}
     for one in sets:

@@ -1,7 +1,7 @@
 """Forecast the price of one more look at a test set, the width of its interval, and how many looks are left."""
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from modelsel.guard.checks.independence import GROUPS, bound_for
@@ -9,7 +9,8 @@ from modelsel.guard.checks.terms import CLOSED, LADDER, ladder_steps, left_by_qu
 from modelsel.guard.facts import RecordedSelection, Seal
 from modelsel.guard.history.history import History, PastLook
 from modelsel.guard.history.statements import TIME, Statement
-from modelsel.guard.release import LabelSummary, LookTerms, Released, count_channel, count_limits, counts_rows
+from modelsel.guard.release import LabelSummary, LookTerms, Released, UnitBound, count_channel, count_limits, counts_rows
+from modelsel.guard.reporting.report import NextLookShape
 from modelsel.statistics import prices
 from modelsel.statistics.certificate import SpendingState, hoeffding
 
@@ -28,7 +29,7 @@ class LookForecast:
     rate: float
     delta: float
     space: int | None
-    units: Mapping[str, object] | None = None  # of the last look, where rows are not independent
+    units: UnitBound | None = None  # of the last look, where rows are not independent
 
     def interval(self, more: int = 0, price: float = 0.0) -> tuple[float, float]:
         """The interval of the same error rate after `more` further answers of this price."""
@@ -40,7 +41,7 @@ class LookForecast:
         return SpendingState(self.index + more, self.spent + more * price, self.space).nats(self.delta)
 
 
-def next_look(history: History, testset: str) -> dict[str, object] | None:
+def next_look(history: History, testset: str) -> NextLookShape | None:
     """Price of an answer that agrees with the last cross-validation; None where nobody chose yet.
 
     `interval` is what would be shown for the same error rate; None where none is (pass or fail says no rate), or where the last
@@ -55,9 +56,9 @@ def next_look(history: History, testset: str) -> dict[str, object] | None:
     past, terms = history.looks_at(charged), _terms(history, testset, charged)
     metric = looks[-1].facts.metric if looks else history.policies(testset)[-1].metric
     release = left_by_quota(terms, len(past), _half(outlook.interval()))
-    said = {"look": outlook.index, "interval": None, "release": release}
+    said: NextLookShape = {"look": outlook.index, "interval": None, "release": release, "price": 0.0}
     if release == CLOSED:
-        return {**said, "price": 0.0}
+        return said
     if release == LADDER:
         return {**said, "price": _stays(terms, outlook.n, past), "steps": ladder_steps(terms, outlook.n)}
     answer = _as_foreseen(outlook, terms, chosen[-1].cv_rows)
@@ -125,7 +126,7 @@ def _outlook(history: History, testset: str, usual: float | None) -> LookForecas
     return replace(outlook, units=units)
 
 
-def _sealed_units(history: History, testset: str, outlook: LookForecast) -> dict[str, object] | None:
+def _sealed_units(history: History, testset: str, outlook: LookForecast) -> UnitBound | None:
     """The facts of units that the first look at rows will state, from the sizes that their seal states."""
     stated = [seal for seal in map(Seal.of, history.sealings([testset])) if seal.sizes]
     return bound_for(stated[-1].sizes or {}, outlook.rate, outlook.nats(), stated[-1].unit or GROUPS) if stated else None

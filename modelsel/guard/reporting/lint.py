@@ -21,7 +21,7 @@ from modelsel.guard.findings import lock_findings, look_findings
 from modelsel.guard.gate import Gate
 from modelsel.guard.history.history import History
 from modelsel.guard.reporting.audit import audit
-from modelsel.ledger.anchors import NAME, LockFile
+from modelsel.ledger.anchors import NAME, AnchoredLook, LockFile
 from modelsel.ledger.database.engines import sqlite_file
 
 RUNS = "runs"
@@ -195,7 +195,7 @@ def _of_ledger(file: LockFile, sets: Mapping[str, Mapping[str, str]], ledger: st
         return [("", lock_findings.no_memory(len(sets), gate.place))] if sets else [], True
     report = audit(gate, known=tuple(sets))
     history = History.of(gate.session.ledger.entries())
-    found = [*_held(gate, history, sets)]
+    found = [*_differences(gate, history, sets)]
     told = {one["id"]: one for one in report["test_sets"]}
     mine = [testset for testset in told if testset in sets]
     for testset in mine:
@@ -219,22 +219,22 @@ def findings_now(folder: Path, ledger: str = "user") -> list[Finding]:
     return list(dict.fromkeys([*told, *((one.finding for one in lint(file, ledger).found) if file.is_file() else ())]))
 
 
-def _held(gate: Gate, history: History, sets: Mapping[str, Mapping[str, str]]) -> Iterator[Named]:
+def _differences(gate: Gate, history: History, sets: Mapping[str, Mapping[str, str]]) -> Iterator[Named]:
     """Yield where ledger and file differ."""
     ledger, entries = gate.session.ledger, gate.session.ledger.entries()
     elsewhere = gate.session.elsewhere()
     for testset, facts in sets.items():
-        looks = history.looks_at([testset])
-        seen = [("lockfile", {"testset": testset, **facts})]
-        if not looks and testset not in history.seals and _of_others(gate, facts):
+        looks, stated = history.looks_at([testset]), {"testset": testset, **facts}
+        locked = AnchoredLook.read(stated)
+        if not looks and testset not in history.seals and _of_others(gate, locked):
             yield testset, lock_findings.other_ledger(testset)
             continue
-        for finding in unknown_looks(ledger, entries, seen, elsewhere):
+        for finding in unknown_looks(ledger, entries, [("lockfile", stated)], elsewhere):
             yield testset, finding
-        if len(looks) > int(facts["look"]):
-            late = looks[int(facts["look"]) :]
+        if len(looks) > (counted := int(locked.look)):
+            late = looks[counted:]
             studies = tuple(dict.fromkeys(str(look.facts.study) for look in late))
-            yield testset, lock_findings.lock_behind(testset, int(facts["look"]), len(looks), studies)
+            yield testset, lock_findings.lock_behind(testset, counted, len(looks), studies)
     for testset in dict.fromkeys(look.testset for look in history.looks):
         ours = [look for look in history.looks_at([testset]) if _from(look.facts.folder, file_folder(gate))]
         if ours and testset not in sets:
@@ -242,13 +242,13 @@ def _held(gate: Gate, history: History, sets: Mapping[str, Mapping[str, str]]) -
             yield testset, lock_findings.lock_behind(testset, -1, len(history.looks_at([testset])), studies)
 
 
-def _of_others(gate: Gate, facts: Mapping[str, str]) -> bool:
+def _of_others(gate: Gate, look: AnchoredLook) -> bool:
     """Say whether a look was made in a ledger that need not be this one: under another key, or elsewhere by this home."""
     session = gate.session
-    if facts["ledger"] == session.ledger.id:
+    if look.ledger == session.ledger.id:
         return False
     elsewhere = {id_ for url, id_ in session.home.state().get("places", {}).items() if url != session.url}
-    return facts.get("key") != session.key.id or facts["ledger"] in elsewhere
+    return look.key != session.key.id or look.ledger in elsewhere
 
 
 def file_folder(gate: Gate) -> Path:

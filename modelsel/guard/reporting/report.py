@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NotRequired, TypedDict
 
+from modelsel.core.outcome import FindingShape, Number, Span
 from modelsel.core.types import Finding
 from modelsel.guard.facts import Facts, LaterPlace, Limits, Reason, SealTerms, findings, many
 
@@ -159,3 +160,111 @@ class AuditReport(Facts):
     flags: Sequence[Finding]
     ledger: LedgerState
     contacts: Sequence[ContactLine] = ()
+
+
+# The same as it is written, key by key.
+
+
+class LedgerShape(TypedDict):
+    """The ledger's address, and whether it is whole (null: not asked)."""
+
+    url: str
+    entries: int
+    intact: bool | None
+    head: str | None
+    id: NotRequired[str]
+    chain: NotRequired[str]
+    replicas: NotRequired[int]
+    anchors: NotRequired[list[str]]
+    freed_of_labels: NotRequired[int]
+    digests_of_labels: NotRequired[int]
+
+
+class EntryShape(TypedDict):
+    """Facts of an entry in the ledger that every line of an audit repeats."""
+
+    seq: int
+    replica: str
+    at: str
+    study: str | None
+    spec_id: str | None
+    user: str | None
+    host: str | None
+    folder: str | None
+
+
+class LookShape(EntryShape):
+    """A look at a test set, or a replay of its answer."""
+
+    look: int
+    replay: bool
+    status: str
+    score: Number
+    errors: int | None
+    interval: Span | None
+    price: float
+    spent: float
+    overlap: list[Mapping[str, Any]]
+    flags: list[str]
+    changes: list[str]
+    n: NotRequired[int | None]
+    n_clean: NotRequired[int | None]
+    release: NotRequired[str | None]
+    policy: NotRequired[str | None]
+    cv_mean: NotRequired[Number]
+    metric: NotRequired[str]
+    findings: NotRequired[list[FindingShape]]
+    justification: NotRequired[Mapping[str, object] | None]
+    charged: NotRequired[list[str]]
+    beside: NotRequired[Mapping[str, object]]
+    as_first: NotRequired[Span | None]
+    superseded: NotRequired[Mapping[str, object] | None]
+    outside: NotRequired[bool]
+
+
+class RefusalShape(EntryShape):
+    """A look that was refused."""
+
+    reason: str
+    flags: list[str]
+
+
+class NextLookShape(TypedDict):
+    """What one more look would cost, and show for the same error rate."""
+
+    look: int
+    interval: Sequence[float] | None
+    release: str
+    price: float
+    steps: NotRequired[int]
+
+
+class TestSetShape(TypedDict):
+    """All that touched one test set."""
+
+    id: str
+    rows: int
+    looks: list[LookShape]
+    sealed: Mapping[str, object]
+    policies: list[Mapping[str, object]]
+    refusals: list[RefusalShape]
+    spent: float
+    studies: int
+    candidates: int
+    choices: Mapping[str, Number] | None
+    siblings: list[Mapping[str, object]]
+    next: NextLookShape | None
+    budget: Mapping[str, object] | None
+
+
+class AuditShape(TypedDict):
+    """The output of `modelsel audit --json`."""
+
+    ledger: LedgerShape
+    test_sets: list[TestSetShape]
+    flags: list[FindingShape]
+    state: str
+    contacts: NotRequired[list[Mapping[str, object]]]
+    next: NotRequired[NextLookShape | None]
+    at: NotRequired[str]
+    reforms: NotRequired[Mapping[str, Mapping[str, object]]]

@@ -169,11 +169,11 @@ def stops(cutting: Sequence[ForestSettings], grown: "GrownTree") -> Words:
             words |= np.where(limit.ends(seen, bound)[:, None], own, np.uint64(0))
     for cut, learner in enumerate(cutting):
         if not isinstance(learner.pruner, Unpruned):
-            mark_nodes(words, cut, _pruned(learner, grown.whole, np.ascontiguousarray(bits(words, len(cutting))[:, cut])))
+            mark_nodes(words, cut, _prune(learner, grown.whole, np.ascontiguousarray(bits(words, len(cutting))[:, cut])))
     return words
 
 
-def _pruned(learner: ForestSettings, whole: DecisionTree, leaf: Booleans) -> Booleans:
+def _prune(learner: ForestSettings, whole: DecisionTree, leaf: Booleans) -> Booleans:
     """Mark the leaves that a pruner leaves of a tree."""
     said = best_class(whole.counts, None) if whole.numbers is None else whole.numbers.mean
     cut = PrunedView(whole, leaf, said, whole.counts)

@@ -8,7 +8,6 @@ n_it: weight of row i in tree t, as often as it was drawn; T: trees. Meinshausen
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,7 +90,7 @@ class QuantileForestModel(FittedModel):
     def describe(self) -> Description:
         """Describe the model: that of the means, and the rows of its leaves."""
         own = self.means.describe()
-        arrays: dict[str, NDArray[Any]] = {f"kept_{name}": array for name, array in vars(self.kept).items()}
+        arrays: dict[str, NDArray[np.generic]] = {f"kept_{name}": array for name, array in vars(self.kept).items()}
         return Description(own.kind, {**own.facts, "q": self.q}, {**own.arrays, **arrays})
 
 

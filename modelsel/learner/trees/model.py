@@ -30,7 +30,7 @@ class TreeModel(FittedModel):
     widths: Widths | None = None  # of softened thresholds
 
     def predict(self, table: Table) -> Codes:
-        return predicted(self.cut, self._route(table), self.costs)
+        return predict_classes(self.cut, self._route(table), self.costs)
 
     def scores(self, table: Table) -> Floats:
         return self._route(table).per_row(self.node_scores)
@@ -81,7 +81,7 @@ class TreeModel(FittedModel):
         return Description("tree", facts, arrays)
 
 
-def predicted(cut: PrunedView, routed: Routed, costs: Floats | None, end: Codes | None = None) -> Codes:
+def predict_classes(cut: PrunedView, routed: Routed, costs: Floats | None, end: Codes | None = None) -> Codes:
     """Class per row: its leaf's, or for a divided row the best of the mean of its leaves. `end` maps nodes to leaves."""
     if routed.whole:
         return cut.prediction.take(routed.leaf if end is None else end.take(routed.leaf))

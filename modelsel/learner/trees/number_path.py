@@ -136,7 +136,7 @@ class NumberTreePath:
 
     def outputs(self, learners: Sequence[NumberTreeSettings], table: Table, rows: Integers, scores: bool) -> NumberOutputs:
         """Compute the numbers of every learner; learners with the same pruned tree and statistic share them."""
-        return NumberOutputs(self._predicted(learners, RoutedRows(self.tree, table, rows)))
+        return NumberOutputs(self._predict(learners, RoutedRows(self.tree, table, rows)))
 
     def complexity(self, learners: Sequence[NumberTreeSettings]) -> Floats:
         """Count the leaves that are left for every learner."""
@@ -187,7 +187,7 @@ class NumberTreePath:
         """A cut tree whose leaves say a statistic."""
         return cut if leaf.statistic in (None, MEAN) else replace(cut, prediction=self._statistics.answers(leaf))
 
-    def _predicted(self, learners: Sequence[NumberTreeSettings], sent: RoutedRows) -> Floats:
+    def _predict(self, learners: Sequence[NumberTreeSettings], sent: RoutedRows) -> Floats:
         """Number per learner and row."""
         found = np.empty((len(learners), len(sent.rows)))
         for (leaf, loss), own in _by_leaf(learners).items():

@@ -13,7 +13,7 @@ import numpy as np
 
 from modelsel.core.types import ClassTask, Codes, Floats, Integers, NumberTask, Outputs, Table
 from modelsel.learner.trees.leaf import Leaf, leaf_scores
-from modelsel.learner.trees.model import TreeModel, predicted
+from modelsel.learner.trees.model import TreeModel, predict_classes
 from modelsel.pruner.base import Pruning
 from modelsel.statistics.auc import multiclass_auc
 from modelsel.tree.pruning import StoppingLimits, compact, truncations
@@ -127,18 +127,18 @@ class PrunedTreeCache:
         """The trees that are left for some learners."""
         before, left = self._asked
         if left is None or [*map(id, learners)] != [*map(id, before)]:
-            left = self._left(self._cuts(learners), learners)
+            left = self._distinct_pruned(self._cuts(learners), learners)
             self._asked = list(learners), left  # the learners are kept alive, so that no other has their identity
         return left
 
     def base(self, learner: TreeSettings) -> PrunedView:
         """The truncated tree."""
-        return self._truncated([learner])[0]
+        return self._truncate_all([learner])[0]
 
     def known(self, learner: TreeSettings) -> PruningData:
         return replace(self.evidence, cost_matrix=learner.cost_matrix) if learner.costs else self.evidence
 
-    def _truncated(self, learners: Sequence[TreeSettings]) -> list[PrunedView]:
+    def _truncate_all(self, learners: Sequence[TreeSettings]) -> list[PrunedView]:
         """The truncated tree of each; truncations asked for together that come out alike are one."""
         asked = [(learner.limits, learner.costs) for learner in learners]
         fresh: dict[object, dict[StoppingLimits, Floats | None]] = {}
@@ -153,7 +153,7 @@ class PrunedTreeCache:
     def _cuts(self, learners: Sequence[TreeSettings]) -> list[PrunedView]:
         """Prune for each learner; learners that share a base tree and a way of pruning share the path."""
         cuts = []
-        for base, learner in zip(self._truncated(learners), learners, strict=True):
+        for base, learner in zip(self._truncate_all(learners), learners, strict=True):
             sharing = (id(base), learner.costs, learner.pruner.sharing())
             path = self._prunings.get(sharing)
             if path is None:
@@ -161,7 +161,7 @@ class PrunedTreeCache:
             cuts.append(path.cut(learner.pruner))
         return cuts
 
-    def _left(self, cuts: Sequence[PrunedView], learners: Sequence[TreeSettings]) -> PrunedTrees:
+    def _distinct_pruned(self, cuts: Sequence[PrunedView], learners: Sequence[TreeSettings]) -> PrunedTrees:
         """Gather the distinct pruned trees, with the ends of each node's rows."""
         places: dict[tuple[object, ...], int] = {}
         known: dict[object, int] = {}  # by identity, so that a cut is looked at once
@@ -259,7 +259,7 @@ class TreePath:
         return multiclass_auc(self.task.target[self.judging], scores, self.task.row_weights[self.judging])
 
     def model(self, learner: TreeSettings) -> TreeModel:
-        cut, widths = self._softened(learner, self.standing(learner))
+        cut, widths = self._soften(learner, self.standing(learner))
         return TreeModel(cut, leaf_scores(cut, learner.leaf), learner.cost_matrix, widths)
 
     def standing(self, learner: TreeSettings) -> PrunedTree:
@@ -286,7 +286,7 @@ class TreePath:
             classes[own] = prediction.take(end.take(routed.leaf, axis=1))
         for i in left.moved if routed.whole else range(len(left.different)):
             standing = left.different[i]
-            classes[i] = predicted(standing.cut, sent.down(standing.cut.tree), standing.costs, standing.end)
+            classes[i] = predict_classes(standing.cut, sent.down(standing.cut.tree), standing.costs, standing.end)
         return classes
 
     def _errors(self, left: PrunedTrees) -> Floats:
@@ -294,14 +294,14 @@ class TreePath:
         errors, nodes = np.empty(len(left.different)), np.arange(len(self.tree), dtype=np.int32)
         for own, prediction, end in left.alike() if self.certain else ():
             leaves = np.array([left.different[i].cut.leaf for i in own]) & (end == nodes)
-            errors[own] = np.where(leaves, self._misclassified(prediction), 0.0).sum(axis=1) / self._total
+            errors[own] = np.where(leaves, self._errors_of_nodes(prediction), 0.0).sum(axis=1) / self._total
         for i in left.moved if self.certain else range(len(left.different)):
             standing = left.different[i]
             if self.certain and self._all_grew:
                 errors[i] = self._by_counts(standing)
                 continue
             routed = self._trained.down(standing.cut.tree)
-            errors[i] = self._share_wrong(predicted(standing.cut, routed, standing.costs, standing.end))
+            errors[i] = self._share_wrong(predict_classes(standing.cut, routed, standing.costs, standing.end))
         return errors
 
     @property
@@ -315,7 +315,7 @@ class TreePath:
         leaves = cut.leaf & (standing.end == np.arange(len(cut.leaf)))
         return float(errors_as_leaf(cut.tree.counts, cut.prediction, None)[leaves].sum() / self._total)
 
-    def _softened(self, learner: TreeSettings, standing: PrunedTree) -> tuple[PrunedView, Widths | None]:
+    def _soften(self, learner: TreeSettings, standing: PrunedTree) -> tuple[PrunedView, Widths | None]:
         """The tree that is left, without the rest, and the widths of its thresholds."""
         asked = (standing.key, learner.softener)
         if asked not in self._soft:
@@ -328,10 +328,10 @@ class TreePath:
         self, learner: TreeSettings, standing: PrunedTree, sent: RoutedRows, scores: bool
     ) -> tuple[Codes, Floats | None]:
         """Classes and scores of rows that ramps divide among leaves."""
-        cut, widths = self._softened(learner, standing)
+        cut, widths = self._soften(learner, standing)
         assert widths is not None
         routed = soft_route(cut.tree, widths, sent.table, sent.rows)
-        classes = predicted(cut, routed, learner.cost_matrix)
+        classes = predict_classes(cut, routed, learner.cost_matrix)
         return classes, routed.per_row(leaf_scores(cut, learner.leaf)) if scores else None
 
     def _node_scores(self, standing: PrunedTree, leaf: Leaf) -> Floats:
@@ -351,7 +351,7 @@ class TreePath:
     def _total(self) -> float:
         return float(self._counts[0].sum())
 
-    def _misclassified(self, prediction: Codes) -> Floats:
+    def _errors_of_nodes(self, prediction: Codes) -> Floats:
         """Training weight that each node misclassifies when it predicts these classes."""
         if id(prediction) not in self._wrong:
             self._wrong[id(prediction)] = prediction, errors_as_leaf(self._counts, prediction, None)

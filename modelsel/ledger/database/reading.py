@@ -76,7 +76,7 @@ class Reading:
         stands = _bytes(connection)
         if not self._me:
             return TrustedEntries(LedgerEntry(*row) for row in stands.entries)
-        read = self._known(ledger, stands)
+        read = self._entries_judged_before(ledger, stands)
         if read is None:
             terms = LedgerTerms(stands.about.get("owner", ""), stands.about.get("migrated", ""))
             read = examine([LedgerEntry(*row) for row in stands.entries], _by_hash(stands.signatures), terms, self._me)
@@ -84,7 +84,7 @@ class Reading:
         self._base = read, stands
         return read
 
-    def _known(self, ledger: str, stands: LedgerBytes) -> TrustedEntries | None:
+    def _entries_judged_before(self, ledger: str, stands: LedgerBytes) -> TrustedEntries | None:
         """Return the entries judged before, here or in an earlier process; None where all must be examined.
 
         With those that plainly follow.

@@ -226,7 +226,7 @@ class Ledger:
                     self._attempt(step, token, done)
                     return done[0]
                 except (IntegrityError, OperationalError, InterfaceError) as error:
-                    if done and self._arrived(token, give_up):
+                    if done and self._has_arrived(token, give_up):
                         return done[0]
                     before, size = size, self._size() if _is_locked(error) else size
                     if size == before and (self._engine.dialect.name == "sqlite" or time.monotonic() >= give_up):
@@ -264,7 +264,7 @@ class Ledger:
         with self._engine.connect() as connection:
             return sum(int(number or 0) for number in connection.exec_driver_sql(LAST).one())
 
-    def _arrived(self, token: str, give_up: float) -> bool:
+    def _has_arrived(self, token: str, give_up: float) -> bool:
         """Say whether the transaction is in the ledger; the server is asked until it answers."""
         while True:
             try:

@@ -115,10 +115,10 @@ class _Correlations:
 
     def costs(self, pairing: Pairing) -> Floats:
         """Signs × ours × theirs: how far each of ours, as it is and turned round, goes otherwise than each of theirs."""
-        known, left = self._known(pairing), self._left[:, pairing.ours]
+        known, left = self._count_told(pairing), self._left[:, pairing.ours]
         left = left * np.where(pairing.signs < 0, self._with_turned, 1.0)[..., None]
         right, unknown = self._right[:, pairing.theirs][:, :, None], self._cap * (len(left) - known)
-        totals = [self._apart(one, right) - unknown for one in (left, left * self._turned)]
+        totals = [self._squared_differences(one, right) - unknown for one in (left, left * self._turned)]
         each = np.arange(len(pairing))  # a variable is not compared with itself
         for table in (*totals, known):
             table[each, pairing.ours] = 0
@@ -126,7 +126,7 @@ class _Correlations:
         costs: Floats = np.stack([total.sum(axis=0) for total in totals]) / np.maximum(1, known.sum(axis=0))
         return costs
 
-    def _known(self, pairing: Pairing) -> Floats:
+    def _count_told(self, pairing: Pairing) -> Floats:
         """Matched × ours × theirs: of how many features both sides tell."""
         if self._whole:
             return np.full((len(pairing), self._left.shape[2], self._right.shape[2]), float(len(self._left)))
@@ -135,7 +135,7 @@ class _Correlations:
         )
         return known
 
-    def _apart(self, left: Floats, right: Floats) -> Floats:
+    def _squared_differences(self, left: Floats, right: Floats) -> Floats:
         """Matched × ours × theirs: squared differences, each capped, summed over features."""
         apart = left[..., None] - right
         np.multiply(apart, apart, out=apart)

@@ -15,9 +15,9 @@ no row. Two samples of one source differ in them by their standard errors, a cop
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from modelsel.core.types import Booleans, Floats, Integers
 from modelsel.ledger.home import IdentityKey
@@ -73,7 +73,7 @@ class Portrait:
         halves = {view: _half(links) for view, links in self.links.items()}
         there = {f"{view}:there": np.packbits(np.isfinite(half)) for view, half in halves.items()}
         packed = {view: np.asarray(half[np.isfinite(half)], "<f4") for view, half in halves.items()}
-        return RowSet(facts, {"labels": self.labels, **{name: _packed(array) for name, array in {**there, **packed}.items()}})
+        return RowSet(facts, {"labels": self.labels, **{name: _pack(array) for name, array in {**there, **packed}.items()}})
 
     @classmethod
     def of(cls, stored: RowSet) -> "Portrait":
@@ -125,6 +125,6 @@ def _above(size: int) -> tuple[Integers, Integers]:
     return np.triu_indices(size)
 
 
-def _packed(values: np.ndarray[Any, Any]) -> Hashes:
+def _pack(values: NDArray[np.generic]) -> Hashes:
     raw = values.tobytes()
     return np.frombuffer(raw + bytes(-len(raw) % 8), "<u8").astype(np.uint64)

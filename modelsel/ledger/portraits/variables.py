@@ -82,7 +82,7 @@ class Variables:
         places: list[int] = []
         features = np.empty((len(self), self.rows))
         for index in range(len(self.variables)):
-            for order, (mean, feature) in enumerate(self._told(self.values(index), index, view, True, known)):
+            for order, (mean, feature) in enumerate(self._features_of(self.values(index), index, view, True, known)):
                 means[index, order] = mean
                 if feature.any():
                     features[len(places)] = feature
@@ -91,7 +91,7 @@ class Variables:
         return _links(means, np.array(places, np.intp), kept @ kept.T / self.rows)
 
     def links_of(self, samples: Integers, view: str) -> Floats:
-        """The same of several samples of as many rows (samples × rows), all at once."""
+        """Compute the links of several samples of as many rows (samples × rows) at once."""
         count, rows = samples.shape
         means = np.full((count, len(self.variables), ORDERS), np.nan)
         features = np.zeros((count, len(self), rows))
@@ -105,7 +105,7 @@ class Variables:
         means[:, levels, 0], features[:, self._slots[levels]] = mean.T, feature.transpose(1, 0, 2)
         for index in np.flatnonzero(~whole).tolist():
             for place, values in enumerate(columns[index]):
-                for order, (one, spread) in enumerate(self._told(values, index, view, False, None)):
+                for order, (one, spread) in enumerate(self._features_of(values, index, view, False, None)):
                     means[place, index, order], features[place, self._slots[index] + order] = one, spread
         return self._of_samples(means, features)
 
@@ -129,7 +129,7 @@ class Variables:
         """The most features that there may be."""
         return int(np.where(self.binary, 1, self.orders).sum())
 
-    def _told(self, values: Floats, index: int, view: str, all_rows: bool, known: dict[int, Told] | None) -> Told:
+    def _features_of(self, values: Floats, index: int, view: str, all_rows: bool, known: dict[int, Told] | None) -> Told:
         """Compute a variable's features; those of a binary variable are kept, as all views share them."""
         if not self.binary[index]:
             return mean_and_scaled(values, view, self.orders, self.dense[index] if all_rows and self.dense else None)

@@ -86,12 +86,12 @@ class _Part:
     def of(cls, sets: Iterable[tuple[str, Halves]]) -> "_Part":
         digests, halves = zip(*sets)
         owners = np.repeat(np.arange(len(digests), dtype=np.uint32), [len(one) for one in halves])
-        return cls(digests, *_ordered(np.concatenate(halves), owners))
+        return cls(digests, *_order(np.concatenate(halves), owners))
 
     def with_(self, other: "_Part") -> "_Part":
         owners = np.concatenate([self.owners, other.owners + np.uint32(len(self.digests))])
         halves = np.concatenate([self.halves, other.halves])
-        return _Part((*self.digests, *other.digests), *_ordered(halves, owners))
+        return _Part((*self.digests, *other.digests), *_order(halves, owners))
 
 
 class HashIndex:
@@ -161,7 +161,7 @@ def _halves(hashes: Hashes) -> Halves:
     return (hashes >> np.uint64(32)).astype(np.uint32)
 
 
-def _ordered(halves: Halves, owners: Halves) -> tuple[Halves, Halves]:
+def _order(halves: Halves, owners: Halves) -> tuple[Halves, Halves]:
     order = np.argsort(halves, kind="stable")
     return halves[order], owners[order]
 

@@ -65,7 +65,7 @@ def bound_hashes(cells: TokenTable, key: IdentityKey) -> Hashes:
 
 
 def bound_blocks(names: Sequence[str], tokens: Callable[[slice], Hashes], rows: int, key: IdentityKey) -> Hashes:
-    """The same of tokens that are made a block of rows at a time."""
+    """Hash rows whose tokens are made a block of rows at a time."""
     order = np.argsort(np.array(names, object), kind="stable")
     said = hashlib.blake2b("\0".join(sorted(names)).encode("utf-8", "surrogatepass"), digest_size=8).digest()
     first = np.frombuffer(said, "<u8")[0]
@@ -110,7 +110,7 @@ def number_tokens(values: Floats, digits: int = DIGITS) -> Hashes:
 
 
 def _number_tokens(x: Floats, digits: int) -> Hashes:
-    """The same of numbers in a row, few enough to stay in the cache."""
+    """Make the tokens of numbers of a block, few enough to stay in the cache."""
     with np.errstate(invalid="ignore"):
         whole = (np.abs(x) < EXACT) & (x == np.floor(x))
     real = np.isfinite(x) & ~whole

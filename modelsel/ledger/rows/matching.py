@@ -48,7 +48,7 @@ def hash_tokens(tokens: Hashes, key: IdentityKey) -> Hashes:
 
 
 def hash_tokens_each(columns: Sequence[Hashes], key: IdentityKey) -> list[Hashes]:
-    """The same of several columns, all in one call."""
+    """Hash the tokens of several columns in one call."""
     if not columns:
         return []
     ends = np.cumsum([len(column) for column in columns])[:-1]

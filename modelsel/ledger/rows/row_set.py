@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from modelsel.core.errors import LedgerError, Problem
 from modelsel.core.fingerprint import canonical
@@ -94,7 +95,7 @@ def identifiability(hashes: Hashes) -> float:
     return len(tally(hashes)[0]) / len(hashes) if len(hashes) else 1.0
 
 
-def _occurrence(rows: Hashes) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _occurrence(rows: Hashes) -> NDArray[np.int64]:
     """Count the equal rows before each row."""
     order = np.argsort(rows, kind="stable")
     ordered = rows[order]

@@ -75,14 +75,14 @@ class Screen:
 
     def passing(self, cells: Sequence[NDArray[np.generic]]) -> Booleans:
         """Mask the rows whose cells, a column each, have a sealed row's hash."""
-        near = self._near(cells[0])
+        near = self._rows_of_first_cell(cells[0])
         found = np.zeros(len(cells[0]), bool)
         if len(near):
             found[near] = is_among(screen_hashes([column[near] for column in cells], self.secret), self.hashes)
         return found
 
     def passing_rows(self, values: NDArray[np.generic], places: Sequence[int]) -> Booleans:
-        """The same of a matrix of numbers; `places` are the columns of the screen in it."""
+        """Find the rows of a matrix that pass a screen; `places` are the screen's columns in it."""
         return self.passing([values[:, place] for place in places])
 
     def by_chance(self, rows: int, n: int) -> bool:
@@ -91,7 +91,7 @@ class Screen:
         margin = max(min(MARGIN, 2 * (q - 1 / (len(self.hashes) + 2))), 3 * sqrt(q * (1 - q) / n))
         return rows < min(FEWEST, n) or rows / n <= q + margin
 
-    def _near(self, column: NDArray[np.generic]) -> Integers:
+    def _rows_of_first_cell(self, column: NDArray[np.generic]) -> Integers:
         """The places of the rows whose cell in the first column is a sealed one's; of few rows, all."""
         compiled = load("screen") if len(column) >= MANY and column.dtype != np.uint64 else None
         if compiled is None:
@@ -211,7 +211,7 @@ class ScreenFolder:
         if path.exists():
             return
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        body = _packed(draw_screen(table, testset, self.secret))
+        body = _pack(draw_screen(table, testset, self.secret))
         write_whole(path, self._seal(body) + body)
 
     def screens(self) -> Iterator[Screen]:
@@ -222,7 +222,7 @@ class ScreenFolder:
                 if not hmac.compare_digest(raw[:SEAL], self._seal(raw[SEAL:])):
                     path.unlink(missing_ok=True)
                     continue
-                screen = _unpacked(raw[SEAL:], self.secret)
+                screen = _unpack(raw[SEAL:], self.secret)
                 if screen.columns and screen.tells:
                     yield screen
 
@@ -230,14 +230,14 @@ class ScreenFolder:
         return hashlib.blake2b(body, digest_size=SEAL, key=self.secret, person=b"modelsel.screens").digest()
 
 
-def _packed(screen: Screen) -> bytes:
+def _pack(screen: Screen) -> bytes:
     columns = [[one.name, one.place, one.number, one.text] for one in screen.columns]
     head = {"testset": screen.testset, "rows": screen.rows, "columns": columns}
     return json.dumps(head).encode() + b"\n" + np.concatenate([screen.hashes, screen.first]).astype("<u8").tobytes()
 
 
-def _unpacked(body: bytes, secret: bytes) -> Screen:
-    """Read a screen back from the bytes of `_packed`."""
+def _unpack(body: bytes, secret: bytes) -> Screen:
+    """Read a screen back from the bytes of `_pack`."""
     head, _, rest = body.partition(b"\n")
     facts: Mapping[str, object] = json.loads(head)
     columns = tuple(ScreenColumn(*one) for one in facts["columns"])  # type: ignore[attr-defined]

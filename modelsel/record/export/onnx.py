@@ -48,7 +48,7 @@ def estimator_graph(predictor: Predictor) -> bytes:
     package = onnx_package()
     assert isinstance(answering.columns, ColumnEncoding)
     made = list(_matrix(package, predictor.features, answering.columns, _precise(answering)))
-    inner = package.compose.add_prefix(_converted(package, answering), "model/", rename_inputs=False)
+    inner = package.compose.add_prefix(_convert_estimator(package, answering), "model/", rename_inputs=False)
     label, shares = [one.name for one in inner.graph.output][:2]
     renamed = package.helper.make_node("Identity", [MATRIX], [inner.graph.input[0].name])
     single = package.helper.make_node("Cast", [shares], ["model/single"], to=package.TensorProto.FLOAT)
@@ -77,7 +77,7 @@ def _reasons(predictor: Predictor, answering: Answering) -> Iterator[str]:
         yield f"{name} reads categories itself (encoding=native)"
 
 
-def _converted(package: ModuleType, answering: Answering) -> object:
+def _convert_estimator(package: ModuleType, answering: Answering) -> object:
     """The estimator alone, from a matrix of numbers to classes and scores, by its converter."""
     made, width = answering.estimator, _width(answering.columns)
     library = type(getattr(made, "booster_", made)).__module__.partition(".")[0]

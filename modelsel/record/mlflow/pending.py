@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from modelsel.record.files import write
 
@@ -23,7 +22,7 @@ class Pending:
     folder: Path
     writer: str
     error: str
-    looks: tuple[Mapping[str, Any], ...] = ()  # that the store was to witness, and was not heard of since
+    looks: tuple[Mapping[str, str], ...] = ()  # that the store was to witness, and was not heard of since
 
     @property
     def said(self) -> str:

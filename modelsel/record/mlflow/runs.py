@@ -14,7 +14,9 @@ from typing import Any
 
 from modelsel.core.fingerprint import short
 from modelsel.core.outcome import StudySummary, TestResult
+from modelsel.guard.reporting.report import AuditShape
 from modelsel.record.candidates import Row, word
+from modelsel.record.documents import DetailsShape, audit_of
 from modelsel.record.folder import CANDIDATES, CONFIG, OUTCOME, RunFolder
 
 SAME = "modelsel.same"  # equal for studies that found the same, whichever folder they lie in
@@ -31,7 +33,7 @@ class LoggedMetric:
     """A metric of MLflow: name, value and step."""
 
     name: str
-    value: float
+    value: float | None
     step: int = 0
 
 
@@ -93,7 +95,7 @@ def project(folder: RunFolder) -> TrackedStudy:
     }
     params = {
         **_parent_params(outcome, folder.config()),
-        **_guard(outcome.test, details.get("audit", {})),
+        **_guard(outcome.test, audit_of(details)),
         **_note_not_kept(folder.config()),
     }
     measured = [*_parent_metrics(outcome), *_seconds(details, outcome)]
@@ -105,7 +107,7 @@ def project(folder: RunFolder) -> TrackedStudy:
         below=(folder.config().get("tracking") or {}).get("parent"),
         parent=parent,
         children=children,
-        data=_data(outcome, redact(folder.config()), details.get("audit", {})),
+        data=_data(outcome, redact(folder.config()), audit_of(details)),
         test=_test(outcome),
         artifacts=tuple(path for path in names if path.exists()),
         model=folder.model if (folder.model / "MLmodel").exists() else None,
@@ -176,7 +178,7 @@ def _note_test(test: TestResult | None) -> str:
     return f"Test: {score}{ends}, look {test.look} at these rows{', a replay' if test.replay else ''}."
 
 
-def _common(outcome: StudySummary, details: Mapping[str, Any]) -> dict[str, str]:
+def _common(outcome: StudySummary, details: DetailsShape) -> dict[str, str]:
     """Gather the tags that all runs of a study share."""
     return {
         "mlflow.user": str(details.get("user", "unknown")),
@@ -211,26 +213,27 @@ def _parent_params(outcome: StudySummary, config: Mapping[str, Any]) -> dict[str
     }
 
 
-def _guard(test: TestResult | None, audit: Mapping[str, Any]) -> dict[str, str]:
+def _guard(test: TestResult | None, audit: AuditShape | None) -> dict[str, str]:
     """Gather the parameters of the final look."""
     if test is None:
         return {}  # a look may follow, and params cannot be changed
     facts = {name: getattr(test, name) for name in ("look", "replay", "price", "spent", "policy", "release", "n", "level")}
     facts |= {"interval": list(test.interval) if test.interval else None, "flags": list(test.flags), "refused": test.refused}
-    facts["head"] = (audit.get("ledger") or {}).get("head")
+    facts["head"] = audit["ledger"]["head"] if audit else None
     return {f"modelsel.guard.{name}": word(value) for name, value in facts.items()}
 
 
 def _parent_metrics(outcome: StudySummary) -> list[LoggedMetric]:
     """Gather the metrics of the parent run."""
-    cv, corrected = outcome.winner["cv"], outcome.winner.get("corrected") or {}
+    cv, corrected = outcome.winner["cv"], outcome.winner.get("corrected")
+    ends = {} if corrected is None else {"": corrected["mean"], "_low": corrected["low"], "_high": corrected["high"]}
     name = f"cv/{outcome.measure}"
     return [
         LoggedMetric("best_cv_score", cv["mean"]),
         LoggedMetric(name, cv["mean"]),
         LoggedMetric(f"{name}_se", cv["se"]),
-        *(LoggedMetric(f"{name}_corrected{end}", corrected[key]) for end, key in _CORRECTED.items() if key in corrected),
-        *(LoggedMetric(f"{name}_fold", score, step) for step, score in enumerate(cv["folds"]) if score is not None),
+        *(LoggedMetric(f"{name}_corrected{end}", value) for end, value in ends.items()),
+        *(LoggedMetric(f"{name}_fold", score, step) for step, score in enumerate(cv.get("folds", ())) if score is not None),
         LoggedMetric("complexity", outcome.winner["complexity"]["value"]),
         *(LoggedMetric(f"cv/{other}", mean) for other, mean in outcome.winner.get("measures", {}).items()),
         *(LoggedMetric(f"floor/{one['learner']}/{name}", one["cv"]["mean"]) for one in _floor(outcome)),
@@ -241,13 +244,10 @@ def _parent_metrics(outcome: StudySummary) -> list[LoggedMetric]:
     ]
 
 
-def _seconds(details: Mapping[str, Any], outcome: StudySummary) -> list[LoggedMetric]:
+def _seconds(details: DetailsShape, outcome: StudySummary) -> list[LoggedMetric]:
     """Return the metric of the winner's time to predict 1,000 rows."""
     found = details.get("predict_1000_rows", {}).get(outcome.winner["id"])
     return [] if found is None else [LoggedMetric("seconds/predict_1000_rows", found)]
-
-
-_CORRECTED = {"": "mean", "_low": "low", "_high": "high"}
 
 
 def _child(parent: str, row: Row, outcome: StudySummary, times: tuple[int, int], common: Mapping[str, str]) -> TrackedRun:
@@ -281,14 +281,14 @@ def _test(outcome: StudySummary) -> LoggedMetric | None:
     return LoggedMetric(_name(f"test/{outcome.measure}"), test.score)
 
 
-def _data(outcome: StudySummary, config: Mapping[str, Any], audit: Mapping[str, Any]) -> tuple[DataSet, ...]:
+def _data(outcome: StudySummary, config: Mapping[str, Any], audit: AuditShape | None) -> tuple[DataSet, ...]:
     """The development rows; the test rows too where they were looked at, by the id that the ledger gave them."""
     name, declared = str(outcome.task["name"]), config.get("dataset") or {}
     source = str(declared.get("path") or declared.get("kind") or name)
     development = DataSet(name, str(outcome.task["fingerprint"])[:36], source, "development")
     if _test(outcome) is None:
         return (development,)
-    known = [str(one["id"]) for one in audit.get("test_sets", ())] or [development.digest]
+    known = [one["id"] for one in (audit.get("test_sets", ()) if audit else ())] or [development.digest]
     return (development, DataSet(f"{name} (test rows)", known[-1][:36], source, "test"))
 
 

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit, urlunsplit
+
+from sqlalchemy import Connection, Engine
 
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.system.disk import locked, sync_directory
@@ -174,7 +176,7 @@ def _create_on_server(store: TrackingStore) -> None:
         engine.dispose()
 
 
-def _connect(engine: Any) -> Any:
+def _connect(engine: Engine) -> Connection:
     """Connect; a server that is slow to answer is asked again, one that refuses is not."""
     from sqlalchemy.exc import OperationalError
 

@@ -53,7 +53,7 @@ def facts(studied: SectionContext) -> Mapping[str, object]:
         return no_tree(studied)
     if not isinstance(studied.winner.learner, Tree):
         return {"reason": f"{studied.final.kind} grows in a way of its own, and has no criterion by which features compete"}
-    if (reason := _unshown(studied.winner.learner, len(studied.task))) is not None:
+    if (reason := _why_not_shown(studied.winner.learner, len(studied.task))) is not None:
         return {"reason": reason}
     task, cut = studied.final.prepared(studied.task), studied.tree.cut
     assert isinstance(task, ClassTask | NumberTask)
@@ -64,7 +64,7 @@ def facts(studied: SectionContext) -> Mapping[str, object]:
     return {"criterion": criterion, "classes": list(task.class_names), "nodes": nodes, "more": inner - len(nodes)}
 
 
-def _unshown(learner: Tree, rows: int) -> str | None:
+def _why_not_shown(learner: Tree, rows: int) -> str | None:
     """Why the gains of a tree are not computed again."""
     if learner.monotone is not None:
         return "of a tree with monotone columns tests compete that keep to their directions, and these are not computed again"

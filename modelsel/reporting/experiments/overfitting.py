@@ -124,12 +124,12 @@ def _line(point: Sequence[float], best: str) -> str:
 def _figure(curve: SizeCurve) -> str:
     """Draw the curve, with its table below."""
     return (
-        f"<h3>{escape(curve['entry'])}</h3><figure class='wide' tabindex='0'>{drawn(curve)}</figure>"
+        f"<h3>{escape(curve['entry'])}</h3><figure class='wide' tabindex='0'>{draw(curve)}</figure>"
         f"<details><summary>As a table</summary><pre>{escape(_table(curve))}</pre></details>"
     )
 
 
-def drawn(curve: SizeCurve) -> str:
+def draw(curve: SizeCurve) -> str:
     """Both scores against the leaves of the tree, with one standard error."""
     points, (top, best) = _points(curve), _best(curve)
     plot = Plot(WIDTH, HEIGHT, f"{curve['entry']}: {_of(curve)} against leaves")

@@ -232,12 +232,12 @@ def _lines(path: StrengthPath) -> list[tuple[int, PruningStep]]:
 def _figure(measure: str, path: StrengthPath) -> str:
     """Draw a path, with its table below."""
     return (
-        f"<h3>{escape(path['title'])}</h3><figure class='wide' tabindex='0'>{drawn(measure, path)}</figure>"
+        f"<h3>{escape(path['title'])}</h3><figure class='wide' tabindex='0'>{draw(measure, path)}</figure>"
         f"<details open><summary>As a table</summary><pre>{escape(_table(measure, path))}</pre></details>"
     )
 
 
-def drawn(measure: str, path: StrengthPath) -> str:
+def draw(measure: str, path: StrengthPath) -> str:
     """Steps side by side, from the largest tree to the root: score with its error, training error beneath."""
     steps = path["steps"]
     plot = Plot(WIDTH, HEIGHT, f"{measure} and training error along the pruning path")

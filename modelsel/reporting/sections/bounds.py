@@ -8,7 +8,6 @@ A bound of 1 or more says nothing.
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from modelsel.core.errors import DataError
 from modelsel.core.types import Feature
 from modelsel.learner.trees.model import TreeModel
 from modelsel.pruner.mdl import structure_bits
+from modelsel.record.documents import FoldsShape
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.text.words import number, plural, score
 from modelsel.statistics import bounds
@@ -56,14 +56,14 @@ class TreeCode:
     prepared: bool  # behind preparation steps
 
 
-def section(view: View) -> dict[str, Any]:
+def section(view: View) -> dict[str, object]:
     """The table's rows; `why` where none can be made."""
     if "classes" not in view.outcome.task:
         return {"rows": [], "why": "The target is a number, and these bounds are of errors.", "groups": False}
-    data, folds = view.details.get("data", {}), view.details.get("folds", {})
+    data, folds = view.details.get("data"), view.details.get("folds")
     out = _out_of_fold(view, folds)
-    why = "The rows are weighted, and these bounds count rows." if data.get("weighted") else ""
-    if out is None or why:
+    why = "The rows are weighted, and these bounds count rows." if data and data.get("weighted") else ""
+    if out is None or folds is None or why:
         return {"rows": [], "why": why or "No out-of-fold predictions of the winner are on record.", "groups": False}
     training = Errors(view.winner.training_error, max(1, min(folds["analysis"])), out.folds)
     repeated = view.outcome.scheme.get("name") == "bootstrap"
@@ -71,7 +71,7 @@ def section(view: View) -> dict[str, Any]:
         *of_candidates(out, int(view.outcome.candidates["distinct"])),
         *of_trees(None if repeated else training, _tree(view), len(view.outcome.task["classes"])),
     ]
-    return {"rows": rows, "why": "", "groups": bool(data.get("groups")), "folds": out.folds, "within": WITHIN}
+    return {"rows": rows, "why": "", "groups": bool(data and data.get("groups")), "folds": out.folds, "within": WITHIN}
 
 
 def of_candidates(out: Errors, count: int) -> Iterator[dict[str, str]]:
@@ -163,10 +163,10 @@ def _none(name: str, why: str) -> dict[str, str]:
     return {"name": name, "wrong": "", "rows": "", "bound": "none", "exact": "", "needed": "", "words": why}
 
 
-def _out_of_fold(view: View, folds: dict[str, Any]) -> Errors | None:
+def _out_of_fold(view: View, folds: FoldsShape | None) -> Errors | None:
     """Gather the winner's out-of-fold error rate; None where its predictions were not kept."""
     found, winner = view.assessed, view.outcome.winner["id"]
-    if winner not in found.ids or not folds.get("assessment"):
+    if winner not in found.ids or folds is None or not folds["assessment"]:
         return None
     predicted = found.predicted[found.ids.index(winner)]
     known = predicted >= 0

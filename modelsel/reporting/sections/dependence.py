@@ -1,8 +1,7 @@
 """Partial dependence on the page: the mean score of each class (or the mean prediction) along a column, and single rows."""
 
-from typing import Any
-
 from modelsel.core.moment import moment
+from modelsel.record.documents import DependenceShape
 from modelsel.reporting.charts.svg import Plot, Scale
 from modelsel.reporting.sections.view import View
 
@@ -11,16 +10,16 @@ LETTER = 8.0  # pixels of a wide one
 WIDTH, LEFT, TOP, BOTTOM, HEIGHT = 330, 48, 12, 180, 215
 
 
-def dependence(view: View) -> list[dict[str, Any]]:
+def dependence(view: View) -> list[dict[str, object]]:
     """A panel per column."""
     return [_panel(view, one) for one in view.folder.explanation().get("dependence", ()) if one["grid"]]
 
 
-def _panel(view: View, one: dict[str, Any]) -> dict[str, object]:
+def _panel(view: View, one: DependenceShape) -> dict[str, object]:
     """Draw the dependence on one column."""
     classes = [str(name) for name in view.outcome.task.get("classes", ())]
     shown = [1] if len(classes) == 2 else list(range(min(len(classes), CLASSES))) if classes else [0]
-    places = one["grid"] if one["kind"] == "numeric" else list(range(len(one["grid"])))
+    places = one["grid"] if one["kind"] == "numeric" else [float(place) for place in range(len(one["grid"]))]
     side = 14 if one["kind"] == "numeric" else 32  # room for half of the last level's name
     up = _upwards(one, classes)
     left = up.room(LEFT)
@@ -38,14 +37,14 @@ def _panel(view: View, one: dict[str, Any]) -> dict[str, object]:
     return {"title": one["column"], "svg": plot.svg(), "legend": legend, "of": one["lines"].get("class")}
 
 
-def _upwards(one: dict[str, Any], classes: list[str]) -> Scale:
+def _upwards(one: DependenceShape, classes: list[str]) -> Scale:
     """From 0 to 1 for class scores; of numbers from the least to the largest that is shown."""
     if classes:
         return Scale(0.0, 1.0, BOTTOM, TOP)
     return Scale.of([value for row in (*one["mean"], *one["lines"]["scores"]) for value in row], BOTTOM, TOP, log=False)
 
 
-def _below(plot: Plot, one: dict[str, Any], across: Scale, places: list[float]) -> None:
+def _below(plot: Plot, one: DependenceShape, across: Scale, places: list[float]) -> None:
     """Label the axis below: dates, numbers or levels."""
     if one.get("dates"):
         for at in (places[0], places[len(places) // 2], places[-1]):

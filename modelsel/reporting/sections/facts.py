@@ -1,11 +1,13 @@
 """The plain sections: the data, the looks, how to do it again, and what the page does not show."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable
 
 import yaml  # type: ignore[import-untyped]
 
 from modelsel.core.moment import moment
+from modelsel.core.outcome import FindingShape
+from modelsel.guard.reporting.report import NextLookShape
+from modelsel.record.documents import DataShape, FeatureShape, audit_of
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.text.verdict import further
 from modelsel.reporting.text.words import interval, number, percent, score
@@ -14,9 +16,9 @@ FEATURES = 60
 SEVERITY = ("critical", "high", "medium", "low", "info")
 
 
-def data(view: View) -> dict[str, Any]:
+def data(view: View) -> dict[str, object]:
     """Kinds, missing values, quartiles or levels, class balance."""
-    facts = view.details.get("data", {})
+    facts: DataShape = view.details.get("data", {})
     features = facts.get("features", [])
     total = sum(one["rows"] for one in facts.get("classes", [])) or 1
     return {
@@ -31,15 +33,16 @@ def data(view: View) -> dict[str, Any]:
     }
 
 
-def findings(view: View) -> list[dict[str, Any]]:
+def findings(view: View) -> list[FindingShape]:
     """The gravest first."""
-    found = [dict(one) for one in view.outcome.findings]
-    return sorted(found, key=lambda one: SEVERITY.index(one["severity"]) if one["severity"] in SEVERITY else len(SEVERITY))
+    return sorted(
+        view.outcome.findings, key=lambda one: SEVERITY.index(one["severity"]) if one["severity"] in SEVERITY else len(SEVERITY)
+    )
 
 
-def looks(view: View) -> dict[str, Any]:
+def looks(view: View) -> dict[str, object]:
     """Every look that the ledger knows at these rows, and what one more would cost."""
-    audit = view.details.get("audit", {})
+    audit = audit_of(view.details)
     rows = [
         {
             "at": str(look.get("at", ""))[:19].replace("T", " "),
@@ -51,19 +54,19 @@ def looks(view: View) -> dict[str, Any]:
             "overlap": ", ".join(f"{percent(one['share'])} of {one['with']}" for one in look.get("overlap", ())),
             "flags": ", ".join(map(str, look.get("flags", ()))),
         }
-        for test_set in audit.get("test_sets", ())
+        for test_set in (audit.get("test_sets", ()) if audit else ())
         for look in test_set.get("looks", ())
     ]
     return {
         "rows": rows,
-        "ledger": audit.get("ledger", {}),
-        "state": audit.get("state", ""),
-        "flags": audit.get("flags", []),
-        "next": _next_look(audit["next"]) if audit.get("next") else "",
+        "ledger": audit["ledger"] if audit else {},
+        "state": audit.get("state", "") if audit else "",
+        "flags": audit.get("flags", []) if audit else [],
+        "next": _next_look(upcoming) if audit and (upcoming := audit.get("next")) else "",
     }
 
 
-def _next_look(upcoming: Mapping[str, object]) -> str:
+def _next_look(upcoming: NextLookShape) -> str:
     said = further(upcoming)
     return f"{said[0].upper()}{said[1:]}."
 
@@ -110,7 +113,7 @@ def limits(view: View) -> list[str]:
     return said
 
 
-def _feature(one: dict[str, Any]) -> dict[str, object]:
+def _feature(one: FeatureShape) -> dict[str, object]:
     """Describe a feature by quartiles or levels."""
     if "quartiles" in one:
         spread = " · ".join(map(moment if one.get("dates") else number, one["quartiles"]))
@@ -119,7 +122,7 @@ def _feature(one: dict[str, Any]) -> dict[str, object]:
     return {**one, "missing_words": percent(one["missing"]) if one["missing"] else "", "spread": spread}
 
 
-def _as_typed(words: Any) -> str:
+def _as_typed(words: Iterable[str]) -> str:
     """The command as it can be pasted into a shell."""
     import shlex
 

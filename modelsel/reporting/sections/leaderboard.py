@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence, Set
-from typing import Any
+from typing import Any, TypedDict
 
 from modelsel.core.sized import mean_size
 from modelsel.core.spec import class_of
@@ -16,7 +16,19 @@ SHOWN, INVALID = 1000, 100  # rows; all of them are in candidates.csv
 EQUAL = 1e-12
 
 
-def section(view: View) -> dict[str, Any]:
+class Leaderboard(TypedDict):
+    """The table of candidates, as the page shows it."""
+
+    rows: list[dict[str, object]]
+    entries: list[tuple[str, int]]
+    equal: int
+    more: int
+    floor: str
+    training: str
+    untrained: list[str]
+
+
+def section(view: View) -> Leaderboard:
     """The best rows, then those without a valid score, as text."""
     equal = set(view.outcome.winner.get("indistinguishable", ()))
     best, rest = view.ranked[:SHOWN], [row for row in view.rows if not row.rank][:INVALID]
@@ -79,7 +91,7 @@ def _with_floor(view: View, best: Sequence[Row], equal: Set[str]) -> list[dict[s
     sign = -1 if view.higher else 1
     table = [_row(view, row, equal) for row in best]
     best, table = _merge_ties(best, table, view.outcome.winner["id"])
-    for line in sorted(verdict.beside(view.outcome), key=lambda line: sign * line.mean, reverse=True):
+    for line in sorted(verdict.unlisted_floor(view.outcome), key=lambda line: sign * line.mean, reverse=True):
         table.insert(sum(sign * row.mean <= sign * line.mean + EQUAL for row in best), _floor_row(line))
     return table
 

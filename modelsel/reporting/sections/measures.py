@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 from modelsel.record.candidates import Row
 from modelsel.reporting.sections.view import View
@@ -12,7 +11,7 @@ SHOWN = 12  # candidates; the others' measures are in candidates.csv
 UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 
 
-def section(view: View) -> dict[str, Any]:
+def section(view: View) -> dict[str, object]:
     """A column per candidate, a row per measure; empty for a record of a version that knew one measure only."""
     rows = _lines_shown(view)
     names = [name for name in _names(view) if any(math.isfinite(row.measures.get(name, math.nan)) for row in rows)]

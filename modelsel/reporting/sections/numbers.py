@@ -3,8 +3,6 @@
 Nothing here comes from the sealed rows.
 """
 
-from typing import Any
-
 import numpy as np
 
 from modelsel.core.types import Floats
@@ -17,14 +15,14 @@ POINTS = 1500  # rows that are drawn
 PARTS = 10  # of the rows by predicted size
 
 
-def section(view: View) -> dict[str, Any]:
+def section(view: View) -> dict[str, object]:
     """Root mean squared and mean absolute error of the winner out of fold, and its plots."""
     found = view.assessed
     if view.outcome.winner["id"] not in found.ids:
         return {}
     at = found.ids.index(view.outcome.winner["id"])
     known = found.known(at)
-    truth, said = found.truth[known], found.predicted[at][known]
+    truth, said = (np.asarray(each[known], np.float64) for each in (found.truth, found.predicted[at]))
     away, unit = said - truth, str(view.outcome.task.get("measured_in") or "")
     drawn = np.random.default_rng(0).permutation(len(truth))[:POINTS]
     return {

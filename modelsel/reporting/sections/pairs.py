@@ -1,13 +1,12 @@
 """The best of each learner against the winner on the same folds: differences with intervals, never scores side by side."""
 
-from typing import Any
-
+from modelsel.record.documents import PairShape
 from modelsel.reporting.charts.svg import NARROW, WIDE, Lanes, Plot, Scale
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.text.words import decimals_of, p_value, with_sign
 
 
-def section(view: View) -> dict[str, Any]:
+def section(view: View) -> dict[str, object]:
     """A row per pair, and the picture of their intervals around zero."""
     pairs, decimals = view.pairs, decimals_of(view.winner.mean)
     rows = [
@@ -27,12 +26,12 @@ def section(view: View) -> dict[str, Any]:
     return {"rows": rows, "methods": methods, **_pictures(view, pairs)}
 
 
-def _pictures(view: View, pairs: list[dict[str, object]]) -> dict[str, str]:
+def _pictures(view: View, pairs: list[PairShape]) -> dict[str, str]:
     """Draw the intervals for wide windows and for narrow ones."""
     return {name: _picture(view, pairs, lanes) if pairs else "" for name, lanes in (("svg", WIDE), ("narrow", NARROW))}
 
 
-def _picture(view: View, pairs: list[dict[str, Any]], lanes: Lanes) -> str:
+def _picture(view: View, pairs: list[PairShape], lanes: Lanes) -> str:
     """Draw differences to the winner with their intervals."""
     ends = [float(pair[key]) for pair in pairs for key in ("low", "high") if pair[key] is not None]
     scale = Scale.of([0.0, *ends], lanes.left, lanes.width - lanes.right, log=False)

@@ -1,6 +1,6 @@
 """The winner's out-of-fold predictions: confusion, ROC, calibration. Nothing here comes from the sealed rows."""
 
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
@@ -21,7 +21,18 @@ WITHHELD = "No interval: rows of one group are not independent, and no form for 
 SIZE, LEFT, TOP, BOTTOM = 330, 48, 12, 290
 
 
-def section(view: View) -> dict[str, Any]:
+class PredictionsShown(TypedDict, total=False):
+    """Out-of-fold answers of the winner, as the page shows them; empty where they were not kept."""
+
+    rows: int
+    wrong: int
+    classes: list[str]
+    matrix: list[dict[str, object]]
+    largest: list[dict[str, object]]
+    curves: list[dict[str, object]]
+
+
+def section(view: View) -> PredictionsShown:
     """Matrix (or its largest entries), ROC and calibration where class scores are on record."""
     found, classes = view.assessed, [str(name) for name in view.outcome.task["classes"]]
     if view.outcome.winner["id"] not in found.ids:
@@ -30,7 +41,7 @@ def section(view: View) -> dict[str, Any]:
     known = found.predicted[at] >= 0
     truth, predicted = found.truth[known].astype(np.int64), found.predicted[at][known].astype(np.int64)
     counts = confusion(truth, predicted, len(classes))
-    parts: dict[str, object] = {
+    parts: PredictionsShown = {
         "rows": int(known.sum()),
         "wrong": int((truth != predicted).sum()),
         "classes": classes,

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from modelsel.core.outcome import StudySummary
 from modelsel.reporting.charts.svg import NARROW, WIDE, Lanes, Plot, Scale
@@ -25,7 +24,7 @@ class ScoreLine:
     strong: bool = False
 
 
-def section(view: View) -> dict[str, Any]:
+def section(view: View) -> dict[str, object]:
     """The drawing for a wide and for a narrow window; `elsewhere` where the sealed test judges by another measure."""
     lines = list(score_lines(view))
     return {"svg": _draw(view, lines, WIDE), "narrow": _draw(view, lines, NARROW), "elsewhere": _elsewhere(view.outcome)}

@@ -1,7 +1,6 @@
 """Charts of the score by one hyper-parameter at a time, by complexity, and by the number of candidates tried."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ TRAINED = ("error", ROOTED, "rmse")  # measures on the scale of training errors
 JITTER = 0.26  # share of a column's width
 
 
-def section(view: View) -> dict[str, Any]:
+def section(view: View) -> dict[str, object]:
     """Panels of one size: per entry and varied parameter, per unit of complexity, and the best so far."""
     near = _near_the_winner(view)
     drawn = [panel for entry in view.entries if entry in near for panel in _entry(view, entry)]

@@ -1,7 +1,5 @@
 """Fold scores of the best candidates on one axis: a mark per fold, the mean, one standard error to each side."""
 
-from typing import Any
-
 from modelsel.record.candidates import Row
 from modelsel.reporting.charts.svg import NARROW, WIDE, Lanes, Plot, Scale
 from modelsel.reporting.sections.view import View
@@ -10,7 +8,7 @@ from modelsel.reporting.text.words import score
 SHOWN = 14
 
 
-def section(view: View) -> dict[str, Any]:
+def section(view: View) -> dict[str, object]:
     """The best few overall and the best of each entry, best first."""
     rows = choose_strips(view)
     return {

@@ -10,6 +10,7 @@ import numpy as np
 from modelsel.core.outcome import StudySummary
 from modelsel.core.selection import Assessed
 from modelsel.record.candidates import Row, varied_parameters
+from modelsel.record.documents import PairShape
 from modelsel.record.model import Predictor, load
 from modelsel.record.recorded_run import RecordedRun
 from modelsel.reporting.text.roots import outcome_as_read, pairs_as_read, rows_as_read
@@ -30,7 +31,7 @@ class View(RecordedRun):
         return self.folder.outcome()
 
     @cached_property
-    def pairs(self) -> list[dict[str, Any]]:
+    def pairs(self) -> list[PairShape]:
         """The best of each learner against the winner."""
         return pairs_as_read(self.recorded, self.folder.candidates(), self.details.get("pairs", []))
 

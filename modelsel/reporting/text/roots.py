@@ -5,13 +5,13 @@
 Standard errors and intervals of differences are taken along by the same lines (delta method).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import isfinite, sqrt
-from typing import Any
 
-from modelsel.core.outcome import StudySummary
+from modelsel.core.outcome import CorrectedShape, ScoreShape, StudySummary, WinnerShape
 from modelsel.record.candidates import Row
+from modelsel.record.documents import PairShape
 
 SQUARED = "mse"
 ROOTED = "root mse"
@@ -28,12 +28,16 @@ def outcome_as_read(outcome: StudySummary) -> StudySummary:
         return outcome
     extra = dict(outcome.extra)
     if floor := extra.get("floor"):
-        extra["floor"] = [{**line, "cv": _score(line["cv"])} for line in floor]
+        extra["floor"] = [{**line, "cv": None if line["cv"] is None else _score(line["cv"])} for line in floor]
     if nested := extra.get("nested"):
         extra["nested"] = {**(_interval(nested) or {}), "scores": [root(one) for one in nested["scores"]]}
     if made := extra.get("ensembles"):
         extra["ensembles"] = [{**one, "corrected": _interval(one["corrected"])} for one in made]
-    winner = {**outcome.winner, "cv": _score(outcome.winner["cv"]), "corrected": _interval(outcome.winner.get("corrected"))}
+    winner: WinnerShape = {
+        **outcome.winner,
+        "cv": _score(outcome.winner["cv"]),
+        "corrected": _interval(outcome.winner.get("corrected")),
+    }
     return replace(outcome, measure=ROOTED, winner=winner, extra=extra)
 
 
@@ -51,17 +55,18 @@ def rows_as_read(outcome: StudySummary, rows: Sequence[Row]) -> list[Row]:
     ]  # fmt: skip
 
 
-def pairs_as_read(outcome: StudySummary, rows: Sequence[Row], pairs: Sequence[Mapping[str, Any]]) -> list[dict[str, object]]:
+def pairs_as_read(outcome: StudySummary, rows: Sequence[Row], pairs: Sequence[PairShape]) -> list[PairShape]:
     """Differences of roots in place of those of mean squared errors; `rows` are the recorded candidates."""
     if not is_squared(outcome):
-        return [dict(pair) for pair in pairs]
+        return list(pairs)
     mean = {row.id: row.mean for row in rows}
-    ends = ("difference", "low", "high")
 
-    def rooted(pair: Mapping[str, Any], value: float | None) -> float | None:
-        return None if value is None else root_difference(value, mean[pair["first"]], mean[pair["second"]])
+    def rooted(pair: PairShape) -> PairShape:
+        own = mean[pair["first"]], mean[pair["second"]]
+        low, high = (None if end is None else root_difference(end, *own) for end in (pair["low"], pair["high"]))
+        return {**pair, "difference": root_difference(pair["difference"], *own), "low": low, "high": high}
 
-    return [{**pair, **{name: rooted(pair, pair[name]) for name in ends}} for pair in pairs]
+    return [rooted(pair) for pair in pairs]
 
 
 def root(value: float | None) -> float | None:
@@ -92,28 +97,29 @@ def root_difference(difference: float, one: float, other: float) -> float:
     return difference / total if total > 0 else difference and 0.0
 
 
-def risen(rise: float | None, mean: float) -> float | None:
-    """A rise of a mean squared error as one of its root; None where there is none.
+def risen(rise: float, mean: float) -> float:
+    """A rise of a mean squared error as one of its root.
 
-    >>> risen(7.0, 9.0), risen(None, 9.0)
-    (1.0, None)
+    >>> risen(7.0, 9.0)
+    1.0
     """
-    return None if rise is None else _root(mean + rise) - _root(mean)
+    return _root(mean + rise) - _root(mean)
 
 
 def _root(value: float) -> float:
     return sqrt(max(value, 0.0)) if isfinite(value) else value
 
 
-def _score(cv: Mapping[str, Any] | None) -> dict[str, object] | None:
+def _score(cv: ScoreShape) -> ScoreShape:
     """A cross-validated score by its root."""
-    if cv is None:
-        return None
-    se = cv["se"] if cv.get("se") is None else spread(cv["mean"], cv["se"])
-    folds = {"folds": [root(one) for one in cv["folds"]]} if "folds" in cv else {}
-    return {**cv, "mean": root(cv["mean"]), "se": se, **folds}
+    rooted: ScoreShape = {**cv, "mean": _root(cv["mean"]), "se": None if cv["se"] is None else spread(cv["mean"], cv["se"])}
+    if "folds" in cv:
+        rooted["folds"] = [root(one) for one in cv["folds"]]
+    return rooted
 
 
-def _interval(stated: Mapping[str, Any] | None) -> dict[str, object] | None:
+def _interval(stated: CorrectedShape | None) -> CorrectedShape | None:
     """A score with its interval by roots."""
-    return None if stated is None else {**stated, **{name: root(stated[name]) for name in ("mean", "low", "high")}}
+    if stated is None:
+        return None
+    return {**stated, "mean": _root(stated["mean"]), "low": _root(stated["low"]), "high": _root(stated["high"])}

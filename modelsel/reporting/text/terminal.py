@@ -115,7 +115,7 @@ class LibraryOutput:
     """
 
     def __init__(self) -> None:
-        """Nothing is kept aside yet."""
+        """Begin with nothing kept aside."""
         self.file: IO[bytes] | None = None
         self.before: dict[int, int] = {}
         self.shown: IO[str] = sys.stderr

@@ -1,12 +1,10 @@
 """What is said of a tree beside the best of its size: in training and out of fold, never one without the other."""
 
-from collections.abc import Mapping
-from typing import Any
-
+from modelsel.record.documents import OptimalShape
 from modelsel.reporting.text.words import interval, plural, score, with_sign
 
 
-def sentences(one: Mapping[str, Any], called: str) -> list[str]:
+def sentences(one: OptimalShape, called: str) -> list[str]:
     """Say whether a tree of this size could do better; a reason where it is not known."""
     if "failed" in one:
         return [f"{called}: not known, a fit failed ({one['failed']})"]
@@ -19,7 +17,7 @@ def _leaves(count: int) -> str:
     return "1 leaf" if count == 1 else f"{count} leaves"
 
 
-def in_training(one: Mapping[str, Any]) -> str:
+def in_training(one: OptimalShape) -> str:
     """Say how many training errors the tree has, and the best of its size."""
     own, best, bound = (score(one["training"][name]) for name in ("grown", "optimal", "bound"))
     if "unlike" in one:
@@ -35,7 +33,7 @@ def in_training(one: Mapping[str, Any]) -> str:
     return f"{own} wrong in training, and none better was found; no tree of this size has less than {bound}"
 
 
-def unseen(one: Mapping[str, Any]) -> str:
+def unseen(one: OptimalShape) -> str:
     """Say what both get wrong on rows that they did not see, and whether the folds tell them apart."""
     own = one["out_of_fold"]
     told = f"out of fold {score(own['grown'])} against {score(own['optimal'])} of the best trees"
@@ -48,17 +46,17 @@ def unseen(one: Mapping[str, Any]) -> str:
     return f"{told} ({change}): {'it pays' if ends[1] < 0 else 'it does not pay'}"
 
 
-def ended(one: Mapping[str, Any]) -> str:
+def proven_folds(one: OptimalShape) -> str:
     """Say in how many folds the search came to its end.
 
-    >>> ended({"out_of_fold": {"ended": 3, "folds": 4}})
+    >>> proven_folds({"out_of_fold": {"ended": 3, "folds": 4}})
     '3 of 4'
     """
     own = one["out_of_fold"]
     return f"{own['ended']} of {own['folds']}"
 
 
-def deeper(one: Mapping[str, Any]) -> str:
+def deeper(one: OptimalShape) -> str:
     """Say what the whole tree does where it is deeper than what was searched; empty where it is not."""
     whole = one.get("whole")
     if whole is None:

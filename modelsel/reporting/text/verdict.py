@@ -10,7 +10,9 @@ from typing import Any
 
 from modelsel.core.outcome import StudySummary, TestResult
 from modelsel.core.sized import mean_size
+from modelsel.guard.reporting.report import AuditShape, NextLookShape
 from modelsel.record.candidates import Row, varied_parameters
+from modelsel.record.documents import audit_of
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.text import words as width
 from modelsel.reporting.text.roots import outcome_as_read, rows_as_read
@@ -53,11 +55,11 @@ def verdict(folder: RunFolder, here: Path | None = None) -> str:
         ("ensemble", ensembles(outcome)),
         ("cross-validated", cross_validated(outcome)),
         ("floor", list(filter(None, [sentence(outcome, higher)]))),
-        ("test", test(outcome, details.get("audit", {}), folder)),
+        ("test", test(outcome, audit_of(details), folder)),
         ("size", [said for one in folder.explanation().get("optimal", ()) for said in sentences(one, one["entry"])]),
         ("findings", findings(outcome)),
-        ("ledger", ledger(outcome, details.get("audit", {}))),
-        ("report", [near(folder.report, here)]),
+        ("ledger", ledger(outcome, audit_of(details))),
+        ("report", [relative_path(folder.report, here)]),
         ("browse", browse(folder.config())),
         ("time", [f"{duration(float(outcome.seconds.get('total', 0)))}, {fits(outcome.fits)}"]),
     ]
@@ -76,9 +78,9 @@ def brief(folder: RunFolder, here: Path | None = None) -> str:
         ("alike", alike(outcome)),
         *_worth(outcome),
         ("floor", NO_BETTER if only_guesses(outcome, bool(folder.details().get("higher_is_better"))) else ""),
-        ("test", "; ".join((test(outcome, {}, folder)[0], *_which_look(outcome.test)))),
+        ("test", "; ".join((test(outcome, None, folder)[0], *_which_look(outcome.test)))),
         ("finding", f"{gravest[0]} ({more}`modelsel explain {graver[0]['code']}`)" if graver else ""),
-        ("report", f"{near(folder.report, here)} (-v prints the rest)"),
+        ("report", f"{relative_path(folder.report, here)} (-v prints the rest)"),
     ]
     said = [headline(outcome), *(f"  {label:<{LABEL}}{_shorten(text, label)}" for label, text in lines if text)]
     return "\n".join(said) + "\n"
@@ -105,11 +107,11 @@ def _worth(outcome: StudySummary) -> list[tuple[str, str]]:
     corrected, plain = outcome.winner.get("corrected"), cross_validated(outcome)[0]
     if not corrected:
         return [("cross-validated", plain)]
-    words = f"{score(corrected['mean'])} {interval((corrected['low'], corrected['high']))}{_doubted(corrected)}"
+    words = f"{score(corrected['mean'])} {interval((corrected['low'], corrected['high']))}{_mark_doubt(corrected)}"
     return [("corrected score", f"{words}, for having picked the best; cross-validated {plain}")]
 
 
-def _doubted(corrected: Mapping[str, object]) -> str:
+def _mark_doubt(corrected: Mapping[str, object]) -> str:
     """Mark an interval that holds less often than it says; `-v` and the page say why."""
     return " (holds less than 95 %)" if "holds less often" in str(corrected.get("caution")) else ""
 
@@ -203,7 +205,7 @@ def grave(outcome: StudySummary) -> list[str]:
     return [flag for flag in (outcome.test.flags if outcome.test else ()) if flag not in harmless]
 
 
-def test(outcome: StudySummary, audit: Mapping[str, Any], folder: RunFolder) -> list[str]:
+def test(outcome: StudySummary, audit: AuditShape | None, folder: RunFolder) -> list[str]:
     """The released answer with its interval, which look it was, and what the next one would cost."""
     result, flags = outcome.test, grave(outcome)
     if not outcome.task["test_rows"]:
@@ -222,10 +224,10 @@ def test(outcome: StudySummary, audit: Mapping[str, Any], folder: RunFolder) -> 
         return [f"refused: {result.refused}"]
     lines = [
         say_score(result, outcome.findings, unit_of(outcome)) + _blocks(outcome),
-        *filter(None, [width.beside(result, unit_of(outcome)), width.sentence(result)]),
+        *filter(None, [width.measure_beside(result, unit_of(outcome)), width.sentence(result)]),
         look(result),
     ]
-    if upcoming := audit.get("next"):
+    if audit is not None and (upcoming := audit.get("next")):
         lines.append(further(upcoming))
     return [*lines, *([f"flags: {', '.join(flags)}"] if flags else [])]
 
@@ -304,13 +306,15 @@ def findings(outcome: StudySummary) -> list[str]:
     """List findings of medium severity and above, with what to do, and the command that prints the page of the gravest."""
     graver = [f for f in outcome.findings if f["severity"] in GRAVE]
     said = [f"{f['code']} ({f['severity']}): {f['message']}{'; ' + f['do'] if f.get('do') else ''}" for f in graver]
-    gravest = max(graver, key=lambda f: GRAVE.index(f["severity"]), default={})
-    return [*said, f"what a code means: `modelsel explain {gravest['code']}`"] if graver else []
+    if not graver:
+        return []
+    gravest = max(graver, key=lambda f: GRAVE.index(f["severity"]))
+    return [*said, f"what a code means: `modelsel explain {gravest['code']}`"]
 
 
-def ledger(outcome: StudySummary, audit: Mapping[str, Any]) -> list[str]:
+def ledger(outcome: StudySummary, audit: AuditShape | None) -> list[str]:
     """Name the ledger, where a look was made."""
-    url = audit.get("ledger", {}).get("url")
+    url = None if audit is None else audit["ledger"]["url"]
     return [str(url)] if url and outcome.test is not None else []
 
 
@@ -329,16 +333,16 @@ def fits(counts: Mapping[str, int]) -> str:
     return f"{plural(counts.get('needed', 0), 'fit')} instead of {counts.get('naive', 0):,}"
 
 
-def near(path: Path, here: Path | None = None) -> str:
+def relative_path(path: Path, here: Path | None = None) -> str:
     """The path from where the person stands, if it lies beneath."""
     here = (here or Path.cwd()).resolve()
     return str(path.resolve().relative_to(here)) if path.resolve().is_relative_to(here) else str(path)
 
 
-def further(upcoming: Mapping[str, Any]) -> str:
+def further(upcoming: NextLookShape) -> str:
     """Say what one more look would cost, and how the quota lets its answer be shown.
 
-    >>> further({"price": 0.0, "release": "closed"})
+    >>> further({"look": 4, "interval": None, "price": 0.0, "release": "closed"})
     'a further look would show nothing: the quota is used up'
     """
     if upcoming.get("release") == "closed":
@@ -408,7 +412,7 @@ def lines(outcome: StudySummary) -> list[BaselineLine]:
     return [BaselineLine.of(said) for said in outcome.extra.get("floor", ())]
 
 
-def beside(outcome: StudySummary) -> list[BaselineLine]:
+def unlisted_floor(outcome: StudySummary) -> list[BaselineLine]:
     """List the scores of the floor that the space does not list: they stand beside the candidates."""
     return [line for line in lines(outcome) if line.has_score and not line.is_candidate]
 

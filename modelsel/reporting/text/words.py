@@ -118,7 +118,7 @@ def wrong(result: TestResult, unit: str = "") -> str:
     return "wrong" if result.tolerance is None else f"off by more than {with_unit(result.tolerance, unit)}"
 
 
-def beside(result: TestResult, unit: str = "") -> str:
+def measure_beside(result: TestResult, unit: str = "") -> str:
     """The study's own measure beside the share of rows that are off, by its root where it is squared; empty without one."""
     said = result.beside
     if not said:

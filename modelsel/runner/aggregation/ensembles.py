@@ -22,6 +22,7 @@ from modelsel.core.types import (
     Integers,
     NumberOutputs,
     Outputs,
+    outputs_of,
     round_to_scale,
     scores_are,
 )
@@ -221,7 +222,7 @@ class MemberAnswers:
             own = np.flatnonzero(self.fold[there] == fold)
             scores = None if outputs.scores is None else outputs.scores[:, own]
             part = outputs.predicted[:, own]
-            some = ClassOutputs(part, scores) if classes else NumberOutputs(part)
+            some = outputs_of(part, scores)
             each = np.asarray(measure.score(truth[own], some, weight[own], classes), np.float64)
             known = np.isfinite(each)
             total[known] += each[known]

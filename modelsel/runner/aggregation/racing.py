@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.core.types import Booleans, ClassOutputs, Floats, Integers, NumberOutputs, Outputs, round_to_scale
-from modelsel.measure.base import BaseMeasure
+from modelsel.core.types import Booleans, Floats, Outputs, Targets, round_to_scale
+from modelsel.measure.base import BaseMeasure, right_answers
 from modelsel.planning.make import Cell
 from modelsel.runner.aggregation.results import SeOf, error_of
 from modelsel.runner.aggregation.run_index import RunIndex
@@ -91,7 +91,7 @@ class Racing:
         """
         if self.race.rule.limit_grows or not self.finished.any():
             return set()
-        hoped, racing = self._hoped(fold), self._racing(fold)
+        hoped, racing = self._least_mean_possible(fold), self._racing(fold)
         able = {int(number) for number in self._batch[racing & (hoped <= hoped[self.finished].min())]}
         return able if 4 * len(able) <= len(np.unique(self._batch[racing])) else set()
 
@@ -103,7 +103,7 @@ class Racing:
         """Drop who cannot win any more, by the folds before this one."""
         if not self.finished.any():
             return
-        scores, hoped, racing = self.book.scores, self._hoped(fold), self._racing(fold)
+        scores, hoped, racing = self.book.scores, self._least_mean_possible(fold), self._racing(fold)
         limit = self._limit(hoped, racing)
         leaving = racing & (hoped > limit)
         leaving[list(self.race.spared)] = False
@@ -111,7 +111,7 @@ class Racing:
             scores.dropped[member] = f"could not win any more after {fold} of {self.book.work.plan.folds} folds"
         self.book.out |= leaving
 
-    def _hoped(self, fold: int) -> Floats:
+    def _least_mean_possible(self, fold: int) -> Floats:
         """The least mean (as something to minimise) that each candidate may still reach, rounded as a rule rounds it."""
         known = self.finished[:, None] | (np.arange(len(self._best)) < fold)
         filled = np.where(known, self.book.scores.score, self._best)
@@ -144,21 +144,14 @@ def best_scores(work: RunContext) -> Floats:
             least = least_losses(measure, truth, classes)
             each.append(float(np.average(least, weights=weights)))
         else:
-            said = _right(truth, classes)
+            said = right_answers(truth, classes)
             each.append(float(measure.score(truth, said, weights, classes)[0]))
     return np.array(each)
 
 
-def _right(truth: Integers, classes: int) -> Outputs:
-    """The answers that are all right."""
-    if not classes:
-        return NumberOutputs(np.asarray(truth, np.float64)[None, :])
-    return ClassOutputs(truth[None, :].astype(np.int32), np.eye(classes)[truth][None, :, :])
-
-
-def least_losses(measure: BaseMeasure, truth: Integers, classes: int) -> Floats:
+def least_losses(measure: BaseMeasure, truth: Targets, classes: int) -> Floats:
     """Per row, the least loss of all answers that are sure of one class; of numbers, that of the right one."""
     if not classes:
-        return np.asarray(measure.losses(truth, _right(truth, classes), classes)[0])
+        return np.asarray(measure.losses(truth, right_answers(truth, classes), classes)[0])
     predicted = np.repeat(np.arange(classes, dtype=np.int32)[:, None], len(truth), axis=1)
     return np.asarray(measure.losses(truth, Outputs(predicted, np.eye(classes)[predicted]), classes).min(axis=0))

@@ -21,7 +21,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.fingerprint import digest
-from modelsel.core.types import Booleans, Candidate, ClassOutputs, Floats, Integers, NumberOutputs, Outputs, Status, Task
+from modelsel.core.types import (
+    Booleans,
+    Candidate,
+    Floats,
+    Integers,
+    Outputs,
+    Status,
+    Targets,
+    Task,
+    outputs_of,
+)
 from modelsel.kernels.compiler import load
 from modelsel.learner.base import Path
 from modelsel.measure.base import BaseMeasure, confusion
@@ -51,7 +61,7 @@ class CellResult:
     """
 
     ids: NDArray[np.uint64]
-    predicted: NDArray[Any]
+    predicted: Targets
     scores: Floats | None
     status: NDArray[np.int8]
     score: Floats = column()
@@ -92,9 +102,7 @@ class CellResult:
         everyone = len(which) == len(self)
         predicted = self.predicted if everyone else self.predicted[which]
         scores = self.scores if everyone or self.scores is None else self.scores[which]
-        if predicted.dtype.kind == "f":
-            return NumberOutputs(predicted)
-        return ClassOutputs(predicted.astype(np.int32), scores)
+        return outputs_of(predicted, scores)
 
     def find(self, ids: NDArray[np.uint64]) -> tuple[Integers, Integers]:
         """Positions (here, in `ids`) of the candidates that both hold, ordered by position in `ids`."""
@@ -114,7 +122,7 @@ class CellResult:
     def with_scores(
         self,
         measure: BaseMeasure,
-        truth: NDArray[Any],
+        truth: Targets,
         weights: Floats | None,
         classes: int,
         beside: Mapping[str, BaseMeasure] = NOTHING,
@@ -155,7 +163,11 @@ class CellResult:
         arrays = self._arrays()
         if self.has_rows:
             del arrays["score"]  # any measure can be computed from them
-        if self.has_rows and self.predicted.dtype == np.float64 and (told := in_few(self.predicted)) is not None:
+        if (
+            self.has_rows
+            and self.predicted.dtype == np.float64
+            and (told := in_few(np.asarray(self.predicted, np.float64))) is not None
+        ):
             del arrays["predicted"]
             arrays["places"], arrays["numbers"] = told
         reasons = {str(position): reason for position, reason in self.reasons.items()}
@@ -164,7 +176,7 @@ class CellResult:
         return facts, arrays
 
     def with_warnings(self, said: Sequence[str]) -> Self:
-        """The same, with what its learners warned of."""
+        """Return the result with the warnings of its learners."""
         return self._with(warnings=tuple(said)) if said else self
 
     @classmethod
@@ -192,7 +204,7 @@ class CellResult:
         vars(other).update(vars(self), **changes)
         return other
 
-    def _arrays(self) -> dict[str, Any]:
+    def _arrays(self) -> dict[str, NDArray[np.generic]]:
         return {name: array for name in _ARRAYS if (array := getattr(self, name)) is not None}
 
 

@@ -59,7 +59,7 @@ _NOTHING = nullcontext()
 
 
 def no_limits() -> AbstractContextManager[None]:
-    """Nothing is enforced. Entered once per candidate and fold, so that it is one and the same."""
+    """Enforce no limit. Entered once per candidate and fold, so that it is one and the same."""
     return _NOTHING
 
 

@@ -43,13 +43,13 @@ class CrashRecovery:
         while waiting:
             sent: list[str] = []
             try:
-                for result in self.each(self._sent(tuple(waiting.values()), sent)):
+                for result in self.each(self._send(tuple(waiting.values()), sent)):
                     del waiting[job_name(result.job)]
                     yield result
             except WorkerDied:
                 yield from self._after_death(waiting, sent)
 
-    def _sent(self, jobs: Sequence[CellJob], names: list[str]) -> Iterator[CellJob]:
+    def _send(self, jobs: Sequence[CellJob], names: list[str]) -> Iterator[CellJob]:
         for job in jobs:
             names.append(job_name(job))
             yield job
@@ -63,9 +63,9 @@ class CrashRecovery:
         began = self.started() if self.started is not None else dict.fromkeys(sent, time.monotonic())
         for name in [name for name in began if name in waiting]:
             job = waiting.pop(name)
-            suspect = yield from self._spared(job)
+            suspect = yield from self._without_excluded(job)
             if suspect is job:
-                yield from self._alone(suspect, began[name] >= self.since and self.work.limits.outlasted(began[name]))
+                yield from self._run_alone(suspect, began[name] >= self.since and self.work.limits.outlasted(began[name]))
             elif suspect is not None:  # whoever was condemned explains it
                 waiting[job_name(suspect)] = suspect
         yield from self._without_condemned(waiting)
@@ -73,21 +73,21 @@ class CrashRecovery:
     def _without_condemned(self, waiting: dict[str, CellJob]) -> Iterator[CompletedJob]:
         """Yield a result for each candidate already known to crash, and keep the rest of its job waiting."""
         for name in list(waiting):
-            kept = yield from self._spared(waiting.pop(name))
+            kept = yield from self._without_excluded(waiting.pop(name))
             if kept is not None:
                 waiting[job_name(kept)] = kept
 
-    def _spared(self, job: CellJob) -> Generator[CompletedJob, None, CellJob | None]:
+    def _without_excluded(self, job: CellJob) -> Generator[CompletedJob, None, CellJob | None]:
         """Return the job without candidates excluded on another fold, which are skipped; None where all are."""
         for member in job.members:
             if member in self.condemned:
-                yield self._written(replace(job, members=(member,)), "skipped", self.condemned[member])
+                yield self._record_failure(replace(job, members=(member,)), "skipped", self.condemned[member])
         kept = tuple(member for member in job.members if member not in self.condemned)
         if kept == job.members:
             return job
         return replace(job, members=kept) if kept else None
 
-    def _alone(self, job: CellJob, overdue: bool) -> Iterator[CompletedJob]:
+    def _run_alone(self, job: CellJob, overdue: bool) -> Iterator[CompletedJob]:
         """Run a suspect batch by itself; where its worker dies, exclude the candidate reached, or halve the batch."""
         careful = replace(job, one_by_one=len(job.members) > 1)
         if not (overdue and len(job.members) == 1):
@@ -103,20 +103,20 @@ class CrashRecovery:
         guilty = None if overdue else self.reached(job_name(careful))
         if guilty in job.members:
             yield self._condemn(replace(job, members=(guilty,)), False)
-            yield from self._alone(replace(job, members=tuple(member for member in job.members if member != guilty)), False)
+            yield from self._run_alone(replace(job, members=tuple(member for member in job.members if member != guilty)), False)
             return
         middle = len(job.members) // 2
         for half in (job.members[:middle], job.members[middle:]):
-            yield from self._alone(replace(job, members=half), False)
+            yield from self._run_alone(replace(job, members=half), False)
 
     def _condemn(self, job: CellJob, overdue: bool) -> CompletedJob:
         """Exclude the only candidate of a job, and record that it crashed or took too long."""
         status: Status = "timeout" if overdue else "crashed"
         reason = f"more than {self.work.limits.seconds:g} s" if overdue else "it killed its worker twice"
         self.condemned[job.members[0]] = f"{reason} on fold {job.cell.fold}"
-        return self._written(job, status, reason)
+        return self._record_failure(job, status, reason)
 
-    def _written(self, job: CellJob, status: Status, reason: str) -> CompletedJob:
+    def _record_failure(self, job: CellJob, status: Status, reason: str) -> CompletedJob:
         """Record the failure of a job's candidates."""
         rows = len(self.work.resampling.folds[job.cell.fold].assessment)
         result = CellResult.of_failure(self.work.candidates(job), status, reason, rows)

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from queue import SimpleQueue
-from typing import Any, Protocol
+from typing import Protocol
 
 from threadpoolctl import threadpool_limits
 
+from modelsel.config.settings import PoolSettings
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.spec import classes_in
 from modelsel.core.system.machine import cores
@@ -22,8 +23,7 @@ from modelsel.core.types import Candidate
 from modelsel.kernels import stop
 from modelsel.runner.evaluation.context import CellJob, RunContext
 from modelsel.runner.evaluation.limits import CellLimits
-from modelsel.runner.execution import cluster as clusters
-from modelsel.runner.execution.backend import Cluster
+from modelsel.runner.execution.cluster import Cluster, open_pool
 from modelsel.runner.execution.delivery import MANY, deaths, one_by_one, results
 from modelsel.runner.execution.worker import (
     CellWorker,
@@ -58,7 +58,7 @@ class Pool:
         return 1 if self.kind == "sequential" else cores() if self.n_jobs in (None, -1) else int(self.n_jobs or 1)
 
 
-def choose_pool(pool: Any, limits: CellLimits, candidates: Iterable[Candidate] = ()) -> Pool:
+def choose_pool(pool: "PoolSettings | Pool", limits: CellLimits, candidates: Iterable[Candidate] = ()) -> Pool:
     """Return the pool as it will be used.
 
     For `auto`: processes where there are limits, learners that hold the interpreter lock, or code that is not our own, since
@@ -99,7 +99,7 @@ def open_executor(pool: Pool, work: RunContext, journal: Journal) -> Iterator[Jo
 
             yield stack.enter_context(processes(stack.enter_context(ship_work(work)), journal.folder, pool.jobs))
         else:
-            cluster = stack.enter_context(clusters.open_pool(pool.kind, pool.scheduler, pool.jobs, work))
+            cluster = stack.enter_context(open_pool(pool.kind, pool.scheduler, pool.jobs, work))
             yield partial(_on_cluster, cluster, journal)
 
 

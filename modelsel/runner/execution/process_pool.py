@@ -34,7 +34,7 @@ def processes(path: str, folder: Path, workers: int) -> Iterator["ProcessPool"]:
 
 @dataclass
 class ProcessPool:
-    """One worker is one job on its way."""
+    """A pool of worker processes: each works on one job at a time."""
 
     worker: tuple[str, Path]
     workers: int
@@ -49,7 +49,7 @@ class ProcessPool:
         alone = at_once == 1 and self._apart is not None
         with deaths(lambda problem: isinstance(problem, BrokenProcessPool)):
             try:
-                yield from self._alone(jobs) if alone else self._together(jobs, at_once)
+                yield from self._do_apart(jobs) if alone else self._together(jobs, at_once)
             except BrokenProcessPool:
                 self._forget(alone)
                 raise
@@ -71,7 +71,7 @@ class ProcessPool:
             self._starting = start(delayed(set_up)(*self.worker) for _ in range(self.workers))
         self._started = True
 
-    def _alone(self, jobs: Iterable[CellJob]) -> Iterator[CompletedJob]:
+    def _do_apart(self, jobs: Iterable[CellJob]) -> Iterator[CompletedJob]:
         """Do jobs in the process apart."""
         assert self._apart is not None
         for job in jobs:

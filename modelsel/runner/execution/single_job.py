@@ -13,7 +13,7 @@ from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar, TypeVarTuple
 
 from threadpoolctl import threadpool_limits
 
@@ -23,8 +23,7 @@ from modelsel.runner.evaluation.cell import unless_final
 from modelsel.runner.evaluation.cell_result import verdict
 from modelsel.runner.evaluation.heard import collect_warnings
 from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits, no_limits
-from modelsel.runner.execution import cluster as clusters
-from modelsel.runner.execution.backend import Cluster, is_one_of
+from modelsel.runner.execution.cluster import Cluster, is_one_of, open_pool
 from modelsel.runner.execution.executors import Pool
 from modelsel.runner.execution.worker import dump_beside, log_crashes, plain, receive_work, ship_work
 
@@ -32,6 +31,8 @@ LOG = logging.getLogger("modelsel.study")  # goes to study.log
 ATTEMPTS = 2
 BEGAN = ".began"  # behind the name of the work
 Died = Callable[[BaseException], bool]
+Arguments = TypeVarTuple("Arguments")
+Returned = TypeVar("Returned")
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,14 @@ class Failure:
     status: Status
     reason: str
     traceback: str = ""
+
+
+class CallsApart(Protocol):
+    """Calls a function where cells are computed."""
+
+    def __call__(self, function: Callable[[*Arguments], Returned], *arguments: *Arguments) -> Returned | Failure:
+        """Return what the function returns, or the Failure."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,14 +86,17 @@ class Call:
             return Failure("error", f"what was fitted cannot be sent: {type(problem).__name__}: {problem}")
 
 
-def run_in_pool(pool: Pool, limits: CellLimits, function: Callable[..., object], *arguments: object) -> object:
+def run_in_pool(
+    pool: Pool, limits: CellLimits, function: Callable[[*Arguments], Returned], *arguments: *Arguments
+) -> Returned | Failure:
     """The function's result, or the Failure; computed as a cell of this pool would be."""
     found = _send(pool, limits, Call(function, arguments, limits))
     if isinstance(found, Failure):
         return found
     for text in found.warned:  # in the folds it was a finding already
         LOG.info("warned in %s: %s", function.__name__, text)
-    return found.value
+    value: Returned = found.value
+    return value
 
 
 def _send(pool: Pool, limits: CellLimits, call: Call) -> CallResult | Failure:
@@ -101,7 +113,7 @@ def _send(pool: Pool, limits: CellLimits, call: Call) -> CallResult | Failure:
                     return _unpack(_twice(partial(_in_a_process, pool, path), died, limits, Path(f"{path}{BEGAN}")))
                 finally:
                     log_crashes(path)
-        with clusters.open_pool(pool.kind, pool.scheduler, pool.jobs, call) as cluster:
+        with open_pool(pool.kind, pool.scheduler, pool.jobs, call) as cluster:
             return _unpack(_twice(partial(_on_the_cluster, cluster), cluster.is_death, limits))
 
 

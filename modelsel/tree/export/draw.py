@@ -232,7 +232,7 @@ def _heaviest(counts: Floats) -> list[int]:
     return [int(index) for index in kept]
 
 
-def _others(counts: Floats) -> str:
+def _count_others(counts: Floats) -> str:
     """How many classes are there beside the heaviest; empty where there are none."""
     many = max(int(np.count_nonzero(counts > 0)) - SHOWN, 0)
     return f"{many} more class{'es' * (many > 1)}" if many else ""
@@ -263,7 +263,7 @@ def _told(cut: PrunedView, node: int, counts: Floats) -> str:
         return f"{said}\n{amount(float(counts.sum()))} rows{told}"
     classes, shown = cut.tree.classes, _heaviest(counts)
     parts = [f"{classes[index]}: {amount(float(counts[index]))}" for index in shown]
-    if more := _others(counts):
+    if more := _count_others(counts):
         parts.append(f"{more}: {amount(float(counts.sum() - counts[shown].sum()))}")
     return f"{classes[cut.prediction[node]]}\n" + ("\n".join(parts) or "no training rows")
 
@@ -273,7 +273,7 @@ def _key(cut: PrunedView) -> str:
     if cut.tree.numbers is not None:
         return ""
     shown = _heaviest(cut.counts[0])
-    more = _others(cut.counts[0])
+    more = _count_others(cut.counts[0])
     names = [
         f'<span class="tree-key"><i style="background:{_colour(index)}"></i>{escape(cut.tree.classes[index])}</span>'
         for index in shown

@@ -35,7 +35,7 @@ def to_dict(cut: PrunedView, widths: Widths | None = None) -> dict[str, object]:
     not the one with most training weight. A model tree has `terms`, and at its leaves the `model` that
     answers in place of `prediction`: an intercept, a coefficient per term, and the mean squared error on their rows.
     """
-    number = _renumbered(reached(cut))
+    number = _renumber(reached(cut))
     models = {} if cut.models is None else {"terms": [_term(term, cut.tree.features) for term in cut.models.terms]}
     return {
         "classes": list(cut.tree.classes),
@@ -68,7 +68,7 @@ def from_dict(data: Mapping[str, Any]) -> PrunedView:
         counts=counts,
         goodness=np.array([node.get("goodness", np.nan) for node in nodes], np.float64),
         numbers=numbers,
-        subset={i: _marked(test, features, position) for i, test in enumerate(tests) if test and test["kind"] == "subset"},
+        subset={i: _mark(test, features, position) for i, test in enumerate(tests) if test and test["kind"] == "subset"},
     )
     told = [-1 if test is None else test.get("missing", -1) for test in tests]
     tree = replace(tree, missing_to=np.where(np.array(told) < 0, tree.majority, told).astype(np.int32))
@@ -133,13 +133,13 @@ def dot_lines(tree: DecisionTree, leaf: Booleans, labels: Mapping[int, str], pre
     """Nodes and branches of a tree as lines of Graphviz: nodes that have labels, named by a prefix and their number."""
     number = {node: place for place, node in enumerate(labels)}
     for node, name in number.items():
-        yield f'  {prefix}{name} [label="{_escaped(labels[node])}"{", style=bold" if leaf[node] else ""}];'
+        yield f'  {prefix}{name} [label="{_escape(labels[node])}"{", style=bold" if leaf[node] else ""}];'
         for position, child in enumerate([] if leaf[node] else tree.children(node).tolist()):
-            words = _escaped(branch_words(tree, node, position))
+            words = _escape(branch_words(tree, node, position))
             yield f'  {prefix}{name} -> {prefix}{number[child]} [label="{words}"];'
 
 
-def _renumbered(stands: Booleans) -> dict[int, int]:
+def _renumber(stands: Booleans) -> dict[int, int]:
     """Nodes that stand -> their number among them."""
     return {int(node): number for number, node in enumerate(np.flatnonzero(stands))}
 
@@ -205,7 +205,7 @@ def _threshold(test: Mapping[str, Any] | None, features: tuple[Feature, ...], po
     return np.nan
 
 
-def _marked(test: Mapping[str, Any], features: tuple[Feature, ...], position: Mapping[str, int]) -> Booleans:
+def _mark(test: Mapping[str, Any], features: tuple[Feature, ...], position: Mapping[str, int]) -> Booleans:
     return np.array([level in test["levels"] for level in features[position[test["feature"]]].levels])
 
 
@@ -234,5 +234,5 @@ def _weights_words(weights: Floats) -> str:
     return " · ".join(f"{weight:.6g}" for weight in weights)
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return text.replace('"', '\\"')

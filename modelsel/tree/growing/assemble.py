@@ -74,7 +74,7 @@ def _preorder(nodes: Integers) -> Integers:
 
 
 def preorder(nodes: Integers) -> Integers:
-    """The same in NumPy, level by level: the twin."""
+    """Number nodes in preorder in NumPy, level by level, as the kernel does."""
     parent, depth = nodes[:, PARENT], nodes[:, DEPTH]
     by_depth = np.argsort(depth, kind="stable")
     levels = np.split(by_depth, np.flatnonzero(np.diff(depth[by_depth])) + 1)
@@ -100,12 +100,12 @@ def _thresholds(nodes: Integers, columns: RankedColumns, present: Integers | Non
     if present is not None:
         for each in np.unique(feature):
             own = cuts[feature == each]
-            seen = _seen(columns.values[each], columns.codes[each].take(present))
+            seen = _values_of_codes(columns.values[each], columns.codes[each].take(present))
             threshold[own] = seen[np.searchsorted(seen, threshold[own], "right") - 1]
     return threshold
 
 
-def _seen(values: Floats, codes: Integers) -> Floats:
+def _values_of_codes(values: Floats, codes: Integers) -> Floats:
     """The values that these codes name, ascending."""
     marks = np.zeros(len(values) + 1, bool)
     marks[codes] = True  # −1, a missing value, is the last mark

@@ -59,7 +59,7 @@ def columns(table: Table) -> RankedColumns:
     """The ranked columns of a table, made once and kept as long as the table lives; those of the same values are the same."""
     with _LOCK:
         if table not in _CACHE:
-            _CACHE[table] = _of_its_twin(table) or _ranked(table)
+            _CACHE[table] = _of_its_twin(table) or _rank_all(table)
         return _CACHE[table]
 
 
@@ -75,7 +75,7 @@ def _of_its_twin(table: Table) -> RankedColumns | None:
     return next(twins, None)
 
 
-def _ranked(table: Table) -> RankedColumns:
+def _rank_all(table: Table) -> RankedColumns:
     """Rank every feature's values; nominal ones keep their codes."""
     nominal = np.array([feature.kind == "nominal" for feature in table.features], bool)
     slot = np.where(nominal, -1, np.cumsum(~nominal) - 1).astype(np.int64)
@@ -102,7 +102,7 @@ def level_codes(column: Floats, feature: Feature) -> Codes:
 
 def _rank(table: Table, chosen: Integers, codes: Codes, order: NDArray[np.int32]) -> tuple[Floats, Integers]:
     """Write codes and order of the chosen columns, some at a time; their distinct values, and how many of each column."""
-    fill = _in_numpy if load("rank") is None else _compiled
+    fill = _in_numpy if load("rank") is None else _rank_compiled
     flat, counts, step = (
         np.empty(len(chosen) * len(table)),
         np.zeros(len(chosen), np.int64),
@@ -118,7 +118,7 @@ def _rank(table: Table, chosen: Integers, codes: Codes, order: NDArray[np.int32]
     return flat[:at], counts
 
 
-def _compiled(block: Floats, part: Integers, codes: Codes, order: NDArray[np.int32], flat: Floats) -> Integers:
+def _rank_compiled(block: Floats, part: Integers, codes: Codes, order: NDArray[np.int32], flat: Floats) -> Integers:
     """Rank a block of columns by the compiled kernel."""
 
     from modelsel.kernels.splits.rank import SORTED, pack, rank

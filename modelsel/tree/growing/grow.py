@@ -29,27 +29,27 @@ def grow(task: ClassTask, rows: Integers, criterion: BaseCriterion, growth: Grow
     """The fully grown tree on `rows` (repeats allowed). Raises `stop.Stopped` when the stop flag is set meanwhile."""
     chosen, ranked = WeightedRows.of(task, rows), columns(task)
     late = growth.missing == "surrogate" and ranked.known and chosen.unit and criterion.loop is not None and wanted()
-    tree = _grown(chosen, ranked, criterion, replace(growth, missing="node_mode") if late else growth)
+    tree = _grow(chosen, ranked, criterion, replace(growth, missing="node_mode") if late else growth)
     return later(by_surrogates(tree), Finder(chosen, ranked, bits_for(len(chosen.rows)))) if late else tree
 
 
-def _grown(chosen: WeightedRows, ranked: RankedColumns, criterion: BaseCriterion, growth: GrowthParams) -> DecisionTree:
+def _grow(chosen: WeightedRows, ranked: RankedColumns, criterion: BaseCriterion, growth: GrowthParams) -> DecisionTree:
     """Grow by the compiled grower, or by NumPy's where the criterion has no compiled form."""
-    grown = _compiled(chosen, ranked, criterion, growth) if criterion.loop is not None else None
+    grown = _grow_compiled(chosen, ranked, criterion, growth) if criterion.loop is not None else None
     if grown is None:
-        grown = _numpy(chosen, ranked, criterion, growth)
+        grown = _grow_by_numpy(chosen, ranked, criterion, growth)
     if len(grown.nodes) == 0:
         raise stop.Stopped
     return assemble(grown, chosen.task, ranked, chosen.rows if growth.threshold == "observed" else None)
 
 
-def _numpy(chosen: WeightedRows, ranked: RankedColumns, criterion: BaseCriterion, growth: GrowthParams) -> GrowerOutput:
+def _grow_by_numpy(chosen: WeightedRows, ranked: RankedColumns, criterion: BaseCriterion, growth: GrowthParams) -> GrowerOutput:
     from modelsel.tree.growing.numpy_grower import grow as by_numpy
 
     return by_numpy(chosen, ranked, criterion, growth)
 
 
-def _compiled(
+def _grow_compiled(
     chosen: WeightedRows, ranked: RankedColumns, criterion: BaseCriterion, growth: GrowthParams
 ) -> GrowerOutput | None:
     """Records of the compiled grower that is enough; None where it cannot be compiled."""
@@ -58,11 +58,11 @@ def _compiled(
     if fused != GENERAL and plain:
         settings = _settings(chosen, fused, criterion, growth)
         if settings[0].id_bits + settings[0].class_bits < ENTRY and (kernel := load("grow_counted")):
-            return _counted(kernel, chosen, ranked, *settings)
+            return _grow_counted(kernel, chosen, ranked, *settings)
     kernel = load("grow")
     if kernel is None:
         return None
-    return _general(kernel, chosen, ranked, criterion, *_settings(chosen, fused, criterion, growth))
+    return _grow_general(kernel, chosen, ranked, criterion, *_settings(chosen, fused, criterion, growth))
 
 
 def _settings(
@@ -82,7 +82,7 @@ def _settings(
     return rules, growth.limits(n, criterion.exponent, scale), units
 
 
-def _counted(
+def _grow_counted(
     kernel: ModuleType, chosen: WeightedRows, ranked: RankedColumns, rules: GrowthRules, limits: GrowthLimits, units: Integers
 ) -> GrowerOutput:
     """Grow by the kernel for complete columns and rows of weight one."""
@@ -92,7 +92,7 @@ def _counted(
     ))  # fmt: skip
 
 
-def _general(
+def _grow_general(
     kernel: ModuleType,
     chosen: WeightedRows,
     ranked: RankedColumns,
@@ -144,16 +144,16 @@ def check_word(ranked: RankedColumns, low: int) -> None:
 def _units(fused: int, total: int) -> tuple[Integers, float]:
     """n·log2 n as whole numbers of 1/scale, or n², for n = 0 … total; sums of them are exact."""
     if fused == GENERAL:
-        return _fixed(np.zeros(1, np.int64)), 1.0
+        return _read_only(np.zeros(1, np.int64)), 1.0
     n = np.arange(total + 1, dtype=np.float64)
     if fused != ENTROPY:
-        return _fixed(np.square(n).astype(np.int64)), 1.0
+        return _read_only(np.square(n).astype(np.int64)), 1.0
     n[0] = 1.0
     terms = n * np.log2(n)
     scale = 2.0 ** math.floor(61 - math.log2(max(terms[-1], 1.0)))
-    return _fixed(np.rint(terms * scale).astype(np.int64)), scale
+    return _read_only(np.rint(terms * scale).astype(np.int64)), scale
 
 
-def _fixed(table: Integers) -> Integers:
+def _read_only(table: Integers) -> Integers:
     table.flags.writeable = False
     return table

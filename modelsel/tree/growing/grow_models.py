@@ -89,12 +89,12 @@ def _quick(of: Floats) -> Integers:
                 order[one], order[other] = order[other], order[one]
         if high - low > 2:
             order[middle], order[high - 1] = order[high - 1], order[middle]
-            place = _parted(order, of, low, high - 1)
+            place = _part_by_last(order, of, low, high - 1)
             waiting += [(low, place - 1), (place + 1, high)]
     return np.array(order, np.int64)
 
 
-def _parted(order: list[int], of: Floats, low: int, last: int) -> int:
+def _part_by_last(order: list[int], of: Floats, low: int, last: int) -> int:
     """Part a stretch by its last value, which goes to the place that is returned."""
     pivot, left, right = of[order[last]], low + 1, last - 1
     while True:

@@ -38,12 +38,12 @@ def grow_numbers(
     ranked = columns(task)
     chosen, wholes = whole_rows(task, rows, growth, ranked)
     late = growth.missing == "surrogate" and ranked.known and chosen.unit and wanted() and not signs
-    tree = _grown(chosen, wholes, ranked, replace(growth, missing="node_mode") if late else growth, loss, signs)
+    tree = _grow(chosen, wholes, ranked, replace(growth, missing="node_mode") if late else growth, loss, signs)
     return later(by_surrogates(tree), Finder(chosen, ranked, bits_for(len(chosen.rows)))) if late else tree
 
 
 def _one_class(task: NumberTask) -> ClassTask:
-    """The same rows, all of one class."""
+    """Return the rows as a task of one class."""
     return ClassTask(
         name=task.name, features=task.features, values=task.values, rows=task.rows, weights=task.weights, classes=("",),
         target=np.zeros(len(task), np.int32),
@@ -79,7 +79,7 @@ def grow_two_classes(task: ClassTask, rows: Integers, growth: GrowthParams, sign
     )  # fmt: skip
 
 
-def _grown(
+def _grow(
     chosen: WeightedRows, wholes: WeightedWholes, ranked: RankedColumns, growth: GrowthParams, loss: NumberLoss,
     signs: tuple[int, ...],
 ) -> DecisionTree:  # fmt: skip
@@ -97,11 +97,11 @@ def _grown(
     weight, mean, squares = tree.counts.T.copy()
     return replace(
         tree, classes=(), counts=weight[:, None].copy(), missing_to=tree.missing_to,
-        numbers=NodeNumbers(_inherited(tree, mean), squares),
+        numbers=NodeNumbers(_inherit_means(tree, mean), squares),
     )  # fmt: skip
 
 
-def _inherited(tree: DecisionTree, mean: Floats) -> Floats:
+def _inherit_means(tree: DecisionTree, mean: Floats) -> Floats:
     """Means; that of the parent where no row arrived."""
     for node in np.flatnonzero(np.isnan(mean)):
         mean[node] = mean[tree.parent[node]]

@@ -34,11 +34,11 @@ class Finder:
         """Surrogates of every test of the tree, which may be what is left of the one that grew."""
         cut = self._cuts(tree)
         kernel = load("late")
-        records, agreement = self._by_numpy(tree, cut) if kernel is None else self._compiled(kernel, tree, cut)
+        records, agreement = self._by_numpy(tree, cut) if kernel is None else self._find_compiled(kernel, tree, cut)
         sides = np.zeros(0, np.int64)
         return surrogates_of(records, agreement, sides, np.arange(len(tree)), self.columns)
 
-    def _compiled(self, kernel: Any, tree: DecisionTree, cut: Integers) -> tuple[Integers, Floats]:
+    def _find_compiled(self, kernel: Any, tree: DecisionTree, cut: Integers) -> tuple[Integers, Floats]:
         """Find surrogates by the compiled search."""
 
         from modelsel.kernels.splits import presort
@@ -107,14 +107,14 @@ class LateTree(DecisionTree):
 
 
 def later(tree: DecisionTree, finder: Finder) -> LateTree:
-    """The same tree, grown or what is left of one that was, its surrogates still to be found."""
+    """Return the tree, grown or cut back, with its surrogates still to be found."""
     late = LateTree.__new__(LateTree)
     vars(late).update(_own(tree), finder=finder)
     return late
 
 
 def by_surrogates(tree: DecisionTree) -> DecisionTree:
-    """The same tree, missing values to be sent by surrogates, and where none is known to the larger side."""
+    """Return the tree with missing values sent by surrogates, and where none is known to the larger side."""
     to = np.where(tree.test == LEAF, 0, BY_SURROGATES - tree.majority).astype(np.int32)
     return replace(tree, missing_to=to)
 

@@ -46,7 +46,7 @@ class Held(NamedTuple):
         return np.asarray(within & (self.sign * (means[:, -1] - means[:, 0]) >= 0)) if self.sign else np.asarray(within)
 
     def about(self, mean: float) -> "Held":
-        """The same of numbers that are counted from a mean."""
+        """Return these bounds for numbers that are counted from a mean."""
         return Held(self.low - mean, self.high - mean, self.sign)
 
     def below(self, means: list[float]) -> list["Held"]:

@@ -126,7 +126,7 @@ class NodeRecords:
         return len(self.nodes) - 1
 
     def grown(self) -> GrowerOutput:
-        """Everything as arrays."""
+        """Return the grown nodes as arrays."""
         return GrowerOutput(
             np.array(self.nodes, np.int64),
             np.array(self.goodness),

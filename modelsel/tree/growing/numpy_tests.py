@@ -72,7 +72,7 @@ class Filled:
     needed: float
 
 
-def filled(column: NodeColumn, kind: int, growth: GrowthParams) -> Filled:
+def fill_missing(column: NodeColumn, kind: int, growth: GrowthParams) -> Filled:
     """Return the input of a search, under the policy and the rule for the least weight of a branch."""
     table = column.table(column.codes.astype(np.int64), column.known)
     present = np.flatnonzero(table.sum(axis=1) > 0)
@@ -117,11 +117,11 @@ def best_test(column: NodeColumn, kind: int, criterion: BaseCriterion, growth: G
     if not column.known.any():
         return None
     search = {THRESHOLD: _threshold, EQUALITY: _equality, MULTIWAY: _multiway, SUBSET: _subset}[kind]
-    test = search(filled(column, kind, growth), absent(column, growth), criterion, growth)
+    test = search(fill_missing(column, kind, growth), absent(column, growth), criterion, growth)
     return None if test is None else with_side(test, column, kind, growth)
 
 
-def _joined(tables: Floats, lost: Floats, growth: GrowthParams) -> Floats:
+def _with_missing_rows(tables: Floats, lost: Floats, growth: GrowthParams) -> Floats:
     """Two-branch tests (tests × 2 × classes), each with the missing rows left and with them right: 2 tests each."""
     if growth.missing != "branch" or lost.sum() == 0:
         return tables
@@ -162,7 +162,7 @@ def _threshold(column: Filled, lost: Floats, criterion: BaseCriterion, growth: G
         return None
     left = np.cumsum(column.table[column.present], axis=0)
     tables = np.stack([left[:-1], rest(left[-1], left[:-1])], axis=1)
-    joined = _joined(tables, lost, growth)
+    joined = _with_missing_rows(tables, lost, growth)
     found = _choose(joined, column.needed, criterion)
     if found is None:
         return None
@@ -181,7 +181,7 @@ def _equality(column: Filled, lost: Floats, criterion: BaseCriterion, growth: Gr
     if len(present) < 2:
         return None
     own = column.table[present]
-    tables = _joined(np.stack([own, rest(column.table.sum(axis=0), own)], axis=1), lost, growth)
+    tables = _with_missing_rows(np.stack([own, rest(column.table.sum(axis=0), own)], axis=1), lost, growth)
     found = _choose(tables, column.needed, criterion)
     if found is None:
         return None

@@ -55,7 +55,7 @@ class NodeNumbers:
     squares: Floats  # Σ w (y − mean)²
 
     def take(self, nodes: Integers) -> "NodeNumbers":
-        """Those of some nodes."""
+        """Take the numbers of some nodes."""
         return NodeNumbers(self.mean[nodes], self.squares[nodes])
 
 
@@ -156,7 +156,7 @@ class DecisionTree:
 
     @cached_property
     def deviance_spared(self) -> Floats:
-        """The same of half the Poisson deviance: Σ w_c (mean_c log(mean_c / mean) − mean_c + mean) per test."""
+        """Compute what tests save of half the Poisson deviance: Σ w_c (mean_c log(mean_c / mean) − mean_c + mean) per test."""
         assert self.numbers is not None
         mean, above = self.numbers.mean[1:], self.numbers.mean[self.parent[1:]]
         ratio = np.divide(mean, above, out=np.ones_like(mean), where=(mean > 0) & (above > 0))

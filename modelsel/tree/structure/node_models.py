@@ -46,7 +46,7 @@ class NodeModels:
     squares: Floats  # nodes
 
     def take(self, nodes: Integers) -> "NodeModels":
-        """Those of some nodes."""
+        """Take the models of some nodes."""
         return replace(
             self, intercept=self.intercept[nodes], coefficients=self.coefficients[nodes], squares=self.squares[nodes]
         )

@@ -77,7 +77,7 @@ def fixed(folder: Path) -> Iterator[None]:
 
     salted = Home._salt
     with (
-        patch.object(entries, "now", now), patch.object(entries, "_version", lambda: "1.0.0"),
+        patch.object(entries, "now", now), patch.object(entries, "version_of", lambda _: "1.0.0"),
         patch.object(entries.getpass, "getuser", lambda: "ann"), patch.object(platform, "node", lambda: "desk"),
         patch.object(secrets, "token_bytes", token), patch.object(secrets, "token_hex", lambda size=None: token(size).hex()),
         patch.object(secrets, "randbits", lambda bits: int.from_bytes(token(8)) % 2**bits),

@@ -13,7 +13,7 @@ from modelsel.guard.access.authorize import (
     _at_work,
     _find_interrupted,
     _intent,
-    _own,
+    _is_own,
     _question,
     memory_of,
     position_of,
@@ -111,7 +111,7 @@ def test_a_look_without_an_answer_goes_on_where_the_same_is_asked(
 @pytest.mark.parametrize(("signers", "own"), [({}, True), ({"r": "me"}, True), ({"r": "other"}, False), ({"q": "other"}, True)])
 def test_a_look_is_its_own_that_it_signed_or_nobody(signers: dict[str, str], own: bool) -> None:
     (one,) = history(*look("a")).looks
-    assert _own(writing(**signers), one) == own
+    assert _is_own(writing(**signers), one) == own
 
 
 def test_looks_are_at_work_that_have_no_answer_and_are_alive(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,7 +80,7 @@ def test_an_interrupted_look_goes_on_with_the_rows_that_were_clean_then(home: Pa
         raise SystemExit  # stands for a killed process: the intent is on record and nothing else
 
     with monkeypatch.context() as patch:
-        patch.setattr(Gate, "_released", dies)
+        patch.setattr(Gate, "_release_answer", dies)
         with pytest.raises(SystemExit):
             study.look()
     study.but(split_seed=1).choose_only()  # now most of these rows have helped to choose something else

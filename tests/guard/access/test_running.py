@@ -38,7 +38,7 @@ def dies(monkeypatch: pytest.MonkeyPatch, study: Study) -> None:
         raise DiedError
 
     with monkeypatch.context() as patch:
-        patch.setattr(Gate, "_released", released)
+        patch.setattr(Gate, "_release_answer", released)
         with pytest.raises(DiedError):
             study.look()
 

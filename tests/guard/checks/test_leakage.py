@@ -11,7 +11,7 @@ from scipy.stats import ks_2samp
 
 from modelsel.core.types import Feature, Task
 from modelsel.guard.checks import leakage
-from modelsel.guard.checks.leakage import SURE, _agreement, _excess, _groups, _near, _scale, _suspected_groups
+from modelsel.guard.checks.leakage import SURE, _agreement, _excess, _groups, _near_copies, _scale, _suspected_groups
 from tests.guard.studies import numbers
 
 
@@ -27,7 +27,7 @@ def found(rows: int, kept: int, duplicated: int = 0, identifiable: bool = True) 
     """Are test rows that are all copies found?"""
     development = numbers(kept)
     test = replace(numbers(rows, seed=1), values=numbers(kept).values[:rows] + 1e-3)
-    return bool(list(_near(sides(development, test), known(np.arange(rows) < duplicated, identifiable))))
+    return bool(list(_near_copies(sides(development, test), known(np.arange(rows) < duplicated, identifiable))))
 
 
 @pytest.mark.parametrize(
@@ -49,11 +49,11 @@ def test_copies_are_suspected_where_chance_would_bring_so_many_near_less_than_on
     limit = sqrt(-log(SURE) * (rows + kept) / (2 * rows * kept))  # exp(−2 D² ab/(a + b)) = SURE
     for excess, told in ((limit * 0.999, False), (limit * 1.001, True)):
         monkeypatch.setattr(leakage, "_excess", lambda across, within, excess=excess: excess)
-        said = list(_near(sides(numbers(kept), numbers(rows, seed=1)), known(np.zeros(rows, bool))))
+        said = list(_near_copies(sides(numbers(kept), numbers(rows, seed=1)), known(np.zeros(rows, bool))))
         assert bool(said) == told
     monkeypatch.setattr(leakage, "SURE", exp(-2 * 0.25 * rows * kept / (rows + kept)))
     monkeypatch.setattr(leakage, "_excess", lambda across, within: 0.5)
-    assert not list(_near(sides(numbers(kept), numbers(rows, seed=1)), known(np.zeros(rows, bool))))
+    assert not list(_near_copies(sides(numbers(kept), numbers(rows, seed=1)), known(np.zeros(rows, bool))))
 
 
 def test_at_most_five_hundred_rows_are_asked_and_a_thousand_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,7 +63,7 @@ def test_at_most_five_hundred_rows_are_asked_and_a_thousand_kept(monkeypatch: py
     monkeypatch.setattr(
         leakage, "_scale", lambda one, pool, asked: sizes.append((len(pool), len(asked))) or scaled(one, pool, asked)
     )
-    list(_near(sides(numbers(1500), numbers(700, seed=1)), known(np.zeros(700, bool))))
+    list(_near_copies(sides(numbers(1500), numbers(700, seed=1)), known(np.zeros(700, bool))))
     assert sizes == [(1000, 500), (500, 500)]
 
 

@@ -10,7 +10,7 @@ import pytest
 from scipy.special import gammaln, logsumexp
 
 from modelsel.core.types import Feature, Task
-from modelsel.guard.checks.leakage import _agreement, _near, _nearest, _scale, _suspected_groups
+from modelsel.guard.checks.leakage import _agreement, _near_copies, _nearest, _scale, _suspected_groups
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.history.history import History
 from modelsel.guard.matching.overlap import Relation
@@ -66,7 +66,7 @@ def test_comparing_nearest_distances_needs_twenty_rows_beside_forty(home: Path, 
     noise = np.random.default_rng(3).normal(size=(tested, 4)) * 1e-3
     test = replace(study.parts()[1].take(np.arange(tested)), values=development.values[:tested] + noise)
     sealing = with_parts(study, development, test).sealing()
-    assert ("G031" in {finding.code for finding in _near(sealing, study.gate().subject(sealing))}) == told
+    assert ("G031" in {finding.code for finding in _near_copies(sealing, study.gate().subject(sealing))}) == told
 
 
 @pytest.mark.parametrize(

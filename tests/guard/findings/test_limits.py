@@ -12,7 +12,7 @@ import pytest
 
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Table
-from modelsel.guard.checks.leakage import _near, leaks
+from modelsel.guard.checks.leakage import _near_copies, leaks
 from modelsel.guard.checks.post_release import answer, choices, selection
 from modelsel.guard.facts import Look, SealTerms
 from modelsel.guard.findings import look_findings
@@ -63,7 +63,7 @@ def test_a_few_near_copies_in_a_small_table_may_be_chance_by_nearest_distances_y
     values[:10] = development.values[:10] + 1e-3
     sealing = with_parts(study, development, replace(test, values=values)).sealing()
     subject = study.gate().subject(sealing)
-    assert not [*_near(sealing, subject)]
+    assert not [*_near_copies(sealing, subject)]
     assert ("G031", "high") in {(one.code, one.severity) for one in leaks(sealing, subject)}
 
 

@@ -65,8 +65,8 @@ def test_sets_that_share_nothing_are_not_read(home: Path, monkeypatch: pytest.Mo
     remembered(home)
     Study(numbers(seed=20), home).look()
     read: list[str] = []
-    real = LedgerSession._fetched
-    monkeypatch.setattr(LedgerSession, "_fetched", lambda session, digest: (read.append(digest), real(session, digest))[1])
+    real = LedgerSession._fetch
+    monkeypatch.setattr(LedgerSession, "_fetch", lambda session, digest: (read.append(digest), real(session, digest))[1])
     gate = Study(numbers(seed=21), home).run()[1]
     facts = [entry.facts for entry in gate.session.ledger.entries() if entry.kind == "seal"]
     assert len(facts) == OTHERS + 3

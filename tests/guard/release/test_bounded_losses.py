@@ -185,7 +185,7 @@ def test_an_interrupted_look_is_answered_by_its_plan_or_not_at_all(
         raise DiedError
 
     with monkeypatch.context() as patch:
-        patch.setattr(Gate, "_released", died)
+        patch.setattr(Gate, "_release_answer", died)
         with pytest.raises(DiedError):
             look(tmp_path, make("measure", "brier"), seen, sealed)
     result = look(tmp_path, make("measure", "brier"), seen, sealed, told=told)

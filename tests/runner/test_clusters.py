@@ -1,10 +1,13 @@
-"""Ray and Spark, where they are installed: the answer of one process, workers that are killed, errors that end a study."""
+"""Clusters, where they are installed: the answer of one process, workers that are killed, and whose error an error is."""
 
+from contextlib import nullcontext
 from dataclasses import dataclass
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from modelsel.core.errors import DataError, Problem
+from modelsel.core.errors import ConfigurationError, DataError, Problem
+from modelsel.runner.execution import cluster
 from modelsel.runner.execution.executors import Pool
 from tests.doubles import Double, candidates, spread
 from tests.extras import needs
@@ -49,3 +52,25 @@ def test_a_failure_inside_a_cell_is_a_record(tmp_path, pool):
 def test_data_that_cannot_be_used_end_the_study_as_what_they_are(tmp_path, pool):
     with pytest.raises(DataError, match="MSEL-309"):
         study(tmp_path, candidates(Unusable()), pool=pool, folds=2)
+
+
+# Whose error it is: what goes wrong beside a cluster that still runs is told as it is.
+
+
+@pytest.mark.parametrize(
+    ("status", "problem", "told"),
+    [
+        ("running", ValueError("a bug"), ValueError),
+        ("closed", ValueError("no comm"), ConfigurationError),
+        ("running", cluster.SchedulerGone(), ConfigurationError),
+    ],
+)
+def test_a_scheduler_is_said_to_be_gone_only_where_it_is(
+    status: str, problem: Exception, told: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("joblib.register_parallel_backend", lambda name, backend: None)
+    monkeypatch.setattr(cluster, "_dask_backend", lambda: object)
+    monkeypatch.setattr(cluster, "_client", lambda *_: nullcontext(SimpleNamespace(status=status)))
+    with pytest.raises(told) as error, cluster.dask_cluster(ModuleType("distributed"), None, 1, None):
+        raise problem
+    assert ("MSEL-536" in str(error.value)) == (told is ConfigurationError)
