@@ -34,6 +34,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
+from sklearn.utils.metaestimators import available_if
 
 from benchmarks.common.places import ROOT
 from benchmarks.common.tables import table
@@ -229,6 +230,7 @@ class Named:
     def __init__(self, pipeline: Any, classes: Any) -> None:
         self.pipeline, self.classes_ = pipeline, classes
 
+    @available_if(lambda self: hasattr(self.pipeline, "predict_proba"))  # a support vector machine may have margins alone
     def predict_proba(self, X: pd.DataFrame) -> Any:
         return self.pipeline.predict_proba(X)
 

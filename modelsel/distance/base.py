@@ -64,7 +64,7 @@ class FittedDistance:
         """Check that the entries fit one another."""
         if len({len(self.kinds), len(self.center), len(self.scale), len(self.missing), len(self.sizes)}) != 1:
             raise ValueError("a metric needs the same number of entries per feature")
-        if not np.isin(self.kinds, (NUMBER, NAME, LEVELS)).all() or np.any(self.sizes < 0):
+        if not {*self.kinds.tolist()} <= {NUMBER, NAME, LEVELS} or np.any(self.sizes < 0):
             raise ValueError("a metric's kinds or sizes are out of range")
         if int((self.sizes**2).sum()) != len(self.tables) or np.any((self.sizes > 0) != (self.kinds == LEVELS)):
             raise ValueError("a metric's tables do not fit its features")

@@ -1,16 +1,12 @@
-"""scikit-learn's interface, as far as it is called here: what an estimator, a transformer or a splitter is taken for.
+"""scikit-learn's interface, as far as it is called here: what an estimator or a transformer is taken for.
 
 The objects are other people's. These protocols say what is asked of them, so that a call that no library answers is found
 before it is made.
 """
 
-from collections.abc import Iterator
 from typing import Protocol, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
-from modelsel.core.types import Floats, Integers
+from modelsel.core.types import Floats
 
 
 class SklearnEstimator(Protocol):
@@ -29,25 +25,7 @@ class SklearnEstimator(Protocol):
         ...
 
 
-class SklearnPredictor(SklearnEstimator, Protocol):
-    """A classifier or a regressor."""
-
-    def predict(self, X: object) -> NDArray[np.generic]:
-        """Return a class, or a number, per row."""
-        ...
-
-
-class SklearnClassifier(SklearnPredictor, Protocol):
-    """A classifier with probabilities."""
-
-    classes_: NDArray[np.generic]
-
-    def predict_proba(self, X: object) -> Floats:
-        """Return probabilities, rows × classes."""
-        ...
-
-
-class SklearnDecider(SklearnPredictor, Protocol):
+class SklearnDecider(SklearnEstimator, Protocol):
     """A classifier with decision values: margins, distances from a plane."""
 
     def decision_function(self, X: object) -> Floats:
@@ -60,14 +38,6 @@ class SklearnTransformer(SklearnEstimator, Protocol):
 
     def transform(self, X: object) -> object:
         """Return what it makes of some rows."""
-        ...
-
-
-class SklearnSplitter(Protocol):
-    """A scheme of scikit-learn's: `KFold`, `GroupKFold`, ..."""
-
-    def split(self, X: object, y: object = None, groups: object = None) -> Iterator[tuple[Integers, Integers]]:
-        """Yield the positions of the analysis and assessment rows of each fold."""
         ...
 
 

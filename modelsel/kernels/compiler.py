@@ -80,6 +80,7 @@ def kernel(signature: object = None, **options: object) -> Callable[[Callable[..
 
 def _compiled(dispatcher: Any, function: Callable[..., Any], signature: Any) -> object:
     """Compile as `numba.njit(signature, cache=True)` does, with kept files that are checked before they are loaded."""
+    from modelsel.kernels.at_once import at_once
     from modelsel.kernels.ready import kept
 
     source = Path(function.__code__.co_filename)
@@ -88,7 +89,8 @@ def _compiled(dispatcher: Any, function: Callable[..., Any], signature: Any) -> 
             dispatcher._cache = kept(function, place, digest(source))
             if not dispatcher._cache.is_there():
                 stack.enter_context(_alone(place / f"{function.__name__}-{function.__code__.co_firstlineno}.lock"))
-        dispatcher.compile(signature)
+        with at_once():
+            dispatcher.compile(signature)
     dispatcher.disable_compile()
     return dispatcher
 

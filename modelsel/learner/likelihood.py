@@ -146,6 +146,8 @@ def count_levels(task: ClassTask, rows: Integers) -> Counted:
 
 def _counts_by_difference(task: ClassTask, rows: Integers, levels: Integers) -> Floats:
     """Counts of some rows: all rows less the others, where these are fewer. Whole numbers, so that nothing is lost."""
+    if not levels.any():
+        return np.zeros((len(task.classes), 0))
     times = np.bincount(rows, minlength=len(task))
     if task.weights is not None or 2 * len(rows) < len(task) or times.max(initial=0) > 1:
         return _counts(task, rows, levels)

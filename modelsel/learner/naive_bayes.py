@@ -116,7 +116,8 @@ class NaiveBayesPath:
         """Log-likelihoods, smoothings × classes × rows; those of the impossible are infinitely small."""
         shape = len(smoothings), len(self.counted.class_weight), len(rows)
         if not (self.counted.levels > 0).any():
-            return np.broadcast_to(self._numeric(table, rows), shape)
+            numeric = self._numeric(table, rows)[None]
+            return numeric if numeric.shape == shape else np.broadcast_to(numeric, shape)
         likelihood, impossible = self.counted.nominal(table.values[np.ix_(rows, self.columns)], smoothings)
         likelihood += self._numeric(table, rows)
         likelihood[impossible > 0] = -np.inf
@@ -177,7 +178,7 @@ def _posterior(likelihood: Floats, prior: Floats) -> Floats:
         log_prior = np.log(prior)[:, None]
     posterior = likelihood + log_prior
     nothing = np.isneginf(posterior).all(axis=1, keepdims=True)
-    return np.where(nothing, log_prior, posterior)
+    return np.where(nothing, log_prior, posterior) if nothing.any() else posterior
 
 
 def _first_of_best(posterior: Floats) -> Codes:

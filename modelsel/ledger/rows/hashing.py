@@ -28,14 +28,14 @@ def hash_rows(cells: Hashes, key: IdentityKey, person: bytes) -> Hashes:
 
 
 def _one_by_one(words: Hashes, key: IdentityKey, person: bytes) -> Hashes:
-    """Hash rows one after the other."""
+    """Hash rows one after the other, each from a copy of the state that has taken in the key."""
     raw, width = memoryview(words.astype("<u8").tobytes()), words.shape[1] * SIZE
-    blake, secret = hashlib.blake2b, key.secret
-    out = b"".join(
-        blake(raw[start : start + width], digest_size=SIZE, key=secret, person=person).digest()
-        for start in range(0, len(raw), width)
-    )
-    return np.frombuffer(out, "<u8").astype(np.uint64)
+    keyed, out = hashlib.blake2b(digest_size=SIZE, key=key.secret, person=person), []
+    for start in range(0, len(raw), width):
+        row = keyed.copy()
+        row.update(raw[start : start + width])
+        out.append(row.digest())
+    return np.frombuffer(b"".join(out), "<u8").astype(np.uint64)
 
 
 def _at_once(compiled: Any, words: Hashes, key: IdentityKey, person: bytes) -> Hashes:
