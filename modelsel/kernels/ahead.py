@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from modelsel.core.system.machine import cores
 from modelsel.kernels.compiler import folder, is_kept, load, wanted
@@ -24,15 +24,15 @@ def compiled_ahead(names: Iterable[str], jobs: int) -> Iterator[None]:
     names = list(names)
     spare = names and min(jobs, cores()) > 1 and wanted() and folder() is not None
     new = [name for name in names if not is_kept(name)] if spare else []
-    if not new:
-        yield
-        return
-    process = _start(new)
+    process = None
+    with suppress(OSError):  # the study does without
+        process = _start(new) if new else None
     try:
         yield
     finally:
-        process.kill()
-        process.communicate()
+        if process is not None:
+            process.kill()
+            process.communicate()
 
 
 def _start(names: list[str]) -> "subprocess.Popen[bytes]":
