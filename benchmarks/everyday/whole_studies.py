@@ -243,8 +243,8 @@ BOUNDS = {  # what bounds a row that misses its goal, by profile
     ),
     "first_study": (
         "Compiling takes some 62 of 78 s of a processor at load 8: growing forests 34, growing trees 10, routing 3, raising 3, "
-        "ranking 3. A second process compiles those of forests from the start; what is left is growing forests itself, 34 s in one "
-        "process, two thirds of them Numba's front end, which is Python. A wheel brings all of it compiled."
+        "ranking 3. A second process compiles those of forests from the start; what is left is growing forests itself, 34 s in "
+        "one process, two thirds of them Numba's front end, which is Python. A wheel brings all of it compiled."
     ),
 }
 
