@@ -54,6 +54,7 @@ class Unmade(JITCodeLibrary):  # type: ignore[misc]
             self._finalize_final_module()
 
     def _finalize_final_module(self) -> None:
+        """Make machine code, and set the environments that were asked for before there was any."""
         self.made = True
         super()._finalize_final_module()
         for name in [each.name for each in self._final_module.global_variables]:
@@ -68,6 +69,7 @@ class Unmade(JITCodeLibrary):  # type: ignore[misc]
         return int(super().get_pointer_to_function(name))
 
     def _has(self, name: str) -> bool:
+        """Say whether the library itself defines a function of this name."""
         try:
             return not self.get_function(name).is_declaration
         except NameError:
