@@ -47,7 +47,6 @@ TABLES = (
     "tic_tac_toe", "titanic", "vote",
 )  # fmt: skip
 MEASURES = ("error", "log_loss")
-SCORING = {"error": "accuracy", "log_loss": "neg_log_loss"}
 Z = 1.96  # 95 % of a normal distribution
 SMALLEST = 1e-15  # a chance of the true class below this costs 34.5 nats
 
@@ -146,17 +145,27 @@ def grid_search(grids: "Grids") -> Method:
         for name, (fixed, grid) in grids.items():
             model = _named(name).set_params(**fixed, **(READING_CHANCES.get(name, {}) if measure == "log_loss" else {}))
             search = GridSearchCV(
-                _pipeline(X, model), {f"model__{key}": values for key, values in grid.items()}, scoring=SCORING[measure],
-                cv=StratifiedKFold(10, shuffle=True, random_state=0), error_score=np.nan,
+                _pipeline(X, model), {f"model__{key}": values for key, values in grid.items()},
+                scoring=_scorer(measure, len(classes)), cv=StratifiedKFold(10, shuffle=True, random_state=0),
             ).fit(X, codes)  # fmt: skip
             tried += len(search.cv_results_["params"])
             best = search if best is None or search.best_score_ > best.best_score_ else best
         assert best is not None
+        assert np.isfinite(best.best_score_)
         promise = 1 - float(best.best_score_) if measure == "error" else -float(best.best_score_)
         chosen = f"{type(best.best_estimator_[-1]).__name__} {best.best_params_}"
         return Found(Named(best.best_estimator_, classes), promise, candidates=tried, chosen=chosen)
 
     return fit
+
+
+def _scorer(measure: str, classes: int) -> Any:
+    """Of log loss one that knows all classes: scikit-learn's own has no score for a fold in which one is missing."""
+    from sklearn.metrics import log_loss, make_scorer
+
+    if measure == "error":
+        return "accuracy"
+    return make_scorer(log_loss, greater_is_better=False, response_method="predict_proba", labels=np.arange(classes))
 
 
 Grids = Mapping[str, tuple[Mapping[str, Any], Mapping[str, list[Any]]]]  # what is set, what is tried

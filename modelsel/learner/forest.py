@@ -72,6 +72,7 @@ class Forest(BaseLearner):
     unit: ClassVar[str] = "leaves"
     reads: ClassVar[tuple[TaskKind, ...]] = BOTH_TASKS
     holds_gil: ClassVar[bool] = False
+    slow_kernels: ClassVar[tuple[str, ...]] = ("grow_forest", "forest_nodes", "forest_grid", "forest_votes", "forest_predict")
     no_training_error: ClassVar[str] = (
         "a forest would send every analysis row down every tree for it, and says little there: most trees have seen the row"
     )

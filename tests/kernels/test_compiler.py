@@ -1,5 +1,6 @@
 """Kernels are kept under a digest of their sources, can be done without, and fall back with one word."""
 
+import ast
 import os
 import shutil
 import subprocess
@@ -64,6 +65,22 @@ def test_the_folder_of_a_file_names_its_source_and_the_kernels_that_it_imports(m
     assert not changed & {"neighbours", "grow_forest", "optimal", "layout"}
     compiler.digest.cache_clear()
     compiler._imports.cache_clear()
+
+
+def test_imports_are_found_as_python_reads_them(tmp_path: Path) -> None:
+    """A piece that was overlooked would leave old machine code in use."""
+    root = Path(compiler.__file__).parents[2]
+    odd = tmp_path / "odd.py"
+    odd.write_text(
+        "def f():\n    from modelsel.kernels import (  # pieces (all of them)\n        stop,\n        layout as form,\n    )\n"
+        "from modelsel.kernels.growth import tally, \\\n    surrogates\nfrom modelsel.kernels.splits.presort import*\n"
+    )
+    for source in (*compiler.sources(root / "modelsel" / "kernels"), odd):
+        froms = [node for node in ast.walk(ast.parse(source.read_bytes())) if isinstance(node, ast.ImportFrom)]
+        named = {f"{node.module}.{name}" for node in froms for name in ("", *(each.name for each in node.names))}
+        paths = {root.joinpath(*name.strip(".").split(".")).with_suffix(".py") for name in named if "modelsel.kernels" in name}
+        assert set(compiler._imports(source)) == {path for path in paths if path.is_file()}, source
+    assert [path.stem for path in compiler._imports(odd)] == ["surrogates", "tally", "layout", "presort", "stop"]
 
 
 def test_machine_code_is_kept_where_the_cache_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

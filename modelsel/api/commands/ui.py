@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -69,7 +70,7 @@ def _write_what_is_due(store: "TrackingStore", root: Path) -> None:
 
     due = [{"left": str(left.folder.resolve()), "writer": left.writer} for left in left_for(store, root)]
     if due:
-        writer = WriterProcess(store)
+        writer = WriterProcess(asdict(store))
         for job in due:
             writer.hand_over(job)
         writer.close()

@@ -152,10 +152,17 @@ def _rate(chosen: RecordedSelection) -> float | None:
 
 
 def _more(outlook: LookForecast, price: float, width: float) -> int:
-    """Count the further looks that keep the half width, which only grows: found by halving."""
+    """Count the further looks that keep the half width, which only grows: found by doubling, then by halving.
+
+    Most sets have few looks left. Begun at the middle, each forecast would work out intervals far beyond any use, and import
+    what finds their roots.
+    """
 
     def wide(more: int) -> bool:
         low, high = outlook.interval(more, price)
         return (high - low) / 2 > width
 
-    return bisect_left(range(MANY), True, key=wide)
+    end = 1
+    while end < MANY and not wide(end):
+        end *= 2
+    return bisect_left(range(min(end, MANY)), True, lo=end // 2, key=wide)

@@ -10,10 +10,7 @@ import time
 import weakref
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict
 from typing import Any
-
-from modelsel.record.mlflow.store import TrackingStore
 
 Answer = Mapping[str, Any]
 ENDED: Answer = {"error": "the recording process ended"}
@@ -58,14 +55,17 @@ class WriterProcess:
     When nobody holds it any more (a study that ended with an error), the process gets no more jobs, and ends.
     """
 
-    def __init__(self, store: TrackingStore) -> None:
-        """Start the process, or take one started ahead, and tell it the store."""
+    def __init__(self, store: Mapping[str, str]) -> None:
+        """Start the process, or take one started ahead, and tell it the store: `asdict` of a TrackingStore.
+
+        As plain words, so that a process can be started ahead before SQLAlchemy is imported.
+        """
         self.answers: queue.Queue[Answer] = queue.Queue()
         self.asked = 0  # a late answer to a job that was given up is not the answer to the next
         self.process = _AHEAD.pop() if _AHEAD else _start()
         threading.Thread(target=_listen, args=(self.process, self.answers), daemon=True).start()
         self.close = weakref.finalize(self, _no_more_jobs, self.process)
-        self._send(asdict(store))  # not an argument: other people see those
+        self._send(store)  # not an argument: other people see those
         self._send({"warm": True})
 
     def ask(self, job: Mapping[str, object], seconds: float, told: Callable[[Answer], bool] | None = None) -> Answer | None:

@@ -9,7 +9,7 @@ import logging
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -64,7 +64,7 @@ class Tracker:
         """Find the store that the settings name, and start the process that writes to it."""
         self.tracking, self.folder, self.patience = tracking, folder, patience
         self.store = locate(tracking, folder.root)
-        self.outbox = WriterProcess(self.store) if self.store else None
+        self.outbox = WriterProcess(asdict(self.store)) if self.store else None
         self.written = 0
         self.of = 0
         self.unheard: list[Mapping[str, object]] = []  # looks handed over to be witnessed, of which nothing was heard since
