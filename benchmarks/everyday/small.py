@@ -34,7 +34,6 @@ BOUNDS = {  # what bounds a row that misses its goal, by profile
         "Of 29 ms coding the numbers by the cuts of the trees, and walking and votes, take nine tenths, about half each."
     ),
     "a forest of 20 trees, predict, 300,000 × 20": "As of 30,000 rows.",
-    "a forest of 20 trees, fit, 30,000 × 20": "Of .30 s the growing kernel takes .24, ranking .01, sums and thresholds .02.",
 }
 
 

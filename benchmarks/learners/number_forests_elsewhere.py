@@ -1,6 +1,6 @@
 """Errors of forests of numbers beside scikit-learn's and ranger's (R), on ten tables.
 
-    python -m benchmarks.learners.number_forests_elsewhere [--draws 5]
+    python -m benchmarks.learners.number_forests_elsewhere [--draws 5] [--features]
 
 The tables of `regression_trees` of 100 rows and more; seven tenths of the rows against the others, five draws; forests of 100
 trees. *Alike*: a third of the features at a node, trees grown out. *By default*: what each tool does unless it is told
@@ -9,7 +9,8 @@ ours as they are, theirs as the median; nominal columns: indicators for scikit-l
 own. Who is not installed is passed over by name.
 
 Printed are, per table, the root mean squared error of each tool; then its mean rank over tables (of the mean over draws), and
-the mean of log(theirs / ours) with its standard error over tables.
+the mean of log(theirs / ours) with its standard error over tables. With `--features` ours alone: a third of the features at a
+node, a third but at least two, and all.
 """
 
 import argparse
@@ -55,7 +56,12 @@ class Draw:
 
 
 def ours(draw: Draw, alike: bool) -> Floats:  # noqa: ARG001
-    forest = learner("forest", {"trees": TREES, "features": 0.334, "criterion": "variance"})[0]
+    return looking_at(0.334, draw)
+
+
+def looking_at(features: str | float, draw: Draw) -> Floats:
+    """What our forest says that looks at so many features at a node."""
+    forest = learner("forest", {"trees": TREES, "features": features, "criterion": "variance"})[0]
     return forest.fit(draw.task, draw.train, np.random.default_rng(draw.seed)).predict(draw.task.take(draw.test))
 
 
@@ -130,12 +136,29 @@ def compared(names: list[str], errors: Floats) -> Iterator[str]:
     ranks = rankdata(errors, axis=1).mean(axis=0)
     yield f"mean rank of {len(errors)} tables | " + " | ".join(f"{rank:.2f}" for rank in ranks)
     larger = np.log(errors / errors[:, :1])
-    shown = [f"{100 * one.mean():+.1f} ± {100 * one.std(ddof=1) / len(one) ** 0.5:.1f} %" for one in larger.T[1:]]
+    shown = [percent(one) for one in larger.T[1:]]
     yield f"log of {', '.join(names[1:])} over ours | " + " | ".join(["", *shown])
+
+
+def by_features(many: int) -> Iterator[str]:
+    """Per table the error at a third of the features, and log(other / third) over draws, with its standard error."""
+    yield "features at a node | a third | at least two | all"
+    for name, task in tasks():
+        asked: tuple[str | float, ...] = 0.334, max(2, len(task.features) // 3), "all"
+        found = np.array([[root(looking_at(one, draw), task, draw.test) for one in asked] for draw in draws(task, many)])
+        others = (percent(one) for one in np.log(found / found[:, :1]).T[1:])
+        yield f"{name} {len(task)} × {len(task.features)} | {found[:, 0].mean():.4g} | {' | '.join(others)}"
+
+
+def percent(logs: Floats) -> str:
+    """Their mean and its standard error."""
+    return f"{100 * logs.mean():+.1f} ± {100 * logs.std(ddof=1) / len(logs) ** 0.5:.1f} %"
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--draws", type=int, default=5)
-    for line in lines(parser.parse_args().draws):
+    parser.add_argument("--features", action="store_true")
+    given = parser.parse_args()
+    for line in (by_features if given.features else lines)(given.draws):
         print(line, flush=True)

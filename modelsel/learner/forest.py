@@ -46,7 +46,7 @@ class Forest(BaseLearner):
     """
 
     trees: int = whole(100, least=1, help="a larger forest is steadier, never more overfitted")
-    features: str | float = plain("sqrt", help="looked at per node: sqrt, log2, all, a share below 1, or a number")
+    features: str | int | float = plain("sqrt", help="looked at per node: sqrt, log2, all, a share below 1, or a number")
     rows: str | float = plain("bootstrap", help="of each tree: bootstrap, all, or a share drawn without repetition")
     cuts: str = one_of("best", "random", help="random: one cut per feature, drawn between its extremes")
     vote: str = one_of("mean", "majority", help="mean of the leaves' class shares, or one vote per tree")
@@ -78,7 +78,8 @@ class Forest(BaseLearner):
     )
 
     def __post_init__(self) -> None:
-        """Sort directions by column."""
+        """Bring settings into one form: a number of features as a count or a share below 1, directions sorted by column."""
+        object.__setattr__(self, "features", _count_or_share(self.features))
         object.__setattr__(self, "monotone", sorted_monotone(self.monotone))
 
     @property
@@ -184,8 +185,19 @@ def _unreadable(name: str, value: str | float, words: tuple[str, ...], whole: bo
         yield f"{name} as a number is {numbers}, not {value!r}"
 
 
+def _count_or_share(features: str | float) -> str | float:
+    """Whole numbers as int, but a share of 1.0 as `all`: digests do not tell 1.0 from 1.
+
+    >>> [_count_or_share(number) for number in (1, 1.0, 3.0, 0.5)]
+    [1, 'all', 3, 0.5]
+    """
+    if isinstance(features, float) and features.is_integer():
+        return "all" if features == 1.0 else int(features)
+    return features
+
+
 def _looked_at(features: str | float, available: int) -> int:
-    """Features per node: whole numbers are counts, 1.0 and what is below are shares (rounded down, at least one).
+    """Features per node: whole numbers are counts, what is below 1 are shares (rounded down, at least one).
 
     >>> [_looked_at(word, 20) for word in ("sqrt", "log2", "all", 0.5, 3)]
     [4, 4, 20, 10, 3]

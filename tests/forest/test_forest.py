@@ -9,6 +9,8 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from modelsel.config.build import learner as built
+from modelsel.core.fingerprint import digest
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Table, Task, positions
 from modelsel.forest import plain
@@ -256,6 +258,24 @@ def test_out_of_bag_votes_are_those_of_trees_that_have_not_drawn_the_row() -> No
 )
 def test_what_a_forest_cannot_do_is_said(settings_: dict[str, Any], said: str) -> None:
     assert any(said in problem for problem in Forest(**settings_).problems())
+
+
+@pytest.mark.parametrize(
+    ("features", "many"), [(1, 1), (3, 3), (3.0, 3), (9, 5), (1.0, 5), (0.5, 2), (0.1, 1), ("all", 5), ("sqrt", 2)]
+)
+def test_whole_numbers_are_counts_of_features_by_name_and_by_hand(features: str | float, many: int) -> None:
+    values = np.random.default_rng(0).normal(size=(20, 5))
+    task = Task(
+        name="five", features=tuple(Feature(f"f{i}", "numeric") for i in range(5)), values=values, rows=np.arange(20),
+        classes=("A", "B"), target=(values[:, 0] > 0).astype(np.int32),
+    )  # fmt: skip
+    for forest in (Forest(features=features), built("forest", {"features": features})[0]):
+        assert forest.fit_path(task, positions(task), np.random.default_rng(0)).growth.features == many
+
+
+def test_a_share_of_one_and_a_count_of_one_have_different_fits() -> None:
+    one, share, words = (built("forest", {"features": given})[0] for given in (1, 1.0, "all"))
+    assert digest(one.fit_key()) != digest(share.fit_key()) == digest(words.fit_key())
 
 
 def test_a_description_that_is_not_whole_is_refused() -> None:
