@@ -23,6 +23,7 @@ from modelsel.guard.findings import look_findings
 from modelsel.guard.history.history import History, PastLook
 from modelsel.guard.release import LabelSummary, LookTerms, worst_of
 from modelsel.guard.requests import Handed
+from modelsel.ledger.anchors import AnchoredLook
 from modelsel.ledger.entry import follow
 from modelsel.ledger.rows.row_set import RowSet
 from modelsel.statistics.certificate import SpendingState, index_weight, interval
@@ -366,12 +367,11 @@ def _pair(status: Any, symbol: str, score: float) -> Any:
 
 @pytest.mark.parametrize(("policy", "price"), [("off", log(10**7 + 1)), ("warn", log(10 * (10**7 + 1)))])
 def test_a_look_that_only_an_anchor_saw_is_charged_all_that_it_may_have_told(policy: str, price: float) -> None:
-    found = integrity._facts("t", 10**7, "h", "anchor", {"policy": policy, "look": "3"})
+    found = integrity._facts("t", 10**7, "anchor", AnchoredLook("t", "h", look="3", policy=policy))
     assert found["worst"] == pytest.approx(worst_of(price), abs=1e-9)
     assert (found["unguarded"], found["look"]) == (policy == "off", 3)
-    assert integrity._facts("t", 5, "h", "a", {"n": "10000000", "policy": policy})["worst"] == pytest.approx(
-        worst_of(price), abs=1e-9
-    )
+    told = AnchoredLook("t", "h", n="10000000", policy=policy)
+    assert integrity._facts("t", 5, "a", told)["worst"] == pytest.approx(worst_of(price), abs=1e-9)
 
 
 class Copies:
