@@ -9,7 +9,6 @@ Meanwhile Python's cyclic garbage waits (a compiler makes millions of objects th
 and Numba compares its flags by what was set, not by forty attributes a time: it does so at every call that it types.
 """
 
-import gc
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -19,6 +18,8 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 from numba.core.targetconfig import TargetConfig
+
+from modelsel.core.system.machine import without_collecting
 
 
 class Unmade(JITCodeLibrary):  # type: ignore[misc]
@@ -82,15 +83,12 @@ class Unmade(JITCodeLibrary):  # type: ignore[misc]
 @contextmanager
 def at_once() -> Iterator[None]:
     """Compile in this way; no other thread compiles meanwhile."""
-    codegen, collects = cpu_target.target_context.codegen(), gc.isenabled()
-    with global_compiler_lock, ExitStack() as stack:
+    codegen = cpu_target.target_context.codegen()
+    with global_compiler_lock, without_collecting(), ExitStack() as stack:
         _set(stack, TargetConfig, "values", _values)
         _set(stack, TargetConfig, "__eq__", _same)
         _set(stack, codegen, "_library_class", Unmade)
         _set(stack, codegen, "set_env", partial(_set_env, codegen, codegen.set_env))
-        if collects:
-            gc.disable()
-            stack.callback(gc.enable)
         yield
 
 
