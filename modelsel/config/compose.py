@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
 from modelsel.config import keywords
@@ -216,8 +217,9 @@ def assemble(
 
 
 def _typed_roots(composed: DictConfig) -> set[str]:
-    """The root's keys under which overrides set something."""
-    lines: Any = OmegaConf.to_container(composed.hydra.overrides, resolve=False)
+    """The root's keys under which overrides set something; a job of a sweep comes without Hydra's node, which stands apart."""
+    hydra = composed.hydra if "hydra" in composed else HydraConfig.get()
+    lines: Any = OmegaConf.to_container(hydra.overrides, resolve=False)
     return {line.lstrip("+~").partition("=")[0].partition(".")[0] for line in lines["task"]}
 
 

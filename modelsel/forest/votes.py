@@ -72,6 +72,17 @@ class Translated(NamedTuple):
     marks: NDArray[np.uint8]
 
 
+def number_trees(nodes: NDArray[np.int32], thresholds: Floats, features: int) -> tuple[NDArray[np.int32], tuple[Floats, ...]]:
+    """Nodes of grown trees, whose thresholds are known by codes, as `number_cuts` gives them; and the cuts of each feature."""
+    kernel = load("forest_nodes")
+    if kernel is None:
+        cuts = cuts_of(nodes, thresholds, features)
+        return number_cuts(nodes, thresholds, cuts), cuts
+    nodes = nodes.copy()
+    values, many = kernel.number(nodes, thresholds, features)
+    return nodes, tuple(np.split(values, np.cumsum(many)[:-1]))
+
+
 def number_cuts(nodes: NDArray[np.int32], thresholds: Floats, cuts: Sequence[Floats]) -> NDArray[np.int32]:
     """Nodes whose thresholds (one per node that is no leaf) are known by their places among the cuts of their features."""
     nodes = nodes.copy()

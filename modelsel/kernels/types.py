@@ -93,6 +93,11 @@ def parents(*arguments: object) -> object:
     return types.Tuple((codes, codes))(*arguments)
 
 
+def cuts(*arguments: object) -> object:
+    """Signature of `number`: thresholds feature by feature, and how many each has."""
+    return types.Tuple((reals, wholes))(*arguments)
+
+
 def node_lists(*arguments: object) -> object:
     """Signature of `listed`: start and end per node, classes, weights."""
     return types.Tuple((codes, codes, codes, reals))(*arguments)

@@ -3,10 +3,12 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from modelsel.core.types import Feature, Task, positions
+from modelsel.forest.votes import cuts_of, number_cuts, number_trees
 from modelsel.kernels.compiler import load
 from modelsel.kernels.forests.forest_layout import RIGHT, TEST
 from modelsel.kernels.layout import LEAF
@@ -67,6 +69,26 @@ def test_a_packed_node_has_its_second_branch_as_far_behind_it_as_in_its_tree() -
         steps = [int(word) % 2**24 for word in words]
         assert steps == [node[RIGHT] - place if node[TEST] != LEAF else 0 for place, node in enumerate(nodes.tolist())]
         assert max(steps) > 1
+
+
+@pytest.mark.parametrize("cuts", ["best", "random"])
+def test_thresholds_are_numbered_by_codes_as_by_their_values(cuts: str) -> None:
+    """Columns of many values and of two, so that a code has one threshold or many, alike or all different."""
+    rng = np.random.default_rng(1)
+    X = np.column_stack([rng.normal(size=90), rng.integers(0, 2, 90), rng.integers(0, 9, 90), np.zeros(90)])
+    task = Task(
+        name="t", features=tuple(Feature(f"f{i}", "numeric", ()) for i in range(4)), values=X, rows=np.arange(90),
+        classes=("no", "yes"), target=rng.integers(0, 2, 90).astype(np.int32),
+    )  # fmt: skip
+    trees = Forest(trees=9, cuts=cuts).fit_path(task, positions(task), rng).trees(9)
+    nodes, thresholds = np.vstack([tree.nodes for tree in trees]), np.concatenate([tree.thresholds for tree in trees])
+    found, own = number_trees(nodes, thresholds, 4)
+    by_value = cuts_of(nodes, thresholds, 4)
+    assert len(own[0]) > len(own[2]) > 1
+    assert not len(own[3])
+    for one, other in zip(own, by_value, strict=True):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(found, number_cuts(nodes, thresholds, by_value))
 
 
 def test_a_threshold_itself_goes_first() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from modelsel.kernels import types
 from modelsel.kernels.compiler import kernel
-from modelsel.kernels.forests.forest_layout import KIND, RIGHT, TEST
+from modelsel.kernels.forests.forest_layout import AT, COLUMN, KIND, RIGHT, TEST
 from modelsel.kernels.layout import LEAF
 
 
@@ -102,3 +102,65 @@ def first_stops(parent, stops):
         for w in range(stops.shape[1]):
             closed[node, w] = closed[above, w] | stops[above, w]
             stops[node, w] &= ~closed[node, w]
+
+
+@kernel(_nrt=False)
+def _order(values, owner, start, end):
+    """Sort values with their owners (Shell 1959): most often one or two."""
+    gap = 1
+    while 3 * gap < end - start:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(start + gap, end):
+            value, own, j = values[i], owner[i], i
+            while j >= start + gap and values[j - gap] > value:
+                values[j], owner[j] = values[j - gap], owner[j - gap]
+                j -= gap
+            values[j], owner[j] = value, own
+        gap //= 3
+
+
+@kernel(types.cuts(types.columns, types.fixed_reals, types.whole))
+def number(nodes, thresholds, features):
+    """Write the place of each node's threshold among those of its feature in the place of its code.
+
+    Returned are the thresholds of each feature, ascending and once each, and how many they are. Codes, which rise with
+    thresholds, put most of them into order.
+    """
+    first, many = np.zeros(features + 1, np.int64), np.zeros(features, np.int64)
+    inner = np.empty(len(thresholds), np.int64)
+    made = 0
+    for node in range(len(nodes)):
+        if nodes[node, TEST] != LEAF:
+            inner[made] = node
+            if not np.isnan(thresholds[made]):
+                f = nodes[node, COLUMN]
+                first[f + 1] = max(first[f + 1], np.int64(nodes[node, AT]) + 1)
+            made += 1
+    for f in range(features):
+        first[f + 1] += first[f]
+    ends = np.zeros(first[features] + 1, np.int32)
+    for k in range(made):
+        if not np.isnan(thresholds[k]):
+            ends[first[nodes[inner[k], COLUMN]] + nodes[inner[k], AT] + 1] += 1
+    for code in range(first[features]):
+        ends[code + 1] += ends[code]
+    values, owner = np.empty(ends[first[features]]), np.empty(ends[first[features]], np.int64)
+    for k in range(made):
+        if not np.isnan(thresholds[k]):
+            code = first[nodes[inner[k], COLUMN]] + nodes[inner[k], AT]
+            values[ends[code]], owner[ends[code]] = thresholds[k], inner[k]
+            ends[code] += 1
+    found, start = 0, 0
+    for f in range(features):
+        for code in range(first[f], first[f + 1]):
+            end = np.int64(ends[code])
+            _order(values, owner, start, end)
+            for i in range(start, end):
+                if many[f] == 0 or values[found - 1] != values[i]:
+                    values[found] = values[i]
+                    found += 1
+                    many[f] += 1
+                nodes[owner[i], AT] = many[f] - 1
+            start = end
+    return values[:found].copy(), many

@@ -9,11 +9,10 @@ import numpy as np
 from modelsel.kernels.compiler import kernel
 from modelsel.kernels.forests.forest_goodness import CODE, FEATURE, FIELD, GOODNESS, LOW, MISSING, NEXT, keeps, sort, worth
 from modelsel.kernels.forests.forest_look import draw_threshold, draw_value
-from modelsel.kernels.forests.forest_usual import LAST, MOST_CELLS, MOST_WEIGHT, WHOLE_WEIGHT
+from modelsel.kernels.forests.forest_usual import COMPARED, LAST, MOST_CELLS, MOST_WEIGHT, WHOLE_WEIGHT, extremes
 
 NUMBER = np.int64(16)  # bits below a number in its word
 COUNTED = 2  # codes per row up to which a column is counted
-COMPARED = 128  # rows up to which values are compared with a drawn one
 MOST_NUMBER = 2.0**46  # of |q| in its word
 NEARLY, DOUBT = 1.0 - 1e-12, 1e-11  # what rounding may do to a comparison without division
 LANES, FEW = 32, np.uint64(8)  # cuts that are judged side by side; so few are judged one by one
@@ -199,16 +198,6 @@ def _by_places(keys, n, words, middle, total, nothing, best, least, ruler, lefts
 
 
 @kernel(_nrt=False)
-def _extremes(codes, drawn):
-    """Lowest and highest code; the lowest is −1 where a value is missing."""
-    lowest, highest = np.int32(2**31 - 1), np.int32(-1)
-    for i in range(len(drawn)):
-        code = codes[np.uint64(drawn[np.uint64(i)])]
-        lowest, highest = min(lowest, code), max(highest, code)
-    return lowest, highest
-
-
-@kernel(_nrt=False)
 def _up_to(codes, drawn, words, middle, at):
     """Sum, weight and number of the rows whose code is at most `at`."""
     left, weight, rows = np.int64(0), np.int64(0), np.int64(0)
@@ -243,7 +232,7 @@ def usual_draw(feature, key, drawn, words, total, middle, columns, work, best, l
     In a node of few rows these are compared with it by their values: it need not be searched among all values of the column.
     """
     codes, n, nothing = columns[0][feature], len(drawn), total[0] * total[0] / total[1]
-    lowest, highest = _extremes(codes, drawn)
+    lowest, highest = extremes(codes, drawn)
     if lowest < 0 or lowest == highest:
         return -1 if lowest < 0 else 0
     values = columns[3][columns[4][feature] :]

@@ -14,11 +14,15 @@ from modelsel.kernels.forests.forest_goodness import (
     GOODNESS,
     LOW,
     MISSING,
+    NEITHER,
     NEXT,
+    consider,
     gather,
+    gauge,
     sort,
     term,
 )
+from modelsel.kernels.forests.forest_look import draw_threshold, draw_value
 from modelsel.kernels.layout import GINI, TIE
 
 # Cuts of a column of few codes in the usual case (`forest_scan`): its rows are counted, not sorted.
@@ -305,11 +309,80 @@ def _by_entries(codes, drawn, words, total, work, cells, judge, bar, tie, node):
     return 1, value, np.int64(ordered[cut - 1] >> LOW), np.int64(ordered[cut] >> LOW), left
 
 
+# One cut drawn at random (extremely randomised trees).
+
+COMPARED = 128  # rows up to which values are compared with a drawn one
+
+
+@kernel(_nrt=False)
+def extremes(codes, drawn):
+    """Lowest and highest code; the lowest is −1 where a value is missing."""
+    lowest, highest = np.int32(2**31 - 1), np.int32(-1)
+    for i in range(len(drawn)):
+        code = codes[np.uint64(drawn[np.uint64(i)])]
+        lowest, highest = min(lowest, code), max(highest, code)
+    return lowest, highest
+
+
+@kernel(_nrt=False)
+def _classes_up_to(codes, drawn, words, at, firsts):
+    """Class weights and number of the rows whose code is at most `at`."""
+    rows = np.int64(0)
+    for i in range(len(drawn)):
+        word, inside = words[np.uint64(i)], -np.int64(codes[np.uint64(drawn[np.uint64(i)])] <= at)  # all bits, or none
+        firsts[(word >> CLASS) & FIELD] += np.float64(np.int64(word & FIELD) & inside)
+        rows -= inside
+    return rows
+
+
+@kernel(_nrt=False)
+def _classes_up_to_value(codes, drawn, words, values, threshold, firsts):
+    """The same of the rows whose value is at most a threshold; and the largest code of these."""
+    rows, at = np.int64(0), np.int64(-1)
+    for i in range(len(drawn)):
+        code = np.int64(codes[np.uint64(drawn[np.uint64(i)])])
+        word, inside = words[np.uint64(i)], -np.int64(values[np.uint64(code)] <= threshold)
+        firsts[(word >> CLASS) & FIELD] += np.float64(np.int64(word & FIELD) & inside)
+        rows -= inside
+        at = max(at, code | ~inside)
+    return rows, at
+
+
+@kernel(_nrt=False)
+def usual_class_draw(feature, key, drawn, words, total, columns, scale, work, best, state, judge, ruler):
+    """Try one threshold drawn between the extremes of a feature; as `usual`.
+
+    In a node of few rows these are compared with it by their values: it need not be searched among all values of the column.
+    """
+    codes, n = columns[0][feature], len(drawn)
+    lowest, highest = extremes(codes, drawn)
+    if lowest < 0 or lowest == highest:
+        return -1 if lowest < 0 else 0
+    values, lost, (classes, weights, rows, sums) = columns[3][columns[4][feature] :], work[7], state
+    classes[0, :], lost[:], weights[:], sums[:] = 0.0, 0.0, 0.0, 0.0
+    threshold = draw_value(key, feature, values[lowest], values[highest])
+    if n <= COMPARED and threshold < values[highest]:
+        rows[0], at = _classes_up_to_value(codes, drawn, words, values, threshold, classes[0])
+    else:
+        at, threshold = draw_threshold(key, feature, np.int64(lowest), np.int64(highest), values)
+        rows[0] = _classes_up_to(codes, drawn, words, at, classes[0])
+    rows[1] = n - rows[0]
+    for c in range(len(total)):
+        classes[1, c] = total[c] - classes[0, c]
+        for k in range(2):
+            weights[k] += classes[k, c]
+            sums[k] += term(classes[k, c], judge[0], judge[1])
+    gauge(ruler, judge, total, lost, False, scale)
+    if consider(best, np.float64(at), np.float64(at), NEITHER, state, judge, ruler):
+        best[FEATURE], work[12][0] = feature, threshold
+    return 1
+
+
 @kernel()
-def in_words(target, weight, rows, classes, known, random):
+def in_words(target, weight, rows, classes, known):
     """Class and weight of each row in one word; none where they do not fit, or where the usual search does not serve."""
     words, whole = np.empty(len(rows), np.uint64), 0.0
-    if random or not known or classes > MOST_CLASSES:
+    if not known or classes > MOST_CLASSES:
         return words[:0]
     for i in range(len(rows)):
         w = weight[rows[i]]

@@ -37,7 +37,7 @@ from modelsel.kernels.forests.forest_numbers import (
     usual_number,
     weigh_numbers,
 )
-from modelsel.kernels.forests.forest_usual import MOST_CELLS, in_words, totals, undivided, usual
+from modelsel.kernels.forests.forest_usual import MOST_CELLS, in_words, totals, undivided, usual, usual_class_draw
 from modelsel.kernels.layout import EQUALITY, GINI, SUBSET, THRESHOLD
 
 TOGETHER = 1024  # tests whose codes are sought at once
@@ -227,6 +227,10 @@ def search(key, features, drawn, words, total, whole, columns, bits, data, setti
                 differs = usual_number(
                     feature, drawn, words, total, np.int64(data[3][0]), columns, own, work, cells, best, judge[4], ruler
                 )
+            elif settings[2]:
+                differs = usual_class_draw(
+                    feature, key, drawn, words, total, columns, settings[3], work, best, state, judge, ruler
+                )
             else:
                 differs = usual(feature, drawn, words, whole, total, columns, bits, settings, work, cells, best, judge, node)
         if differs < 0:
@@ -370,7 +374,7 @@ def grow(codes, levels, nominal, values, first, target, weight, rows, two_valued
     if numbers:
         words = numbers_in_words(amount, weight, rows)
     else:
-        words = in_words(target, weight, rows, classes, len(table) > 1 or fused == GINI, random)
+        words = in_words(target, weight, rows, classes, len(table) > 1 or fused == GINI)
     often = numbers and known == 1 and random == 0 and len(words) > 0 and features * KEPT >= len(levels)
     kept = keep_sorted(codes, levels, rows, work, often)
     few = SORTED * len(levels) // features if len(kept[0]) else m

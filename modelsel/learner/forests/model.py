@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from modelsel.core.types import Codes, Description, Feature, Floats, Integers, Table
 from modelsel.forest.grid import VoteLists
-from modelsel.forest.votes import Translated, code_rows, cuts_of, leaves_of, number_cuts
+from modelsel.forest.votes import Translated, code_rows, leaves_of, number_trees
 from modelsel.kernels.compiler import load
 from modelsel.kernels.forests.forest_layout import AT, COLUMN, KIND, LOST, OTHERS, RIGHT, ROWS, TEST, WHOLE
 from modelsel.kernels.layout import EQUALITY, LEAF, SUBSET, THRESHOLD
@@ -137,8 +137,7 @@ class ForestModel(FittedModel):
         """Put trees, cut back, together with the votes of their leaves."""
         sizes, marks = [len(tree.nodes) for tree in trees], np.cumsum([0, *(len(tree.marks) for tree in trees)])
         nodes, thresholds = np.vstack([tree.nodes for tree in trees]), np.concatenate([tree.thresholds for tree in trees])
-        cuts = cuts_of(nodes, thresholds, len(features))
-        nodes = number_cuts(nodes, thresholds, cuts)
+        nodes, cuts = number_trees(nodes, thresholds, len(features))
         subset = np.flatnonzero(nodes[:, TEST] & KIND == SUBSET)
         nodes[subset, AT] += np.repeat(marks[:-1], sizes)[subset]
         votes = np.zeros(len(nodes), np.int32)
