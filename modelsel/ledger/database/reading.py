@@ -78,6 +78,7 @@ class Reading:
             return self._read_whole(connection, ledger)
 
     def _read_whole(self, connection: Connection, ledger: str) -> TrustedEntries:
+        """Read and judge them all."""
         stands = _bytes(connection)
         if not self._me:
             return TrustedEntries(LedgerEntry(*row) for row in stands.entries)
