@@ -7,10 +7,12 @@ columns that go by the same names) and ten looks at each, entry by entry as a ga
 
     python -m benchmarks.recognition.guard_ledger [--sets 1000] [--looks 10]
 
-Beside the same ledger, what `modelsel audit` of everything takes, and what `modelsel doctor` asks of it.
+Beside the same ledger, `modelsel audit` of everything and `modelsel doctor`, each from its start to its end.
 """
 
 import argparse
+import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -21,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.common.places import ROOT
 from benchmarks.common.timing import Row
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Outputs, Table, Task, seal
@@ -28,7 +31,6 @@ from modelsel.guard.fingerprints import subject_of
 from modelsel.guard.gate import Gate
 from modelsel.guard.history.entries import origin, seal_facts, terms_of
 from modelsel.guard.history.stored_rows import keep_all, keep_chosen
-from modelsel.guard.reporting.audit import audit
 from modelsel.guard.requests import LookRequest, SelectionSummary, TestSetDeclaration
 from modelsel.ledger.database.store import WriteTransaction
 from modelsel.ledger.home import Home
@@ -104,8 +106,8 @@ def timed(home: Path, rows: int, columns: int, seed: int) -> tuple[float, float]
     """Processor time of a look at a new table: its fingerprints, and everything else."""
     what, gate = sealing(table(rows, columns, seed), f"new {seed}"), gate_of(home)
     with tempfile.TemporaryDirectory() as folder:  # imports and kernels are no bookkeeping
-        for rows_of_it in (90, 95):  # the second is compared with the portrait of the first
-            look(gate_of(Path(folder)), sealing(table(rows_of_it, 3, rows_of_it), f"warm {rows_of_it}"))
+        for rows_of_it in (900, 950):  # the second is compared with the portrait of the first, which smaller ones have not
+            look(gate_of(Path(folder)), sealing(table(rows_of_it, 9, rows_of_it), f"warm {rows_of_it}"))
     before = time.process_time()
     gate_of(Path(folder)).subject(what)
     alone = time.process_time() - before
@@ -114,11 +116,19 @@ def timed(home: Path, rows: int, columns: int, seed: int) -> tuple[float, float]
     return alone, time.process_time() - before - alone
 
 
-def audited(home: Path, sets: bool) -> float:
-    """Processor time of an audit of everything; without `sets`, of what `doctor` asks."""
-    gate, before = Gate(make("guard", "warn"), home / "runs", home=Home(home)), time.process_time()
-    assert audit(gate, sets=sets)["ledger"]["intact"]
-    return time.process_time() - before
+def command(home: Path, word: str) -> float:
+    """Processor time of a command from its start to its end, in a process of its own."""
+    before, environment = _of_children(), {**os.environ, "MODELSEL_HOME": str(home), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-m", "modelsel", word], cwd=home, env=environment, capture_output=True, check=False)
+    if done.returncode:
+        raise RuntimeError(done.stderr.decode()[-2000:])
+    return _of_children() - before
+
+
+def _of_children() -> float:
+    """Processor time of the processes that were waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def apart(home: Path, rows: int, columns: int, seed: int) -> float:
@@ -128,7 +138,7 @@ def apart(home: Path, rows: int, columns: int, seed: int) -> float:
 
 def _elsewhere(call: str) -> float:
     """What a call of this module comes to in a process of its own."""
-    program = f"from {__spec__.name} import audited, timed, Path; print({call})"
+    program = f"from {__spec__.name} import timed, Path; print({call})"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     return float(done.stdout.split()[-1])
 
@@ -140,9 +150,9 @@ def rows(sets: int = SETS, looks: int = LOOKS) -> Iterator[Row]:
         times = sorted(apart(home, 1000, 12, 10_000 + turn) for turn in range(3))
         on_record = f"{sets * looks:,} looks at {sets:,} sets on record, processor time"
         yield _row(f"bookkeeping of a look, {on_record}", GOAL, times)
-        for work, told, goal in (("audit of everything", True, AUDIT), ("the ledger as doctor asks", False, DOCTOR)):
-            times = sorted(_elsewhere(f"audited(Path({str(home)!r}), {told})") for _ in range(3))
-            yield _row(f"{work}, {on_record}", goal, times)
+        for word, goal in (("audit", AUDIT), ("doctor", DOCTOR)):
+            times = sorted(command(home, word) for _ in range(3))
+            yield _row(f"the command `modelsel {word}`, {on_record}", goal, times)
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         for number in range(10):

@@ -36,8 +36,10 @@ def _show(report: Mapping[str, object], as_json: bool, page: str | None) -> None
 
     from modelsel.guard.reporting.page import html, markdown, reforms
 
-    data = {**report, "reforms": reforms(report)}
-    print(json.dumps(data, indent=1, ensure_ascii=False) if as_json else markdown(report))
+    if as_json:
+        print(json.dumps({**report, "reforms": reforms(report)}, indent=1, ensure_ascii=False))
+    else:
+        print(markdown(report))
     if page is not None:
         try:
             Path(page).write_text(html(report), "utf-8")

@@ -1,6 +1,7 @@
 """Differences between systems in processes and memory, through psutil; and the things that a system cannot do, in words."""
 
 import ctypes
+import gc
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -75,6 +76,25 @@ def kill_children() -> None:
 
 
 # Memory that is no longer used, given back to the system: the C library's allocator keeps what was freed.
+
+
+@contextmanager
+def without_collecting() -> Iterator[None]:
+    """Let cyclic garbage wait while many objects are made that stay: Python would look through all of them again and again.
+
+    >>> with without_collecting():
+    ...     gc.isenabled()
+    False
+    >>> gc.isenabled()
+    True
+    """
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 def give_back() -> None:

@@ -5,6 +5,7 @@ from html import escape
 from typing import Any
 
 from modelsel.guard.reporting.narrative import Section, TextTable, items, story
+from modelsel.guard.reporting.report import AuditReport
 
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
@@ -34,7 +35,8 @@ def html(report: Mapping[str, object]) -> str:
 
 def reforms(report: Mapping[str, Any]) -> dict[str, dict[str, object]]:
     """Per test set, the items of the REFORMS checklist (Kapoor et al. 2024) that a ledger can answer."""
-    return {one["id"]: items(one, report) for one in report["test_sets"]}
+    read = AuditReport.read(report)  # once: a ledger may know thousands of test sets
+    return {one["id"]: items(one, read) for one in report["test_sets"]}
 
 
 def _markdown(section: Section) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from sqlalchemy import Connection, func, select
 
+from modelsel.core.system.machine import without_collecting
 from modelsel.ledger.database.judged import FEWEST, FURTHER, JudgedEntries, LedgerBytes, Row
 from modelsel.ledger.database.schema import ABOUT, ENTRIES, FIELDS, SIGNATURES
 from modelsel.ledger.entry import LedgerEntry
@@ -73,6 +74,11 @@ class Reading:
 
     def _whole(self, connection: Connection, ledger: str) -> TrustedEntries:
         """Read all entries, and examine those that were not judged before."""
+        with without_collecting():
+            return self._read_whole(connection, ledger)
+
+    def _read_whole(self, connection: Connection, ledger: str) -> TrustedEntries:
+        """Read and judge them all."""
         stands = _bytes(connection)
         if not self._me:
             return TrustedEntries(LedgerEntry(*row) for row in stands.entries)

@@ -16,6 +16,7 @@ need not be copies of one thing.
 Source: distances of nearest neighbours, Levina & Bickel (2004), Advances in Neural Information Processing Systems 17.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
 
@@ -69,7 +70,7 @@ def near_copies(development: Floats, sealed: Floats, rng: np.random.Generator) -
     """Look for near copies of development rows (numbers; missing ones count as the mean) among the sealed ones."""
     near, far = standardise(development, sealed)
     nobody = np.zeros(0, np.int64)
-    unique = uniqueness(np.concatenate([near, far]), rng) if near.shape[1] else 0.0
+    unique = uniqueness((near, far), rng) if near.shape[1] else 0.0
     if unique < UNIQUE or len(near) < FEWEST or not len(far):
         return NearCopies(nobody, nobody, False, 0.0, unique)
     most = TREE_ROWS if near.shape[1] <= FLAT else max(500, PAIRS // len(near))
@@ -93,14 +94,14 @@ def standardise(development: Floats, sealed: Floats) -> tuple[Floats, Floats]:
     )
 
 
-def uniqueness(values: Floats, rng: np.random.Generator) -> float:
+def uniqueness(sides: Sequence[Floats], rng: np.random.Generator) -> float:
     """u: of the distinct rows, the share that stays alone with one column left out, for the column with the least.
 
     >>> board = np.array([[x, y] for x in range(4) for y in range(4)], float)
-    >>> uniqueness(board, np.random.default_rng(0))
+    >>> uniqueness([board[:7], board[7:]], np.random.default_rng(0))
     0.0
     """
-    own = _digests(np.ascontiguousarray(values.T), rng)
+    own = _digests(sides, rng)
     whole = own.sum(axis=0)
     _, first = np.unique(whole, return_index=True)
     if len(first) > EXAMINED:
@@ -115,12 +116,16 @@ def uniqueness(values: Floats, rng: np.random.Generator) -> float:
     return float(alone / len(first))
 
 
-def _digests(columns: Floats, rng: np.random.Generator) -> NDArray[np.uint64]:
-    """A number drawn for each different value of each column (columns × rows), in order of the values."""
-    own = np.empty(columns.shape, np.uint64)
-    for some in _in_parts(*columns.shape):
-        order = np.argsort(columns[some], axis=1)
-        fresh = is_fresh(np.take_along_axis(columns[some], order, axis=1))
+def _digests(sides: Sequence[Floats], rng: np.random.Generator) -> NDArray[np.uint64]:
+    """A number drawn for each different value of each column (columns × rows), in order of the values.
+
+    No second copy of the whole table is made: it may fill most of the memory.
+    """
+    own = np.empty((sides[0].shape[1], sum(map(len, sides))), np.uint64)
+    for some in _in_parts(*own.shape):
+        columns = np.concatenate([side.T[some] for side in sides], axis=1)
+        order = np.argsort(columns, axis=1)
+        fresh = is_fresh(np.take_along_axis(columns, order, axis=1))
         drawn = rng.integers(1 << 63, size=int(fresh.sum()), dtype=np.uint64)
         np.put_along_axis(own[some], order, drawn[np.cumsum(fresh).reshape(fresh.shape) - 1], axis=1)
     return own

@@ -9,6 +9,7 @@ import pytest
 from modelsel.core.spec import make
 from modelsel.guard.reporting.audit import audit
 from modelsel.guard.reporting.page import html, markdown, reforms
+from modelsel.guard.reporting.report import TestSetReport
 from tests.guard.studies import Rule, Study, numbers
 
 
@@ -176,6 +177,17 @@ def test_checklist_items(study: Study) -> None:
     assert items["number of evaluations on the test set"] == 2
     assert items["train-test separation maintained"] is True
     assert items["record intact"] is True
+
+
+def test_a_checklist_of_many_test_sets_does_not_read_all_of_them_for_each(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read, count = TestSetReport._with.__func__, []  # type: ignore[attr-defined]
+    monkeypatch.setattr(TestSetReport, "_with", classmethod(lambda cls, stated: count.append(1) or read(cls, stated)))
+    sets = [{"id": f"set {number}", "rows": number, "looks": [], "candidates": 7} for number in range(40)]
+    found = reforms({"ledger": {"intact": True}, "test_sets": sets, "flags": []})
+    assert [items["sample size (test)"] for items in found.values()] == list(range(40))
+    assert len(count) <= 2 * len(sets)
 
 
 def test_where_nothing_is_remembered_the_audit_says_so_and_off_is_audited_like_any_other(home: Path) -> None:
