@@ -185,6 +185,20 @@ class History:
         return found
 
     @cached_property
+    def looks_of_replicas(self) -> Mapping[str, Sequence[PastLook]]:
+        """The looks of each replica, in order."""
+        found: dict[str, list[PastLook]] = {}
+        for look in self.looks:
+            found.setdefault(look.entry.replica, []).append(look)
+        return found
+
+    @cached_property
+    def forked(self) -> frozenset[str]:
+        """Replicas of which two looks have the same number."""
+        every = self.looks_of_replicas.items()
+        return frozenset(name for name, looks in every if len({look.entry.seq for look in looks}) < len(looks))
+
+    @cached_property
     def replicas(self) -> frozenset[str]:
         """Who wrote looks: those of one replica know of each other."""
         return frozenset(look.entry.replica for look in self.looks)

@@ -100,9 +100,12 @@ def _unaware_looks(history: History, testset: str) -> list[PastLook]:
     if len(history.replicas) < 2:
         return []
     looks = history.looks_at([testset])
+    own = {look.entry.replica for look in looks}  # looks of one replica know of each other by their order, if it has one
+    others = (found for name, found in history.looks_of_replicas.items() if own - {name} or name in history.forked)
     return [
-        other for other in history.looks if other.testset != testset and any(_are_concurrent(look, other) for look in looks)
-    ]
+        other for found in others for other in found
+        if other.testset != testset and any(_are_concurrent(look, other) for look in looks)
+    ]  # fmt: skip
 
 
 def _comparable(history: History, one: str, other: str) -> bool:
