@@ -11,6 +11,7 @@ from modelsel.core.types import Candidate, Feature, Fold, NumberTask, Resampling
 from modelsel.learner.majority import Majority
 from modelsel.learner.tree import Tree
 from modelsel.measure.mse import Mse
+from modelsel.planning import show
 from modelsel.planning.make import make
 from modelsel.planning.probe import DEAR, Trier, estimate, like
 from modelsel.planning.show import THOUSANDS, _luck, _thousands, agnostic, lines, of_guesses, warnings
@@ -36,6 +37,22 @@ def test_sizes_that_count_different_things_are_not_compared() -> None:
     said = lines(make(some, TASK, doubles.folds(TASK)), TASK, 0)
     assert "sizes        ties and rule=one_standard_error compare within a unit: leaves (cart); rules (majority)" in said
     assert not any(line.startswith("sizes") for line in lines(make(some[:2], TASK, doubles.folds(TASK)), TASK, 0))
+
+
+def test_many_rows_are_told_what_sealing_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    def said(test_rows: int) -> list[str]:
+        return [
+            line for line in lines(make(spread(2), TASK, doubles.folds(TASK)), TASK, test_rows) if line.startswith("sealing")
+        ]
+
+    columns, rows = len(TASK.features), 10**6
+    monkeypatch.setattr(show, "memory", lambda: 1 << 40)
+    assert (said(0), said(200)) == ([], [])
+    (line,) = said(rows - len(TASK))
+    assert f"about {8 * 8 * rows * columns / 2**20:,.0f} MiB beyond the data" in line
+    assert "too few" not in line
+    monkeypatch.setattr(show, "memory", lambda: 9 * 8 * rows * columns - 1)
+    assert "a sample of the rows, or fewer columns" in said(rows - len(TASK))[0]
 
 
 def test_without_sealed_rows_there_is_no_interval():
