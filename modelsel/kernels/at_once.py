@@ -124,7 +124,7 @@ def _values(self: Any) -> dict[str, object]:
     return {name: own.get(name, option.default) for name, option in self.options.items()}
 
 
-def _same(self: Any, other: object) -> bool:
+def _same(self: Any, other: object) -> object:
     """As Numba's: two that were set alike need not be compared option by option."""
     if not isinstance(other, TargetConfig):
         return NotImplemented

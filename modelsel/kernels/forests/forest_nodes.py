@@ -151,7 +151,7 @@ def number(nodes, thresholds, features):
             code = first[nodes[inner[k], COLUMN]] + nodes[inner[k], AT]
             values[ends[code]], owner[ends[code]] = thresholds[k], inner[k]
             ends[code] += 1
-    found, start = 0, 0
+    found, start = 0, np.int64(0)
     for f in range(features):
         for code in range(first[f], first[f + 1]):
             end = np.int64(ends[code])
