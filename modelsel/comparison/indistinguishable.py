@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from modelsel.core.selection import Losses, Selection
 from modelsel.core.types import Booleans, Floats, Integers, Resampling, Scoreboard
 from modelsel.record.documents import PairShape
-from modelsel.runner.aggregation.losses import standard_error
+from modelsel.runner.results import standard_error
 from modelsel.statistics.confidence_set import differences, every_best, may_be_best, resample
 from modelsel.statistics.paired import Paired, corrected_t, five_by_two_f, holm, mcnemar, paired_t, unit_t
 

@@ -22,8 +22,8 @@ from modelsel.measure.base import BaseMeasure
 from modelsel.measure.beside import accompanying, bounding_measures, measures_by_default
 from modelsel.planning.make import Plan, make
 from modelsel.rule.base import BaseRule, Bound, among, nearest
-from modelsel.runner.aggregation.ensembles import MemberAnswers, able
-from modelsel.runner.aggregation.results import Results
+from modelsel.runner.ensembles import MemberAnswers, able
+from modelsel.runner.results import Results
 
 NAMED = 3  # different warnings of learners that are told
 

@@ -33,7 +33,7 @@ from modelsel.explanation.weak_slices import RowErrors, declared_slices, off_by,
 from modelsel.learner.crossed import taught_by
 from modelsel.learner.forests.inspection import impurity_importance
 from modelsel.measure.base import BaseMeasure
-from modelsel.planning.batch import fit_digest
+from modelsel.planning.make import fit_digest
 from modelsel.record.documents import DependenceShape, ExplanationShape, ImportanceShape, ImpurityShape
 from modelsel.record.study_record import UnseenRows
 from modelsel.rule.base import BaseRule
