@@ -34,7 +34,7 @@ from modelsel.core.types import (
     positions,
     scores_are,
 )
-from modelsel.dataset.tables.frame import (
+from modelsel.dataset.frame import (
     as_pandas,
     describe_columns,
     finite_sum,
@@ -43,9 +43,8 @@ from modelsel.dataset.tables.frame import (
     plain_matrix,
     plain_numbers,
 )
-from modelsel.dataset.tables.frame import table as frame_table
-from modelsel.dataset.tables.in_memory import is_frame
-from modelsel.dataset.tables.source import of_columns
+from modelsel.dataset.frame import table as frame_table
+from modelsel.dataset.in_memory import is_frame, of_columns
 from modelsel.learner.trees.model import TreeModel
 from modelsel.learner.trees.number_model import NumberTreeModel
 from modelsel.record.new_rows import warn_of_unseen

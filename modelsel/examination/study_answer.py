@@ -9,7 +9,7 @@ from modelsel.core.errors import RefusedError
 from modelsel.core.outcome import TestResult
 from modelsel.core.selection import Assessed
 from modelsel.core.types import Feature, Outputs, Strings, Table
-from modelsel.dataset.tables.prediction_rows import read_like
+from modelsel.dataset.read_table import read_like
 from modelsel.examination.sit import ExamSession, Shown
 
 POLICY = "exam"

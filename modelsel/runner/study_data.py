@@ -30,10 +30,10 @@ from modelsel.core.types import (
     TaskKind,
     seal,
 )
-from modelsel.dataset.columns.number_target import read_as
-from modelsel.dataset.columns.settings import TableSettings
+from modelsel.dataset.base import TableSettings
 from modelsel.dataset.files import listener, tell_progress
 from modelsel.dataset.profile import asked_units, profile
+from modelsel.dataset.targets import read_as
 from modelsel.guard.checks.independence import FEWEST_UNITS
 from modelsel.learner.optimal_tree import OptimalTree
 from modelsel.learner.tree import Tree
@@ -129,7 +129,7 @@ def with_source(task: Task, candidates: Iterable[Candidate], scheme: object = No
     """
     if not any(getattr(part, "reads_source", False) for part in (scheme, *(each.learner for each in candidates))):
         return replace(task, source=None)
-    from modelsel.dataset.tables.source import read_as_given  # imports pandas, which few studies need
+    from modelsel.dataset.in_memory import read_as_given  # imports pandas, which few studies need
 
     return read_as_given(task)
 

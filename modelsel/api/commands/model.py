@@ -166,8 +166,8 @@ class Predictions:
 
 def predict_file(folder: RunFolder, path: Path, beside: Beside = NOTHING) -> Predictions:
     """Predictions of a run's final model for the rows of a file; what is noticed about them is said on stderr."""
-    from modelsel.dataset.columns.settings import as_names
-    from modelsel.dataset.tables.prediction_rows import read_like
+    from modelsel.dataset.base import as_names
+    from modelsel.dataset.read_table import read_like
     from modelsel.record.refit import ask_model, ready
 
     if not path.is_file():
