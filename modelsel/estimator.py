@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fitted, validate_data
 
 from modelsel.config.build import learner as build
-from modelsel.config.values import setting
+from modelsel.config.schema import setting
 from modelsel.core.spec import flat, resolved
 from modelsel.core.types import (
     CLASS_TASKS,

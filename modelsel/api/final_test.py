@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from modelsel.config.reopen import reopen
+from modelsel.config.build import reopen
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.outcome import StudySummary, TestResult
 from modelsel.core.surroundings import Progress

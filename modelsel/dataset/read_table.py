@@ -1,4 +1,4 @@
-"""Read a table as a task (`modelsel.read_table`), or as new rows for a fitted model; the suffix of a file chooses the reader."""
+"""Read a table as a task (`modelsel.read_table`), or as new rows for a model; a file's suffix chooses the reader."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -10,8 +10,7 @@ import numpy as np
 
 from modelsel.core.spec import number
 from modelsel.core.types import Booleans, Floats
-from modelsel.measure.base import ratio
-from modelsel.measure.one_class import OneAgainstRest
+from modelsel.measure.base import OneAgainstRest, ratio
 from modelsel.statistics.auc import SortedScores
 
 

@@ -6,8 +6,7 @@
 from dataclasses import dataclass
 
 from modelsel.core.types import Floats
-from modelsel.measure.base import ratio
-from modelsel.measure.one_class import PerClass, right
+from modelsel.measure.base import PerClass, ratio, right
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ crash, stall or fill the memory there, and the command says so and lives.
 
 from collections.abc import Callable, Mapping, Sequence
 
-from modelsel.config.reopen import reopen
+from modelsel.config.build import reopen
 from modelsel.config.settings import LimitSettings
 from modelsel.core.errors import ConfigurationError, DataError, NoCandidateError, Problem
 from modelsel.core.types import Outputs, Table, Task

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.config.compose import BATES, Config, for_task
-from modelsel.config.readers import readers
+from modelsel.config.expand import readers
 from modelsel.config.settings import BOUNDS, NESTED
 from modelsel.config.suggest import near
 from modelsel.core.errors import ConfigurationError, Problem
@@ -37,11 +37,10 @@ from modelsel.dataset.targets import read_as
 from modelsel.guard.checks.independence import FEWEST_UNITS
 from modelsel.learner.optimal_tree import OptimalTree
 from modelsel.learner.tree import Tree
-from modelsel.measure.answerable import unanswerable
-from modelsel.measure.beside import bound_problems, bounding_measures
+from modelsel.measure.beside import bound_problems, bounding_measures, unanswerable
 from modelsel.preparer.dates import in_parts
 from modelsel.runner.number_look import nothing_beside, with_tolerance
-from modelsel.scheme.partition import fewer_rows_than_folds
+from modelsel.scheme.base import fewer_rows_than_folds
 from modelsel.split.base import dropped_classes
 
 EXPECTED = "INFERRED_KINDS"  # no surprise

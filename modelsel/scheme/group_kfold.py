@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from modelsel.scheme.base import BaseScheme
-from modelsel.scheme.partition import Grouped
+from modelsel.scheme.base import BaseScheme, Grouped
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import ABSENT, Integers, Resampling, Task
-from modelsel.scheme.base import BaseScheme
-from modelsel.scheme.partition import resampling
+from modelsel.scheme.base import BaseScheme, resampling
 
 
 @dataclass(frozen=True)

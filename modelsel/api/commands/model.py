@@ -227,7 +227,7 @@ def _ends(folder: RunFolder, table: Table, interval: float | None) -> dict[str, 
 
 def _remember(folder: RunFolder, table: Table) -> None:
     """Put it on record that these rows were predicted; what is noticed about that is said on stderr."""
-    from modelsel.config.reopen import reopen
+    from modelsel.config.build import reopen
     from modelsel.guard.gate import Gate
 
     gate = Gate(reopen(folder.config(), "guard").guard, folder.root)

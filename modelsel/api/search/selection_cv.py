@@ -40,9 +40,8 @@ from modelsel.foreign.libraries import is_pairwise, kinds_read, takes_categorica
 from modelsel.foreign.written import as_space, is_pipeline, of_objects
 from modelsel.learner.object import Object
 from modelsel.learner.transformed_target import TransformedTarget
-from modelsel.measure.answerable import unanswerable
 from modelsel.measure.base import BaseMeasure
-from modelsel.measure.beside import bound_problems, bounding_measures
+from modelsel.measure.beside import bound_problems, bounding_measures, unanswerable
 from modelsel.measure.r2 import R2
 from modelsel.planning.make import make
 from modelsel.rule.base import BaseRule, among, nearest

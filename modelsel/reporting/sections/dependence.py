@@ -1,6 +1,6 @@
 """Partial dependence on the page: the mean score of each class (or the mean prediction) along a column, and single rows."""
 
-from modelsel.core.moment import moment
+from modelsel.core.types import moment
 from modelsel.record.documents import DependenceShape
 from modelsel.reporting.charts.svg import Plot, Scale
 from modelsel.reporting.sections.view import View
