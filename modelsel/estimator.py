@@ -50,9 +50,9 @@ from modelsel.learner.trees.model import TreeModel
 from modelsel.learner.trees.number_model import NumberTreeModel
 from modelsel.record.new_rows import warn_of_unseen
 from modelsel.runner.final_fit import Final, fit
-from modelsel.tree.export.nested import to_dict
-from modelsel.tree.export.rules import rules_text, to_text
-from modelsel.tree.structure.node import PrunedView
+from modelsel.tree.nested import to_dict
+from modelsel.tree.node import PrunedView
+from modelsel.tree.rules import rules_text, to_text
 
 FLOOR, NUMBER_FLOOR = ("majority", "prior_draw"), ("mean", "median")  # learners that look at no feature
 OWN = ("learner", "settings", "seed")

@@ -19,7 +19,7 @@ from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.types import ClassTask, positions, readable
 from modelsel.explanation.skeletons import Side, Skeleton, SkeletonSearch
 from modelsel.learner.optimal_tree import OptimalTree
-from modelsel.tree.export.rules import to_text
+from modelsel.tree.rules import to_text
 
 LEAF = "a leaf"
 DEPTHS = {2: "two", 3: "three"}

@@ -43,8 +43,8 @@ from modelsel.learner.trees.number_path import NodeStatistics
 from modelsel.learner.trees.optimal_columns import GROUPED, MOST_LEVELS, ChainPolicy, TestChain, chains
 from modelsel.learner.trees.optimal_costs import COMPILED, LARGE, ClassCosts, Costs, Grid, LeafCosts, SquaredErrors, steps_of
 from modelsel.tree.growing.assemble import midpoint
+from modelsel.tree.node import DecisionTree, NodeNumbers, PrunedView
 from modelsel.tree.pruning import best_class
-from modelsel.tree.structure.node import DecisionTree, NodeNumbers, PrunedView
 
 POLICIES = ("impute", "level", "branch")
 LANES = 16  # columns are filled up to a multiple, for whole registers

@@ -22,6 +22,7 @@ from modelsel.learner.trees.number_model import READS_CLASSES, SQUARED, NumberTr
 from modelsel.learner.trees.number_path import NumberTreePath
 from modelsel.learner.trees.path import TreePath, held_back
 from modelsel.pruner.base import Pruning
+from modelsel.tree.cutting import PruningData
 from modelsel.tree.growing.columns import columns
 from modelsel.tree.growing.grow import grow
 from modelsel.tree.growing.grow_numbers import grow_numbers, grow_two_classes
@@ -29,7 +30,6 @@ from modelsel.tree.growing.growth import BY_COUNT, POISSON_DEVIANCE, POLICIES, G
 from modelsel.tree.pruning import StoppingLimits
 from modelsel.tree.routing import RerouteState, numbers_by_node, route, weights_by_node
 from modelsel.tree.softening import CostlySoftener, Softener
-from modelsel.tree.structure.evidence import PruningData
 
 BY_SURROGATES = ("surrogate", BY_COUNT)
 # A training row goes where it would go when predicted.

@@ -18,12 +18,11 @@ from modelsel.core.types import Codes, Floats, Integers
 from modelsel.kernels.compiler import load
 from modelsel.kernels.layout import BY_BETA, BY_DEVIATE, NOTHING_MORE
 from modelsel.pruner.base import CountsErrors, RecomputedPath
+from modelsel.tree.cutting import TIE, PruningData, Reroute, cheaper_as_leaf, errors_as_leaf, reached
+from modelsel.tree.node import PrunedView
 from modelsel.tree.pruning import regrown
 from modelsel.tree.routing import NO_POSITIONS as NO_ROWS
 from modelsel.tree.routing import NO_WEIGHTS, RerouteState, flat_subsets
-from modelsel.tree.structure.cutting import TIE, cheaper_as_leaf, errors_as_leaf, reached
-from modelsel.tree.structure.evidence import PruningData, Reroute
-from modelsel.tree.structure.node import PrunedView
 
 SLACK = 0.1  # of an error: C4.5's preference for the smaller tree
 

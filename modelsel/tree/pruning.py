@@ -16,9 +16,9 @@ from scipy.special import chdtrc
 
 from modelsel.core.types import Booleans, Codes, Floats, Integers
 from modelsel.kernels.layout import TIE
+from modelsel.tree.cutting import cheaper_as_leaf, errors_as_leaf, reached
 from modelsel.tree.growing.late_surrogates import LateTree, later
-from modelsel.tree.structure.cutting import cheaper_as_leaf, errors_as_leaf, reached
-from modelsel.tree.structure.node import LEAF, DecisionTree, PrunedView, Surrogates
+from modelsel.tree.node import LEAF, DecisionTree, PrunedView, Surrogates
 
 BLOCK = 1 << 22  # marks compared at a time
 _SIGNIFICANCE: WeakKeyDictionary[DecisionTree, Floats] = WeakKeyDictionary()

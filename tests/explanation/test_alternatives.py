@@ -7,7 +7,7 @@ from modelsel.explanation.alternatives import LEAF, _distance, alternatives, wit
 from modelsel.explanation.skeletons import SkeletonSearch, columns_of
 from modelsel.kernels.compiler import load
 from modelsel.learner.optimal_tree import OptimalTree
-from modelsel.tree.export.rules import to_text
+from modelsel.tree.rules import to_text
 from tests.learner.test_optimal_tree import RNG, drawn, sides, table
 
 pytestmark = pytest.mark.skipif(load("skeletons") is None, reason="the kernel is not compiled here")

@@ -23,9 +23,9 @@ from modelsel.forest.growth import SUMS, NumberTarget
 from modelsel.learner.forest import Forest
 from modelsel.learner.forests.inspection import impurity_importance, jackknife_variance
 from modelsel.learner.forests.path import ForestPath
+from modelsel.tree.cutting import PruningData
+from modelsel.tree.node import NodeNumbers
 from modelsel.tree.pruning import StoppingLimits, truncate
-from modelsel.tree.structure.evidence import PruningData
-from modelsel.tree.structure.node import NodeNumbers
 from tests.forest.test_forest import SEEDS, plainly, random_forest, random_task, same_tree, some_rows, strange, walked
 from tests.tree.number_tables import friedman, number_task
 

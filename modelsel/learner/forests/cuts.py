@@ -17,9 +17,9 @@ from modelsel.learner.trees.directions import Monotone
 from modelsel.learner.trees.leaf import Leaf, leaf_scores
 from modelsel.pruner.base import Pruning
 from modelsel.pruner.unpruned import Unpruned
+from modelsel.tree.cutting import PruningData
+from modelsel.tree.node import DecisionTree, NodeNumbers, PrunedView
 from modelsel.tree.pruning import best_class
-from modelsel.tree.structure.evidence import PruningData
-from modelsel.tree.structure.node import DecisionTree, NodeNumbers, PrunedView
 
 NO_CLASSES = np.zeros(0, np.int32)
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from modelsel.core.spec import number, one_of, optional_number, optional_word, plain
 from modelsel.core.types import Floats
-from modelsel.tree.structure.node import PrunedView
+from modelsel.tree.node import PrunedView
 
 PRIORS = ("root", "parent", "uniform")
 MEAN, MEDIAN, QUANTILE, M_ESTIMATE = "mean", "median", "quantile", "m_estimate"

@@ -11,11 +11,11 @@ from modelsel.core.types import Codes, Description, Floats, Table, positions
 from modelsel.learner.base import FittedModel
 from modelsel.learner.trees.leaf import frequencies
 from modelsel.learner.trees.restoring import demand, restored_tree, structure, whole
-from modelsel.tree.export.rules import row_paths
+from modelsel.tree.node import LEAF, PrunedView
 from modelsel.tree.pruning import best_class
 from modelsel.tree.routing import Routed, route
+from modelsel.tree.rules import row_paths
 from modelsel.tree.softening import Widths, soft_route
-from modelsel.tree.structure.node import LEAF, PrunedView
 
 CLASSES = ("prediction", "counts", "scores")
 

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 from modelsel.core.types import Description, Floats, Table, positions
 from modelsel.learner.base import FittedModel
 from modelsel.learner.trees.restoring import demand, restored_tree, structure
-from modelsel.tree.export.rules import row_paths
+from modelsel.tree.node import LEAF, NodeModels, NodeNumbers, PrunedView, Term
 from modelsel.tree.routing import Routed, route
-from modelsel.tree.structure.node import LEAF, NodeNumbers, PrunedView
-from modelsel.tree.structure.node_models import NodeModels, Term
+from modelsel.tree.rules import row_paths
 
 READS_CLASSES = "reads classes, and this target is a number"
 SQUARED = ("variance", "gini")  # the Gini index of numbers is their variance

@@ -24,11 +24,11 @@ from modelsel.learner.base import training_error
 from modelsel.learner.trees.leaf import DEVIANCE, M_ESTIMATE, MEAN, MEDIAN, Leaf, Loss
 from modelsel.learner.trees.number_model import NumberTreeModel, answers
 from modelsel.learner.trees.path import PrunedTree, PrunedTreeCache, PrunedTrees, RoutedRows, TreeSettings
+from modelsel.tree.cutting import PruningData
 from modelsel.tree.growing.whole_target import exact_sum
+from modelsel.tree.node import DecisionTree, PrunedView
 from modelsel.tree.pruning import compact
 from modelsel.tree.routing import route
-from modelsel.tree.structure.evidence import PruningData
-from modelsel.tree.structure.node import DecisionTree, PrunedView
 
 NEARLY = 1e-9  # of the weight of a node: what is as much
 

@@ -16,12 +16,11 @@ from modelsel.learner.trees.leaf import Leaf, leaf_scores
 from modelsel.learner.trees.model import TreeModel, predict_classes
 from modelsel.pruner.base import Pruning
 from modelsel.statistics.auc import multiclass_auc
+from modelsel.tree.cutting import PruningData, PruningPath, errors_as_leaf
+from modelsel.tree.node import DecisionTree, PrunedView
 from modelsel.tree.pruning import StoppingLimits, compact, truncations
 from modelsel.tree.routing import Routed, ends, route
 from modelsel.tree.softening import Softener, Widths, soft_route
-from modelsel.tree.structure.cutting import errors_as_leaf
-from modelsel.tree.structure.evidence import PruningData, PruningPath
-from modelsel.tree.structure.node import DecisionTree, PrunedView
 
 
 class TreeSettings(Protocol):

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.types import Description, Feature
-from modelsel.tree.structure.node import (
+from modelsel.tree.node import (
     BY_SURROGATES,
     EQUALITY,
     LEAF,

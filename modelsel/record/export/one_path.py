@@ -14,7 +14,7 @@ from modelsel.learner.transformed_target import TransformedModel
 from modelsel.learner.trees.model import TreeModel
 from modelsel.learner.trees.number_model import ModelTree, NumberTreeModel
 from modelsel.record.model import Predictor
-from modelsel.tree.structure.node import DIVIDED
+from modelsel.tree.node import DIVIDED
 
 KEPT_ROWS = "it says quantiles of the rows that its leaves keep (leaf.statistic of a forest)"
 PREPARED = "the features are prepared before the tree sees them (preparer)"

@@ -24,9 +24,8 @@ from modelsel.learner.trees.number_model import NumberTreeModel
 from modelsel.record.export.forest_trees import node_input
 from modelsel.record.export.one_path import hard_tree, unprepared_forest
 from modelsel.record.model import Predictor
-from modelsel.tree.structure.cutting import reached
-from modelsel.tree.structure.node import BY_SURROGATES, DIVIDED, EQUALITY, MULTIWAY, SUBSET, THRESHOLD, DecisionTree
-from modelsel.tree.structure.node_models import NodeModels, Term
+from modelsel.tree.cutting import reached
+from modelsel.tree.node import BY_SURROGATES, DIVIDED, EQUALITY, MULTIWAY, SUBSET, THRESHOLD, DecisionTree, NodeModels, Term
 
 # A forest as one SQL expression: a CASE for each tree, whose votes are added up.
 

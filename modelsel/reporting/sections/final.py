@@ -11,8 +11,8 @@ from modelsel.learner.trees.number_model import NumberTreeModel
 from modelsel.record.folder import RunFolder
 from modelsel.record.model import Predictor, describe, load
 from modelsel.reporting.sections.view import View
-from modelsel.tree.export.draw import to_html
-from modelsel.tree.export.rules import rules_text
+from modelsel.tree.draw import to_html
+from modelsel.tree.rules import rules_text
 from modelsel.tree.softening import Widths
 
 TREES = ("tree", "m5p")  # learners whose models are trees

@@ -16,11 +16,10 @@ from modelsel.kernels import stop
 from modelsel.kernels.compiler import function_of, load, wanted
 from modelsel.kernels.layout import ENTROPY, GENERAL, GrowthLimits, GrowthRules
 from modelsel.tree.growing.assemble import GrowerOutput, assemble
-from modelsel.tree.growing.columns import RankedColumns, columns
+from modelsel.tree.growing.columns import RankedColumns, WeightedRows, columns
 from modelsel.tree.growing.growth import MISSING, NOMINAL, BaseCriterion, GrowthParams, same
 from modelsel.tree.growing.late_surrogates import Finder, by_surrogates, later
-from modelsel.tree.growing.rows import WeightedRows
-from modelsel.tree.structure.node import DecisionTree
+from modelsel.tree.node import DecisionTree
 
 WORD, ENTRY = 63, 32  # bits of an entry, and of one without a code
 

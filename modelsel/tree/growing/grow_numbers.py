@@ -13,13 +13,12 @@ from modelsel.kernels import stop
 from modelsel.kernels.compiler import load, wanted
 from modelsel.kernels.layout import GENERAL, GrowthRules
 from modelsel.tree.growing.assemble import GrowerOutput, assemble
-from modelsel.tree.growing.columns import RankedColumns, columns
+from modelsel.tree.growing.columns import RankedColumns, WeightedRows, columns
 from modelsel.tree.growing.grow import bits_for, check_word
 from modelsel.tree.growing.growth import MISSING, NOMINAL, SQUARED_ERROR, GrowthParams, NumberLoss
 from modelsel.tree.growing.late_surrogates import Finder, by_surrogates, later
-from modelsel.tree.growing.rows import WeightedRows
 from modelsel.tree.growing.whole_target import WeightedWholes, WholeTarget
-from modelsel.tree.structure.node import DecisionTree, NodeNumbers
+from modelsel.tree.node import DecisionTree, NodeNumbers
 
 NO_MIMICS = np.zeros((0, 6), np.int64), np.zeros(0), np.zeros(0, np.int64)
 
@@ -181,7 +180,7 @@ def _numpy(
     signs: tuple[int, ...],
 ) -> GrowerOutput:  # fmt: skip
     """Grow in NumPy what no kernel does."""
-    from modelsel.tree.growing.numpy_quantiles import number_grower
+    from modelsel.tree.growing.numpy_numbers import number_grower
 
     grower = number_grower(chosen, ranked, growth, wholes, loss, signs)
     found = grower.grown()

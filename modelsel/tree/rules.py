@@ -9,11 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import Feature, Floats
+from modelsel.tree.conditions import Condition, branch_words, path_conditions, paths
+from modelsel.tree.cutting import reached
+from modelsel.tree.node import NodeModels, PrunedView
 from modelsel.tree.routing import Routed
-from modelsel.tree.structure.conditions import Condition, branch_words, path_conditions, paths
-from modelsel.tree.structure.cutting import reached
-from modelsel.tree.structure.node import PrunedView
-from modelsel.tree.structure.node_models import NodeModels
 
 
 @dataclass(frozen=True)
@@ -138,7 +137,7 @@ def number_words(cut: PrunedView, node: int) -> str:
 def model_words(models: NodeModels, node: int, features: tuple[Feature, ...], digits: int = 6) -> str:
     """The model of a node: `40.5 - 3.1 wt + 2 [am = manual] + [sky: sunny 3; dull, rainy 1.2]`, levels without a figure 0.
 
-    >>> from modelsel.tree.structure.node_models import Term
+    >>> from modelsel.tree.node import Term
     >>> sky, age = Feature("sky", "nominal", ("sunny", "dull", "rainy")), Feature("age", "numeric")
     >>> terms = Term(1, 17.5), Term(0, 0.0, np.array([True, False, True])), Term(0, 0.0, np.array([True, False, False]))
     >>> model_words(NodeModels(terms, np.array([40.5]), np.array([[-3.0, 2.0, 1.0]]), np.zeros(1)), 0, (sky, age))
