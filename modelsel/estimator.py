@@ -46,8 +46,7 @@ from modelsel.dataset.tables.frame import (
 from modelsel.dataset.tables.frame import table as frame_table
 from modelsel.dataset.tables.in_memory import is_frame
 from modelsel.dataset.tables.source import of_columns
-from modelsel.learner.trees.model import TreeModel
-from modelsel.learner.trees.number_model import NumberTreeModel
+from modelsel.learner.trees.model import NumberTreeModel, TreeModel
 from modelsel.record.new_rows import warn_of_unseen
 from modelsel.runner.final_fit import Final, fit
 from modelsel.tree.nested import to_dict

@@ -21,7 +21,7 @@ from modelsel.explanation.optimal_bounds import optimal_bounds
 from modelsel.explanation.prediction_intervals import choices, fold_residuals
 from modelsel.explanation.prediction_sets import fold_model
 from modelsel.explanation.weak_slices import RowErrors, declared_slices, off_by, weak_slices
-from modelsel.learner.crossed import taught_by
+from modelsel.learner.inner import taught_by
 from modelsel.measure.base import BaseMeasure
 from modelsel.record.documents import DependenceShape, ExplanationShape, ImportanceShape
 from modelsel.record.study_record import UnseenRows

@@ -29,8 +29,8 @@ from modelsel.foreign.libraries import Origin, fits_in_threads, kinds_read, take
 from modelsel.foreign.native import most_levels, takes_categories
 from modelsel.foreign.parameters import Params, settle_parameters, unknown, unsaid
 from modelsel.learner.base import BaseLearner
+from modelsel.learner.columns import trouble
 from modelsel.learner.fitted_estimator import EstimatorModel, EstimatorPath, restore_estimator
-from modelsel.learner.step_columns import trouble
 from modelsel.sharing.adapter import Adapter, find
 
 FEWEST = 2  # rows that can say when to stop

@@ -28,7 +28,7 @@ from modelsel.learner.forests.quantiles import QuantileForestModel
 from modelsel.learner.forests.quantiles import restore as restore_quantiles
 from modelsel.learner.trees.directions import monotone_problems, monotone_signs, sorted_monotone
 from modelsel.learner.trees.leaf import MEAN, MEDIAN, QUANTILE, Leaf
-from modelsel.learner.trees.number_model import READS_CLASSES, SQUARED
+from modelsel.learner.trees.model import READS_CLASSES, SQUARED
 from modelsel.pruner.base import Pruning
 from modelsel.tree.growing.growth import same
 

@@ -15,7 +15,7 @@ import numpy as np
 from modelsel.core.spec import number, one_of, plain
 from modelsel.core.types import NUMBER_TASKS, Codes, Description, Floats, Integers, NumberOutputs, NumberTask, Table, TaskKind
 from modelsel.learner.base import BaseLearner, training_error
-from modelsel.learner.trees.number_model import ModelTree, restore_models
+from modelsel.learner.trees.model import ModelTree, restore_models
 from modelsel.tree.cutting import ends, leaves
 from modelsel.tree.model_tree import LEAST, FittedModels, GrownModelTree, fit_models, grow_models
 from modelsel.tree.node import NodeModels, PrunedView

@@ -37,8 +37,7 @@ from modelsel.kernels.compiler import wanted
 from modelsel.kernels.layout import EQUALITY, LEAF, SUBSET, THRESHOLD
 from modelsel.learner.base import BaseLearner, SingleFit
 from modelsel.learner.trees.leaf import Leaf, leaf_scores
-from modelsel.learner.trees.model import TreeModel, restore
-from modelsel.learner.trees.number_model import READS_CLASSES, NumberTreeModel, restore_numbers
+from modelsel.learner.trees.model import READS_CLASSES, NumberTreeModel, TreeModel, restore, restore_numbers
 from modelsel.learner.trees.number_path import NodeStatistics
 from modelsel.learner.trees.optimal_columns import GROUPED, MOST_LEVELS, ChainPolicy, TestChain, chains
 from modelsel.learner.trees.optimal_costs import COMPILED, LARGE, ClassCosts, Costs, Grid, LeafCosts, SquaredErrors, steps_of

@@ -31,7 +31,7 @@ from modelsel.foreign.answers import decides, decisions, scores_of
 from modelsel.foreign.parameters import Params
 from modelsel.learner.base import BaseLearner, FittedModel
 from modelsel.learner.base_model import PathModel, training_error
-from modelsel.learner.encoding import ColumnEncoding
+from modelsel.learner.columns import ColumnEncoding
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,7 @@ from modelsel.criterion.base import BaseCriterion
 from modelsel.learner.base import BaseLearner
 from modelsel.learner.trees.directions import monotone_problems, monotone_signs, sorted_monotone
 from modelsel.learner.trees.leaf import DEVIANCE, MEAN, SQUARES, Leaf, Loss
-from modelsel.learner.trees.model import TreeModel, restore
-from modelsel.learner.trees.number_model import READS_CLASSES, SQUARED, NumberTreeModel, restore_numbers
+from modelsel.learner.trees.model import READS_CLASSES, SQUARED, NumberTreeModel, TreeModel, restore, restore_numbers
 from modelsel.learner.trees.number_path import NumberTreePath
 from modelsel.learner.trees.path import TreePath, held_back
 from modelsel.pruner.base import Pruning

@@ -16,7 +16,7 @@ from modelsel.core.types import Description, Feature, NumberTask, Table, positio
 from modelsel.dataset.columns.number_target import read_as
 from modelsel.dataset.tables.read_table import read_table
 from modelsel.learner.m5p import M5p
-from modelsel.learner.trees.number_model import ModelTree
+from modelsel.learner.trees.model import ModelTree
 from modelsel.record.export.onnx import onnx
 from modelsel.record.export.sql import name as quoted
 from modelsel.record.export.sql import sql

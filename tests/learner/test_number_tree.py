@@ -15,7 +15,7 @@ import modelsel
 from modelsel.config.build import learner as build
 from modelsel.core.types import positions
 from modelsel.learner.tree import Tree
-from modelsel.learner.trees.number_model import NumberTreeModel
+from modelsel.learner.trees.model import NumberTreeModel
 from modelsel.learner.trees.path import held_back
 from modelsel.tree.growing.grow_numbers import grow_numbers
 from modelsel.tree.growing.growth import GrowthParams

@@ -84,8 +84,7 @@ def _dot(predictor: "Predictor", _: str) -> str:
 
 def _json(predictor: "Predictor", _: str) -> str:
     """A tree in the documented shape; another model as its kind restores it, arrays as lists."""
-    from modelsel.learner.trees.model import TreeModel
-    from modelsel.learner.trees.number_model import NumberTreeModel
+    from modelsel.learner.trees.model import NumberTreeModel, TreeModel
     from modelsel.tree.nested import to_dict
 
     if isinstance(predictor.model, TreeModel | NumberTreeModel):
@@ -108,8 +107,7 @@ def _tree_of(predictor: "Predictor") -> "PrunedView":
 
     from modelsel.learner.forests.quantiles import QuantileForestModel
     from modelsel.learner.transformed_target import TransformedModel
-    from modelsel.learner.trees.model import TreeModel
-    from modelsel.learner.trees.number_model import NumberTreeModel
+    from modelsel.learner.trees.model import NumberTreeModel, TreeModel
     from modelsel.record.export.one_path import KEPT_ROWS
 
     if not isinstance(predictor.model, TreeModel | NumberTreeModel):

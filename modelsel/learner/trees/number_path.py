@@ -22,7 +22,7 @@ import numpy as np
 from modelsel.core.types import Floats, Integers, NumberOutputs, NumberTask, Table
 from modelsel.learner.base import training_error
 from modelsel.learner.trees.leaf import DEVIANCE, M_ESTIMATE, MEAN, MEDIAN, Leaf, Loss
-from modelsel.learner.trees.number_model import NumberTreeModel, answers
+from modelsel.learner.trees.model import NumberTreeModel, answers
 from modelsel.learner.trees.path import PrunedTree, PrunedTreeCache, PrunedTrees, RoutedRows, TreeSettings
 from modelsel.tree.cutting import PruningData
 from modelsel.tree.growing.whole_target import exact_sum

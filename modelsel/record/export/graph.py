@@ -9,8 +9,7 @@ import numpy as np
 
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.types import Feature
-from modelsel.learner.trees.model import TreeModel
-from modelsel.learner.trees.number_model import NumberTreeModel
+from modelsel.learner.trees.model import NumberTreeModel, TreeModel
 from modelsel.record.export.forest_trees import NodeInput
 from modelsel.record.model import Predictor
 from modelsel.record.new_rows import MISSING

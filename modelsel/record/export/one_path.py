@@ -11,8 +11,7 @@ from modelsel.learner.forests.model import ForestModel
 from modelsel.learner.forests.number_model import NumberForestModel
 from modelsel.learner.forests.quantiles import QuantileForestModel
 from modelsel.learner.transformed_target import TransformedModel
-from modelsel.learner.trees.model import TreeModel
-from modelsel.learner.trees.number_model import ModelTree, NumberTreeModel
+from modelsel.learner.trees.model import ModelTree, NumberTreeModel, TreeModel
 from modelsel.record.model import Predictor
 from modelsel.tree.node import DIVIDED
 

@@ -19,8 +19,7 @@ from modelsel.kernels.layout import LEAF
 from modelsel.learner.forests.model import ForestModel
 from modelsel.learner.forests.number_model import NumberForestModel
 from modelsel.learner.trees.leaf import frequencies
-from modelsel.learner.trees.model import TreeModel
-from modelsel.learner.trees.number_model import NumberTreeModel
+from modelsel.learner.trees.model import NumberTreeModel, TreeModel
 from modelsel.record.export.forest_trees import node_input
 from modelsel.record.export.one_path import hard_tree, unprepared_forest
 from modelsel.record.model import Predictor

@@ -6,8 +6,7 @@ Nothing that was drawn before is kept, so that no file of a run's folder gets in
 from collections.abc import Callable
 
 from modelsel.core.errors import DataError
-from modelsel.learner.trees.model import TreeModel
-from modelsel.learner.trees.number_model import NumberTreeModel
+from modelsel.learner.trees.model import NumberTreeModel, TreeModel
 from modelsel.record.folder import RunFolder
 from modelsel.record.model import Predictor, describe, load
 from modelsel.reporting.sections.view import View
