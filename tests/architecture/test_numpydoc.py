@@ -15,7 +15,7 @@ LEFT = ("GL01", "GL03", "SA01", "ES01")  # the text begins beside the quotes; "S
 
 RESULTS = (  # classes whose objects the public functions return
     "modelsel.api.outcome.Outcome",
-    "modelsel.api.results.study_candidate.StudyCandidate",
+    "modelsel.api.results.candidates.StudyCandidate",
     "modelsel.api.results.audit.Audit",
     "modelsel.api.results.comparison.Comparison",
     "modelsel.api.results.model.StudyClassifier",
