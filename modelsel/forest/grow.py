@@ -52,7 +52,7 @@ def _of_two_classes(tree: ForestTree) -> ForestTree:
 
 def drawn_rows(ground: ForestData, growth: ForestGrowth, number: int) -> tuple[Integers, Booleans | None]:
     """Draw a tree's rows: how often each position is used, and which of them only fill its leaves."""
-    n, kernel = len(ground.rows), load("forest_rows")
+    n, kernel = len(ground.rows), load("draws")
     if kernel is None:
         return plain_rows(ground.seed, number, n, growth)
     times = kernel.draw(np.uint64(ground.seed), number, n, growth.how, growth.size)
@@ -65,7 +65,7 @@ def _compiled(
     ground: ForestData, growth: ForestGrowth, number: int, rows: NDArray[np.int32], used: NDArray[np.float64]
 ) -> ForestTree | None:
     """Grow a tree by the compiled kernel; None where it is not to be had. `used`: how often each row of the task was drawn."""
-    kernel, rows_kernel = load("grow_forest"), load("forest_rows")
+    kernel, rows_kernel = load("grow_forest"), load("draws")
     if kernel is None or rows_kernel is None:
         return None
     from modelsel.kernels import types

@@ -14,7 +14,7 @@ from modelsel.kernels.layout import ENTROPY, EQUALITY, SUBSET
 from modelsel.tree.growing.columns import RankedColumns, columns
 from modelsel.tree.growing.whole_target import WholeTarget
 
-ALL, BOOTSTRAP, SUBSAMPLE = range(3)  # as in kernels.forest_rows
+ALL, BOOTSTRAP, SUBSAMPLE = range(3)  # as in kernels.forests.draws
 LISTED = 1e7  # terms that are listed
 NOMINAL = {"subset": SUBSET, "equality": EQUALITY}
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from modelsel.core.types import CLASS_TASKS, Floats, Table, TaskKind
-from modelsel.kernels.layout import GENERAL, GrowthLimits
-from modelsel.kernels.losses import DEVIANCE, PINBALL, SQUARED
+from modelsel.kernels.layout import DEVIANCE, GENERAL, PINBALL, SQUARED, GrowthLimits
 
 MISSING = ("node_mode", "class_mode", "fractional", "branch", "surrogate")  # in the order of kernels.layout
 BY_COUNT = "surrogate_count"  # surrogates that compete by the weight that they send the same way
