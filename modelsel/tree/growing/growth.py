@@ -1,11 +1,12 @@
 """Settings of growing a tree that no truncation can answer, and the criterion as growers see it."""
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from modelsel.core.types import CLASS_TASKS, Floats, Table, TaskKind
-from modelsel.kernels.layout import DEVIANCE, GENERAL, PINBALL, SQUARED, GrowthLimits
+from modelsel.kernels.layout import DEVIANCE, GENERAL, PINBALL, SQUARED, GrowthLimits, GrowthRules
 
 MISSING = ("node_mode", "class_mode", "fractional", "branch", "surrogate")  # in the order of kernels.layout
 BY_COUNT = "surrogate_count"  # surrogates that compete by the weight that they send the same way
@@ -160,6 +161,20 @@ class GrowthParams:
         cautious = min(25.0, 0.1 * known / classes) if self.min_leaf_rule == "c45" else 0.0
         return max(self.min_leaf, cautious) - SLACK
 
+    def rules(self, rows: int, unit: bool, **of_target: int) -> GrowthRules:
+        """Return the settings as kernels read them; `of_target`: what the criterion and the classes ask for, else 0."""
+        own = {
+            "missing": MISSING.index(self.missing), "nominal": NOMINAL[self.nominal], "unit": int(unit),
+            "cautious": int(self.min_leaf_rule == "c45"), "max_depth": 2**31 if self.max_depth is None else self.max_depth,
+            "id_bits": bits_for(rows), "by_count": int(self.by_count),
+        }  # fmt: skip
+        return GrowthRules(**{**dict.fromkeys(GrowthRules._fields, 0), **own, **of_target})
+
     def limits(self, rows: int, exponent: float = 0.0, scale: float = 1.0) -> GrowthLimits:
         """Return the limits as the kernels read them, with the criterion's own parameter and the unit of its table."""
         return GrowthLimits(float(self.min_leaf), float(self.min_split), exponent, scale, float(rows))
+
+
+def bits_for(count: int) -> int:
+    """Binary digits that number `count` things from 0."""
+    return max(1, math.ceil(math.log2(max(count, 2))))
