@@ -159,7 +159,7 @@ class ForestTree:
         return found
 
     def tree(self, features: tuple[Feature, ...], classes: tuple[str, ...], numbers: NodeNumbers | None = None) -> DecisionTree:
-        """The same as a tree that can be pruned, drawn and exported; `numbers` where there are no classes."""
+        """Return it as a tree that can be pruned, drawn and exported; `numbers` where there are no classes."""
         nodes, test, terminal = self.nodes, self.test, self.terminal
         inner = np.flatnonzero(~terminal)
         first = np.zeros(len(self) + 1, np.int32)

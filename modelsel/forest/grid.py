@@ -33,7 +33,7 @@ class VoteLists:
 
 @dataclass(frozen=True, eq=False)
 class TreeVotes:
-    """One tree under many cuts.
+    """The votes of one tree under many cuts.
 
     `stops`: nodes × words, a bit per cut that stops there first; `lists`: votes of all nodes in one way of voting after the
     other, in `dense` too (row `row_of`) where they are long.

@@ -156,7 +156,7 @@ class PlainSearch:
         return [(low, min(high, middle)), (max(low, middle), high)][::sign]
 
     def goodness(self, rows: NDArray[Any], first: Booleans, second: Booleans) -> float:
-        """What a test is worth that divides those of some rows that are known."""
+        """The worth of a test that divides those of some rows that are known."""
         middle = self.middle(rows)
         left, right = self.about(rows[first], middle), self.about(rows[second], middle)
         if self.ground.numbers is None:

@@ -174,7 +174,7 @@ class ForestData:
 
     @cached_property
     def as_numbers(self) -> "ForestData":
-        """The same of two classes, the second's share being the target."""
+        """The data of two classes as numbers, the second's share being the target."""
         assert self.second is not None
         return replace(self, numbers=self.second, second=None, fused=SQUARES, table=np.zeros(1), scale=1.0)
 

@@ -113,7 +113,7 @@ class AdjustedPath:
     fits: InnerFits
 
     def complexity(self, learners: Sequence[AdjustedLearner]) -> Floats:
-        """That of the base: an adjustment has a few numbers more."""
+        """The complexity of the base: an adjustment has a few numbers more."""
         found: Floats = self.fits.whole.path.complexity([learner.base for learner in learners])
         return found
 

@@ -34,7 +34,7 @@ class Decided(AdjustedLearner):
 
     @property
     def scores_are(self) -> str:
-        """What the base says."""
+        """The kind of score that the base gives."""
         return scores_are(self.base)
 
     @property

@@ -177,7 +177,7 @@ class Estimator(BaseLearner):
 
     @property
     def holding(self) -> Holding | None:
-        """What holds validation rows back; None where the fit does not stop early."""
+        """The scheme that holds validation rows back; None where the fit does not stop early."""
         if self.early_stopping is None or self.validation is None:
             return None
         own = getattr(self.validation, "seed", None)
@@ -208,7 +208,7 @@ class Estimator(BaseLearner):
         return spec
 
     def with_value(self, value: object) -> "Estimator":
-        """The same with another value of the path parameter."""
+        """Return the learner with another value of the path parameter."""
         assert self.adapter is not None
         return replace(self, params={**self.params, self.adapter.parameter: value})
 

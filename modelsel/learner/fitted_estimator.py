@@ -160,7 +160,7 @@ def _params(estimator: object, adapter: Adapter) -> dict[str, object]:
 
 @dataclass(frozen=True, eq=False)
 class EstimatorModel(FittedModel):
-    """One fitted estimator."""
+    """A model of one fitted estimator."""
 
     learner: Any
     answering: Answering
@@ -353,7 +353,7 @@ class EstimatorRecipe(FittedModel):
         return f"{self.learner.estimator} ({self.version})"
 
     def refit(self, task: Task, rows: Integers) -> EstimatorModel:
-        """The same fit on the same rows. Raises ValueError when the rows are others, or the library is another version."""
+        """Fit again on the same rows. Raises ValueError when the rows are others, or the library is another version."""
         path = EstimatorPath(self.learner, task, rows, self.random_state)
         if path.digest != self.rows:
             raise ValueError("these are not the rows that the model was fitted on")

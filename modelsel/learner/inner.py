@@ -45,7 +45,7 @@ class FittedSteps:
 
 @dataclass(frozen=True, eq=False)
 class PreparedFit:
-    """One fit on some rows: the steps before it, and the path that answers the learners of equal growing."""
+    """A fit on some rows: the steps before it, and the path that answers the learners of equal growing."""
 
     steps: FittedSteps
     path: Path
@@ -146,7 +146,7 @@ def nest_descriptions(parts: dict[str, Description]) -> tuple[dict[str, object],
 
 
 def part_of(description: Description, name: str) -> Description:
-    """One of the descriptions again. KeyError when it is not there."""
+    """Take one of several descriptions out by its name. KeyError when it is not there."""
     said, start = description.facts[name], f"{name}/"
     own = {key.removeprefix(start): array for key, array in description.arrays.items() if key.startswith(start)}
     return Description(str(said["kind"]), said["facts"], own)

@@ -170,7 +170,7 @@ class Node(NamedTuple):
 
 @dataclass(eq=False)
 class OptimalPath:
-    """One search per depth answers every price of a leaf; a depth is searched when it is first asked for."""
+    """A search per depth, which answers every price of a leaf; a depth is searched when it is first asked for."""
 
     learner: OptimalTree
     task: Task
@@ -271,7 +271,7 @@ class OptimalPath:
 
     @cached_property
     def costs(self) -> LeafCosts:
-        """What leaves cost."""
+        """The costs of leaves."""
         kept, drawn = self._seen
         return (
             self.class_costs
@@ -281,7 +281,7 @@ class OptimalPath:
 
     @cached_property
     def class_costs(self) -> ClassCosts:
-        """The same of a task of classes."""
+        """The costs of leaves where the target is a class."""
         assert isinstance(self.task, ClassTask)
         kept, drawn = self._seen
         return ClassCosts(self.task.target[kept], drawn, len(self.task.classes), self.learner.cost_matrix)

@@ -54,7 +54,7 @@ class Splits:
 
 @dataclass(frozen=True)
 class Tree(BaseLearner):
-    """One tree, grown to its end, answers every limit, pruner, softening and leaf score."""
+    """A decision tree: grown to its end, it answers every limit, pruner, softening and leaf score."""
 
     criterion: BaseCriterion = part("criterion", "entropy")
     splits: Splits = plain(Splits())
@@ -255,13 +255,13 @@ class Tree(BaseLearner):
 
     @cached_property
     def number_leaf(self) -> Leaf:
-        """What leaves say where the target is a number: unless they are told, what the criterion is about."""
+        """The statistic of leaves where the target is a number: unless one is named, the criterion's own."""
         grown = self.criterion.number_loss
         return self.leaf.by_default(grown.quantile if grown.by_quantile else None)
 
     @property
     def number_loss(self) -> Loss:
-        """What trees of numbers are pruned by: the loss of what leaves say, of means the deviance if they are grown by it."""
+        """The loss that trees of numbers are pruned by: that of the leaves' statistic; the deviance if they are grown by it."""
         own = self.number_leaf.loss
         return (DEVIANCE, None) if own[0] == SQUARES and self.criterion.number_loss == POISSON_DEVIANCE else own
 

@@ -94,7 +94,7 @@ def _computing(config: Config, journal: Journal, progress: Progress) -> Callable
 
 
 def choices_anew(config: Config, material: StudyData, folder: RunFolder) -> list[Candidate]:
-    """What the whole selection chooses on the analysis rows of each of the study's folds, as if there were no others.
+    """Choose anew, by the whole selection, on the analysis rows of each of the study's folds, as if there were no others.
 
     Raises NoCandidateError where nobody can be chosen.
     """

@@ -219,7 +219,7 @@ class PruningData:
 
 
 class PruningPath(Protocol):
-    """One grown tree, pruned at every strength.
+    """A grown tree, pruned at every strength.
 
     Examples
     --------

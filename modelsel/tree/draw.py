@@ -136,7 +136,7 @@ class _Layout:
 
     @property
     def after(self) -> int:
-        """What a leaf's model needs behind it, or a folded node's words."""
+        """Room behind a leaf for its model, or for a folded node's words."""
         models = self.cut.models
         return AFTER if models is None or not models.coefficients[self.nodes].any() else round(6 * MODEL)
 

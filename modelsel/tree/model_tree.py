@@ -409,7 +409,7 @@ class _Regression:
         return np.asarray(np.linalg.solve(scatter, products[columns, -1] / scale)) if len(columns) else scale
 
     def squares(self, columns: Integers, solved: Floats) -> float:
-        """What coefficients leave of the squares; where that is next to nothing, from the rows."""
+        """The squares that coefficients leave; where these are next to nothing, from the rows."""
         factors, products = solved / self.deviation[columns], self.sums.products
         found = products[-1, -1] - factors @ (2 * products[columns, -1] - products[columns[:, None], columns] @ factors)
         if found > CLOSE * products[-1, -1]:

@@ -25,7 +25,7 @@ BLOCK = 1 << 20  # numbers that are laid out at a time
 
 @dataclass(frozen=True, eq=False)
 class Term:
-    """What a model reads of a feature: its number (of `ranks` levels the rank), or whether its level is one of those marked."""
+    """A number that a model reads of a feature: its own (of `ranks` levels the rank), or 1 where its level is marked."""
 
     feature: int
     fill: float
@@ -65,7 +65,7 @@ class NodeModels:
         return np.stack([term.of(values[:, term.feature]) for term in self.terms], axis=1) if self.terms else values[:, :0]
 
     def answers(self, node: Codes | Integers, terms: Floats) -> Floats:
-        """What the model of a row's node says, from the row's terms; a row's answer does not depend on those beside it."""
+        """The answer of the model of each row's node, from the row's terms; it does not depend on the rows beside it."""
         found, step = np.empty(len(node)), max(1, BLOCK // max(1, len(self.terms)))
         for start in range(0, len(node), step):
             own = node[start : start + step]
@@ -113,7 +113,7 @@ class Surrogates:
 
 @dataclass(frozen=True, eq=False)
 class NodeNumbers:
-    """What a tree of numbers knows of each node's training rows: their mean, and their squared deviations from it."""
+    """The mean of each node's training rows in a tree of numbers, and their squared deviations from it."""
 
     mean: Floats
     squares: Floats  # Σ w (y − mean)²

@@ -84,7 +84,7 @@ BAR = "|   "
 
 
 def to_text(cut: PrunedView) -> str:
-    """One line per branch; a tree that is a single leaf is one line.
+    """Write a tree as text, a line per branch; a tree that is a single leaf is one line.
 
     outlook = sunny
     |   humidity = high: no (3)
@@ -130,7 +130,7 @@ def leaf_words(cut: PrunedView, counts: Floats, node: int) -> str:
 
 
 def number_words(cut: PrunedView, node: int) -> str:
-    """What a node of a tree of numbers answers: a number, or a model."""
+    """Write the answer of a node of a tree of numbers: a number, or a model."""
     return f"{cut.prediction[node]:.6g}" if cut.models is None else model_words(cut.models, node, cut.tree.features)
 
 
@@ -174,7 +174,7 @@ def off(cut: PrunedView, node: int) -> float | None:
 
 
 def amount(weight: float) -> str:
-    """Whole numbers as such, fractions of divided rows to two digits."""
+    """Write a weight: whole numbers as such, fractions of divided rows to two digits."""
     return f"{weight:.0f}" if abs(weight - round(weight)) < 1e-9 else f"{weight:.2f}"
 
 
@@ -182,7 +182,7 @@ def amount(weight: float) -> str:
 
 
 def row_paths(cut: PrunedView, routed: Routed) -> list[str]:
-    """One text per row: `age <= 40 and job = b: yes (9/2)`; shares of a divided row stand before each of its leaves.
+    """Write the path of each row: `age <= 40 and job = b: yes (9/2)`; shares of a divided row stand before each of its leaves.
 
     In brackets, as in the tree's text, the training weight of the leaf and how much of it is of other classes.
     """

@@ -51,7 +51,7 @@ class CandidateScores:
     )  # scores on the rows that were fitted on, where they were wanted
 
     def fill_failed(self, value: float, chooses: Any, each: Mapping[str, Any]) -> "CandidateScores":
-        """The same with a score in the place of those of fits that failed, so that their candidates take part."""
+        """Return the scores with one in the place of those of fits that failed, so that their candidates take part."""
         own = (value - chooses.offset) / chooses.sign
         folds = np.where(np.isnan(self.board.folds), own, self.board.folds)
         se = np.where(np.isnan(self.board.se), fold_errors(folds, self.work.resampling), self.board.se)
@@ -113,14 +113,14 @@ def compute_cells(
 
 
 def usual_size(means: Floats, task: Task) -> float:
-    """What the rounding of scores of any kind is relative to: where the target is a number their median, of classes 1."""
+    """The size that the rounding of scores is relative to: where the target is a number their median, of classes 1."""
     known = np.abs(means[np.isfinite(means)])
     usual = float(np.median(known)) if len(known) and task.kind == "numbers" else 0.0
     return usual or 1.0
 
 
 def of_results(results: Results) -> CandidateScores:
-    """The same from the cells that a study has computed."""
+    """Scores of candidates from the cells that a study has computed."""
     work, seconds = results.book.work, np.zeros(results.board.folds.shape)
     for fold, members, result in results.book.records(results.kept):
         seconds[members, fold.index] = result.seconds / len(members)

@@ -109,16 +109,16 @@ def _of_segments(y: Floats, weight: Floats, first: Integers, q: float) -> tuple[
 
 
 class NumberTreeSettings(TreeSettings, Protocol):
-    """The same of a target that is a number."""
+    """The settings of a learner that are read off a grown tree of numbers."""
 
     @property
     def number_leaf(self) -> Leaf:
-        """What leaves say, told or not."""
+        """The statistic of leaves, named or by default."""
         ...
 
     @property
     def number_loss(self) -> Loss:
-        """What prunes."""
+        """The loss that prunes."""
         ...
 
 

@@ -35,7 +35,7 @@ class Grid(NamedTuple):
 
 
 class LeafCosts(Protocol):
-    """What a search asks of the rows that it divides."""
+    """The costs of leaves, as a search asks for them of the rows that it divides."""
 
     @property
     def weights(self) -> Integers:
@@ -44,16 +44,16 @@ class LeafCosts(Protocol):
 
     @property
     def name(self) -> str:
-        """What the cost is called in words."""
+        """The name of the cost."""
         ...
 
     @property
     def scale(self) -> float:
-        """What weights are multiplied by to be whole."""
+        """The factor that makes weights whole."""
         ...
 
     def sums(self, ranks: Integers, rows: Integers) -> Costs:
-        """What costs are computed from, summed by rank: ranks × parts."""
+        """Sums by rank that costs are computed from: ranks × parts."""
         ...
 
     def of(self, sums: Costs) -> Costs:
@@ -61,7 +61,7 @@ class LeafCosts(Protocol):
         ...
 
     def ties(self, sums: Floats) -> Floats:
-        """What decides between tests of equal costs, the less the better."""
+        """The number that decides between tests of equal costs, the less the better."""
         ...
 
     def shares(self, costs: Costs) -> Floats:
@@ -89,7 +89,7 @@ def whole_weights(weights: Floats, most: float) -> tuple[Integers, float]:
 
 
 def steps_of(costs: Floats) -> tuple[Integers, float]:
-    """What labels save of the dearest of each class, classes × labels, as multiples of a step; and the step.
+    """Compute the savings of labels beside the dearest of each class, classes × labels, as multiples of a step; and the step.
 
     >>> steps_of(np.array([[0.0, 2.0], [5.0, 0.0]]))[0].tolist(), steps_of(1 - np.eye(2))[1]
     ([[2, 0], [0, 5]], 1.0)
@@ -118,7 +118,7 @@ class WholeWeights:
 
     @property
     def scale(self) -> float:
-        """What weights are multiplied by to be whole."""
+        """The factor that makes weights whole."""
         return self._whole[1]
 
 

@@ -28,17 +28,17 @@ class TreeSettings(Protocol):
 
     @property
     def limits(self) -> StoppingLimits:
-        """What ends paths."""
+        """The limits that end paths."""
         ...
 
     @property
     def pruner(self) -> Pruning:
-        """What cuts subtrees off."""
+        """The pruner that cuts subtrees off."""
         ...
 
     @property
     def softener(self) -> Softener:
-        """What widens thresholds to ramps."""
+        """The softener that widens thresholds to ramps."""
         ...
 
     @property
@@ -48,7 +48,7 @@ class TreeSettings(Protocol):
 
     @property
     def leaf(self) -> Leaf:
-        """What leaves say."""
+        """The settings of the leaves' class scores."""
         ...
 
     @property
@@ -58,7 +58,7 @@ class TreeSettings(Protocol):
 
     @property
     def cost_matrix(self) -> Floats | None:
-        """The same as an array."""
+        """The costs as an array."""
         ...
 
 

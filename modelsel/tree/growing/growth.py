@@ -17,7 +17,7 @@ NOMINAL = {"equality": 2, "multiway": 3, "subset": 4}  # kinds of test, as in tr
 
 @dataclass(frozen=True)
 class NumberLoss:
-    """What a tree of numbers is grown by: squared error, Poisson deviance, or `times` the pinball loss of a quantile."""
+    """The loss that trees of numbers grow by: squared error, Poisson deviance, or `times` the pinball loss of a quantile."""
 
     formula: int = SQUARED
     quantile: float = 0.5
@@ -82,7 +82,7 @@ class BaseCriterion:
 
     @property
     def number_loss(self) -> NumberLoss:
-        """What trees of numbers are grown by."""
+        """The loss that trees of numbers are grown by."""
         return SQUARED_ERROR
 
     @property

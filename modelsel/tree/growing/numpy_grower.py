@@ -197,7 +197,7 @@ def grow(
 
 @dataclass(frozen=True, eq=False)
 class Grower:
-    """One growing, step by step."""
+    """The growing of one tree, step by step."""
 
     chosen: WeightedRows
     columns: RankedColumns
@@ -270,7 +270,7 @@ class Grower:
         ]
 
     def shown(self, node: Node, value: float) -> float:
-        """What a test at a node is worth, as people read it."""
+        """The worth of a test at a node, as people read it."""
         return value
 
     def _contest(self, node: Node) -> tuple[int, Test, float] | None:

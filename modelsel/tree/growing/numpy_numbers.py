@@ -28,7 +28,7 @@ from modelsel.tree.growing.whole_target import WeightedWholes
 
 
 def branch_worth(sums: Integers, weight: Floats, centre: float) -> Floats:
-    """What branches are worth: by squared error, or where `centre` (what u is about, counted from 0) is no NaN, by deviance."""
+    """The worth of branches: by squared error, or where `centre` (what u is about, counted from 0) is no NaN, by deviance."""
     own: Floats = sums.astype(np.float64)
     if np.isnan(centre):
         return np.asarray(np.square(own) * (1.0 / weight))
@@ -53,7 +53,7 @@ class Held(NamedTuple):
         return Held(self.low - mean, self.high - mean, self.sign)
 
     def below(self, means: list[float]) -> list["Held"]:
-        """What holds for what lies below each branch."""
+        """The bounds of the nodes below each branch."""
         if not self.sign:
             return [self] * len(means)
         middle = means[0] / 2 + means[1] / 2
@@ -102,7 +102,7 @@ class Totals:
 
 @dataclass(frozen=True, eq=False)
 class NumberGrower(Grower):
-    """One growing; `chosen.task` has one class, so that tables of classes are weights."""
+    """The growing of one tree; `chosen.task` has one class, so that tables of classes are weights."""
 
     wholes: WeightedWholes = field(kw_only=True)
     loss: NumberLoss = SQUARED_ERROR
@@ -414,7 +414,7 @@ def _pair(left: tuple[float, float], right: tuple[float, float], index: int, to:
 
 @dataclass(frozen=True, eq=False)
 class QuantileGrower(NumberGrower):
-    """One growing by the loss of a quantile."""
+    """The growing of one tree by the loss of a quantile."""
 
     def contenders(self, node: Node) -> list[tuple[int, Test, float]]:
         """Features in order, each with its best test and what it is worth."""
