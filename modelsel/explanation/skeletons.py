@@ -17,7 +17,7 @@ import numpy as np
 from modelsel.core.types import Booleans, Integers
 from modelsel.kernels.compiler import load
 from modelsel.learner.optimal_tree import NEVER, Node, OptimalPath
-from modelsel.learner.trees.optimal_costs import COMPILED
+from modelsel.learner.trees.optimal_problem import COMPILED
 from modelsel.tree.node import PrunedView
 
 COLUMN = 1 << 32  # place of a cut: column × this + rank, as the kernel writes it

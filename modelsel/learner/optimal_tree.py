@@ -39,8 +39,21 @@ from modelsel.learner.base import BaseLearner, SingleFit
 from modelsel.learner.trees.leaf import Leaf, leaf_scores
 from modelsel.learner.trees.model import READS_CLASSES, NumberTreeModel, TreeModel, restore, restore_numbers
 from modelsel.learner.trees.number_path import NodeStatistics
-from modelsel.learner.trees.optimal_columns import GROUPED, MOST_LEVELS, ChainPolicy, TestChain, chains
-from modelsel.learner.trees.optimal_costs import COMPILED, LARGE, ClassCosts, Costs, Grid, LeafCosts, SquaredErrors, steps_of
+from modelsel.learner.trees.optimal_problem import (
+    COMPILED,
+    GROUPED,
+    LARGE,
+    MOST_LEVELS,
+    ChainPolicy,
+    ClassCosts,
+    Costs,
+    Grid,
+    LeafCosts,
+    SquaredErrors,
+    TestChain,
+    chains,
+    steps_of,
+)
 from modelsel.tree.growing.assemble import midpoint
 from modelsel.tree.node import DecisionTree, NodeNumbers, PrunedView
 from modelsel.tree.pruning import best_class
