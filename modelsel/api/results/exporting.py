@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from modelsel.core.errors import ConfigurationError, Problem
 
 if TYPE_CHECKING:  # the help of the command comes without it
-    from modelsel.learner.forests.model import ForestModel
-    from modelsel.learner.forests.number_model import NumberForestModel
+    from modelsel.learner.forests.model import ForestModel, NumberForestModel
     from modelsel.record.folder import RunFolder
     from modelsel.record.model import Predictor
     from modelsel.tree.node import PrunedView
@@ -96,8 +95,7 @@ def _json(predictor: "Predictor", _: str) -> str:
 
 def _forest_of(predictor: "Predictor") -> "ForestModel | NumberForestModel | None":
     """The final model where it is a forest, of classes or of numbers."""
-    from modelsel.learner.forests.model import ForestModel
-    from modelsel.learner.forests.number_model import NumberForestModel
+    from modelsel.learner.forests.model import ForestModel, NumberForestModel
 
     return predictor.model if isinstance(predictor.model, ForestModel | NumberForestModel) else None
 
@@ -105,7 +103,7 @@ def _forest_of(predictor: "Predictor") -> "ForestModel | NumberForestModel | Non
 def _tree_of(predictor: "Predictor") -> "PrunedView":
     """Return the tree of the final model; other models are refused."""
 
-    from modelsel.learner.forests.quantiles import QuantileForestModel
+    from modelsel.learner.forests.model import QuantileForestModel
     from modelsel.learner.transformed_target import TransformedModel
     from modelsel.learner.trees.model import NumberTreeModel, TreeModel
     from modelsel.record.export.one_path import KEPT_ROWS

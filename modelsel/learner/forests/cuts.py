@@ -56,12 +56,12 @@ class ForestSettings(Protocol):
 
     @property
     def pruner(self) -> Pruning:
-        """What cuts subtrees off each tree."""
+        """The pruner that cuts subtrees off each tree."""
         ...
 
     @property
     def leaf(self) -> Leaf:
-        """What leaves say."""
+        """The settings of the leaves' votes."""
         ...
 
     @property

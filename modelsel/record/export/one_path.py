@@ -7,9 +7,7 @@ the tree ensembles of ONNX neither.
 from collections.abc import Iterator
 
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.learner.forests.model import ForestModel
-from modelsel.learner.forests.number_model import NumberForestModel
-from modelsel.learner.forests.quantiles import QuantileForestModel
+from modelsel.learner.forests.model import ForestModel, NumberForestModel, QuantileForestModel
 from modelsel.learner.transformed_target import TransformedModel
 from modelsel.learner.trees.model import ModelTree, NumberTreeModel, TreeModel
 from modelsel.record.model import Predictor

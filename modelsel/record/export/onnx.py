@@ -21,8 +21,7 @@ from modelsel.kernels.forests.forest_layout import AT, COLUMN, KIND, LOST, RIGHT
 from modelsel.kernels.layout import LEAF, THRESHOLD
 from modelsel.learner.columns import BranchColumns, ColumnEncoding
 from modelsel.learner.fitted_estimator import Answering, EstimatorModel
-from modelsel.learner.forests.model import ForestModel
-from modelsel.learner.forests.number_model import NumberForestModel
+from modelsel.learner.forests.model import ForestModel, NumberForestModel
 from modelsel.learner.trees.model import TreeModel
 from modelsel.record.export.forest_trees import NodeInput, node_input, tree_and_place
 from modelsel.record.export.graph import CORE, ML, Ensemble, columns, doubles, ensemble, onnx_package, serialise

@@ -16,8 +16,7 @@ import numpy as np
 from modelsel.core.types import Booleans, Feature, Floats
 from modelsel.kernels.forests.forest_layout import AT, LOST, RIGHT, TEST
 from modelsel.kernels.layout import LEAF
-from modelsel.learner.forests.model import ForestModel
-from modelsel.learner.forests.number_model import NumberForestModel
+from modelsel.learner.forests.model import ForestModel, NumberForestModel
 from modelsel.learner.trees.leaf import frequencies
 from modelsel.learner.trees.model import NumberTreeModel, TreeModel
 from modelsel.record.export.forest_trees import node_input
