@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from modelsel.core.spec import make
 from modelsel.core.types import NumberTask, positions
-from modelsel.forest import forest_tree, grid, votes
+from modelsel.forest import forest_tree, votes
 from modelsel.forest import grow as growing
 from modelsel.forest.forest_tree import ForestTree
 from modelsel.forest.grow import drawn_rows, grow_tree
@@ -223,7 +223,7 @@ def test_without_kernels_the_same_is_said(seed: int, monkeypatch: pytest.MonkeyP
     asked = grid_of(base)[::7]
     path = base.fit_path(task, rows, np.random.default_rng(seed))
     said, size = path.outputs(asked, task, positions(task), scores=False).predicted, path.complexity(asked)
-    for module in (grid, forest_tree, votes, growing):
+    for module in (forest_tree, votes, growing):
         monkeypatch.setattr(module, "load", lambda name: None)
     plain = base.fit_path(task, rows, np.random.default_rng(seed))
     assert np.array_equal(plain.outputs(asked, task, positions(task), scores=False).predicted, said)

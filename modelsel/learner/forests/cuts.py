@@ -9,8 +9,8 @@ import numpy as np
 
 from modelsel.core.types import Booleans, Feature, Integers
 from modelsel.forest.forest_tree import ForestTree, NodeLists
-from modelsel.forest.grid import VoteLists, Words, bits, mark_nodes, mask
 from modelsel.forest.growth import NumberTarget
+from modelsel.forest.votes import VoteLists, Words, bits, mark_nodes, mask
 from modelsel.kernels.forests.forest_layout import WHOLE
 from modelsel.kernels.layout import TIE
 from modelsel.learner.trees.directions import Monotone

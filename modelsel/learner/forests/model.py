@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.types import Codes, Description, Feature, Floats, Integers, Table, positions
-from modelsel.forest.grid import VoteLists
 from modelsel.forest.grow import drawn_rows
 from modelsel.forest.growth import ForestData, ForestGrowth, NumberBallot
-from modelsel.forest.votes import Translated, code_rows, leaves_of, number_trees
+from modelsel.forest.votes import Translated, VoteLists, code_rows, leaves_of, number_trees
 from modelsel.kernels.compiler import load
 from modelsel.kernels.forests.forest_layout import AT, COLUMN, KIND, LOST, OTHERS, RIGHT, ROWS, TEST, WHOLE
 from modelsel.kernels.layout import EQUALITY, LEAF, SUBSET, THRESHOLD

@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from modelsel.core.types import Booleans, ClassOutputs, Codes, Floats, Integers, NumberOutputs, Outputs, Table
 from modelsel.forest.forest_tree import ForestTree, LeafWeights, NodeLists
-from modelsel.forest.grid import Pairs, TreeVotes, bits, first_stops
 from modelsel.forest.grow import drawn_rows, grow_tree
 from modelsel.forest.growth import ForestData, ForestGrowth, NumberBallot
-from modelsel.forest.votes import Coder, Walked, leaves_of
+from modelsel.forest.votes import Coder, Pairs, TreeVotes, Walked, bits, first_stops, leaves_of
 from modelsel.learner.forests.cuts import AskedCuts, ForestSettings, GrownTree, end_votes, stops, vote_lists
 from modelsel.learner.forests.model import CutTree, ForestModel, KeptRows, NumberForestModel, QuantileForestModel
 from modelsel.learner.trees.leaf import Leaf
