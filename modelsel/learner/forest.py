@@ -29,11 +29,10 @@ from modelsel.learner.forests.model import (
     restore_quantiles,
 )
 from modelsel.learner.forests.path import ForestPath
-from modelsel.learner.trees.directions import monotone_problems, monotone_signs, sorted_monotone
 from modelsel.learner.trees.leaf import MEAN, MEDIAN, QUANTILE, Leaf
 from modelsel.learner.trees.model import READS_CLASSES, SQUARED
 from modelsel.pruner.base import Pruning
-from modelsel.tree.growing.growth import same
+from modelsel.tree.growing.growth import monotone_problems, monotone_signs, same, sorted_monotone
 
 FEATURES = ("sqrt", "log2", "all")
 ABOUT_CLASSES = ("vote", "purity")

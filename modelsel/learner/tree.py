@@ -15,7 +15,6 @@ from modelsel.core.spec import kind_of, number, one_of, optional, part, plain, r
 from modelsel.core.types import BOTH_TASKS, AnyTask, ClassTask, Description, Floats, Integers, NumberTask, Table, TaskKind
 from modelsel.criterion.base import BaseCriterion
 from modelsel.learner.base import BaseLearner
-from modelsel.learner.trees.directions import monotone_problems, monotone_signs, sorted_monotone
 from modelsel.learner.trees.leaf import DEVIANCE, MEAN, SQUARES, Leaf, Loss
 from modelsel.learner.trees.model import READS_CLASSES, SQUARED, NumberTreeModel, TreeModel, restore, restore_numbers
 from modelsel.learner.trees.number_path import NumberTreePath
@@ -25,7 +24,15 @@ from modelsel.tree.cutting import PruningData
 from modelsel.tree.growing.columns import columns
 from modelsel.tree.growing.grow import grow
 from modelsel.tree.growing.grow_numbers import grow_numbers, grow_two_classes
-from modelsel.tree.growing.growth import BY_COUNT, POISSON_DEVIANCE, POLICIES, GrowthParams
+from modelsel.tree.growing.growth import (
+    BY_COUNT,
+    POISSON_DEVIANCE,
+    POLICIES,
+    GrowthParams,
+    monotone_problems,
+    monotone_signs,
+    sorted_monotone,
+)
 from modelsel.tree.pruning import StoppingLimits
 from modelsel.tree.routing import RerouteState, numbers_by_node, route, weights_by_node
 from modelsel.tree.softening import CostlySoftener, Softener

@@ -13,11 +13,11 @@ from modelsel.forest.growth import NumberTarget
 from modelsel.forest.votes import VoteLists, Words, bits, mark_nodes, mask
 from modelsel.kernels.forests.forest_layout import WHOLE
 from modelsel.kernels.layout import TIE
-from modelsel.learner.trees.directions import Monotone
 from modelsel.learner.trees.leaf import Leaf, leaf_scores
 from modelsel.pruner.base import Pruning
 from modelsel.pruner.unpruned import Unpruned
 from modelsel.tree.cutting import PruningData
+from modelsel.tree.growing.growth import Monotone
 from modelsel.tree.node import DecisionTree, NodeNumbers, PrunedView
 from modelsel.tree.pruning import best_class
 
