@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 import modelsel
-from modelsel.comparison.pairs import pairs
+from modelsel.comparison.indistinguishable import pairs
 from modelsel.comparison.point632 import with_point632
 from modelsel.config.compose import Config, compose
 from modelsel.config.settings import ALL

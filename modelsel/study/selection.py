@@ -13,8 +13,7 @@ from modelsel.comparison.nested import (
     score_selection,
     score_selection_by_bates,
 )
-from modelsel.comparison.score_measures import with_score_measures
-from modelsel.comparison.selection import choose, near_floor, needs_nested, with_caution, with_nested
+from modelsel.comparison.selection import choose, near_floor, needs_nested, with_caution, with_nested, with_score_measures
 from modelsel.config.compose import BATES, Config
 from modelsel.config.settings import ALL
 from modelsel.core import spec
