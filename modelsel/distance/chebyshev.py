@@ -10,7 +10,8 @@ from typing import ClassVar
 import numpy as np
 
 from modelsel.core.types import Integers, Table, Task
-from modelsel.distance.base import FittedDistance, minkowski_metric
+from modelsel.distance.base import FittedDistance
+from modelsel.distance.scale import minkowski_metric
 
 
 @dataclass(frozen=True)

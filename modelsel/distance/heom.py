@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from modelsel.core.types import Integers, Table, Task
-from modelsel.distance.base import FittedDistance, minkowski_metric
+from modelsel.distance.base import FittedDistance
+from modelsel.distance.scale import minkowski_metric
 
 
 @dataclass(frozen=True)

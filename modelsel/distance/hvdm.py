@@ -14,7 +14,8 @@ from typing import ClassVar
 import numpy as np
 
 from modelsel.core.types import ClassTask, Floats, Integers, Table
-from modelsel.distance.base import LEVELS, NUMBER, FittedDistance, inverse, known_values, moments, numbers
+from modelsel.distance.base import LEVELS, NUMBER, FittedDistance
+from modelsel.distance.scale import inverse, known_values, moments, numbers
 from modelsel.statistics.information import joint_counts
 
 

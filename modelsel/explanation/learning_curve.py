@@ -20,7 +20,7 @@ from modelsel.core.types import Candidate, Codes, Floats, Fold, Integers, Resamp
 from modelsel.planning.make import Plan, make
 from modelsel.record.documents import CandidateCurveShape, CurveShape, IntervalShape
 from modelsel.runner.results import Results
-from modelsel.scheme.base import tenths
+from modelsel.scheme.partition import tenths
 from modelsel.statistics.paired import corrected_t
 
 SHARES = (1.0, 0.75, 0.5, 0.25, 0.125)  # all first: a share that is too small for everybody ends no run

@@ -25,10 +25,11 @@ from modelsel.guard.release import (
     worst_of,
 )
 from modelsel.guard.requests import OutOfFold
-from modelsel.measure.base import BaseMeasure, PerClass
+from modelsel.measure.base import BaseMeasure
 from modelsel.measure.capped import CappedError
 from modelsel.measure.f1 import F1
 from modelsel.measure.log_loss import LogLoss
+from modelsel.measure.one_class import PerClass
 from modelsel.statistics import prices
 from modelsel.statistics import unit_intervals as intervals
 from modelsel.statistics import unit_measures as measures

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import Booleans, Floats
-from modelsel.measure.base import OneAgainstRest, ratio
+from modelsel.measure.base import ratio
+from modelsel.measure.one_class import OneAgainstRest
 from modelsel.statistics.auc import SortedScores
 
 

@@ -24,7 +24,8 @@ from modelsel.core.types import (
     scores_are,
 )
 from modelsel.measure.auc import Auc
-from modelsel.measure.base import BaseMeasure, FromConfusion, OneAgainstRest, confusion
+from modelsel.measure.base import BaseMeasure, FromConfusion, confusion
+from modelsel.measure.one_class import OneAgainstRest
 
 SHARED = ("positive", "costs")  # settings that say what the study is about
 FEW = 8  # classes up to which matrices are kept until all are there

@@ -16,7 +16,8 @@ import numpy as np
 
 from modelsel.core.spec import whole
 from modelsel.core.types import ClassTask, Codes, Floats, Outputs, Resampling
-from modelsel.measure.base import BaseMeasure, out_of_range, probabilities
+from modelsel.measure.base import BaseMeasure, probabilities
+from modelsel.measure.one_class import out_of_range
 from modelsel.statistics.auc import SortedScores
 
 

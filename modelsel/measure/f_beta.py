@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from modelsel.core.spec import number
 from modelsel.core.types import Floats
-from modelsel.measure.base import PerClass, ratio, right
+from modelsel.measure.base import ratio
+from modelsel.measure.one_class import PerClass, right
 
 
 @dataclass(frozen=True)

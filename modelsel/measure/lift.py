@@ -10,7 +10,8 @@ import numpy as np
 
 from modelsel.core.spec import number
 from modelsel.core.types import Booleans, Floats
-from modelsel.measure.base import OneAgainstRest, ratio
+from modelsel.measure.base import ratio
+from modelsel.measure.one_class import OneAgainstRest
 from modelsel.statistics.auc import SortedScores
 
 

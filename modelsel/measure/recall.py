@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import ClassTask, Floats, Resampling
-from modelsel.measure.base import PerClass, ratio, right, without
+from modelsel.measure.base import ratio
+from modelsel.measure.one_class import PerClass, right, without
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ from modelsel.learner.tree import Tree
 from modelsel.measure.beside import bound_problems, bounding_measures, unanswerable
 from modelsel.preparer.dates import in_parts
 from modelsel.runner.number_look import nothing_beside, with_tolerance
-from modelsel.scheme.base import fewer_rows_than_folds
+from modelsel.scheme.partition import fewer_rows_than_folds
 from modelsel.split.base import dropped_classes
 
 EXPECTED = "INFERRED_KINDS"  # no surprise

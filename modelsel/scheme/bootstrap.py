@@ -12,7 +12,8 @@ import numpy as np
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import kind_of, whole
 from modelsel.core.types import Fold, Integers, Resampling, Task
-from modelsel.scheme.base import BaseScheme, groups_ignored, too_many_folds
+from modelsel.scheme.base import BaseScheme
+from modelsel.scheme.partition import groups_ignored, too_many_folds
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from modelsel.scheme.base import BaseScheme, Grouped
+from modelsel.scheme.base import BaseScheme
+from modelsel.scheme.partition import Grouped
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ import numpy as np
 
 from modelsel.core.spec import number, whole
 from modelsel.core.types import Booleans, Task, dates
-from modelsel.scheme.base import BaseScheme, blocks_in_time
+from modelsel.scheme.base import BaseScheme
+from modelsel.scheme.partition import blocks_in_time
 from modelsel.statistics.sampling import deal_groups
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import Resampling, Task
-from modelsel.scheme.base import BaseScheme, groups_ignored, resampling
+from modelsel.scheme.base import BaseScheme
+from modelsel.scheme.partition import groups_ignored, resampling
 
 MOST = 5_000  # rows: the folds alone hold rows² positions
 

@@ -15,7 +15,8 @@ from typing import Any
 
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Candidate, Fold, Resampling, Task, positions
-from modelsel.scheme.base import BaseScheme, groups_ignored
+from modelsel.scheme.base import BaseScheme
+from modelsel.scheme.partition import groups_ignored
 
 LEAST = 50  # trees
 

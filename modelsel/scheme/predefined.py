@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import ABSENT, Integers, Resampling, Task
-from modelsel.scheme.base import BaseScheme, resampling
+from modelsel.scheme.base import BaseScheme
+from modelsel.scheme.partition import resampling
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ import numpy as np
 
 from modelsel.core.spec import number, whole
 from modelsel.core.types import Booleans, Task, dates
-from modelsel.scheme.base import BaseScheme, blocks_in_time, groups_ignored
+from modelsel.scheme.base import BaseScheme
+from modelsel.scheme.partition import blocks_in_time, groups_ignored
 
 
 @dataclass(frozen=True)

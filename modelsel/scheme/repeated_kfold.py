@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from modelsel.core.spec import plain, whole
 from modelsel.core.types import Resampling, Task
-from modelsel.scheme.base import BaseScheme, groups_ignored, partition, resampling, too_many_folds
+from modelsel.scheme.base import BaseScheme
+from modelsel.scheme.partition import groups_ignored, partition, resampling, too_many_folds
 
 
 @dataclass(frozen=True)

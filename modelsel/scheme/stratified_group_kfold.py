@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from modelsel.core.types import Codes, Task
-from modelsel.scheme.base import BaseScheme, Grouped, strata_of
+from modelsel.scheme.base import BaseScheme
+from modelsel.scheme.partition import Grouped, strata_of
 
 
 @dataclass(frozen=True)

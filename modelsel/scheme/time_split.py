@@ -11,7 +11,8 @@ import numpy as np
 
 from modelsel.core.spec import kind_of, one_of, whole
 from modelsel.core.types import Resampling, Task, dates
-from modelsel.scheme.base import BaseScheme, blocks_in_time, fold, groups_ignored
+from modelsel.scheme.base import BaseScheme
+from modelsel.scheme.partition import blocks_in_time, fold, groups_ignored
 
 
 @dataclass(frozen=True)

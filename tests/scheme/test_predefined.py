@@ -7,7 +7,7 @@ import pytest
 
 from modelsel.core.spec import make
 from modelsel.core.types import ABSENT, Feature, Task
-from modelsel.scheme.base import fewer_rows_than_folds
+from modelsel.scheme.partition import fewer_rows_than_folds
 from modelsel.scheme.predefined import Predefined
 
 COLUMNS = np.array([[-1, ABSENT], [-1, ABSENT], [ABSENT, -1], [0, 0], [1, 0]])
