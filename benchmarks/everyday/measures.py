@@ -21,6 +21,7 @@ from modelsel.core.selection import Selection
 from modelsel.measure.beside import accompanying
 from modelsel.planning.make import Plan, make
 from modelsel.runner.aggregation.results import Results
+from modelsel.runner.aggregation.spare_scores import SpareScores
 from modelsel.runner.execution.executors import Pool
 from modelsel.runner.families import resolve
 from modelsel.runner.final_fit import prediction_seconds
@@ -67,8 +68,9 @@ def _timed(config: Config, material: StudyData, everything: bool) -> tuple[float
 def _selected(config: Config, material: StudyData, journal: Journal, everything: bool) -> Selection:
     task, folds, pool = material.development, material.resampling, Pool("sequential")
     candidates = resolve(config.candidates, task, config.seed, journal)
+    spare = SpareScores() if everything else None
     compute: Callable[..., Results] = lambda plan, beside: run(  # noqa: E731
-        plan, task, folds, config.measure, pool, journal, seed=config.seed, beside=beside
+        plan, task, folds, config.measure, pool, journal, seed=config.seed, beside=beside, spare=spare
     )
     counted = accompanying(config.measure, task, folds, scores=False) if everything else {}
     plan: Plan = make(candidates, task, folds)

@@ -3,7 +3,8 @@
 Who matters: the winner, the best of each other entry, and those that cannot be told from the winner. Their cells are computed
 again, this time with class scores; a fit answers all that share it. The winner always gets its own; the others, in this order,
 as long as all of it is about a tenth of the selection, and those whose cells are among the same. On small tables each entry's
-best gets its own in any case. What is in the journal with its class scores costs nothing, and then nobody is left out.
+best gets its own in any case. What is in the journal with its class scores costs nothing, and then nobody is left out; nor does
+what the first computation kept of them (`SpareScores`), which changes nobody's turn.
 """
 
 from collections.abc import Callable, Sequence

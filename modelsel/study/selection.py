@@ -26,6 +26,7 @@ from modelsel.planning.make import Plan, make
 from modelsel.record.folder import RunFolder
 from modelsel.runner.aggregation.racing import Race
 from modelsel.runner.aggregation.results import Results
+from modelsel.runner.aggregation.spare_scores import SpareScores
 from modelsel.runner.baselines import floor
 from modelsel.runner.evaluation.limits import CellLimits
 from modelsel.runner.journal import Journal
@@ -46,14 +47,14 @@ def select(
     """
     task, bounded = material.development, _bounded(config)
     with journal_of(config, folder) as journal:
-        compute = _computing(config, journal, progress)
+        compute, spare = _computing(config, journal, progress), SpareScores() if config.deadline is None else None
         race = Race(config.rule) if config.race.on else None
         shown = {**_measures_beside(config, task, material.resampling), **bounded}
         extra: dict[str, object] = {}
         if config.adaptive:
-            plan, extra = _search_entries(config, material, candidates, partial(compute, beside=shown), progress)
+            plan, extra = _search_entries(config, material, candidates, partial(compute, beside=shown, spare=spare), progress)
             compute = partial(compute, tell=QUIET)
-        results = compute(plan, task, material.resampling, deadline=config.deadline, beside=shown, race=race,
+        results = compute(plan, task, material.resampling, deadline=config.deadline, beside=shown, race=race, spare=spare,
                           seconds=None if config.adaptive else config.search.seconds)  # fmt: skip
         if race and config.race.corrected and (able := pickable(results, material.resampling, config.seed)):
             results = compute(plan, task, material.resampling, beside=shown, race=Race(config.rule, able))
@@ -61,7 +62,7 @@ def select(
         selection = choose(results, config.rule, material.resampling, config.seed, config.race.corrected, adapted)
         guessed = floor(results)
         if config.deadline is None:
-            again = partial(compute, task=task, resampling=material.resampling, tell=QUIET)
+            again = partial(compute, task=task, resampling=material.resampling, tell=QUIET, spare=spare)
             selection = with_score_measures(selection, results, lambda plan, beside: again(plan, beside=beside))
         made = {"ensembles": own} if (own := _ensembles(selection)) else {}
         extra = {"floor": [line.to_dict() for line in guessed], **_rounds(results), **made, **extra}
