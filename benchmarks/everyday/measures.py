@@ -14,19 +14,18 @@ from statistics import median
 from typing import Any
 
 from benchmarks.common.timing import Row
-from modelsel.comparison.score_measures import with_score_measures
-from modelsel.comparison.selection import choose
+from modelsel.comparison.selection import choose, with_score_measures
 from modelsel.config.compose import Config, compose
 from modelsel.core.selection import Selection
 from modelsel.measure.beside import accompanying
 from modelsel.planning.make import Plan, make
-from modelsel.runner.aggregation.results import Results
-from modelsel.runner.aggregation.spare_scores import SpareScores
 from modelsel.runner.execution.executors import Pool
 from modelsel.runner.families import resolve
 from modelsel.runner.final_fit import prediction_seconds
 from modelsel.runner.journal import Journal
+from modelsel.runner.results import Results
 from modelsel.runner.run import run
+from modelsel.runner.spare_scores import SpareScores
 from modelsel.runner.study_data import StudyData, prepare
 
 TURNS, MOST = 3, 1.1

@@ -307,8 +307,7 @@ class Outcome(core.StudySummary):
         >>> homes.predict_interval(new).columns.tolist()  # doctest: +SKIP
         ['prediction', 'low', 'high']
         """
-        from modelsel.explanation.prediction_intervals import intervals_of
-        from modelsel.explanation.prediction_sets import kept_folds
+        from modelsel.explanation.prediction_sets import intervals_of, kept_folds
 
         if self.classes.size:
             what = "intervals are those of numbers, and this model predicts classes"

@@ -26,7 +26,7 @@ from modelsel.criterion.gini import Gini
 from modelsel.learner.tree import Splits, Tree
 from modelsel.learner.trees.model import TreeModel
 from modelsel.record.documents import ErrorsShape, NamedErrorsShape, SliceShape, SlicesShape
-from modelsel.statistics.intervals import clopper_pearson
+from modelsel.statistics.bounds import clopper_pearson
 from modelsel.statistics.paired import holm
 from modelsel.tree.export.rules import TreeRule, to_rules
 from modelsel.tree.routing import route

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypedDict
 
-from modelsel.statistics.units.intervals import Limits, Method, ReleasedSymbols, ReleasePlan, released_interval
+from modelsel.statistics.unit_intervals import Limits, Method, ReleasedSymbols, ReleasePlan, released_interval
 
 
 class StatedPlan(TypedDict):
-    """The facts of a plan in an intent; `statistics.units.intervals.ReleasePlan` has the first of them."""
+    """The facts of a plan in an intent; `statistics.unit_intervals.ReleasePlan` has the first of them."""
 
     method: Method
     nats: float

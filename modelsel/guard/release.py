@@ -20,7 +20,7 @@ from modelsel.guard.planned_intervals import StatedPlan, limits_of
 from modelsel.statistics import prices
 from modelsel.statistics.certificate import interval
 from modelsel.statistics.quantiles import QuantilePlan, place_probabilities, places_of, price_of
-from modelsel.statistics.units.intervals import UnitLosses
+from modelsel.statistics.unit_intervals import UnitLosses
 
 FIRST, BETTER = "the first", "better"
 WORSE, NOT_WORSE = "worse", "not worse"  # what a veto of a gate says
@@ -143,7 +143,7 @@ def count_limits(counts: tuple[int, int], n: int, nats: float, units: UnitBound 
     """
     if units is None:
         return interval(*counts, n, nats)
-    from modelsel.statistics.units.intervals import chernoff_limits, hoeffding_limits
+    from modelsel.statistics.unit_intervals import chernoff_limits, hoeffding_limits
 
     limits = chernoff_limits if units["method"] == "chernoff" else hoeffding_limits
     low, high = (limits(count / n, float(units["effective"]), nats) for count in counts)

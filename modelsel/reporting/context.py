@@ -6,8 +6,8 @@ from modelsel.core.selection import Selection
 from modelsel.core.types import Candidate, Task
 from modelsel.learner.trees.model import TreeModel
 from modelsel.learner.trees.number_model import NumberTreeModel
-from modelsel.runner.aggregation.results import Results
 from modelsel.runner.final_fit import Final
+from modelsel.runner.results import Results
 
 
 @dataclass(frozen=True, eq=False)

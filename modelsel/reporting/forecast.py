@@ -7,13 +7,12 @@ from modelsel.config.compose import BATES, Config
 from modelsel.config.settings import AUTO
 from modelsel.core.types import Finding
 from modelsel.dataset.profile import suggested_scheme
-from modelsel.explanation.fits import foretold
-from modelsel.explanation.fits import lines as explaining
+from modelsel.explanation.explain import foretold
+from modelsel.explanation.explain import lines as explaining
 from modelsel.guard.history.statements import declared_units, is_ordered_in_time
 from modelsel.kernels import compiler
 from modelsel.planning import exports
-from modelsel.planning.alike import counted_once, told_apart
-from modelsel.planning.make import make
+from modelsel.planning.make import counted_once, make, told_apart
 from modelsel.planning.probe import estimate
 from modelsel.planning.show import Nesting, lines, simpler, warnings
 from modelsel.runner.execution.executors import Pool

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 import modelsel
-from modelsel.comparison.pairs import pairs
+from modelsel.comparison.indistinguishable import pairs
 from modelsel.comparison.point632 import with_point632
 from modelsel.config.compose import Config, compose
 from modelsel.config.settings import ALL
@@ -25,8 +25,7 @@ from modelsel.core.types import Candidate
 from modelsel.guard.gate import keep_answer
 from modelsel.guard.reporting.audit import audit
 from modelsel.measure.beside import left_out
-from modelsel.planning.alike import count_declared, counted_once, told_apart
-from modelsel.planning.make import make
+from modelsel.planning.make import count_declared, counted_once, make, told_apart
 from modelsel.record import facts
 from modelsel.record.folder import ROOT, RunFolder
 from modelsel.record.log import log_study

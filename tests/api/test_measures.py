@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 import modelsel
-from modelsel.comparison.score_measures import affordable
+from modelsel.comparison.selection import affordable
 from modelsel.core.types import Candidate
-from modelsel.planning.batch import Batch
-from modelsel.planning.make import Plan
+from modelsel.planning.make import Batch, Plan
 from tests.api.conftest import QUICK
 
 SPACE = {

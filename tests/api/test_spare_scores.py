@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import modelsel
-from modelsel.runner.aggregation.spare_scores import SpareScores
 from modelsel.runner.evaluation.cell import PreparedBatch
 from modelsel.runner.journal import read, scan
+from modelsel.runner.spare_scores import SpareScores
 from modelsel.study import selection
 from tests.api.conftest import QUICK
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from modelsel.explanation.alternatives import LEAF, _distance, alternatives, without
-from modelsel.explanation.skeletons import SkeletonSearch, columns_of
+from modelsel.explanation.alternatives import LEAF, SkeletonSearch, _distance, alternatives, columns_of, without
 from modelsel.kernels.compiler import load
 from modelsel.learner.optimal_tree import OptimalTree
 from modelsel.tree.export.rules import to_text

@@ -13,8 +13,14 @@ from sklearn.tree import DecisionTreeClassifier
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import make
 from modelsel.core.types import Candidate, Feature, Task
-from modelsel.explanation.correlated import association, cramers_v, together
-from modelsel.explanation.importance import FoldImportance, ImportanceRequest, fold_importance, summary, with_noise
+from modelsel.explanation.explain import association, cramers_v, together
+from modelsel.explanation.importance import (
+    FoldImportance,
+    ImportanceRequest,
+    fold_importance,
+    summary,
+    with_noise,
+)
 from modelsel.statistics.paired import corrected_t
 
 CASES = [
@@ -167,7 +173,7 @@ def test_the_fold_models_are_those_of_the_cells(tables, folded):
 
 
 def _growing(candidate):
-    from modelsel.planning.batch import fit_digest
+    from modelsel.planning.make import fit_digest
 
     return fit_digest(candidate)
 

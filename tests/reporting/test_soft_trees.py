@@ -20,7 +20,7 @@ from modelsel.reporting.experiments.softening.findings import (
     judge_findings,
 )
 from modelsel.reporting.experiments.softening.grid import LEAVES, METHODS, SofteningGrid, _intervals, _largest
-from modelsel.statistics.delong import areas
+from modelsel.statistics.auc import areas
 
 TREES, SETS = 4, 3
 SPLITS = np.array([[30], [20], [9], [3]]) + np.arange(SETS)

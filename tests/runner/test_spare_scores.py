@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from modelsel.runner.aggregation.spare_scores import SpareScores
 from modelsel.runner.evaluation.limits import CellLimits
 from modelsel.runner.execution.executors import Pool
+from modelsel.runner.spare_scores import SpareScores
 from tests.doubles import Double, DoublePath, Quadratic, candidates
 from tests.runner.studies import answer, study
 

@@ -16,9 +16,8 @@ from modelsel.guard.history.history import History
 from modelsel.guard.policy.base import Policy
 from modelsel.guard.release import COUNTED, Released
 from modelsel.guard.requests import LookRequest
-from modelsel.statistics.bounds import agnostic_excess
+from modelsel.statistics.bounds import agnostic_excess, best_of
 from modelsel.statistics.certificate import NO_INFORMATION
-from modelsel.statistics.optimism import best_of
 from modelsel.statistics.prices import foreseen
 
 IMPLAUSIBLE = 0.01

@@ -19,7 +19,7 @@ from modelsel.record.documents import FoldsShape
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.text.words import number, plural, score
 from modelsel.statistics import bounds
-from modelsel.statistics.intervals import upper_limit
+from modelsel.statistics.bounds import upper_limit
 from modelsel.tree.structure.cutting import reached
 from modelsel.tree.structure.node import PrunedView
 
