@@ -37,7 +37,7 @@ from modelsel.runner.spare_scores import SpareScores
 from modelsel.runner.study_data import StudyData
 from modelsel.study.jobs import journal_of
 from modelsel.study.search import AdaptiveSearch, Rounds
-from modelsel.study.winner import answered_outside
+from modelsel.study.winner import ask_outer_winner
 
 
 def select(
@@ -94,7 +94,7 @@ def _computing(config: Config, journal: Journal, progress: Progress) -> Callable
 
 
 def choices_anew(config: Config, material: StudyData, folder: RunFolder) -> list[Candidate]:
-    """What the whole selection chooses on the analysis rows of each of the study's folds, as if there were no others.
+    """Choose anew, by the whole selection, on the analysis rows of each of the study's folds, as if there were no others.
 
     Raises NoCandidateError where nobody can be chosen.
     """
@@ -159,7 +159,7 @@ def _select_nested(config: Config, task: Task, compute: Callable[..., Results], 
 
 def _selecting(config: Config, compute: Callable[..., Results], journal: Journal) -> SelectionProcedure:
     """The study's selection as a procedure that may be repeated on other rows."""
-    answered = partial(answered_outside, config)
+    answered = partial(ask_outer_winner, config)
 
     def search(listed: Sequence[Candidate], task: Task, resampling: Resampling) -> Sequence[Candidate]:
         quiet, higher = partial(compute, tell=QUIET), config.measure.higher_is_better
