@@ -23,9 +23,9 @@ from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.types import Booleans, ClassTask, Integers, positions, readable
 from modelsel.kernels.compiler import load
 from modelsel.learner.optimal_tree import NEVER, Node, OptimalPath, OptimalTree
-from modelsel.learner.trees.optimal_costs import COMPILED
-from modelsel.tree.export.rules import to_text
-from modelsel.tree.structure.node import PrunedView
+from modelsel.learner.trees.optimal_problem import COMPILED
+from modelsel.tree.node import PrunedView
+from modelsel.tree.rules import to_text
 
 # Which columns good trees test: skeletons of two and of three levels, from the searches of an optimal tree.
 #

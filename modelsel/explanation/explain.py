@@ -30,8 +30,8 @@ from modelsel.explanation.learning_curve import RUNNERS_UP, SHARES, RunPlan, lea
 from modelsel.explanation.optimal_bounds import is_single_tree, optimal_bounds, searches
 from modelsel.explanation.prediction_sets import choices, fold_model, fold_residuals
 from modelsel.explanation.weak_slices import RowErrors, declared_slices, off_by, weak_slices
-from modelsel.learner.crossed import taught_by
 from modelsel.learner.forests.inspection import impurity_importance
+from modelsel.learner.inner import taught_by
 from modelsel.measure.base import BaseMeasure
 from modelsel.planning.make import fit_digest
 from modelsel.record.documents import DependenceShape, ExplanationShape, ImportanceShape, ImpurityShape

@@ -32,7 +32,7 @@ from modelsel.record.documents import OptimalShape, TrainingSizeShape, UnseenSha
 from modelsel.runner.execution.single_job import CallsApart, Failure
 from modelsel.runner.final_fit import fit
 from modelsel.statistics.paired import corrected_t
-from modelsel.tree.structure.node import MULTIWAY, SUBSET
+from modelsel.tree.node import MULTIWAY, SUBSET
 
 INNER = 5  # folds that choose λ
 DIVIDED, NOT_BINARY, SOFT = (

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 from modelsel.core.selection import Selection
 from modelsel.core.types import Candidate, Task
-from modelsel.learner.trees.model import TreeModel
-from modelsel.learner.trees.number_model import NumberTreeModel
+from modelsel.learner.trees.model import NumberTreeModel, TreeModel
 from modelsel.runner.final_fit import Final
 from modelsel.runner.results import Results
 

@@ -22,7 +22,7 @@ INHERITED = ("delimiter", "decimal", "encoding", "missing")  # a new file is rea
 
 @dataclass(frozen=True)
 class Beside:
-    """What is asked for beside predictions: paths down a tree, classes or an interval that cover a share, quantiles."""
+    """Answers asked for beside predictions: paths down a tree, classes or an interval that cover a share, quantiles."""
 
     explain: bool = False
     sets: float | None = None

@@ -8,11 +8,10 @@ import numpy as np
 from modelsel.core.types import Booleans, Floats, Integers
 from modelsel.kernels.forests.forest_layout import AT, COLUMN, KIND, LOST, OTHERS, RIGHT, TEST, WHOLE
 from modelsel.kernels.layout import EQUALITY, LEAF, SUBSET, THRESHOLD
-from modelsel.learner.forests.model import ForestModel
-from modelsel.learner.forests.number_model import NumberForestModel
-from modelsel.tree.export.nested import digraph, dot_lines
-from modelsel.tree.structure.conditions import paths
-from modelsel.tree.structure.node import DecisionTree
+from modelsel.learner.forests.model import ForestModel, NumberForestModel
+from modelsel.tree.conditions import paths
+from modelsel.tree.nested import digraph, dot_lines
+from modelsel.tree.node import DecisionTree
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,11 @@ the tree ensembles of ONNX neither.
 from collections.abc import Iterator
 
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.learner.forests.model import ForestModel
-from modelsel.learner.forests.number_model import NumberForestModel
-from modelsel.learner.forests.quantiles import QuantileForestModel
+from modelsel.learner.forests.model import ForestModel, NumberForestModel, QuantileForestModel
 from modelsel.learner.transformed_target import TransformedModel
-from modelsel.learner.trees.model import TreeModel
-from modelsel.learner.trees.number_model import ModelTree, NumberTreeModel
+from modelsel.learner.trees.model import ModelTree, NumberTreeModel, TreeModel
 from modelsel.record.model import Predictor
-from modelsel.tree.structure.node import DIVIDED
+from modelsel.tree.node import DIVIDED
 
 KEPT_ROWS = "it says quantiles of the rows that its leaves keep (leaf.statistic of a forest)"
 PREPARED = "the features are prepared before the tree sees them (preparer)"
