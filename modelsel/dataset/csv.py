@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from modelsel.core.errors import DataError, Problem
 from modelsel.core.spec import plain
 from modelsel.core.types import Finding, Floats, Integers
-from modelsel.dataset.column import EITHER, RawColumn, coded_column, numbers, whole
+from modelsel.dataset.column import EITHER, RawColumn, coded_column, numbers, whole, with_comma
 from modelsel.dataset.files import BLOCK, File, Raw, Stream, codec, first_bytes, lines_of, listener, text_blocks
 from modelsel.dataset.kinds import EXACT
 
@@ -51,12 +51,17 @@ class CsvForm:
 
 
 def begin_as_numbers(form: CsvForm, head: str, missing: Sequence[str]) -> dict[str, bool]:
-    """The columns that hold numbers in the first rows, and nothing else but missing cells: whether they have no point there."""
+    """The columns that hold numbers in the first rows, and nothing else but missing cells: whether they have no point there.
+
+    No column where one has decimal commas: the points of the others may part thousands, which their texts have to say.
+    """
     reader = standard.reader(io.StringIO(head, newline=""), delimiter=form.delimiter)
     rows = [row for row in islice(reader, 1, FIRST) if len(row) == len(form.names)]
     found = {}
     for name, cells in zip(form.names, zip(*rows)):
         known = [cell for cell in cells if cell.strip() not in missing]
+        if form.delimiter != DEFAULT and with_comma(known):
+            return {}
         if known and np.isfinite(numbers(known)).all():
             found[name] = whole(known)
     return found
