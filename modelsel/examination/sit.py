@@ -13,9 +13,9 @@ from modelsel.core.types import Finding, Outputs, Strings
 from modelsel.examination.predictions import Answer, check_answer, read_answer
 from modelsel.examination.store import Store
 from modelsel.examination.terms import Terms
+from modelsel.guard.entries import declared_units
 from modelsel.guard.facts import ExamConfig, Note
 from modelsel.guard.gate import Gate
-from modelsel.guard.history.statements import declared_units
 from modelsel.guard.labels import wrong
 from modelsel.guard.reporting.audit import StandingLook, looks, notes
 from modelsel.guard.requests import LookRequest, OutOfFold, RecordedLook, SelectionSummary, Sitting

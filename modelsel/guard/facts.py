@@ -11,8 +11,7 @@ from typing import Any, ClassVar, Self
 
 from modelsel.core.outcome import CountedRows
 from modelsel.core.types import Finding
-from modelsel.guard.planned_intervals import StatedPlan
-from modelsel.guard.release import LookTerms, QuantileGrid, Released, UnitBound
+from modelsel.guard.release import LookTerms, LossPlan, QuantileGrid, Released, UnitBound
 from modelsel.ledger.entry import LedgerEntry
 
 Limits = Sequence[float]  # low, high
@@ -147,7 +146,7 @@ class PairVerdict(Facts):
 class Look(Entry):
     """An intent: everything about a look but its answer, on record before labels are opened; or a look that was lost."""
 
-    NESTED: ClassVar = {"flags": findings, "justify": Reason.read, "answers": many(StatedAnswer.read)}
+    NESTED: ClassVar = {"flags": findings, "justify": Reason.read, "answers": many(StatedAnswer.read), "plan": LossPlan.read}
 
     metric: str
     predictions: str
@@ -180,7 +179,7 @@ class Look(Entry):
     at_work: str | None = None
     units: UnitBound | None = None
     withheld: str | None = None
-    plan: StatedPlan | None = None
+    plan: LossPlan | None = None
     quantiles: QuantileGrid | None = None
     share: float
     counted: bool

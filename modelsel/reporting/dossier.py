@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any, Literal
 
 from modelsel.core.outcome import StudySummary
-from modelsel.guard.reporting.narrative import NOT_SHOWN
+from modelsel.guard.reporting.page import NOT_SHOWN
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.checklists import Checklist, Item
 from modelsel.reporting.text.roots import outcome_as_read

@@ -9,7 +9,7 @@ from modelsel.core.types import Finding
 from modelsel.dataset.profile import suggested_scheme
 from modelsel.explanation.fits import foretold
 from modelsel.explanation.fits import lines as explaining
-from modelsel.guard.history.statements import declared_units, is_ordered_in_time
+from modelsel.guard.entries import declared_units, is_ordered_in_time
 from modelsel.kernels import compiler
 from modelsel.planning import exports
 from modelsel.planning.alike import counted_once, told_apart

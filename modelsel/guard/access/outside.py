@@ -12,10 +12,10 @@ from modelsel.core.fingerprint import short
 from modelsel.core.types import Finding
 from modelsel.guard.access.integrity import mark
 from modelsel.guard.access.session import LedgerSession
+from modelsel.guard.entries import as_facts, origin
 from modelsel.guard.facts import Look, RecordedSelection, Seal
 from modelsel.guard.findings import look_findings
-from modelsel.guard.history.entries import as_facts, origin
-from modelsel.guard.history.history import History
+from modelsel.guard.history import History
 from modelsel.ledger.database.store import WriteTransaction
 from modelsel.ledger.entry import LedgerEntry, heads
 

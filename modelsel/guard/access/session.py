@@ -12,12 +12,12 @@ from modelsel.core.errors import ConfigurationError, LedgerError, ModelselError,
 from modelsel.core.surroundings import Anchor
 from modelsel.core.types import Finding
 from modelsel.guard.access.integrity import check_ledger, judged_of, losses, mark
+from modelsel.guard.entries import origin, table_sketches
 from modelsel.guard.facts import Look
 from modelsel.guard.findings import ledger_findings
-from modelsel.guard.history.entries import origin, table_sketches
-from modelsel.guard.history.history import History
-from modelsel.guard.history.quarantine import all_fit, believed_entries
+from modelsel.guard.history import History
 from modelsel.guard.policy.base import FULL, Policy
+from modelsel.guard.quarantine import all_fit, believed_entries
 from modelsel.ledger.anchors import LockFile, StateAnchor
 from modelsel.ledger.database.engines import same_file, sqlite_url, without_password
 from modelsel.ledger.database.judged import JudgedEntries

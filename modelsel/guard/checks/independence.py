@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from modelsel.core.types import Booleans, Integers
+from modelsel.guard.entries import TIME, UNITS, Statement, in_time, is_ordered_in_time, sizes_of, units_of
 from modelsel.guard.fingerprints import RowFingerprints
-from modelsel.guard.history.history import PastLook
-from modelsel.guard.history.statements import TIME, UNITS, Statement, in_time, is_ordered_in_time, sizes_of, units_of
-from modelsel.guard.matching.overlap import Relation
+from modelsel.guard.history import PastLook
+from modelsel.guard.matching import Relation
 from modelsel.guard.release import UnitBound
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.entry import LedgerEntry

@@ -9,32 +9,30 @@ from typing import Any
 import numpy as np
 import pytest
 
+from modelsel.guard import matching as linked
 from modelsel.guard.fingerprints import RowFingerprints, SideFingerprints
-from modelsel.guard.history.history import History
-from modelsel.guard.matching import other_ledgers as linked
-from modelsel.guard.matching.other_ledgers import (
+from modelsel.guard.history import History
+from modelsel.guard.matching import (
     EXPLAINED,
-    NOTHING,
-    THOROUGH,
-    OtherLedgers,
-    _comparable,
-    join_histories,
-    links,
-    related_sets,
-    without_copies,
-)
-from modelsel.guard.matching.overlap import (
     FEWEST,
     MARGIN,
+    NOTHING,
     QUASI,
+    THOROUGH,
+    OtherLedgers,
     Relation,
     RowSetIndex,
+    _comparable,
     _met_again,
     _stronger,
     enough,
     expected_overlap,
+    join_histories,
+    links,
     more_than_chance,
+    related_sets,
     relations,
+    without_copies,
 )
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.home import IdentityKey

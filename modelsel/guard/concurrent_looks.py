@@ -7,8 +7,8 @@ import numpy as np
 
 from modelsel.guard.facts import LaterPlace, Reveal, Seal
 from modelsel.guard.fingerprints import IDENTIFIABLE
-from modelsel.guard.history.history import History, PastLook
-from modelsel.guard.matching.overlap import more_than_chance
+from modelsel.guard.history import History, PastLook
+from modelsel.guard.matching import more_than_chance
 from modelsel.guard.release import UnitBound, count_limits
 from modelsel.ledger.rows.row_set import RowSet, shared_rows
 from modelsel.statistics.certificate import SpendingState

@@ -12,7 +12,7 @@ from typing import Any
 
 from modelsel.core.fingerprint import canonical
 from modelsel.guard.facts import Look, Reveal, Seal
-from modelsel.guard.release import LabelSummary, Released, count_channel, counts_rows, worst_of
+from modelsel.guard.release import LabelSummary, LossPlan, Released, count_channel, counts_rows, worst_of
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.trust import RejectedEntry, TrustedEntries
 
@@ -92,13 +92,20 @@ def _terms(value: object) -> bool:
 
 def _is_answer(value: Any) -> bool:
     """Say whether a value is a released answer, or none."""
-    if value is None:
-        return True
+    return _reads(Released.read, value)
+
+
+def _is_plan(value: Any) -> bool:
+    """Say whether a value is the plan of a bounded loss, or none."""
+    return _reads(LossPlan.read, value)
+
+
+def _reads(read: Callable[[Any], object], value: object) -> bool:
+    """Say whether a value can be read, or is none."""
     try:
-        Released(**{**value, "bounds": tuple(value["bounds"])})
-    except (TypeError, KeyError):
+        return value is None or bool(read(value))
+    except (TypeError, KeyError, AttributeError, AssertionError):
         return False
-    return True
 
 
 def _units(value: Any) -> bool:
@@ -132,7 +139,7 @@ FACTS: Mapping[str, Mapping[str, Check]] = {
     "intent": {**SAME, "id": _text, "metric": _text, "predictions": _text, "n": _count, "look": _count, "spent": _number,
                "worst": _number, "flags": _flags, "certified": _truth, "release": _text,
                "units": _units, "withheld": _or_none(_text), "charged": _or_none(_texts), "seen": _or_none(_counts),
-               **dict.fromkeys(("config", "justify", "plan"), _or_none(_mapping)), "answers": _or_none(_mappings)},
+               **dict.fromkeys(("config", "justify"), _or_none(_mapping)), "plan": _is_plan, "answers": _or_none(_mappings)},
     "reveal": {"intent": _text, "price": _number, "symbol": _text, "score": _or_none(_real), "errors": _or_none(_count),
                "interval": _or_none(_limits), "released": _is_answer,
                **dict.fromkeys(("answers", "verdicts"), _or_none(_mappings))},

@@ -1,12 +1,14 @@
 """The entries that the gate writes into the ledger: who, when, under which terms, and what was sealed."""
 
 import getpass
+import hashlib
 import platform
 import secrets
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from math import inf
+from typing import Any
 
 import numpy as np
 
@@ -14,18 +16,21 @@ from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.fingerprint import digest
 from modelsel.core.spec import kind_of, resolved
 from modelsel.core.system.installed import version_of
-from modelsel.core.types import Finding
+from modelsel.core.types import Finding, Integers, Table
 from modelsel.guard.facts import SealTerms
 from modelsel.guard.findings import row_findings
 from modelsel.guard.fingerprints import RowFingerprints
-from modelsel.guard.history.history import History
-from modelsel.guard.history.statements import seal_of
+from modelsel.guard.history import History
 from modelsel.guard.policy.base import Policy
 from modelsel.guard.release import CAPPED, COUNTED
 from modelsel.guard.requests import TestSetDeclaration
+from modelsel.ledger.database.store import WriteTransaction
+from modelsel.ledger.entry import LedgerEntry
+from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.rows.identity import Hashes
 from modelsel.ledger.rows.matching import Sketch
-from modelsel.ledger.rows.row_set import RowSet
+from modelsel.ledger.rows.row_set import FULL, RowSet
+from modelsel.ledger.rows.units import assignment
 from modelsel.statistics.prices import steps_near
 
 FIXED = ("delta", "release", "resolution", "target", "budget", "steps")  # what a seal decides for good
@@ -166,3 +171,155 @@ def _refuse(what: str, fix: str) -> None:
 def as_facts(findings: Iterable[Finding]) -> list[dict[str, str]]:
     """Write findings as plain values."""
     return [asdict(finding) for finding in findings]
+
+
+# Independence, as a seal states it: that rows are in time, which of them make up a unit, or nothing, where rows are units.
+
+
+TIME, UNITS = "time", "units"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """`says` is time, units, or empty for rows; `assignment` is the digest of the units."""
+
+    says: str = ""
+    assignment: str | None = None
+
+    @classmethod
+    def of(cls, sealing: TestSetDeclaration, subject: RowFingerprints) -> "Statement":
+        """Read off a declaration what its seal says."""
+        if in_time(sealing):
+            return cls(TIME)
+        packed = packed_units(sealing, subject)
+        return cls() if packed is None else cls(UNITS, hashlib.sha256(packed).hexdigest())
+
+    @classmethod
+    def read(cls, seal: LedgerEntry) -> "Statement":
+        """What a seal on record says; earlier versions said nothing."""
+        return cls(str(seal.facts.get("independent") or ""), seal.facts.get("assignment"))
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the seal states of it; nothing where rows are units."""
+        return {"independent": self.says, "assignment": self.assignment} if self.says else {}
+
+
+def seal_of(sealing: TestSetDeclaration, subject: RowFingerprints) -> dict[str, object]:
+    """What a seal states of independence, with the sizes of units."""
+    said, units = Statement.of(sealing, subject), units_of(sealing)
+    sizes = {} if said.says != UNITS or units is None else {"sizes": sizes_of(units), "unit": sealing.sealed.unit}
+    return {**said.facts, **sizes}
+
+
+def sizes_of(units: Integers) -> dict[str, int]:
+    """The number of units, their rows, the largest, and the sum of squared sizes.
+
+    >>> sizes_of(np.array([7, 7, 7, 2]))
+    {'count': 2, 'rows': 4, 'largest': 3, 'squares': 10}
+    """
+    sizes = np.unique(units, return_counts=True)[1]
+    return {"count": len(sizes), "rows": len(units), "largest": int(sizes.max()), "squares": int((sizes**2).sum())}
+
+
+def packed_units(sealing: TestSetDeclaration, subject: RowFingerprints) -> bytes | None:
+    """The units of the sealed rows, as they are stored; None where each row is one."""
+    if (UNITS,) not in subject.met:
+        units = units_of(sealing)
+        subject.met[(UNITS,)] = None if units is None else assignment(subject.test.bound, units).pack()
+    packed: bytes | None = subject.met[(UNITS,)]
+    return packed
+
+
+def units_of(sealing: TestSetDeclaration) -> Integers | None:
+    """The unit of each sealed row, as declared; None where each row is one."""
+    return declared_units(sealing.sealed)
+
+
+IN_TIME = ("time_split", "group_time_split", "purged_kfold")  # schemes
+
+
+def declared_units(sealed: Table) -> Integers | None:
+    """The unit of each row: units, else groups; None where each row is one."""
+    units = sealed.groups if sealed.units is None else sealed.units
+    return None if units is None or len(np.unique(units)) == len(units) else units
+
+
+def in_time(sealing: TestSetDeclaration) -> bool:
+    """Say whether rows are taken as ordered in time, and nobody says which of them are independent nevertheless."""
+    return sealing.sealed.units is None and is_ordered_in_time(sealing.config)
+
+
+def is_ordered_in_time(config: Mapping[str, object]) -> bool:
+    """Say whether a study takes its rows as ordered in time.
+
+    >>> is_ordered_in_time({"split": {"kind": "time"}}), is_ordered_in_time({})
+    (True, False)
+    >>> is_ordered_in_time({"split": "random", "scheme": {"kind": "time_split"}})
+    True
+    """
+    return bool(_kind(config.get("split")) == "time" or _kind(config.get("scheme")) in IN_TIME)
+
+
+def _kind(part: object) -> Any:
+    return part.get("kind") if isinstance(part, Mapping) else part
+
+
+# Row sets that a ledger stores for sealed rows: both sides, the whole table, the declared space.
+#
+# How much is asked of the session: the home's own ledger keeps hashes of all rows, whatever others store.
+
+
+def keep_all(
+    writing: WriteTransaction, store: str, key: IdentityKey, sealing: TestSetDeclaration, subject: RowFingerprints
+) -> dict[str, str | None]:
+    """Digests of everything that a seal stores, by name; None for what the policy does not store."""
+    n = len(subject.test.bound)
+    table = table_set(subject.sketches, n + len(subject.development.bound))
+    space = space_set(sealing.candidates) if sealing.candidates else None
+    drawn = subject.portrait.stored() if subject.portrait else None
+    rows = store != "digest_only"
+    return {
+        "rows": keep(writing, store, key, subject, "test"),
+        "development": keep(writing, store, key, subject, "development"),
+        "table": writing.keep(table.pack(), key.id, n, "table") if rows else None,
+        "portrait": writing.keep(drawn.pack(), key.id, n, "portrait") if drawn else None,
+        "candidates": writing.keep(space.pack(), key.id, len(space), "space") if space else None,
+        **_keep_units(writing, store, key, sealing, subject),
+    }
+
+
+def _keep_units(
+    writing: WriteTransaction, store: str, key: IdentityKey, sealing: TestSetDeclaration, subject: RowFingerprints
+) -> dict[str, str | None]:
+    """The digest of the units of sealed rows, and the same where they are stored; nothing where each row is one."""
+    said, n = Statement.of(sealing, subject), len(subject.test.bound)
+    packed = packed_units(sealing, subject) if said.assignment else None
+    if packed is None:
+        return {}
+    whole = store == "full" and n <= FULL
+    stored = writing.keep(packed, key.id, n, "units") if whole else None
+    return {"assignment": said.assignment, "units": stored}
+
+
+def keep_chosen(
+    writing: WriteTransaction, store: str, key: IdentityKey, sealing: TestSetDeclaration, subject: RowFingerprints
+) -> dict[str, str | None]:
+    """Digests of the rows that chose, of the candidates that a search asked for, and of the table where no seal keeps it."""
+    kept = {"development": keep(writing, store, key, subject, "development")}
+    if sealing.asked:
+        space = space_set(sealing.asked)
+        kept["candidates"] = writing.keep(space.pack(), key.id, len(space), "space")
+    if len(sealing.sealed) or store == "digest_only":
+        return kept
+    n = len(subject.development.bound)
+    return {**kept, "table": writing.keep(table_set(subject.sketches, n).pack(), key.id, n, "table")}
+
+
+def keep(writing: WriteTransaction, store: str, key: IdentityKey, subject: RowFingerprints, side: str) -> str | None:
+    """Digest of the stored rows of one side, `test` or `development`, in the form that is asked for."""
+    if store == "digest_only":
+        return None
+    rows = (subject.test if side == "test" else subject.development).stored(subject.names, key)
+    rows = rows.sketch(most=0) if store == "sketch" else rows
+    return writing.keep(rows.pack(), key.id, len(rows), side)

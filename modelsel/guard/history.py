@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from modelsel.core.fingerprint import canonical
 from modelsel.guard.facts import Look, PolicyChange, Reveal, Seal, SealTerms
-from modelsel.guard.history.quarantine import all_fit, believed_entries, quarantine_charges
+from modelsel.guard.quarantine import all_fit, believed_entries, quarantine_charges
 from modelsel.guard.release import ShownAnswer
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.trust import TrustedEntries
