@@ -34,7 +34,7 @@ from modelsel.guard.concurrent_looks import standing_interval
 from modelsel.guard.gate import Gate
 from modelsel.guard.history import History
 from modelsel.guard.requests import LookRequest, OutOfFold, SelectionSummary, TestSetDeclaration
-from modelsel.ledger.database.engines import sqlite_url
+from modelsel.ledger.database.schema import sqlite_url
 from modelsel.ledger.home import Home
 
 SCENARIOS = (

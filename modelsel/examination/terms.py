@@ -17,8 +17,7 @@ from modelsel.core.types import Feature, Kind
 from modelsel.guard.facts import Facts, many
 from modelsel.guard.policy.base import Policy
 from modelsel.guard.release import COUNTED, worst_of
-from modelsel.ledger.home import Home
-from modelsel.ledger.signatures import is_signed
+from modelsel.ledger.home import Home, is_signed
 from modelsel.measure.base import BaseMeasure
 
 FILE, FORMAT = "exam.json", "modelsel exam 1"

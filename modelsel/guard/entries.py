@@ -29,8 +29,7 @@ from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.rows.identity import Hashes
 from modelsel.ledger.rows.matching import Sketch
-from modelsel.ledger.rows.row_set import FULL, RowSet
-from modelsel.ledger.rows.units import assignment
+from modelsel.ledger.rows.row_set import FULL, RowSet, assignment
 from modelsel.statistics.prices import steps_near
 
 FIXED = ("delta", "release", "resolution", "target", "budget", "steps")  # what a seal decides for good

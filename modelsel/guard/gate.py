@@ -38,7 +38,7 @@ from modelsel.guard.matching import OtherLedgers
 from modelsel.guard.policy.base import Policy
 from modelsel.guard.release import Better, LabelSummary, Released, ReleaseMechanism
 from modelsel.guard.requests import Handed, LookRequest, SelectionSummary, TestSetDeclaration
-from modelsel.ledger.database.engines import sqlite_url
+from modelsel.ledger.database.schema import sqlite_url
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.home import Home, IdentityKey
 

@@ -20,9 +20,8 @@ from modelsel.guard.history import History
 from modelsel.ledger.entry import Brief, LedgerEntry
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.portraits.designs import share_a_design
-from modelsel.ledger.portraits.likeness import Halves, likeness
+from modelsel.ledger.portraits.likeness import Halves, likeness, may_be_same
 from modelsel.ledger.portraits.portrait import Portrait
-from modelsel.ledger.portraits.sifting import may_be_same
 from modelsel.ledger.rows.hash_index import HashIndex
 from modelsel.ledger.rows.identity import Hashes, is_among, occurrences, tally
 from modelsel.ledger.rows.row_set import RowSet, containment, shared_rows
@@ -315,8 +314,8 @@ def _met_again(ours: Sequence[tuple[str, Hashes]], theirs: Sequence[Hashes]) -> 
 
 # All that a person has on record beside the ledger at hand: other ledgers, other keys. No setting switches it off.
 #
-# Each contact is written under the home's own key too (`access.looks.copy_all`), so that one key finds it. Besides, the same rows
-# are looked for under every key at hand, and in every ledger of the registry that holds looks of others.
+# Each contact is written under the home's own key too (`access.looks.copy_all`), so that one key finds it. Besides, the same
+# rows are looked for under every key at hand, and in every ledger of the registry that holds looks of others.
 
 
 Load = Callable[[str], RowSet]

@@ -13,7 +13,7 @@ from modelsel.guard.history import History
 from modelsel.guard.quarantine import believed_entries
 from modelsel.guard.release import worst_of
 from modelsel.ledger.anchors import AnchoredLook
-from modelsel.ledger.database.judged import JudgedEntries
+from modelsel.ledger.database.reading import JudgedEntries
 from modelsel.ledger.database.store import Ledger, WriteTransaction
 from modelsel.ledger.entry import ChainBreak, LedgerEntry, broken
 from modelsel.ledger.home import Home

@@ -19,18 +19,16 @@ from modelsel.guard.history import History
 from modelsel.guard.policy.base import FULL, Policy
 from modelsel.guard.quarantine import all_fit, believed_entries
 from modelsel.ledger.anchors import LockFile, StateAnchor
-from modelsel.ledger.database.engines import same_file, sqlite_url, without_password
-from modelsel.ledger.database.judged import JudgedEntries
-from modelsel.ledger.database.label_removal import LOOKED_THROUGH, strip
-from modelsel.ledger.database.merge import merge
+from modelsel.ledger.database.reading import JudgedEntries
+from modelsel.ledger.database.schema import same_file, sqlite_url, without_password
 from modelsel.ledger.database.store import Ledger
+from modelsel.ledger.database.upkeep import LOOKED_THROUGH, merge, strip
 from modelsel.ledger.entry import Brief, LedgerEntry
-from modelsel.ledger.home import Home, IdentityKey
+from modelsel.ledger.home import Home, IdentityKey, Signer
 from modelsel.ledger.rows.hash_index import HashIndex
 from modelsel.ledger.rows.identity import Hashes
 from modelsel.ledger.rows.matching import Sketch
 from modelsel.ledger.rows.row_set import RecentRowSets, RowSet
-from modelsel.ledger.signatures import Signer
 
 # The anchors of a gate: told of every look, and asked what they saw of a test set.
 

@@ -23,8 +23,7 @@ from modelsel.guard.matching import Relation
 from modelsel.guard.release import UnitBound
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.entry import LedgerEntry
-from modelsel.ledger.rows.row_set import RowSet
-from modelsel.ledger.rows.units import found_in, join_units
+from modelsel.ledger.rows.row_set import RowSet, found_in, join_units
 
 COPIES, FEW, MEASURE, LOST = "copies", "few units", "measure", "units on record"  # why nothing is certified, besides TIME
 FEWEST_UNITS = 5

@@ -22,7 +22,7 @@ from modelsel.guard.gate import Gate
 from modelsel.guard.history import History
 from modelsel.guard.reporting.audit import audit
 from modelsel.ledger.anchors import NAME, AnchoredLook, LockFile
-from modelsel.ledger.database.engines import sqlite_file
+from modelsel.ledger.database.schema import sqlite_file
 
 RUNS = "runs"
 CONFLICT = re.compile(r"^(<{7}|={7}|>{7})")

@@ -19,9 +19,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from modelsel.core.types import Booleans, Floats, Integers
-from modelsel.ledger.portraits.likeness import Pairing, by_shape, fitting, squared_differences, starts
+from modelsel.ledger.portraits.likeness import CAP, Pairing, by_shape, fitting, squared_differences, starts
 from modelsel.ledger.portraits.portrait import VIEWS, Portrait
-from modelsel.ledger.portraits.sifting import CAP
 
 SHARED = (0.1, 0.25, 12)  # q of a core, q from which a column is otherwise, and figures that a core has to have
 EXACT = (1e-8, 0.02, 20)  # the same of columns that are the same to the last digit

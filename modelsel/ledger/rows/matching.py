@@ -16,8 +16,7 @@ import numpy as np
 
 from modelsel.core.types import Floats, Integers
 from modelsel.ledger.home import IdentityKey
-from modelsel.ledger.rows.hashing import ascending, hash_rows
-from modelsel.ledger.rows.identity import Hashes, TokenTable, runs
+from modelsel.ledger.rows.identity import Hashes, TokenTable, ascending, hash_rows, runs
 
 KEPT = 256  # values per column sketch
 ALIKE = 0.2  # least shared mass of two value distributions

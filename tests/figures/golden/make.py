@@ -41,7 +41,7 @@ from modelsel.guard.gate import Gate
 from modelsel.guard.policy.base import Justify
 from modelsel.guard.reporting.audit import StandingLook, audit, looks
 from modelsel.guard.reporting.page import markdown, reforms
-from modelsel.ledger.database.engines import sqlite_url
+from modelsel.ledger.database.schema import sqlite_url
 from modelsel.ledger.database.store import Ledger
 from modelsel.ledger.home import Home
 from tests.examination.conftest import table

@@ -23,8 +23,8 @@ from modelsel.core.types import Feature, Outputs, Task
 from modelsel.guard.gate import Gate
 from modelsel.guard.policy.base import Justify
 from modelsel.guard.reporting.audit import audit
-from modelsel.ledger.database.merge import merge
 from modelsel.ledger.database.store import Ledger
+from modelsel.ledger.database.upkeep import merge
 from modelsel.ledger.entry import LedgerEntry, broken, follow
 from modelsel.ledger.home import Home
 from modelsel.statistics import prices
@@ -429,7 +429,7 @@ def test_20_a_full_disk_shows_no_score(home: Path) -> None:
 
 
 def test_20_a_locked_ledger_shows_no_score(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("modelsel.ledger.database.engines.PATIENCE", 50)
+    monkeypatch.setattr("modelsel.ledger.database.schema.PATIENCE", 50)
     Study(numbers(), home).choose_only()
     holder = sqlite3.connect(home / "ledger.db", isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")

@@ -22,9 +22,8 @@ from modelsel.guard.quarantine import believed_entries
 from modelsel.guard.release import LabelSummary, Released, ShownAnswer, _board, count_channel
 from modelsel.guard.requests import Handed, SelectionSummary
 from modelsel.ledger.entry import Brief, follow
-from modelsel.ledger.home import Home
+from modelsel.ledger.home import SALT, Home, chain_of
 from modelsel.ledger.portraits.variables import LARGE, variables
-from modelsel.ledger.signatures import SALT, chain_of
 from modelsel.ledger.trust import LedgerTerms, examine
 from tests.guard.findings.test_findings import with_parts
 from tests.guard.history.test_quarantine import read
