@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-collect_ignore = [] if find_spec("mcp") else ["modelsel/examination/server/serve.py"]  # imports the extra `exam`
+collect_ignore = [] if find_spec("mcp") else ["modelsel/examination/serve.py"]  # imports the extra `exam`
 
 _HOME = tempfile.TemporaryDirectory(prefix="modelsel-tests-")
 _DATA = tempfile.TemporaryDirectory(prefix="modelsel-nobody-")

@@ -20,10 +20,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from modelsel.core.errors import ConfigurationError, ModelselError, Problem
 from modelsel.examination.board import PublicLine
 from modelsel.examination.proposals import GateClose, GateStatus, Proposal
-from modelsel.examination.server.askers import Asker
-from modelsel.examination.server.service import AskerBudget, ExamService, error_facts
-from modelsel.examination.server.web import bearer, forecast_of, in_turn
+from modelsel.examination.service import Asker, AskerBudget, ExamService, error_facts
 from modelsel.examination.sit import Shown
+from modelsel.examination.web import bearer, forecast_of, in_turn
 
 # Connections of the server: a request is complete in time, a reply is read, and one machine has so many connections.
 
@@ -98,7 +97,7 @@ class ProxiedConnection(TimedConnection):
 def application(service: ExamService, host: str = "127.0.0.1") -> object:
     """The ASGI application: `/mcp` for agents, the rest for people and programs."""
     try:
-        from modelsel.examination.server.web import CallRates, routes
+        from modelsel.examination.web import CallRates, routes
     except ImportError as error:
         raise ConfigurationError(_missing(error)) from error
     server = agents(service)

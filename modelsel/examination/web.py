@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from modelsel.core.errors import ConfigurationError, DataError, ModelselError, Problem
 from modelsel.examination.board import PublicLine, PublicState
-from modelsel.examination.server.service import ExamService, TooOftenError, UnknownTokenError, error_facts
+from modelsel.examination.service import ExamService, TooOftenError, UnknownTokenError, error_facts
 from modelsel.examination.terms import Terms
 
 SAFE = {
