@@ -24,7 +24,7 @@ from modelsel.explanation.weak_slices import RowErrors, declared_slices, off_by,
 from modelsel.learner.crossed import taught_by
 from modelsel.measure.base import BaseMeasure
 from modelsel.record.documents import DependenceShape, ExplanationShape, ImportanceShape
-from modelsel.record.study_record import UnseenRows
+from modelsel.record.facts import UnseenRows
 from modelsel.rule.base import BaseRule
 from modelsel.runner.execution.single_job import CallsApart, Failure
 from modelsel.runner.final_fit import Final

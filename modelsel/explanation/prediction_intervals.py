@@ -21,7 +21,7 @@ import numpy as np
 
 from modelsel.core.types import Candidate, Floats, Fold, Scoreboard, Table, Task
 from modelsel.explanation.prediction_sets import Kept, checked_share, count_unseen, guaranteed_coverage, unit_weights
-from modelsel.record.study_record import UnseenRows
+from modelsel.record.facts import UnseenRows
 from modelsel.rule.base import BaseRule
 from modelsel.runner.final_fit import Final, fit
 

@@ -14,8 +14,7 @@ import pyarrow.parquet as parquet
 from modelsel.record.candidates import safe
 from modelsel.record.documents import DependenceShape, audit_of
 from modelsel.record.files import json_text, storing, write
-from modelsel.record.folder import RunFolder
-from modelsel.record.recorded_run import RecordedRun
+from modelsel.record.folder import RecordedRun, RunFolder
 
 Columns = dict[str, list[Any]]  # by name, in the order in which they are declared
 Line = Mapping[str, Any]

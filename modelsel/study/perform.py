@@ -28,12 +28,11 @@ from modelsel.measure.beside import left_out
 from modelsel.planning.alike import count_declared, counted_once, told_apart
 from modelsel.planning.make import make
 from modelsel.record import facts
-from modelsel.record.folder import ROOT, RunFolder
-from modelsel.record.log import log_study
+from modelsel.record.facts import StudyRecord
+from modelsel.record.folder import ROOT, RunFolder, log_study
 from modelsel.record.mlflow.store import locate
 from modelsel.record.mlflow.track import Tracker
 from modelsel.record.redact import Redactor
-from modelsel.record.study_record import StudyRecord
 from modelsel.reporting import page
 from modelsel.runner.execution.single_job import Failure
 from modelsel.runner.families import is_family, resolve

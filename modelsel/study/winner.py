@@ -16,8 +16,8 @@ from modelsel.explanation.explain import StudyToExplain, explanation, fold_model
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.planning.make import Plan
 from modelsel.record.documents import ExplanationShape
+from modelsel.record.facts import FinalModel, UnseenRows
 from modelsel.record.folder import RunFolder
-from modelsel.record.study_record import FinalModel, UnseenRows
 from modelsel.reporting import show
 from modelsel.reporting.context import SectionContext
 from modelsel.runner.aggregation.results import Results

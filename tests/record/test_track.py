@@ -20,10 +20,10 @@ from mlflow import MlflowClient
 from mlflow.entities import ViewType
 
 from modelsel.core.errors import UNWRITABLE, StoreError
-from modelsel.record.mlflow import outbox, pending
+from modelsel.record.mlflow import outbox
 from modelsel.record.mlflow import store as mlflow_store
 from modelsel.record.mlflow.anchor import stored
-from modelsel.record.mlflow.sync import sync
+from modelsel.record.mlflow.sync import sync, waiting
 from modelsel.record.mlflow.track import Tracker
 
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")  # files that nobody closed
@@ -115,7 +115,7 @@ def test_a_server_that_accepts_and_never_answers_is_left(folder):
         assert result.state == "going on"
         assert seconds < 1 + BUSY
         assert tracker.outbox.process.wait(60) == 0, "the process gave the server up by itself"
-    (left,) = pending.waiting(folder.root)
+    (left,) = waiting(folder.root)
     assert "does not answer" in left.error
 
 

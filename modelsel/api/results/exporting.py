@@ -64,7 +64,7 @@ def _sql(predictor: "Predictor", table: str) -> str:
 
 def _rules(predictor: "Predictor", _: str) -> str:
     """The rules of a tree, or of the trees of a forest."""
-    from modelsel.record.export.forest_trees import forest_rules
+    from modelsel.record.export.trees import forest_rules
     from modelsel.tree.export.rules import rules_text
 
     if (forest := _forest_of(predictor)) is not None:
@@ -74,7 +74,7 @@ def _rules(predictor: "Predictor", _: str) -> str:
 
 def _dot(predictor: "Predictor", _: str) -> str:
     """The drawing of a tree, or of the trees of a forest."""
-    from modelsel.record.export.forest_trees import forest_dot
+    from modelsel.record.export.trees import forest_dot
     from modelsel.tree.export.nested import to_dot
 
     if (forest := _forest_of(predictor)) is not None:
@@ -110,7 +110,7 @@ def _tree_of(predictor: "Predictor") -> "PrunedView":
     from modelsel.learner.transformed_target import TransformedModel
     from modelsel.learner.trees.model import TreeModel
     from modelsel.learner.trees.number_model import NumberTreeModel
-    from modelsel.record.export.one_path import KEPT_ROWS
+    from modelsel.record.export.trees import KEPT_ROWS
 
     if not isinstance(predictor.model, TreeModel | NumberTreeModel):
         what = f"{type(predictor.model).__name__} is no tree"

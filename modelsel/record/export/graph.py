@@ -11,7 +11,7 @@ from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.types import Feature
 from modelsel.learner.trees.model import TreeModel
 from modelsel.learner.trees.number_model import NumberTreeModel
-from modelsel.record.export.forest_trees import NodeInput
+from modelsel.record.export.trees import NodeInput
 from modelsel.record.model import Predictor
 from modelsel.record.new_rows import MISSING
 from modelsel.tree.structure.node import EQUALITY, MULTIWAY, SUBSET, THRESHOLD, DecisionTree

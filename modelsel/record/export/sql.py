@@ -21,8 +21,7 @@ from modelsel.learner.forests.number_model import NumberForestModel
 from modelsel.learner.trees.leaf import frequencies
 from modelsel.learner.trees.model import TreeModel
 from modelsel.learner.trees.number_model import NumberTreeModel
-from modelsel.record.export.forest_trees import node_input
-from modelsel.record.export.one_path import hard_tree, unprepared_forest
+from modelsel.record.export.trees import hard_tree, node_input, unprepared_forest
 from modelsel.record.model import Predictor
 from modelsel.tree.structure.cutting import reached
 from modelsel.tree.structure.node import BY_SURROGATES, DIVIDED, EQUALITY, MULTIWAY, SUBSET, THRESHOLD, DecisionTree
