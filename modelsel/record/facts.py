@@ -1,4 +1,4 @@
-"""The data that a finished study hands to the recorder, as plain values; and the facts of study.json and of the report's data."""
+"""The data that a finished study hands to the recorder, as plain values; facts of study.json, and of the table for the report."""
 
 import getpass
 import platform
