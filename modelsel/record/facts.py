@@ -1,4 +1,4 @@
-"""The data that a finished study hands to the recorder, as plain values; facts of study.json, and of the table for the report."""
+"""The data that a finished study hands to the recorder, as plain values; facts of study.json and about the table."""
 
 import getpass
 import platform

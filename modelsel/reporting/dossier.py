@@ -14,8 +14,8 @@ from modelsel.core.outcome import StudySummary
 from modelsel.guard.reporting.page import NOT_SHOWN
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.checklists import Checklist, Item
-from modelsel.reporting.text.roots import outcome_as_read
-from modelsel.reporting.text.words import interval, percent, plural, score
+from modelsel.reporting.roots import outcome_as_read
+from modelsel.reporting.words import interval, percent, plural, score
 
 State = Literal["answered", "in part", "ask the author", "does not apply"]
 STUDY, DETAILS, CONFIG, CANDIDATES, EXPLANATION = (

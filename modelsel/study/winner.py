@@ -19,7 +19,7 @@ from modelsel.record.documents import ExplanationShape
 from modelsel.record.facts import FinalModel, UnseenRows
 from modelsel.record.folder import RunFolder
 from modelsel.reporting import show
-from modelsel.reporting.context import SectionContext
+from modelsel.reporting.show import SectionContext
 from modelsel.runner.aggregation.results import Results
 from modelsel.runner.evaluation.limits import CellLimits
 from modelsel.runner.execution.single_job import Arguments, Failure, Returned

@@ -10,7 +10,7 @@ from modelsel.api.commands.runs import outcome_of, place
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.types import Table, positions
 from modelsel.record.folder import RunFolder
-from modelsel.reporting.text.terminal import Lines, progress
+from modelsel.reporting.terminal import Lines, progress
 
 if TYPE_CHECKING:  # commands start without them
     import pandas as pd

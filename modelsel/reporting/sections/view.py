@@ -13,8 +13,8 @@ from modelsel.record.candidates import Row, varied_parameters
 from modelsel.record.documents import PairShape
 from modelsel.record.folder import RecordedRun
 from modelsel.record.model import Predictor, load
-from modelsel.reporting.text.roots import outcome_as_read, pairs_as_read, rows_as_read
-from modelsel.reporting.text.words import setting_name, settings
+from modelsel.reporting.roots import outcome_as_read, pairs_as_read, rows_as_read
+from modelsel.reporting.words import setting_name, settings
 
 
 @dataclass(frozen=True, eq=False)

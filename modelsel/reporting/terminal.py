@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import IO, Any, Self, TextIO
 
 from modelsel.core.outcome import StudySummary
-from modelsel.reporting.text.words import plural, score
+from modelsel.reporting.words import plural, score
 
 EVERY_SECONDS = 30.0
 EVERY_SHARE = 0.1

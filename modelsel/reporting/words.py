@@ -229,12 +229,12 @@ def settings(parameters: Mapping[str, str]) -> str:
 # Scores of two candidates on the same folds rise and fall together, so that their difference is known better than either.
 
 
-def words(row: Row, winner: Row) -> str:
+def difference_to_winner(row: Row, winner: Row) -> str:
     """Mean less the winner's, with the standard error of the difference; empty for the winner and without a mean.
 
     >>> row = Row("b", "", "knn", "ok", 2, 0.3, 0.05, 1.0, "", 0.0, "", (), {}, difference_se=0.02)
     >>> winner = Row("a", "", "cart", "ok", 1, 0.25, 0.05, 1.0, "", 0.0, "", (), {})
-    >>> words(row, winner), words(winner, winner)
+    >>> difference_to_winner(row, winner), difference_to_winner(winner, winner)
     ('+0.0500 ± 0.0200', '')
     """
     if row.id == winner.id or not is_known(row.mean):
@@ -260,8 +260,8 @@ def next_best(outcome: StudySummary, table: Sequence[Row]) -> str:
 EXACT = ("full", "predicted")  # releases that show the count
 
 
-def sentence(result: TestResult) -> str:
-    """One line where errors were counted and an interval was certified, else empty."""
+def extra_width(result: TestResult) -> str:
+    """How much wider the interval is than for a single test; empty where no errors were counted or nothing is certified."""
     if result.interval is None or result.errors is None or result.replay or result.release not in EXACT:
         return ""
     low, high = clopper_pearson(result.errors, result.n, result.level)
