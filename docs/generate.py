@@ -17,7 +17,7 @@ from modelsel.cli.dispatch import main
 from modelsel.cli.help import EXITS
 from modelsel.config.folders import Folders, shipped_folder
 from modelsel.core.spec import GROUPS
-from modelsel.manual import editor, explain, json_schema, settings
+from modelsel.manual import explain, schemas, settings
 from modelsel.manual.settings import ROOT, SettingEntry
 
 ROOT_FOLDER = Path(__file__).resolve().parents[1]
@@ -50,10 +50,10 @@ def write(folder: Path) -> list[Path]:
         if not place.exists() or place.read_text("utf-8") != text:  # Sphinx reads again only what has changed
             place.write_text(text, "utf-8")
     (folder / "schema").mkdir(exist_ok=True)
-    schemas = {f"schema/{name}": schema for name, schema in {**editor.schemas(), **json_schema.schemas()}.items()}
-    for name, schema in schemas.items():
-        (folder / f"{name}.json").write_text(json.dumps(schema, indent=1), "utf-8")
-    _remove_older(folder, {*(f"{name}.md" for name in written | codes), *(f"{name}.json" for name in schemas)})
+    shapes = {f"schema/{name}": shape for name, shape in {**schemas.of_files(), **schemas.of_outputs()}.items()}
+    for name, shape in shapes.items():
+        (folder / f"{name}.json").write_text(json.dumps(shape, indent=1), "utf-8")
+    _remove_older(folder, {*(f"{name}.md" for name in written | codes), *(f"{name}.json" for name in shapes)})
     return [folder / f"{name}.md" for name in written]
 
 

@@ -11,9 +11,9 @@ from modelsel.core.types import Candidate, Resampling, Task
 from modelsel.kernels.compiler import load
 from modelsel.measure.error import Error
 from modelsel.planning.make import make
-from modelsel.runner.aggregation.results import Results
 from modelsel.runner.execution.executors import Pool
 from modelsel.runner.journal import Journal
+from modelsel.runner.results import Results
 from modelsel.runner.run import run
 
 

@@ -20,11 +20,11 @@ from modelsel.config.compose import Config, compose
 from modelsel.core.selection import Selection
 from modelsel.measure.beside import accompanying
 from modelsel.planning.make import Plan, make
-from modelsel.runner.aggregation.results import Results
 from modelsel.runner.execution.executors import Pool
 from modelsel.runner.families import resolve
 from modelsel.runner.final_fit import prediction_seconds
 from modelsel.runner.journal import Journal
+from modelsel.runner.results import Results
 from modelsel.runner.run import run
 from modelsel.runner.study_data import StudyData, prepare
 

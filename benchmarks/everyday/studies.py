@@ -26,10 +26,10 @@ from modelsel.comparison.selection import choose
 from modelsel.config.compose import Config, compose
 from modelsel.kernels import compiler
 from modelsel.planning.make import make
-from modelsel.runner.aggregation.results import Results
 from modelsel.runner.execution.executors import Pool
 from modelsel.runner.families import resolve
 from modelsel.runner.journal import Journal
+from modelsel.runner.results import Results
 from modelsel.runner.run import run
 from modelsel.runner.study_data import StudyData, prepare
 

@@ -32,10 +32,10 @@ from modelsel.dataset.tables.read_table import read_table
 from modelsel.learner.tree import Splits, Tree
 from modelsel.measure.mse import Mse
 from modelsel.planning.make import make as plan
-from modelsel.runner.aggregation.results import Results
 from modelsel.runner.execution.executors import Pool
 from modelsel.runner.final_fit import fit
 from modelsel.runner.journal import Journal
+from modelsel.runner.results import Results
 from modelsel.runner.run import run
 from modelsel.scheme.kfold import Kfold
 from modelsel.tree.growing.grow_numbers import grow_numbers

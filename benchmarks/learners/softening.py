@@ -16,7 +16,7 @@ from modelsel.config.compose import compose
 from modelsel.core.fingerprint import generator
 from modelsel.core.types import Integers, Task
 from modelsel.kernels.trees import soft
-from modelsel.planning.batch import fit_digest
+from modelsel.planning.make import fit_digest
 from modelsel.runner.evaluation.preprocessing import rows_digest
 from modelsel.runner.study_data import prepare
 from modelsel.softener.nelder_mead import NelderMead, Objective, evaluate

@@ -20,8 +20,8 @@ from modelsel.core.spec import make as part
 from modelsel.core.types import Candidate, Integers, Resampling, Task
 from modelsel.dataset.waveform import Waveform
 from modelsel.learner.tree import Tree
-from modelsel.runner.aggregation.results import Results
 from modelsel.runner.final_fit import fit
+from modelsel.runner.results import Results
 from modelsel.scheme.stratified_kfold import StratifiedKfold
 
 DEPTHS, SPLITS = [*range(1, 25), None], [*range(2, 42, 2)]

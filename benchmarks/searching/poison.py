@@ -16,8 +16,8 @@ import numpy as np
 
 from benchmarks.common.timing import Row, seconds
 from modelsel.core.types import Candidate
-from modelsel.runner.aggregation.results import Results
 from modelsel.runner.execution.executors import Pool
+from modelsel.runner.results import Results
 from tests.doubles import Double
 from tests.runner.studies import study
 

@@ -25,8 +25,8 @@ from modelsel.core.outcome import CorrectedBy, CorrectedShape
 from modelsel.core.types import Booleans, Floats, Integers, Resampling, Scoreboard
 from modelsel.measure.base import BaseMeasure
 from modelsel.rule.base import BaseRule
-from modelsel.runner.aggregation.racing import least_losses
-from modelsel.runner.aggregation.results import Results
+from modelsel.runner.racing import least_losses
+from modelsel.runner.results import Results
 from modelsel.statistics.sampling import count_draws
 
 # Units of a bootstrap of the loss matrix: rows, or whole groups, with their weighted sums of losses.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from modelsel.core.selection import Losses
 from modelsel.core.types import Booleans, Floats, Integers, Scoreboard
-from modelsel.runner.aggregation.losses import standard_error
+from modelsel.runner.results import standard_error
 from modelsel.statistics.confidence_set import differences, every_best, may_be_best, resample
 from modelsel.statistics.paired import corrected_t, holm, mcnemar, paired_t, unit_t
 

@@ -21,10 +21,10 @@ from modelsel.core.types import Candidate, Floats, Fold, Integers, Outputs, Resa
 from modelsel.measure.base import BaseMeasure
 from modelsel.planning.make import Plan, make
 from modelsel.rule.base import BaseRule, among
-from modelsel.runner.aggregation.results import Results
 from modelsel.runner.families import resolve
 from modelsel.runner.final_fit import answers
 from modelsel.runner.journal import Journal
+from modelsel.runner.results import Results
 from modelsel.scheme.base import BaseScheme
 from modelsel.statistics.paired import corrected_t
 

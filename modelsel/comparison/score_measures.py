@@ -17,7 +17,7 @@ from modelsel.core.selection import Assessed, Selection
 from modelsel.core.types import Floats
 from modelsel.measure.beside import accompanying, measures_by_default
 from modelsel.planning.make import Plan, make
-from modelsel.runner.aggregation.results import Results
+from modelsel.runner.results import Results
 
 SHARE = 20  # one of so many cells may be computed again, for one of so many candidates: about a tenth of the selection
 LITTLE = 200_000  # development rows × folds × entries up to which each entry's best is scored whatever it costs

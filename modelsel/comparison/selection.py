@@ -22,8 +22,8 @@ from modelsel.learner.greedy_ensemble import GreedyEnsemble
 from modelsel.measure.base import BaseMeasure
 from modelsel.measure.beside import bounding_measures
 from modelsel.rule.base import BaseRule, Bound, among, nearest
-from modelsel.runner.aggregation.ensembles import MemberAnswers, able
-from modelsel.runner.aggregation.results import Results
+from modelsel.runner.ensembles import MemberAnswers, able
+from modelsel.runner.results import Results
 
 NAMED = 3  # different warnings of learners that are told
 

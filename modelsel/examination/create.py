@@ -43,9 +43,8 @@ from modelsel.guard.gate import Gate
 from modelsel.guard.requests import SelectionSummary
 from modelsel.ledger.home import Home
 from modelsel.measure.within import Within
-from modelsel.runner import date_columns
 from modelsel.runner.number_look import usual_tolerance
-from modelsel.runner.study_data import judges
+from modelsel.runner.study_data import judges, load_table
 
 KNOWN = ("G020", "G021", "G022", "G061", "G076")  # rows that were tested, chosen on, or opened before
 
@@ -58,7 +57,7 @@ def create(config: Config, folder: Path, wanted: Wanted, home: Home | None = Non
     home = home or Home.find()
     ConfigurationError.raise_if(problems(wanted, folder, config))
     with read_as(config.task):
-        loaded, config = date_columns.load(config)
+        loaded, config = load_table(config)
     task, declared = loaded.task, MEASURE not in config.unsaid
     config = for_task(config, task.kind)
     sides = _sides(task, config, wanted.everything)

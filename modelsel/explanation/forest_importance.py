@@ -7,7 +7,7 @@ Source: Li et al. (2019), *A debiased MDI feature importance measure for random 
 from modelsel.core.fingerprint import generator
 from modelsel.core.types import Candidate, Task, positions
 from modelsel.learner.forests.inspection import impurity_importance
-from modelsel.planning.batch import fit_digest
+from modelsel.planning.make import fit_digest
 from modelsel.record.documents import ImpurityShape
 from modelsel.runner.evaluation.preprocessing import prepare, rows_digest
 

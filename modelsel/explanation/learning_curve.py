@@ -20,7 +20,7 @@ from modelsel.core.selection import Selection
 from modelsel.core.types import Candidate, Codes, Floats, Fold, Integers, Resampling, Task
 from modelsel.planning.make import Plan, make
 from modelsel.record.documents import CandidateCurveShape, CurveShape, IntervalShape
-from modelsel.runner.aggregation.results import Results
+from modelsel.runner.results import Results
 from modelsel.scheme.partition import tenths
 from modelsel.statistics.paired import corrected_t
 

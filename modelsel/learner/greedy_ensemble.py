@@ -3,7 +3,7 @@
     picks: each time the candidate with which the mean of all picks is best, with replacement; the best beginning of them counts
     answer: Σ_m times_m p_m(x) / Σ_m times_m,  p: chances of the classes, or a predicted number
 
-It is chosen once the cells of all others are finished (`runner/aggregation/ensembles.py`), so that it has no fit of its own:
+It is chosen once the cells of all others are finished (`runner/ensembles.py`), so that it has no fit of its own:
 its model is the mean of its members', each fitted as it would be alone. The class of the largest mean chance is predicted.
 Source: Caruana, Niculescu-Mizil, Crew & Ksikes (2004).
 """

@@ -7,14 +7,133 @@ and for a learner that makes inner fits (a calibrator's) 1 + inner folds in the 
 (the one more is the winner's fit on all development rows; a scheme's repeats are folds of their own).
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.fingerprint import digest
-from modelsel.core.types import Candidate, Resampling, Task
-from modelsel.planning.batch import Batch, batches
+from modelsel.core.spec import kind_of, resolved
+from modelsel.core.types import Candidate, Feature, Resampling, Task
+from modelsel.preparer.base import BasePreparer
+
+# Candidates that cannot differ on a table are one: smoothing of counts says nothing where every feature is a number.
+#
+# A learner says which of its settings can matter for features of some kinds, and where nothing reads class scores
+# (`mattering`); candidates of which that is the same stand for one, the first that was declared. What a preparation step makes
+# of the features is known only when it is fitted, so that candidates with preparation are left as they are; and so are
+# learners that draw, whose draws follow their settings.
+
+
+def told_apart(candidates: Sequence[Candidate], features: Sequence[Feature], scores: bool = True) -> tuple[Candidate, ...]:
+    """The candidates that can differ on these features, the first of each set that cannot.
+
+    `scores` says whether anything reads class scores, and not only predicted classes.
+
+    >>> from modelsel.learner.naive_bayes import NaiveBayes
+    >>> both = [Candidate(NaiveBayes(smoothing=1)), Candidate(NaiveBayes(smoothing=2))]
+    >>> len(told_apart(both, [Feature("x", "numeric")])), len(told_apart(both, [Feature("x", "nominal", ("a", "b"))]))
+    (1, 2)
+    """
+    kinds = frozenset(feature.kind for feature in features)
+    found: dict[object, Candidate] = {}
+    for candidate in candidates:
+        found.setdefault((candidate.preparers, _mattering(candidate, kinds, scores)), candidate)
+    return tuple(found.values())
+
+
+def _mattering(candidate: Candidate, kinds: frozenset[str], scores: bool) -> object:
+    """Return the learner without settings that do nothing on columns of these kinds."""
+    learner = candidate.learner
+    if candidate.preparers or not hasattr(learner, "mattering"):
+        return learner
+    return learner.mattering(kinds, scores)
+
+
+def counted_once(before: int, after: int) -> str:
+    """Say how many candidates cannot differ on this table; empty where all can."""
+    if before == after:
+        return ""
+    return f"{before - after} of {before} candidates are identical to another on this table and are counted once"
+
+
+def count_declared(said: int, families: int, candidates: Sequence[Candidate]) -> int:
+    """Count the candidates that were declared, a family (`alpha: path`) by its members.
+
+    >>> from dataclasses import replace
+    >>> from modelsel.learner.naive_bayes import NaiveBayes
+    >>> one = Candidate(NaiveBayes())
+    >>> count_declared(2, 1, [one, *[replace(one, family="pruner.alpha: path")] * 6])  # one by itself, a family of six
+    7
+    """
+    return said - families + sum(bool(candidate.family) for candidate in candidates)
+
+
+# A batch: the candidates that one fit can answer.
+#
+# Two candidates share a batch when their preparation steps and the growing specification of their learners are equal: they
+# differ in path parameters only. A learner that reads feature subsets off its fit (`reads_subsets`, naive Bayes) also shares
+# it among candidates that differ in the selections (`selects`) which end their preparation. A learner may say what is so dear
+# after the fit that it is worth a cell of its own (`apart`: widths found by search): it fits again, from the same generator. A
+# candidate that is made of the answers of others has no batch.
+
+
+@dataclass(frozen=True)
+class Batch:
+    """`growing` is the digest that the members share; `members` are positions among the plan's candidates, ascending.
+
+    `apart` tells batches of equal growing from each other; empty where nothing keeps learners out of one cell.
+    """
+
+    growing: str
+    members: tuple[int, ...]
+    apart: str = ""
+
+    @property
+    def place(self) -> str:
+        """The name under which the journal keeps it."""
+        return digest([self.growing, self.apart]) if self.apart else self.growing
+
+
+def batches(candidates: Sequence[Candidate]) -> tuple[Batch, ...]:
+    """Group candidates by what their fit depends on, in order of first appearance.
+
+    The canonical digest is taken once per group: what is compared per candidate is the plain JSON text of the same facts.
+    """
+    groups: dict[tuple[str, str], list[int]] = {}
+    steps: dict[tuple[object, ...], list[dict[str, object]]] = {}
+    by_text: dict[str, str] = {}
+    for position, candidate in enumerate(candidates):
+        if candidate.of_others:
+            continue
+        before = preparation(candidate)
+        if before not in steps:
+            steps[before] = [resolved(step) for step in before]
+        facts = [kind_of(candidate.learner), candidate.learner.fit_key(), steps[before]]
+        text = json.dumps(facts, sort_keys=True)
+        if text not in by_text:
+            by_text[text] = digest(facts)
+        apart: dict[str, object] = getattr(candidate.learner, "apart", dict)()
+        groups.setdefault((by_text[text], digest(apart) if apart else ""), []).append(position)
+    return tuple(Batch(key, tuple(members), apart) for (key, apart), members in groups.items())
+
+
+def fit_digest(candidate: Candidate) -> str:
+    """Digest of what the fit of one candidate depends on: its batch, whatever else is planned."""
+    return batches((candidate,))[0].growing
+
+
+def preparation(candidate: Candidate) -> tuple[BasePreparer, ...]:
+    """The preparation steps that the fit depends on: all, but for selections that the learner reads off its fit."""
+    steps: tuple[BasePreparer, ...] = candidate.preparers
+    if getattr(candidate.learner, "reads_subsets", False):
+        while steps and getattr(steps[-1], "selects", False):
+            steps = steps[:-1]
+    return steps
+
+
+# The plan: batches × folds.
 
 
 @dataclass(frozen=True, order=True)

@@ -34,8 +34,7 @@ from modelsel.core.fingerprint import digest
 from modelsel.core.system.machine import cores
 from modelsel.core.types import Candidate, ClassTask, Feature, Floats, Integers, NumberTask, Resampling, Task, positions
 from modelsel.learner.base import BaseLearner
-from modelsel.planning.batch import Batch
-from modelsel.planning.make import Plan
+from modelsel.planning.make import Batch, Plan
 from modelsel.planning.sources import own_digest
 
 # Trials of a batch on generated rows: seconds of this thread and bytes, at the size of the task.

@@ -12,8 +12,7 @@ from modelsel.explanation.fits import lines as explaining
 from modelsel.guard.entries import declared_units, is_ordered_in_time
 from modelsel.kernels import compiler
 from modelsel.planning import exports
-from modelsel.planning.alike import counted_once, told_apart
-from modelsel.planning.make import make
+from modelsel.planning.make import counted_once, make, told_apart
 from modelsel.planning.probe import estimate
 from modelsel.planning.show import Nesting, lines, simpler, warnings
 from modelsel.runner.execution.executors import Pool

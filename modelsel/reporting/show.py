@@ -17,8 +17,8 @@ from modelsel.core.types import Candidate, Task
 from modelsel.learner.trees.model import TreeModel
 from modelsel.learner.trees.number_model import NumberTreeModel
 from modelsel.record.folder import RunFolder
-from modelsel.runner.aggregation.results import Results
 from modelsel.runner.final_fit import Final
+from modelsel.runner.results import Results
 
 # The data that a show may read when a study ends: development rows, the selection, the final model. Never the sealed rows.
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from modelsel.core.spec import kind_of, resolved
 from modelsel.core.types import Booleans, Candidate, Floats, Integers
-from modelsel.runner.aggregation.results import Results
+from modelsel.runner.results import Results
 from modelsel.statistics.delong import areas
 
 SEARCHED = ("diff", "square", "exptr", "auc")

@@ -16,8 +16,7 @@ from modelsel.core.spec import Part, flat, resolved, with_fields
 from modelsel.core.types import Candidate, Task, positions
 from modelsel.learner.base import BaseLearner, Path
 from modelsel.learner.transformed_target import TransformedTarget
-from modelsel.planning.alike import told_apart
-from modelsel.planning.batch import fit_digest
+from modelsel.planning.make import fit_digest, told_apart
 from modelsel.planning.sources import code
 from modelsel.runner.evaluation.cell_result import CellKey
 from modelsel.runner.evaluation.preprocessing import prepare, rows_digest

@@ -30,7 +30,7 @@ from modelsel.core.types import (
 from modelsel.learner.base import FittedModel
 from modelsel.learner.greedy_ensemble import EnsembleModel, Member
 from modelsel.learner.inner import FittedSteps
-from modelsel.planning.batch import fit_digest
+from modelsel.planning.make import fit_digest
 from modelsel.preparer.base import FittedPreparer
 from modelsel.runner.evaluation.cell import unless_final
 from modelsel.runner.evaluation.preprocessing import prepare, rows_digest

@@ -18,10 +18,7 @@ from modelsel.core.system.machine import give_back
 from modelsel.core.types import Resampling, Task
 from modelsel.measure.base import BaseMeasure
 from modelsel.planning.make import Plan
-from modelsel.runner.aggregation.ensembles import form_ensembles
-from modelsel.runner.aggregation.racing import Race, Racing
-from modelsel.runner.aggregation.results import Results, SeOf, gather
-from modelsel.runner.aggregation.run_index import RunIndex
+from modelsel.runner.ensembles import form_ensembles
 from modelsel.runner.evaluation.cell_result import NOTHING, failing
 from modelsel.runner.evaluation.context import CellJob, RunContext
 from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits, DeadlineExceeded, alarm
@@ -29,6 +26,9 @@ from modelsel.runner.execution.crash_recovery import CrashRecovery
 from modelsel.runner.execution.executors import JobExecutor, Pool, choose_pool, open_executor
 from modelsel.runner.execution.worker import CompletedJob
 from modelsel.runner.journal import NEW, Journal, last_reached, start_times
+from modelsel.runner.racing import Race, Racing
+from modelsel.runner.results import Results, SeOf, gather
+from modelsel.runner.run_index import RunIndex
 
 # A progress that nobody is shown.
 

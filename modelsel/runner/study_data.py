@@ -15,13 +15,14 @@ from modelsel.config.readers import readers
 from modelsel.config.settings import BOUNDS, NESTED
 from modelsel.config.suggest import near
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.core.spec import class_of, kind_of, kinds_of
+from modelsel.core.spec import class_of, kind_of, kinds_of, with_fields
 from modelsel.core.system.machine import give_back
 from modelsel.core.types import (
     BOTH_TASKS,
     CLASS_TASKS,
     Candidate,
     Finding,
+    Loaded,
     NumberTask,
     Resampling,
     Sealed,
@@ -30,6 +31,7 @@ from modelsel.core.types import (
     seal,
 )
 from modelsel.dataset.columns.number_target import read_as
+from modelsel.dataset.columns.settings import TableSettings
 from modelsel.dataset.files import listener, tell_progress
 from modelsel.dataset.profile import asked_units, profile
 from modelsel.guard.checks.independence import FEWEST_UNITS
@@ -37,7 +39,7 @@ from modelsel.learner.optimal_tree import OptimalTree
 from modelsel.learner.tree import Tree
 from modelsel.measure.answerable import unanswerable
 from modelsel.measure.beside import bound_problems, bounding_measures
-from modelsel.runner import date_columns
+from modelsel.preparer.dates import in_parts
 from modelsel.runner.number_look import nothing_beside, with_tolerance
 from modelsel.scheme.partition import fewer_rows_than_folds
 from modelsel.split.base import dropped_classes
@@ -88,7 +90,7 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
     `say` is told how far a long reading is, and a line per column in which something was recognised or left out.
     """
     with tell_progress(say or listener()), read_as(config.task):
-        loaded, config = date_columns.load(config)
+        loaded, config = load_table(config)
     config = for_task(config, loaded.task.kind)
     for finding in loaded.findings:
         if say and finding.code != EXPECTED:
@@ -316,3 +318,44 @@ def refusal(task: Task, resampling: Resampling) -> Iterator[str]:
         times[fold.assessment] += 1
     if len(resampling.folds) < 2 or (times != 1).any():
         yield "prediction sets need folds that assess every row once: kfold, stratified_kfold or leave_one_out"
+
+
+# The table, and what its columns of dates are for.
+#
+# Where rows are divided by time and one column holds dates, that column is their time, as `dataset.time` would say. Where every
+# candidate takes dates in parts (`preparer=dates`), nobody has to be told that they are moments.
+
+
+AS_MOMENTS = "DATES_AS_NUMBERS"
+
+
+def load_table(config: Config) -> tuple[Loaded, Config]:
+    """Read the table of a study; the study says which column is the time of its rows where that follows.
+
+    Raises ConfigurationError or DataError with all problems.
+    """
+    loaded = config.dataset.load()
+    if config.foreseen and all(map(in_parts, config.foreseen)):
+        left = tuple(finding for finding in loaded.findings if finding.code != AS_MOMENTS)
+        return replace(loaded, findings=left), config
+    column = _lone_date(config, loaded.task)
+    if column is None:
+        return loaded, config
+    del loaded  # of a large table one copy is enough
+    resolved = {**config.resolved, "dataset": {**config.resolved["dataset"], "time": column}}
+    config = replace(config, dataset=with_fields(config.dataset, time=column), resolved=resolved)
+    loaded = config.dataset.load()
+    what = f"rows are divided by time, and '{column}' is the one column of dates: it is their time, and no feature"
+    do = f"set dataset.time={column} to say so, or dataset.features.{column}=numeric if it is a feature"
+    return replace(loaded, findings=(Finding("TIME_COLUMN", "info", what, do), *loaded.findings)), config
+
+
+def _lone_date(config: Config, task: Task) -> str | None:
+    """The one column of dates, where rows are divided by time and nobody has said anything of it."""
+    divided = any(getattr(part, "reads_times", False) for part in (config.split, config.scheme, config.outer))
+    if not divided or task.times is not None or not isinstance(config.dataset, TableSettings):
+        return None
+    found = [feature.name for feature in task.features if feature.dates]
+    if len(found) != 1 or found[0] in config.dataset.features or any(map(in_parts, config.foreseen)):
+        return None
+    return found[0]

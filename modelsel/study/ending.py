@@ -9,8 +9,8 @@ from modelsel.guard.findings import look_findings
 from modelsel.guard.gate import Gate
 from modelsel.planning.make import Plan
 from modelsel.planning.show import warnings
-from modelsel.runner.aggregation.results import Results
 from modelsel.runner.execution.single_job import Failure
+from modelsel.runner.results import Results
 from modelsel.runner.study_data import StudyData
 from modelsel.study.winner import Fitted
 

@@ -25,8 +25,7 @@ from modelsel.core.types import Candidate
 from modelsel.guard.gate import keep_answer
 from modelsel.guard.reporting.audit import audit
 from modelsel.measure.beside import left_out
-from modelsel.planning.alike import count_declared, counted_once, told_apart
-from modelsel.planning.make import make
+from modelsel.planning.make import count_declared, counted_once, make, told_apart
 from modelsel.record import facts
 from modelsel.record.facts import StudyRecord
 from modelsel.record.folder import ROOT, RunFolder, log_study

@@ -18,7 +18,7 @@ from modelsel.core.surroundings import Progress
 from modelsel.core.types import Candidate, Resampling, Task
 from modelsel.foreign.tpe import AskedTrial, Tpe, sampler
 from modelsel.planning.make import Plan, make
-from modelsel.runner.aggregation.results import Results
+from modelsel.runner.results import Results
 from modelsel.runner.run import QUIET
 
 Compute = Callable[[Plan, Task, Resampling], Results]

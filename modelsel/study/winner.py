@@ -20,10 +20,10 @@ from modelsel.record.facts import FinalModel, UnseenRows
 from modelsel.record.folder import RunFolder
 from modelsel.reporting import show
 from modelsel.reporting.show import SectionContext
-from modelsel.runner.aggregation.results import Results
 from modelsel.runner.evaluation.limits import CellLimits
 from modelsel.runner.execution.single_job import Arguments, Failure, Returned
 from modelsel.runner.final_fit import ROWS, Final, answers, fit_and_answer, outputs, prediction_seconds, prediction_time
+from modelsel.runner.results import Results
 from modelsel.runner.run import run as run_plan
 from modelsel.runner.study_data import StudyData
 from modelsel.study.jobs import journal_of, run_apart

@@ -10,8 +10,7 @@ import pytest
 import modelsel
 from modelsel.comparison.score_measures import affordable
 from modelsel.core.types import Candidate
-from modelsel.planning.batch import Batch
-from modelsel.planning.make import Plan
+from modelsel.planning.make import Batch, Plan
 from tests.api.conftest import QUICK
 
 SPACE = {

@@ -8,7 +8,7 @@ from modelsel.core.types import Candidate, positions
 from modelsel.explanation.forest_importance import forest_importance, has_rows_out_of_bag
 from modelsel.learner.forest import Forest
 from modelsel.learner.forests.inspection import impurity_importance
-from modelsel.planning.batch import fit_digest
+from modelsel.planning.make import fit_digest
 from modelsel.runner.evaluation.preprocessing import rows_digest
 from modelsel.runner.final_fit import fit
 

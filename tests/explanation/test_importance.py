@@ -167,7 +167,7 @@ def test_the_fold_models_are_those_of_the_cells(tables, folded):
 
 
 def _growing(candidate):
-    from modelsel.planning.batch import fit_digest
+    from modelsel.planning.make import fit_digest
 
     return fit_digest(candidate)
 

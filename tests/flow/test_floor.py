@@ -10,7 +10,7 @@ import pytest
 
 from modelsel.record.folder import RunFolder
 from modelsel.record.mlflow.runs import project
-from modelsel.runner import baselines
+from modelsel.study import selection
 
 SMALL = ("dataset=wine", "scheme.folds=3", "final_test=false")
 
@@ -58,7 +58,7 @@ def test_the_choice_does_not_know_of_it(modelsel: Any, monkeypatch: pytest.Monke
     shown = modelsel("run", *SMALL, "space=[naive_bayes,cart]").outcome
     with np.load("runs/latest/losses.npz") as arrays:
         losses = arrays["losses"]
-    monkeypatch.setattr(baselines, "KINDS", {"classes": ()})
+    monkeypatch.setattr(selection, "FLOOR", {"classes": ()})
     alone = modelsel("run", *SMALL, "space=[naive_bayes,cart]").outcome
     with np.load("runs/latest/losses.npz") as arrays:
         assert np.array_equal(losses, arrays["losses"], equal_nan=True)

@@ -16,7 +16,7 @@ from modelsel.core.errors import ConfigurationError
 from modelsel.foreign import allowed
 from modelsel.foreign.allowed import class_of, home_of
 from modelsel.learner.estimator import Estimator
-from modelsel.planning.batch import batches
+from modelsel.planning.make import batches
 from tests.extras import needs
 from tests.tree.number_tables import number_task
 

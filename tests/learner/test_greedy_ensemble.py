@@ -17,12 +17,12 @@ from modelsel.core.types import Candidate, Task
 from modelsel.dataset.tables.read_table import read_table
 from modelsel.learner.greedy_ensemble import ALONE
 from modelsel.planning.make import make as make_plan
-from modelsel.runner.aggregation import ensembles
-from modelsel.runner.aggregation.results import Results
+from modelsel.runner import ensembles
 from modelsel.runner.execution.executors import Pool
 from modelsel.runner.families import resolve
 from modelsel.runner.final_fit import fit
 from modelsel.runner.journal import Journal
+from modelsel.runner.results import Results
 from modelsel.runner.run import run
 
 MEMBERS = (

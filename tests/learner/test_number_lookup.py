@@ -9,7 +9,7 @@ from modelsel.core.types import Candidate, ClassTask, Description, NumberTask, p
 from modelsel.learner.knn import Knn
 from modelsel.learner.knn_numbers import weighted_quantiles
 from modelsel.learner.table import Table
-from modelsel.planning.batch import batches
+from modelsel.planning.make import batches
 from tests.tree.number_tables import drawn, friedman, number_task
 
 RNG = np.random.default_rng(0)

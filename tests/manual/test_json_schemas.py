@@ -12,7 +12,7 @@ import pytest
 from modelsel.api.commands.setup import schema
 from modelsel.cli.dispatch import main
 from modelsel.core.errors import OK
-from modelsel.manual.json_schema import OUTPUTS, of, schemas
+from modelsel.manual.schemas import OUTPUTS, of, of_outputs
 from tests.extras import needs
 
 jsonschema = needs("jsonschema")
@@ -23,7 +23,7 @@ PAGE = (Path(__file__).resolve().parents[2] / "docs" / "run_files.md").read_text
 
 def faults(name: str, found: Any) -> list[str]:
     """Where an output is not valid."""
-    checked = jsonschema.Draft7Validator(schemas()[name])
+    checked = jsonschema.Draft7Validator(of_outputs()[name])
     return [f"{'.'.join(map(str, one.absolute_path))}: {one.message}" for one in checked.iter_errors(found)]
 
 
@@ -116,8 +116,8 @@ def test_what_an_exam_says_is_valid(typed: Typed, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", OUTPUTS)
 def test_a_schema_is_one_is_printed_and_stands_in_the_page(name: str) -> None:
-    jsonschema.Draft7Validator.check_schema(schemas()[name])
-    assert schema(name) == schemas()[name]
+    jsonschema.Draft7Validator.check_schema(of_outputs()[name])
+    assert schema(name) == of_outputs()[name]
     assert re.search(rf"\| \{{download\}}`{name} <reference/schema/{name}\.json>` \| `{re.escape(OUTPUTS[name][0])}` \|", PAGE)
 
 

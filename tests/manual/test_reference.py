@@ -15,7 +15,7 @@ import modelsel
 from modelsel.config.folders import Folders, shipped_folder
 from modelsel.core.spec import GROUPS
 from modelsel.guard.findings.base import catalogue
-from modelsel.manual import editor, explain, settings
+from modelsel.manual import explain, schemas, settings
 from tests.extras import needs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -127,7 +127,7 @@ def test_messages_are_read_off_the_source() -> None:
 
 @pytest.mark.parametrize("group", [*GROUPS, "space", "experiment"])
 def test_every_file_of_the_package_is_valid_by_its_schema(group: str) -> None:
-    jsonschema, schema = needs("jsonschema"), json.loads(json.dumps(editor.schemas()[group]))
+    jsonschema, schema = needs("jsonschema"), json.loads(json.dumps(schemas.of_files()[group]))
     jsonschema.Draft7Validator.check_schema(schema)
     for name in Folders.of().options(group):
         jsonschema.validate(yaml.safe_load((shipped_folder() / group / f"{name}.yaml").read_text("utf-8")) or {}, schema)
@@ -148,4 +148,4 @@ def test_every_file_of_the_package_is_valid_by_its_schema(group: str) -> None:
 def test_what_is_wrong_is_invalid(group: str, wrong: dict[str, object]) -> None:
     jsonschema = needs("jsonschema")
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(wrong, editor.schemas()[group])
+        jsonschema.validate(wrong, schemas.of_files()[group])

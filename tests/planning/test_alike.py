@@ -9,7 +9,7 @@ import pytest
 from modelsel.config.build import learner
 from modelsel.core.spec import make
 from modelsel.core.types import Candidate, Feature, Task, positions
-from modelsel.planning.alike import counted_once, told_apart
+from modelsel.planning.make import counted_once, told_apart
 
 NUMBERS = (Feature("x", "numeric"), Feature("y", "numeric"))
 WORDS = (Feature("a", "nominal", ("r", "g", "b")), Feature("b", "nominal", ("s", "t")))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from modelsel.core.spec import make
 from modelsel.core.types import Candidate
 from modelsel.dataset.waveform import Waveform
-from modelsel.planning.batch import batches, fit_digest
+from modelsel.planning.make import batches, fit_digest
 from tests.doubles import Double, candidates
 
 specs = st.lists(st.tuples(st.integers(0, 3), st.integers(-3, 3), st.booleans()), min_size=1, max_size=12)

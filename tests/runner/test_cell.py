@@ -11,7 +11,7 @@ from modelsel.core.system.interrupts import Interrupted
 from modelsel.core.types import Candidate, Fold
 from modelsel.kernels.stop import Stopped
 from modelsel.learner.naive_bayes import NaiveBayes
-from modelsel.planning.batch import batches, fit_digest
+from modelsel.planning.make import batches, fit_digest
 from modelsel.preparer.discretise_frequency import DiscretiseFrequency
 from modelsel.preparer.select_top import SelectTop
 from modelsel.runner.evaluation.cell import evaluate

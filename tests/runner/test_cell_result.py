@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from modelsel.planning.batch import fit_digest
-from modelsel.runner.aggregation.score_matrix import ScoreMatrix
+from modelsel.planning.make import fit_digest
 from modelsel.runner.evaluation.cell import evaluate
 from modelsel.runner.evaluation.cell_result import CODE, COLUMNS, MEASURED, OK, CellResult, blank, numbers
 from modelsel.runner.execution.executors import Pool
 from modelsel.runner.journal import Journal, encode
+from modelsel.runner.run_index import ScoreMatrix
 from tests import doubles
 from tests.doubles import Agreement, Double, DoublePath, Quadratic, Wrong, candidates, spread
 from tests.runner.studies import study

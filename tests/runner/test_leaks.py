@@ -5,7 +5,7 @@ import pytest
 
 from modelsel.core.fingerprint import array_digest, digest
 from modelsel.core.types import Candidate, Fold, positions
-from modelsel.planning.batch import fit_digest
+from modelsel.planning.make import fit_digest
 from modelsel.preparer.discretise_mdl import DiscretiseMdl
 from modelsel.preparer.impute import Impute
 from modelsel.preparer.select_top import SelectTop

@@ -11,9 +11,9 @@ from modelsel.comparison.bbc import RESAMPLES, SLACK, bbc_generator, draws, pick
 from modelsel.config.settings import RaceSettings
 from modelsel.core.spec import class_of, kinds_of, make
 from modelsel.core.types import Outputs
-from modelsel.runner.aggregation.racing import Race, best_scores
 from modelsel.runner.evaluation.context import RunContext
 from modelsel.runner.execution.executors import Pool
+from modelsel.runner.racing import Race, best_scores
 from tests import doubles
 from tests.doubles import Agreement, Double, Quadratic, candidates
 from tests.runner.studies import WRONG, answer, study

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from modelsel.core.types import Fold, Resampling
+from modelsel.runner import results as results_module
 from modelsel.runner import run as run_module
-from modelsel.runner.aggregation import losses as losses_module
-from modelsel.runner.aggregation.losses import LossMatrix, fold_errors
+from modelsel.runner.results import LossMatrix, fold_errors
 from tests import doubles
 from tests.doubles import Agreement, Double, Quadratic, candidates, spread
 from tests.runner.studies import answer, study
@@ -58,7 +58,7 @@ def test_a_standard_error_is_the_same_to_the_last_bit_in_any_company(grouped, re
     """Alone, beside one other, and where a block ends with it."""
     task = doubles.task(500, weighted=True)
     task = doubles.with_groups(task, np.repeat(np.arange(125), 4)) if grouped else task
-    resampling, columns = doubles.folds(task, 5, repeats), losses_module.BLOCK // 500 + 1
+    resampling, columns = doubles.folds(task, 5, repeats), results_module.BLOCK // 500 + 1
     losses = np.random.default_rng(0).random((columns, 500))
 
     def errors(which):

@@ -14,8 +14,7 @@ from threadpoolctl import threadpool_limits
 from modelsel.core.types import Candidate, Feature, NumberTask, Task
 from modelsel.foreign.parameters import settle_parameters
 from modelsel.learner.estimator import Estimator
-from modelsel.planning.batch import batches
-from modelsel.planning.make import make
+from modelsel.planning.make import batches, make
 from modelsel.sharing.adapter import _at
 from tests import doubles
 from tests.extras import needs

@@ -294,10 +294,10 @@ def write_starter(folder: Path) -> list[Path]:
 
 def _schemas(folder: Path) -> None:
     """Write a JSON schema per group, by which editors complete and check the files of `conf/`."""
-    from modelsel.manual.editor import schemas
+    from modelsel.manual.schemas import of_files
 
     folder.mkdir(exist_ok=True)
-    for name, schema in schemas().items():
+    for name, schema in of_files().items():
         (folder / f"{name}.json").write_text(json.dumps(schema, indent=1) + "\n", "utf-8")
 
 
@@ -339,9 +339,9 @@ def explain(word: str) -> str:
 def schema(group: str) -> dict[str, object]:
     """The JSON schema of a group's files, or of an output; ConfigurationError for an unknown name."""
     from modelsel.config.suggest import near
-    from modelsel.manual import editor, json_schema
+    from modelsel.manual import schemas
 
-    known = {**editor.schemas(), **json_schema.schemas()}
+    known = {**schemas.of_files(), **schemas.of_outputs()}
     if group not in known:
         what, where = f"{group!r} is no group and no output", "`modelsel explain --schema`"
         raise ConfigurationError(Problem("MSEL-251", what, where, near(group, known)))

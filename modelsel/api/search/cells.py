@@ -16,11 +16,10 @@ from modelsel.learner.object import keeping
 from modelsel.measure.base import BaseMeasure, tie_scale
 from modelsel.planning.make import Cell, Plan
 from modelsel.rule.base import BaseRule
-from modelsel.runner.aggregation.losses import LossMatrix, fold_errors
-from modelsel.runner.aggregation.results import Results
-from modelsel.runner.aggregation.score_matrix import ScoreMatrix
 from modelsel.runner.evaluation.cell_result import NOTHING, CellResult
 from modelsel.runner.evaluation.context import CellJob, RunContext
+from modelsel.runner.results import LossMatrix, Results, fold_errors
+from modelsel.runner.run_index import ScoreMatrix
 
 Fits = Sequence[Any]  # paths of estimator objects
 Training = Callable[[Candidate, RunContext, Fold, Fits], Mapping[str, float]]

@@ -15,7 +15,7 @@ from modelsel.core.spec import kind_of
 from modelsel.core.types import AnyTask, ClassTask, NumberTask, positions
 from modelsel.learner.tree import Tree
 from modelsel.learner.trees.path import held_back
-from modelsel.planning.batch import fit_digest
+from modelsel.planning.make import fit_digest
 from modelsel.reporting.show import SectionContext, no_tree
 from modelsel.runner.evaluation.preprocessing import rows_digest
 from modelsel.tree.growing.contests import NodeSplits, contests

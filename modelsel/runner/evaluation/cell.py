@@ -25,7 +25,7 @@ from modelsel.distance.search import shared
 from modelsel.foreign.asking import sharing
 from modelsel.kernels.stop import Stopped
 from modelsel.learner.base import Path, SubsetPath
-from modelsel.planning.batch import preparation
+from modelsel.planning.make import preparation
 from modelsel.preparer.base import BasePreparer
 from modelsel.runner.evaluation.cell_result import CellResult, CellResultBuilder
 from modelsel.runner.evaluation.heard import collect_warnings

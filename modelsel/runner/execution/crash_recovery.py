@@ -13,9 +13,8 @@ from dataclasses import dataclass, field, replace
 from modelsel.core.types import Status
 from modelsel.runner.evaluation.cell_result import CellResult
 from modelsel.runner.evaluation.context import CellJob, RunContext
-from modelsel.runner.execution.delivery import WorkerDied
 from modelsel.runner.execution.executors import JobExecutor
-from modelsel.runner.execution.worker import CompletedJob, job_name
+from modelsel.runner.execution.worker import CompletedJob, WorkerDied, job_name
 from modelsel.runner.journal import Journal, record_of
 
 Started = Callable[[], dict[str, float]]  # job name -> when it began, of jobs that this pool's workers began

@@ -24,12 +24,15 @@ from modelsel.kernels import stop
 from modelsel.runner.evaluation.context import CellJob, RunContext
 from modelsel.runner.evaluation.limits import CellLimits
 from modelsel.runner.execution.cluster import Cluster, open_pool
-from modelsel.runner.execution.delivery import MANY, deaths, one_by_one, results
 from modelsel.runner.execution.worker import (
+    MANY,
     CellWorker,
     CompletedJob,
+    deaths,
+    one_by_one,
     perform_and_tell,
     perform_elsewhere,
+    results,
     ship_work,
 )
 from modelsel.runner.journal import Journal

@@ -15,8 +15,16 @@ from joblib import Parallel, delayed, parallel_config
 from joblib.externals.loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 
 from modelsel.runner.evaluation.context import CellJob
-from modelsel.runner.execution.delivery import MANY, deaths, one_by_one, results
-from modelsel.runner.execution.worker import CompletedJob, log_crashes, perform_in_process, set_up
+from modelsel.runner.execution.worker import (
+    MANY,
+    CompletedJob,
+    deaths,
+    log_crashes,
+    one_by_one,
+    perform_in_process,
+    results,
+    set_up,
+)
 
 INNER_THREADS = ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB", "NUMEXPR", "NUMBA")
 

@@ -17,10 +17,10 @@ import numpy as np
 from modelsel.core.types import Booleans, Floats, Outputs, Targets, round_to_scale
 from modelsel.measure.base import BaseMeasure, right_answers
 from modelsel.planning.make import Cell
-from modelsel.runner.aggregation.results import SeOf, error_of
-from modelsel.runner.aggregation.run_index import RunIndex
 from modelsel.runner.evaluation.cell_result import OK
 from modelsel.runner.evaluation.context import CellJob, RunContext
+from modelsel.runner.results import SeOf, error_of
+from modelsel.runner.run_index import RunIndex
 
 SLACK = 1e-9  # for limits that are computed by other sums than the rule's own
 

@@ -28,9 +28,9 @@ from modelsel.core.types import (
 )
 from modelsel.learner.greedy_ensemble import GreedyEnsemble, PickedEnsemble
 from modelsel.measure.base import BaseMeasure
-from modelsel.runner.aggregation.run_index import RunIndex
 from modelsel.runner.evaluation.cell_result import OK, CellResult, blank
 from modelsel.runner.evaluation.context import RunContext
+from modelsel.runner.run_index import RunIndex
 
 LARGEST = 1 << 26  # numbers of answers that are held in memory at once
 FEW = "fewer than two candidates that finished all folds say chances (or numbers)"
