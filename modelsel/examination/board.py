@@ -37,7 +37,7 @@ class AskerUse:
 
 @dataclass(frozen=True)
 class NextInterval:
-    """How wide, at most, the interval of one more answer would be (half of it), at so many nats a side."""
+    """The largest half width that the interval of one more answer would have, at so many nats a side."""
 
     nats: float
     half: float

@@ -122,7 +122,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class AskerBudget:
-    """What an asker has used, what is left, and how wide the interval of one more answer is."""
+    """An asker's budget: what is used, what is left, and how wide the interval of one more answer is."""
 
     asker: str
     state: str
@@ -147,7 +147,7 @@ class TooOftenError(ModelselError):
 
 
 class ExamService:
-    """One exam and its askers. `rate` is the number of answers a minute that a token may hand in, `calls` of all calls."""
+    """An exam and its askers. `rate` is the number of answers a minute that a token may hand in, `calls` of all calls."""
 
     def __init__(self, folder: Path, rate: int = 20, calls: int = 240, home: Home | None = None) -> None:
         """Open the exam in a folder, with its askers and rates; None: the home of the environment."""

@@ -55,7 +55,7 @@ class LossForm:
         return kind_of(self.measure)
 
     def numbers(self, rounded: bool) -> int:
-        """How many numbers are shown at once."""
+        """Count the numbers that are shown at once."""
         return 1 + (self.kind in WITH_COUNT and not rounded) + (self.cap is not None)
 
     @property
@@ -187,7 +187,7 @@ class BoundedLossRelease(ReleaseMechanism):
 
 @dataclass(frozen=True, eq=False)
 class SealedSide:
-    """What is known of sealed rows before their labels are: predictions, units, weights."""
+    """Predictions, units and weights of sealed rows: all that is known of them before their labels are opened."""
 
     outputs: Outputs
     units: Integers | None

@@ -64,7 +64,7 @@ def standing_answer(look: PastLook, beside: Sequence[PastLook]) -> Reveal:
 
 
 def counts_at(look: PastLook, nats: float | None, units: UnitBound | None = None) -> dict[str, object]:
-    """What stands beside a score at another level (None: withheld): rows that are off, rows above a cap; no quantiles."""
+    """The counts beside a score at another level (None: withheld): rows that are off, rows above a cap; no quantiles."""
     found: dict[str, object] = {"quantiles": None} if look.answer.quantiles else {}
     for name, said in (("counted", look.answer.counted), ("above", look.answer.above)):
         if said is None:

@@ -195,17 +195,17 @@ class Statement:
 
     @classmethod
     def read(cls, seal: LedgerEntry) -> "Statement":
-        """What a seal on record says; earlier versions said nothing."""
+        """Read the statement of a seal on record; earlier versions made none."""
         return cls(str(seal.facts.get("independent") or ""), seal.facts.get("assignment"))
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What the seal states of it; nothing where rows are units."""
+        """The statement as a seal keeps it; empty where rows are units."""
         return {"independent": self.says, "assignment": self.assignment} if self.says else {}
 
 
 def seal_of(sealing: TestSetDeclaration, subject: RowFingerprints) -> dict[str, object]:
-    """What a seal states of independence, with the sizes of units."""
+    """The statement of a seal about independence, with the sizes of units."""
     said, units = Statement.of(sealing, subject), units_of(sealing)
     sizes = {} if said.says != UNITS or units is None else {"sizes": sizes_of(units), "unit": sealing.sealed.unit}
     return {**said.facts, **sizes}

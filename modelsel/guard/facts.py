@@ -68,7 +68,7 @@ class Facts:
         return {name: _plain(stated.get(name)) for name in names}
 
     def but(self, **facts: object) -> Self:
-        """The same with other facts."""
+        """A copy with other facts."""
         return self._with({**self._stated, **facts})
 
     def written(self) -> dict[str, Any]:
@@ -99,7 +99,7 @@ def many(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Entry(Facts):
-    """What any entry states: its name, when, and by whom."""
+    """Facts that any entry states: its name, when, and by whom."""
 
     id: str
     at: str | None = None
@@ -135,7 +135,7 @@ class StatedAnswer(Facts):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PairVerdict(Facts):
-    """How an answer to an exam compares with another one."""
+    """The verdict on two answers to an exam."""
 
     answer: str
     beside: str
@@ -261,7 +261,7 @@ class SealTerms(Facts):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Seal(Entry):
-    """What was sealed: the rows by their digests, the terms, and the models that were declared."""
+    """A seal: the rows by their digests, the terms, and the models that were declared."""
 
     NESTED: ClassVar = {"terms": SealTerms.read}
 
@@ -348,7 +348,7 @@ class ExamConfig(Facts):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LaterPlace(Facts):
-    """What stands in place of a look's index, spending and interval after a merge."""
+    """A look's index, spending and interval after a merge, in place of those that it had."""
 
     look: int
     spent: float

@@ -64,7 +64,7 @@ class SideFingerprints:
 
 @dataclass(frozen=True, eq=False)
 class RowFingerprints:
-    """One sealing as the ledger sees it. `digest` is the identity of the test rows, `train` of the development rows."""
+    """A sealing as the ledger sees it. `digest` is the identity of the test rows, `train` of the development rows."""
 
     names: tuple[str, ...]
     sketches: tuple[Sketch, ...]

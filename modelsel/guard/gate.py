@@ -103,7 +103,7 @@ class Gate:
 
         self._write_step(select)
 
-    def predicted(self, table: Table, folder: str) -> None:
+    def record_prediction(self, table: Table, folder: str) -> None:
         """Put on record that a run's model predicted rows, as information; no label is involved.
 
         Where the ledger cannot take it, that is said under every policy, and predicting goes on.
@@ -151,8 +151,8 @@ class Gate:
             return released_result(Look.of(decided.intent), decided.answer, self.policy, replay=True, extra=("G002",))
         return self._reveal(ask, decided, outputs)
 
-    def known(self, sealing: TestSetDeclaration) -> tuple[Finding, ...]:
-        """Say what is known of the rows before they are sealed: earlier tests and choices, copies across the split."""
+    def earlier_uses(self, sealing: TestSetDeclaration) -> tuple[Finding, ...]:
+        """Find what is known of the rows before they are sealed: earlier tests and choices, copies across the split."""
         found = (*self.session.check(), *seals.recall(self.session, self.subject(sealing)))
         self._notice(found)
         return (*found, *looks.noticed_beforehand(self.session, self._prepared.about(sealing)))

@@ -27,7 +27,7 @@ IMMATERIAL = (
 
 @dataclass(frozen=True)
 class PastLook:
-    """One look: its intent, and what became of it. Until it is resolved it costs the most that it could have released."""
+    """A look: its intent, and what became of it. Until it is resolved it costs the most that it could have released."""
 
     entry: LedgerEntry
     status: Status
@@ -200,7 +200,7 @@ class History:
 
     @cached_property
     def replicas(self) -> frozenset[str]:
-        """Who wrote looks: those of one replica know of each other."""
+        """The replicas that wrote looks: looks of the same one know of each other."""
         return frozenset(look.entry.replica for look in self.looks)
 
     @cached_property

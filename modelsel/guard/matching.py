@@ -145,7 +145,7 @@ class RowSetIndex:
 
 
 def relations(subject: RowFingerprints, memory: RowSetIndex) -> tuple[Relation, ...]:
-    """All of them: the same set first, then by share."""
+    """All remembered sets that share rows with these: the same set first, then by share."""
     found = [*_tests(subject, memory), *_selections(subject, memory)]
     return tuple(sorted(found, key=lambda relation: (not relation.same, -relation.share, relation.testset)))
 
@@ -324,7 +324,7 @@ Ahead = Callable[[Sequence[str]], None]
 
 @dataclass(frozen=True, eq=False)
 class OtherLedgers:
-    """The same sealing under the other keys at hand, the entries of other ledgers, and what could not be asked."""
+    """A sealing under the other keys at hand, entries of other ledgers, and findings about those that could not be asked."""
 
     subjects: tuple[tuple[RowFingerprints, IdentityKey], ...] = ()
     entries: tuple[LedgerEntry, ...] = ()

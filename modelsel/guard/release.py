@@ -194,7 +194,7 @@ def count_limits(counts: tuple[int, int], n: int, nats: float, units: UnitBound 
 
 
 class ReleaseMechanism(Protocol):
-    """One way of showing an answer."""
+    """A way of showing an answer."""
 
     @abstractmethod
     def release(self, truth: LabelSummary) -> Released: ...
@@ -256,7 +256,7 @@ class QuantileRelease(ReleaseMechanism):
 
     @property
     def facts(self) -> QuantileGrid:
-        """What an intent states of it."""
+        """The grid and the plans, as an intent states them."""
         return {"grid": self.grid, "asked": [asdict(plan) for plan in self.plans], "shares": self.shares, "rows": self.rows}
 
 

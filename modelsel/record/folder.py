@@ -155,7 +155,7 @@ class RunFolder:
         return read_assessed(self._arrays)
 
     def read_json(self, name: str) -> dict[str, object]:
-        """One of the folder's JSON files; ConfigurationError when it is missing or damaged."""
+        """Read a JSON file of the folder; ConfigurationError when it is missing or damaged."""
         try:
             return dict(json.loads(self._text(name)))
         except ValueError as error:

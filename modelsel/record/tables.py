@@ -338,7 +338,7 @@ def write_tables(made: Mapping[str, Columns], folder: Path, to: str) -> Path:
 
 
 def arrow_table(name: str, columns: Columns) -> pa.Table:
-    """One table with the types of its columns, what they hold in the metadata of each."""
+    """A table with the types of its columns, what they hold in the metadata of each."""
     kinds = TABLES[name].columns
     fields = [pa.field(column, ARROW[of.type], metadata={"description": of.holds}) for column, of in kinds.items()]
     schema = pa.schema(fields, metadata={"description": f"a row: {TABLES[name].row}"})

@@ -101,7 +101,7 @@ class Plot:
             self.parts.append(f'<path class="{css}" d="M{_p(points[0][0])} {_p(points[0][1])}{moves}"/>')
 
     def marks(self, points: Iterable[tuple[float, float]], series: int, css: str = "") -> None:
-        """One mark per point, all in one path: series 0 is a dot, 1 a square, 2 a triangle, 3 a diamond, 4 a cross, ..."""
+        """A mark for each point, all in one path: series 0 is a dot, 1 a square, 2 a triangle, 3 a diamond, 4 a cross, ..."""
         shape = SHAPES[series % len(SHAPES)]
         d = "".join(f"M{_p(x)} {_p(y)}{shape}" for x, y in points)
         if d:

@@ -43,7 +43,7 @@ def write(of: Document, path: Path) -> tuple[Path, ...]:
 
 
 def page(of: Document) -> str:
-    """One self-contained HTML file."""
+    """A self-contained HTML file."""
     return environment().get_template("comparison.html").render(of=of, style=resource("style.css"))
 
 

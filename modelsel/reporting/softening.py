@@ -50,7 +50,7 @@ class SofteningGrid:
         return found
 
     def pooled(self, method: str, leaf: str = "frequency") -> Floats:
-        """One number per distinct tree of all sets."""
+        """A number for each distinct tree of all sets."""
         found: Floats = self.of(method, leaf)[self.distinct]
         return found
 
@@ -145,7 +145,7 @@ class ChosenTree(TypedDict):
 
 
 class HonestChoice(ChosenTree):
-    """The same with the area on the rows held back, by which it was chosen, and DeLong's interval."""
+    """A tree chosen on rows that were held back, with its area there and DeLong's interval."""
 
     held_back: float
     interval: list[float]

@@ -108,7 +108,7 @@ class Live:
 
 
 class LibraryOutput:
-    """What compiled code and worker processes write straight to standard output and error, kept aside while a bar is shown.
+    """Output that compiled code and workers write straight to standard output and error, kept aside while a bar is shown.
 
     A line of XGBoost or of OpenMP in the middle of a bar would leave pieces of both. Both descriptors lead to a file meanwhile,
     which workers inherit; Python's own streams of this process are not touched, the bar shows what they print above itself.

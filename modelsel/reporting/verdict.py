@@ -273,7 +273,7 @@ def _say_cap(result: TestResult) -> str:
 
 
 def units_in_words(unit: str) -> str:
-    """What several units are called, from the names of their columns.
+    """The plural name of units, from the names of their columns.
 
     >>> [units_in_words(unit) for unit in ("groups", "patient_id", "day", "shop, day")]
     ['groups', 'patients', 'days', 'combinations of shop and day']

@@ -114,7 +114,7 @@ def in_unit(outcome: StudySummary) -> str:
 
 
 def wrong(result: TestResult, unit: str = "") -> str:
-    """What is said of the rows that a test counts: they are wrong, or off by more than so much."""
+    """The word for the rows that a test counts: they are wrong, or off by more than so much."""
     return "wrong" if result.tolerance is None else f"off by more than {with_unit(result.tolerance, unit)}"
 
 
@@ -261,7 +261,7 @@ EXACT = ("full", "predicted")  # releases that show the count
 
 
 def extra_width(result: TestResult) -> str:
-    """How much wider the interval is than for a single test; empty where no errors were counted or nothing is certified."""
+    """The extra width of an interval beside a single test's; empty where no errors were counted or nothing is certified."""
     if result.interval is None or result.errors is None or result.replay or result.release not in EXACT:
         return ""
     low, high = clopper_pearson(result.errors, result.n, result.level)

@@ -43,7 +43,7 @@ SHORT = 20_000  # rows up to which predictions for other rows are kept in mind b
 
 @dataclass(eq=False)
 class Prediction:
-    """What an estimator said of sealed rows; `scored` once a metric was computed on it."""
+    """An estimator's predictions for sealed rows; `scored` once a metric was computed on it."""
 
     rows: SealedRows
     estimator: str

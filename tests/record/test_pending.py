@@ -7,7 +7,7 @@ import pytest
 
 from modelsel.api.commands.setup import outbox
 from modelsel.record.folder import RunFolder
-from modelsel.record.mlflow.anchor import stored
+from modelsel.record.mlflow.anchor import read_file
 from modelsel.record.mlflow.sync import NOTE, note_pending, sync, waiting
 from modelsel.record.mlflow.track import Tracker
 from tests.record.test_track import tracking
@@ -53,7 +53,7 @@ def test_a_study_on_record_waits_no_longer_than_said_and_who_was_handed_it_goes_
     assert (left.error, list(left.looks)) == ("", looks)
     assert tracker.outbox.process.wait(120) == 0
     assert list(waiting(folder.root)) == []
-    assert sorted(facts["look"] for facts in stored(store.sqlite, "5d0c2f")) == ["1", "2"], "each was witnessed once"
+    assert sorted(facts["look"] for facts in read_file(store.sqlite, "5d0c2f")) == ["1", "2"], "each was witnessed once"
 
 
 @pytest.mark.slow
@@ -68,7 +68,7 @@ def test_a_hand_over_that_is_killed_loses_neither_run_nor_look(folder, store):
     with ThreadPoolExecutor(2) as two:  # and two that write it at once take turns
         done = list(two.map(lambda _: sync(folder, store), range(2)))
     assert sorted(one.written for one in done) == [0, done[0].written + done[1].written]
-    assert [facts["look"] for facts in stored(store.sqlite, "5d0c2f")] == ["1"]
+    assert [facts["look"] for facts in read_file(store.sqlite, "5d0c2f")] == ["1"]
     assert list(waiting(folder.root)) == []
 
 

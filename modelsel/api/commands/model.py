@@ -232,7 +232,7 @@ def _remember(folder: RunFolder, table: Table) -> None:
     from modelsel.guard.gate import Gate
 
     gate = Gate(reopen(folder.config(), "guard").guard, folder.root)
-    gate.predicted(table, str(folder.path))
+    gate.record_prediction(table, str(folder.path))
     for finding in gate.findings:
         Lines(sys.stderr).say(f"{finding.code}: {finding.message}; {finding.do}")
 

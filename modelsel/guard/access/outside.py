@@ -93,7 +93,7 @@ def fit(session: LedgerSession, fitted: OutsideFit, found: Finding) -> bool:
 
 
 def names(session: LedgerSession, testsets: Sequence[str]) -> dict[str, str]:
-    """How the sealed sets are called, of those that are on record."""
+    """Name the sealed sets that are on record."""
     history = History.of(session.memory.entries())
     return {testset: _name(history, testset) for testset in testsets if testset in history.seals}
 

@@ -233,7 +233,7 @@ def record_prediction(ledger: Ledger, table: Table, key: IdentityKey, folder: st
 
 
 def contacts(entries: Sequence[LedgerEntry]) -> list[Mapping[str, object]]:
-    """All of them, oldest first: what was done, when, by whom, with how many rows, and which sealed set these are."""
+    """List contacts, oldest first: what was done, when, by whom, with how many rows, and which sealed set these are."""
     sealed = {entry.brief.testset for entry in entries if entry.kind == "seal"}
     names = ("contact", "at", "user", "host", "n", "folder")
     return [{**note.part(names), "testset": note.rows if note.rows in sealed else None} for note in _contacts(entries)]

@@ -62,7 +62,7 @@ OF_ROWS = Independence()
 
 @dataclass(frozen=True, eq=False)
 class EarlierStatements:
-    """What was said of sealed rows before: seals, looks, the fingerprints by key, and how stored units are read."""
+    """Earlier statements about sealed rows: seals, looks, the fingerprints by key, and how stored units are read."""
 
     sealing: TestSetDeclaration
     seals: Iterable[LedgerEntry]

@@ -72,7 +72,7 @@ class LookContext:
 
     @property
     def outside(self) -> int:
-        """How many scores other code is known to have computed on these rows: what they told nobody can count."""
+        """The number of scores that other code is known to have computed on these rows: what they told cannot be counted."""
         return sum(look.facts.outside for look in self.past)
 
     @property

@@ -62,7 +62,7 @@ class PlacedFinding:
 
 @dataclass(frozen=True)
 class LintReport:
-    """What `modelsel.lint` found.
+    """The findings of `modelsel.lint`.
 
     Parameters
     ----------

@@ -276,7 +276,7 @@ def look_to_quote(looks: Sequence[LookLine]) -> LookLine:
 
 
 def sentence(told: Mapping[str, object] | LookLine, rows: int, level: float = 0.95) -> str:
-    """One look in words that can be quoted.
+    """A look in words that can be quoted.
 
     >>> sentence({"status": "revealed", "score": 0.1, "errors": 200, "n": 2000, "look": 1, "spent": 0.0, "price": 4.0,
     ...           "metric": "error", "interval": [0.0866, 0.1147], "as_first": None, "changes": [], "replay": False}, 2000)

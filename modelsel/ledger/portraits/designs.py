@@ -99,7 +99,7 @@ def _hanging(portrait: Portrait, view: str) -> Booleans:
 
 
 def explained_shares(portrait: Portrait, agrees: Booleans, view: str) -> Floats:
-    """How much of each column those that agree explain together: the largest squared canonical correlation, adjusted.
+    """The share of each column that those which agree explain together: the largest squared canonical correlation, adjusted.
 
     1 for a column that was made of them: a sum, a ratio, a power, bins of one.
     """

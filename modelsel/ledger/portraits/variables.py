@@ -45,7 +45,7 @@ def mean_and_scaled(values: Floats, view: str, orders: int, ranks: Dense | None 
 
 
 def told_of_many(values: Floats, view: str, orders: int) -> tuple[Floats, Floats]:
-    """The same of many columns at once, … × rows of numbers that are all there: orders × …, and orders × … × rows."""
+    """Means and standardised features of many columns without gaps, … × rows: orders × …, and orders × … × rows."""
     if view == "value":
         deviations = values.std(axis=-1, keepdims=True)
         z = (values - values.mean(axis=-1, keepdims=True)) / np.where(deviations > 0, deviations, np.inf)
@@ -68,7 +68,7 @@ def level(values: Floats) -> Told:
 
 
 def levels_of_many(values: Floats) -> tuple[Floats, Floats]:
-    """The same of many, … × rows, all of them there: the means, and … × rows."""
+    """Shares and standardised levels of many columns without gaps, … × rows: the means, and … × rows."""
     high = values == values.max(axis=-1, keepdims=True)
     shares = high.sum(axis=-1) / values.shape[-1]
     deviations = np.sqrt(shares * (1 - shares))

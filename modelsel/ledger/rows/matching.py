@@ -35,7 +35,7 @@ class Sketch:
 
 
 def sketches(cells: TokenTable, key: IdentityKey) -> tuple[Sketch, ...]:
-    """One sketch per column of a whole table."""
+    """A sketch of each column of a whole table."""
     drawn = [_sketch(name, cells.tokens[:, index], key) for index, name in enumerate(cells.names)]
     values = hash_tokens_each([sketch.values for sketch in drawn], key)
     return tuple(replace(sketch, values=own) for sketch, own in zip(drawn, values, strict=True))

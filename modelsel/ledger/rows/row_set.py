@@ -143,7 +143,7 @@ ROWS, UNITS = "bound", "unit"
 
 
 def assignment(rows: Hashes, units: Integers) -> RowSet:
-    """What is stored of the units of rows, sorted by the hashes of rows.
+    """The units of rows as they are stored, sorted by the hashes of rows.
 
     >>> one, other = np.array([5, 7, 9], np.uint64), np.array([9, 5, 7], np.uint64)
     >>> assignment(one, np.array([0, 0, 1])).pack() == assignment(other, np.array([4, 2, 2])).pack()

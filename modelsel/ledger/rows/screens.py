@@ -214,7 +214,7 @@ class ScreenFolder:
         write_whole(path, self._seal(body) + body)
 
     def screens(self) -> Iterator[Screen]:
-        """All of them that tell rows apart; what was changed is removed."""
+        """The screens that tell rows apart; a file that was changed is removed."""
         for path in sorted(self.folder.glob(f"*{SUFFIX}")):
             with suppress(FileNotFoundError):  # another process has removed it
                 raw = path.read_bytes()

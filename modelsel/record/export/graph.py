@@ -21,7 +21,7 @@ from modelsel.tree.structure.node import EQUALITY, MULTIWAY, SUBSET, THRESHOLD, 
 
 @dataclass
 class Ensemble:
-    """One list entry per node: `column` (-1: a leaf) at most `threshold` -> node `below`, else `above`."""
+    """A list entry for each node: `column` (-1: a leaf) at most `threshold` -> node `below`, else `above`."""
 
     columns: dict[NodeInput, int] = field(default_factory=dict)  # to its number
     column: list[int] = field(default_factory=list)

@@ -118,7 +118,7 @@ class NodeInput:
 
 
 def node_input(model: ForestModel, node: int) -> NodeInput:
-    """What a node that is no leaf asks for."""
+    """The input that a node which is no leaf tests."""
     own = model.nodes[node]
     index = int(own[COLUMN])
     levels = len(model.features[index].levels)

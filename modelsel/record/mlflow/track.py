@@ -48,7 +48,7 @@ class Tracked:
 
 
 def left_for(store: TrackingStore, root: Path) -> Iterator[Pending]:
-    """What studies below `root` left unwritten in a store."""
+    """The runs below `root` that are not written into a store yet."""
     for left in waiting(root):
         with suppress(ModelselError):
             if store_of(RunFolder(left.folder)) == store:
@@ -56,7 +56,7 @@ def left_for(store: TrackingStore, root: Path) -> Iterator[Pending]:
 
 
 class Tracker:
-    """One study's tracking, from its first second; raises ConfigurationError for an address that cannot be meant."""
+    """Tracking of a study, from its first second; raises ConfigurationError for an address that cannot be meant."""
 
     def __init__(self, tracking: TrackOptions, folder: RunFolder, patience: float = PATIENCE) -> None:
         """Find the store that the settings name, and start the process that writes to it."""

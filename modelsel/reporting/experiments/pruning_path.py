@@ -44,7 +44,7 @@ class TreeSize(TypedDict):
 
 
 class PruningStep(TreeSize):
-    """What a strength leaves: the critical strength and the one used, the cross-validated score and its standard error."""
+    """A strength of pruning: the critical strength and the one used, the cross-validated score and its standard error."""
 
     alpha: float
     used: float

@@ -63,7 +63,7 @@ class KindFacts(TypedDict):
 
 
 class SofteningFacts(TypedDict):
-    """What the study found about softened trees, beside what was published."""
+    """The study's facts about softened trees, beside what was published."""
 
     data: str
     published: str | None

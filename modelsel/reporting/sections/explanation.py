@@ -20,7 +20,7 @@ Loss = TypeVar("Loss", bound=LossShape)
 
 
 def importance(view: View) -> list[dict[str, object]]:
-    """One part per candidate that was asked for."""
+    """A part for each candidate that was asked for."""
     return [_part(view, _as_read(view, one)) for one in view.folder.explanation().get("importance", ())]
 
 
