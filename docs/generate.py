@@ -31,7 +31,7 @@ RETURNED = (  # by public functions
     "modelsel.estimator.Classifier", "modelsel.api.exams.Exam", "modelsel.api.exams.SealedTable",
     "modelsel.api.gates.LoopGate", "modelsel.api.results.audit.Audit",
     "modelsel.api.results.comparison.Comparison", "modelsel.reporting.forecast.Forecast",
-    "modelsel.api.results.study_candidate.StudyCandidate", "modelsel.api.results.model.StudyClassifier",
+    "modelsel.api.results.candidates.StudyCandidate", "modelsel.api.results.model.StudyClassifier",
     "modelsel.api.results.plots.Plots",
 )  # fmt: skip
 ONE_FIT = {True: "yes", False: "no", None: ""}

@@ -46,13 +46,12 @@ from modelsel.dataset.tables.frame import (
 from modelsel.dataset.tables.frame import table as frame_table
 from modelsel.dataset.tables.in_memory import is_frame
 from modelsel.dataset.tables.source import of_columns
-from modelsel.learner.trees.model import TreeModel
-from modelsel.learner.trees.number_model import NumberTreeModel
+from modelsel.learner.trees.model import NumberTreeModel, TreeModel
 from modelsel.record.new_rows import warn_of_unseen
 from modelsel.runner.final_fit import Final, fit
-from modelsel.tree.export.nested import to_dict
-from modelsel.tree.export.rules import rules_text, to_text
-from modelsel.tree.structure.node import PrunedView
+from modelsel.tree.nested import to_dict
+from modelsel.tree.node import PrunedView
+from modelsel.tree.rules import rules_text, to_text
 
 FLOOR, NUMBER_FLOOR = ("majority", "prior_draw"), ("mean", "median")  # learners that look at no feature
 OWN = ("learner", "settings", "seed")

@@ -29,7 +29,7 @@ import modelsel
 from modelsel.examination.proposals import says_too_much
 from modelsel.examination.terms import VERDICTS
 from modelsel.statistics.certificate import index_weight, interval
-from modelsel.statistics.improvement import improvement, kept_by_luck
+from modelsel.statistics.paired import improvement, kept_by_luck
 
 RUNS, STEPS, ROWS, START, CHURN = 500, 100, 1000, 0.30, 0.03
 WORSE, LOSS = 0.5, 0.005

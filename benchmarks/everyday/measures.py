@@ -14,8 +14,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks.common.timing import Row
-from modelsel.comparison.score_measures import with_score_measures
-from modelsel.comparison.selection import choose
+from modelsel.comparison.selection import choose, with_score_measures
 from modelsel.config.compose import Config, compose
 from modelsel.core.selection import Selection
 from modelsel.measure.beside import accompanying

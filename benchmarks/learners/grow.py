@@ -24,9 +24,9 @@ from modelsel.core.types import Feature, Task, positions
 from modelsel.learner.tree import Splits, Tree
 from modelsel.tree.growing.grow import grow
 from modelsel.tree.growing.growth import GrowthParams
+from modelsel.tree.node import LEAF
 from modelsel.tree.pruning import StoppingLimits, truncate
 from modelsel.tree.routing import route
-from modelsel.tree.structure.node import LEAF
 
 RNG = np.random.default_rng(0)
 
@@ -125,7 +125,7 @@ def _first_gain(tree: Any, criterion: str) -> float:
 
 
 def _purity(cut: Any, criterion: str) -> float:
-    from modelsel.tree.structure.cutting import reached
+    from modelsel.tree.cutting import reached
 
     leaves = reached(cut) & cut.leaf
     return float(_impurity(cut.tree.counts[leaves], criterion) @ cut.tree.weight[leaves] / cut.tree.weight[0])

@@ -26,7 +26,7 @@ from modelsel.core.spec import make
 from modelsel.core.types import Task, positions
 from modelsel.tree.growing.grow import grow
 from modelsel.tree.growing.growth import GrowthParams
-from modelsel.tree.structure.node import LEAF, DecisionTree
+from modelsel.tree.node import LEAF, DecisionTree
 
 WORK = "grow one tree, waveform 12,000 × 21, {criterion}, fresh task"
 TURNS = 5

@@ -21,8 +21,8 @@ from modelsel.runner.evaluation.preprocessing import rows_digest
 from modelsel.runner.study_data import prepare
 from modelsel.softener.nelder_mead import NelderMead, Objective, evaluate
 from modelsel.softener.range_fraction import RangeFraction
+from modelsel.tree.node import PrunedView
 from modelsel.tree.softening import Widths, layout, values_at_tests
-from modelsel.tree.structure.node import PrunedView
 
 REPEATS = 50
 SETS = 10  # training sets of the whole experiment

@@ -24,10 +24,10 @@ import numpy as np
 from benchmarks.simulations.nested_worth import FOLDS, Rules, fit, scoreboard
 from modelsel.comparison.bbc import bbc
 from modelsel.comparison.nested import sum_up_outer
+from modelsel.comparison.point632 import no_information_error, point632_plus
 from modelsel.core.types import Floats, Integers
 from modelsel.rule.best import Best
 from modelsel.statistics.bayesian import bayes_correlated
-from modelsel.statistics.bootstrap import no_information_error, point632_plus
 from modelsel.statistics.paired import unit_t
 
 CANDIDATES, COLUMNS, SIGNAL, RESAMPLES, BAGS = 30, 20, 0.8, 200, 25

@@ -25,7 +25,7 @@ from modelsel.core.spec import make
 from modelsel.core.types import Floats, Fold, NumberTask, Scoreboard
 from modelsel.dataset.columns.number_target import read_as
 from modelsel.dataset.tables.read_table import read_table
-from modelsel.explanation.prediction_intervals import choices, prediction_intervals
+from modelsel.explanation.prediction_sets import choices, prediction_intervals
 from modelsel.learner.knn import Knn
 from modelsel.learner.tree import Tree
 

@@ -25,9 +25,9 @@ from pathlib import Path
 import numpy as np
 
 from modelsel.core.types import Booleans, Floats, Integers
+from modelsel.statistics.bounds import clopper_pearson
 from modelsel.statistics.certificate import SpendingState
-from modelsel.statistics.intervals import clopper_pearson
-from modelsel.statistics.units.intervals import UnitLosses, plan, price, release, released_interval
+from modelsel.statistics.unit_intervals import UnitLosses, plan, price, release, released_interval
 
 DELTA = 0.05
 LOOKS = 10

@@ -20,7 +20,7 @@ from modelsel.explanation.weak_slices import RowErrors, find, half, weak_slices
 from modelsel.learner.trees.model import TreeModel
 from modelsel.runner.final_fit import Final, fit
 from modelsel.scheme.stratified_kfold import StratifiedKfold
-from modelsel.statistics.intervals import clopper_pearson
+from modelsel.statistics.bounds import clopper_pearson
 from modelsel.tree.routing import route
 
 ROWS = (200, 1000)

@@ -151,7 +151,7 @@ def make_exam(
 
 
 class SealedTable:
-    """What the owner of an exam or a gate has given out: its terms, rows to learn from, and questions.
+    """The table that the owner of an exam or a gate has given out: its terms, rows to learn from, and questions.
 
     Examples
     --------
@@ -302,7 +302,7 @@ def frame_of(data: bytes, terms: Mapping[str, Any]) -> pd.DataFrame:
 
 
 class LocalTable(SealedTable):
-    """What was given out, read from its folder."""
+    """A table that was given out, read from its folder."""
 
     def __init__(self, folder: Path) -> None:
         """Read the terms in the folder."""

@@ -9,13 +9,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from modelsel.api import content
-from modelsel.api.results import frames
+from modelsel.api.results import candidates as tables
+from modelsel.api.results.candidates import StudyCandidate, candidate, plugins_of, specification
 from modelsel.api.results.exporting import export_model
 from modelsel.api.results.methods import methods
 from modelsel.api.results.model import StudyClassifier, StudyRegressor, fitted_estimator
 from modelsel.api.results.plots import Plots
-from modelsel.api.results.specification import candidate, plugins_of, specification
-from modelsel.api.results.study_candidate import StudyCandidate
 from modelsel.core import outcome as core
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.types import Candidate, ClassTask, Task
@@ -83,7 +82,7 @@ class Outcome(core.StudySummary):
         >>> outcome.leaderboard["entry"].tolist()
         ['cart', 'majority', 'cart']
         """
-        return frames.leaderboard(self._folder)
+        return tables.leaderboard(self._folder)
 
     @cached_property
     def folds(self) -> pd.DataFrame:
@@ -94,7 +93,7 @@ class Outcome(core.StudySummary):
         >>> outcome.folds.columns.tolist()
         ['id', 'learner', 'fold', 'repeat', 'analysis', 'assessment', 'score']
         """
-        return frames.folds(self._folder)
+        return tables.folds(self._folder)
 
     @cached_property
     def predictions(self) -> pd.DataFrame:
@@ -105,7 +104,7 @@ class Outcome(core.StudySummary):
         >>> outcome.predictions.columns.tolist()
         ['row', 'fold', 'truth', 'predicted', 'score_No', 'score_Yes']
         """
-        return frames.predictions(self._folder, self.classes)
+        return tables.predictions(self._folder, self.classes)
 
     @cached_property
     def losses(self) -> pd.DataFrame:
@@ -116,7 +115,7 @@ class Outcome(core.StudySummary):
         >>> outcome.losses.shape
         (10, 3)
         """
-        return frames.losses(self._folder)
+        return tables.losses(self._folder)
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Everything that was computed as tidy data frames.
@@ -136,7 +135,7 @@ class Outcome(core.StudySummary):
         >>> outcome.tables()["comparisons"].columns[:3].tolist()
         ['first', 'second', 'difference']
         """
-        return frames.tables(self._folder)
+        return tables.tables(self._folder)
 
     @cached_property
     def explanation(self) -> Mapping[str, Any]:
@@ -307,8 +306,7 @@ class Outcome(core.StudySummary):
         >>> homes.predict_interval(new).columns.tolist()  # doctest: +SKIP
         ['prediction', 'low', 'high']
         """
-        from modelsel.explanation.prediction_intervals import intervals_of
-        from modelsel.explanation.prediction_sets import kept_folds
+        from modelsel.explanation.prediction_sets import intervals_of, kept_folds
 
         if self.classes.size:
             what = "intervals are those of numbers, and this model predicts classes"

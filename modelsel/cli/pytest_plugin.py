@@ -35,7 +35,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class SealedRowsPlugin:
-    """One run of the tests, watched."""
+    """A run of the tests, watched."""
 
     def __init__(self, config: pytest.Config) -> None:
         """Read the options; nothing is watched yet."""

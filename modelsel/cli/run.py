@@ -25,7 +25,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def study(words: tuple[str, ...], config: Config, swept: bool, verbose: bool = False) -> SweepScore:
-    """One study, its verdict on stdout. In a sweep the table says it, and the test set stays closed until all have chosen."""
+    """Perform a study and print its verdict. In a sweep the table says it; the test set stays closed until all have chosen."""
     from modelsel.record.folder import RunFolder
     from modelsel.reporting.show import text
     from modelsel.reporting.terminal import progress

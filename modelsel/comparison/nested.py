@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from modelsel.comparison.ratio import assessed_per_analysed
 from modelsel.core.errors import NoCandidateError, Problem
 from modelsel.core.outcome import CorrectedBy, NestedShape
 from modelsel.core.sized import mean_size
@@ -163,7 +162,7 @@ def score_selection(selecting: SelectionProcedure, task: Task, outer: Resampling
     """Select on each outer analysis part, score its winner on the assessment part. Raises what a selection raises."""
     chosen = [_select(selecting, task, fold.analysis, fold.index, fold.assessment) for fold in outer.folds]
     scores = [_score(selecting, one.said[0], task.take(fold.assessment)) for one, fold in zip(chosen, outer.folds)]
-    return sum_up_outer(scores, assessed_per_analysed(outer), [one.name for one in chosen])
+    return sum_up_outer(scores, outer.ratio, [one.name for one in chosen])
 
 
 def score_selection_by_bates(selecting: SelectionProcedure, task: Task, outer: Resampling) -> NestedResult:

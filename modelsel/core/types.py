@@ -356,6 +356,11 @@ class Resampling:
     def repeats(self) -> int:
         return 1 + max((fold.repeat for fold in self.folds), default=0)
 
+    @property
+    def ratio(self) -> float:
+        """Mean over folds of n_test / n_train, as the corrected resampled variance wants it; a row drawn twice is one row."""
+        return float(np.mean([len(fold.assessment) / len(np.unique(fold.analysis)) for fold in self.folds]))
+
 
 def _with_unpacked(scheme: str, task_fingerprint: str, names: list[tuple[int, int]], contents: list[object]) -> Resampling:
     return Resampling(scheme, task_fingerprint, Unpacked(names, contents, Fold))

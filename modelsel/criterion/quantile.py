@@ -14,7 +14,7 @@ from typing import ClassVar
 from modelsel.core.spec import number
 from modelsel.core.types import NUMBER_TASKS, Table, TaskKind
 from modelsel.criterion.base import BaseCriterion
-from modelsel.kernels.losses import PINBALL
+from modelsel.kernels.layout import PINBALL
 from modelsel.tree.growing.growth import NumberLoss
 
 

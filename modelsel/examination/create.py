@@ -176,7 +176,7 @@ def _as_gate(terms: Terms, loop: WantedLoop, config: Config, folder: Path) -> Te
 def scorer_digest(measure: object) -> str:
     """The digest of the code that judges: this package's rule, and the measure's file."""
     state = hashlib.sha256()
-    for module in ("modelsel.statistics.improvement", type(measure).__module__):
+    for module in ("modelsel.statistics.paired", type(measure).__module__):
         spec = find_spec(module)
         assert spec is not None
         assert spec.origin is not None

@@ -2,7 +2,7 @@
 
 A gate is an exam whose questions are of two sorts that nobody can tell apart: sealed rows, and development rows whose labels
 the gate keeps. A proposal predicts all of them. On those that judge it is compared with the best so far, row by row
-(`statistics.improvement`); it becomes the best where it is better by more than so many standard errors. What the sealed rows
+(`statistics.paired`); it becomes the best where it is better by more than so many standard errors. What the sealed rows
 say of it stays unknown, but for a veto (one bit each, a few at most), until the gate is closed: then the best has one look.
 
 Every proposal and verdict is a note in the ledger, and the best so far is what these notes say, so that a file that is put
@@ -34,7 +34,7 @@ from modelsel.guard.release import WORSE
 from modelsel.guard.requests import Handed, LookRequest, SelectionSummary, Sitting
 from modelsel.ledger.home import Home
 from modelsel.ledger.rows.screens import ScreenFolder
-from modelsel.statistics.improvement import improvement, kept_by_luck
+from modelsel.statistics.paired import improvement, kept_by_luck
 from modelsel.watcher.recognition import Recogniser
 
 PROPOSED = "proposed"

@@ -4,28 +4,40 @@ Only development rows are read. A part whose fits fail says why in its place (`f
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from modelsel.comparison.ratio import assessed_per_analysed
 from modelsel.comparison.selection import rank
-from modelsel.config.settings import BOUNDS, WINNER, ExplanationSettings, OptimalSettings
+from modelsel.config.settings import BOUNDS, NESTED, WINNER, ExplanationSettings, OptimalSettings
+from modelsel.core.fingerprint import generator
 from modelsel.core.selection import Selection
-from modelsel.core.types import Candidate, ClassTask, Integers, NumberTask, Resampling, Task, readable
-from modelsel.explanation.correlated import together
-from modelsel.explanation.forest_importance import forest_importance, has_rows_out_of_bag
-from modelsel.explanation.learning_curve import RunPlan, learning_curve, runners
-from modelsel.explanation.optimal_bounds import optimal_bounds
-from modelsel.explanation.prediction_intervals import choices, fold_residuals
-from modelsel.explanation.prediction_sets import fold_model
+from modelsel.core.types import (
+    Booleans,
+    Candidate,
+    ClassTask,
+    Floats,
+    Integers,
+    NumberTask,
+    Resampling,
+    Table,
+    Task,
+    positions,
+    readable,
+)
+from modelsel.explanation.learning_curve import RUNNERS_UP, SHARES, RunPlan, learning_curve, runners
+from modelsel.explanation.optimal_bounds import is_single_tree, optimal_bounds, searches
+from modelsel.explanation.prediction_sets import choices, fold_model, fold_residuals
 from modelsel.explanation.weak_slices import RowErrors, declared_slices, off_by, weak_slices
-from modelsel.learner.crossed import taught_by
+from modelsel.learner.forests.inspection import impurity_importance
+from modelsel.learner.inner import taught_by
 from modelsel.measure.base import BaseMeasure
-from modelsel.record.documents import DependenceShape, ExplanationShape, ImportanceShape
+from modelsel.planning.make import fit_digest
+from modelsel.record.documents import DependenceShape, ExplanationShape, ImportanceShape, ImpurityShape
 from modelsel.record.facts import UnseenRows
 from modelsel.rule.base import BaseRule
+from modelsel.runner.evaluation.preprocessing import prepare, rows_digest
 from modelsel.runner.execution.single_job import CallsApart, Failure
 from modelsel.runner.final_fit import Final
 
@@ -116,7 +128,7 @@ def _importance(of: StudyToExplain, settings: ExplanationSettings, member: int) 
         if isinstance(done, Failure):
             return {**who, "failed": f"{done.status}, {done.reason}"}
         folds.append(done)
-    told: ImportanceShape = {**who, **summary(folds, of.task, asked, assessed_per_analysed(of.resampling))}
+    told: ImportanceShape = {**who, **summary(folds, of.task, asked, of.resampling.ratio)}
     if not has_rows_out_of_bag(candidate.learner):
         return told
     impurity = of.apart(forest_importance, candidate, of.task, of.seed)
@@ -146,7 +158,7 @@ def _errors(of: StudyToExplain, known: Integers) -> RowErrors:
 
 def _dependence(of: StudyToExplain, final: Final, importance: Sequence[ImportanceShape]) -> list[DependenceShape]:
     """Of the most important columns of the first candidate asked for, else of the first of the table."""
-    from modelsel.explanation.dependence import COLUMNS, dependence
+    from modelsel.explanation.importance import COLUMNS, dependence
 
     lines = importance[0].get("columns", []) if importance else []
     names = [line["column"] for line in lines] or [feature.name for feature in of.task.features]
@@ -157,3 +169,149 @@ def _dependence(of: StudyToExplain, final: Final, importance: Sequence[Importanc
         LOG.warning("no partial dependence: %s, %s", found.status, found.reason)
         return []
     return list(found)
+
+
+# Columns that go together: ordered ones by Spearman's rank correlation, nominal ones by Cramér's V.
+#
+#     V = sqrt(χ² / (n (min(r, c) − 1)))
+#
+# Groups are what links above a threshold join (single linkage). A missing value takes the mean rank in the first, and leaves
+# the row out in the second. Source: Spearman (1904); Cramér (1946).
+
+
+MOST = 1_000  # columns above which nothing is looked for
+
+
+def together(table: Table, least: float) -> tuple[tuple[int, ...], ...]:
+    """Groups of two and more columns, each in ascending order; none in tables of more than a thousand columns."""
+    from scipy.cluster.hierarchy import DisjointSet
+
+    many = len(table.features)
+    if not 1 < many <= MOST:
+        return ()
+    linked = DisjointSet(range(many))
+    for one, other in np.argwhere(np.triu(association(table) > least, 1)):
+        linked.merge(int(one), int(other))
+    return tuple(sorted(tuple(sorted(group)) for group in linked.subsets() if len(group) > 1))
+
+
+def association(table: Table) -> Floats:
+    """Columns × columns, 0 to 1: |Spearman's ρ|, Cramér's V, and 0 between an ordered and a nominal column."""
+    nominal = np.array([feature.kind == "nominal" and not feature.text for feature in table.features])
+    found = np.zeros((len(nominal), len(nominal)))
+    ordered = np.array([place for place, feature in enumerate(table.features) if feature.kind != "nominal"], np.int64)
+    found[np.ix_(ordered, ordered)] = _spearman(table.values[:, ordered])
+    names = np.flatnonzero(nominal)
+    for at, one in enumerate(names):
+        for other in names[at + 1 :]:
+            found[one, other] = found[other, one] = cramers_v(table.values[:, one], table.values[:, other])
+    np.fill_diagonal(found, 1.0)
+    return found
+
+
+def cramers_v(one: Floats, other: Floats) -> float:
+    """Compute Cramér's V of two columns of codes; 0 where one of them has a single value.
+
+    >>> cramers_v(np.array([0., 0, 1, 1]), np.array([1., 1, 0, 0]))
+    1.0
+    """
+    known: Booleans = ~(np.isnan(one) | np.isnan(other))
+    rows, columns = (np.unique(codes[known], return_inverse=True)[1] for codes in (one, other))
+    if not known.any() or min(rows.max(), columns.max()) == 0:
+        return 0.0
+    table = np.zeros((rows.max() + 1, columns.max() + 1))
+    np.add.at(table, (rows, columns), 1)
+    from scipy.stats import chi2_contingency
+
+    chi2 = chi2_contingency(table, correction=False).statistic
+    return float(np.sqrt(chi2 / (table.sum() * (min(table.shape) - 1))))
+
+
+def _spearman(values: Floats) -> Floats:
+    """Compute absolute rank correlations of columns; missing values take the middle."""
+
+    from scipy.stats import rankdata
+
+    ranks = rankdata(values, axis=0, nan_policy="omit")
+    centred = ranks - np.nanmean(ranks, axis=0) if values.size else ranks
+    centred = np.nan_to_num(centred)
+    size = np.sqrt((centred**2).sum(axis=0))
+    scaled = np.divide(centred, size, out=np.zeros_like(centred), where=size > 0)
+    return np.asarray(np.abs(scaled.T @ scaled))
+
+
+# Impurity importance of a forest, its bias corrected: what the tests on a column do for rows that a tree has not drawn.
+#
+# The forest is grown as the final model is, on all development rows; tests below the candidate's limits count for nothing.
+# Source: Li et al. (2019), *A debiased MDI feature importance measure for random forests*.
+
+
+def has_rows_out_of_bag(learner: object) -> bool:
+    """Say whether a learner is a forest whose trees draw their rows."""
+    return not getattr(learner, "in_every_bag", True)
+
+
+def forest_importance(candidate: Candidate, task: Task, seed: int) -> list[ImpurityShape]:
+    """Take the importance of each column that the forest sees, the most important first: one job of the pool."""
+    rows = positions(task)
+    _, ready = prepare(candidate.preparers, task, rows, seed)
+    path = candidate.learner.fit_path(ready, rows, generator(seed, rows_digest(task, rows), fit_digest(candidate)))
+    found = impurity_importance(path, candidate.learner.trees, candidate.learner)
+    lines: list[ImpurityShape] = [
+        {"column": feature.name, "mean": float(mean)} for feature, mean in zip(ready.features, found, strict=True)
+    ]
+    return sorted(lines, key=lambda line: -line["mean"])
+
+
+# Fits that explaining a choice adds to a plan, beside those of the selection.
+
+
+def fitted_explanations(
+    settings: ExplanationSettings, curve: bool, folds: int, candidates: Sequence[Candidate], needed: int = 0
+) -> Iterator[tuple[str, int]]:
+    """Yield the explanations that need fits, each with the largest number of fits; `needed` are those of the selection.
+
+    >>> list(fitted_explanations(ExplanationSettings(importance=True), False, 10, ()))
+    [('permutation importance of 1 candidate, with a noise column', 20)]
+    """
+    if settings.importance:
+        many = len(settings.candidates)
+        noise = ", with a noise column" if settings.noise else ""
+        yield f"permutation importance of {many} candidate{'s' * (many > 1)}{noise}", many * folds * (1 + settings.noise)
+        if any(has_rows_out_of_bag(candidate.learner) for candidate in candidates):
+            yield f"impurity importance of {many} forest{'s' * (many > 1)}, on all development rows", many
+    if settings.sets == NESTED:
+        yield "the choice made anew on the analysis rows of each fold, for prediction sets and intervals", folds * needed
+    elif settings.sets:
+        yield "a model of each fold, of the choice repeated, for prediction sets and intervals", folds
+    if curve:
+        many = min(len({candidate.entry for candidate in candidates}), 1 + RUNNERS_UP)
+        yield f"learning curve of {many} candidate{'s' * (many > 1)}", many * folds * (len(SHARES) - 1)
+
+
+def lines(settings: ExplanationSettings, curve: bool, folds: int, candidates: Sequence[Candidate], needed: int) -> list[str]:
+    """Write the lines that `modelsel plan` prints; none where nothing costs a fit."""
+    return [
+        f"explanations {fits:,} fit{'s' * (fits > 1)} more: {what}"
+        for what, fits in fitted_explanations(settings, curve, folds, candidates, needed)
+    ]
+
+
+STEPS = 0.0005  # seconds that a million steps of a search take, about
+
+
+def foretold(optimal: OptimalSettings, folds: int, candidates: Sequence[Candidate]) -> list[str]:
+    """Write what `modelsel plan` says of the searches for the best trees; nothing where they were not asked for.
+
+    >>> from modelsel.learner.tree import Tree
+    >>> foretold(OptimalSettings("bounds"), 10, [Candidate(Tree(), entry="cart")])[0]
+    'optimal      at most 122 searches of trees of depth 3 beside those of cart: 100,000 million steps, 50 s'
+    """
+    entries = list(dict.fromkeys(one.entry for one in candidates if is_single_tree(one)))
+    if optimal.kind != BOUNDS or not entries:
+        return []
+    many = (len(entries) + 1) * (1 + searches(folds))
+    return [
+        f"optimal      at most {many:,} searches of trees of depth {optimal.depth} beside those of {', '.join(entries)}: "
+        f"{optimal.budget:,} million steps, {optimal.budget * STEPS:.0f} s"
+    ]

@@ -8,19 +8,75 @@ that say the same hide each other's importance: those that go together are shuff
 of noise that another fit was given. Source: Breiman (2001); Fisher, Rudin & Dominici (2019); Nadeau & Bengio (2003).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.inspection import permutation_importance
 
 from modelsel.core.fingerprint import generator
-from modelsel.core.types import Candidate, Feature, Floats, Fold, Task
-from modelsel.explanation.adapter import FittedEstimator, scorer
+from modelsel.core.types import Candidate, Feature, Floats, Fold, Outputs, Table, Task, positions
 from modelsel.measure.base import BaseMeasure
-from modelsel.record.documents import ColumnLossShape, ColumnsLossShape, ImportancesShape, LossShape
-from modelsel.runner.final_fit import fit
+from modelsel.record.documents import ColumnLossShape, ColumnsLossShape, DependenceShape, ImportancesShape, LossShape
+from modelsel.runner.final_fit import Final, fit, outputs
 from modelsel.statistics.paired import corrected_t
+
+# A fitted model as scikit-learn's `inspection` sees an estimator: a matrix of the task's numbers in, what it says out.
+
+
+Scorer = Callable[..., float]
+
+
+class FittedEstimator(BaseEstimator):  # type: ignore[misc]
+    """A model over a task's columns. Rows of a matrix hold what `Table.values` holds: numbers, level codes, NaN."""
+
+    def __init__(self, model: Final, like: Table) -> None:
+        """Keep the model with a table that has its columns."""
+        self.model = model
+        self.like = like
+        self.n_features_in_ = len(like.features)
+
+    def fit(self, X: object, y: object) -> "FittedEstimator":
+        """Return itself: the model is fitted already."""
+        return self
+
+    def predict(self, X: Floats) -> NDArray[Any]:
+        """Index of the predicted class per row, or the predicted number."""
+        return self.model.predict(self.table(X))
+
+    def answers(self, X: Floats) -> Floats:
+        """Class scores, rows × classes; of numbers what is predicted, rows × 1."""
+        return self.model.scores(self.table(X)) if self.model.classes else self.predict(X)[:, None]
+
+    def outputs(self, X: Floats, scores: bool) -> Outputs:
+        """Return the outputs that a measure reads."""
+        return outputs(self.model, self.table(X), scores)
+
+    def table(self, X: Floats) -> Table:
+        """The matrix as a table of the task's features."""
+        blank = replace(_plain(self.like), values=np.asfortranarray(X, np.float64), rows=np.arange(len(X), dtype=np.int64))
+        assert len(positions(blank)) == len(X)
+        return blank
+
+
+def scorer(measure: BaseMeasure) -> Scorer:
+    """The measure as scikit-learn calls one: higher is better, `scorer(estimator, X, y, sample_weight)`."""
+    sign = 1.0 if measure.higher_is_better else -1.0
+
+    def score(estimator: FittedEstimator, X: Floats, y: NDArray[Any], sample_weight: Floats | None = None) -> float:
+        said = estimator.outputs(np.asarray(X, np.float64), measure.needs_scores)
+        return sign * float(measure.score(y, said, sample_weight, len(estimator.model.classes))[0])
+
+    return score
+
+
+def _plain(like: Table) -> Table:
+    """Return an empty table of these features."""
+    return Table(name=like.name, features=like.features, values=like.values[:0], rows=like.rows[:0])
+
 
 NOISE = "noise"
 
@@ -138,3 +194,82 @@ def _shuffled_loss(
         values[:, columns] = values[rng.permutation(len(rows))][:, columns]
         costs.append(base - score(fitted, values, rows.target, rows.weights))
     return np.array(costs)
+
+
+# Partial dependence: the mean class score, or number, over rows when one column is set to a value, and single rows (ICE).
+#
+#     PD_j(v) = mean over rows i of  s(x_i with x_ij = v)
+#
+# s: class scores of the final model, or the number that it predicts. The rows are development rows, at most a thousand; no
+# label is read. Where columns go together, v may be set where no row lies. Rows with a missing value take part; the grid,
+# scikit-learn's, has none.
+# Source: Friedman (2001); Goldstein et al. (2015).
+
+
+COLUMNS = 6
+ROWS = 1_000
+GRID = 20
+DIGITS = 7  # of what is predicted, where that is a number
+LINES = 30  # rows whose own course is kept
+
+
+def dependence(final: Final, task: Task, columns: Sequence[str], seed: int) -> list[DependenceShape]:
+    """Compute the dependence on some columns: grid, means (grid × classes, of numbers grid × 1) and the course of some rows."""
+    rng = generator(seed, task.fingerprint, "dependence")
+    rows = task.take(np.sort(rng.permutation(len(task))[:ROWS]))
+    fitted = FittedEstimator(final, rows)
+    names = [feature.name for feature in task.features]
+    return [_of_column(fitted, rows, names.index(name)) for name in columns]
+
+
+def scores_along(fitted: FittedEstimator, values: Floats, column: int, grid: Floats) -> Floats:
+    """What is said of all rows with the column set to each value of the grid: rows × grid × classes, or × 1 of numbers."""
+    changed, said = values.copy(), [np.zeros((len(values), 0, max(1, len(fitted.model.classes))))]
+    for value in grid:
+        changed[:, column] = value
+        said.append(fitted.answers(changed)[:, None])
+    return np.concatenate(said, axis=1)
+
+
+def grid_of(values: Floats, nominal: bool = False) -> Floats:
+    """The known values where they are levels or few, else even steps between the 5th and the 95th percentile.
+
+    >>> grid_of(np.array([1., 0, np.nan, 1])).tolist()
+    [0.0, 1.0]
+    """
+    values = values[~np.isnan(values)]
+    known = np.unique(values)
+    if nominal or len(known) < GRID:
+        return np.asarray(known)
+    from scipy.stats.mstats import mquantiles
+
+    low, high = (float(end) for end in mquantiles(values, (0.05, 0.95)))
+    if np.isclose(low, high):  # nearly all rows have one value: every n-th of the others
+        return np.asarray(known[np.linspace(0, len(known) - 1, GRID).round().astype(int)])
+    return np.linspace(low, high, GRID)
+
+
+def _of_column(fitted: FittedEstimator, rows: Task, column: int) -> DependenceShape:
+    """Compute means and single rows along a grid of one column's values; class scores to fixed decimals, numbers to digits."""
+    feature: Feature = rows.features[column]
+    grid = grid_of(rows.values[:, column], feature.kind == "nominal")
+    said = scores_along(fitted, rows.values, column, grid)
+    mean = np.average(said, axis=0, weights=rows.row_weights)
+    shown = np.linspace(0, len(rows) - 1, min(LINES, len(rows))).round().astype(int)
+    classes = fitted.model.classes
+    focus = (1 if len(classes) == 2 or not len(grid) else int(np.argmax(np.ptp(mean, axis=0)))) if classes else 0
+    lines = said[shown, :, focus]
+    return {
+        "column": feature.name,
+        "kind": feature.kind,
+        "dates": feature.dates,
+        "grid": grid.tolist(),
+        "levels": [feature.levels[int(value)] for value in grid] if feature.levels else [],
+        "mean": mean.round(6).tolist() if classes else _digits(mean),
+        "lines": {"class": classes[focus], "scores": lines.round(4).tolist()} if classes else {"scores": _digits(lines)},
+    }
+
+
+def _digits(values: Floats) -> list[list[float]]:
+    """Numbers of any size to so many digits."""
+    return [[float(f"{value:.{DIGITS}g}") for value in row] for row in values.tolist()]

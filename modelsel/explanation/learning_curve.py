@@ -13,7 +13,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from modelsel.comparison.ratio import assessed_per_analysed
 from modelsel.comparison.selection import rank
 from modelsel.core.fingerprint import generator
 from modelsel.core.selection import Selection
@@ -106,8 +105,8 @@ def _within_stratum(strata: Codes, drawn: Integers) -> Floats:
 
 def _of_candidate(candidate: Candidate, scores: Floats, shares: Sequence[Resampling]) -> CandidateCurveShape:
     """Means with their intervals by share, and what the second half of the rows brought; null where a fold has no score."""
-    points = [_interval(own, assessed_per_analysed(one)) for own, one in zip(scores, shares)]
-    doubling = _interval(scores[0] - scores[HALF], assessed_per_analysed(shares[0]))
+    points = [_interval(own, one.ratio) for own, one in zip(scores, shares)]
+    doubling = _interval(scores[0] - scores[HALF], shares[0].ratio)
     return {"candidate": candidate.id, "entry": candidate.entry, "points": points[::-1], "doubling": doubling}
 
 

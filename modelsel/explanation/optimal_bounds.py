@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modelsel.comparison.ratio import assessed_per_analysed
 from modelsel.comparison.selection import rank
 from modelsel.config.settings import OptimalSettings
 from modelsel.core.fingerprint import digest, generator
@@ -33,7 +32,7 @@ from modelsel.record.documents import OptimalShape, TrainingSizeShape, UnseenSha
 from modelsel.runner.execution.single_job import CallsApart, Failure
 from modelsel.runner.final_fit import fit
 from modelsel.statistics.paired import corrected_t
-from modelsel.tree.structure.node import MULTIWAY, SUBSET
+from modelsel.tree.node import MULTIWAY, SUBSET
 
 INNER = 5  # folds that choose λ
 DIVIDED, NOT_BINARY, SOFT = (
@@ -307,7 +306,7 @@ def _of_one_size(
         if isinstance(done, Failure):
             return [{**one, "failed": f"{done.status}, {done.reason}"} for one in who]
         folds.append(done)
-    weight, ratio = float(task.row_weights.sum()), assessed_per_analysed(resampling)
+    weight, ratio = float(task.row_weights.sum()), resampling.ratio
     told: list[OptimalShape] = []
     for own, one in zip(who, trees, strict=True):
         line: OptimalShape = {**own, **summary(one.size, least, weight)}

@@ -26,10 +26,10 @@ from modelsel.criterion.gini import Gini
 from modelsel.learner.tree import Splits, Tree
 from modelsel.learner.trees.model import TreeModel
 from modelsel.record.documents import ErrorsShape, NamedErrorsShape, SliceShape, SlicesShape
-from modelsel.statistics.intervals import clopper_pearson
+from modelsel.statistics.bounds import clopper_pearson
 from modelsel.statistics.paired import holm
-from modelsel.tree.export.rules import TreeRule, to_rules
 from modelsel.tree.routing import route
+from modelsel.tree.rules import TreeRule, to_rules
 
 DEPTH = 3
 LEAST = 20  # rows of a leaf, in the half that finds

@@ -11,7 +11,7 @@ from modelsel.core.types import Booleans, Codes, Feature, Floats, Integers
 from modelsel.kernels.compiler import load
 from modelsel.kernels.forests.forest_layout import AT, COLUMN, KIND, LOST, OTHERS, RIGHT, ROWS, TEST, WHOLE
 from modelsel.kernels.layout import EQUALITY, LEAF, SUBSET
-from modelsel.tree.structure.node import DecisionTree, NodeNumbers
+from modelsel.tree.node import DecisionTree, NodeNumbers
 
 # Class weights of the nodes of a forest's tree, listed: most nodes hold few of many classes.
 
@@ -159,7 +159,7 @@ class ForestTree:
         return found
 
     def tree(self, features: tuple[Feature, ...], classes: tuple[str, ...], numbers: NodeNumbers | None = None) -> DecisionTree:
-        """The same as a tree that can be pruned, drawn and exported; `numbers` where there are no classes."""
+        """Return it as a tree that can be pruned, drawn and exported; `numbers` where there are no classes."""
         nodes, test, terminal = self.nodes, self.test, self.terminal
         inner = np.flatnonzero(~terminal)
         first = np.zeros(len(self) + 1, np.int32)

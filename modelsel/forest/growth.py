@@ -14,7 +14,7 @@ from modelsel.kernels.layout import ENTROPY, EQUALITY, SUBSET
 from modelsel.tree.growing.columns import RankedColumns, columns
 from modelsel.tree.growing.whole_target import WholeTarget
 
-ALL, BOOTSTRAP, SUBSAMPLE = range(3)  # as in kernels.forest_rows
+ALL, BOOTSTRAP, SUBSAMPLE = range(3)  # as in kernels.forests.draws
 LISTED = 1e7  # terms that are listed
 NOMINAL = {"subset": SUBSET, "equality": EQUALITY}
 
@@ -174,7 +174,7 @@ class ForestData:
 
     @cached_property
     def as_numbers(self) -> "ForestData":
-        """The same of two classes, the second's share being the target."""
+        """The data of two classes as numbers, the second's share being the target."""
         assert self.second is not None
         return replace(self, numbers=self.second, second=None, fused=SQUARES, table=np.zeros(1), scale=1.0)
 

@@ -1,9 +1,9 @@
 """A bounded loss over rows or units at a look: the plan that is fixed before labels are opened, and the symbols that are shown.
 
-A measure is a ratio of sums over rows, Σ w·num / Σ w·den with 0 ≤ num ≤ den (`statistics.units.measures`), and the score is
+A measure is a ratio of sums over rows, Σ w·num / Σ w·den with 0 ≤ num ≤ den (`statistics.unit_measures`), and the score is
 origin + width · loss. From the out-of-fold predictions of the model for development rows the method with the narrowest interval
 is forecast; method, bets and cap stand in the intent, and nothing of them is chosen by sealed labels. What is released is the
-cell of the score and, for wealth, how much wider than forecast the interval is; both are priced (`statistics.units.intervals`).
+cell of the score and, for wealth, how much wider than forecast the interval is; both are priced (`statistics.unit_intervals`).
 """
 
 from dataclasses import asdict, dataclass, replace
@@ -31,9 +31,10 @@ from modelsel.measure.f1 import F1
 from modelsel.measure.log_loss import LogLoss
 from modelsel.measure.one_class import PerClass
 from modelsel.statistics import prices
-from modelsel.statistics.units import intervals, measures
-from modelsel.statistics.units.intervals import Method, UnitLosses
-from modelsel.statistics.units.measures import RowTerms
+from modelsel.statistics import unit_intervals as intervals
+from modelsel.statistics import unit_measures as measures
+from modelsel.statistics.unit_intervals import Method, UnitLosses
+from modelsel.statistics.unit_measures import RowTerms
 
 OF_ONE_CLASS = ("precision", "recall", "specificity", "f_beta", "f1")
 BALANCED, LOG_LOSS, PRECISION = "balanced_error", "log_loss", "precision"

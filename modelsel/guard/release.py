@@ -19,7 +19,7 @@ from modelsel.core.types import Floats
 from modelsel.statistics import prices
 from modelsel.statistics.certificate import interval
 from modelsel.statistics.quantiles import QuantilePlan, place_probabilities, places_of, price_of
-from modelsel.statistics.units.intervals import Limits, Method, ReleasedSymbols, ReleasePlan, UnitLosses, released_interval
+from modelsel.statistics.unit_intervals import Limits, Method, ReleasedSymbols, ReleasePlan, UnitLosses, released_interval
 
 FIRST, BETTER = "the first", "better"
 WORSE, NOT_WORSE = "worse", "not worse"  # what a veto of a gate says
@@ -186,7 +186,7 @@ def count_limits(counts: tuple[int, int], n: int, nats: float, units: UnitBound 
     """
     if units is None:
         return interval(*counts, n, nats)
-    from modelsel.statistics.units.intervals import chernoff_limits, hoeffding_limits
+    from modelsel.statistics.unit_intervals import chernoff_limits, hoeffding_limits
 
     limits = chernoff_limits if units["method"] == "chernoff" else hoeffding_limits
     low, high = (limits(count / n, float(units["effective"]), nats) for count in counts)

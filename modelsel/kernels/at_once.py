@@ -11,7 +11,6 @@ and Numba compares its flags by what was set, not by forty attributes a time: it
 This leans on the inside of Numba, and is done under the versions whose inside is known; others compile in their own way.
 """
 
-import gc
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -22,6 +21,8 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 from numba.core.targetconfig import TargetConfig
+
+from modelsel.core.system.machine import without_collecting
 
 KNOWN = ("0.68.",)  # beginnings of Numba's versions under which the tests of this have passed
 
@@ -92,15 +93,12 @@ def at_once() -> Iterator[None]:
     if not numba.__version__.startswith(KNOWN):
         yield
         return
-    codegen, collects = cpu_target.target_context.codegen(), gc.isenabled()
-    with global_compiler_lock, ExitStack() as stack:
+    codegen = cpu_target.target_context.codegen()
+    with global_compiler_lock, without_collecting(), ExitStack() as stack:
         _set(stack, TargetConfig, "values", _values)
         _set(stack, TargetConfig, "__eq__", _same)
         _set(stack, codegen, "_library_class", Unmade)
         _set(stack, codegen, "set_env", partial(_set_env, codegen, codegen.set_env))
-        if collects:
-            gc.disable()
-            stack.callback(gc.enable)
         yield
 
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 LEAF, THRESHOLD, EQUALITY, MULTIWAY, SUBSET = range(5)
 NODE_MODE, CLASS_MODE, FRACTIONAL, BRANCH, SURROGATE = range(5)
 GENERAL, ENTROPY, GINI = range(3)  # what the grower evaluates by itself, in constant time per cut
+SQUARED, DEVIANCE, PINBALL = range(3)  # of trees of numbers: squared error, Poisson deviance, the loss of a quantile
 
 # Where a row goes whose value is missing, when it is not one certain child: into all, or by surrogates, and where none is
 # known to child c, written as BY_SURROGATES − c

@@ -9,9 +9,20 @@ import numpy as np
 from modelsel.core.parts import ModelRecipe, PreparationStep
 from modelsel.core.spec import FieldLimits, kind_of, part, resolved
 from modelsel.core.types import ClassTask, Description, Floats, Integers, Table
-from modelsel.learner import crossed
 from modelsel.learner.base import BaseLearner, FittedModel
-from modelsel.learner.inner import FittedSteps, InnerFits, inner_fits, nest_descriptions, refusal, without_classes
+from modelsel.learner.inner import (
+    OUTER,
+    FittedSteps,
+    InnerFits,
+    OuterFolds,
+    crossed_fits,
+    crossing_problems,
+    inner_fits,
+    nest_descriptions,
+    refusal,
+    strangers,
+    without_classes,
+)
 
 
 @dataclass(frozen=True)
@@ -52,10 +63,10 @@ class AdjustedLearner(BaseLearner):
         return int(getattr(self.base, "fits", 1)) * (2 if self.crossing is not None else 1 + self.inner)
 
     @property
-    def crossing(self) -> crossed.OuterFolds | None:
+    def crossing(self) -> OuterFolds | None:
         """The outer folds that teach in the place of inner ones, None without."""
         own = getattr(self, self.adjustment)
-        return None if own.scheme is None else crossed.OuterFolds.of(own)
+        return None if own.scheme is None else OuterFolds.of(own)
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
         """Reasons of the base and its steps; an open family, whose members would be other ones in each fold; outer folds."""
@@ -66,16 +77,16 @@ class AdjustedLearner(BaseLearner):
         for step in self.prepared_by:
             yield from step.problems(task)
         yield from self.base.problems(task)
-        if self.crossing is not None or getattr(self, self.adjustment).fold_scores == crossed.OUTER:
+        if self.crossing is not None or getattr(self, self.adjustment).fold_scores == OUTER:
             known = task if isinstance(task, ClassTask) else None
-            yield from crossed.problems(self.crossing, known, self.adjustment, self.in_proportion)
+            yield from crossing_problems(self.crossing, known, self.adjustment, self.in_proportion)
         elif self.inner and isinstance(self.base, AdjustedLearner) and self.base.crossing is not None:
             yield f"{self.base.adjustment}.fold_scores: outer behind a {self.adjustment} on inner folds: use the same for both"
 
     def taught(self, task: ClassTask, rows: Integers, rng: np.random.Generator) -> InnerFits:
         """The fit on these rows, and those whose scores of them teach."""
         if self.crossing is not None:
-            return crossed.crossed_fits(self.base, self.prepared_by, task, rows, self.crossing, rng)
+            return crossed_fits(self.base, self.prepared_by, task, rows, self.crossing, rng)
         return inner_fits(self.base, self.prepared_by, task, rows, self.inner, rng)
 
     def specification(self) -> dict[str, object]:
@@ -90,7 +101,7 @@ class AdjustedLearner(BaseLearner):
 
     def refusal(self, task: ClassTask, rows: Integers) -> str | None:
         """Too few rows for the inner folds, or for the base on the smallest of them; rows of none of the outer folds."""
-        if self.crossing is not None and (reason := crossed.strangers(self.crossing, task, rows)):
+        if self.crossing is not None and (reason := strangers(self.crossing, task, rows)):
             return reason
         return refusal(self.base, task, rows, self.inner, self.adjustment)
 
@@ -102,7 +113,7 @@ class AdjustedPath:
     fits: InnerFits
 
     def complexity(self, learners: Sequence[AdjustedLearner]) -> Floats:
-        """That of the base: an adjustment has a few numbers more."""
+        """The complexity of the base: an adjustment has a few numbers more."""
         found: Floats = self.fits.whole.path.complexity([learner.base for learner in learners])
         return found
 

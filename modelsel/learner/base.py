@@ -227,7 +227,7 @@ class BaseLearner:
 
 
 class Path(Protocol):
-    """One fit that answers every learner which differs from it only in path parameters.
+    """A fit that answers every learner which differs from it only in path parameters.
 
     `complexity`, `training_error`, `held_back` and `never_judged` are the measured columns of a cell's result: a path may
     leave any of them out.
@@ -340,7 +340,7 @@ class SubsetPath(Path, Protocol):
 
 @dataclass(frozen=True, eq=False)
 class SingleFit:
-    """One fitted model, which answers for its learner alone."""
+    """A path of one fitted model, which answers for its learner alone."""
 
     learner: BaseLearner
     fitted: FittedModel

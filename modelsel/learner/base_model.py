@@ -45,7 +45,7 @@ class PathModel(FittedModel):
 
 
 def training_error(path: Path, learners: Sequence[object], task: ClassTask, rows: Integers) -> Floats:
-    """One number per learner; the rows are asked for in parts. NaN where they weigh nothing."""
+    """Weighted share of the rows that each learner misses; the rows are asked for in parts. NaN where they weigh nothing."""
     weights, missed = task.row_weights[rows], np.empty((len(learners), len(rows)), bool)
     for block in chunks(len(rows), len(learners) * len(task.classes)):
         missed[:, block] = path.outputs(learners, task, rows[block], scores=False).predicted != task.target[rows[block]]

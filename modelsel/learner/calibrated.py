@@ -46,7 +46,7 @@ class Calibrated(AdjustedLearner):
 
     @property
     def scores_are(self) -> str:
-        """Probabilities; what the base says behind no calibrator."""
+        """Probabilities; behind no calibrator the base's kind of score."""
         return scores_are(self.base) if kind_of(self.calibrator) == "none" else PROBABILITIES
 
     def problems(self, task: Table | None = None) -> Iterable[str]:

@@ -26,7 +26,7 @@ class BaseConstant(BaseLearner):
 
 @dataclass(frozen=True, eq=False)
 class ConstantModel(FittedModel):
-    """One number; model and path in one, as there are no parameters."""
+    """A model of one number; model and path in one, as there are no parameters."""
 
     value: float
     task: NumberTask | None = None  # what it was fitted on, for its training error

@@ -15,8 +15,7 @@ from modelsel.core.spec import class_of, kind_of, part, resolved
 from modelsel.core.types import PROBABILITIES, ClassTask, Codes, Description, Floats, Integers, Outputs, Table, scores_are
 from modelsel.decision.base import BaseDecision
 from modelsel.learner.adjusted import AdjustedLearner, AdjustedModel, AdjustedPath
-from modelsel.learner.crossed import OuterFolds
-from modelsel.learner.inner import part_of, steps_of
+from modelsel.learner.inner import OuterFolds, part_of, steps_of
 
 USED = ("kind", "measure", "scheme", "scheme_seed")  # what an operating point was chosen with
 
@@ -35,7 +34,7 @@ class Decided(AdjustedLearner):
 
     @property
     def scores_are(self) -> str:
-        """What the base says."""
+        """The kind of score that the base gives."""
         return scores_are(self.base)
 
     @property

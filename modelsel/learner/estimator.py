@@ -29,8 +29,8 @@ from modelsel.foreign.libraries import Origin, fits_in_threads, kinds_read, take
 from modelsel.foreign.native import most_levels, takes_categories
 from modelsel.foreign.parameters import Params, settle_parameters, unknown, unsaid
 from modelsel.learner.base import BaseLearner
+from modelsel.learner.columns import trouble
 from modelsel.learner.fitted_estimator import EstimatorModel, EstimatorPath, restore_estimator
-from modelsel.learner.step_columns import trouble
 from modelsel.sharing.adapter import Adapter, find
 
 FEWEST = 2  # rows that can say when to stop
@@ -177,7 +177,7 @@ class Estimator(BaseLearner):
 
     @property
     def holding(self) -> Holding | None:
-        """What holds validation rows back; None where the fit does not stop early."""
+        """The scheme that holds validation rows back; None where the fit does not stop early."""
         if self.early_stopping is None or self.validation is None:
             return None
         own = getattr(self.validation, "seed", None)
@@ -208,7 +208,7 @@ class Estimator(BaseLearner):
         return spec
 
     def with_value(self, value: object) -> "Estimator":
-        """The same with another value of the path parameter."""
+        """Return the learner with another value of the path parameter."""
         assert self.adapter is not None
         return replace(self, params={**self.params, self.adapter.parameter: value})
 

@@ -32,14 +32,11 @@ from modelsel.foreign.libraries import takes_nan
 from modelsel.foreign.native import as_wanted, fitted_with, made_with
 from modelsel.foreign.parameters import settle_parameters
 from modelsel.foreign.stored import FILES, SKOPS, NotStoredError, dump, load
-from modelsel.learner import encoding, step_columns
 from modelsel.learner.base import FittedModel
-from modelsel.learner.encoding import ColumnEncoding, TargetColumns
-from modelsel.learner.step_columns import BranchColumns
+from modelsel.learner.columns import BranchColumns, ColumnEncoding, Columns, TargetColumns, read_columns, write_columns
 from modelsel.sharing.adapter import Adapter, Answer
 
 KIND = "estimator"
-Columns = ColumnEncoding | TargetColumns | BranchColumns
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +160,7 @@ def _params(estimator: object, adapter: Adapter) -> dict[str, object]:
 
 @dataclass(frozen=True, eq=False)
 class EstimatorModel(FittedModel):
-    """One fitted estimator."""
+    """A model of one fitted estimator."""
 
     learner: Any
     answering: Answering
@@ -356,7 +353,7 @@ class EstimatorRecipe(FittedModel):
         return f"{self.learner.estimator} ({self.version})"
 
     def refit(self, task: Task, rows: Integers) -> EstimatorModel:
-        """The same fit on the same rows. Raises ValueError when the rows are others, or the library is another version."""
+        """Fit again on the same rows. Raises ValueError when the rows are others, or the library is another version."""
         path = EstimatorPath(self.learner, task, rows, self.random_state)
         if path.digest != self.rows:
             raise ValueError("these are not the rows that the model was fitted on")
@@ -408,7 +405,7 @@ def _answering(learner: Any, facts: Mapping[str, Any], arrays: Mapping[str, NDAr
     if not hasattr(estimator, "predict"):
         raise ValueError("estimator: what is stored predicts nothing")
     nominal = tuple(int(column) for column in facts["nominal"])
-    read = _read_columns(facts["columns"], columns, learner.plugins)
+    read = read_columns(facts["columns"], columns, learner.plugins)
     rounds = None if facts.get("rounds") is None else int(facts["rounds"])
     return Answering(estimator, None, read, nominal, own.astype(np.int64), classes, rounds=rounds)
 
@@ -427,21 +424,10 @@ def store_estimator(answering: Any, plugins: tuple[str, ...]) -> tuple[dict[str,
     """Facts and arrays of the fitted estimator; the reason alone where it cannot be stored."""
     try:
         name, data = dump(answering.estimator, plugins)
-        facts, arrays = _write_columns(answering.columns)
+        facts, arrays = write_columns(answering.columns)
     except NotStoredError as error:
         return {"unstored": str(error)}, {}
     more = {"stored": name, "columns": facts, "nominal": list(answering.nominal), "classes": answering.classes}
     more |= {} if answering.rounds is None else {"rounds": answering.rounds}
     own = {f"{COLUMNS}{key}": array for key, array in arrays.items()}
     return more, {**own, f"{FILE}{name}": np.frombuffer(data, np.uint8), "own": answering.own}
-
-
-def _write_columns(columns: Columns) -> tuple[dict[str, object], dict[str, NDArray[np.generic]]]:
-    """Facts and arrays of fitted columns."""
-    return step_columns.write_columns(columns) if isinstance(columns, BranchColumns) else encoding.write_columns(columns)
-
-
-def _read_columns(facts: Mapping[str, object], arrays: Mapping[str, NDArray[np.generic]], plugins: tuple[str, ...]) -> Columns:
-    if "branches" in facts:
-        return step_columns.read(facts, arrays, plugins)
-    return encoding.read(facts, arrays)

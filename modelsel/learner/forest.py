@@ -20,17 +20,19 @@ from modelsel.criterion.base import BaseCriterion
 from modelsel.forest.growth import ALL, BOOTSTRAP, MOST_TREES, NOMINAL, SUBSAMPLE, ForestData, ForestGrowth
 from modelsel.kernels.layout import GENERAL
 from modelsel.learner.base import BaseLearner
-from modelsel.learner.forests.model import ForestModel, restore
-from modelsel.learner.forests.number_model import NumberForestModel
-from modelsel.learner.forests.number_model import restore as restore_numbers
+from modelsel.learner.forests.model import (
+    ForestModel,
+    NumberForestModel,
+    QuantileForestModel,
+    restore,
+    restore_numbers,
+    restore_quantiles,
+)
 from modelsel.learner.forests.path import ForestPath
-from modelsel.learner.forests.quantiles import QuantileForestModel
-from modelsel.learner.forests.quantiles import restore as restore_quantiles
-from modelsel.learner.trees.directions import monotone_problems, monotone_signs, sorted_monotone
 from modelsel.learner.trees.leaf import MEAN, MEDIAN, QUANTILE, Leaf
-from modelsel.learner.trees.number_model import READS_CLASSES, SQUARED
+from modelsel.learner.trees.model import READS_CLASSES, SQUARED
 from modelsel.pruner.base import Pruning
-from modelsel.tree.growing.growth import same
+from modelsel.tree.growing.growth import monotone_problems, monotone_signs, same, sorted_monotone
 
 FEATURES = ("sqrt", "log2", "all")
 ABOUT_CLASSES = ("vote", "purity")

@@ -151,7 +151,7 @@ class Knn(BaseLearner):
         object.__setattr__(self, "prior", as_prior(self.prior))
 
     def mattering(self, kinds: Set[str], scores: bool = True) -> "Knn":
-        """The same with what cannot matter at its default: a scale beside a distance's own, smoothing that nobody reads."""
+        """Return the learner with what cannot matter at its default: a scale beside a distance's own, unread smoothing."""
         scaled = replace(self, normalise="range") if self.distance.own_scale else self
         return scaled if scores and self.smoothing else replace(scaled, smoothing=None)
 

@@ -56,7 +56,7 @@ class NeighbourSettings(Protocol):
 
     @property
     def statistic(self) -> str | None:
-        """What is said of their numbers."""
+        """The statistic of their numbers that is answered."""
         ...
 
     @property

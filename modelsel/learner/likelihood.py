@@ -196,7 +196,7 @@ def moments(task: ClassTask, rows: Integers, weights: Floats, columns: Integers)
 
 
 def by_numpy(task: ClassTask, rows: Integers, weights: Floats, columns: Integers) -> Floats:
-    """The same, column by column: the twin."""
+    """Compute the moments column by column: the twin of the kernel."""
     classes, target = len(task.classes), task.target[rows]
     found = [_moments(task.values[rows, column], target, weights, classes)[:, :, None] for column in columns]
     return np.concatenate([np.empty((2, classes, 0)), *found], axis=2)

@@ -1,7 +1,7 @@
 """Model trees, M5': a tree of numbers whose leaves are linear models of the columns that were tested there.
 
-Grown by the fifth root of the variance (`tree.growing.grow_models`), pruned where a node's model is expected to be no worse
-than its subtree, and smoothed towards the models above (`tree.model_fits`). One grown tree answers every setting.
+Grown by the fifth root of the variance, pruned where a node's model is expected to be no worse than its subtree, and smoothed
+towards the models above (`tree.model_tree`). One grown tree answers every setting.
 Quinlan 1992, *Learning with continuous classes*; Wang & Witten 1997, *Inducing model trees for continuous classes*.
 """
 
@@ -15,14 +15,12 @@ import numpy as np
 from modelsel.core.spec import number, one_of, plain
 from modelsel.core.types import NUMBER_TASKS, Codes, Description, Floats, Integers, NumberOutputs, NumberTask, Table, TaskKind
 from modelsel.learner.base import BaseLearner, training_error
-from modelsel.learner.trees.number_model import ModelTree, restore_models
-from modelsel.tree.growing.grow_models import LEAST, GrownModelTree, grow_models
-from modelsel.tree.model_fits import FittedModels, fit_models
+from modelsel.learner.trees.model import ModelTree, restore_models
+from modelsel.tree.cutting import ends, leaves
+from modelsel.tree.model_tree import LEAST, FittedModels, GrownModelTree, fit_models, grow_models
+from modelsel.tree.node import NodeModels, PrunedView
 from modelsel.tree.pruning import compact
 from modelsel.tree.routing import route
-from modelsel.tree.structure.cutting import ends, leaves
-from modelsel.tree.structure.node import PrunedView
-from modelsel.tree.structure.node_models import NodeModels
 
 LINEAR, MEAN = "linear", "mean"
 

@@ -25,7 +25,7 @@ TIED = 1e-10  # of log posteriors: far above rounding, far below anything that m
 
 @dataclass(frozen=True)
 class NaiveBayes(BaseLearner):
-    """One fit answers all path parameters, and any features that are used."""
+    """Naive Bayes: one fit answers all path parameters, and any features that are used."""
 
     numeric: str = one_of("gaussian", "kernel", help="kernel: any shape of density, at the price of keeping the values")
     smoothing: float = number(1.0, least=0, help="Laplace l; with 0 a single unseen combination rules a class out")
@@ -87,7 +87,7 @@ class NaiveBayesPath:
     seen: tuple[ClassTask, Integers] | None = None  # what was counted; a model does not keep it
 
     def subset(self, columns: Integers) -> "NaiveBayesPath":
-        """The same counts with fewer features."""
+        """Return the path with fewer features, of the same counts."""
         kernels = None if self.densities is None else self.densities.subset(self.counted.numbers_of(columns))
         return NaiveBayesPath(self.counted.subset(columns), self.columns[columns], kernels, self.seen)
 

@@ -90,7 +90,7 @@ class Object(BaseLearner):
 
     @cached_property
     def made(self) -> Any:
-        """The same, kept to be asked and never fitted."""
+        """The object, kept to be asked and never fitted."""
         return self.fresh()
 
     @cached_property
@@ -104,7 +104,7 @@ class Object(BaseLearner):
         return found if found and found.shares(given) else None
 
     def with_value(self, value: object) -> "Object":
-        """The same with another value of the path parameter."""
+        """Return the learner with another value of the path parameter."""
         assert self.adapter is not None
         return replace(self, params={**self.params, self.adapter.parameter: value})
 
@@ -253,7 +253,7 @@ class SourceColumns:
 
 
 class SharedAnswering(Answering):
-    """What shared steps make of the rows that are asked about is remembered for the next that asks."""
+    """A fitted object behind shared steps, whose output for the rows that are asked about is remembered."""
 
     def outputs(self, values: Sequence[object], table: Table, rows: Integers, scores: bool) -> Outputs:
         """As any fit answers."""
@@ -363,7 +363,7 @@ class ObjectRecipe(FittedModel):
         return f"{self.learner.estimator} ({self.version})"
 
     def refit(self, task: Task, rows: Integers) -> ObjectModel:
-        """The same fit on the same rows. Raises ValueError where the object, its rows or its versions are others."""
+        """Fit again on the same rows. Raises ValueError where the object, its rows or its versions are others."""
         if reason := next(iter(self.learner.problems()), None):
             raise ValueError(reason)
         for name in (self.learner.identity, *objects.names(self.learner.params)):

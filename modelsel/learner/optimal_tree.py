@@ -37,14 +37,26 @@ from modelsel.kernels.compiler import wanted
 from modelsel.kernels.layout import EQUALITY, LEAF, SUBSET, THRESHOLD
 from modelsel.learner.base import BaseLearner, SingleFit
 from modelsel.learner.trees.leaf import Leaf, leaf_scores
-from modelsel.learner.trees.model import TreeModel, restore
-from modelsel.learner.trees.number_model import READS_CLASSES, NumberTreeModel, restore_numbers
+from modelsel.learner.trees.model import READS_CLASSES, NumberTreeModel, TreeModel, restore, restore_numbers
 from modelsel.learner.trees.number_path import NodeStatistics
-from modelsel.learner.trees.optimal_columns import GROUPED, MOST_LEVELS, ChainPolicy, TestChain, chains
-from modelsel.learner.trees.optimal_costs import COMPILED, LARGE, ClassCosts, Costs, Grid, LeafCosts, SquaredErrors, steps_of
+from modelsel.learner.trees.optimal_problem import (
+    COMPILED,
+    GROUPED,
+    LARGE,
+    MOST_LEVELS,
+    ChainPolicy,
+    ClassCosts,
+    Costs,
+    Grid,
+    LeafCosts,
+    SquaredErrors,
+    TestChain,
+    chains,
+    steps_of,
+)
 from modelsel.tree.growing.assemble import midpoint
+from modelsel.tree.node import DecisionTree, NodeNumbers, PrunedView
 from modelsel.tree.pruning import best_class
-from modelsel.tree.structure.node import DecisionTree, NodeNumbers, PrunedView
 
 POLICIES = ("impute", "level", "branch")
 LANES = 16  # columns are filled up to a multiple, for whole registers
@@ -171,7 +183,7 @@ class Node(NamedTuple):
 
 @dataclass(eq=False)
 class OptimalPath:
-    """One search per depth answers every price of a leaf; a depth is searched when it is first asked for."""
+    """A search per depth, which answers every price of a leaf; a depth is searched when it is first asked for."""
 
     learner: OptimalTree
     task: Task
@@ -272,7 +284,7 @@ class OptimalPath:
 
     @cached_property
     def costs(self) -> LeafCosts:
-        """What leaves cost."""
+        """The costs of leaves."""
         kept, drawn = self._seen
         return (
             self.class_costs
@@ -282,7 +294,7 @@ class OptimalPath:
 
     @cached_property
     def class_costs(self) -> ClassCosts:
-        """The same of a task of classes."""
+        """The costs of leaves where the target is a class."""
         assert isinstance(self.task, ClassTask)
         kept, drawn = self._seen
         return ClassCosts(self.task.target[kept], drawn, len(self.task.classes), self.learner.cost_matrix)

@@ -31,7 +31,7 @@ from modelsel.foreign.answers import decides, decisions, scores_of
 from modelsel.foreign.parameters import Params
 from modelsel.learner.base import BaseLearner, FittedModel
 from modelsel.learner.base_model import PathModel, training_error
-from modelsel.learner.encoding import ColumnEncoding
+from modelsel.learner.columns import ColumnEncoding
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Sklearn(BaseLearner):
 
 @dataclass(frozen=True, eq=False)
 class SklearnPath:
-    """One fitted estimator, which answers for itself alone."""
+    """A fitted estimator, which answers for itself alone."""
 
     estimator: Any
     columns: ColumnEncoding
@@ -191,7 +191,7 @@ class SklearnRecipe(FittedModel):
         return f"{self.learner.estimator} (scikit-learn {self.version})"
 
     def refit(self, task: ClassTask, rows: Integers) -> SklearnModel:
-        """The same fit on the same rows. Raises ValueError when the rows are others, or scikit-learn is another version."""
+        """Fit again on the same rows. Raises ValueError when the rows are others, or scikit-learn is another version."""
         if rows_digest(task, rows) != self.rows:
             raise ValueError("these are not the rows that the model was fitted on")
         if _version() != self.version:

@@ -212,7 +212,7 @@ def _grow_cells(
 
 @dataclass(frozen=True, eq=False)
 class NumberTablePath:
-    """The same cells, each with the sum of its numbers and their weight; `off`: root mean squared error on analysis rows."""
+    """Cells of numbers, each with their sum and weight; `off`: root mean squared error on analysis rows."""
 
     table: TablePath
     off: float

@@ -52,7 +52,7 @@ TRANSFORMS = {
 
 @dataclass(frozen=True)
 class TargetSettings:
-    """What a learner is fitted on in the place of the target."""
+    """The target that a learner is fitted on in the place of its own."""
 
     transform: str = one_of(NONE, LOG, LOG1P, help="of the target while it is fitted; scores are in the unit of the target")
 
@@ -181,7 +181,7 @@ class TransformedPath:
         return NumberOutputs(back(self.transform, said.predicted))
 
     def complexity(self, learners: Sequence[TransformedTarget]) -> Floats:
-        """That of the base."""
+        """The complexity of the base."""
         return self.path.complexity([learner.base for learner in learners])
 
     def training_error(self, learners: Sequence[TransformedTarget]) -> Floats:

@@ -15,21 +15,27 @@ from modelsel.core.spec import kind_of, number, one_of, optional, part, plain, r
 from modelsel.core.types import BOTH_TASKS, AnyTask, ClassTask, Description, Floats, Integers, NumberTask, Table, TaskKind
 from modelsel.criterion.base import BaseCriterion
 from modelsel.learner.base import BaseLearner
-from modelsel.learner.trees.directions import monotone_problems, monotone_signs, sorted_monotone
 from modelsel.learner.trees.leaf import DEVIANCE, MEAN, SQUARES, Leaf, Loss
-from modelsel.learner.trees.model import TreeModel, restore
-from modelsel.learner.trees.number_model import READS_CLASSES, SQUARED, NumberTreeModel, restore_numbers
+from modelsel.learner.trees.model import READS_CLASSES, SQUARED, NumberTreeModel, TreeModel, restore, restore_numbers
 from modelsel.learner.trees.number_path import NumberTreePath
 from modelsel.learner.trees.path import TreePath, held_back
 from modelsel.pruner.base import Pruning
+from modelsel.tree.cutting import PruningData
 from modelsel.tree.growing.columns import columns
 from modelsel.tree.growing.grow import grow
 from modelsel.tree.growing.grow_numbers import grow_numbers, grow_two_classes
-from modelsel.tree.growing.growth import BY_COUNT, POISSON_DEVIANCE, POLICIES, GrowthParams
+from modelsel.tree.growing.growth import (
+    BY_COUNT,
+    POISSON_DEVIANCE,
+    POLICIES,
+    GrowthParams,
+    monotone_problems,
+    monotone_signs,
+    sorted_monotone,
+)
 from modelsel.tree.pruning import StoppingLimits
 from modelsel.tree.routing import RerouteState, numbers_by_node, route, weights_by_node
 from modelsel.tree.softening import CostlySoftener, Softener
-from modelsel.tree.structure.evidence import PruningData
 
 BY_SURROGATES = ("surrogate", BY_COUNT)
 # A training row goes where it would go when predicted.
@@ -55,7 +61,7 @@ class Splits:
 
 @dataclass(frozen=True)
 class Tree(BaseLearner):
-    """One tree, grown to its end, answers every limit, pruner, softening and leaf score."""
+    """A decision tree: grown to its end, it answers every limit, pruner, softening and leaf score."""
 
     criterion: BaseCriterion = part("criterion", "entropy")
     splits: Splits = plain(Splits())
@@ -256,13 +262,13 @@ class Tree(BaseLearner):
 
     @cached_property
     def number_leaf(self) -> Leaf:
-        """What leaves say where the target is a number: unless they are told, what the criterion is about."""
+        """The statistic of leaves where the target is a number: unless one is named, the criterion's own."""
         grown = self.criterion.number_loss
         return self.leaf.by_default(grown.quantile if grown.by_quantile else None)
 
     @property
     def number_loss(self) -> Loss:
-        """What trees of numbers are pruned by: the loss of what leaves say, of means the deviance if they are grown by it."""
+        """The loss that trees of numbers are pruned by: that of the leaves' statistic; the deviance if they are grown by it."""
         own = self.number_leaf.loss
         return (DEVIANCE, None) if own[0] == SQUARES and self.criterion.number_loss == POISSON_DEVIANCE else own
 

@@ -276,7 +276,7 @@ WORDS = ("what", "where", "fix")
 
 @dataclass(frozen=True)
 class MessageTemplate:
-    """One message of a code; texts are empty where the source computes them."""
+    """A message of a code; texts are empty where the source computes them."""
 
     what: str
     fix: str

@@ -18,7 +18,7 @@ COMMON = "_common"  # the file that the others of its folder begin from
 
 @dataclass(frozen=True)
 class SettingEntry:
-    """One setting; `shared` says whether one fit answers candidates that differ in it alone (None: not a learner's)."""
+    """A setting; `shared` says whether one fit answers candidates that differ in it alone (None: not a learner's)."""
 
     group: str
     kind: str

@@ -26,14 +26,17 @@ from modelsel.preparer.base import BasePreparer
 # learners that draw, whose draws follow their settings.
 
 
-def told_apart(candidates: Sequence[Candidate], features: Sequence[Feature], scores: bool = True) -> tuple[Candidate, ...]:
+def distinct_candidates(
+    candidates: Sequence[Candidate], features: Sequence[Feature], scores: bool = True
+) -> tuple[Candidate, ...]:
     """The candidates that can differ on these features, the first of each set that cannot.
 
     `scores` says whether anything reads class scores, and not only predicted classes.
 
     >>> from modelsel.learner.naive_bayes import NaiveBayes
     >>> both = [Candidate(NaiveBayes(smoothing=1)), Candidate(NaiveBayes(smoothing=2))]
-    >>> len(told_apart(both, [Feature("x", "numeric")])), len(told_apart(both, [Feature("x", "nominal", ("a", "b"))]))
+    >>> number, name = Feature("x", "numeric"), Feature("x", "nominal", ("a", "b"))
+    >>> len(distinct_candidates(both, [number])), len(distinct_candidates(both, [name]))
     (1, 2)
     """
     kinds = frozenset(feature.kind for feature in features)
@@ -51,7 +54,7 @@ def _mattering(candidate: Candidate, kinds: frozenset[str], scores: bool) -> obj
     return learner.mattering(kinds, scores)
 
 
-def counted_once(before: int, after: int) -> str:
+def say_identical(before: int, after: int) -> str:
     """Say how many candidates cannot differ on this table; empty where all can."""
     if before == after:
         return ""

@@ -6,9 +6,8 @@ from typing import ClassVar, Protocol
 
 from modelsel.core.spec import kind_of
 from modelsel.core.types import CLASS_TASKS, Floats, TaskKind
-from modelsel.tree.structure.cutting import cut_by, steps
-from modelsel.tree.structure.evidence import PruningData, PruningPath
-from modelsel.tree.structure.node import PrunedView
+from modelsel.tree.cutting import PruningData, PruningPath, cut_by, steps
+from modelsel.tree.node import PrunedView
 
 NO_COSTS = "counts errors and knows no cost matrix; use reduced_error, cost_complexity or minimum_error"
 

@@ -17,9 +17,8 @@ import numpy as np
 from modelsel.core.spec import number, one_of
 from modelsel.core.types import BOTH_TASKS, Floats
 from modelsel.pruner.base import NestedSequence, Pruning
-from modelsel.tree.structure.cutting import branches_less_one, errors_as_leaf, weakest_links
-from modelsel.tree.structure.evidence import PruningData
-from modelsel.tree.structure.node import PrunedView
+from modelsel.tree.cutting import PruningData, branches_less_one, errors_as_leaf, weakest_links
+from modelsel.tree.node import PrunedView
 
 
 @dataclass(frozen=True)

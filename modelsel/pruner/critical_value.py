@@ -13,8 +13,8 @@ import numpy as np
 from modelsel.core.spec import number
 from modelsel.core.types import Floats
 from modelsel.pruner.base import NestedSequence, Pruning
-from modelsel.tree.structure.evidence import PruningData
-from modelsel.tree.structure.node import PrunedView
+from modelsel.tree.cutting import PruningData
+from modelsel.tree.node import PrunedView
 
 
 @dataclass(frozen=True)

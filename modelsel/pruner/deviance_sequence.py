@@ -18,9 +18,8 @@ from modelsel.core.spec import number, whole
 from modelsel.core.types import Floats, Integers
 from modelsel.pruner.base import NestedSequence, Pruning
 from modelsel.pruner.cost_complexity import CostComplexity
-from modelsel.tree.structure.cutting import cut_by
-from modelsel.tree.structure.evidence import PruningData
-from modelsel.tree.structure.node import PrunedView
+from modelsel.tree.cutting import PruningData, cut_by
+from modelsel.tree.node import PrunedView
 
 FLOOR = 1e-6  # of a class share under the logarithm
 LINKS = CostComplexity(impurity="entropy")  # deviance is 2 ln 2 times the entropy in bits: the same links

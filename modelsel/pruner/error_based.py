@@ -18,12 +18,11 @@ from modelsel.core.types import Codes, Floats, Integers
 from modelsel.kernels.compiler import load
 from modelsel.kernels.layout import BY_BETA, BY_DEVIATE, NOTHING_MORE
 from modelsel.pruner.base import CountsErrors, RecomputedPath
-from modelsel.tree.pruning import regrown
+from modelsel.tree.cutting import TIE, PruningData, Reroute, cheaper_as_leaf, errors_as_leaf, reached
+from modelsel.tree.node import PrunedView
+from modelsel.tree.pruning import rearrange
 from modelsel.tree.routing import NO_POSITIONS as NO_ROWS
 from modelsel.tree.routing import NO_WEIGHTS, RerouteState, flat_subsets
-from modelsel.tree.structure.cutting import TIE, cheaper_as_leaf, errors_as_leaf, reached
-from modelsel.tree.structure.evidence import PruningData, Reroute
-from modelsel.tree.structure.node import PrunedView
 
 SLACK = 0.1  # of an error: C4.5's preference for the smaller tree
 
@@ -180,7 +179,7 @@ def raise_subtrees(cut: PrunedView, reroute: Reroute, estimate: Estimate, slack:
         leaf[[place.origin for place in places if not place.children]] = True
         return PrunedView(cut.tree, leaf, cut.prediction, cut.counts)
     counts = np.array([place.counts for place in places])
-    return regrown(cut.tree, [place.origin for place in places], _parents(places), counts)
+    return rearrange(cut.tree, [place.origin for place in places], _parents(places), counts)
 
 
 def _empty_places(cut: PrunedView) -> RaisePosition:
@@ -308,7 +307,7 @@ def raised_by_kernel(
         return PrunedView(tree, marked, cut.prediction, cut.counts)
     place = np.full(len(tree) + 1, -1)
     place[left] = np.arange(len(left))
-    return regrown(tree, left.tolist(), place[above[left]].tolist(), counts[left])
+    return rearrange(tree, left.tolist(), place[above[left]].tolist(), counts[left])
 
 
 def _walk_arrays(cut: PrunedView) -> tuple[object, ...]:

@@ -19,9 +19,8 @@ from scipy.special import gammaln
 from modelsel.core.spec import number
 from modelsel.core.types import Floats
 from modelsel.pruner.base import CountsErrors, NestedSequence
-from modelsel.tree.structure.cutting import weakest_links
-from modelsel.tree.structure.evidence import PruningData
-from modelsel.tree.structure.node import EQUALITY, MULTIWAY, SUBSET, DecisionTree, PrunedView
+from modelsel.tree.cutting import PruningData, weakest_links
+from modelsel.tree.node import EQUALITY, MULTIWAY, SUBSET, DecisionTree, PrunedView
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,8 @@ import numpy as np
 from modelsel.core.spec import number, one_of
 from modelsel.core.types import Floats
 from modelsel.pruner.base import Pruning, RecomputedPath
-from modelsel.tree.structure.cutting import cheaper_as_leaf
-from modelsel.tree.structure.evidence import PruningData
-from modelsel.tree.structure.node import PrunedView
+from modelsel.tree.cutting import PruningData, cheaper_as_leaf
+from modelsel.tree.node import PrunedView
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,8 @@ import numpy as np
 from modelsel.core.spec import number
 from modelsel.core.types import Floats
 from modelsel.pruner.base import CountsErrors, NestedSequence
-from modelsel.tree.structure.cutting import below, errors_as_leaf
-from modelsel.tree.structure.evidence import PruningData
-from modelsel.tree.structure.node import PrunedView
+from modelsel.tree.cutting import PruningData, below, errors_as_leaf
+from modelsel.tree.node import PrunedView
 
 
 @dataclass(frozen=True)

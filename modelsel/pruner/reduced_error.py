@@ -14,10 +14,9 @@ import numpy as np
 from modelsel.core.spec import number, plain
 from modelsel.core.types import BOTH_TASKS, Floats
 from modelsel.pruner.base import ConstantPath, Pruning
+from modelsel.tree.cutting import PruningData, cheaper_as_leaf, errors_as_leaf
+from modelsel.tree.node import NodeNumbers, PrunedView
 from modelsel.tree.pruning import best_class
-from modelsel.tree.structure.cutting import cheaper_as_leaf, errors_as_leaf
-from modelsel.tree.structure.evidence import PruningData
-from modelsel.tree.structure.node import NodeNumbers, PrunedView
 
 
 @dataclass(frozen=True)

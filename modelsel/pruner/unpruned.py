@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from modelsel.core.types import BOTH_TASKS
 from modelsel.pruner.base import ConstantPath, Pruning
-from modelsel.tree.structure.evidence import PruningData
-from modelsel.tree.structure.node import PrunedView
+from modelsel.tree.cutting import PruningData
+from modelsel.tree.node import PrunedView
 
 
 @dataclass(frozen=True)

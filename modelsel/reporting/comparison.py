@@ -5,9 +5,15 @@ from pathlib import Path
 
 import numpy as np
 
-from modelsel.comparison import over_folds, over_sets
-from modelsel.comparison.over_folds import FoldPair
-from modelsel.comparison.over_sets import OverSets
+from modelsel.comparison.learners import (
+    FoldPair,
+    OverSets,
+    name_learners,
+    over_folds,
+    over_sets,
+    sentences_over_folds,
+    sentences_over_sets,
+)
 from modelsel.comparison.runs import ComparedRun, pairing
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.record.files import write as write_file
@@ -49,14 +55,14 @@ def page(of: Document) -> str:
 
 def _on_sets(runs: Sequence[ComparedRun], rope: float) -> Document:
     """Compare runs over data sets, with the tables and the diagram."""
-    found = over_sets.over_sets(runs, rope)
+    found = over_sets(runs, rope)
     tables = [_scores(found, runs[0].higher_is_better), _duels(found), _pairs(found, rope), _hierarchical(found, rope)]
     if found.unit:
         tables.insert(1, _sizes(found))
     plot = charts.diagram(found.learners, found.friedman.ranks, found.difference, found.bars, len(found.data))
     return Document(
         title=f"{plural(len(found.learners), 'learner')} over {plural(len(found.data), 'data set')}",
-        lead=f"By {found.measure}, paired on the folds of each data set.", sentences=over_sets.sentences(found, rope),
+        lead=f"By {found.measure}, paired on the folds of each data set.", sentences=sentences_over_sets(found, rope),
         tables=tuple(tables), picture=plot, style=charts.FILE, css=charts.CSS,
     )  # fmt: skip
 
@@ -123,12 +129,12 @@ def _shares(of: Posterior | None) -> tuple[str, ...]:
 
 def _on_folds(runs: Sequence[ComparedRun], rope: float) -> Document:
     """Compare runs on the same folds, with the tables and the intervals."""
-    pairs = over_folds.over_folds(runs, rope)
+    pairs = over_folds(runs, rope)
     learners = {best.learner for run in runs for best in run.best}
     return Document(
         title=f"{plural(len(learners), 'learner')} on {runs[0].data}",
         lead=f"By {runs[0].measure}, paired on the same folds (corrected resampled t, Holm over all pairs).",
-        sentences=over_folds.sentences(pairs, runs, rope), tables=(_means(runs), _fold_pairs(pairs, rope)),
+        sentences=sentences_over_folds(pairs, runs, rope), tables=(_means(runs), _fold_pairs(pairs, rope)),
         picture=_intervals(pairs, runs[0].measure), style=f"{charts.FILE}{INTERVAL}", css=INTERVAL,
     )  # fmt: skip
 
@@ -138,7 +144,7 @@ INTERVAL = "svg .span{stroke:var(--ink);stroke-width:2}svg .zero{stroke:var(--so
 
 def _means(runs: Sequence[ComparedRun]) -> DocumentTable:
     """Learners best first; names as in the pairs."""
-    named = over_folds.name_learners(runs)
+    named = name_learners(runs)
     sign = -1 if runs[0].higher_is_better else 1
     order = sorted(named, key=lambda name: sign * named[name].mean)
     rows = tuple((name, score(named[name].mean), str(named[name].tried), number(named[name].complexity)) for name in order)

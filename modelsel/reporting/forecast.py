@@ -7,12 +7,12 @@ from modelsel.config.compose import BATES, Config
 from modelsel.config.settings import AUTO
 from modelsel.core.types import Finding
 from modelsel.dataset.profile import suggested_scheme
-from modelsel.explanation.fits import foretold
-from modelsel.explanation.fits import lines as explaining
+from modelsel.explanation.explain import foretold
+from modelsel.explanation.explain import lines as explaining
 from modelsel.guard.entries import declared_units, is_ordered_in_time
 from modelsel.kernels import compiler
 from modelsel.planning import exports
-from modelsel.planning.make import counted_once, make, told_apart
+from modelsel.planning.make import distinct_candidates, make, say_identical
 from modelsel.planning.probe import estimate
 from modelsel.planning.show import Nesting, lines, simpler, warnings
 from modelsel.runner.execution.executors import Pool
@@ -76,8 +76,8 @@ def forecast(config: Config) -> Forecast:
     """Plan a study. Fits none of the rows, opens nothing; writes only, in this machine's cache, how long the probe took."""
     material = prepare(config)
     config = material.config
-    candidates = told_apart(config.candidates, material.development.features, config.reads_scores)
-    said_once = counted_once(len(config.candidates), len(candidates))
+    candidates = distinct_candidates(config.candidates, material.development.features, config.reads_scores)
+    said_once = say_identical(len(config.candidates), len(candidates))
     candidates = (*candidates, *(one for entry in config.adaptive for one in entry.stand_ins))
     plan = make(candidates, material.development, material.resampling)
     workers = Pool(config.pool.kind, config.pool.n_jobs).jobs

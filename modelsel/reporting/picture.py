@@ -14,7 +14,7 @@ from modelsel.reporting.page import environment, resource
 from modelsel.reporting.sections import leaderboard, scores
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.verdict import verdict
-from modelsel.tree.export import draw
+from modelsel.tree import draw
 
 FORMS = (".svg", ".png")
 SPACE = 'xmlns="http://www.w3.org/2000/svg"'

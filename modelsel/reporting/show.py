@@ -14,8 +14,7 @@ from typing import Any
 
 from modelsel.core.selection import Selection
 from modelsel.core.types import Candidate, Task
-from modelsel.learner.trees.model import TreeModel
-from modelsel.learner.trees.number_model import NumberTreeModel
+from modelsel.learner.trees.model import NumberTreeModel, TreeModel
 from modelsel.record.folder import RunFolder
 from modelsel.runner.final_fit import Final
 from modelsel.runner.results import Results

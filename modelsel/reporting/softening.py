@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from modelsel.core.spec import kind_of, resolved
 from modelsel.core.types import Booleans, Candidate, Floats, Integers
 from modelsel.runner.results import Results
-from modelsel.statistics.delong import areas
+from modelsel.statistics.auc import areas
 
 SEARCHED = ("diff", "square", "exptr", "auc")
 READ_OFF = ("DR(0)", "DR(1)", "DR(2)", "DR(3)", "DR(4)", "C4.5")

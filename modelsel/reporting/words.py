@@ -6,7 +6,7 @@ from typing import Any, TypeGuard
 
 from modelsel.core.outcome import StudySummary, TestResult
 from modelsel.record.candidates import Row
-from modelsel.statistics.intervals import clopper_pearson
+from modelsel.statistics.bounds import clopper_pearson
 
 MANY = 1e3  # from which a score is written without decimals
 

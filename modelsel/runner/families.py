@@ -16,7 +16,7 @@ from modelsel.core.spec import Part, flat, resolved, with_fields
 from modelsel.core.types import Candidate, Task, positions
 from modelsel.learner.base import BaseLearner, Path
 from modelsel.learner.transformed_target import TransformedTarget
-from modelsel.planning.make import fit_digest, told_apart
+from modelsel.planning.make import distinct_candidates, fit_digest
 from modelsel.planning.sources import code
 from modelsel.runner.evaluation.cell_result import CellKey
 from modelsel.runner.evaluation.preprocessing import prepare, rows_digest
@@ -40,7 +40,7 @@ def resolve(
     for candidate in candidates:
         for member in _members(candidate, task, seed, paths, journal) if is_family(candidate) else (candidate,):
             distinct.setdefault(member.id, member)
-    return knowing_others(told_apart(tuple(distinct.values()), task.features, scores))
+    return knowing_others(distinct_candidates(tuple(distinct.values()), task.features, scores))
 
 
 def knowing_others(candidates: Members) -> Members:

@@ -136,7 +136,7 @@ class AnswersTables(Protocol):
 
     @property
     def model(self) -> FittedModel:
-        """What answers for prepared rows."""
+        """The model that answers for prepared rows."""
         ...
 
     def prepared(self, table: Table) -> Table:

@@ -46,7 +46,7 @@ def usual_tolerance(target: Floats, weights: Floats) -> float:
 
 
 def usual_cap(target: Floats) -> float:
-    """What a guess of the median exceeds for one row in a hundred, to two digits: an error counts at most that much.
+    """The error that a guess of the median exceeds for one row in a hundred, to two digits: an error counts at most that much.
 
     >>> usual_cap(np.arange(201.0)), usual_cap(np.append(np.zeros(200), 7.0))
     (99.0, 7.0)

@@ -35,7 +35,7 @@ class Race:
 
 @dataclass
 class Racing:
-    """One run's race; `rounds` gives the jobs of each, and reads the book again once they are entered."""
+    """The race of a run; `rounds` gives the jobs of each round, and reads the book again once they are entered."""
 
     book: RunIndex
     race: Race

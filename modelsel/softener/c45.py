@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import Booleans, Codes, Floats, Integers, Task
+from modelsel.tree.node import PrunedView
 from modelsel.tree.routing import Routed
 from modelsel.tree.softening import Widths, known_values, soft_classes, values_at_tests, walk
-from modelsel.tree.structure.node import PrunedView
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from modelsel.core.types import Integers, Task
+from modelsel.tree.node import PrunedView
 from modelsel.tree.softening import Widths
-from modelsel.tree.structure.node import PrunedView
 
 
 @dataclass(frozen=True)

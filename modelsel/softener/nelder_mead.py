@@ -20,9 +20,9 @@ from modelsel.core.types import Floats, Integers, Task
 from modelsel.kernels.compiler import load
 from modelsel.softener.range_fraction import RangeFraction
 from modelsel.statistics.auc import auc
+from modelsel.tree.node import LEAF, DecisionTree, PrunedView
 from modelsel.tree.softening import Widths, layout, ramps, values_at_tests
 from modelsel.tree.softening import walk_in_numpy as walk
-from modelsel.tree.structure.node import LEAF, DecisionTree, PrunedView
 
 # The objective: one soft pass over the training rows and one reduction, both compiled.
 

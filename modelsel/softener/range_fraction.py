@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from modelsel.core.spec import number
 from modelsel.core.types import Integers, Task
+from modelsel.tree.node import PrunedView
 from modelsel.tree.softening import Widths, known_values, values_at_tests
-from modelsel.tree.structure.node import PrunedView
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,7 @@ def open_test(
     gate: Gate | None, sealing: TestSetDeclaration, selection: Selection, final: Fitted | Failure, opened: bool,
     trained: float = 1.0,
 ) -> TestResult | None:  # fmt: skip
-    """One look for the winner, still to be worded; a note of the choice where the test stays closed or no model is there."""
+    """Look once for the winner, still to be worded; a note of the choice where the test stays closed or no model is there."""
     if gate is None:
         return None
     board, winner = selection.board, selection.winner
@@ -127,7 +127,7 @@ WITHIN, MEASURES = "within", {1: "mae", 2: "mse"}
 
 
 def answer_exam(exam: str, config: Config, selection: Selection, final: Final) -> TestResult:
-    """One answer of the winner's to an exam, foreseen by its errors out of fold, with these if all rows have one."""
+    """Hand in the winner's answer to an exam, foreseen by its errors out of fold, with these if all rows have one."""
     board, winner = selection.board, selection.winner
     asked = read_terms(Path(exam)).make_measure()
     chosen = summarise_selection(
@@ -143,7 +143,7 @@ def answer_exam(exam: str, config: Config, selection: Selection, final: Final) -
 
 
 def out_of_fold(assessed: Assessed, sealing: TestSetDeclaration) -> OutOfFold | None:
-    """What the winner predicted out of fold; None where it kept no scores and the measure reads them."""
+    """The winner's predictions out of fold; None where it kept no scores and the measure reads them."""
     if sealing.measure.needs_scores and assessed.scores is None:
         return None
     rows, development = np.flatnonzero(assessed.known(0)), sealing.development

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 import modelsel
-from modelsel.comparison.pairs import pairs
+from modelsel.comparison.indistinguishable import pairs
 from modelsel.comparison.point632 import with_point632
 from modelsel.config.compose import Config, compose
 from modelsel.config.settings import ALL
@@ -25,7 +25,7 @@ from modelsel.core.types import Candidate
 from modelsel.guard.gate import keep_answer
 from modelsel.guard.reporting.audit import audit
 from modelsel.measure.beside import left_out
-from modelsel.planning.make import count_declared, counted_once, make, told_apart
+from modelsel.planning.make import count_declared, distinct_candidates, make, say_identical
 from modelsel.record import facts
 from modelsel.record.facts import StudyRecord
 from modelsel.record.folder import ROOT, RunFolder, log_study
@@ -98,8 +98,8 @@ def _perform_steps(
         candidates = resolve(config.candidates, material.development, config.seed, journal, config.reads_scores)
     foreseen = (*candidates, *(corner for entry in config.adaptive for corner in entry.corners))
     plan = make(foreseen if config.adaptive else candidates, material.development, material.resampling)
-    alone = told_apart(config.candidates, material.development.features, config.reads_scores)
-    if said := counted_once(len(config.candidates), len(alone)):
+    alone = distinct_candidates(config.candidates, material.development.features, config.reads_scores)
+    if said := say_identical(len(config.candidates), len(alone)):
         progress.say(said)
     if config.measures != ALL and (beside := left_out(material.development.class_count)):
         progress.say(beside)

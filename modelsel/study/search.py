@@ -44,7 +44,7 @@ class Searched:
     trials: tuple[RecordedTrial, ...]
 
     def facts(self, entries: Sequence[AdaptiveEntry]) -> dict[str, Any]:
-        """What study.json says of the search."""
+        """The facts of the search that study.json states."""
         each = [{"entry": one.entry, "trial": one.number, "seed": one.seed, "id": one.candidate, "score": one.score}
                 for one in self.trials]  # fmt: skip
         return {"kind": "tpe", "sampler": sampler(), "batch": entries[0].batch, "most": sum(one.trials for one in entries),

@@ -13,8 +13,7 @@ from modelsel.comparison.nested import (
     score_selection,
     score_selection_by_bates,
 )
-from modelsel.comparison.score_measures import with_score_measures
-from modelsel.comparison.selection import choose, near_floor, needs_nested, with_caution, with_nested
+from modelsel.comparison.selection import choose, near_floor, needs_nested, with_caution, with_nested, with_score_measures
 from modelsel.config.compose import BATES, Config
 from modelsel.config.settings import ALL
 from modelsel.core import spec
@@ -37,7 +36,7 @@ from modelsel.runner.run import run as run_plan
 from modelsel.runner.study_data import StudyData
 from modelsel.study.jobs import journal_of
 from modelsel.study.search import AdaptiveSearch, Rounds
-from modelsel.study.winner import answered_outside
+from modelsel.study.winner import ask_outer_winner
 
 
 def select(
@@ -94,7 +93,7 @@ def _computing(config: Config, journal: Journal, progress: Progress) -> Callable
 
 
 def choices_anew(config: Config, material: StudyData, folder: RunFolder) -> list[Candidate]:
-    """What the whole selection chooses on the analysis rows of each of the study's folds, as if there were no others.
+    """Choose anew, by the whole selection, on the analysis rows of each of the study's folds, as if there were no others.
 
     Raises NoCandidateError where nobody can be chosen.
     """
@@ -159,7 +158,7 @@ def _select_nested(config: Config, task: Task, compute: Callable[..., Results], 
 
 def _selecting(config: Config, compute: Callable[..., Results], journal: Journal) -> SelectionProcedure:
     """The study's selection as a procedure that may be repeated on other rows."""
-    answered = partial(answered_outside, config)
+    answered = partial(ask_outer_winner, config)
 
     def search(listed: Sequence[Candidate], task: Task, resampling: Resampling) -> Sequence[Candidate]:
         quiet, higher = partial(compute, tell=QUIET), config.measure.higher_is_better

@@ -57,7 +57,7 @@ def fit_winner(
     return Fitted(model, said[0] if tables else None, said[-1] if learnt else None)
 
 
-def answered_outside(
+def ask_outer_winner(
     config: Config, candidate: Candidate, task: Task, seed: int, scores: bool, *tables: Table
 ) -> tuple[Outputs, ...]:
     """Ask the winner of an outer fold about tables, a job of the pool; raises NoCandidateError where it cannot."""
@@ -96,11 +96,11 @@ def kept_of(
     if isinstance(final, Failure):
         return None, {}
     studied = SectionContext(material.development, selection, final.model, config.seed, outcome.measure, results)
-    described = described_model(final.model, material.development, config.tracking)
+    described = describe_model(final.model, material.development, config.tracking)
     return described, show.facts(config.show, studied)
 
 
-def described_model(final: Final, task: Task, tracking: TrackingSettings) -> FinalModel:
+def describe_model(final: Final, task: Task, tracking: TrackingSettings) -> FinalModel:
     """The model as data, with a few rows as an example; a fitted estimator goes along where the person allows that."""
     learner, estimator = final.learner, getattr(final.model, "estimator", None)
     recipe = "stored" not in learner.facts
@@ -154,7 +154,7 @@ def explain_choice(
         return {**found, "sets": {"failed": f"{nobody.problems[0].what}, {nobody.problems[0].where}"}}, ()
     if isinstance(kept, Failure):
         return {**found, "sets": {"failed": f"{kept.status}, {kept.reason}"}}, ()
-    described = [(described_model(one, material.development, config.tracking), strange) for one, strange in kept]
+    described = [(describe_model(one, material.development, config.tracking), strange) for one, strange in kept]
     if any(one.learner.kind in RECIPES and "stored" not in one.learner.facts for one, _ in described):
         return {
             **found,

@@ -16,9 +16,9 @@ from scipy.special import chdtrc
 
 from modelsel.core.types import Booleans, Codes, Floats, Integers
 from modelsel.kernels.layout import TIE
+from modelsel.tree.cutting import cheaper_as_leaf, errors_as_leaf, reached
 from modelsel.tree.growing.late_surrogates import LateTree, later
-from modelsel.tree.structure.cutting import cheaper_as_leaf, errors_as_leaf, reached
-from modelsel.tree.structure.node import LEAF, DecisionTree, PrunedView, Surrogates
+from modelsel.tree.node import LEAF, DecisionTree, PrunedView, Surrogates
 
 BLOCK = 1 << 22  # marks compared at a time
 _SIGNIFICANCE: WeakKeyDictionary[DecisionTree, Floats] = WeakKeyDictionary()
@@ -145,10 +145,10 @@ def compact(cut: PrunedView) -> PrunedView:
     above = cut.tree.parent[kept]
     tree, parent = cut.tree, np.where(above < 0, -1, number[above])
     if isinstance(tree, LateTree) and tree.waiting:
-        moved = regrown(tree.bare, kept, parent, tree.counts[kept])
+        moved = rearrange(tree.bare, kept, parent, tree.counts[kept])
         moved = replace(moved, tree=later(moved.tree, tree.finder))
     else:
-        moved = regrown(tree, kept, parent, tree.counts[kept])
+        moved = rearrange(tree, kept, parent, tree.counts[kept])
     models = None if cut.models is None else cut.models.take(kept)
     return replace(moved, prediction=cut.prediction[kept], counts=cut.counts[kept], models=models)
 
@@ -156,7 +156,7 @@ def compact(cut: PrunedView) -> PrunedView:
 # A tree with its nodes in other places: what subtree raising leaves behind.
 
 
-def regrown(
+def rearrange(
     tree: DecisionTree, origin: Sequence[int] | Integers, parent: Sequence[int] | Integers, counts: Floats
 ) -> PrunedView:
     """The tree whose i-th place (in preorder) holds the test of grown node `origin[i]` and training weights `counts[i]`.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from modelsel.core.types import Booleans, ClassTask, Codes, Floats, Integers, Table
 from modelsel.kernels.compiler import load
 from modelsel.tree.growing.late_surrogates import LateTree
-from modelsel.tree.structure.node import (
+from modelsel.tree.node import (
     BY_SURROGATES,
     LEAF,
     MULTIWAY,
@@ -112,7 +112,7 @@ def ends(tree: DecisionTree, cuts: Sequence[PrunedView]) -> tuple[Codes, Integer
         own[:] = cut.leaf
     kernel = load("route")
     if kernel is None:
-        from modelsel.tree.structure import cutting
+        from modelsel.tree import cutting
 
         ended = np.array([cutting.ends(cut) for cut in cuts], np.int32).reshape(marks.shape)
         return ended, np.array([cutting.leaves(cut) for cut in cuts], np.int64)
@@ -279,7 +279,7 @@ NO_POSITIONS, NO_WEIGHTS = np.empty(0, np.int64), np.empty(0)
 
 @dataclass(frozen=True, eq=False)
 class RerouteState:
-    """Rows (repeats allowed) by position in `rows`; `tree.structure.evidence.Reroute`."""
+    """Rows (repeats allowed) by position in `rows`; `tree.cutting.Reroute`."""
 
     tree: DecisionTree
     task: ClassTask

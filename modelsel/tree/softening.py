@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from modelsel.core.types import Booleans, ClassTask, Codes, Floats, Integers, Table
 from modelsel.kernels.compiler import load
+from modelsel.tree.node import BY_SURROGATES, DIVIDED, LEAF, THRESHOLD, DecisionTree, PrunedView
 from modelsel.tree.pruning import best_class
 from modelsel.tree.routing import Routed, by_surrogates, position
-from modelsel.tree.structure.node import BY_SURROGATES, DIVIDED, LEAF, THRESHOLD, DecisionTree, PrunedView
 
 # The widths of a tree's ramps, and the tests that can be softened.
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import modelsel
-from modelsel.comparison.score_measures import affordable
+from modelsel.comparison.selection import affordable
 from modelsel.core.types import Candidate
 from modelsel.planning.make import Batch, Plan
 from tests.api.conftest import QUICK

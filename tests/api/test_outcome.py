@@ -26,6 +26,7 @@ APART = (
     "mean",
     "median",
     "linear_regression",
+    "m5p",
 )  # of numbers, made in Python alone, or of others
 LEARNERS = [name for name in Folders.of().options("learner") if name not in APART and not name.endswith("_regression")]
 

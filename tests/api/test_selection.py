@@ -43,7 +43,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import modelsel
 from modelsel import SelectionCV
-from modelsel.api.search.cells import whole
+from modelsel.api.search.scores import whole
 from modelsel.api.search.scoring import Scorings, _measure_scorer
 from modelsel.config.build import Builder
 from modelsel.config.folders import Folders

@@ -15,7 +15,7 @@ from modelsel.core.types import positions
 from modelsel.learner.tree import Tree
 from modelsel.pruner.cost_complexity import CostComplexity
 from modelsel.runner.execution.executors import Pool
-from modelsel.tree.structure import cutting
+from modelsel.tree import cutting
 from tests.doubles import Double, candidates, spread
 from tests.guard.studies import Study, numbers
 from tests.runner.studies import study

@@ -15,7 +15,7 @@ LEFT = ("GL01", "GL03", "SA01", "ES01")  # the text begins beside the quotes; "S
 
 RESULTS = (  # classes whose objects the public functions return
     "modelsel.api.outcome.Outcome",
-    "modelsel.api.results.study_candidate.StudyCandidate",
+    "modelsel.api.results.candidates.StudyCandidate",
     "modelsel.api.results.audit.Audit",
     "modelsel.api.results.comparison.Comparison",
     "modelsel.api.results.model.StudyClassifier",
@@ -52,7 +52,7 @@ PROTOCOLS = (  # a group without a base, bases that stand beside much else, and 
     "modelsel.preparer.base.SelectedColumns",
     "modelsel.tree.softening.Softener",
     "modelsel.tree.growing.growth.BaseCriterion",
-    "modelsel.tree.structure.evidence.PruningPath",
+    "modelsel.tree.cutting.PruningPath",
 )
 POLICIES = tuple(f"modelsel.guard.policy.{name}" for name in (
     "ladder.Ladder", "off.Off", "strict.Strict", "thresholdout.Thresholdout", "warn.Warn"
@@ -64,7 +64,7 @@ JUDGED = (  # what the guard's policies are made of, read and give
     "modelsel.guard.policy.base.judge",
     "modelsel.guard.policy.base.Question",
     "modelsel.guard.policy.base.Verdict",
-    "modelsel.tree.structure.evidence.PruningData",
+    "modelsel.tree.cutting.PruningData",
 )
 WITHIN = (  # defined in a base's file, and not for plug-ins
     "modelsel.learner.base.SingleFit",

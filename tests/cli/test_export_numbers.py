@@ -21,8 +21,8 @@ from modelsel.record.export.onnx import onnx
 from modelsel.record.export.sql import sql
 from modelsel.record.export.trees import forest_dot, forest_rules
 from modelsel.record.model import Predictor
-from modelsel.tree.export.nested import from_dict, to_dict, to_dot
-from modelsel.tree.export.rules import rules_text
+from modelsel.tree.nested import from_dict, to_dict, to_dot
+from modelsel.tree.rules import rules_text
 from tests.cli.test_export import LEVELS, asked_of_duckdb, asked_of_onnx, asked_of_sqlite, task
 from tests.extras import needs
 

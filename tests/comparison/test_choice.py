@@ -16,7 +16,6 @@ from modelsel.comparison import selection
 from modelsel.comparison.bbc import Corrected
 from modelsel.comparison.indistinguishable import confidence_sets, difference_errors, indistinguishable, p_values
 from modelsel.comparison.nested import sum_up_outer
-from modelsel.comparison.ratio import assessed_per_analysed
 from modelsel.comparison.selection import tibshirani, tibshirani_bias
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Floats, Scoreboard, Task
@@ -135,9 +134,7 @@ def test_nested_selection_among_worthless_candidates_finds_nothing() -> None:
 def test_the_ratio_of_a_scheme_counts_distinct_rows() -> None:
     task = Task(name="t", features=(Feature("x", "numeric"),), values=np.zeros((100, 1)), rows=np.arange(100),
                 classes=("a", "b"), target=(np.arange(100) % 2).astype(np.int32))  # fmt: skip
-    ratio = {
-        name: assessed_per_analysed(make("scheme", name).instantiate(task, 0)) for name in ("kfold", "holdout", "bootstrap")
-    }
+    ratio = {name: make("scheme", name).instantiate(task, 0).ratio for name in ("kfold", "holdout", "bootstrap")}
     assert ratio["kfold"] == pytest.approx(1 / 9)
     assert ratio["holdout"] == pytest.approx(3 / 7)
     assert ratio["bootstrap"] == pytest.approx(0.368 / 0.632, abs=0.05)

@@ -9,7 +9,7 @@ from scipy import stats
 
 from modelsel.comparison.bbc import bbc
 from modelsel.comparison.fold_predictions import FoldPredictions, bbc_of_folds
-from modelsel.comparison.pairs import pairs
+from modelsel.comparison.indistinguishable import pairs
 from modelsel.comparison.selection import choose, rank
 from modelsel.core.errors import NoCandidateError
 from modelsel.core.fingerprint import generator

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from modelsel.comparison.over_sets import duels
+from modelsel.comparison.learners import duels
 from modelsel.comparison.runs import ComparedRun, EntryResult
 from modelsel.statistics.paired import corrected_t, holm
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import modelsel
+from modelsel.comparison.point632 import point632, point632_plus
 from modelsel.core.spec import make
-from modelsel.statistics.bootstrap import point632, point632_plus
 
 
 @pytest.mark.slow

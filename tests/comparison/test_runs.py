@@ -5,9 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from modelsel.comparison.over_folds import over_folds
-from modelsel.comparison.over_folds import sentences as fold_sentences
-from modelsel.comparison.over_sets import over_sets, sentences
+from modelsel.comparison.learners import over_folds, over_sets, sentences_over_folds, sentences_over_sets
 from modelsel.comparison.runs import ComparedRun, EntryResult, pairing, ratio_of, score_choice
 from modelsel.core.errors import ConfigurationError
 from modelsel.statistics.paired import corrected_t
@@ -40,7 +38,7 @@ def test_the_paper_s_table_is_read_as_the_paper_reads_it() -> None:
         "c45": 3.143, "c45_cf": 2.893, "c45_m": 2.0, "c45_m_cf": 1.964}  # fmt: skip
     assert (round(of.friedman.f, 2), round(of.difference, 2)) == (3.69, 1.25)
     assert [set(bar) for bar in of.bars] == [{0, 1, 2, 3}]  # no two mean ranks are 1.25 apart
-    said = " ".join(sentences(of))
+    said = " ".join(sentences_over_sets(of))
     assert "F = 3.69" in said
     assert "critical difference of mean ranks at 0.05 is 1.25" in said
     assert len(of.pairs) == 6
@@ -55,7 +53,7 @@ def test_a_pair_that_is_told_apart_says_who_is_better() -> None:
         assert (
             over_sets(runs).pairs[0].nemenyi < 0.01
         )  # ranks 1 and 2 on nine tables: one apart, and .86 is the distance at .01
-        said = [words for words in sentences(over_sets(runs)) if words.startswith(f"{better} is better than {worse}")]
+        said = [words for words in sentences_over_sets(over_sets(runs)) if words.startswith(f"{better} is better than {worse}")]
         assert len(said) == 1
         assert "in the median by 0.09" in said[0]
 
@@ -66,7 +64,7 @@ def test_the_order_of_data_sets_changes_nothing() -> None:
     runs = [run(f"s{i}", dict(zip("abc", rng.random(3).round(2))), task=f"t{i}", seed=i) for i in range(8)]
     first, second = over_sets(runs), over_sets(runs[::-1])
     assert first.pairs == second.pairs
-    assert sentences(first) == sentences(second)
+    assert sentences_over_sets(first) == sentences_over_sets(second)
     assert np.array_equal(first.won, second.won)
 
 
@@ -78,10 +76,10 @@ def test_learners_on_the_same_folds_are_compared_by_the_corrected_test() -> None
     direct = corrected_t(one.best[1].folds - one.best[0].folds, 1 / 9)
     assert pairs[0].p == pytest.approx(float(direct.p))
     assert pairs[1].adjusted < 0.001
-    said = fold_sentences(pairs, [one])
+    said = sentences_over_folds(pairs, [one])
     assert said[1].startswith("cart has a lower error than majority, by 0.2983 (")
     assert "interval +0." in said[1]
-    assert "Holm < 0.0001: told apart" in said[1]
+    assert "Holm p < 0.0001: told apart" in said[1]
     total = pairs[0].posterior
     assert total.below + total.within + total.above == pytest.approx(1)
 
@@ -135,15 +133,15 @@ def test_data_sets_on_which_two_are_equal_are_dropped_by_wilcoxon_and_that_is_sa
     runs = [run(f"s{i}", one, task=f"t{i}", seed=i) for i, one in enumerate(means)]
     of = over_sets(runs)
     assert of.pairs[0].equal == 3
-    said = " ".join(sentences(of))
+    said = " ".join(sentences_over_sets(of))
     assert "Wilcoxon's test drops data sets on which two learners are equal: of 1 of 1 pairs, up to 3 each." in said
     apart = over_sets([run(f"s{i}", {"a": 0.2, "b": 0.3 + i / 100}, task=f"t{i}") for i in range(4)])
-    assert "drops" not in " ".join(sentences(apart))
+    assert "drops" not in " ".join(sentences_over_sets(apart))
 
 
 def test_the_hierarchical_test_reads_every_fold_of_every_data_set() -> None:
     from modelsel.core.fingerprint import digest, generator
-    from modelsel.statistics.hierarchical import bayes_hierarchical
+    from modelsel.statistics.bayesian import bayes_hierarchical
 
     runs = [run(f"s{i}", {"a": 0.2, "b": 0.25 + i / 100}, task=f"t{i}", seed=i) for i in range(4)]
     pair = over_sets(runs).pairs[0]

@@ -16,11 +16,10 @@ from scipy.stats import chi2_contingency
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Table, Task
 from modelsel.tree.growing.assemble import assemble
-from modelsel.tree.growing.columns import columns
+from modelsel.tree.growing.columns import WeightedRows, columns
 from modelsel.tree.growing.growth import BY_COUNT, GrowthParams
 from modelsel.tree.growing.numpy_grower import grow
-from modelsel.tree.growing.rows import WeightedRows
-from modelsel.tree.structure.node import BY_SURROGATES, DIVIDED, EQUALITY, MULTIWAY, SUBSET, THRESHOLD, DecisionTree
+from modelsel.tree.node import BY_SURROGATES, DIVIDED, EQUALITY, MULTIWAY, SUBSET, THRESHOLD, DecisionTree
 
 Some = list[tuple[int, float]]  # rows and how much of them
 

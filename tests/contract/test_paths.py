@@ -20,7 +20,7 @@ from modelsel.core.spec import make
 from modelsel.core.types import Feature, Outputs, Table, Task, positions
 from modelsel.learner.tree import Splits, Tree
 from modelsel.learner.trees.leaf import Leaf
-from modelsel.tree.structure.node import PrunedView
+from modelsel.tree.node import PrunedView
 from tests.contract.plain_tree import Place, PlainTree
 
 Twin = Callable[[Any, Task, np.ndarray, Table], tuple[np.ndarray, np.ndarray, float]]

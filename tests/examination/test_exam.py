@@ -17,7 +17,7 @@ from modelsel.examination.create import _cells
 from modelsel.examination.sit import MOST_ROWS, ExamSession, answer_problems
 from modelsel.examination.terms import LEAST, no_answer
 from modelsel.statistics.certificate import SpendingState, interval
-from modelsel.statistics.units.intervals import chernoff_limits
+from modelsel.statistics.unit_intervals import chernoff_limits
 from tests.examination.conftest import errors, guess, questions, table, truth
 from tests.extras import needs
 

@@ -29,7 +29,7 @@ from modelsel.examination.proposals import LoopSession
 from modelsel.examination.terms import WantedLoop, _of_loop
 from modelsel.ledger.home import Home
 from modelsel.measure.error import Error
-from modelsel.statistics.improvement import improvement
+from modelsel.statistics.paired import improvement
 from modelsel.watcher.session import SealedRowsWarning
 from tests.examination.conftest import table
 from tests.extras import needs

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from modelsel.explanation.alternatives import LEAF, _distance, alternatives, without
-from modelsel.explanation.skeletons import SkeletonSearch, columns_of
+from modelsel.explanation.alternatives import LEAF, SkeletonSearch, _distance, alternatives, columns_of, without
 from modelsel.kernels.compiler import load
 from modelsel.learner.optimal_tree import OptimalTree
-from modelsel.tree.export.rules import to_text
+from modelsel.tree.rules import to_text
 from tests.learner.test_optimal_tree import RNG, drawn, sides, table
 
 pytestmark = pytest.mark.skipif(load("skeletons") is None, reason="the kernel is not compiled here")

@@ -12,8 +12,7 @@ from sklearn.neighbors import KNeighborsRegressor
 
 from modelsel.core.spec import make
 from modelsel.core.types import Candidate
-from modelsel.explanation.adapter import FittedEstimator
-from modelsel.explanation.dependence import dependence, grid_of, scores_along
+from modelsel.explanation.importance import FittedEstimator, dependence, grid_of, scores_along
 from modelsel.runner.final_fit import fit
 
 

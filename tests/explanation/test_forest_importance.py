@@ -5,7 +5,7 @@ import numpy as np
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import make
 from modelsel.core.types import Candidate, positions
-from modelsel.explanation.forest_importance import forest_importance, has_rows_out_of_bag
+from modelsel.explanation.explain import forest_importance, has_rows_out_of_bag
 from modelsel.learner.forest import Forest
 from modelsel.learner.forests.inspection import impurity_importance
 from modelsel.planning.make import fit_digest

@@ -13,8 +13,14 @@ from sklearn.tree import DecisionTreeClassifier
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import make
 from modelsel.core.types import Candidate, Feature, Task
-from modelsel.explanation.correlated import association, cramers_v, together
-from modelsel.explanation.importance import FoldImportance, ImportanceRequest, fold_importance, summary, with_noise
+from modelsel.explanation.explain import association, cramers_v, together
+from modelsel.explanation.importance import (
+    FoldImportance,
+    ImportanceRequest,
+    fold_importance,
+    summary,
+    with_noise,
+)
 from modelsel.statistics.paired import corrected_t
 
 CASES = [

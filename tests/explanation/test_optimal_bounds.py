@@ -10,7 +10,7 @@ from modelsel.config.settings import OptimalSettings
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import make
 from modelsel.core.types import Candidate
-from modelsel.explanation.fits import foretold
+from modelsel.explanation.explain import foretold
 from modelsel.explanation.optimal_bounds import (
     DIVIDED,
     INNER,

@@ -8,7 +8,7 @@ from modelsel.core.types import Candidate
 from modelsel.explanation.importance import ImportanceRequest, fold_importance
 from modelsel.explanation.learning_curve import learning_curve
 from modelsel.learner.calibrated import Calibrated
-from modelsel.learner.crossed import taught_by
+from modelsel.learner.inner import taught_by
 from modelsel.runner.evaluation.limits import CellLimits
 from modelsel.runner.execution.executors import Pool
 from modelsel.runner.execution.single_job import Failure, run_in_pool

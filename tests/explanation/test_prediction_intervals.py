@@ -11,8 +11,7 @@ import modelsel
 from modelsel.cli.predict import main
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.types import Fold, Scoreboard
-from modelsel.explanation.prediction_intervals import choices, prediction_intervals
-from modelsel.explanation.prediction_sets import kept_folds
+from modelsel.explanation.prediction_sets import choices, kept_folds, prediction_intervals
 from modelsel.record.folder import RunFolder
 from modelsel.rule.best import Best
 

@@ -13,15 +13,14 @@ from modelsel.config.build import learner as built
 from modelsel.core.fingerprint import digest
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Table, Task, positions
-from modelsel.forest import plain
 from modelsel.forest.forest_tree import ForestTree
-from modelsel.forest.grow import drawn_rows, grow_tree
+from modelsel.forest.grow import drawn_rows, grow_plainly, grow_tree, plain_rows
 from modelsel.forest.growth import ForestData
 from modelsel.learner.forest import Forest
 from modelsel.learner.trees.leaf import Leaf, leaf_scores
+from modelsel.tree.cutting import PruningData
+from modelsel.tree.node import PrunedView
 from modelsel.tree.pruning import best_class
-from modelsel.tree.structure.evidence import PruningData
-from modelsel.tree.structure.node import PrunedView
 
 SEEDS = settings(max_examples=60, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 
@@ -64,10 +63,10 @@ def some_rows(task: Task, rng: np.random.Generator) -> np.ndarray:
 
 
 def plainly(ground: ForestData, growth: Any, number: int, **limits: Any) -> ForestTree:
-    times, honest = plain.rows_of(ground.seed, number, len(ground.rows), growth)
+    times, honest = plain_rows(ground.seed, number, len(ground.rows), growth)
     growing = times if honest is None else np.where(honest, 0, times)
     used = np.bincount(ground.rows, growing, len(ground.task)).astype(float)
-    return plain.grow(ground, growth, number, np.flatnonzero(used > 0).astype(np.int32), used, **limits)
+    return grow_plainly(ground, growth, number, np.flatnonzero(used > 0).astype(np.int32), used, **limits)
 
 
 def same_tree(one: ForestTree, other: ForestTree, nearly: float = 1e-12) -> None:
@@ -87,7 +86,7 @@ def test_the_compiled_grower_grows_the_tree_of_the_plain_one(seed: int) -> None:
     path = forest.fit_path(task, rows, np.random.default_rng(seed))
     for number in range(2):
         times, honest = drawn_rows(path.ground, path.growth, number)
-        twin = plain.rows_of(path.ground.seed, number, len(path.ground.rows), path.growth)
+        twin = plain_rows(path.ground.seed, number, len(path.ground.rows), path.growth)
         assert times.tolist() == twin[0].tolist()
         assert (honest is None and twin[1] is None) or honest.tolist() == twin[1].tolist()
         if (np.where(honest, 0, times) if honest is not None else times).any():

@@ -7,8 +7,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 from modelsel.core.types import Feature, Task, positions
-from modelsel.forest import forest_tree, grid, votes
-from modelsel.forest import grid as pairs
+from modelsel.forest import forest_tree, votes
 from modelsel.forest.forest_tree import ForestTree
 from modelsel.forest.grow import drawn_rows
 from modelsel.learner.forest import Forest
@@ -48,7 +47,7 @@ def test_without_kernels_the_same_is_said(seed: int, monkeypatch: pytest.MonkeyP
     path, asked = base.fit_path(task, some_rows(task, rng), np.random.default_rng(seed)), learners(base)[::17]
     said, size = path.outputs(asked, task, positions(task), scores=True), path.complexity(asked)
     lists, up = [tree.counts for tree in path.trees(3)], [tree.depth.tolist() for tree in path.trees(3)]
-    for module in (grid, forest_tree, pairs, forest_tree, votes):
+    for module in (forest_tree, votes):
         monkeypatch.setattr(module, "load", lambda name: None)
     plainly = path.outputs(asked, task, positions(task), scores=True)
     np.testing.assert_array_equal(plainly.predicted, said.predicted)

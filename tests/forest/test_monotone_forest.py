@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeRegressor
 from modelsel.config.build import learner as build
 from modelsel.core.spec import resolved
 from modelsel.core.types import ClassTask, NumberTask, positions
-from modelsel.forest import forest_tree, grid, votes
+from modelsel.forest import forest_tree, votes
 from modelsel.forest import grow as growing
 from modelsel.forest.grow import grow_tree
 from modelsel.learner.forest import Forest
@@ -145,7 +145,7 @@ def test_without_kernels_the_same_is_said(monkeypatch: pytest.MonkeyPatch) -> No
         task = table(2, classes)
         with_kernels = said(forest().fit(task, positions(task), np.random.default_rng(0)), task)
         with monkeypatch.context() as patch:
-            for module in (forest_tree, grid, votes, growing):
+            for module in (forest_tree, votes, growing):
                 patch.setattr(module, "load", lambda _: None)
             without = said(forest().fit(task, positions(task), np.random.default_rng(0)), task)
         assert np.array_equal(with_kernels, without)

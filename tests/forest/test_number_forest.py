@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from modelsel.core.spec import make
 from modelsel.core.types import NumberTask, positions
-from modelsel.forest import forest_tree, grid, votes
+from modelsel.forest import forest_tree, votes
 from modelsel.forest import grow as growing
 from modelsel.forest.forest_tree import ForestTree
 from modelsel.forest.grow import drawn_rows, grow_tree
@@ -23,9 +23,9 @@ from modelsel.forest.growth import SUMS, NumberTarget
 from modelsel.learner.forest import Forest
 from modelsel.learner.forests.inspection import impurity_importance, jackknife_variance
 from modelsel.learner.forests.path import ForestPath
+from modelsel.tree.cutting import PruningData
+from modelsel.tree.node import NodeNumbers
 from modelsel.tree.pruning import StoppingLimits, truncate
-from modelsel.tree.structure.evidence import PruningData
-from modelsel.tree.structure.node import NodeNumbers
 from tests.forest.test_forest import SEEDS, plainly, random_forest, random_task, same_tree, some_rows, strange, walked
 from tests.tree.number_tables import friedman, number_task
 
@@ -223,7 +223,7 @@ def test_without_kernels_the_same_is_said(seed: int, monkeypatch: pytest.MonkeyP
     asked = grid_of(base)[::7]
     path = base.fit_path(task, rows, np.random.default_rng(seed))
     said, size = path.outputs(asked, task, positions(task), scores=False).predicted, path.complexity(asked)
-    for module in (grid, forest_tree, votes, growing):
+    for module in (forest_tree, votes, growing):
         monkeypatch.setattr(module, "load", lambda name: None)
     plain = base.fit_path(task, rows, np.random.default_rng(seed))
     assert np.array_equal(plain.outputs(asked, task, positions(task), scores=False).predicted, said)

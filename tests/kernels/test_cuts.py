@@ -10,8 +10,8 @@ from modelsel.kernels import types
 from modelsel.kernels.compiler import function_of
 from modelsel.kernels.layout import CODE, CUTS, ENTROPY, GENERAL, GINI, NEXT, SIDE, TIE, VALUE, GrowthLimits, GrowthRules
 from modelsel.kernels.splits import threshold
-from modelsel.tree.growing.grow import _units, bits_for
-from modelsel.tree.growing.growth import MISSING
+from modelsel.tree.growing.grow import _units
+from modelsel.tree.growing.growth import MISSING, bits_for
 
 NAMES = {ENTROPY: "entropy", GINI: "gini"}
 

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task, positions
 from modelsel.kernels.compiler import load
+from modelsel.tree import cutting
 from modelsel.tree.growing.grow import grow
 from modelsel.tree.growing.growth import GrowthParams
-from modelsel.tree.structure import cutting
-from modelsel.tree.structure.node import LEAF, PrunedView
+from modelsel.tree.node import LEAF, PrunedView
 
 
 @pytest.mark.skipif(load("weakest_links") is None, reason="only the twin is there")

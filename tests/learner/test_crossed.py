@@ -23,7 +23,7 @@ from modelsel.config.folders import Folders
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.spec import snake, whole
 from modelsel.core.types import Feature, Task, positions
-from modelsel.learner import crossed
+from modelsel.learner import inner
 from modelsel.planning.make import make as planned
 from modelsel.scheme.base import BaseScheme
 from modelsel.scheme.stratified_kfold import StratifiedKfold
@@ -139,7 +139,7 @@ def test_scores_do_not_hang_on_workers_or_on_what_is_remembered(monkeypatch: pyt
         "tree": {"learner": "cart", "sweep": {"max_depth": [2, 4], "calibrator": [{"kind": "beta", "fold_scores": "outer"}]}}
     }
     first = modelsel.run(frame_of(), target="target", space=space, measure="brier", **STUDY).leaderboard
-    monkeypatch.setattr(crossed, "SCORES", crossed.RememberedScores(0))
+    monkeypatch.setattr(inner, "SCORES", inner.RememberedScores(0))
     many = {**STUDY, "pool": {"kind": "threads", "n_jobs": 3}}
     for run in Path("runs").iterdir():
         run.rename(run.with_name(f".{run.name}"))  # no cell is found again
@@ -184,9 +184,9 @@ def test_repeats_use_the_folds_of_their_own_repeat() -> None:
     learner, _ = build({**BAYES, "decision": {"kind": "threshold", "fold_scores": "outer", "scheme": scheme}})
     resampling = learner.decision.scheme.instantiate(task, 0)
     own = resampling.folds[4]
-    others = crossed.teaching(resampling, own.analysis, len(task))
+    others = inner.teaching(resampling, own.analysis, len(task))
     assert [fold.index for fold in others] == [3, 5]
-    assert [fold.index for fold in crossed.teaching(resampling, positions(task), len(task))] == [0, 1, 2]
+    assert [fold.index for fold in inner.teaching(resampling, positions(task), len(task))] == [0, 1, 2]
     assert learner.refusal(task, own.analysis) is None
     assert "these are others" in learner.refusal(task, own.analysis[1:])
 

@@ -12,8 +12,8 @@ from modelsel.core.errors import ConfigurationError
 from modelsel.core.types import Candidate, positions
 from modelsel.learner.tree import Tree
 from modelsel.learner.trees.leaf import Leaf
+from modelsel.tree.cutting import reached
 from modelsel.tree.routing import route
-from modelsel.tree.structure.cutting import reached
 from tests.tree.number_tables import drawn, friedman, number_task
 
 RNG = np.random.default_rng(0)

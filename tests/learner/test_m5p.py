@@ -16,16 +16,15 @@ from modelsel.core.types import Description, Feature, NumberTask, Table, positio
 from modelsel.dataset.columns.number_target import read_as
 from modelsel.dataset.tables.read_table import read_table
 from modelsel.learner.m5p import M5p
-from modelsel.learner.trees.number_model import ModelTree
+from modelsel.learner.trees.model import ModelTree
 from modelsel.record.export.onnx import onnx
 from modelsel.record.export.sql import name as quoted
 from modelsel.record.export.sql import sql
 from modelsel.record.model import Predictor
-from modelsel.tree.export.draw import to_html, to_svg
-from modelsel.tree.export.nested import from_dict, to_dict, to_dot
-from modelsel.tree.export.rules import rules_text, to_text
-from modelsel.tree.growing.grow_models import grow_models
-from modelsel.tree.model_fits import fit_models
+from modelsel.tree.draw import to_html, to_svg
+from modelsel.tree.model_tree import fit_models, grow_models
+from modelsel.tree.nested import from_dict, to_dict, to_dot
+from modelsel.tree.rules import rules_text, to_text
 from tests.extras import needs
 from tests.learner.m5p_tables import SETTINGS, made, options, weka, weka_is_there
 from tests.tree.number_tables import drawn, number_task

@@ -15,13 +15,13 @@ import modelsel
 from modelsel.config.build import learner as build
 from modelsel.core.types import positions
 from modelsel.learner.tree import Tree
-from modelsel.learner.trees.number_model import NumberTreeModel
+from modelsel.learner.trees.model import NumberTreeModel
 from modelsel.learner.trees.path import held_back
-from modelsel.tree.export.nested import from_dict, to_dict
 from modelsel.tree.growing.grow_numbers import grow_numbers
 from modelsel.tree.growing.growth import GrowthParams
+from modelsel.tree.nested import from_dict, to_dict
+from modelsel.tree.node import LEAF, PrunedView
 from modelsel.tree.pruning import compact
-from modelsel.tree.structure.node import LEAF, PrunedView
 from tests.tree.number_tables import drawn, friedman, number_task
 
 # R 4.2.2, rpart 4.1.19: rpart(y ~ ., friedman(200), method = "anova", control = rpart.control(cp = 0, minsplit = 10,

@@ -10,7 +10,7 @@ from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task
 from modelsel.kernels.compiler import load
 from modelsel.learner.optimal_tree import OptimalTree
-from modelsel.learner.trees.optimal_columns import nested_groups
+from modelsel.learner.trees.optimal_problem import nested_groups
 
 pytestmark = pytest.mark.skipif(load("optimal") is None, reason="the kernel is not compiled here")
 RNG = np.random.default_rng

@@ -12,7 +12,7 @@ from modelsel.core.types import Feature, Task, positions
 from modelsel.learner.tree import Splits, Tree
 from modelsel.tree.growing.contests import contests
 from modelsel.tree.growing.growth import MISSING, NOMINAL
-from modelsel.tree.structure.node import MULTIWAY
+from modelsel.tree.node import MULTIWAY
 from tests.learner.test_tree import fitted, recipe
 
 PRESETS = ("id3", "c45", "cart", "kaariainen")

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler, TargetEncoder
 
 from modelsel.core.types import ClassTask, Feature, of_texts
-from modelsel.learner import step_columns
+from modelsel.learner import columns
 from modelsel.learner.base import FittedModel
 from modelsel.learner.estimator import Estimator
 from tests.extras import needs
@@ -107,7 +107,7 @@ def test_means_of_classes_are_cross_fitted_as_in_a_pipeline():
 
 def counted(monkeypatch) -> list[str]:
     """The names of transformers, each time one is fitted."""
-    step_columns.STEPS.__init__(16)
+    columns.STEPS.__init__(16)
     found: list[str] = []
     for kind in (SimpleImputer, StandardScaler, OneHotEncoder, TfidfVectorizer):
         own, name = kind.fit_transform, kind.__name__
@@ -212,7 +212,7 @@ def test_a_matrix_that_the_estimator_does_not_take_is_said():
 
 
 def test_a_rare_word_that_a_part_of_the_rows_does_not_have_is_no_problem(monkeypatch):
-    monkeypatch.setattr(step_columns, "TRIED", 5)
+    monkeypatch.setattr(columns, "TRIED", 5)
     task, _ = letters()
     learner = Estimator(LOGISTIC, steps=(["text", [step("TfidfVectorizer", min_df=20)]], ["rest", [step("drop")]]))
     assert list(learner.problems(task)) == []

@@ -9,7 +9,7 @@ import pytest
 from modelsel.config.build import learner
 from modelsel.core.spec import make
 from modelsel.core.types import Candidate, Feature, Task, positions
-from modelsel.planning.make import counted_once, told_apart
+from modelsel.planning.make import distinct_candidates, say_identical
 
 NUMBERS = (Feature("x", "numeric"), Feature("y", "numeric"))
 WORDS = (Feature("a", "nominal", ("r", "g", "b")), Feature("b", "nominal", ("s", "t")))
@@ -41,7 +41,7 @@ def trees() -> list[Candidate]:
     [(bayes, NUMBERS, 2), (bayes, WORDS, 5), (bayes, MIXED, 10), (trees, NUMBERS, 2), (trees, WORDS, 3), (trees, GRADES, 2)],
 )
 def test_only_those_that_can_differ_are_counted(candidates, features, count) -> None:
-    assert len(told_apart(candidates(), features)) == count
+    assert len(distinct_candidates(candidates(), features)) == count
 
 
 @pytest.mark.parametrize("features", [NUMBERS, WORDS, GRADES, MIXED])
@@ -54,7 +54,7 @@ def test_what_is_left_out_answers_as_the_one_that_stands_for_it(candidates, feat
     new = new.with_features(features, values)
     declared = candidates()
     kinds = frozenset(feature.kind for feature in features)
-    kept = {one.learner.mattering(kinds): one for one in told_apart(declared, features)}
+    kept = {one.learner.mattering(kinds): one for one in distinct_candidates(declared, features)}
     for each in declared:
         scores = [one.learner.fit(known, positions(known), np.random.default_rng(0)).scores(new)
                   for one in (each, kept[each.learner.mattering(kinds)])]  # fmt: skip
@@ -74,8 +74,8 @@ def leaves() -> list[Candidate]:
 @pytest.mark.parametrize(("candidates", "read", "unread"), [(neighbours, 6, 3), (leaves, 6, 4)])
 def test_scores_that_nothing_reads_tell_no_candidates_apart(candidates, read, unread) -> None:
     """But where they decide classes: a forest's trees vote with them."""
-    assert len(told_apart(candidates(), MIXED)) == read
-    assert len(told_apart(candidates(), MIXED, scores=False)) == unread
+    assert len(distinct_candidates(candidates(), MIXED)) == read
+    assert len(distinct_candidates(candidates(), MIXED, scores=False)) == unread
 
 
 @pytest.mark.parametrize("candidates", [neighbours, leaves])
@@ -93,13 +93,13 @@ def test_what_is_left_out_where_no_score_is_read_predicts_as_the_one_that_stands
 def test_prepared_features_and_learners_that_draw_are_left_as_they_are() -> None:
     step = make("preparer", "discretise_width")
     prepared = [replace(each, preparers=(step,)) for each in bayes()]
-    assert len(told_apart(prepared, NUMBERS)) == len(prepared)
+    assert len(distinct_candidates(prepared, NUMBERS)) == len(prepared)
     drawing = [replace(each, learner=replace(each.learner, pruner=make("pruner", "reduced_error"))) for each in trees()]
-    assert len(told_apart(drawing, NUMBERS)) == len(drawing)
+    assert len(distinct_candidates(drawing, NUMBERS)) == len(drawing)
 
 
 def test_the_first_declared_stands_for_the_others() -> None:
     declared = bayes()
-    assert told_apart(declared, NUMBERS)[0] is declared[0]
-    assert counted_once(16, 2).startswith("14 of 16 candidates")
-    assert counted_once(2, 2) == ""
+    assert distinct_candidates(declared, NUMBERS)[0] is declared[0]
+    assert say_identical(16, 2).startswith("14 of 16 candidates")
+    assert say_identical(2, 2) == ""

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from modelsel.core.types import Feature
-from modelsel.tree.structure.node import LEAF, MULTIWAY, THRESHOLD, DecisionTree, PrunedView
+from modelsel.tree.node import LEAF, MULTIWAY, THRESHOLD, DecisionTree, PrunedView
 
 Grow = Callable[..., PrunedView]
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from modelsel.pruner.cost_complexity import CostComplexity
-from modelsel.tree.structure.cutting import leaves
-from modelsel.tree.structure.evidence import PruningData
+from modelsel.tree.cutting import PruningData, leaves
 
 
 def exact_risk(cut, leaf, impurity="misclassification"):

@@ -3,8 +3,7 @@
 import numpy as np
 
 from modelsel.pruner.critical_value import CriticalValue
-from modelsel.tree.structure.cutting import leaves
-from modelsel.tree.structure.evidence import PruningData
+from modelsel.tree.cutting import PruningData, leaves
 
 
 def neither_node_nor_descendant_reaches(cut, node, threshold):

@@ -11,7 +11,7 @@ from modelsel.learner.tree import Splits, Tree
 from modelsel.pruner.cost_complexity import CostComplexity
 from modelsel.pruner.deviance_sequence import DevianceSequence
 from modelsel.statistics.auc import auc
-from modelsel.tree.structure.evidence import PruningData
+from modelsel.tree.cutting import PruningData
 
 
 def sequence(cut, held_back):

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from modelsel.pruner.error_based import ErrorBased
-from modelsel.tree.export.nested import from_dict, to_dict
-from modelsel.tree.structure.cutting import leaves, reached
-from modelsel.tree.structure.evidence import PruningData
+from modelsel.tree.cutting import PruningData, leaves, reached
+from modelsel.tree.nested import from_dict, to_dict
 
 FEATURES = [
     {"name": "x", "kind": "numeric", "levels": []},

@@ -10,9 +10,8 @@ import pytest
 
 from modelsel.core.types import Feature
 from modelsel.pruner.mdl import Mdl, _value_bits, class_bits, structure_bits
-from modelsel.tree.structure.cutting import leaves
-from modelsel.tree.structure.evidence import PruningData
-from modelsel.tree.structure.node import THRESHOLD
+from modelsel.tree.cutting import PruningData, leaves
+from modelsel.tree.node import THRESHOLD
 
 
 def test_class_bits_count_the_arrangements_and_the_compositions():

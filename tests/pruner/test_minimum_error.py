@@ -7,9 +7,8 @@ import pytest
 
 from modelsel.core.types import Feature
 from modelsel.pruner.minimum_error import MinimumError
-from modelsel.tree.export.nested import from_dict
-from modelsel.tree.structure.cutting import leaves
-from modelsel.tree.structure.evidence import PruningData
+from modelsel.tree.cutting import PruningData, leaves
+from modelsel.tree.nested import from_dict
 
 
 def recursion(cut, m, prior, costs, node=0):

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from modelsel.core.spec import make
-from modelsel.tree.structure.cutting import ends, leaves, reached
-from modelsel.tree.structure.evidence import PruningData
+from modelsel.tree.cutting import PruningData, ends, leaves, reached
 
 STRENGTHS = {
     "unpruned": [{}],

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from modelsel.pruner.pessimistic import Pessimistic
-from modelsel.tree.structure.cutting import leaves
-from modelsel.tree.structure.evidence import PruningData
+from modelsel.tree.cutting import PruningData, leaves
 
 
 def top_down(cut, s, node=0):

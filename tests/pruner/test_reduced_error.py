@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from modelsel.pruner.reduced_error import ReducedError
-from modelsel.tree.structure.evidence import PruningData
+from modelsel.tree.cutting import PruningData
 
 COSTS = np.array([[0.0, 1.0, 3.0], [2.0, 0.0, 1.0], [0.5, 4.0, 0.0]])
 

@@ -3,9 +3,9 @@
 import numpy as np
 
 from modelsel.pruner.unpruned import Unpruned
+from modelsel.tree.cutting import PruningData
+from modelsel.tree.node import PrunedView
 from modelsel.tree.pruning import compact
-from modelsel.tree.structure.evidence import PruningData
-from modelsel.tree.structure.node import PrunedView
 
 
 def test_nothing_is_cut(grow):

@@ -19,7 +19,7 @@ from modelsel.foreign.libraries import CONVERTED
 from modelsel.learner.estimator import Estimator
 from modelsel.planning.exports import formats
 from modelsel.record.model import load
-from modelsel.tree.export.nested import from_dict
+from modelsel.tree.nested import from_dict
 from tests.extras import needs
 
 runtime = needs("onnxruntime")

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.types import Task
-from modelsel.tree.structure.node import DIVIDED, LEAF, MULTIWAY, THRESHOLD, DecisionTree
+from modelsel.tree.node import DIVIDED, LEAF, MULTIWAY, THRESHOLD, DecisionTree
 
 SMALL = 1e-3
 

@@ -18,7 +18,7 @@ from modelsel.core.spec import make
 from modelsel.core.types import Task, positions
 from modelsel.learner.tree import Splits, Tree
 from modelsel.learner.trees.path import TreePath
-from modelsel.tree.structure.node import DecisionTree as Grown
+from modelsel.tree.node import DecisionTree as Grown
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ import pytest
 from modelsel.core.spec import make
 from modelsel.learner.tree import Splits, Tree
 from modelsel.learner.trees.path import TreePath
+from modelsel.tree.cutting import PruningData
 from modelsel.tree.routing import RerouteState
-from modelsel.tree.structure.evidence import PruningData
 from tests.learner.test_tree import recipe
 from tests.reference.single_precision import C45 as Twin
 from tests.reference.single_precision import as_tree

@@ -11,9 +11,8 @@ from modelsel.pruner.cost_complexity import CostComplexity
 from modelsel.pruner.error_based import ErrorBased
 from modelsel.pruner.minimum_error import MinimumError
 from modelsel.pruner.reduced_error import ReducedError
-from modelsel.tree.structure.cutting import leaves, reached
-from modelsel.tree.structure.evidence import PruningData
-from modelsel.tree.structure.node import LEAF, MULTIWAY, DecisionTree, PrunedView
+from modelsel.tree.cutting import PruningData, leaves, reached
+from modelsel.tree.node import LEAF, MULTIWAY, DecisionTree, PrunedView
 
 
 def given(case):

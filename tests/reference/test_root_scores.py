@@ -11,7 +11,7 @@ from modelsel.tree.growing.assemble import midpoint
 from modelsel.tree.growing.columns import columns
 from modelsel.tree.growing.growth import GrowthParams
 from modelsel.tree.growing.numpy_tests import NodeColumn, best_test
-from modelsel.tree.structure.node import MULTIWAY, THRESHOLD
+from modelsel.tree.node import MULTIWAY, THRESHOLD
 
 GROWTH = GrowthParams("fractional")  # gains over the known rows; the missing ones count in split information
 

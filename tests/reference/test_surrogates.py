@@ -14,8 +14,8 @@ import pytest
 from modelsel.core.spec import make
 from modelsel.core.types import Task, positions
 from modelsel.learner.tree import Splits, Tree
+from modelsel.tree.node import DecisionTree as Grown
 from modelsel.tree.routing import position
-from modelsel.tree.structure.node import DecisionTree as Grown
 from tests.conftest import about
 
 # Rows of the node, feature tested, surrogates with threshold and agreement.

@@ -16,8 +16,8 @@ from modelsel.core.spec import make
 from modelsel.core.types import Task, positions
 from modelsel.learner.tree import Tree
 from modelsel.learner.trees.path import TreePath
+from modelsel.tree.cutting import PruningData
 from modelsel.tree.routing import RerouteState
-from modelsel.tree.structure.evidence import PruningData
 from tests.conftest import about
 from tests.reference.single_precision import C45 as Twin
 from tests.reference.single_precision import as_tree

@@ -13,7 +13,7 @@ import pytest
 from modelsel.core.spec import make
 from modelsel.core.types import Task, positions
 from modelsel.learner.tree import Splits, Tree
-from modelsel.tree.structure.node import DecisionTree as Grown
+from modelsel.tree.node import DecisionTree as Grown
 from tests.reference.test_weka_trees import told
 
 Told = tuple[int, int, str]

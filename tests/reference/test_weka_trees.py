@@ -9,7 +9,7 @@ import pytest
 from modelsel.core.spec import make
 from modelsel.core.types import Task, positions
 from modelsel.learner.tree import Splits, Tree
-from modelsel.tree.structure.node import DecisionTree as Grown
+from modelsel.tree.node import DecisionTree as Grown
 from tests.conftest import about
 from tests.reference.single_precision import C45 as Twin
 from tests.reference.single_precision import OneLevel, leaves, nodes

@@ -24,7 +24,7 @@ from modelsel.reporting.softening import (
     _largest,
     judge_findings,
 )
-from modelsel.statistics.delong import areas
+from modelsel.statistics.auc import areas
 
 TREES, SETS = 4, 3
 SPLITS = np.array([[30], [20], [9], [3]]) + np.arange(SETS)

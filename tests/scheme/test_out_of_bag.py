@@ -11,7 +11,7 @@ from modelsel.core.errors import ConfigurationError
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import make
 from modelsel.core.types import Candidate, Feature, Task
-from modelsel.forest import plain
+from modelsel.forest.grow import grow_plainly, plain_rows
 from modelsel.learner.forest import Forest
 from modelsel.runner.evaluation.cell import evaluate
 from modelsel.runner.evaluation.cell_result import OK
@@ -31,9 +31,9 @@ def judged_plainly(task: Task, forest: Forest, seed: int, rows: np.ndarray, grow
     path = forest.fit_path(task, rows, generator(seed, rows_digest(task, rows), growing))
     votes, judges = np.zeros((len(task), 2)), np.zeros(len(task), int)
     for number in range(forest.trees):
-        times, _ = plain.rows_of(path.ground.seed, number, len(rows), path.growth)
+        times, _ = plain_rows(path.ground.seed, number, len(rows), path.growth)
         drawn = np.flatnonzero(times > 0).astype(np.int32)
-        tree = plain.grow(path.ground, path.growth, number, drawn, times.astype(float), most_depth=forest.max_depth)
+        tree = grow_plainly(path.ground, path.growth, number, drawn, times.astype(float), most_depth=forest.max_depth)
         column, right = tree.nodes[:, 1], tree.nodes[:, 3]
         for row in np.flatnonzero(times == 0):
             node = 0

@@ -8,7 +8,7 @@ import pytest
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task
 from modelsel.learner.tree import Splits, Tree
-from modelsel.tree.structure.node import PrunedView
+from modelsel.tree.node import PrunedView
 
 
 def _task(rng: np.random.Generator, rows: int = 150, classes: int = 2, missing: float = 0.0, weighted: bool = False) -> Task:

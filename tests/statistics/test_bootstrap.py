@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from modelsel.statistics.bootstrap import no_information_error, point632, point632_plus
+from modelsel.comparison.point632 import no_information_error, point632, point632_plus
 
 
 def test_without_overfitting_both_are_the_same() -> None:

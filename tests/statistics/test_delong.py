@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from modelsel.statistics.auc import auc
-from modelsel.statistics.delong import areas, midranks, placements
+from modelsel.statistics.auc import areas, auc, midranks, placements
 
 
 @pytest.fixture(scope="module")

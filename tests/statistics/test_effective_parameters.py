@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from modelsel.statistics.effective_parameters import WIDEST, effective_parameters
+from modelsel.foreign.shrinkage import WIDEST, effective_parameters
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(3.0, 1.0, (12, 4)) * [1, 2, 0.5, 4]

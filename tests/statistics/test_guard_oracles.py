@@ -6,9 +6,8 @@ import pytest
 
 from modelsel.guard.checks.review import log_most_candidates
 from modelsel.statistics import prices
-from modelsel.statistics.bounds import agnostic_excess
+from modelsel.statistics.bounds import agnostic_excess, best_of
 from modelsel.statistics.certificate import SpendingState, hoeffding, interval
-from modelsel.statistics.optimism import best_of
 
 DELTA = 0.05
 

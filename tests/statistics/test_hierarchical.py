@@ -8,8 +8,7 @@ import pytest
 from scipy import stats
 from scipy.special import gammaln
 
-from modelsel.statistics.bayesian import bayes_correlated
-from modelsel.statistics.hierarchical import bayes_hierarchical
+from modelsel.statistics.bayesian import bayes_correlated, bayes_hierarchical
 
 FIGURES = Path(__file__).parents[1] / "figures" / "stats"
 

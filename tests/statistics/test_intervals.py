@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelsel.statistics.intervals import clopper_pearson, lower_limit, upper_limit
+from modelsel.statistics.bounds import clopper_pearson, lower_limit, upper_limit
 
 
 def at_most(errors: int, n: int, p: float) -> float:

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine
 
-from modelsel.statistics.units import near_copies as own
-from modelsel.statistics.units.near_copies import NearCopies, near_copies
+from modelsel.statistics import near_copies as own
+from modelsel.statistics.near_copies import NearCopies, near_copies
 
 Table = NDArray[np.float64]
 

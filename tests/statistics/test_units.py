@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from scipy.special import expit
 from sklearn.metrics import balanced_accuracy_score, fbeta_score, precision_score, recall_score
 
+from modelsel.statistics import unit_intervals as own
+from modelsel.statistics import unit_measures as measures
 from modelsel.statistics.certificate import SpendingState
-from modelsel.statistics.units import intervals as own
-from modelsel.statistics.units import measures
-from modelsel.statistics.units.intervals import (
+from modelsel.statistics.unit_intervals import (
     ReleasedSymbols,
     ReleasePlan,
     UnitLosses,

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from modelsel.tree.export.nested import from_dict
-from modelsel.tree.structure.node import PrunedView
+from modelsel.tree.nested import from_dict
+from modelsel.tree.node import PrunedView
 
 
 def _leaf(id: int, parent: int, depth: int, weights: list[float], prediction: int | None = None) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from modelsel.core.types import Booleans, Feature, Floats, Integers, NumberTask
 from modelsel.tree.growing.growth import GrowthParams
-from modelsel.tree.structure.node import EQUALITY, LEAF, DecisionTree
+from modelsel.tree.node import EQUALITY, LEAF, DecisionTree
 
 
 def number_task(X: Floats, y: Floats, weights: Floats | None = None, features: tuple[Feature, ...] | None = None) -> NumberTask:

@@ -18,7 +18,7 @@ from modelsel.core.spec import make
 from modelsel.core.types import Task, positions
 from modelsel.tree.growing.grow import grow
 from modelsel.tree.growing.growth import MISSING, NOMINAL, GrowthParams
-from modelsel.tree.structure.node import EQUALITY, LEAF, MULTIWAY, SUBSET, THRESHOLD, DecisionTree
+from modelsel.tree.node import EQUALITY, LEAF, MULTIWAY, SUBSET, THRESHOLD, DecisionTree
 from tests.contract.plain_tree import step
 from tests.tree.test_grow import CRITERIA, drawn_task, valid
 

@@ -10,11 +10,11 @@ from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task
 from modelsel.dataset.play_tennis import PlayTennis
 from modelsel.learner.tree import Splits, Tree
+from modelsel.tree.conditions import branch_words
 from modelsel.tree.growing.contests import contests
 from modelsel.tree.growing.grow_numbers import grow_numbers
 from modelsel.tree.growing.growth import MISSING, GrowthParams
-from modelsel.tree.structure.conditions import branch_words
-from modelsel.tree.structure.node import EQUALITY, LEAF, THRESHOLD, PrunedView
+from modelsel.tree.node import EQUALITY, LEAF, THRESHOLD, PrunedView
 from tests.tree.number_tables import drawn
 
 NOISY = ("entropy", "gini", "gain_ratio", "chi_square", "hellinger", "nunez")

@@ -10,9 +10,9 @@ from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task, positions
 from modelsel.criterion.base import BaseCriterion, decrease, shares
 from modelsel.learner.tree import Tree
-from modelsel.tree.export.draw import to_html
-from modelsel.tree.export.nested import from_dict, to_dict, to_dot
-from modelsel.tree.export.rules import to_rules, to_text
+from modelsel.tree.draw import to_html
+from modelsel.tree.nested import from_dict, to_dict, to_dot
+from modelsel.tree.rules import to_rules, to_text
 
 ROWS = 1500
 

@@ -6,9 +6,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from modelsel.tree.export.draw import to_html, to_svg, top
+from modelsel.tree.cutting import reached
+from modelsel.tree.draw import to_html, to_svg, top
 from modelsel.tree.softening import Widths
-from modelsel.tree.structure.cutting import reached
 
 NAMESPACE = {"svg": "http://www.w3.org/2000/svg"}
 
@@ -45,7 +45,7 @@ def test_bars_show_the_class_shares(mixed):
 
 def test_of_many_classes_the_heaviest_are_shown_and_the_others_counted(mixed, monkeypatch):
     whole = len(to_html(mixed))
-    monkeypatch.setattr("modelsel.tree.export.draw.SHOWN", 2)
+    monkeypatch.setattr("modelsel.tree.draw.SHOWN", 2)
     root = nodes(mixed)[0]
     bars = [float(r.get("width")) for r in root.findall("svg:rect", NAMESPACE) if r.get("fill")]
     assert [round(bar / 104, 3) for bar in bars] == [0.4, 0.36]

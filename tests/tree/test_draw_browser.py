@@ -13,7 +13,7 @@ import pytest
 
 from modelsel.core.types import Feature, Task, positions
 from modelsel.learner.tree import Tree
-from modelsel.tree.export.draw import to_html
+from modelsel.tree.draw import to_html
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chrome")
 LOOK = """

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from modelsel.tree.export.nested import from_dict, to_dict, to_dot
-from modelsel.tree.export.rules import to_rules
+from modelsel.tree.nested import from_dict, to_dict, to_dot
+from modelsel.tree.rules import to_rules
 from modelsel.tree.softening import Widths
 
 FIELDS = {"id", "parent", "depth", "weights", "prediction", "test", "children"}

@@ -15,13 +15,12 @@ from modelsel.criterion.base import BaseCriterion
 from modelsel.kernels import stop
 from modelsel.kernels.compiler import load
 from modelsel.tree.growing.assemble import assemble
-from modelsel.tree.growing.columns import columns, release
+from modelsel.tree.growing.columns import WeightedRows, columns, release
 from modelsel.tree.growing.grow import grow
 from modelsel.tree.growing.growth import MISSING, NOMINAL, GrowthParams
 from modelsel.tree.growing.numpy_grower import grow as grow_in_numpy
-from modelsel.tree.growing.rows import WeightedRows
+from modelsel.tree.node import EQUALITY, LEAF, MULTIWAY, SUBSET, THRESHOLD, DecisionTree
 from modelsel.tree.routing import route, walk
-from modelsel.tree.structure.node import EQUALITY, LEAF, MULTIWAY, SUBSET, THRESHOLD, DecisionTree
 
 CRITERIA = ("entropy", "gini", "gain_ratio", "misclassification", "twoing", "chi_square", "symmetric_uncertainty",
             "hellinger", "dkm", "tan_schlimmer", "nunez")  # fmt: skip

@@ -10,12 +10,11 @@ from modelsel.core.types import Feature, Task, positions
 from modelsel.kernels.compiler import load
 from modelsel.learner.tree import Tree as TreeLearner
 from modelsel.tree.growing.assemble import assemble
-from modelsel.tree.growing.columns import columns
+from modelsel.tree.growing.columns import WeightedRows, columns
 from modelsel.tree.growing.grow import grow
 from modelsel.tree.growing.growth import GrowthParams
 from modelsel.tree.growing.late_surrogates import LateTree
 from modelsel.tree.growing.numpy_grower import grow as by_numpy
-from modelsel.tree.growing.rows import WeightedRows
 from modelsel.tree.routing import route
 from tests.tree.test_grow import assert_same
 

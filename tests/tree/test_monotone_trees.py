@@ -15,7 +15,7 @@ from modelsel.learner.tree import Tree
 from modelsel.reporting.experiments.gains import _why_not_shown
 from modelsel.tree.growing.grow_numbers import grow_numbers
 from modelsel.tree.growing.growth import SQUARED_ERROR, GrowthParams
-from modelsel.tree.structure.node import LEAF
+from modelsel.tree.node import LEAF
 from tests.tree.number_tables import drawn, first_branch, number_task, rows_of_nodes
 from tests.tree.test_number_trees import assert_same, in_numpy
 

@@ -14,8 +14,8 @@ from modelsel.tree.growing.columns import columns
 from modelsel.tree.growing.grow_numbers import grow_numbers
 from modelsel.tree.growing.growth import GrowthParams
 from modelsel.tree.growing.whole_target import WeightedWholes, WholeTarget
+from modelsel.tree.node import LEAF, DecisionTree
 from modelsel.tree.routing import route
-from modelsel.tree.structure.node import LEAF, DecisionTree
 from tests.tree.number_tables import drawn, friedman, number_task, rows_of_nodes
 
 SAME = ("parent", "test", "feature", "threshold", "counts", "goodness", "missing_to")

@@ -13,10 +13,9 @@ from modelsel.core.types import Floats, positions
 from modelsel.criterion.base import BaseCriterion, decrease, shares
 from modelsel.kernels import types
 from modelsel.kernels.compiler import function_of, load
-from modelsel.tree.growing.columns import columns
+from modelsel.tree.growing.columns import WeightedRows, columns
 from modelsel.tree.growing.grow import _grow_compiled, grow
 from modelsel.tree.growing.growth import MISSING, NOMINAL, GrowthParams
-from modelsel.tree.growing.rows import WeightedRows
 from tests.tree.test_grow import assert_same, drawn_task, valid
 
 

@@ -11,8 +11,8 @@ from modelsel.config.build import learner as build
 from modelsel.core.types import Feature, positions
 from modelsel.tree.growing.grow_numbers import grow_numbers
 from modelsel.tree.growing.growth import POISSON_DEVIANCE, GrowthParams
+from modelsel.tree.node import LEAF
 from modelsel.tree.routing import route
-from modelsel.tree.structure.node import LEAF
 from tests.tree.number_tables import drawn, number_task, rows_of_nodes
 from tests.tree.test_number_trees import in_numpy
 

@@ -9,11 +9,11 @@ from sklearn.tree import DecisionTreeRegressor
 from modelsel.config.build import learner as build
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.types import Feature, positions
-from modelsel.kernels.losses import PINBALL
+from modelsel.kernels.layout import PINBALL
 from modelsel.tree.growing.grow_numbers import grow_numbers
 from modelsel.tree.growing.growth import ABSOLUTE_ERROR, GrowthParams, NumberLoss
+from modelsel.tree.node import LEAF
 from modelsel.tree.routing import route
-from modelsel.tree.structure.node import LEAF
 from tests.tree.number_tables import drawn, number_task, rows_of_nodes
 from tests.tree.test_number_trees import assert_same, in_numpy
 

@@ -11,8 +11,8 @@ from modelsel.estimator import classifier
 from modelsel.kernels.compiler import load
 from modelsel.tree.growing.grow import grow
 from modelsel.tree.growing.growth import MISSING, NOMINAL, GrowthParams
+from modelsel.tree.node import DecisionTree
 from modelsel.tree.routing import RerouteState, route, walk
-from modelsel.tree.structure.node import DecisionTree
 
 pytestmark = pytest.mark.skipif(load("route") is None, reason="only the twin is there")
 LEVELS = (3, 7, 1)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from modelsel.core.types import Feature
-from modelsel.tree.export.rules import _rule, rules_text, to_rules
-from modelsel.tree.structure.conditions import Condition
+from modelsel.tree.conditions import Condition
+from modelsel.tree.rules import _rule, rules_text, to_rules
 
 
 def test_each_leaf_is_a_rule_with_each_feature_named_once(mixed):

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from modelsel.tree.export.rules import to_text
+from modelsel.tree.rules import to_text
 
 WEATHER = """\
 outlook = sunny

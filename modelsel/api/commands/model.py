@@ -22,7 +22,7 @@ INHERITED = ("delimiter", "decimal", "encoding", "missing")  # a new file is rea
 
 @dataclass(frozen=True)
 class Beside:
-    """What is asked for beside predictions: paths down a tree, classes or an interval that cover a share, quantiles."""
+    """Answers asked for beside predictions: paths down a tree, classes or an interval that cover a share, quantiles."""
 
     explain: bool = False
     sets: float | None = None
@@ -217,8 +217,7 @@ def _ends(folder: RunFolder, table: Table, interval: float | None) -> dict[str, 
     """Ends of the intervals of rows, where they are asked for; what they promise is said on stderr."""
     if interval is None:
         return {}
-    from modelsel.explanation.prediction_intervals import intervals_of, words
-    from modelsel.explanation.prediction_sets import is_nested, kept_folds
+    from modelsel.explanation.prediction_sets import intervals_of, is_nested, kept_folds, words
 
     kept = kept_folds(folder)
     low, high = intervals_of(kept, table, interval)

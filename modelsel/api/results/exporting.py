@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 from modelsel.core.errors import ConfigurationError, Problem
 
 if TYPE_CHECKING:  # the help of the command comes without it
-    from modelsel.learner.forests.model import ForestModel
-    from modelsel.learner.forests.number_model import NumberForestModel
+    from modelsel.learner.forests.model import ForestModel, NumberForestModel
     from modelsel.record.folder import RunFolder
     from modelsel.record.model import Predictor
-    from modelsel.tree.structure.node import PrunedView
+    from modelsel.tree.node import PrunedView
 
 FORMATS = ("onnx", "sql", "rules", "json", "dot")
 TABLES = ("csv", "parquet")  # a folder with a file per table
@@ -65,7 +64,7 @@ def _sql(predictor: "Predictor", table: str) -> str:
 def _rules(predictor: "Predictor", _: str) -> str:
     """The rules of a tree, or of the trees of a forest."""
     from modelsel.record.export.trees import forest_rules
-    from modelsel.tree.export.rules import rules_text
+    from modelsel.tree.rules import rules_text
 
     if (forest := _forest_of(predictor)) is not None:
         return forest_rules(forest, predictor.classes)
@@ -75,7 +74,7 @@ def _rules(predictor: "Predictor", _: str) -> str:
 def _dot(predictor: "Predictor", _: str) -> str:
     """The drawing of a tree, or of the trees of a forest."""
     from modelsel.record.export.trees import forest_dot
-    from modelsel.tree.export.nested import to_dot
+    from modelsel.tree.nested import to_dot
 
     if (forest := _forest_of(predictor)) is not None:
         return forest_dot(forest, predictor.classes)
@@ -84,9 +83,8 @@ def _dot(predictor: "Predictor", _: str) -> str:
 
 def _json(predictor: "Predictor", _: str) -> str:
     """A tree in the documented shape; another model as its kind restores it, arrays as lists."""
-    from modelsel.learner.trees.model import TreeModel
-    from modelsel.learner.trees.number_model import NumberTreeModel
-    from modelsel.tree.export.nested import to_dict
+    from modelsel.learner.trees.model import NumberTreeModel, TreeModel
+    from modelsel.tree.nested import to_dict
 
     if isinstance(predictor.model, TreeModel | NumberTreeModel):
         return json.dumps(to_dict(predictor.model.cut), ensure_ascii=False) + "\n"
@@ -97,8 +95,7 @@ def _json(predictor: "Predictor", _: str) -> str:
 
 def _forest_of(predictor: "Predictor") -> "ForestModel | NumberForestModel | None":
     """The final model where it is a forest, of classes or of numbers."""
-    from modelsel.learner.forests.model import ForestModel
-    from modelsel.learner.forests.number_model import NumberForestModel
+    from modelsel.learner.forests.model import ForestModel, NumberForestModel
 
     return predictor.model if isinstance(predictor.model, ForestModel | NumberForestModel) else None
 
@@ -106,10 +103,9 @@ def _forest_of(predictor: "Predictor") -> "ForestModel | NumberForestModel | Non
 def _tree_of(predictor: "Predictor") -> "PrunedView":
     """Return the tree of the final model; other models are refused."""
 
-    from modelsel.learner.forests.quantiles import QuantileForestModel
+    from modelsel.learner.forests.model import QuantileForestModel
     from modelsel.learner.transformed_target import TransformedModel
-    from modelsel.learner.trees.model import TreeModel
-    from modelsel.learner.trees.number_model import NumberTreeModel
+    from modelsel.learner.trees.model import NumberTreeModel, TreeModel
     from modelsel.record.export.trees import KEPT_ROWS
 
     if not isinstance(predictor.model, TreeModel | NumberTreeModel):

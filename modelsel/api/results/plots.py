@@ -234,7 +234,7 @@ class Plots:
         <picture: the final tree>
         """
         from modelsel.reporting.sections.final import tree, widths
-        from modelsel.tree.export.draw import to_svg, top
+        from modelsel.tree.draw import to_svg, top
 
         model = tree(self._folder)
         if model is None:

@@ -110,7 +110,7 @@ def warn_of_dates(task: Task, candidates: Iterable[Candidate]) -> None:
 
 
 def in_words_of_fit(reason: str) -> str:
-    """What a scheme asks for in the words of `fit`.
+    """Word the needs of a scheme in the arguments of `fit`.
 
     >>> in_words_of_fit("scheme=time_split needs times: set dataset.time=day")
     "scheme=time_split needs times: give fit(X.drop(columns='day'), y, times=X['day'])"

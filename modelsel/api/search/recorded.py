@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from modelsel.api.outcome import Outcome
 from modelsel.api.run import run_on_all
-from modelsel.api.search.cells import CandidateScores, of_results
+from modelsel.api.search.scores import CandidateScores, of_results
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.types import Candidate, Fold, Integers, Resampling, Task
 from modelsel.dataset.tables.in_memory import OF_A_TASK

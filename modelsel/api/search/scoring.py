@@ -56,7 +56,7 @@ SAME: Mapping[TaskKind, Mapping[str, str]] = {  # scikit-learn's scorers that ar
 
 
 def read_by(search: Any) -> dict[str, object]:
-    """What a search has read of its rows, and what its fitted estimators know too."""
+    """Attributes that tell what a search has read of its rows; its fitted estimators have them too."""
     found = {name: value for name, value in vars(search).items() if name in ("n_features_in_", "feature_names_in_")}
     return found if search._numbers else {"classes_": search._labels, **found}
 
@@ -82,7 +82,7 @@ class Scoring:
     scorer: Callable[..., float]
 
     def on_rows(self, search: object, X: object, y: object, weights: object) -> "Scoring":
-        """The same for the rows of a search, which a scorer of scikit-learn's reads as they were given."""
+        """Return the scoring for the rows of a search, which a scorer of scikit-learn's reads as they were given."""
         return replace(self, measure=self.measure.of(search, X, y, weights)) if isinstance(self.measure, Asked) else self
 
 
@@ -107,7 +107,7 @@ class Scorings:
         }
 
     def on_rows(self, search: object, X: object, y: object, weights: object) -> "Scorings":
-        """The same for the rows of a search, which a scorer of scikit-learn's reads as they were given."""
+        """Return the scoring for the rows of a search, which a scorer of scikit-learn's reads as they were given."""
         told = {name: one.on_rows(search, X, y, weights) for name, one in self.beside.items()}
         return replace(self, chooses=self.chooses.on_rows(search, X, y, weights), beside=told)
 

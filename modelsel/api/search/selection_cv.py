@@ -19,9 +19,8 @@ from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from modelsel.api.search.cells import CandidateScores, compute_cells
 from modelsel.api.search.reading import as_given, in_words_of_fit, looks_like_numbers, warn_of_dates
-from modelsel.api.search.results import SearchLines, Training, beside, parameters, results
+from modelsel.api.search.scores import CandidateScores, SearchLines, Training, beside, compute_cells, parameters, results
 from modelsel.api.search.scoring import Asked, Scorings, judge_themselves, measure_of, own_score, scorings_of
 from modelsel.config.build import Builder
 from modelsel.config.expand import SPACE, expand

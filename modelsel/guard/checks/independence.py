@@ -112,7 +112,7 @@ def sizes(units: Integers, rate: float, nats: float, unit: str = GROUPS) -> Unit
 
 def bound_for(said: Mapping[str, int], rate: float, nats: float, unit: str = GROUPS) -> UnitBound:
     """Choose the narrower bound for units whose sizes a seal states."""
-    from modelsel.statistics.units.intervals import chernoff_limits, hoeffding_limits
+    from modelsel.statistics.unit_intervals import chernoff_limits, hoeffding_limits
 
     chernoff, hoeffding = said["rows"] / said["largest"], said["rows"] ** 2 / said["squares"]
     low, high = chernoff_limits(rate, chernoff, nats)

@@ -16,7 +16,7 @@ from modelsel.guard.entries import units_of
 from modelsel.guard.findings import row_findings
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.requests import TestSetDeclaration
-from modelsel.statistics.units.near_copies import NearCopies, near_copies
+from modelsel.statistics.near_copies import NearCopies, near_copies
 
 SAMPLE = 500
 SURE = 1e-6  # p below which copies are suspected: with the largest samples an excess of 0.17

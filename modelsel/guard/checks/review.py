@@ -21,9 +21,8 @@ from modelsel.guard.quarantine import quarantine_charges
 from modelsel.guard.release import COUNTED, Released
 from modelsel.guard.requests import LookRequest
 from modelsel.ledger.entry import LedgerEntry
-from modelsel.statistics.bounds import agnostic_excess
+from modelsel.statistics.bounds import agnostic_excess, best_of
 from modelsel.statistics.certificate import NO_INFORMATION
-from modelsel.statistics.optimism import best_of
 from modelsel.statistics.prices import foreseen
 
 NEARLY = 0.98  # share from which a set is another one's with a row more or less: the count of looks says enough

@@ -10,8 +10,20 @@ import numpy as np
 
 from modelsel.kernels import types
 from modelsel.kernels.compiler import kernel
-from modelsel.kernels.growth.partition import by_level, by_threshold, child_counts, move, place
-from modelsel.kernels.growth.records import extended, largest, roomier, send_by_mimics, wider, write_marks, write_mimics
+from modelsel.kernels.growth.records import (
+    by_level,
+    by_threshold,
+    child_counts,
+    extended,
+    largest,
+    move,
+    place,
+    roomier,
+    send_by_mimics,
+    wider,
+    write_marks,
+    write_mimics,
+)
 from modelsel.kernels.growth.tally import field_of, words_of
 from modelsel.kernels.layout import (
     ABSENT,

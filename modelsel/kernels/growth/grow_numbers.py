@@ -9,11 +9,20 @@ import numpy as np
 
 from modelsel.kernels import types
 from modelsel.kernels.compiler import kernel
-from modelsel.kernels.growth.number_cuts import best_cut, best_levels
-from modelsel.kernels.growth.numbers import centre, child_moments, rounded, shares_of
-from modelsel.kernels.growth.partition import by_level, by_threshold, move, place
+from modelsel.kernels.growth.number_cuts import best_cut, best_levels, centre, child_moments, rounded, shares_of
 from modelsel.kernels.growth.quantile_cuts import all_rows, best_cut_by_loss, best_levels_by_loss
-from modelsel.kernels.growth.records import extended, roomier, send_by_mimics, wider, write_marks, write_mimics
+from modelsel.kernels.growth.records import (
+    by_level,
+    by_threshold,
+    extended,
+    move,
+    place,
+    roomier,
+    send_by_mimics,
+    wider,
+    write_marks,
+    write_mimics,
+)
 from modelsel.kernels.layout import (
     ABSENT,
     BRANCH,
@@ -34,9 +43,11 @@ from modelsel.kernels.layout import (
     NEXT,
     NODE_MODE,
     PARENT,
+    PINBALL,
     RECORD,
     RIGHT,
     SIDE,
+    SQUARED,
     START,
     SUBSET,
     SURROGATE,
@@ -45,7 +56,6 @@ from modelsel.kernels.layout import (
     THRESHOLD,
     VALUE,
 )
-from modelsel.kernels.losses import PINBALL, SQUARED
 from modelsel.kernels.splits.split_competition import longer
 
 WEIGHT, MEAN, SQUARES = range(3)  # of a node

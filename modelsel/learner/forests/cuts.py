@@ -9,17 +9,17 @@ import numpy as np
 
 from modelsel.core.types import Booleans, Feature, Integers
 from modelsel.forest.forest_tree import ForestTree, NodeLists
-from modelsel.forest.grid import VoteLists, Words, bits, mark_nodes, mask
 from modelsel.forest.growth import NumberTarget
+from modelsel.forest.votes import VoteLists, Words, bits, mark_nodes, mask
 from modelsel.kernels.forests.forest_layout import WHOLE
 from modelsel.kernels.layout import TIE
-from modelsel.learner.trees.directions import Monotone
 from modelsel.learner.trees.leaf import Leaf, leaf_scores
 from modelsel.pruner.base import Pruning
 from modelsel.pruner.unpruned import Unpruned
+from modelsel.tree.cutting import PruningData
+from modelsel.tree.growing.growth import Monotone
+from modelsel.tree.node import DecisionTree, NodeNumbers, PrunedView
 from modelsel.tree.pruning import best_class
-from modelsel.tree.structure.evidence import PruningData
-from modelsel.tree.structure.node import DecisionTree, NodeNumbers, PrunedView
 
 NO_CLASSES = np.zeros(0, np.int32)
 
@@ -56,12 +56,12 @@ class ForestSettings(Protocol):
 
     @property
     def pruner(self) -> Pruning:
-        """What cuts subtrees off each tree."""
+        """The pruner that cuts subtrees off each tree."""
         ...
 
     @property
     def leaf(self) -> Leaf:
-        """What leaves say."""
+        """The settings of the leaves' votes."""
         ...
 
     @property

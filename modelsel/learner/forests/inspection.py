@@ -16,10 +16,9 @@ import numpy as np
 
 from modelsel.core.types import Booleans, Codes, Floats, Integers, Table
 from modelsel.forest.forest_tree import ForestTree, sum_leaves
-from modelsel.forest.grid import bits
 from modelsel.forest.grow import drawn_rows
 from modelsel.forest.growth import BOOTSTRAP, ForestData
-from modelsel.forest.votes import Coder, leaves_of
+from modelsel.forest.votes import Coder, bits, leaves_of
 from modelsel.kernels.forests.forest_layout import COLUMN
 from modelsel.learner.forests.cuts import ForestSettings, GrownTree, stops
 from modelsel.learner.forests.path import ForestPath

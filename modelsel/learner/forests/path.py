@@ -15,14 +15,11 @@ from numpy.typing import NDArray
 
 from modelsel.core.types import Booleans, ClassOutputs, Codes, Floats, Integers, NumberOutputs, Outputs, Table
 from modelsel.forest.forest_tree import ForestTree, LeafWeights, NodeLists
-from modelsel.forest.grid import Pairs, TreeVotes, bits, first_stops
 from modelsel.forest.grow import drawn_rows, grow_tree
 from modelsel.forest.growth import ForestData, ForestGrowth, NumberBallot
-from modelsel.forest.votes import Coder, Walked, leaves_of
+from modelsel.forest.votes import Coder, Pairs, TreeVotes, Walked, bits, first_stops, leaves_of
 from modelsel.learner.forests.cuts import AskedCuts, ForestSettings, GrownTree, end_votes, stops, vote_lists
-from modelsel.learner.forests.model import CutTree, ForestModel
-from modelsel.learner.forests.number_model import NumberForestModel
-from modelsel.learner.forests.quantiles import KeptRows, QuantileForestModel
+from modelsel.learner.forests.model import CutTree, ForestModel, KeptRows, NumberForestModel, QuantileForestModel
 from modelsel.learner.trees.leaf import Leaf
 
 
@@ -218,7 +215,7 @@ class ForestPath:
         return said.outputs(), np.asarray((~seen).sum(axis=0))
 
     def out_of_bag_path(self) -> OutOfBagPath:
-        """The same forest, which judges its own rows by the trees that have not drawn them."""
+        """The path that judges the forest's own rows by the trees that have not drawn them."""
         return OutOfBagPath(self)
 
     def drawn(self, trees: int) -> Booleans:

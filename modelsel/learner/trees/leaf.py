@@ -15,7 +15,7 @@ import numpy as np
 
 from modelsel.core.spec import number, one_of, optional_number, optional_word, plain
 from modelsel.core.types import Floats
-from modelsel.tree.structure.node import PrunedView
+from modelsel.tree.node import PrunedView
 
 PRIORS = ("root", "parent", "uniform")
 MEAN, MEDIAN, QUANTILE, M_ESTIMATE = "mean", "median", "quantile", "m_estimate"
@@ -55,18 +55,18 @@ class Leaf:
 
     @property
     def deciding(self) -> "Leaf":
-        """The same with what decides no prediction at its default: all but a statistic of numbers."""
+        """Return the settings with those that decide no prediction at their default: all but a statistic of numbers."""
         return self if self.statistic is not None else Leaf()
 
     def by_default(self, quantile: float | None) -> "Leaf":
-        """The same, saying the quantile that a tree was grown by where no statistic is named."""
+        """Return the settings with the quantile that a tree was grown by where no statistic is named."""
         if quantile is None or self.statistic is not None:
             return self
         return replace(self, statistic=MEDIAN) if quantile == 0.5 else replace(self, statistic=QUANTILE, q=quantile)
 
     @property
     def loss(self) -> Loss:
-        """What trees are pruned by: squared error, or the loss of a quantile."""
+        """The loss that trees are pruned by: squared error, or that of a quantile."""
         return (SQUARES, None) if self.quantile is None else (MEDIAN if self.statistic == MEDIAN else QUANTILE, self.quantile)
 
     def number_problems(self, pruner: str) -> Iterable[str]:

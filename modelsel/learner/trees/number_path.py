@@ -22,13 +22,13 @@ import numpy as np
 from modelsel.core.types import Floats, Integers, NumberOutputs, NumberTask, Table
 from modelsel.learner.base import training_error
 from modelsel.learner.trees.leaf import DEVIANCE, M_ESTIMATE, MEAN, MEDIAN, Leaf, Loss
-from modelsel.learner.trees.number_model import NumberTreeModel, answers
+from modelsel.learner.trees.model import NumberTreeModel, answers
 from modelsel.learner.trees.path import PrunedTree, PrunedTreeCache, PrunedTrees, RoutedRows, TreeSettings
+from modelsel.tree.cutting import PruningData
 from modelsel.tree.growing.whole_target import exact_sum
+from modelsel.tree.node import DecisionTree, PrunedView
 from modelsel.tree.pruning import compact
 from modelsel.tree.routing import route
-from modelsel.tree.structure.evidence import PruningData
-from modelsel.tree.structure.node import DecisionTree, PrunedView
 
 NEARLY = 1e-9  # of the weight of a node: what is as much
 
@@ -109,16 +109,16 @@ def _of_segments(y: Floats, weight: Floats, first: Integers, q: float) -> tuple[
 
 
 class NumberTreeSettings(TreeSettings, Protocol):
-    """The same of a target that is a number."""
+    """The settings of a learner that are read off a grown tree of numbers."""
 
     @property
     def number_leaf(self) -> Leaf:
-        """What leaves say, told or not."""
+        """The statistic of leaves, named or by default."""
         ...
 
     @property
     def number_loss(self) -> Loss:
-        """What prunes."""
+        """The loss that prunes."""
         ...
 
 

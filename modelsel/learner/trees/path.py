@@ -16,12 +16,11 @@ from modelsel.learner.trees.leaf import Leaf, leaf_scores
 from modelsel.learner.trees.model import TreeModel, predict_classes
 from modelsel.pruner.base import Pruning
 from modelsel.statistics.auc import multiclass_auc
+from modelsel.tree.cutting import PruningData, PruningPath, errors_as_leaf
+from modelsel.tree.node import DecisionTree, PrunedView
 from modelsel.tree.pruning import StoppingLimits, compact, truncations
 from modelsel.tree.routing import Routed, ends, route
 from modelsel.tree.softening import Softener, Widths, soft_route
-from modelsel.tree.structure.cutting import errors_as_leaf
-from modelsel.tree.structure.evidence import PruningData, PruningPath
-from modelsel.tree.structure.node import DecisionTree, PrunedView
 
 
 class TreeSettings(Protocol):
@@ -29,17 +28,17 @@ class TreeSettings(Protocol):
 
     @property
     def limits(self) -> StoppingLimits:
-        """What ends paths."""
+        """The limits that end paths."""
         ...
 
     @property
     def pruner(self) -> Pruning:
-        """What cuts subtrees off."""
+        """The pruner that cuts subtrees off."""
         ...
 
     @property
     def softener(self) -> Softener:
-        """What widens thresholds to ramps."""
+        """The softener that widens thresholds to ramps."""
         ...
 
     @property
@@ -49,7 +48,7 @@ class TreeSettings(Protocol):
 
     @property
     def leaf(self) -> Leaf:
-        """What leaves say."""
+        """The settings of the leaves' class scores."""
         ...
 
     @property
@@ -59,7 +58,7 @@ class TreeSettings(Protocol):
 
     @property
     def cost_matrix(self) -> Floats | None:
-        """The same as an array."""
+        """The costs as an array."""
         ...
 
 

@@ -9,12 +9,11 @@ import numpy as np
 
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.types import Feature
-from modelsel.learner.trees.model import TreeModel
-from modelsel.learner.trees.number_model import NumberTreeModel
+from modelsel.learner.trees.model import NumberTreeModel, TreeModel
 from modelsel.record.export.trees import NodeInput
 from modelsel.record.model import Predictor
 from modelsel.record.new_rows import MISSING
-from modelsel.tree.structure.node import EQUALITY, MULTIWAY, SUBSET, THRESHOLD, DecisionTree
+from modelsel.tree.node import EQUALITY, MULTIWAY, SUBSET, THRESHOLD, DecisionTree
 
 # A tree in the form that tree ensembles of other systems have: two children a node, every test `column <= threshold`.
 

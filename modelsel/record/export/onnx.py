@@ -19,11 +19,9 @@ from modelsel.core.types import Codes, Feature, Floats, Integers
 from modelsel.foreign.libraries import CONVERTED
 from modelsel.kernels.forests.forest_layout import AT, COLUMN, KIND, LOST, RIGHT, TEST, WHOLE
 from modelsel.kernels.layout import LEAF, THRESHOLD
-from modelsel.learner.encoding import ColumnEncoding
+from modelsel.learner.columns import BranchColumns, ColumnEncoding
 from modelsel.learner.fitted_estimator import Answering, EstimatorModel
-from modelsel.learner.forests.model import ForestModel
-from modelsel.learner.forests.number_model import NumberForestModel
-from modelsel.learner.step_columns import BranchColumns
+from modelsel.learner.forests.model import ForestModel, NumberForestModel
 from modelsel.learner.trees.model import TreeModel
 from modelsel.record.export.graph import CORE, ML, Ensemble, columns, doubles, ensemble, onnx_package, serialise
 from modelsel.record.export.trees import NodeInput, node_input, one_path, tree_and_place, unprepared_forest

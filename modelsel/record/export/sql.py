@@ -16,16 +16,13 @@ import numpy as np
 from modelsel.core.types import Booleans, Feature, Floats
 from modelsel.kernels.forests.forest_layout import AT, LOST, RIGHT, TEST
 from modelsel.kernels.layout import LEAF
-from modelsel.learner.forests.model import ForestModel
-from modelsel.learner.forests.number_model import NumberForestModel
+from modelsel.learner.forests.model import ForestModel, NumberForestModel
 from modelsel.learner.trees.leaf import frequencies
-from modelsel.learner.trees.model import TreeModel
-from modelsel.learner.trees.number_model import NumberTreeModel
+from modelsel.learner.trees.model import NumberTreeModel, TreeModel
 from modelsel.record.export.trees import hard_tree, node_input, unprepared_forest
 from modelsel.record.model import Predictor
-from modelsel.tree.structure.cutting import reached
-from modelsel.tree.structure.node import BY_SURROGATES, DIVIDED, EQUALITY, MULTIWAY, SUBSET, THRESHOLD, DecisionTree
-from modelsel.tree.structure.node_models import NodeModels, Term
+from modelsel.tree.cutting import reached
+from modelsel.tree.node import BY_SURROGATES, DIVIDED, EQUALITY, MULTIWAY, SUBSET, THRESHOLD, DecisionTree, NodeModels, Term
 
 # A forest as one SQL expression: a CASE for each tree, whose votes are added up.
 

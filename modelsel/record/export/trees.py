@@ -13,16 +13,13 @@ from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.types import Booleans, Floats, Integers
 from modelsel.kernels.forests.forest_layout import AT, COLUMN, KIND, LOST, OTHERS, RIGHT, TEST, WHOLE
 from modelsel.kernels.layout import EQUALITY, LEAF, SUBSET, THRESHOLD
-from modelsel.learner.forests.model import ForestModel
-from modelsel.learner.forests.number_model import NumberForestModel
-from modelsel.learner.forests.quantiles import QuantileForestModel
+from modelsel.learner.forests.model import ForestModel, NumberForestModel, QuantileForestModel
 from modelsel.learner.transformed_target import TransformedModel
-from modelsel.learner.trees.model import TreeModel
-from modelsel.learner.trees.number_model import ModelTree, NumberTreeModel
+from modelsel.learner.trees.model import ModelTree, NumberTreeModel, TreeModel
 from modelsel.record.model import Predictor
-from modelsel.tree.export.nested import digraph, dot_lines
-from modelsel.tree.structure.conditions import paths
-from modelsel.tree.structure.node import DIVIDED, DecisionTree
+from modelsel.tree.conditions import paths
+from modelsel.tree.nested import digraph, dot_lines
+from modelsel.tree.node import DIVIDED, DecisionTree
 
 KEPT_ROWS = "it says quantiles of the rows that its leaves keep (leaf.statistic of a forest)"
 PREPARED = "the features are prepared before the tree sees them (preparer)"

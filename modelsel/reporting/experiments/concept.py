@@ -10,8 +10,8 @@ from html import escape
 from typing import TypedDict
 
 from modelsel.reporting.show import SectionContext, no_tree
-from modelsel.tree.export.rules import TreeRule, to_rules
-from modelsel.tree.structure.node import PrunedView
+from modelsel.tree.node import PrunedView
+from modelsel.tree.rules import TreeRule, to_rules
 
 TITLE = "The concept of each class"
 

@@ -18,10 +18,10 @@ from modelsel.learner.trees.path import held_back
 from modelsel.planning.make import fit_digest
 from modelsel.reporting.show import SectionContext, no_tree
 from modelsel.runner.evaluation.preprocessing import rows_digest
+from modelsel.tree.conditions import path_conditions
 from modelsel.tree.growing.contests import NodeSplits, contests
 from modelsel.tree.growing.growth import SQUARED_ERROR
-from modelsel.tree.structure.conditions import path_conditions
-from modelsel.tree.structure.node import PrunedView
+from modelsel.tree.node import PrunedView
 
 TITLE = "What each feature gains at each node"
 SQUARED = "squared error"  # the criterion of numbers, whatever the learner calls it

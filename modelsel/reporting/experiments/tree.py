@@ -5,7 +5,7 @@ from html import escape
 from typing import TypedDict
 
 from modelsel.reporting.show import SectionContext, no_tree
-from modelsel.tree.export.rules import to_text
+from modelsel.tree.rules import to_text
 
 TITLE = "The tree"
 

@@ -19,9 +19,9 @@ from modelsel.record.documents import FoldsShape
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.words import number, plural, score
 from modelsel.statistics import bounds
-from modelsel.statistics.intervals import upper_limit
-from modelsel.tree.structure.cutting import reached
-from modelsel.tree.structure.node import PrunedView
+from modelsel.statistics.bounds import upper_limit
+from modelsel.tree.cutting import reached
+from modelsel.tree.node import PrunedView
 
 DELTA = 0.05
 WITHIN = 0.05  # what the rows that would be needed are told for

@@ -6,16 +6,15 @@ Nothing that was drawn before is kept, so that no file of a run's folder gets in
 from collections.abc import Callable
 
 from modelsel.core.errors import DataError
-from modelsel.learner.trees.model import TreeModel
-from modelsel.learner.trees.number_model import NumberTreeModel
+from modelsel.learner.trees.model import NumberTreeModel, TreeModel
 from modelsel.record.documents import OptimalShape
 from modelsel.record.folder import RunFolder
 from modelsel.record.model import Predictor, describe, load
 from modelsel.reporting import verdict
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.words import number, score
-from modelsel.tree.export.draw import to_html
-from modelsel.tree.export.rules import rules_text
+from modelsel.tree.draw import to_html
+from modelsel.tree.rules import rules_text
 from modelsel.tree.softening import Widths
 
 TREES = ("tree", "m5p")  # learners whose models are trees

@@ -9,8 +9,7 @@ from modelsel.measure.base import probabilities
 from modelsel.reporting.charts import Plot, Scale
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.words import percent, with_unit
-from modelsel.statistics.auc import curve
-from modelsel.statistics.delong import areas
+from modelsel.statistics.auc import areas, curve
 from modelsel.statistics.reliability import BrierParts, brier_parts, reliability
 
 MOST_CLASSES = 25  # a larger matrix is not read; its largest entries are listed instead

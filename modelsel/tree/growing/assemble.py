@@ -20,7 +20,7 @@ from modelsel.kernels.layout import (
     TEST,
 )
 from modelsel.tree.growing.columns import RankedColumns
-from modelsel.tree.structure.node import EQUALITY, LEAF, SUBSET, THRESHOLD, DecisionTree, Surrogates
+from modelsel.tree.node import EQUALITY, LEAF, SUBSET, THRESHOLD, DecisionTree, Surrogates
 
 
 class GrowerOutput(NamedTuple):

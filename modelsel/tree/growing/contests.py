@@ -11,16 +11,15 @@ import numpy as np
 
 from modelsel.core.types import AnyTask, Floats, Integers, NumberTask
 from modelsel.kernels.layout import EQUALITY, THRESHOLD
+from modelsel.tree.conditions import value_words
 from modelsel.tree.growing.assemble import midpoint
-from modelsel.tree.growing.columns import columns
+from modelsel.tree.growing.columns import WeightedRows, columns
 from modelsel.tree.growing.grow_numbers import whole_rows
 from modelsel.tree.growing.growth import BaseCriterion, GrowthParams
 from modelsel.tree.growing.numpy_grower import Grower
-from modelsel.tree.growing.numpy_quantiles import number_grower
+from modelsel.tree.growing.numpy_numbers import number_grower
 from modelsel.tree.growing.numpy_tests import Test
-from modelsel.tree.growing.rows import WeightedRows
-from modelsel.tree.structure.conditions import value_words
-from modelsel.tree.structure.node import PrunedView
+from modelsel.tree.node import PrunedView
 
 
 @dataclass(frozen=True)

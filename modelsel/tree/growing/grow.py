@@ -16,11 +16,10 @@ from modelsel.kernels import stop
 from modelsel.kernels.compiler import function_of, load, wanted
 from modelsel.kernels.layout import ENTROPY, GENERAL, GrowthLimits, GrowthRules
 from modelsel.tree.growing.assemble import GrowerOutput, assemble
-from modelsel.tree.growing.columns import RankedColumns, columns
-from modelsel.tree.growing.growth import MISSING, NOMINAL, BaseCriterion, GrowthParams, same
+from modelsel.tree.growing.columns import RankedColumns, WeightedRows, columns
+from modelsel.tree.growing.growth import BaseCriterion, GrowthParams, bits_for, same
 from modelsel.tree.growing.late_surrogates import Finder, by_surrogates, later
-from modelsel.tree.growing.rows import WeightedRows
-from modelsel.tree.structure.node import DecisionTree
+from modelsel.tree.node import DecisionTree
 
 WORD, ENTRY = 63, 32  # bits of an entry, and of one without a code
 
@@ -71,13 +70,10 @@ def _settings(
     """Return a kernel's settings, and its table."""
     n = len(chosen.rows)
     units, scale = _units(fused, int(chosen.weight.sum()))
-    rules = GrowthRules(
-        missing=MISSING.index(growth.missing), nominal=NOMINAL[growth.nominal], fused=fused,
-        formula=criterion.fused, boundary=int(criterion.boundary), convex=int(criterion.convex), ratio=int(criterion.ratio),
-        average=int(criterion.average), penalty=int(criterion.penalty),
-        unit=int(chosen.unit), cautious=int(growth.min_leaf_rule == "c45"),
-        max_depth=2**31 if growth.max_depth is None else growth.max_depth,
-        id_bits=bits_for(n), class_bits=bits_for(len(chosen.task.classes)), by_count=int(growth.by_count),
+    rules = growth.rules(
+        n, chosen.unit, fused=fused, formula=criterion.fused, boundary=int(criterion.boundary), convex=int(criterion.convex),
+        ratio=int(criterion.ratio), average=int(criterion.average), penalty=int(criterion.penalty),
+        class_bits=bits_for(len(chosen.task.classes)),
     )  # fmt: skip
     return rules, growth.limits(n, criterion.exponent, scale), units
 
@@ -124,11 +120,6 @@ def _grow_general(
 
 def _function(plain: Callable[..., float], kind: object) -> object:
     return function_of(plain, kind.signature)  # type: ignore[attr-defined]
-
-
-def bits_for(count: int) -> int:
-    """Binary digits that number `count` things from 0."""
-    return max(1, math.ceil(math.log2(max(count, 2))))
 
 
 def check_word(ranked: RankedColumns, low: int) -> None:

@@ -11,15 +11,13 @@ import numpy as np
 from modelsel.core.types import ClassTask, Floats, Integers, NumberTask
 from modelsel.kernels import stop
 from modelsel.kernels.compiler import load, wanted
-from modelsel.kernels.layout import GENERAL, GrowthRules
 from modelsel.tree.growing.assemble import GrowerOutput, assemble
-from modelsel.tree.growing.columns import RankedColumns, columns
-from modelsel.tree.growing.grow import bits_for, check_word
-from modelsel.tree.growing.growth import MISSING, NOMINAL, SQUARED_ERROR, GrowthParams, NumberLoss
+from modelsel.tree.growing.columns import RankedColumns, WeightedRows, columns
+from modelsel.tree.growing.grow import check_word
+from modelsel.tree.growing.growth import SQUARED_ERROR, GrowthParams, NumberLoss, bits_for
 from modelsel.tree.growing.late_surrogates import Finder, by_surrogates, later
-from modelsel.tree.growing.rows import WeightedRows
 from modelsel.tree.growing.whole_target import WeightedWholes, WholeTarget
-from modelsel.tree.structure.node import DecisionTree, NodeNumbers
+from modelsel.tree.node import DecisionTree, NodeNumbers
 
 NO_MIMICS = np.zeros((0, 6), np.int64), np.zeros(0), np.zeros(0, np.int64)
 
@@ -117,7 +115,7 @@ def _complete(
         ranked.codes,
         wholes.target.whole,
         chosen.rows,
-        _rules(chosen, growth),
+        growth.rules(len(chosen.rows), chosen.unit, convex=1),
         growth.limits(len(chosen.rows)),
         stop.FLAG,
     )
@@ -142,8 +140,8 @@ def _general(
     if loss.by_quantile:
         order = np.lexsort((chosen.weight, wholes.whole[chosen.rows]))
         chosen = replace(chosen, rows=chosen.rows[order], weight=chosen.weight[order])
-    task, rules, limits = chosen.task, _rules(chosen, growth), growth.limits(len(chosen.rows))
-    rules = rules._replace(formula=loss.formula)
+    task, limits = chosen.task, growth.limits(len(chosen.rows))
+    rules = growth.rules(len(chosen.rows), chosen.unit, convex=1, formula=loss.formula)
     if loss != SQUARED_ERROR:
         limits = limits._replace(exponent=loss.quantile if loss.by_quantile else wholes.target.zero)
     check_word(ranked, rules.id_bits)
@@ -181,20 +179,10 @@ def _numpy(
     signs: tuple[int, ...],
 ) -> GrowerOutput:  # fmt: skip
     """Grow in NumPy what no kernel does."""
-    from modelsel.tree.growing.numpy_quantiles import number_grower
+    from modelsel.tree.growing.numpy_numbers import number_grower
 
     grower = number_grower(chosen, ranked, growth, wholes, loss, signs)
     found = grower.grown()
     mean, squares = np.array(grower.moments).T
     own = _output(found.nodes, found.goodness, found.counts[:, 0], mean, squares, wholes, loss)
     return found._replace(goodness=own.goodness, counts=own.counts)
-
-
-def _rules(chosen: WeightedRows, growth: GrowthParams) -> GrowthRules:
-    """Write the settings of growing as the kernel reads them."""
-    return GrowthRules(
-        missing=MISSING.index(growth.missing), nominal=NOMINAL[growth.nominal], fused=GENERAL, formula=GENERAL, boundary=0,
-        convex=1, ratio=0, average=0, penalty=0, unit=int(chosen.unit), cautious=0,
-        max_depth=2**31 if growth.max_depth is None else growth.max_depth, id_bits=bits_for(len(chosen.rows)), class_bits=0,
-        by_count=int(growth.by_count),
-    )  # fmt: skip

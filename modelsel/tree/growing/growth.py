@@ -1,12 +1,12 @@
-"""Settings of growing a tree that no truncation can answer, and the criterion as growers see it."""
+"""Settings of growing a tree that no truncation can answer: limits, directions, and the criterion as growers see it."""
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from modelsel.core.types import CLASS_TASKS, Floats, Table, TaskKind
-from modelsel.kernels.layout import GENERAL, GrowthLimits
-from modelsel.kernels.losses import DEVIANCE, PINBALL, SQUARED
+from modelsel.core.types import CLASS_TASKS, ClassTask, Floats, Table, TaskKind
+from modelsel.kernels.layout import DEVIANCE, GENERAL, PINBALL, SQUARED, GrowthLimits, GrowthRules
 
 MISSING = ("node_mode", "class_mode", "fractional", "branch", "surrogate")  # in the order of kernels.layout
 BY_COUNT = "surrogate_count"  # surrogates that compete by the weight that they send the same way
@@ -17,7 +17,7 @@ NOMINAL = {"equality": 2, "multiway": 3, "subset": 4}  # kinds of test, as in tr
 
 @dataclass(frozen=True)
 class NumberLoss:
-    """What a tree of numbers is grown by: squared error, Poisson deviance, or `times` the pinball loss of a quantile."""
+    """The loss that trees of numbers grow by: squared error, Poisson deviance, or `times` the pinball loss of a quantile."""
 
     formula: int = SQUARED
     quantile: float = 0.5
@@ -82,7 +82,7 @@ class BaseCriterion:
 
     @property
     def number_loss(self) -> NumberLoss:
-        """What trees of numbers are grown by."""
+        """The loss that trees of numbers are grown by."""
         return SQUARED_ERROR
 
     @property
@@ -161,6 +161,57 @@ class GrowthParams:
         cautious = min(25.0, 0.1 * known / classes) if self.min_leaf_rule == "c45" else 0.0
         return max(self.min_leaf, cautious) - SLACK
 
+    def rules(self, rows: int, unit: bool, **of_target: int) -> GrowthRules:
+        """Return the settings as kernels read them; `of_target`: what the criterion and the classes ask for, else 0."""
+        own = {
+            "missing": MISSING.index(self.missing), "nominal": NOMINAL[self.nominal], "unit": int(unit),
+            "cautious": int(self.min_leaf_rule == "c45"), "max_depth": 2**31 if self.max_depth is None else self.max_depth,
+            "id_bits": bits_for(rows), "by_count": int(self.by_count),
+        }  # fmt: skip
+        return GrowthRules(**{**dict.fromkeys(GrowthRules._fields, 0), **own, **of_target})
+
     def limits(self, rows: int, exponent: float = 0.0, scale: float = 1.0) -> GrowthLimits:
         """Return the limits as the kernels read them, with the criterion's own parameter and the unit of its table."""
         return GrowthLimits(float(self.min_leaf), float(self.min_split), exponent, scale, float(rows))
+
+
+def bits_for(count: int) -> int:
+    """Binary digits that number `count` things from 0."""
+    return max(1, math.ceil(math.log2(max(count, 2))))
+
+
+# Answers that may only rise, or fall, with a column: `monotone: {column: increasing or decreasing}`.
+
+
+DIRECTIONS = {"increasing": 1, "decreasing": -1}
+
+Monotone = Mapping[str, str] | tuple[tuple[str, str], ...] | None
+
+
+def sorted_monotone(monotone: Monotone) -> tuple[tuple[str, str], ...] | None:
+    """Directions sorted by column; None where there are none.
+
+    >>> sorted_monotone({"b": "increasing", "a": "decreasing"})
+    (('a', 'decreasing'), ('b', 'increasing'))
+    """
+    if monotone is None:
+        return None
+    pairs = monotone.items() if isinstance(monotone, Mapping) else monotone
+    return tuple(sorted((str(name), str(way)) for name, way in pairs)) or None
+
+
+def monotone_signs(monotone: Monotone, table: Table) -> tuple[int, ...]:
+    """Per feature whether answers may only rise (1) or fall (−1) with it; nothing where all of them may do both."""
+    ways = dict(monotone or ())
+    return tuple(DIRECTIONS.get(ways.get(one.name, ""), 0) for one in table.features) if ways else ()
+
+
+def monotone_problems(monotone: Monotone, task: Table | None) -> Iterable[str]:
+    """Yield which directions are none, or of no column of numbers or ranks; and that there are more classes than two."""
+    for name, way in dict(monotone or ()).items():
+        if way not in DIRECTIONS:
+            yield f"monotone.{name} is increasing or decreasing, not {way!r}"
+        if task is not None and name not in [one.name for one in task.features if one.kind != "nominal"]:
+            yield f"monotone.{name}: there is no such column of numbers or ranks"
+    if isinstance(task, ClassTask) and len(task.classes) != 2:
+        yield f"monotone is of numbers and of two classes, and these are {len(task.classes)}"

@@ -15,11 +15,10 @@ from modelsel.core.types import Codes, Floats, Integers
 from modelsel.kernels.compiler import load
 from modelsel.kernels.layout import BY_SURROGATES
 from modelsel.tree.growing.assemble import surrogates_of
-from modelsel.tree.growing.columns import RankedColumns
-from modelsel.tree.growing.numpy_record import SurrogateSplit, flat, mimics
+from modelsel.tree.growing.columns import RankedColumns, WeightedRows
+from modelsel.tree.growing.numpy_grower import SurrogateSplit, flat, mimics
 from modelsel.tree.growing.numpy_tests import NodeColumn
-from modelsel.tree.growing.rows import WeightedRows
-from modelsel.tree.structure.node import LEAF, DecisionTree, Surrogates
+from modelsel.tree.node import LEAF, DecisionTree, Surrogates
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from modelsel.tree.growing.growth import SLACK, BaseCriterion, GrowthParams
 
 @dataclass(frozen=True, eq=False)
 class NodeColumn:
-    """One feature at one node: codes (−1 missing), classes and weights of its rows."""
+    """A feature at a node: codes (−1 missing), classes and weights of its rows."""
 
     codes: Codes
     target: Codes

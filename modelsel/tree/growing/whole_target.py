@@ -49,7 +49,7 @@ class WholeTarget:
 
     @property
     def zero(self) -> float:
-        """What is added to a whole number so that the target's 0 is 0."""
+        """The number that is added to whole numbers so that the target's 0 is 0."""
         return self.centre + self.base * self.scale
 
     def value(self, mean: Floats) -> Floats:
@@ -149,7 +149,7 @@ class WeightedWholes:
         return mean, exact_sum(weight * np.square(own - mean))
 
     def goodness(self, worth: Floats, weight: Floats, loss: NumberLoss = SQUARED_ERROR) -> Floats:
-        """What tests are worth as decreases of the mean loss, in the target's unit (squared error: in its squares)."""
+        """The worth of tests as decreases of the mean loss, in the target's unit (squared error: in its squares)."""
         unit = self.parts * self.target.scale
         own = np.square(unit) if loss == SQUARED_ERROR else unit / loss.times
         return np.asarray(worth / own / np.where(weight > 0, weight, 1.0))

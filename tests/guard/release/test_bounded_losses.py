@@ -20,7 +20,7 @@ from modelsel.guard.release import LossPlan
 from modelsel.guard.requests import LookRequest, OutOfFold, SelectionSummary, TestSetDeclaration
 from modelsel.ledger.home import Home
 from modelsel.measure.base import BaseMeasure
-from modelsel.statistics.units.intervals import price_of
+from modelsel.statistics.unit_intervals import price_of
 
 NATS = 20.0
 COSTS = ((0.0, 5.0), (1.0, 0.0))

@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.types import Booleans, Feature, Floats
-from modelsel.tree.export.rules import number_words, own_counts
-from modelsel.tree.softening import Widths
-from modelsel.tree.structure.conditions import branch_words
-from modelsel.tree.structure.cutting import reached
-from modelsel.tree.structure.node import (
+from modelsel.tree.conditions import branch_words
+from modelsel.tree.cutting import reached
+from modelsel.tree.node import (
     EQUALITY,
     LEAF,
     MULTIWAY,
@@ -19,10 +17,13 @@ from modelsel.tree.structure.node import (
     TEST_NAMES,
     THRESHOLD,
     DecisionTree,
+    NodeModels,
     NodeNumbers,
     PrunedView,
+    Term,
 )
-from modelsel.tree.structure.node_models import NodeModels, Term
+from modelsel.tree.rules import number_words, own_counts
+from modelsel.tree.softening import Widths
 
 
 def to_dict(cut: PrunedView, widths: Widths | None = None) -> dict[str, object]:

@@ -4,13 +4,15 @@ All passes go level by level over arrays, so that their cost is that of the dept
 one critical strength per node, `weakest_links` finds those strengths, `cheaper_as_leaf` decides every node bottom up.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 
 from modelsel.core.types import Booleans, Codes, Floats, Integers
 from modelsel.kernels.compiler import load
-from modelsel.tree.structure.node import DecisionTree, PrunedView
+from modelsel.tree.node import DecisionTree, NodeNumbers, PrunedView
 
 TIE = 1e-12  # relative; sums in another order differ by less, different counts by more
 
@@ -154,3 +156,90 @@ def _upwards(tree: DecisionTree) -> Iterator[tuple[Integers, Integers]]:
     for nodes in deepest_first[:-1]:
         yield nodes, tree.parent[nodes].astype(np.int64)
     yield deepest_first[-1], np.empty(0, np.int64)
+
+
+# What a pruner gets: a `PrunedView` (the grown tree, or a truncation of it by a stopping limit) and the `PruningData`, whatever
+# else is known about the training rows. It returns a `PruningPath`, which answers every pruner of equal `sharing()` without
+# growing or routing again.
+
+
+class Reroute(Protocol):
+    """The rows that grew the tree, for pruners that send them elsewhere (subtree raising)."""
+
+    @property
+    def target(self) -> Codes:
+        """Class of each growing row, by position in this collection."""
+        ...
+
+    @property
+    def weights(self) -> Floats:
+        """Weight of each growing row at the root."""
+        ...
+
+    def divide(self, node: int, rows: Integers, weights: Floats) -> Sequence[tuple[Integers, Floats]]:
+        """Rows and their weights per branch of `node`'s test (grown tree), in the order of its children.
+
+        `rows` need not be those that reached the node when it grew. A missing value goes as the learner's policy says;
+        where it is divided, by the shares of the known rows among those given.
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class PruningData:
+    """The data of a pruner beyond the tree's own counts.
+
+    Parameters
+    ----------
+    total : float
+        Training weight at the root, above 0: what risks are shares of.
+    pruning_counts : Floats, optional
+        Nodes × classes (of numbers × 1): weights of the rows held back from growing.
+    cost_matrix : Floats, optional
+        True class × predicted class, at least 0.
+    reroute : Reroute, optional
+        The rows that grew the tree, where a pruner may send them elsewhere.
+    pruning_numbers : NodeNumbers, optional
+        Of a tree of numbers: mean and squares of the rows held back, per node.
+    risk : Floats, optional
+        Of a tree of numbers: what each node costs as a leaf, where that is no squared error.
+
+    Examples
+    --------
+    >>> PruningData(total=14.0).pruning_counts is None
+    True
+    """
+
+    total: float  # training weight at the root: what risks are shares of
+    pruning_counts: Floats | None = None  # nodes × classes: weights of the rows held back from growing (reduced error)
+    cost_matrix: Floats | None = None  # true class × predicted class
+    reroute: Reroute | None = None
+    pruning_numbers: NodeNumbers | None = None
+    risk: Floats | None = None
+
+
+class PruningPath(Protocol):
+    """A grown tree, pruned at every strength.
+
+    Examples
+    --------
+    >>> from modelsel.pruner.base import ConstantPath
+    >>> path: PruningPath = ConstantPath("a tree")
+    >>> path.cut(None)
+    'a tree'
+    """
+
+    def cut(self, pruner: Any) -> PrunedView:
+        """Return the tree that a pruner leaves.
+
+        Parameters
+        ----------
+        pruner : Pruning
+            One with the `sharing()` of the pruner that made the path.
+
+        Returns
+        -------
+        PrunedView
+            The pruned tree.
+        """
+        ...

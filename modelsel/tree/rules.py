@@ -9,11 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import Feature, Floats
+from modelsel.tree.conditions import Condition, branch_words, path_conditions, paths
+from modelsel.tree.cutting import reached
+from modelsel.tree.node import NodeModels, PrunedView
 from modelsel.tree.routing import Routed
-from modelsel.tree.structure.conditions import Condition, branch_words, path_conditions, paths
-from modelsel.tree.structure.cutting import reached
-from modelsel.tree.structure.node import PrunedView
-from modelsel.tree.structure.node_models import NodeModels
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ BAR = "|   "
 
 
 def to_text(cut: PrunedView) -> str:
-    """One line per branch; a tree that is a single leaf is one line.
+    """Write a tree as text, a line per branch; a tree that is a single leaf is one line.
 
     outlook = sunny
     |   humidity = high: no (3)
@@ -131,14 +130,14 @@ def leaf_words(cut: PrunedView, counts: Floats, node: int) -> str:
 
 
 def number_words(cut: PrunedView, node: int) -> str:
-    """What a node of a tree of numbers answers: a number, or a model."""
+    """Write the answer of a node of a tree of numbers: a number, or a model."""
     return f"{cut.prediction[node]:.6g}" if cut.models is None else model_words(cut.models, node, cut.tree.features)
 
 
 def model_words(models: NodeModels, node: int, features: tuple[Feature, ...], digits: int = 6) -> str:
     """The model of a node: `40.5 - 3.1 wt + 2 [am = manual] + [sky: sunny 3; dull, rainy 1.2]`, levels without a figure 0.
 
-    >>> from modelsel.tree.structure.node_models import Term
+    >>> from modelsel.tree.node import Term
     >>> sky, age = Feature("sky", "nominal", ("sunny", "dull", "rainy")), Feature("age", "numeric")
     >>> terms = Term(1, 17.5), Term(0, 0.0, np.array([True, False, True])), Term(0, 0.0, np.array([True, False, False]))
     >>> model_words(NodeModels(terms, np.array([40.5]), np.array([[-3.0, 2.0, 1.0]]), np.zeros(1)), 0, (sky, age))
@@ -175,7 +174,7 @@ def off(cut: PrunedView, node: int) -> float | None:
 
 
 def amount(weight: float) -> str:
-    """Whole numbers as such, fractions of divided rows to two digits."""
+    """Write a weight: whole numbers as such, fractions of divided rows to two digits."""
     return f"{weight:.0f}" if abs(weight - round(weight)) < 1e-9 else f"{weight:.2f}"
 
 
@@ -183,7 +182,7 @@ def amount(weight: float) -> str:
 
 
 def row_paths(cut: PrunedView, routed: Routed) -> list[str]:
-    """One text per row: `age <= 40 and job = b: yes (9/2)`; shares of a divided row stand before each of its leaves.
+    """Write the path of each row: `age <= 40 and job = b: yes (9/2)`; shares of a divided row stand before each of its leaves.
 
     In brackets, as in the tree's text, the training weight of the leaf and how much of it is of other classes.
     """

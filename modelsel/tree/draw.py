@@ -18,11 +18,11 @@ from importlib.resources import files
 import numpy as np
 
 from modelsel.core.types import Floats
-from modelsel.tree.export.rules import amount, model_words, number_words, off, own_counts
+from modelsel.tree.conditions import branch_words
+from modelsel.tree.cutting import reached
+from modelsel.tree.node import PrunedView
+from modelsel.tree.rules import amount, model_words, number_words, off, own_counts
 from modelsel.tree.softening import Widths
-from modelsel.tree.structure.conditions import branch_words
-from modelsel.tree.structure.cutting import reached
-from modelsel.tree.structure.node import PrunedView
 
 ROW, BOX, HEIGHT, AFTER = 40, 116, 30, 76  # pixels: a leaf's line, a node, and what a folded one says behind it
 SHOWN = 10  # classes of a node, and of the key: of more the heaviest
@@ -136,7 +136,7 @@ class _Layout:
 
     @property
     def after(self) -> int:
-        """What a leaf's model needs behind it, or a folded node's words."""
+        """Room behind a leaf for its model, or for a folded node's words."""
         models = self.cut.models
         return AFTER if models is None or not models.coefficients[self.nodes].any() else round(6 * MODEL)
 

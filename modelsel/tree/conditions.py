@@ -7,7 +7,7 @@ from math import inf
 import numpy as np
 
 from modelsel.core.types import Feature
-from modelsel.tree.structure.node import EQUALITY, MULTIWAY, SUBSET, THRESHOLD, DecisionTree
+from modelsel.tree.node import EQUALITY, MULTIWAY, SUBSET, THRESHOLD, DecisionTree
 
 
 @dataclass(frozen=True)

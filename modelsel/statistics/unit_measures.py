@@ -23,7 +23,7 @@ from math import log
 import numpy as np
 
 from modelsel.core.types import Codes, Floats, Integers
-from modelsel.statistics.units.intervals import Limits, UnitLosses
+from modelsel.statistics.unit_intervals import Limits, UnitLosses
 
 
 @dataclass(frozen=True, eq=False)
