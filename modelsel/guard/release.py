@@ -91,7 +91,8 @@ class LossPlan(ReleasePlan):
         if isinstance(stated, cls):
             return stated
         assert isinstance(stated, Mapping)
-        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in stated.items()})
+        facts: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in stated.items()}
+        return cls(**facts)
 
     def limits(self, cell: int, k: int | None, nats: float) -> Limits | None:
         """The interval of symbols on the measure's own scale, at a level that is the plan's or another one.

@@ -112,7 +112,7 @@ def _write_passes(runs: TrackedStudy, store: TrackingStore, writer: str, told: T
         if "database is locked" not in str(error):  # MLflow has waited for twenty seconds
             raise
     time.sleep(PAUSE)
-    return asdict(write(runs, store, writer, told))
+    return asdict(write_runs(runs, store, writer, told))
 
 
 def _reason(error: Exception) -> str:
