@@ -25,6 +25,7 @@ from modelsel.runner.final_fit import prediction_seconds
 from modelsel.runner.journal import Journal
 from modelsel.runner.results import Results
 from modelsel.runner.run import run
+from modelsel.runner.spare_scores import SpareScores
 from modelsel.runner.study_data import StudyData, prepare
 
 TURNS, MOST = 3, 1.1
@@ -66,8 +67,9 @@ def _timed(config: Config, material: StudyData, everything: bool) -> tuple[float
 def _selected(config: Config, material: StudyData, journal: Journal, everything: bool) -> Selection:
     task, folds, pool = material.development, material.resampling, Pool("sequential")
     candidates = resolve(config.candidates, task, config.seed, journal)
+    spare = SpareScores() if everything else None
     compute: Callable[..., Results] = lambda plan, beside: run(  # noqa: E731
-        plan, task, folds, config.measure, pool, journal, seed=config.seed, beside=beside
+        plan, task, folds, config.measure, pool, journal, seed=config.seed, beside=beside, spare=spare
     )
     counted = accompanying(config.measure, task, folds, scores=False) if everything else {}
     plan: Plan = make(candidates, task, folds)

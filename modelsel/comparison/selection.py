@@ -393,7 +393,7 @@ def is_near(value: float, se: float | None, floor: Iterable[float]) -> bool:
 # again, this time with class scores; a fit answers all that share it. The winner always gets its own; the others, in this
 # order, as long as all of it is about a tenth of the selection, and those whose cells are among the same. On small tables each
 # entry's best gets its own in any case. What is in the journal with its class scores costs nothing, and then nobody is left
-# out.
+# out. What the first computation kept of them (`SpareScores`) costs nothing either, and changes nobody's turn.
 
 
 SHARE = 20  # one of so many cells may be computed again, for one of so many candidates: about a tenth of the selection

@@ -29,6 +29,7 @@ from modelsel.runner.journal import NEW, Journal, last_reached, start_times
 from modelsel.runner.racing import Race, Racing
 from modelsel.runner.results import Results, SeOf, gather
 from modelsel.runner.run_index import RunIndex
+from modelsel.runner.spare_scores import SpareScores
 
 # A progress that nobody is shown.
 
@@ -76,13 +77,15 @@ def run(
     beside: Mapping[str, BaseMeasure] = NOTHING,
     race: Race | None = None,
     seconds: float | None = None,
+    spare: SpareScores | None = None,
 ) -> Results:
     """Compute what the journal does not know yet and add everything up.
 
     `beside` are measures of which the means are kept too, by name; one that reads class scores makes all cells give them.
     `deadline` are seconds after which nothing more is computed: candidates with unfinished folds are skipped. `order` may
     put the jobs in another order; the results do not depend on it, but for who is done before a deadline. With a `race`
-    candidates that cannot win any more are dropped between two folds. `seconds` after which no further trial is begun. Raises
+    candidates that cannot win any more are dropped between two folds. `spare` keeps class scores that no measure reads, and
+    completes by them what another run of the same study has computed. `seconds` after which no further trial is begun. Raises
     ConfigurationError for a plan of other rows, a limit that the pool cannot hold or a deadline outside the main thread,
     StoreError when the journal cannot be written, DataError for a learner that finds the data unusable, NoCandidateError when
     every candidate fails on the first fold, KeyboardInterrupt with finished cells kept.
@@ -90,7 +93,8 @@ def run(
     plan.check(task, resampling)
     crew = choose_pool(pool, limits, plan.candidates)
     work = RunContext(task, resampling, plan, measure, seed, limits, len(plan.candidates) <= ROWS_FOR_ALL, beside)
-    books, order = [RunIndex(work, journal, retry_failed)], order or (tuple if deadline is None else finishing)
+    work = replace(work, spare=spare is not None and spare.serves(work))
+    books, order = [RunIndex(work, journal, retry_failed, spare=spare)], order or (tuple if deadline is None else finishing)
     try:
         with interruptible(), alarm(deadline):
             if seconds is not None:

@@ -32,13 +32,15 @@ from modelsel.runner.evaluation.cell_result import (
     OK,
     STATUSES,
     UNFINISHED,
+    CellKey,
     CellResult,
     failing,
     numbers,
 )
 from modelsel.runner.evaluation.context import CellJob, RunContext
 from modelsel.runner.execution.worker import CompletedJob
-from modelsel.runner.journal import Journal, RecordLocation
+from modelsel.runner.journal import Journal, RecordLocation, record_of
+from modelsel.runner.spare_scores import SpareScores
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +56,9 @@ class RunIndex:
     """Kept by the parent alone. `which` are the candidates (positions in the plan) that it is about; all unless said."""
 
     def __init__(
-        self, work: RunContext, journal: Journal, retry_failed: bool = False, which: Sequence[int] | None = None
-    ) -> None:
+        self, work: RunContext, journal: Journal, retry_failed: bool = False, which: Sequence[int] | None = None,
+        spare: SpareScores | None = None,
+    ) -> None:  # fmt: skip
         """Begin with no cell answered."""
         self.work, self.journal = work, journal
         self.which = np.zeros(len(work.plan.candidates), bool)
@@ -72,7 +75,7 @@ class RunIndex:
         self.scores.of_others = self.of_others
         self.formed: dict[int, Candidate] = {}  # ensembles with their members
         self._made: list[tuple[Fold, int, CellResult]] = []  # and what they say
-        self._retry = retry_failed
+        self._retry, self._spare = retry_failed, spare or SpareScores()
         self._ids = numbers(work.plan.candidates)
 
     def look_up(self, cells: Sequence[Cell] | None = None) -> list[CellJob]:
@@ -90,6 +93,7 @@ class RunIndex:
         assert done.place is not None, "a record that nobody has written"
         members = np.array(done.job.members)
         self.journal.note(self.work.key(done.job.cell), done.place)
+        self._spare.keep(self.work.key(done.job.cell), done.result)
         self.parts[done.job.cell].append(IndexedResult(done.place, np.arange(len(members)), members))
         self.scores.add(done.job.cell.fold, members, done.result)
 
@@ -153,6 +157,8 @@ class RunIndex:
             if not len(open_):
                 break
             result = self.journal.load(place)
+            if result is not None and self.work.needs_scores and result.scores is None:
+                place, result = self._completed(key, result, open_) or (place, result)
             if result is None or (lacking := self.work.lacking(result)):
                 continue
             rows, taken = self._usable(result, open_)
@@ -166,6 +172,16 @@ class RunIndex:
         partial = f"{wanted - len(open_)} of {wanted} candidates were known" if read else ""
         self.why[partial or lacking or self.journal.why(key)] += 1
         return CellJob(cell, tuple(int(member) for member in open_))
+
+    def _completed(self, key: CellKey, result: CellResult, open_: Integers) -> tuple[RecordLocation, CellResult] | None:
+        """Write down what a record and the class scores that were kept say of the open members, as a fit of theirs would be."""
+        found = self._spare.complete(key, result) if result.has_rows else None
+        if found is None or not len(rows := found.find(self._ids[open_])[0]):
+            return None
+        whole = found.take(rows)
+        place = self.journal.own.append(*record_of(key, whole))
+        self.journal.note(key, place)
+        return place, whole
 
     def _enter(self, cell: Cell, part: IndexedResult, result: CellResult) -> None:
         self.parts[cell].append(part)

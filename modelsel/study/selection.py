@@ -33,6 +33,7 @@ from modelsel.runner.racing import Race
 from modelsel.runner.results import Results
 from modelsel.runner.run import QUIET
 from modelsel.runner.run import run as run_plan
+from modelsel.runner.spare_scores import SpareScores
 from modelsel.runner.study_data import StudyData
 from modelsel.study.jobs import journal_of
 from modelsel.study.search import AdaptiveSearch, Rounds
@@ -48,14 +49,14 @@ def select(
     """
     task, bounded = material.development, _bounded(config)
     with journal_of(config, folder) as journal:
-        compute = _computing(config, journal, progress)
+        compute, spare = _computing(config, journal, progress), SpareScores() if config.deadline is None else None
         race = Race(config.rule) if config.race.on else None
         shown = {**_measures_beside(config, task, material.resampling), **bounded}
         extra: dict[str, object] = {}
         if config.adaptive:
-            plan, extra = _search_entries(config, material, candidates, partial(compute, beside=shown), progress)
+            plan, extra = _search_entries(config, material, candidates, partial(compute, beside=shown, spare=spare), progress)
             compute = partial(compute, tell=QUIET)
-        results = compute(plan, task, material.resampling, deadline=config.deadline, beside=shown, race=race,
+        results = compute(plan, task, material.resampling, deadline=config.deadline, beside=shown, race=race, spare=spare,
                           seconds=None if config.adaptive else config.search.seconds)  # fmt: skip
         if race and config.race.corrected and (able := pickable(results, material.resampling, config.seed)):
             results = compute(plan, task, material.resampling, beside=shown, race=Race(config.rule, able))
@@ -63,7 +64,7 @@ def select(
         selection = choose(results, config.rule, material.resampling, config.seed, config.race.corrected, adapted)
         guessed = floor(results)
         if config.deadline is None:
-            again = partial(compute, task=task, resampling=material.resampling, tell=QUIET)
+            again = partial(compute, task=task, resampling=material.resampling, tell=QUIET, spare=spare)
             selection = with_score_measures(selection, results, lambda plan, beside: again(plan, beside=beside))
         made = {"ensembles": own} if (own := _ensembles(selection)) else {}
         extra = {"floor": [line.to_dict() for line in guessed], **_rounds(results), **made, **extra}

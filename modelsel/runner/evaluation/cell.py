@@ -47,25 +47,27 @@ def evaluate(
     scores: bool,
     limited: Limited = no_limits,
     reached: Reached | None = None,
+    spare: bool = False,
 ) -> CellResult:
     """Compute every candidate's answers for the fold's assessment rows. Raises nothing for a candidate's sake.
 
-    With `reached` candidates answer one by one, so that somebody knows whose answer took the process along.
+    With `spare` class scores that no measure reads are kept beside the answers. With `reached` candidates answer one by one, so
+    that somebody knows whose answer took the process along.
     Raises DataError, OSError for a full disk, Stopped, and Interrupted: they end the study.
     """
     with collect_warnings() as warned:
-        result = _evaluate(task, fold, candidates, (growing, seed), scores, limited, reached)
+        result = _evaluate(task, fold, candidates, (growing, seed), (scores, spare), limited, reached)
     return result.with_warnings(warned)
 
 
 def _evaluate(
-    task: Task, fold: Fold, candidates: Sequence[Candidate], identity: tuple[str, int], scores: bool, limited: Limited,
-    reached: Reached | None,
+    task: Task, fold: Fold, candidates: Sequence[Candidate], identity: tuple[str, int], scores: tuple[bool, bool],
+    limited: Limited, reached: Reached | None,
 ) -> CellResult:  # fmt: skip
     """Set up the batch and let each candidate answer; what fails becomes a status."""
     start = perf_counter()
     (growing, seed), rows = identity, _check_rows(task, fold)
-    builder = CellResultBuilder(candidates, len(fold.assessment), task.class_count, scores)
+    builder = CellResultBuilder(candidates, len(fold.assessment), task.class_count, *scores)
     everyone = tuple(range(len(candidates)))
     try:
         with limited():

@@ -20,6 +20,7 @@ from typing import Any, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from modelsel.core.errors import ModelselError
 from modelsel.core.fingerprint import digest
 from modelsel.core.types import (
     Booleans,
@@ -33,6 +34,7 @@ from modelsel.core.types import (
     outputs_of,
 )
 from modelsel.kernels.compiler import load
+from modelsel.kernels.stop import Stopped
 from modelsel.learner.base import Path
 from modelsel.measure.base import BaseMeasure, confusion
 from modelsel.measure.beside import confusion_measures, score_beside
@@ -56,8 +58,9 @@ class CellResult:
     """Columns over the candidates of a cell.
 
     `predicted` is candidates × assessment rows, `scores` candidates × rows × classes where the measure reads class scores.
-    `score` is what the run's measure says; where no rows are kept beside it, `measure` is its digest. `beside` is candidates ×
-    other measures, in the order of the run, but for those that are read off `matrices`.
+    `spare` are class scores that no measure of the run reads, NaN where there are none: they are never written down. `score` is
+    what the run's measure says; where no rows are kept beside it, `measure` is its digest. `beside` is candidates × other
+    measures, in the order of the run, but for those that are read off `matrices`.
     """
 
     ids: NDArray[np.uint64]
@@ -76,6 +79,7 @@ class CellResult:
     measure: str = ""
     beside: Floats | None = None
     matrices: Floats | None = None  # candidates × true class × predicted class, for measures that are read off them
+    spare: Floats | None = None
 
     @classmethod
     def of_failure(cls, candidates: Sequence[Candidate], status: Status, reason: str, rows: int = 0) -> Self:
@@ -117,7 +121,8 @@ class CellResult:
             return self
         at = {int(position): place for place, position in enumerate(which)}
         reasons = {at[position]: reason for position, reason in self.reasons.items() if position in at}
-        return self._with(**{name: array[which] for name, array in self._arrays().items()}, reasons=reasons)
+        spare = None if self.spare is None else self.spare[which]
+        return self._with(**{name: array[which] for name, array in self._arrays().items()}, reasons=reasons, spare=spare)
 
     def with_scores(
         self,
@@ -265,11 +270,12 @@ def numbers(candidates: Sequence[Candidate]) -> NDArray[np.uint64]:
 class CellResultBuilder:
     """The result of a cell while its candidates answer, in any order."""
 
-    def __init__(self, candidates: Sequence[Candidate], rows: int, classes: int, scores: bool) -> None:
-        """Begin with no answer."""
+    def __init__(self, candidates: Sequence[Candidate], rows: int, classes: int, scores: bool, spare: bool = False) -> None:
+        """Begin with no answer. With `spare` class scores that nobody reads are asked for, too; who has none lacks nothing."""
         self.learners = [candidate.learner for candidate in candidates]
         self.classes = classes
-        self.bytes_each = max(1, rows * (8 * max(classes, 1) if scores or not classes else 4))
+        self.bytes_each = max(1, rows * (8 * max(classes, 1) if scores or spare or not classes else 4))
+        self._spare = np.full((len(candidates), rows, classes), np.nan) if spare and not scores else None
         self._arrays = blank(candidates, rows, classes, scores)
         self._reasons: dict[int, str] = {}
         self._traceback = ""
@@ -278,7 +284,7 @@ class CellResultBuilder:
         """Ask the path what some members say of the rows, and what it measured of them."""
         arrays, learners, where = self._arrays, [self.learners[member] for member in members], np.array(members)
         scores = arrays["scores"] is not None
-        outputs = path.outputs(learners, task, rows, scores)
+        outputs = self._with_spare(where, path, task, rows) or path.outputs(learners, task, rows, scores)
         wrong = _unusable(outputs, (len(members), len(rows)), self.classes, scores)
         arrays["predicted"][where[~wrong]] = outputs.predicted[~wrong] if wrong.any() else outputs.predicted
         if scores:
@@ -290,6 +296,20 @@ class CellResultBuilder:
         for member in where[wrong]:
             what = "classes or class scores" if self.classes else "predicted numbers"
             self.mark(int(member), "invalid_score", f"{what} are not finite")
+
+    def _with_spare(self, members: Integers, path: Path, task: Task, rows: Integers) -> Outputs | None:
+        """What the path says with class scores, which are kept apart; None where these are not asked for or cannot be had."""
+        if self._spare is None:
+            return None
+        try:
+            outputs = path.outputs([self.learners[member] for member in members], task, rows, True)
+        except (ModelselError, Stopped):
+            raise
+        except Exception:
+            return None  # whoever asks for classes alone may be answered
+        if outputs.scores is not None and outputs.scores.shape == (len(members), *self._spare.shape[1:]):
+            self._spare[members] = outputs.scores
+        return outputs_of(outputs.predicted)
 
     def mark(self, member: int, status: Status, reason: str) -> None:
         """Say why a member has no answer."""
@@ -305,7 +325,7 @@ class CellResultBuilder:
 
     def result(self, seconds: float) -> CellResult:
         """Return the result as filled in."""
-        return CellResult(**self._arrays, seconds=seconds, reasons=self._reasons, traceback=self._traceback)
+        return CellResult(**self._arrays, seconds=seconds, reasons=self._reasons, traceback=self._traceback, spare=self._spare)
 
 
 def verdict(problem: BaseException) -> tuple[Status, str]:

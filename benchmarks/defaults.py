@@ -1,14 +1,16 @@
-"""What somebody gets who declares nothing, judged on rows that no method saw: `python -m benchmarks.everyday.defaults`.
+"""What somebody gets who declares nothing, judged on rows that no method saw: `python -m benchmarks.defaults`.
 
-    python -m benchmarks.everyday.defaults run [--tables heart_c vote] [--splits 5] [--methods default forest]
-    python -m benchmarks.everyday.defaults show [--against default] [--methods default forest]
+    python -m benchmarks.defaults [run] [--minutes 90] [--tables heart_c vote] [--splits 5] [--methods default forest]
+    python -m benchmarks.defaults show [--against default] [--methods default forest]
 
-Each split holds 30 % of a table back, by class; split 0 of all tables comes first, cheap methods before dear ones. A method
+Twenty tables and five splits, and in ninety minutes on two cores what can be had of them: cheap methods on all splits, then the
+dear ones table by table on the first split, on the next, and so on. Each split holds 30 % of a table back, by class. A method
 chooses and fits on the rest, one worker; error, log loss and AUC are those of its model on the rows held back, and `promise`
 is the corrected score (of the searches of others the best mean of their folds, which is all they say). A line per table,
-split, measure and method goes to runs/defaults.jsonl; what stands there is not computed again. An estimator as it comes asks
-no measure and is fitted once for all of them. FLAML's clock is the processor's, as ours is. An interval is of the mean over
-all rows, and the truth a mean over few: it holds where the two are no further apart than the standard errors of both allow.
+split, measure and method goes to runs/defaults.jsonl; what stands there is not computed again.
+An estimator as it comes asks no measure and is fitted once for all of them. FLAML's clock is the processor's, as ours is. An
+interval is of the mean over all rows, and the truth a mean over few: it holds where the two are no further apart than the
+standard errors of both allow.
 GridSearchCV has ten folds as ours, over the families of `default`, or, as `GridSearchCV_wide`, over those of `everything`:
 50 settings, each a fit of its own, where `everything` reads 130 candidates off 39 fits and adds an ensemble. What stands on
 record as `everything_before` is that space before it was made cheaper (196 candidates, 60 fits). Seconds of `everything` are
@@ -24,17 +26,18 @@ import tempfile
 import time
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import chdir
 from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from itertools import product
-from typing import Any
+from multiprocessing import get_context
+from typing import Any, cast
 from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
-from sklearn.utils.metaestimators import available_if
 
 from benchmarks.common.places import ROOT
 from benchmarks.common.tables import table
@@ -117,11 +120,14 @@ def space(name: Any, *overrides: str) -> Method:
                 f"measure={measure}", "split=none", "guard=off", "tracking=off", "pool=sequential", *overrides,
                 data=X.assign(**{TARGET: y.to_numpy()}), target=TARGET, space=name,
             )  # fmt: skip
-            won, corrected = done.winner, done.winner.get("corrected") or {}
-            ends = (corrected.get(end) for end in ("mean", "low", "high"))
+            won = done.winner
+            corrected = cast(Mapping[str, float], won.get("corrected") or {})
             start, single = time.process_time(), _best_single(done) if won.get("entry") == "ensemble" else None
             beside, chosen = time.process_time() - start, f"{won.get('entry')} {won['id'][:8]}"
-            return Found(done.model, *ends, done.candidates["distinct"], chosen, single, beside)
+            return Found(
+                done.model, corrected.get("mean"), corrected.get("low"), corrected.get("high"), done.candidates["distinct"],
+                chosen, single, beside,
+            )  # fmt: skip
 
     return fit
 
@@ -196,11 +202,9 @@ WIDE: Grids = {  # the families of space=everything, with fewer settings each, s
 
 def flaml(X: pd.DataFrame, y: pd.Series, measure: str) -> Found:
     """FLAML for as many seconds as the default space took on average (20 without any figure)."""
-    from flaml import AutoML
-
     like = {"method": "default", "measure": measure, "table": X.attrs["table"]}
     spent = [one.seconds for one in read() if like.items() <= asdict(one).items()]
-    search, seconds = AutoML(), max(float(np.mean(spent)) if spent else 20.0, 3.0)
+    search, seconds = import_module("flaml").AutoML(), max(float(np.mean(spent)) if spent else 20.0, 3.0)
     metric = {"error": "accuracy", "log_loss": "log_loss"}[measure]
     with patch("time.time", time.process_time):
         search.fit(X, y, task="classification", metric=metric, time_budget=seconds, n_jobs=1, verbose=0, seed=0)
@@ -230,6 +234,9 @@ METHODS: Mapping[str, Method] = {  # cheap ones first
     "everything": space("everything"),
     "GridSearchCV_wide": grid_search(WIDE),
 }
+DEAR = ("FLAML", "GridSearchCV", "everything", "GridSearchCV_wide", "catboost")  # after all others
+USUAL = ("default", *UNTUNED, "FLAML", "everything", "GridSearchCV_wide")  # of whom the goals speak
+LAST = 5  # minutes before the end in which nothing is begun: the longest answer takes as long
 SINGLE = {"everything": "everything_single"}  # what the space would have chosen without its ensemble
 
 
@@ -239,9 +246,8 @@ class Named:
     def __init__(self, pipeline: Any, classes: Any) -> None:
         self.pipeline, self.classes_ = pipeline, classes
 
-    @available_if(lambda self: hasattr(self.pipeline, "predict_proba"))  # a support vector machine may have margins alone
-    def predict_proba(self, X: pd.DataFrame) -> Any:
-        return self.pipeline.predict_proba(X)
+    def __getattr__(self, name: str) -> Any:  # predict_proba, but of a support vector machine that has margins alone
+        return getattr(self.pipeline, name)
 
     def predict(self, X: pd.DataFrame) -> Any:
         return self.classes_[np.asarray(self.pipeline.predict(X)).ravel().astype(int)]
@@ -342,18 +348,64 @@ def read() -> list[Outcome]:
     return [Outcome(**json.loads(line)) for line in lines if line.endswith("}")]
 
 
-def compute(tables: Iterable[str], splits: int, measures: Iterable[str], methods: Iterable[str]) -> None:
-    """Compute what is not on record, split after split and method after method: what is there covers all tables equally."""
-    known = {one.key for one in read()}
+@dataclass(frozen=True)
+class Question:
+    """What is asked of one method on one split of one table; an estimator as it comes answers for all measures at once."""
+
+    table: str
+    split: int
+    method: str
+    measures: tuple[str, ...]
+
+    def answer(self) -> None:
+        """Compute what it asks, and write it down."""
+        if self.method not in UNTUNED:
+            for measure in self.measures:
+                _append(*judged(self.table, self.split, measure, self.method))
+            return
+        for outcome in judged(self.table, self.split, self.measures[0], self.method):
+            _append(*(replace(outcome, measure=measure) for measure in self.measures))
+
+
+def questions(tables: Sequence[str], splits: int, measures: Sequence[str], methods: Collection[str]) -> list[Question]:
+    """What is not on record: cheap methods on all splits, then table by table the dear ones on the first split, and so on.
+
+    Whenever it is stopped, the tables that a dear method has are those that the others have too: those of few seconds.
+    """
+    known, cost = {one.key for one in read()}, defaultdict[str, float](float)
+    for one in read():
+        cost[one.table] += one.seconds if one.method == "default" else 0.0
+    cheap, dear = ([name for name in METHODS if name in methods and (name in DEAR) == dear] for dear in (False, True))
+    short = sorted(tables, key=lambda name: cost[name])
+    order = [(split, name, method) for split, method, name in product(range(splits), cheap, tables)]
+    order += product(range(splits), short, dear)
+    return [
+        Question(name, split, method, left)
+        for split, name, method in order
+        if (left := tuple(each for each in measures if (name, split, each, method) not in known))
+    ]  # fmt: skip
+
+
+def compute(asked: Sequence[Question], minutes: float, workers: int) -> int:
+    """Answer in processes of their own, in this order, and begin none in the last minutes; return how many are left."""
     STORE.parent.mkdir(exist_ok=True)
-    for split, method, name in product(range(splits), methods, tables):
-        left = [measure for measure in measures if (name, split, measure, method) not in known]
-        if left and method in UNTUNED:
-            for outcome in judged(name, split, left[0], method):
-                _append(*(replace(outcome, measure=measure) for measure in left))
-        else:
-            for measure in left:
-                _append(*judged(name, split, measure, method))
+    ends, waiting, busy = time.monotonic() + 60 * (minutes - LAST), list(reversed(asked)), set[Future[None]]()
+    with Environment(OMP_NUM_THREADS="1"), ProcessPoolExecutor(workers, get_context("spawn"), initializer=_warm_up) as pool:
+        while (waiting and time.monotonic() < ends) or busy:
+            while waiting and len(busy) < workers and time.monotonic() < ends:
+                busy.add(pool.submit(waiting.pop().answer))
+            done, busy = wait(busy, return_when=FIRST_COMPLETED)
+            for each in done:
+                each.result()
+    return len(waiting)
+
+
+def _warm_up() -> None:
+    """Import and compile before anything is timed."""
+    X, y = table("iris")
+    for name in UNTUNED:
+        _named(name)
+    space("default")(X, y, "error")
 
 
 def _append(*outcomes: Outcome) -> None:
@@ -420,23 +472,24 @@ def _line(method: str, whole: Mapping[tuple[str, int], Mapping[str, Outcome]], r
 
 def main(words: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = parser.add_subparsers(dest="command", required=True)
-    run = commands.add_parser("run", help="compute what is not on record")
-    run.add_argument("--tables", nargs="+", default=TABLES, choices=TABLES)
-    run.add_argument("--splits", type=int, default=5)
-    run.add_argument("--measures", nargs="+", default=MEASURES, choices=MEASURES)
-    run.add_argument("--methods", nargs="+", default=[name for name in METHODS if name != "FLAML" or _flaml_is_here()])
-    shown = commands.add_parser("show", help="print the tables")
-    shown.add_argument("--against", default="default")
-    shown.add_argument(
-        "--methods", nargs="+", default=(), help="those alone, on all splits that they have (default: all methods)"
-    )
+    parser.add_argument("command", nargs="?", default="run", choices=("run", "show"), help="compute, or print what is there")
+    parser.add_argument("--minutes", type=float, default=90.0, help="after which it ends; what is left waits for the next call")
+    parser.add_argument("--workers", type=int, default=2, help="processes, a core each")
+    parser.add_argument("--tables", nargs="+", default=TABLES, choices=TABLES)
+    parser.add_argument("--splits", type=int, default=5)
+    parser.add_argument("--measures", nargs="+", default=MEASURES, choices=MEASURES)
+    parser.add_argument("--methods", nargs="+", default=(), choices=list(METHODS), help="those alone")
+    parser.add_argument("--against", default="default", help="whom the others are set beside in the table")
     args = parser.parse_args(words)
-    if args.command == "show":
-        print(show(args.against, args.methods))
-        return 0
-    compute(args.tables, args.splits, args.measures, args.methods)
-    print(show("default"))
+    if args.command == "run":
+        methods = args.methods or [name for name in USUAL if name != "FLAML" or _flaml_is_here()]
+        asked = questions(args.tables, args.splits, args.measures, methods)
+        print(f"{len(asked)} of {len(args.tables) * args.splits * len(methods)} questions are open: {args.minutes:g} minutes "
+              f"on {args.workers} processes, {LAST} of them for what was begun", flush=True)  # fmt: skip
+        left = compute(asked, args.minutes, args.workers)
+        print(f"{left} are left: the same command goes on with them" if left else "all are answered")
+    for methods in [args.methods] if args.methods else (("default", *UNTUNED), USUAL):
+        print(show(args.against, methods))
     return 0
 
 

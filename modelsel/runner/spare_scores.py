@@ -1,0 +1,48 @@
+"""Class scores that no measure of a run reads, kept from the first computation for the measures beside the one that chooses.
+
+They stay in memory for one study: where the classes of a cell are on record and its class scores are asked for later, a second
+record is made of both, and nothing is fitted again. The journal then holds what a second fit would have left there.
+"""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from modelsel.core.types import Floats
+from modelsel.runner.evaluation.cell_result import CellKey, CellResult
+from modelsel.runner.evaluation.context import RunContext
+
+ROOM = 1 << 25  # bytes of class scores that are kept; of a plan that would need more, none are, and a fit is repeated
+
+
+@dataclass(frozen=True, eq=False)
+class SpareScores:
+    """Class scores by cell, then by candidate: rows × classes."""
+
+    room: int = ROOM
+    _kept: dict[str, dict[int, Floats]] = field(default_factory=dict)
+
+    def serves(self, work: RunContext) -> bool:
+        """Say whether the class scores of all of a run's candidates are kept: they fit, and its measures do not read them.
+
+        Not where cells have limits, which are those of what the measure needs.
+        """
+        assessed = sum(len(fold.assessment) for fold in work.resampling.folds)
+        needed = 8 * assessed * work.task.class_count * len(work.plan.candidates)
+        return work.rows and not work.needs_scores and not work.limits.any and 0 < needed <= self.room
+
+    def keep(self, key: CellKey, result: CellResult) -> None:
+        """Take in what a finished cell knows beside its record; class scores that are not finite are left out."""
+        if result.spare is not None:
+            whole = np.isfinite(result.spare).all(axis=(1, 2))
+            own = self._kept.setdefault(key.text, {})
+            own.update((int(result.ids[place]), result.spare[place]) for place in result.ok.tolist() if whole[place])
+
+    def complete(self, key: CellKey, result: CellResult) -> CellResult | None:
+        """The result of those whose class scores are kept, with them; None where there is nobody."""
+        own = self._kept.get(key.text, {})
+        there = np.array([place for place in result.ok.tolist() if int(result.ids[place]) in own], np.int64)
+        if not len(there):
+            return None
+        some = result.take(there)
+        return replace(some, scores=np.stack([own[int(identity)] for identity in some.ids]), traceback="")
