@@ -175,7 +175,7 @@ class NumberAttack:
             return count / n, limits, {"quantiles": shown_quantiles(channel.facts, shown.places)}
         if above is None:
             return count / n, limits, {}
-        beside = {"score": shown.score, "interval": shown.interval(n, nats, None, channel.facts),
+        beside = {"score": shown.score, "interval": shown.interval(n, nats, None, channel.plan),
                   "above": {"interval": count_limits((above, above), n, nats)}}  # fmt: skip
         return count / n, limits, beside
 

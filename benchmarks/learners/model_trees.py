@@ -22,7 +22,7 @@ from modelsel.core.spec import make as part
 from modelsel.core.types import Floats, Integers, NumberTask
 from modelsel.dataset.read_table import read_table
 from modelsel.dataset.targets import read_as
-from modelsel.reporting.charts.cd_diagram import FILE, diagram
+from modelsel.reporting.charts import FILE, diagram
 from modelsel.statistics.ranks import cliques, critical_difference, friedman
 
 FOLDS = 10

@@ -23,8 +23,8 @@ from modelsel.dataset.untyped import UntypedTable
 from modelsel.explanation.alternatives import Alternatives, alternatives, check_search
 from modelsel.record.candidates import Row
 from modelsel.record.folder import OUTCOME, RunFolder
-from modelsel.reporting.text.terminal import progress
-from modelsel.reporting.text.verdict import verdict
+from modelsel.reporting.terminal import progress
+from modelsel.reporting.verdict import verdict
 
 
 class Outcome(core.StudySummary):

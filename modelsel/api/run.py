@@ -20,9 +20,9 @@ from modelsel.dataset.memory import NAME
 from modelsel.dataset.read_table import kind_of_file
 from modelsel.dataset.untyped import UntypedTable, hold
 from modelsel.record.folder import RunFolder
+from modelsel.reporting import terminal
 from modelsel.reporting.forecast import Forecast, forecast
-from modelsel.reporting.text import terminal
-from modelsel.reporting.text.terminal import State
+from modelsel.reporting.terminal import State
 
 # Parameters that two functions share are told once, at the first of them, and put into the docstring of the other.
 

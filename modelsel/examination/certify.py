@@ -60,7 +60,7 @@ class Certified:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Claim(Facts):
-    """What a certificate says of a look: what its intent and its answer state, and of an answer to an exam, whose it is."""
+    """A certificate's statement about a look: its intent, its answer, and whose answer to an exam it is."""
 
     NESTED: ClassVar = {
         "answers": many(StatedAnswer.read), "verdicts": many(PairVerdict.read), "superseded": LaterPlace.read,

@@ -203,7 +203,7 @@ def _seal(store: Store, terms: Terms, wanted: Wanted, folder: Path) -> tuple[Fin
     write_terms(terms.but(testset=""), store.folder, store.home)  # what the gate needs to know; complete below
     gate = Gate(store.terms.guard_policy(wanted.ledger), folder, home=store.home)
     sealing = store.sealing()
-    found = gate.known(sealing)
+    found = gate.earlier_uses(sealing)
     grave = [finding for finding in found if finding.code in KNOWN]
     if grave and not wanted.accept_overlap:
         fix = "ask about fresh rows, or say --accept-overlap: what was spent on these rows is then charged"

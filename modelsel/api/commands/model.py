@@ -10,7 +10,7 @@ from modelsel.api.commands.runs import outcome_of, place
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.types import Table, positions
 from modelsel.record.folder import RunFolder
-from modelsel.reporting.text.terminal import Lines, progress
+from modelsel.reporting.terminal import Lines, progress
 
 if TYPE_CHECKING:  # commands start without them
     import pandas as pd
@@ -231,7 +231,7 @@ def _remember(folder: RunFolder, table: Table) -> None:
     from modelsel.guard.gate import Gate
 
     gate = Gate(reopen(folder.config(), "guard").guard, folder.root)
-    gate.predicted(table, str(folder.path))
+    gate.record_prediction(table, str(folder.path))
     for finding in gate.findings:
         Lines(sys.stderr).say(f"{finding.code}: {finding.message}; {finding.do}")
 

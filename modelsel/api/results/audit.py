@@ -23,7 +23,7 @@ from modelsel.guard.reporting.report import AuditShape
 from modelsel.record.candidates import Row
 from modelsel.record.documents import audit_of
 from modelsel.record.folder import ROOT, RunFolder
-from modelsel.reporting.text.terminal import Lines
+from modelsel.reporting.terminal import Lines
 
 if TYPE_CHECKING:  # the command starts without it
     import pandas as pd
