@@ -5,6 +5,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
+unexport PYTHONDONTWRITEBYTECODE  # images for containers set it, and each of hundreds of processes would compile all Python anew
+
 .PHONY: setup study kernels test oldest check lint types imports docs soak bench mutate clean
 
 setup: $(VENV)/.ready

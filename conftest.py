@@ -1,5 +1,6 @@
 """What tests and the examples in docstrings share: a home of their own, no settings of the person, a study to look at."""
 
+import gc
 import os
 import re
 import shutil
@@ -11,14 +12,27 @@ from typing import Any
 
 import pytest
 
+gc.disable()  # while thousands of tests are collected there is nothing to throw away
+
 collect_ignore = [] if find_spec("mcp") else ["modelsel/examination/server/serve.py"]  # imports the extra `exam`
 
 _HOME = tempfile.TemporaryDirectory(prefix="modelsel-tests-")
 _DATA = tempfile.TemporaryDirectory(prefix="modelsel-nobody-")
 os.environ["XDG_DATA_HOME"] = _DATA.name
 os.environ["MODELSEL_HOME"] = _HOME.name  # before anything asks for the ledger; worker processes inherit it
+for name in (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+):  # the tests' workers fill the cores: more threads only wait for each other
+    os.environ.setdefault(name, "1")
 for name in [name for name in os.environ if name.startswith("MLFLOW_")]:
     del os.environ[name]
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays to the end: from here on it is not looked through for what may be thrown away."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -65,8 +65,9 @@ def _first_fit(slot: Slot, value: object) -> object:
         except (TypeError, ValueError):
             continue
     if isinstance(value, bool) and not _takes(slot, bool):
-        raise WrongError(f"{_show_value(value)} is no {'name' if _takes(slot, str) else 'number'}",
-                    "YAML reads off, on, yes, no as truth values: put a name in quotes")  # fmt: skip
+        named = _takes(slot, str)
+        yaml = "; YAML reads off, on, yes, no as truth values: put such a name in quotes" if named else ""
+        raise WrongError(f"{_show_value(value)} is no {'name' if named else 'number'}", f"give {describe_accepted(slot)}{yaml}")
     fix = f"give {describe_accepted(slot)}"
     if isinstance(value, str) and slot.words:
         fix = f"{fix}; {near(value, slot.words)}"

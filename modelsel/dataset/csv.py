@@ -25,7 +25,7 @@ from modelsel.core.spec import plain
 from modelsel.core.types import Finding, Floats, Integers
 from modelsel.dataset.columns.column import RawColumn, coded_column, whole
 from modelsel.dataset.columns.kinds import EXACT
-from modelsel.dataset.columns.numbers import EITHER, numbers
+from modelsel.dataset.columns.numbers import EITHER, numbers, with_comma
 from modelsel.dataset.files import BLOCK, File, Raw, Stream, codec, first_bytes, lines_of, listener, text_blocks
 
 # The columns of a CSV file as Arrow parses it, block by block.
@@ -52,12 +52,17 @@ class CsvForm:
 
 
 def begin_as_numbers(form: CsvForm, head: str, missing: Sequence[str]) -> dict[str, bool]:
-    """The columns that hold numbers in the first rows, and nothing else but missing cells: whether they have no point there."""
+    """The columns that hold numbers in the first rows, and nothing else but missing cells: whether they have no point there.
+
+    No column where one has decimal commas: the points of the others may part thousands, which their texts have to say.
+    """
     reader = standard.reader(io.StringIO(head, newline=""), delimiter=form.delimiter)
     rows = [row for row in islice(reader, 1, FIRST) if len(row) == len(form.names)]
     found = {}
     for name, cells in zip(form.names, zip(*rows)):
         known = [cell for cell in cells if cell.strip() not in missing]
+        if form.delimiter != DEFAULT and with_comma(known):
+            return {}
         if known and np.isfinite(numbers(known)).all():
             found[name] = whole(known)
     return found

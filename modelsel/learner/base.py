@@ -27,8 +27,11 @@ from numpy.typing import NDArray
 from modelsel.core.described import Described, given_by, stored_numbers
 from modelsel.core.spec import resolved
 from modelsel.core.types import (
+    NUMBER_TASKS,
     AnyTask,
     ClassOutputs,
+    ClassTask,
+    Codes,
     Description,
     Floats,
     Integers,
@@ -38,6 +41,8 @@ from modelsel.core.types import (
     Table,
     Targets,
     Task,
+    TaskKind,
+    positions,
 )
 
 
@@ -402,3 +407,105 @@ def training_error(task: Task, rows: Integers, said: Targets) -> float:
     if isinstance(task, NumberTask):
         return float(np.sqrt(weights @ np.square(said - truth) / weights.sum()))
     return float(weights @ (said != truth) / weights.sum())
+
+
+# A model that is one learner of a path: the path's answers for all rows of a table, for this learner alone.
+
+
+# Rows taken in parts, so that what is computed for them at a time stays small.
+
+CELLS = 1 << 22  # numbers held at a time
+
+
+def chunks(rows: int, each: int) -> list[slice]:
+    """Slices of rows such that `each` numbers per row stay within CELLS: a fixed grid, whatever the machine.
+
+    >>> chunks(5, 1 << 21)
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 6, None)]
+    """
+    size = max(1, CELLS // max(1, each))
+    return [slice(start, start + size) for start in range(0, rows, size)]
+
+
+@dataclass(frozen=True, eq=False)
+class PathModel(FittedModel):
+    """The base of models whose path holds all that they need; `learner` has every path parameter fixed."""
+
+    path: Path
+    learner: BaseLearner
+
+    def predict(self, table: Table) -> Codes:
+        return np.asarray(self.path.outputs([self.learner], table, positions(table), scores=False).predicted[0], np.int32)
+
+    def scores(self, table: Table) -> Floats:
+        """Compute this learner's class scores of all rows by its path."""
+        shares = self.path.outputs([self.learner], table, positions(table), scores=True).scores
+        assert shares is not None
+        own: Floats = shares[0]
+        return own
+
+
+def path_errors(path: Path, learners: Sequence[object], task: ClassTask, rows: Integers) -> Floats:
+    """Weighted share of the rows that each learner misses; the rows are asked for in parts. NaN where they weigh nothing."""
+    weights, missed = task.row_weights[rows], np.empty((len(learners), len(rows)), bool)
+    for block in chunks(len(rows), len(learners) * len(task.classes)):
+        missed[:, block] = path.outputs(learners, task, rows[block], scores=False).predicted != task.target[rows[block]]
+    total = weights.sum()
+    if not total > 0:
+        return np.full(len(learners), np.nan)
+    wrong = np.array([weights[own].sum() for own in missed])  # each by itself: the same in any company
+    return np.asarray(wrong / total)
+
+
+# A model that says one number of every row, and the base of the learners that fit one.
+
+
+@dataclass(frozen=True)
+class BaseConstant(BaseLearner):
+    """A learner that looks at no feature. A new one says `fit`."""
+
+    reads: ClassVar[tuple[TaskKind, ...]] = NUMBER_TASKS
+    unit: ClassVar[str] = "rules"
+    holds_gil: ClassVar[bool] = False
+    looks_at_nothing: ClassVar[bool] = True  # of the features
+
+    def fit_path(self, task: NumberTask, rows: Integers, rng: np.random.Generator) -> "ConstantModel":
+        model: ConstantModel = self.fit(task, rows, rng)
+        return model
+
+
+@dataclass(frozen=True, eq=False)
+class ConstantModel(FittedModel):
+    """A model of one number; model and path in one, as there are no parameters."""
+
+    value: float
+    task: NumberTask | None = None  # what it was fitted on, for its training error
+    rows: Integers | None = None
+
+    def predict(self, table: Table) -> Floats:
+        return np.full(len(table), self.value)
+
+    def describe(self) -> Description:
+        return Description("constant", {"value": self.value})
+
+    def outputs(self, learners: Sequence[object], table: Table, rows: Integers, scores: bool) -> NumberOutputs:
+        return NumberOutputs(np.full((len(learners), len(rows)), self.value))
+
+    def complexity(self, learners: Sequence[object]) -> Floats:
+        return np.zeros(len(learners))
+
+    def training_error(self, learners: Sequence[object]) -> Floats:
+        if self.task is None or self.rows is None:
+            return np.full(len(learners), np.nan)
+        return np.full(len(learners), training_error(self.task, self.rows, np.full(len(self.rows), self.value)))
+
+    def model(self, learner: BaseLearner) -> "ConstantModel":
+        return ConstantModel(self.value)
+
+
+def restore_constant(description: Description) -> ConstantModel:
+    """The model; ValueError where it is not whole."""
+    value = description.facts["value"]
+    if not isinstance(value, int | float) or not np.isfinite(value):
+        raise ValueError("not a whole constant model: it has to say a finite number")
+    return ConstantModel(float(value))

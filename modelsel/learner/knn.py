@@ -31,8 +31,7 @@ from modelsel.core.types import (
 from modelsel.distance.base import DECIMALS, LEVELS, Distance, FittedDistance, row_digests
 from modelsel.distance.plain import Neighbours
 from modelsel.distance.search import neighbours
-from modelsel.learner.base import BaseLearner
-from modelsel.learner.base_model import PathModel, chunks
+from modelsel.learner.base import BaseLearner, PathModel, chunks
 from modelsel.learner.class_prior import Prior, as_prior, prior_of, prior_problems
 from modelsel.learner.knn_numbers import NeighbourNumbers, NumberModel, check_path, closeness, neighbourhoods, running
 from modelsel.learner.trees.leaf import MEAN, MEDIAN, QUANTILE

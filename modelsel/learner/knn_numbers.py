@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from modelsel.core.types import Description, Feature, Floats, Integers, NumberOutputs, Table, positions
 from modelsel.distance.base import FittedDistance
 from modelsel.distance.search import neighbours
-from modelsel.learner.base import FittedModel
-from modelsel.learner.base_model import chunks
+from modelsel.learner.base import FittedModel, chunks
 
 # Running sums over ordered neighbours, and how near each is: what votes and means of neighbours share.
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from modelsel.core.types import ClassTask, Codes, Floats, Integers, Table
 from modelsel.kernels.compiler import load
-from modelsel.learner.base_model import chunks
+from modelsel.learner.base import chunks
 
 NARROWEST = 0.01  # of the whole column's deviation: a class of equal values is sharp, not infinitely so
 EQUAL = 1e-9  # a deviation below this share of the column's is rounding

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import Description, Integers, NumberTask
-from modelsel.learner.constant import BaseConstant, ConstantModel, restore_constant
+from modelsel.learner.base import BaseConstant, ConstantModel, restore_constant
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ import numpy as np
 
 from modelsel.core.spec import number, one_of, plain
 from modelsel.core.types import ClassTask, Codes, Description, Floats, Integers, Outputs, Table
-from modelsel.learner.base import BaseLearner
-from modelsel.learner.base_model import PathModel, training_error
+from modelsel.learner.base import BaseLearner, PathModel, path_errors
 from modelsel.learner.class_prior import Prior, as_prior, prior_of, prior_problems
 from modelsel.learner.likelihood import Counted, Densities, Smoothing, count_levels, densities
 
@@ -138,7 +137,7 @@ class NaiveBayesPath:
         """NaN with kernel densities: every analysis row would be compared with every other one, n times the counting."""
         if self.seen is None or (self.densities is not None and (self.counted.levels == 0).any()):
             return np.full(len(learners), np.nan)
-        return training_error(self, learners, *self.seen)
+        return path_errors(self, learners, *self.seen)
 
     def model(self, learner: NaiveBayes) -> "NaiveBayesModel":
         prior = tuple(prior_of(learner.prior, self.counted.class_weight).tolist())

@@ -29,8 +29,7 @@ from modelsel.core.types import (
 )
 from modelsel.foreign.answers import decides, decisions, scores_of
 from modelsel.foreign.parameters import Params
-from modelsel.learner.base import BaseLearner, FittedModel
-from modelsel.learner.base_model import PathModel, training_error
+from modelsel.learner.base import BaseLearner, FittedModel, PathModel, path_errors
 from modelsel.learner.columns import ColumnEncoding
 
 
@@ -141,7 +140,7 @@ class SklearnPath:
         """NaN for estimators that search neighbours: every analysis row would be a search, and each finds itself."""
         if hasattr(self.estimator, "kneighbors") or hasattr(self.estimator, "radius_neighbors"):
             return np.full(len(learners), np.nan)
-        return np.repeat(training_error(self, learners[:1], *self.seen), len(learners))
+        return np.repeat(path_errors(self, learners[:1], *self.seen), len(learners))
 
     def model(self, learner: Sklearn) -> "SklearnModel":
         return SklearnModel(self, learner)

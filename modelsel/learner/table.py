@@ -33,8 +33,7 @@ from modelsel.core.types import (
     positions,
 )
 from modelsel.core.types import Table as Rows
-from modelsel.learner.base import BaseLearner, FittedModel, training_error
-from modelsel.learner.base_model import PathModel
+from modelsel.learner.base import BaseLearner, FittedModel, PathModel, training_error
 from modelsel.statistics.information import joint_counts, smooth, symmetric_uncertainty
 
 AT_ONCE = 1 << 20  # numbers that are counted at a time

@@ -34,7 +34,7 @@ class SpareScores:
     def keep(self, key: CellKey, result: CellResult) -> None:
         """Take in what a finished cell knows beside its record; class scores that are not finite are left out."""
         if result.spare is not None:
-            whole = np.isfinite(result.spare).all(axis=(1, 2))
+            whole = np.asarray(np.isfinite(result.spare).all(axis=(1, 2)))
             own = self._kept.setdefault(key.text, {})
             own.update((int(result.ids[place]), result.spare[place]) for place in result.ok.tolist() if whole[place])
 

@@ -67,7 +67,10 @@ JUDGED = (  # what the guard's policies are made of, read and give
     "modelsel.tree.cutting.PruningData",
 )
 WITHIN = (  # defined in a base's file, and not for plug-ins
-    "modelsel.learner.base.SingleFit",
+    *(
+        f"modelsel.learner.base.{name}"
+        for name in ("SingleFit", "PathModel", "chunks", "path_errors", "BaseConstant", "ConstantModel", "restore_constant")
+    ),
     "modelsel.preparer.base.SinglePreparer",
     "modelsel.measure.base.confusion_in_numpy",
     "modelsel.calibrator.base.restore_calibration",

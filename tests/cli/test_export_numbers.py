@@ -39,7 +39,7 @@ FORESTS = [
 ]
 
 
-def numbers(rows: int = 300) -> NumberTask:
+def numbers(rows: int = 120) -> NumberTask:
     """The columns of classes with a target that their values, and gaps, tell something about."""
     known = task(np.random.default_rng(5), rows)
     gap = np.isnan(known.values[:, 0])
@@ -50,7 +50,7 @@ def numbers(rows: int = 300) -> NumberTask:
 
 def others() -> Table:
     """Rows of which a fifth of the cells are missing and some levels were never declared."""
-    new = task(np.random.default_rng(6), 400)
+    new = task(np.random.default_rng(6), 150)
     values = np.array(new.values)
     values[:20, 1] = values[20:40, 2] = len(LEVELS)
     values[np.random.default_rng(7).random(values.shape) < 0.2] = np.nan
@@ -63,8 +63,13 @@ def fitted(known: Task, name: str, settings: dict[str, Any]) -> Predictor:
     return Predictor(known.features, classes, (), spec.fit(known, positions(known), np.random.default_rng(0)))
 
 
-@pytest.mark.parametrize("flat", [False, True], ids=["nested", "flat"])
-@pytest.mark.parametrize("settings", TREES, ids=str)
+def in_databases(cases: list[dict[str, Any]]) -> list[Any]:
+    """Each case written nested; the full-grown ones, which hold every kind of test, written flat too."""
+    return [pytest.param(one, flat, id=f"{one} {'flat' if flat else 'nested'}") for one in cases for flat in (False, True)
+            if not flat or one["max_depth"] is None]  # fmt: skip
+
+
+@pytest.mark.parametrize(("settings", "flat"), in_databases(TREES))
 def test_databases_say_the_number_that_a_tree_says(
     settings: dict[str, Any], flat: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,8 +97,7 @@ def test_a_runtime_of_onnx_says_the_number_that_a_tree_says(settings: dict[str, 
     assert asked_of_onnx(predictor, rows).tolist() == predictor.predict(rows).tolist()
 
 
-@pytest.mark.parametrize("flat", [False, True], ids=["nested", "flat"])
-@pytest.mark.parametrize("settings", FORESTS, ids=str)
+@pytest.mark.parametrize(("settings", "flat"), in_databases(FORESTS))
 def test_databases_and_onnx_say_the_number_that_a_forest_says(
     settings: dict[str, Any], flat: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -54,7 +54,7 @@ def test_a_value_that_fits_is_kept_in_the_type_of_its_field(field: str, value: o
     [
         ("k", 0, "0 is out of range", "a whole number of at least 1"),
         ("k", 2.0, "found 2.0", "a whole number of at least 1"),
-        ("k", True, "the truth value true is no number", "quotes"),
+        ("k", True, "the truth value true is no number", "give a whole number of at least 1"),
         ("k", None, "a value is missing", "a whole number"),
         ("k", "many", "found 'many'", "a whole number"),
         ("share", 0, "0 is out of range", "a number above 0 and at most 1"),
@@ -66,6 +66,7 @@ def test_a_value_that_fits_is_kept_in_the_type_of_its_field(field: str, value: o
         ("missing", False, "the truth value false is no name", "quotes"),
         ("relabel", 1, "found 1", "true or false"),
         ("name", True, "the truth value true is no name", "quotes"),
+        ("name", True, "the truth value true is no name", "give a name, or null; "),
         ("name", {"a": 1}, "found a mapping", "a name"),
         ("levels", {"a": 1}, "found a mapping", "a list"),
         ("costs", 3, "found 3", "a mapping"),

@@ -167,6 +167,25 @@ def test_commas_that_may_part_thousands_are_asked_about(tmp_path: Path) -> None:
     assert load(tmp_path / "rows.csv", decimal=",").task.values[1, 0] == 1.25
 
 
+@pytest.mark.parametrize("cell", ["{},250", "{},250,000", "{}'250", "{} 250,75", "{}.250,75", "{},250.75"])
+def test_thousands_are_taken_neither_for_words_nor_for_fractions(cell: str, tmp_path: Path) -> None:
+    text = "a\ty\n" + "".join(f"{cell.format(i + 1)}\t{'no' if i % 2 else 'yes'}\n" for i in range(24))
+    with pytest.raises(DataError, match=r"MSEL-342.*thousands.*column 'a'.*without"):
+        load(written(tmp_path, text), delimiter="tab")
+    quoted = "a,y\n" + "".join(f'"{cell.format(i + 1)}",{"no" if i % 2 else "yes"}\n' for i in range(24))
+    with pytest.raises(DataError, match=r"MSEL-342.*thousands.*column 'a'.*without"):
+        load(written(tmp_path, quoted))
+
+
+def test_points_beside_decimal_commas_are_asked_about(tmp_path: Path) -> None:
+    text = "price;b;y\n" + "".join(f"{i + 1}.250;{i},5;{'no' if i % 2 else 'yes'}\n" for i in range(24))
+    with pytest.raises(DataError, match=r"MSEL-342: points that may part thousands.*column 'price'"):
+        load(written(tmp_path, text))
+    loaded = load(tmp_path / "rows.csv", features={"price": "numeric"})
+    assert loaded.task.values[0].tolist() == [1.25, 0.5]
+    assert load(written(tmp_path, text.replace(",5;", ".5;"))).task.values[0].tolist() == [1.25, 0.5]  # no commas: fractions
+
+
 @pytest.mark.parametrize("kept", [slice(None), slice(None, None, 3)])
 def test_the_index_that_pandas_saved_is_left_out_and_said(kept: slice, tmp_path: Path) -> None:
     plain = written(tmp_path, ROWS)

@@ -11,6 +11,8 @@ from tests.learner.test_optimal_tree import RNG, drawn, sides, table
 
 pytestmark = pytest.mark.skipif(load("skeletons") is None, reason="the kernel is not compiled here")
 
+FEW, MANY = range(20), pytest.param(range(20, 75), marks=pytest.mark.slow)
+
 
 def searched(task, depth: int, least: float, limit: int | None = None):
     learner = OptimalTree(max_depth=depth, missing="branch", min_leaf=least, limit=limit)
@@ -67,9 +69,10 @@ def brute(task, least: float, depth: int = 2) -> dict:  # noqa: C901
 
 @pytest.mark.parametrize("variant", [{}, {"named": True}, {"gaps": True, "named": True}, {"weighted": True, "gaps": True}])
 @pytest.mark.parametrize("least", [1, 3])
-def test_skeletons_and_their_errors_are_those_of_brute_force(variant, least):
+@pytest.mark.parametrize("seeds", [FEW, MANY])
+def test_skeletons_and_their_errors_are_those_of_brute_force(variant, least, seeds):
     lists = []
-    for seed in range(75):
+    for seed in seeds:
         task = drawn(seed, **variant)
         path = searched(task, 2, least)
         total = task.row_weights.sum()
@@ -96,10 +99,14 @@ def test_skeletons_and_their_errors_are_those_of_brute_force(variant, least):
     assert max(lists) > 5
 
 
-@pytest.mark.parametrize("variant", [{}, {"gaps": True, "named": True}])
-def test_skeletons_of_three_levels_are_those_of_brute_force(variant):
+@pytest.mark.parametrize(
+    ("variant", "seeds"),
+    [({}, range(5)), pytest.param({}, range(5, 16), marks=pytest.mark.slow), ({"gaps": True, "named": True}, range(2)),
+     pytest.param({"gaps": True, "named": True}, range(2, 6), marks=pytest.mark.slow)],
+)  # fmt: skip
+def test_skeletons_of_three_levels_are_those_of_brute_force(variant, seeds):
     lists = []
-    for seed in range(6 if variant else 16):  # trying all trees is what takes long
+    for seed in seeds:  # trying all trees is what takes long
         task = drawn(seed, **variant)
         task, least = task.take(np.arange(min(len(task), 13))), 1 + seed % 2
         truth = brute(task, least, 3)

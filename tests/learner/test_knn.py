@@ -254,7 +254,7 @@ def test_rows_asked_in_parts_get_the_same_answers(task_of, monkeypatch):
     task = task_of([Feature("f", "numeric")], rng.integers(0, 9, (60, 1)), rng.integers(0, 3, 60))
     path, learners = Knn().fit_path(task, positions(task), NOTHING), [Knn(k=k, vote=v) for k in (1, 7) for v in VOTES]
     at_once = path.outputs(learners, task, positions(task), scores=True)
-    monkeypatch.setattr("modelsel.learner.base_model.CELLS", 50)
+    monkeypatch.setattr("modelsel.learner.base.CELLS", 50)
     monkeypatch.setattr("modelsel.learner.knn.COUNTED", 3)
     in_parts = path.outputs(learners, task, positions(task), scores=True)
     assert np.array_equal(at_once.predicted, in_parts.predicted)

@@ -24,6 +24,7 @@ REFERENCE: dict[str, Reference] = {
     "poisson_deviance": lambda y, p, w: sk.mean_poisson_deviance(y, p, sample_weight=w),
     "within": lambda y, p, w: float(np.average(np.abs(y - p) > 0.5, weights=w)),
 }
+FEW, MANY = range(30), pytest.param(range(30, 300), marks=pytest.mark.slow)
 SETTINGS: dict[str, dict[str, float]] = {"pinball": {"q": 0.3}, "within": {"tolerance": 0.5}}
 
 
@@ -35,10 +36,11 @@ def drawn(seed: int, candidates: int = 3) -> tuple[Any, Any, Any]:
     return truth, np.abs(truth + rng.normal(size=(candidates, rows)) * unit) + 1e-3 * unit, rng.random(rows) + 0.1
 
 
+@pytest.mark.parametrize("seeds", [FEW, MANY])
 @pytest.mark.parametrize("kind", [kind for kind in kinds_of("measure") if "numbers" in class_of("measure", kind).reads])
-def test_it_is_scikit_learns_figure_on_300_random_sets(kind: str) -> None:
+def test_it_is_scikit_learns_figure_on_300_random_sets(kind: str, seeds: range) -> None:
     measure, reference = make("measure", kind, **SETTINGS.get(kind, {})), REFERENCE[kind]
-    for seed in range(300):
+    for seed in seeds:
         truth, said, weights = drawn(seed)
         for given in (None, weights):
             found = measure.score(truth, NumberOutputs(said), given, 0)

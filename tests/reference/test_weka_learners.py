@@ -88,9 +88,9 @@ def test_naive_bayes_on_discretised_numbers_is_wekas(enough, answers, reference_
     [
         ("IBk_K1", "euclidean"),
         pytest.param("IBk_K3", "euclidean", marks=pytest.mark.slow),
-        ("IBk_K5", "euclidean"),
+        pytest.param("IBk_K5", "euclidean", marks=pytest.mark.slow),
         pytest.param("IBk_K11", "euclidean", marks=pytest.mark.slow),
-        ("IBk_K5_manhattan", "manhattan"),
+        pytest.param("IBk_K5_manhattan", "manhattan", marks=pytest.mark.slow),
     ],
 )
 def test_neighbours_with_wekas_conventions_are_ibks(enough, answers, reference_task, reference_folds, job, distance):

@@ -81,6 +81,7 @@ def _features(
         if one.feature is not None and one.values is not None:
             matrix[:, len(made)] = one.values
             made.append((replace(one.feature, cost=float(settings.costs.get(name, 1.0))), one))
+    problems += _points(made)
     if not made and not any(problem.code.startswith("MSEL-34") for problem in problems):
         problems.append(
             Problem("MSEL-345", "no features are left", "dataset.features", "the source needs a column besides the target")
@@ -95,6 +96,16 @@ def _commas(made: Sequence[tuple[Feature, kinds.ParsedFeature]]) -> Iterator[Fin
     if names:
         message = f"decimal commas were recognised in {', '.join(names[:NAMED])}{', ...' if len(names) > NAMED else ''}"
         yield Finding("DECIMAL_COMMA", "info", message, "set dataset.decimal=',' to say so, or '.' if they are none")
+
+
+def _points(made: Sequence[tuple[Feature, kinds.ParsedFeature]]) -> Iterator[Problem]:
+    """Yield a problem for each column of `1.250` beside decimal commas, which read as a fraction may be a thousandth."""
+    commas = [feature.name for feature, one in made if one.comma]
+    for feature, one in made:
+        if commas and one.points:
+            what = f"points that may part thousands or fractions: {one.points}; column '{commas[0]}' has decimal commas"
+            fix = f"write the numbers without them, or declare dataset.features.{feature.name}=numeric if they part fractions"
+            yield Problem("MSEL-342", what, f"column '{feature.name}'", fix)
 
 
 def _left_out(column: RawColumn, settings: TableSettings) -> Finding | None:

@@ -15,7 +15,18 @@ import numpy as np
 from modelsel.core.errors import Problem
 from modelsel.core.types import Feature, Finding, Floats, Integers, of_texts
 from modelsel.dataset.columns.column import RawColumn, examples, rows_said
-from modelsel.dataset.columns.numbers import EITHER, like_dates, moments, numbers, read_numbers, seconds, with_comma
+from modelsel.dataset.columns.numbers import (
+    EITHER,
+    in_thousands,
+    like_dates,
+    like_thousands,
+    moments,
+    numbers,
+    read_numbers,
+    seconds,
+    with_comma,
+    with_groups,
+)
 from modelsel.dataset.columns.settings import TableSettings, read_declaration
 
 EXACT = 2.0**53  # integers beyond this are no longer told apart as float64
@@ -33,6 +44,7 @@ class ParsedFeature:
     findings: tuple[Finding, ...] = ()
     inferred: bool = False
     comma: bool = False  # recognised as the decimal point
+    points: str = ""  # numbers whose points part thousands, should commas be decimal in this table
 
 
 def make(column: RawColumn, settings: TableSettings, decimal: str = ".") -> ParsedFeature:
@@ -55,7 +67,9 @@ def _infer_kind(column: RawColumn, settings: TableSettings, decimal: str) -> Par
     found, sign = read_numbers(column.texts, decimal)
     strange = [column.texts[i] for i in np.flatnonzero(np.isnan(found)).tolist()]
     if not strange:
-        return replace(_as_numbers(column, found, inferred=True), comma=sign == "," and decimal == EITHER)
+        guess = decimal == EITHER
+        points = examples([text for text in column.texts if "." in text]) if guess and like_thousands(column.texts) else ""
+        return replace(_as_numbers(column, found, inferred=True), comma=sign == "," and guess, points=points)
     if len(strange) < len(column.texts) and all(text.strip().casefold() in ABSENT for text in strange):
         return _without_absent(column, strange, settings, decimal)
     if (since := moments(column.texts)) is not None:
@@ -72,11 +86,14 @@ def _doubtful(column: RawColumn, strange: list[str], settings: TableSettings, de
     if like_dates(column.texts):
         fix = f"write them as 2026-01-31 (day or month first?), or declare dataset.features.{column.name} as nominal or ignore"
         return Problem("MSEL-343", f"looks like dates: {examples(column.texts)}", where, fix)
-    if decimal == EITHER and with_comma(column.texts):
+    if with_comma(column.texts) and (decimal == EITHER or (decimal == "." and in_thousands(column.texts))):
         what = f"commas that may part thousands or fractions: {examples(strange)}"
         return Problem("MSEL-342", what, where, "set dataset.decimal=',', or write the numbers without them")
     if decimal == "." and with_comma(column.texts):
         return Problem("MSEL-342", f"decimal commas: {examples(strange)}", where, "set dataset.decimal=','")
+    if with_groups(column.texts):
+        what = f"numbers whose thousands are parted: {examples(strange)}"
+        return Problem("MSEL-342", what, where, f"write them without, or declare dataset.features.{column.name}=nominal")
     if many > 10 and 1 - len(strange) / many >= settings.near:
         share = f"{many - len(strange)} of {many} different values are numbers"
         what = f"{share}, not {examples(strange)} ({rows_said(_rows_of(column, strange))})"

@@ -17,6 +17,7 @@ _INFINITE = re.compile(r"\s*([+-]?)inf(inity)?\s*", re.ASCII | re.IGNORECASE)
 _COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*", re.ASCII)
 EITHER = "either"  # with a point, else with a comma
 _THOUSANDS = re.compile(r"\s*[+-]?\d{1,3}(,\d{3})+\s*", re.ASCII)
+_GROUPED = re.compile(r"\s*[+-]?\d{1,3}((,\d{3})+(\.\d+)?|(\.\d{3})+(,\d+)?|(['’ \u00a0\u202f]\d{3})+([.,]\d+)?)\s*", re.ASCII)
 _CLOCK = r"[T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?"
 _DATE = re.compile(rf"\s*(\d{{4}}-\d{{1,2}}-\d{{1,2}}({_CLOCK})?|\d{{1,2}}[./]\d{{1,2}}[./](\d{{4}}|\d{{2}}))\s*", re.ASCII)
 
@@ -60,6 +61,26 @@ def in_thousands(texts: Sequence[str]) -> bool:
     (True, False)
     """
     return all(_THOUSANDS.fullmatch(text) for text in texts if "," in text)
+
+
+def with_groups(texts: Sequence[str]) -> bool:
+    """Say whether all texts that are no numbers are some with thousands parted: by comma, point, apostrophe or blank.
+
+    >>> with_groups(["1,234,567.5", "12"]), with_groups(["1'234", "x"]), with_groups(["12", "1.5"])
+    (True, False, False)
+    """
+    odd = [text for text in texts if not _NUMBER.fullmatch(text)]
+    return bool(odd) and all(_GROUPED.fullmatch(text) for text in odd)
+
+
+def like_thousands(texts: Sequence[str]) -> bool:
+    """Say whether every point may part thousands, and one does: numbers that mean something else where commas are decimal.
+
+    >>> like_thousands(["1.234", "12"]), like_thousands(["1.234", "1.5"]), like_thousands(["1", "12"])
+    (True, False, False)
+    """
+    pointed = [text for text in texts if "." in text]
+    return bool(pointed) and all(_GROUPED.fullmatch(text) for text in pointed)
 
 
 def with_comma(texts: Sequence[str]) -> bool:

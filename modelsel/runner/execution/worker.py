@@ -1,4 +1,4 @@
-"""Run jobs in one process and append their results to the journal.
+"""Run jobs in one process and append their results to the journal; hand jobs out and take results in, by joblib.
 
 Threads share the parent's worker. A worker process has one of its own, set up once per run from a file whose arrays are mapped
 into memory, so that the data travel once and not per cell.
