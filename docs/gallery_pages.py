@@ -9,7 +9,7 @@ from typing import Any
 
 from sphinx_gallery.scrapers import figure_rst
 
-from modelsel.reporting.text import terminal
+from modelsel.reporting import terminal
 
 HERE = Path(__file__).parent
 SOURCE, PAGES = HERE / "gallery", "examples"  # what is written by hand, and what is made of it

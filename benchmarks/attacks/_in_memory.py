@@ -18,8 +18,7 @@ from modelsel.guard import fingerprints
 from modelsel.guard.access import authorize
 from modelsel.ledger.database.store import Ledger, WriteTransaction
 from modelsel.ledger.entry import LedgerEntry, follow
-from modelsel.ledger.home import Home
-from modelsel.ledger.signatures import Signer
+from modelsel.ledger.home import Home, Signer
 from modelsel.ledger.trust import LedgerTerms, TrustedEntries, examine, extend
 
 T = TypeVar("T")

@@ -30,11 +30,11 @@ import numpy as np
 from benchmarks.common.places import scratch
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Floats, Integers, Outputs, Sealed, Task, seal
+from modelsel.guard.concurrent_looks import standing_interval
 from modelsel.guard.gate import Gate
-from modelsel.guard.history.history import History
-from modelsel.guard.matching.concurrent_looks import standing_interval
+from modelsel.guard.history import History
 from modelsel.guard.requests import LookRequest, OutOfFold, SelectionSummary, TestSetDeclaration
-from modelsel.ledger.database.engines import sqlite_url
+from modelsel.ledger.database.schema import sqlite_url
 from modelsel.ledger.home import Home
 
 SCENARIOS = (

@@ -27,10 +27,9 @@ from benchmarks.common.places import ROOT
 from benchmarks.common.timing import Row
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Outputs, Table, Task, seal
+from modelsel.guard.entries import keep_all, keep_chosen, origin, seal_facts, terms_of
 from modelsel.guard.fingerprints import subject_of
 from modelsel.guard.gate import Gate
-from modelsel.guard.history.entries import origin, seal_facts, terms_of
-from modelsel.guard.history.stored_rows import keep_all, keep_chosen
 from modelsel.guard.requests import LookRequest, SelectionSummary, TestSetDeclaration
 from modelsel.ledger.database.store import WriteTransaction
 from modelsel.ledger.home import Home

@@ -43,7 +43,7 @@ def share(kind: str, settings: dict[str, object], rows: int, nats: float, signal
     release = plan_release(form, seen, SealedSide(sealed.outputs, None, None), nats, None, None)
     assert release is not None
     summary = truth(measure, sealed.outputs, (("0", "1"), sealed.truth, None), np.ones(rows, bool), form)
-    limits = release.release(summary).interval(rows, nats, None, release.facts)
+    limits = release.release(summary).interval(rows, nats, None, release.plan)
     assert limits is not None
     return (limits[1] - limits[0]) / 2 / (abs(form.width) * sqrt(nats / (2 * rows))), summary.errors / rows
 

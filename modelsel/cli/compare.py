@@ -24,12 +24,12 @@ def compare(runs: Sequence[str], files: Sequence[Path], rope: float = 0.01) -> N
     """Print the comparison of recorded runs, and write it to the files; errors come before any file."""
     from modelsel.api.results.comparison import compare_runs
     from modelsel.reporting import comparison
-    from modelsel.reporting.charts.document import text
+    from modelsel.reporting.charts import document_text
 
     for file in files:
         comparison.check(file)
     found = compare_runs(runs, rope)
-    print(text(found.document, tables=1))
+    print(document_text(found.document, tables=1))
     for file in files:
         print(f"\nwritten: {', '.join(map(str, found.save(file)))}", end="")
     print(end="\n" if files else "")

@@ -131,9 +131,9 @@ def serve(words: Sequence[str]) -> int:
     parser.add_argument("--looks", type=int, metavar="N", help="with --admit: answers that it may hand in")
     parser.add_argument("--nats", type=float, metavar="X", help="with --admit: nats that it may spend")
     args = parser.parse_args(words)
-    from modelsel.examination.server.askers import Askers
-    from modelsel.examination.server.serve import serve as run
-    from modelsel.examination.server.serve import serve_stdio
+    from modelsel.examination.serve import serve as run
+    from modelsel.examination.serve import serve_stdio
+    from modelsel.examination.service import Askers
     from modelsel.examination.store import Store
 
     folder = Path(args.folder)

@@ -28,8 +28,8 @@ def study(words: tuple[str, ...], config: Config, swept: bool, verbose: bool = F
     """Perform a study and print its verdict. In a sweep the table says it; the test set stays closed until all have chosen."""
     from modelsel.record.folder import RunFolder
     from modelsel.reporting.show import text
-    from modelsel.reporting.text.terminal import progress
-    from modelsel.reporting.text.verdict import brief, verdict
+    from modelsel.reporting.terminal import progress
+    from modelsel.reporting.verdict import brief, verdict
     from modelsel.study.perform import perform
 
     for note in config.notes:
@@ -50,7 +50,7 @@ def _opens(config: Config, outcome: StudySummary) -> bool:
 
 def end_sweep(jobs: Sequence[SweepScore]) -> int:
     """The table over a sweep's jobs; then each test set is opened, for the best job on it or for all, and `compare` is done."""
-    from modelsel.reporting.text.terminal import SweepJob, table
+    from modelsel.reporting.terminal import SweepJob, table
 
     names = telling([job.overrides.split() for job in jobs])
     print(table([SweepJob(name, job.result and job.result[0], job.code) for name, job in zip(names, jobs, strict=True)]))

@@ -20,8 +20,8 @@ def open_test(run: str, category: str = "", text: str = "", *, verbose: bool = F
     """Look once, print the verdict; 4 when the guard refused."""
     from modelsel.api import final_test
     from modelsel.record.folder import RunFolder
-    from modelsel.reporting.text.terminal import progress
-    from modelsel.reporting.text.verdict import brief, verdict
+    from modelsel.reporting.terminal import progress
+    from modelsel.reporting.verdict import brief, verdict
 
     outcome = final_test.open_test(run, category, text, progress=progress())
     print((verdict if verbose else brief)(RunFolder.open(outcome.folder)))

@@ -15,7 +15,7 @@ from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.examination.sit import ExamSession, HandedAnswer, is_answer, is_close, is_closed
 from modelsel.examination.terms import AskerLimits
 from modelsel.guard.facts import Look, Reveal
-from modelsel.guard.history.history import NO_ANSWER
+from modelsel.guard.history import NO_ANSWER
 from modelsel.guard.reporting.audit import StandingLook
 from modelsel.guard.reporting.audit import audit as guard_audit
 from modelsel.guard.requests import Handed
@@ -37,7 +37,7 @@ class AskerUse:
 
 @dataclass(frozen=True)
 class NextInterval:
-    """How wide, at most, the interval of one more answer would be (half of it), at so many nats a side."""
+    """The largest half width that the interval of one more answer would have, at so many nats a side."""
 
     nats: float
     half: float

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from urllib.error import URLError
 from urllib.request import Request, urlopen
 
-from modelsel.config.reopen import reopen
+from modelsel.config.build import reopen
 from modelsel.core.errors import ConfigurationError, Problem, StoreError
 from modelsel.core.fingerprint import canonical
 from modelsel.examination.sit import CLOSING, ExamSession, is_answer, is_close
@@ -60,7 +60,7 @@ class Certified:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Claim(Facts):
-    """What a certificate says of a look: what its intent and its answer state, and of an answer to an exam, whose it is."""
+    """A certificate's statement about a look: its intent, its answer, and whose answer to an exam it is."""
 
     NESTED: ClassVar = {
         "answers": many(StatedAnswer.read), "verdicts": many(PairVerdict.read), "superseded": LaterPlace.read,

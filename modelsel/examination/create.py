@@ -22,7 +22,7 @@ from modelsel.config.settings import REGRESSION
 from modelsel.core.errors import ConfigurationError, Problem, RefusedError, StoreError
 from modelsel.core.spec import kind_of, resolved, with_fields
 from modelsel.core.types import CLASS_TASKS, Booleans, Finding, Integers, NumberTask, Strings, Task, positions
-from modelsel.dataset.columns.number_target import read_as
+from modelsel.dataset.targets import read_as
 from modelsel.examination.store import SIDES, Store, commit, create_store, join, judged_digest, public_of, reorder
 from modelsel.examination.terms import (
     FILE,
@@ -203,7 +203,7 @@ def _seal(store: Store, terms: Terms, wanted: Wanted, folder: Path) -> tuple[Fin
     write_terms(terms.but(testset=""), store.folder, store.home)  # what the gate needs to know; complete below
     gate = Gate(store.terms.guard_policy(wanted.ledger), folder, home=store.home)
     sealing = store.sealing()
-    found = gate.known(sealing)
+    found = gate.earlier_uses(sealing)
     grave = [finding for finding in found if finding.code in KNOWN]
     if grave and not wanted.accept_overlap:
         fix = "ask about fresh rows, or say --accept-overlap: what was spent on these rows is then charged"

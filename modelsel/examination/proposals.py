@@ -26,9 +26,9 @@ from modelsel.examination.create import scorer_digest
 from modelsel.examination.predictions import Answer
 from modelsel.examination.sit import OVER, SealedSession, answer_problems
 from modelsel.examination.terms import FILE, LoopTerms
+from modelsel.guard.entries import declared_units
 from modelsel.guard.facts import Note
-from modelsel.guard.findings import loop_findings, row_findings
-from modelsel.guard.history.statements import declared_units
+from modelsel.guard.findings import look_findings, row_findings
 from modelsel.guard.labels import wrong
 from modelsel.guard.release import WORSE
 from modelsel.guard.requests import Handed, LookRequest, SelectionSummary, Sitting
@@ -215,11 +215,11 @@ class LoopSession(SealedSession):
         for file in (*self.loop.pinned, *self.terms.files.values()):
             path = self.folder / file.name
             if not path.is_file():
-                yield loop_findings.evaluation_changed(f"{file.name} is gone")
+                yield look_findings.evaluation_changed(f"{file.name} is gone")
             elif hashlib.sha256(path.read_bytes()).hexdigest() != file.sha256:
-                yield loop_findings.evaluation_changed(f"{file.name} is not the file that the terms name")
+                yield look_findings.evaluation_changed(f"{file.name} is not the file that the terms name")
         if scorer_digest(self.terms.make_measure()) != self.loop.scorer:
-            yield loop_findings.scorer_changed()
+            yield look_findings.scorer_changed()
 
     def _sealed_in(self, inputs: Sequence[str | Path]) -> Iterator[Finding]:
         """Yield a finding for each file that holds sealed rows, and for the questions themselves."""
@@ -263,7 +263,7 @@ class LoopSession(SealedSession):
             measure=self.terms.measure["kind"], errors=self.loop.errors, proposals=len(notes), kept=_count_kept(notes),
             best=None if best is None else notes.index(best) + 1,
             by_luck=max(0, len(notes) - 1) * kept_by_luck(self.loop.errors), vetoes_left=self._vetoes(notes),
-            findings=[loop_findings.finding_of_note(note.code, note.text) for note in self._notes_of_findings()],
+            findings=[look_findings.finding_of_note(note.code, note.text) for note in self._notes_of_findings()],
         )  # fmt: skip
 
     def close(self) -> GateClose:
@@ -307,7 +307,7 @@ class LoopSession(SealedSession):
         own = int(wrong(self.terms.make_measure(), judged, task.target, task.class_count).sum())
         notes = self.proposals()
         if says_too_much(own, m, errors, n, len(notes), _count_kept(notes)):
-            self._note(loop_findings.judged_better_than_sealed(own, m, errors, n, len(notes)))
+            self._note(look_findings.judged_better_than_sealed(own, m, errors, n, len(notes)))
 
 
 def says_too_much(own: int, m: int, errors: int, n: int, proposals: int, kept: int) -> bool:

@@ -106,7 +106,7 @@ class Store:
 
     @property
     def kind(self) -> type[np.generic]:
-        """How a target, or a prediction of it, is stored: as the index of a class, or as a number."""
+        """The type in which a target, or a prediction of it, is stored: the index of a class, or a number."""
         return np.float64 if self.terms.of_numbers else np.int32
 
     @cached_property

@@ -17,8 +17,7 @@ from modelsel.core.types import Feature, Kind
 from modelsel.guard.facts import Facts, many
 from modelsel.guard.policy.base import Policy
 from modelsel.guard.release import COUNTED, worst_of
-from modelsel.ledger.home import Home
-from modelsel.ledger.signatures import is_signed
+from modelsel.ledger.home import Home, is_signed
 from modelsel.measure.base import BaseMeasure
 
 FILE, FORMAT = "exam.json", "modelsel exam 1"
@@ -59,7 +58,7 @@ class SideRows(Facts):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ExamPolicy(Facts):
-    """How answers are shown, and the error probabilities: of all that is shown, of intervals, of verdicts at the close."""
+    """How answers are released, and the error probabilities: of all that is shown, of intervals, of verdicts at the close."""
 
     release: str
     resolution: float | str
@@ -88,7 +87,7 @@ class GivenFile(Facts):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Commitments(Facts):
-    """What the examiner cannot change later: the digest of the labels with their salt; of a gate's judged rows the same."""
+    """Commitments of the examiner: the digest of the labels with their salt; of a gate's judged rows the same."""
 
     labels: str
     judged: str = ""
@@ -161,7 +160,7 @@ class Terms(Facts):
 
     @property
     def wrong(self) -> str:
-        """What is said of the rows that are counted.
+        """The word for rows that are counted.
 
         >>> Terms.read({"measure": {"kind": "error"}}).wrong
         'wrong'
@@ -186,7 +185,7 @@ class Terms(Facts):
 
     @property
     def row_order(self) -> dict[str, str]:
-        """What the rows' order says of their independence: that they were split by time."""
+        """The statement that rows were split by time, where they were."""
         return {"split": self.split} if self.split else {}
 
     def make_measure(self) -> BaseMeasure:

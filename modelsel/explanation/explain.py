@@ -35,7 +35,7 @@ from modelsel.learner.inner import taught_by
 from modelsel.measure.base import BaseMeasure
 from modelsel.planning.make import fit_digest
 from modelsel.record.documents import DependenceShape, ExplanationShape, ImportanceShape, ImpurityShape
-from modelsel.record.study_record import UnseenRows
+from modelsel.record.facts import UnseenRows
 from modelsel.rule.base import BaseRule
 from modelsel.runner.evaluation.preprocessing import prepare, rows_digest
 from modelsel.runner.execution.single_job import CallsApart, Failure

@@ -22,9 +22,9 @@ import numpy as np
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.types import Booleans, Candidate, Codes, Floats, Fold, NumberTask, Scoreboard, Table, Task
 from modelsel.record import model as archive
+from modelsel.record.facts import UnseenRows
 from modelsel.record.folder import STRANGENESS, RunFolder
 from modelsel.record.model import Predictor, load
-from modelsel.record.study_record import UnseenRows
 from modelsel.rule.base import BaseRule
 from modelsel.runner.final_fit import Final, fit
 

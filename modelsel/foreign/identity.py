@@ -23,7 +23,7 @@ import sysconfig
 import types
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from importlib import metadata
 from pathlib import Path
 from threading import Lock
@@ -317,17 +317,7 @@ def _code(code: types.CodeType) -> str:
 
 
 def _tree(node: ast.AST) -> str:
-    """The syntax tree as a digest, without docstrings, places and names of the function itself."""
-    for inner in ast.walk(node):
-        body = getattr(inner, "body", None)
-        if (
-            isinstance(body, list)
-            and body
-            and isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module)
-        ):
-            first = body[0]
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
-                inner.body = body[1:]
+    """The syntax tree as a digest, without places."""
     return hashlib.sha256(ast.dump(node, include_attributes=False).encode()).hexdigest()[:SIZE]
 
 
@@ -336,22 +326,42 @@ def _node_of(code: types.CodeType) -> ast.AST | None:
     try:
         lines, _ = inspect.findsource(code)
         text = "".join(lines)
-        whole = compile(text, code.co_filename, "exec", dont_inherit=True)
+        codes, nodes = _source(text, code.co_filename)
     except (OSError, TypeError, SyntaxError, ValueError, IndexError):
         return None
-    alike = [one for one in _codes(whole) if _place(one) == _place(code)]
+    alike = codes.get(_place(code), [])
     if len(alike) != 1 or _bytecode(alike[0]) != _bytecode(code):
         return None
-    nodes = [
-        one for one in ast.walk(_parse_source(text)) if _starts(one) == code.co_firstlineno and _called(one) == code.co_name
-    ]
-    return nodes[0] if len(nodes) == 1 else None
+    found = nodes.get(_place(code), [])
+    return found[0] if len(found) == 1 else None
+
+
+Place = tuple[int, str]  # the line at which it begins, and its name
+
+
+@lru_cache(maxsize=16)  # the functions of one file are asked about one after the other, and again for each candidate
+def _source(text: str, name: str) -> tuple[dict[Place, list[types.CodeType]], dict[Place, list[ast.AST]]]:
+    """Code and syntax tree of all that a source names, by place."""
+    codes: dict[Place, list[types.CodeType]] = {}
+    for code in _codes(compile(text, name, "exec", dont_inherit=True)):
+        codes.setdefault(_place(code), []).append(code)
+    nodes: dict[Place, list[ast.AST]] = {}
+    for node in ast.walk(_parse_source(text)):
+        if called := _called(node):
+            nodes.setdefault((_starts(node), called), []).append(node)
+    return codes, nodes
 
 
 def _parse_source(text: str) -> ast.Module:
-    """The syntax tree of a source. CPython makes them one at a time: two threads that do lose count of the depth."""
+    """The syntax tree of a source without docstrings. CPython makes them one at a time: two threads lose count of the depth."""
     with _PARSING:
-        return ast.parse(text)
+        tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module) and node.body:
+            first = node.body[0]
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+                node.body = node.body[1:]
+    return tree
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
@@ -362,7 +372,7 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from _codes(constant)
 
 
-def _place(code: types.CodeType) -> tuple[int, str]:
+def _place(code: types.CodeType) -> Place:
     return code.co_firstlineno, code.co_name
 
 

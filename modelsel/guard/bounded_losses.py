@@ -6,18 +6,18 @@ is forecast; method, bets and cap stand in the intent, and nothing of them is ch
 cell of the score and, for wealth, how much wider than forecast the interval is; both are priced (`statistics.unit_intervals`).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from math import ceil, isfinite, log
 
 import numpy as np
 
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Booleans, Codes, Floats, Integers, Outputs, Targets
-from modelsel.guard.planned_intervals import StatedPlan, plan_of
 from modelsel.guard.release import (
     FAILED,
     WITH_COUNT,
     LabelSummary,
+    LossPlan,
     Released,
     ReleaseMechanism,
     bounds_of,
@@ -33,7 +33,7 @@ from modelsel.measure.one_class import PerClass
 from modelsel.statistics import prices
 from modelsel.statistics import unit_intervals as intervals
 from modelsel.statistics import unit_measures as measures
-from modelsel.statistics.unit_intervals import Method, ReleasePlan, UnitLosses
+from modelsel.statistics.unit_intervals import Method, UnitLosses
 from modelsel.statistics.unit_measures import RowTerms
 
 OF_ONE_CLASS = ("precision", "recall", "specificity", "f_beta", "f1")
@@ -56,7 +56,7 @@ class LossForm:
         return kind_of(self.measure)
 
     def numbers(self, rounded: bool) -> int:
-        """How many numbers are shown at once."""
+        """Count the numbers that are shown at once."""
         return 1 + (self.kind in WITH_COUNT and not rounded) + (self.cap is not None)
 
     @property
@@ -145,11 +145,10 @@ class BoundedLossRelease(ReleaseMechanism):
     """A loss by its plan. Beside it the errors of rows where that was always shown, and the rows above a cap."""
 
     form: LossForm
-    plan: ReleasePlan
+    plan: LossPlan
     n: int
     foreseen: tuple[float, int] | None = None  # of errors, where they are shown
     beyond: tuple[float, int] | None = None  # share of development rows above the cap, and their number
-    score_only: tuple[Method, float] | None = None  # the method that needs the score alone, and its units
     rounded: bool = False
 
     @property
@@ -174,7 +173,7 @@ class BoundedLossRelease(ReleaseMechanism):
             return Released("undefined", None, None, -log(FAILED))
         told = intervals.release(self.plan, truth.losses)
         assert told.cell is not None
-        score = self.form.origin + self.form.width * told.cell / self.plan.steps
+        score = self.plan.origin + self.plan.width * told.cell / self.plan.steps
         price = intervals.price(self.plan, told)
         if self.counts:
             price += prices.predicted(truth.errors, self.n, *self.foreseen) if self.foreseen else prices.full(self.n)
@@ -183,29 +182,13 @@ class BoundedLossRelease(ReleaseMechanism):
         width = "" if told.k is None else f", width {told.k}"
         return Released(
             f"loss {told.cell}/{self.plan.steps}{width}", round(score, 12), truth.errors if self.counts else None,
-            with_failure(price), bounds=self.bounds, cell=told.cell, k=told.k, above=truth.above,
+            with_failure(price), bounds=self.plan.on_scale((0.0, 1.0)), cell=told.cell, k=told.k, above=truth.above,
         )  # fmt: skip
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        ends = sorted((self.form.origin, self.form.origin + self.form.width))
-        return ends[0], ends[1]
-
-    @property
-    def facts(self) -> StatedPlan:
-        """The plan as an intent states it."""
-        plan = self.plan
-        return {
-            "method": plan.method, "nats": plan.nats, "units": plan.units, "steps": plan.steps, "expected": plan.expected,
-            "spread": plan.spread, "forecast": plan.forecast, "bets": plan.bets, "reach": plan.reach,
-            "of": self.form.kind, "origin": self.form.origin, "width": self.form.width,
-            "cap": self.form.cap, "score_only": self.score_only,
-        }  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
 class SealedSide:
-    """What is known of sealed rows before their labels are: predictions, units, weights."""
+    """Predictions, units and weights of sealed rows: all that is known of them before their labels are opened."""
 
     outputs: Outputs
     units: Integers | None
@@ -237,7 +220,8 @@ def plan_release(
     above = form.above(seen.truth, seen.outputs)
     beyond = None if above is None else (above / len(seen.truth), len(seen.truth))
     only = None if isinstance(den, int) else _by_score(den, bound, chosen.expected, nats)
-    return BoundedLossRelease(form, chosen, n, foreseen, beyond, only, steps is not None)
+    plan = LossPlan(**asdict(chosen), of=form.kind, origin=form.origin, width=form.width, cap=form.cap, score_only=only)
+    return BoundedLossRelease(form, plan, n, foreseen, beyond, steps is not None)
 
 
 def _by_score(den: Floats, bound: float, rate: float, nats: float) -> tuple[Method, float]:
@@ -249,6 +233,6 @@ def _by_score(den: Floats, bound: float, rate: float, nats: float) -> tuple[Meth
     return ("chernoff", chernoff) if high - low <= last - first else ("hoeffding", hoeffding)
 
 
-def resume_release(channel: BoundedLossRelease, plan: StatedPlan) -> BoundedLossRelease:
+def resume_release(channel: BoundedLossRelease, plan: LossPlan) -> BoundedLossRelease:
     """The release of an interrupted look, by the plan that its intent states."""
-    return replace(channel, plan=plan_of(plan), form=replace(channel.form, cap=plan.get("cap")))
+    return replace(channel, plan=plan, form=replace(channel.form, cap=plan.cap))

@@ -11,8 +11,7 @@ from typing import Any, ClassVar, Self
 
 from modelsel.core.outcome import CountedRows
 from modelsel.core.types import Finding
-from modelsel.guard.planned_intervals import StatedPlan
-from modelsel.guard.release import LookTerms, QuantileGrid, Released, UnitBound
+from modelsel.guard.release import LookTerms, LossPlan, QuantileGrid, Released, UnitBound
 from modelsel.ledger.entry import LedgerEntry
 
 Limits = Sequence[float]  # low, high
@@ -69,7 +68,7 @@ class Facts:
         return {name: _plain(stated.get(name)) for name in names}
 
     def but(self, **facts: object) -> Self:
-        """The same with other facts."""
+        """A copy with other facts."""
         return self._with({**self._stated, **facts})
 
     def written(self) -> dict[str, Any]:
@@ -100,7 +99,7 @@ def many(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Entry(Facts):
-    """What any entry states: its name, when, and by whom."""
+    """Facts that any entry states: its name, when, and by whom."""
 
     id: str
     at: str | None = None
@@ -136,7 +135,7 @@ class StatedAnswer(Facts):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PairVerdict(Facts):
-    """How an answer to an exam compares with another one."""
+    """The verdict on two answers to an exam."""
 
     answer: str
     beside: str
@@ -147,7 +146,7 @@ class PairVerdict(Facts):
 class Look(Entry):
     """An intent: everything about a look but its answer, on record before labels are opened; or a look that was lost."""
 
-    NESTED: ClassVar = {"flags": findings, "justify": Reason.read, "answers": many(StatedAnswer.read)}
+    NESTED: ClassVar = {"flags": findings, "justify": Reason.read, "answers": many(StatedAnswer.read), "plan": LossPlan.read}
 
     metric: str
     predictions: str
@@ -180,7 +179,7 @@ class Look(Entry):
     at_work: str | None = None
     units: UnitBound | None = None
     withheld: str | None = None
-    plan: StatedPlan | None = None
+    plan: LossPlan | None = None
     quantiles: QuantileGrid | None = None
     share: float
     counted: bool
@@ -262,7 +261,7 @@ class SealTerms(Facts):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Seal(Entry):
-    """What was sealed: the rows by their digests, the terms, and the models that were declared."""
+    """A seal: the rows by their digests, the terms, and the models that were declared."""
 
     NESTED: ClassVar = {"terms": SealTerms.read}
 
@@ -349,7 +348,7 @@ class ExamConfig(Facts):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LaterPlace(Facts):
-    """What stands in place of a look's index, spending and interval after a merge."""
+    """A look's index, spending and interval after a merge, in place of those that it had."""
 
     look: int
     spent: float

@@ -14,11 +14,11 @@ from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.portraits.portrait import Portrait, draw_portrait
 from modelsel.ledger.portraits.variables import Variables, variables
-from modelsel.ledger.rows.channels import FINE, KEPT, quasi_keys, rank_hashes
-from modelsel.ledger.rows.hashing import ascending
+from modelsel.ledger.rows.channels import FINE, KEPT, Order, quasi_keys, rank_hashes
 from modelsel.ledger.rows.identity import (
     Hashes,
     TokenTable,
+    ascending,
     bound_hashes,
     column_tokens,
     columns,
@@ -28,7 +28,6 @@ from modelsel.ledger.rows.identity import (
     unbound_hashes,
 )
 from modelsel.ledger.rows.matching import Sketch, best_naming, hash_tokens, hash_tokens_each, match_names, sketches
-from modelsel.ledger.rows.order import Order
 from modelsel.ledger.rows.row_set import RowSet, identifiability
 
 Known = tuple[tuple[Sketch, ...], Callable[[], Hashes]]  # a stored table: its sketches, and its rows when they are asked for
@@ -65,7 +64,7 @@ class SideFingerprints:
 
 @dataclass(frozen=True, eq=False)
 class RowFingerprints:
-    """One sealing as the ledger sees it. `digest` is the identity of the test rows, `train` of the development rows."""
+    """A sealing as the ledger sees it. `digest` is the identity of the test rows, `train` of the development rows."""
 
     names: tuple[str, ...]
     sketches: tuple[Sketch, ...]

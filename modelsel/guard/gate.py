@@ -18,28 +18,29 @@ from modelsel.core.errors import ConfigurationError, LedgerError, ModelselError,
 from modelsel.core.outcome import TestResult
 from modelsel.core.spec import kind_of
 from modelsel.core.surroundings import Anchor
-from modelsel.core.types import Finding, Outputs, Table, Targets, open_labels
-from modelsel.guard.access import apart, choices, looks, seals
+from modelsel.core.types import Finding, Outputs, Sealed, Table, Targets, Task, holds_labels, open_labels, weights_of
+from modelsel.guard.access import apart, looks, seals
 from modelsel.guard.access.apart import closing_answers
 from modelsel.guard.access.authorize import at_work
 from modelsel.guard.access.looks import refusal_result, released_result, unguarded_result
 from modelsel.guard.access.session import LedgerSession, merge_in, note, rule
 from modelsel.guard.bounded_losses import BoundedLossRelease
+from modelsel.guard.checks.declared_space import commitment
+from modelsel.guard.checks.leakage import leaks
 from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
-from modelsel.guard.checks.post_release import answer
+from modelsel.guard.checks.review import answer
+from modelsel.guard.entries import origin
 from modelsel.guard.facts import Look, Reveal
-from modelsel.guard.findings import ledger_findings, look_findings
-from modelsel.guard.fingerprints import RowFingerprints
-from modelsel.guard.history.entries import origin
-from modelsel.guard.labels import truth
-from modelsel.guard.matching.other_ledgers import OtherLedgers
+from modelsel.guard.findings import ledger_findings, look_findings, row_findings
+from modelsel.guard.fingerprints import RowFingerprints, slow, subject_of
+from modelsel.guard.labels import former_digest, prediction_digest, truth
+from modelsel.guard.matching import OtherLedgers
 from modelsel.guard.policy.base import Policy
-from modelsel.guard.preparing import LookPreparation
 from modelsel.guard.release import Better, LabelSummary, Released, ReleaseMechanism
 from modelsel.guard.requests import Handed, LookRequest, SelectionSummary, TestSetDeclaration
-from modelsel.ledger.database.engines import sqlite_url
+from modelsel.ledger.database.schema import sqlite_url
 from modelsel.ledger.entry import LedgerEntry
-from modelsel.ledger.home import Home
+from modelsel.ledger.home import Home, IdentityKey
 
 T = TypeVar("T")
 Predict = Callable[[Table], Outputs]
@@ -97,12 +98,12 @@ class Gate:
 
         def select() -> None:
             said = self._prepared.digest_of(sealing, predict(sealing.sealed)) if predict else None
-            choices.select(self.session, sealing, self.subject(sealing), selected, said)
+            seals.select(self.session, sealing, self.subject(sealing), selected, said)
             self._remember(sealing)
 
         self._write_step(select)
 
-    def predicted(self, table: Table, folder: str) -> None:
+    def record_prediction(self, table: Table, folder: str) -> None:
         """Put on record that a run's model predicted rows, as information; no label is involved.
 
         Where the ledger cannot take it, that is said under every policy, and predicting goes on.
@@ -111,14 +112,14 @@ class Gate:
             return
         try:
             self.session.check()
-            choices.record_predictions(self.session, table, folder)
+            seals.record_predictions(self.session, table, folder)
         except (StoreError, LedgerError) as error:
             self._notice([look_findings.not_remembered_prediction(error.problems[0].what)])
 
     def commit(self, sealing: TestSetDeclaration, spec_ids: Sequence[str]) -> None:
         """Fix studies before any answer is known: each pays only for its index, whatever the others turn out to say."""
         self.seal(sealing)
-        choices.commit(self.session, sealing, self.subject(sealing), spec_ids, OtherLedgers(self._prepared.elsewhere(sealing)))
+        seals.commit(self.session, sealing, self.subject(sealing), spec_ids, OtherLedgers(self._prepared.elsewhere(sealing)))
         self._remember(sealing)
 
     def _remember(self, sealing: TestSetDeclaration) -> tuple[Finding, ...]:
@@ -150,8 +151,8 @@ class Gate:
             return released_result(Look.of(decided.intent), decided.answer, self.policy, replay=True, extra=("G002",))
         return self._reveal(ask, decided, outputs)
 
-    def known(self, sealing: TestSetDeclaration) -> tuple[Finding, ...]:
-        """Say what is known of the rows before they are sealed: earlier tests and choices, copies across the split."""
+    def earlier_uses(self, sealing: TestSetDeclaration) -> tuple[Finding, ...]:
+        """Find what is known of the rows before they are sealed: earlier tests and choices, copies across the split."""
         found = (*self.session.check(), *seals.recall(self.session, self.subject(sealing)))
         self._notice(found)
         return (*found, *looks.noticed_beforehand(self.session, self._prepared.about(sealing)))
@@ -401,3 +402,72 @@ def sentence(test: TestResult) -> str:
     score = f", score {test.score:.6g}" if test.score is not None else ""
     again = "the same command shows it again, unpaid" if test.policy != "off" else "no ledger has it"
     return f"the test set was opened before that: look {test.look}{score}{limits}; {again}"
+
+
+# Prepare a gate's requests to its ledger: fingerprints, declaration, digests of predictions, copies across the split.
+
+
+class LookPreparation:
+    """Everything that a gate asks its ledger with, each made once for a sealing."""
+
+    def __init__(self, policy: Policy, session: LedgerSession) -> None:
+        """Start with nothing prepared."""
+        self.policy = policy
+        self.session = session
+        self._subjects: dict[tuple[Sealed, Task, str], RowFingerprints] = {}
+        self._declarations: dict[tuple[Sealed, Task], dict[str, str]] = {}
+        self._leaks: dict[tuple[Sealed, Task], tuple[Finding, ...]] = {}
+
+    def subject(self, sealing: TestSetDeclaration, key: IdentityKey | None = None) -> RowFingerprints:
+        """The fingerprints of both sides, made once, of features alone; under the key in use, or another."""
+        if not holds_labels(sealing.sealed):
+            raise KeyError("a copy of sealed rows has no labels")
+        key = key or self.session.key
+        place = (sealing.sealed, sealing.development, key.id)
+        if place not in self._subjects:
+            self._subjects[place] = subject_of(sealing, key, self.session.known_tables(key, len(sealing.sealed.features)))
+        return self._subjects[place]
+
+    def declaration(self, sealing: TestSetDeclaration) -> dict[str, str]:
+        """Return digests of all that a declared model's answer depends on: no label of a sealed row is among them."""
+        rows = (sealing.sealed, sealing.development)
+        if rows not in self._declarations:
+            weights = weights_of(sealing.sealed)
+            self._declarations[rows] = {
+                "commitment": commitment(sealing, weights, self.session.key), "weights": slow(weights, self.session.key),
+            }  # fmt: skip
+        return self._declarations[rows]
+
+    def digest_of(self, sealing: TestSetDeclaration, outputs: Outputs) -> str:
+        """Compute the digest of predictions for the sealed rows."""
+        rows = self.subject(sealing).test.bound
+        return prediction_digest(sealing.measure, outputs, weights_of(sealing.sealed), rows, self.session.key)
+
+    def under(self, sealing: TestSetDeclaration) -> RowFingerprints:
+        """Fingerprint both sides under the home's own key."""
+        return self.subject(sealing, self.session.own)
+
+    def elsewhere(self, sealing: TestSetDeclaration) -> tuple[tuple[RowFingerprints, IdentityKey], ...]:
+        """Fingerprint both sides under every other key at hand."""
+        return tuple((self.subject(sealing, key), key) for key in self.session.other_keys())
+
+    def ask(self, request: LookRequest, outputs: Outputs | None, noticed: tuple[Finding, ...] = ()) -> PreparedLook:
+        """Prepare a look: gather all that is known before labels are opened. Without predictions it is about the rows alone."""
+        subject = self.subject(request.sealing)
+        rows = (request.sealing.sealed, request.sealing.development)
+        if rows not in self._leaks:
+            self._leaks[rows] = leaks(request.sealing, subject)
+        return PreparedLook(
+            request, subject, self.policy, self.digest_of(request.sealing, outputs) if outputs else "", self.session.key,
+            self._leaks[rows], noticed, OtherLedgers(self.elsewhere(request.sealing)),
+            former=former_digest(outputs, subject.test.bound) if outputs else "", doubted=(), home=self.session.home,
+            outputs=outputs,
+            copies=row_findings.near_duplicates_hinder(self._leaks[rows]),
+            **self.declaration(request.sealing),
+        )  # fmt: skip
+
+    def about(self, sealing: TestSetDeclaration) -> PreparedLook:
+        """Prepare a question about the rows alone."""
+        return self.ask(
+            LookRequest(sealing, SelectionSummary("", 0.5, 0), lambda table: Outputs(np.zeros((1, len(table)), np.int32))), None
+        )

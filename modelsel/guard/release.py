@@ -16,11 +16,10 @@ from scipy.special import ndtr
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Floats
-from modelsel.guard.planned_intervals import StatedPlan, limits_of
 from modelsel.statistics import prices
 from modelsel.statistics.certificate import interval
 from modelsel.statistics.quantiles import QuantilePlan, place_probabilities, places_of, price_of
-from modelsel.statistics.unit_intervals import UnitLosses
+from modelsel.statistics.unit_intervals import Limits, Method, ReleasedSymbols, ReleasePlan, UnitLosses, released_interval
 
 FIRST, BETTER = "the first", "better"
 WORSE, NOT_WORSE = "worse", "not worse"  # what a veto of a gate says
@@ -73,6 +72,51 @@ class QuantileGrid(TypedDict):
 
 
 @dataclass(frozen=True)
+class LossPlan(ReleasePlan):
+    """The plan of a bounded loss as an intent states it: that of a loss in [0, 1], and the scale of the measure (`of`).
+
+    A score is origin + width · loss; `cap` is that of a log loss, or of errors of numbers. `score_only` is the method that
+    needs the score alone, and its units.
+    """
+
+    of: str = ""
+    origin: float = 0.0
+    width: float = 1.0
+    cap: float | None = None
+    score_only: tuple[Method, float] | None = None
+
+    @classmethod
+    def read(cls, stated: "Mapping[str, Any] | LossPlan") -> "LossPlan":
+        """Read a plan from an intent; TypeError where it is none."""
+        if isinstance(stated, cls):
+            return stated
+        assert isinstance(stated, Mapping)
+        facts: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in stated.items()}
+        return cls(**facts)
+
+    def limits(self, cell: int, k: int | None, nats: float) -> Limits | None:
+        """The interval of symbols on the measure's own scale, at a level that is the plan's or another one.
+
+        Wealth is computed from losses of units at the plan's level. At a lower level it holds as well; at a higher one (after
+        looks that nobody knew of are merged in) the score alone is left, and nothing where labels decide the sizes of units.
+        """
+        plan: ReleasePlan = self
+        if self.bets is None:
+            plan = replace(self, nats=nats)
+        elif nats > self.nats * (1 + 1e-12):
+            if self.score_only is None:
+                return None
+            method, units = self.score_only
+            plan, k = replace(self, method=method, units=float(units), nats=nats, bets=None, reach=None), None
+        return self.on_scale(released_interval(plan, ReleasedSymbols(cell, k)))
+
+    def on_scale(self, limits: Limits) -> Limits:
+        """Limits of a loss in [0, 1] as limits of the measure."""
+        ends = sorted(self.origin + self.width * end for end in limits)
+        return ends[0], ends[1]
+
+
+@dataclass(frozen=True)
 class Released:
     """A released answer. `low` … `high` are the error counts it leaves possible; `half` a half width for other measures.
 
@@ -102,16 +146,16 @@ class Released:
         return cls(**{**stated, "bounds": tuple(stated["bounds"])})
 
     def interval(
-        self, n: int, nats: float, units: UnitBound | None = None, plan: StatedPlan | None = None
+        self, n: int, nats: float, units: UnitBound | None = None, plan: LossPlan | None = None
     ) -> tuple[float, float] | None:
         """The rates or scores not excluded at level e^-nats a side; of `units` where rows are not independent.
 
-        `plan` are the facts of the intent of a bounded loss.
+        `plan` is that of a bounded loss, as the intent states it.
         """
         if self.stays:
             return self.held
         if self.cell is not None:
-            return None if plan is None else limits_of(plan, self.cell, self.k, nats)
+            return None if plan is None else plan.limits(self.cell, self.k, nats)
         if self.low is not None and self.high is not None:
             return count_limits((self.low, self.high), n, nats, units)
         if units is not None or self.half is None or self.score is None:
@@ -151,7 +195,7 @@ def count_limits(counts: tuple[int, int], n: int, nats: float, units: UnitBound 
 
 
 class ReleaseMechanism(Protocol):
-    """One way of showing an answer."""
+    """A way of showing an answer."""
 
     @abstractmethod
     def release(self, truth: LabelSummary) -> Released: ...
@@ -213,7 +257,7 @@ class QuantileRelease(ReleaseMechanism):
 
     @property
     def facts(self) -> QuantileGrid:
-        """What an intent states of it."""
+        """The grid and the plans, as an intent states them."""
         return {"grid": self.grid, "asked": [asdict(plan) for plan in self.plans], "shares": self.shares, "rows": self.rows}
 
 

@@ -52,7 +52,7 @@ class SelectionSummary:
 
 @dataclass(frozen=True, eq=False)
 class OutOfFold:
-    """What was predicted for development rows out of fold, with the labels, units and weights of these rows."""
+    """Out-of-fold predictions for development rows, with the labels, units and weights of these rows."""
 
     outputs: Outputs  # one candidate × rows
     truth: Targets
@@ -102,7 +102,7 @@ class Handed:
 
 @dataclass(frozen=True, eq=False)
 class LookRequest:
-    """One request for a released answer. `predict` sees features only and is called before labels are opened."""
+    """A request for a released answer. `predict` sees features only and is called before labels are opened."""
 
     sealing: TestSetDeclaration
     selected: SelectionSummary

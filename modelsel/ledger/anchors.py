@@ -55,7 +55,7 @@ class StateAnchor:
         return self.remembering()(testset)
 
     def remembering(self) -> Callable[[str], Iterable[Mapping[str, str]]]:
-        """What `recall` would say now, of any test set: the state is read once."""
+        """Return `recall` as of now, for any test set: the state is read once."""
         known: dict[str, list[dict[str, str]]] = self.home.state().get("facts", {})
         return lambda testset: known.get(testset, [])
 
@@ -113,7 +113,7 @@ class LockFile:
         return self.remembering()(testset)
 
     def remembering(self) -> Callable[[str], Iterable[Mapping[str, str]]]:
-        """What `recall` would say now, of any test set: the file is read once."""
+        """Return `recall` as of now, for any test set: the file is read once."""
         known: dict[str, dict[str, str]] = self.known().get("testsets", {})
         return lambda testset: [{"testset": testset, **known[testset]}] if known.get(testset) else []
 

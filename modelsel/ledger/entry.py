@@ -66,7 +66,7 @@ BRIEF = tuple(field.name for field in fields(Brief))
 
 @dataclass(frozen=True)
 class LedgerEntry:
-    """One line of the history: `seq` counts from 1 within its replica, `body` is canonical JSON."""
+    """A line of the history: `seq` counts from 1 within its replica, `body` is canonical JSON."""
 
     replica: str
     seq: int

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from modelsel.ledger.entry import LedgerEntry, genesis
-from modelsel.ledger.signatures import belongs, is_signed
+from modelsel.ledger.home import belongs, is_signed
 
 Signatures = Mapping[str, Sequence[tuple[str, str]]]  # hash: (public key, signature)
 WEIGHTY = ("merge", "migration", "vouch", "ruling")  # entries that say something of others

@@ -31,7 +31,7 @@ from modelsel.core.types import (
     Task,
 )
 from modelsel.guard.checks.independence import FEWEST_UNITS, sizes
-from modelsel.guard.checks.terms import is_used_up
+from modelsel.guard.checks.look_context import is_used_up
 from modelsel.guard.release import count_limits
 from modelsel.measure.base import BaseMeasure, right_answers
 from modelsel.planning.make import Plan

@@ -1,20 +1,80 @@
-"""Facts of study.json about the task, the folds, the winner and the failures: plain data."""
+"""The data that a finished study hands to the recorder, as plain values; facts of study.json and about the table."""
 
 import getpass
 import platform
 import subprocess
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from modelsel.core.outcome import FailureShape, SchemeShape, TaskShape, WinnerShape
+from modelsel.core.outcome import FailureShape, SchemeShape, StudySummary, TaskShape, WinnerShape
 from modelsel.core.selection import Selection
 from modelsel.core.spec import kind_of
 from modelsel.core.system.installed import version_of
-from modelsel.core.types import ClassTask, Feature, Floats, Integers, NumberTask, Resampling, Table, Task
-from modelsel.record.documents import DataShape, FeatureShape, NumbersShape
+from modelsel.core.types import ClassTask, Description, Feature, Floats, Integers, NumberTask, Resampling, Table, Task
+from modelsel.guard.reporting.report import AuditShape
+from modelsel.record.documents import DataShape, ExplanationShape, FeatureShape, NothingShape, NumbersShape, PairShape
 from modelsel.runner.execution.single_job import Failure
+
+
+@dataclass(frozen=True, eq=False)
+class FinalModel:
+    """The winner fitted on all development rows, as data.
+
+    `learner` and `steps` are what `Model.describe` and `Prepared.describe` returned; `features` are those of the raw table
+    that goes in; `example` holds a few development rows without labels (signature and input example of the pyfunc).
+    `estimator` is a fitted scikit-learn estimator that is to be stored beside the recipe;
+    `pickled` one that no safe format takes, where the person allows a pickle. `types` and `label_type` say how the source's
+    columns were read (bool, int, float, str or date).
+    """
+
+    features: tuple[Feature, ...]
+    classes: tuple[str, ...]
+    learner: Description
+    steps: tuple[Description, ...]
+    example: Table
+    estimator: object = None
+    pickled: object = None
+    types: Mapping[str, str] = field(default_factory=dict)
+    label_type: str = "str"
+
+
+class UnseenRows(NamedTuple):
+    """Rows that a fold's model has not seen: how strange each is to it, and what it counts (those of a unit 1 together)."""
+
+    strangeness: Floats
+    weight: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class StudyRecord:
+    """The whole study as it goes on record.
+
+    `audit` has the shape of `modelsel audit --json`, with two keys beside it where the guard knows them: `state` (its policy
+    in words) and `next` ({"price": nats, "interval": [low, high]} of one more look at these rows). `command` are the words
+    that were typed. Findings come from `outcome.findings`, which holds those of the data and of the selection.
+    """
+
+    outcome: StudySummary
+    selection: Selection
+    config: Mapping[str, object]
+    task: Task  # development rows
+    resampling: Resampling
+    final: FinalModel | None = None
+    audit: AuditShape | NothingShape = field(default_factory=lambda: NothingShape())
+    pairs: tuple[PairShape, ...] = ()
+    command: tuple[str, ...] = ()
+    shows: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # name to what it shows, plain data
+    times: Mapping[str, float] = field(default_factory=dict)  # candidate to seconds for the prediction of 1,000 rows
+    folds: tuple[tuple[FinalModel, UnseenRows], ...] = ()  # the model of each fold, of the choice repeated
+    explained: ExplanationShape = field(default_factory=lambda: ExplanationShape())  # reasons and weak spots, plain data
+
+
+# Facts of study.json: the task, the folds, the winner, the failures.
 
 
 def task(development: Task, sealed: Table) -> TaskShape:

@@ -4,12 +4,13 @@ RUN is a folder, `latest`, a study's name (its newest finished run) or the id of
 """
 
 import json
+import logging
 import os
 import re
 import secrets
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
@@ -27,10 +28,11 @@ from modelsel.core.selection import Assessed, Losses, Selection
 from modelsel.core.types import Integers, Targets
 from modelsel.guard.reporting.report import AuditShape
 from modelsel.record import candidates, facts, model
+from modelsel.record.candidates import Row
 from modelsel.record.documents import DetailsShape, ExplanationShape
+from modelsel.record.facts import StudyRecord
 from modelsel.record.files import json_text, npz, plain, storing, write
-from modelsel.record.redact import Redactor
-from modelsel.record.study_record import StudyRecord
+from modelsel.record.redact import RedactingFilter, Redactor
 
 ROOT = Path("runs")
 LATEST = "latest"
@@ -153,7 +155,7 @@ class RunFolder:
         return read_assessed(self._arrays)
 
     def read_json(self, name: str) -> dict[str, object]:
-        """One of the folder's JSON files; ConfigurationError when it is missing or damaged."""
+        """Read a JSON file of the folder; ConfigurationError when it is missing or damaged."""
         try:
             return dict(json.loads(self._text(name)))
         except ValueError as error:
@@ -337,3 +339,76 @@ def read_assessed(arrays: Mapping[str, NDArray[np.generic]]) -> Assessed:
         predicted=_compact(arrays["predicted"]),
         scores=None if scores is None else scores.astype(np.float64),
     )
+
+
+# A finished run as it lies in its folder: each file is read once, for tables and for every section of the report.
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedRun:
+    """A finished run, each of its files read once."""
+
+    folder: RunFolder
+
+    @cached_property
+    def outcome(self) -> StudySummary:
+        return self.folder.outcome()
+
+    @cached_property
+    def details(self) -> DetailsShape:
+        return self.folder.details()
+
+    @cached_property
+    def explanation(self) -> ExplanationShape:
+        return self.folder.explanation()
+
+    @cached_property
+    def candidates(self) -> list[Row]:
+        """Best first, those without a score last."""
+        return sorted(self.folder.candidates(), key=lambda row: (row.rank == 0, row.rank))
+
+    @property
+    def classes(self) -> Sequence[str]:
+        return list(self.outcome.task.get("classes", ()))
+
+
+# study.log: what the study did and when, a line each, secrets left out.
+
+
+LOGGER = logging.getLogger("modelsel")  # what people should hear: warnings
+STUDY = logging.getLogger("modelsel.study")  # what goes to study.log alone
+FORM = "%(asctime)s %(levelname)s %(message)s"
+
+
+@contextmanager
+def log_study(folder: RunFolder) -> Iterator[logging.Logger]:
+    """A logger for the run's study.log, which also gets every warning of modelsel and the error that ends the study.
+
+    Warnings are heard as before: by whatever handlers a person has set up, else on stderr.
+    """
+    handler = logging.FileHandler(folder.log, encoding="utf-8")
+    handler.setFormatter(logging.Formatter(FORM))
+    handler.addFilter(RedactingFilter(folder.redactor))
+    heard = [] if LOGGER.hasHandlers() or logging.lastResort is None else [logging.lastResort]
+    STUDY.propagate = False
+    STUDY.setLevel(logging.INFO)
+    with _attach(LOGGER, handler, *heard), _attach(STUDY, handler):
+        try:
+            yield STUDY
+        except BaseException as error:
+            STUDY.error("ended by %s: %s", type(error).__name__, error)
+            raise
+        finally:
+            handler.close()
+
+
+@contextmanager
+def _attach(logger: logging.Logger, *handlers: logging.Handler) -> Iterator[None]:
+    """Attach handlers to a logger for a while."""
+    for handler in handlers:
+        logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        for handler in handlers:
+            logger.removeHandler(handler)

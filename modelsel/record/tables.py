@@ -14,8 +14,7 @@ import pyarrow.parquet as parquet
 from modelsel.record.candidates import safe
 from modelsel.record.documents import DependenceShape, audit_of
 from modelsel.record.files import json_text, storing, write
-from modelsel.record.folder import RunFolder
-from modelsel.record.recorded_run import RecordedRun
+from modelsel.record.folder import RecordedRun, RunFolder
 
 Columns = dict[str, list[Any]]  # by name, in the order in which they are declared
 Line = Mapping[str, Any]
@@ -339,7 +338,7 @@ def write_tables(made: Mapping[str, Columns], folder: Path, to: str) -> Path:
 
 
 def arrow_table(name: str, columns: Columns) -> pa.Table:
-    """One table with the types of its columns, what they hold in the metadata of each."""
+    """A table with the types of its columns, what they hold in the metadata of each."""
     kinds = TABLES[name].columns
     fields = [pa.field(column, ARROW[of.type], metadata={"description": of.holds}) for column, of in kinds.items()]
     schema = pa.schema(fields, metadata={"description": f"a row: {TABLES[name].row}"})

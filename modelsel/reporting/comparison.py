@@ -17,11 +17,10 @@ from modelsel.comparison.learners import (
 from modelsel.comparison.runs import ComparedRun, pairing
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.record.files import write as write_file
-from modelsel.reporting.charts import cd_diagram
-from modelsel.reporting.charts.document import Document, DocumentTable, markdown
-from modelsel.reporting.charts.svg import Plot, Scale
+from modelsel.reporting import charts
+from modelsel.reporting.charts import Document, DocumentTable, Plot, Scale, document_markdown
 from modelsel.reporting.page import environment, resource
-from modelsel.reporting.text.words import number, p_value, plural, score, with_sign
+from modelsel.reporting.words import number, p_value, plural, score, with_sign
 from modelsel.statistics.bayesian import Posterior
 
 FORMS = (".html", ".md", ".svg")
@@ -46,11 +45,11 @@ def write(of: Document, path: Path) -> tuple[Path, ...]:
     drawn = (write_file(picture, of.picture.svg(of.style)),) if of.picture and path.suffix != ".html" else ()
     if path.suffix == ".svg":
         return drawn
-    return write_file(path, page(of) if path.suffix == ".html" else markdown(of, picture.name)), *drawn
+    return write_file(path, page(of) if path.suffix == ".html" else document_markdown(of, picture.name)), *drawn
 
 
 def page(of: Document) -> str:
-    """One self-contained HTML file."""
+    """A self-contained HTML file."""
     return environment().get_template("comparison.html").render(of=of, style=resource("style.css"))
 
 
@@ -60,11 +59,11 @@ def _on_sets(runs: Sequence[ComparedRun], rope: float) -> Document:
     tables = [_scores(found, runs[0].higher_is_better), _duels(found), _pairs(found, rope), _hierarchical(found, rope)]
     if found.unit:
         tables.insert(1, _sizes(found))
-    plot = cd_diagram.diagram(found.learners, found.friedman.ranks, found.difference, found.bars, len(found.data))
+    plot = charts.diagram(found.learners, found.friedman.ranks, found.difference, found.bars, len(found.data))
     return Document(
         title=f"{plural(len(found.learners), 'learner')} over {plural(len(found.data), 'data set')}",
         lead=f"By {found.measure}, paired on the folds of each data set.", sentences=sentences_over_sets(found, rope),
-        tables=tuple(tables), picture=plot, style=cd_diagram.FILE, css=cd_diagram.CSS,
+        tables=tuple(tables), picture=plot, style=charts.FILE, css=charts.CSS,
     )  # fmt: skip
 
 
@@ -136,7 +135,7 @@ def _on_folds(runs: Sequence[ComparedRun], rope: float) -> Document:
         title=f"{plural(len(learners), 'learner')} on {runs[0].data}",
         lead=f"By {runs[0].measure}, paired on the same folds (corrected resampled t, Holm over all pairs).",
         sentences=sentences_over_folds(pairs, runs, rope), tables=(_means(runs), _fold_pairs(pairs, rope)),
-        picture=_intervals(pairs, runs[0].measure), style=f"{cd_diagram.FILE}{INTERVAL}", css=INTERVAL,
+        picture=_intervals(pairs, runs[0].measure), style=f"{charts.FILE}{INTERVAL}", css=INTERVAL,
     )  # fmt: skip
 
 

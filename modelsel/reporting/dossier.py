@@ -11,11 +11,11 @@ from itertools import islice
 from typing import Any, Literal
 
 from modelsel.core.outcome import StudySummary
-from modelsel.guard.reporting.narrative import NOT_SHOWN
+from modelsel.guard.reporting.page import NOT_SHOWN
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.checklists import Checklist, Item
-from modelsel.reporting.text.roots import outcome_as_read
-from modelsel.reporting.text.words import interval, percent, plural, score
+from modelsel.reporting.roots import outcome_as_read
+from modelsel.reporting.words import interval, percent, plural, score
 
 State = Literal["answered", "in part", "ask the author", "does not apply"]
 STUDY, DETAILS, CONFIG, CANDIDATES, EXPLANATION = (
@@ -177,7 +177,7 @@ class Record:
 
     @property
     def tested(self) -> bool:
-        """Whether rows were sealed for a test."""
+        """Say whether rows were sealed for a test."""
         return bool(self.outcome.task["test_rows"])
 
     @property
@@ -188,7 +188,7 @@ class Record:
 
     @cached_property
     def data(self) -> Mapping[str, Any]:
-        """What is known of the development rows."""
+        """The facts about the development rows."""
         found: Mapping[str, object] = self.details.get("data", {})
         return found
 
@@ -205,7 +205,7 @@ class Record:
         return found
 
     def sentences(self, *begins: str) -> str:
-        """What findings say, by the beginnings of their codes."""
+        """The messages of findings, by the beginnings of their codes."""
         return _texts(one for one in self.findings if one["code"].startswith(begins))
 
     def settings(self, *names: str) -> str:

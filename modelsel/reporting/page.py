@@ -9,34 +9,24 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUndefined
 
-from modelsel.core.sized import mean_size
+from modelsel.core.outcome import mean_size
 from modelsel.kernels.compiler import base
 from modelsel.record.files import write as write_file
 from modelsel.record.folder import RunFolder
-from modelsel.reporting import show
-from modelsel.reporting.charts.svg import SHAPES
+from modelsel.reporting import show, verdict, words
+from modelsel.reporting.charts import SHAPES
 from modelsel.reporting.sections import (
     bounds,
+    curve,
+    explanation,
     facts,
     final,
     leaderboard,
-    measures,
-    numbers,
-    pairs,
-    pareto,
     predictions,
     scores,
     slices,
-    strips,
-    tree_size,
 )  # fmt: skip
-from modelsel.reporting.sections.curve import curve
-from modelsel.reporting.sections.dependence import dependence
-from modelsel.reporting.sections.importance import importance
 from modelsel.reporting.sections.view import View
-from modelsel.reporting.sections.weak_slices import weak_slices, worst
-from modelsel.reporting.text import verdict, words
-from modelsel.reporting.text import words as width
 
 
 def write(folder: RunFolder) -> Path:
@@ -74,7 +64,9 @@ def context(view: View) -> dict[str, object]:
     """Collect the template's values, section by section in the order of the page."""
     outcome = view.outcome
     drawn = (
-        {"strips": strips.section(view), "slices": slices.section(view), "pairs": pairs.section(view)} if view.ranked else {}
+        {"strips": scores.strips(view), "slices": slices.section(view), "pairs": leaderboard.paired_differences(view)}
+        if view.ranked
+        else {}
     )
     return {
         "o": outcome,
@@ -88,24 +80,24 @@ def context(view: View) -> dict[str, object]:
         "called": view.name_of,
         "fits": verdict.fits(outcome.fits),
         "look": verdict.look(outcome.test) if outcome.test and not outcome.test.refused else "",
-        "width": width.sentence(outcome.test) if outcome.test and not outcome.test.refused else "",
+        "width": words.extra_width(outcome.test) if outcome.test and not outcome.test.refused else "",
         "flags": verdict.grave(outcome),
         "findings": (found := facts.findings(view)),
         "minor": sum(one["severity"] in ("low", "info") for one in found),
         "board": leaderboard.section(view),
         "scores": scores.section(view),
-        "measured": measures.section(view) if view.ranked else {},
-        "pareto": pareto.section(view) if view.ranked else [],
+        "measured": leaderboard.measures(view) if view.ranked else {},
+        "pareto": slices.pareto(view) if view.ranked else [],
         "final": final.section(view),
-        "predicted": predictions.section(view) if "classes" in outcome.task else numbers.section(view),
+        "predicted": predictions.section(view) if "classes" in outcome.task else predictions.of_numbers(view),
         "shows": show.sections(view.details.get("shows", {})),
         "note": view.config.get("note"),
-        "importance": importance(view),
-        "curve": curve(view),
-        "tree_size": tree_size.section(view),
-        "weak": (weak := weak_slices(view)),
-        "worst_slice": worst(weak),
-        "dependence": dependence(view),
+        "importance": explanation.importance(view),
+        "curve": curve.section(view),
+        "tree_size": final.best_of_size(view),
+        "weak": (weak := explanation.weak_slices(view)),
+        "worst_slice": explanation.worst(weak),
+        "dependence": explanation.dependence(view),
         "data": facts.data(view),
         "looks": facts.looks(view),
         "again": facts.how_to_repeat(view),

@@ -9,11 +9,11 @@ from typing import Any
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.record.files import write
 from modelsel.record.folder import RunFolder
-from modelsel.reporting.charts import cd_diagram
+from modelsel.reporting import charts
 from modelsel.reporting.page import environment, resource
-from modelsel.reporting.sections import leaderboard, strips
+from modelsel.reporting.sections import leaderboard, scores
 from modelsel.reporting.sections.view import View
-from modelsel.reporting.text.verdict import verdict
+from modelsel.reporting.verdict import verdict
 from modelsel.tree import draw
 
 FORMS = (".svg", ".png")
@@ -61,7 +61,7 @@ def style() -> str:
     colours = re.findall(r"^(?:@media[^{]*dark[^{]*\{\s*)?:root \{.*?\n\s*\}(?:\n\})?", text, re.MULTILINE | re.DOTALL)[:2]
     rules = re.findall(r"^svg .*$", text, re.MULTILINE)
     paper = "svg { background: var(--paper); }"
-    return "\n".join([*(block.replace(":root", "svg") for block in colours), *rules, cd_diagram.CSS, draw.rules(), paper])
+    return "\n".join([*(block.replace(":root", "svg") for block in colours), *rules, charts.CSS, draw.rules(), paper])
 
 
 @cache
@@ -101,7 +101,7 @@ def card(folder: RunFolder) -> str:
     """HTML to be shown among other things: its style touches nothing else."""
     view = View(folder)
     rows = leaderboard.section(view)["rows"][:HEAD]
-    drawn = strips.section(view)["svg"] if view.ranked else ""
+    drawn = scores.strips(view)["svg"] if view.ranked else ""
     return environment().get_template("card.html").render(
         verdict=folder.redactor.text(verdict(folder)), rows=rows, more=len(view.rows) - HEAD, measure=view.outcome.measure,
         drawing=drawn, style=_scope_rules(style()),

@@ -6,13 +6,49 @@ forms of these facts, `text` for the terminal and `html` for the page.
 
 import importlib
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from html import escape
 from textwrap import fill, indent
 from types import ModuleType
 from typing import Any
 
+from modelsel.core.selection import Selection
+from modelsel.core.types import Candidate, Task
+from modelsel.learner.trees.model import NumberTreeModel, TreeModel
 from modelsel.record.folder import RunFolder
-from modelsel.reporting.context import SectionContext
+from modelsel.runner.final_fit import Final
+from modelsel.runner.results import Results
+
+# The data that a show may read when a study ends: development rows, the selection, the final model. Never the sealed rows.
+
+
+@dataclass(frozen=True, eq=False)
+class SectionContext:
+    """A finished study in memory."""
+
+    task: Task
+    selection: Selection
+    final: Final
+    seed: int
+    measure: str
+    results: Results  # the cells fold by fold
+
+    @property
+    def winner(self) -> Candidate:
+        return self.selection.candidates[self.selection.winner]
+
+    @property
+    def tree(self) -> TreeModel | NumberTreeModel | None:
+        """The final model where it is a tree."""
+        return self.final.model if isinstance(self.final.model, TreeModel | NumberTreeModel) else None
+
+
+def no_tree(studied: SectionContext) -> dict[str, str]:
+    """Give the reason why a show of a tree has nothing to show."""
+    return {"reason": f"the winner is no tree ({studied.final.kind})"}
+
+
+# The shows.
 
 ALWAYS = ("pruning_path",)  # on the page of every study that has one
 WIDTH = 110

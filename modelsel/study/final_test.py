@@ -12,16 +12,15 @@ from modelsel.core.outcome import TestResult
 from modelsel.core.selection import Assessed, Selection
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Candidate, NumberOutputs, NumberTask, Outputs, Resampling, Table, Task
-from modelsel.examination.study_answer import sit
+from modelsel.examination.sit import sit
 from modelsel.examination.terms import read_terms
+from modelsel.guard.entries import declared_units
 from modelsel.guard.gate import Gate
-from modelsel.guard.history.statements import declared_units
 from modelsel.guard.labels import wrong
 from modelsel.guard.policy.base import Policy
 from modelsel.guard.requests import LookRequest, OutOfFold, SelectionSummary, TestSetDeclaration
 from modelsel.measure.base import BaseMeasure
-from modelsel.measure.capped import CappedError
-from modelsel.measure.quantiles import ErrorQuantiles
+from modelsel.measure.capped import CappedError, ErrorQuantiles
 from modelsel.measure.within import Within
 from modelsel.record.folder import RunFolder
 from modelsel.record.mlflow.track import Tracker

@@ -27,12 +27,11 @@ from modelsel.guard.reporting.audit import audit
 from modelsel.measure.beside import left_out
 from modelsel.planning.make import count_declared, distinct_candidates, make, say_identical
 from modelsel.record import facts
-from modelsel.record.folder import ROOT, RunFolder
-from modelsel.record.log import log_study
+from modelsel.record.facts import StudyRecord
+from modelsel.record.folder import ROOT, RunFolder, log_study
 from modelsel.record.mlflow.store import locate
 from modelsel.record.mlflow.track import Tracker
 from modelsel.record.redact import Redactor
-from modelsel.record.study_record import StudyRecord
 from modelsel.reporting import page
 from modelsel.runner.execution.single_job import Failure
 from modelsel.runner.families import is_family, resolve

@@ -16,10 +16,10 @@ from modelsel.explanation.explain import StudyToExplain, explanation, fold_model
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.planning.make import Plan
 from modelsel.record.documents import ExplanationShape
+from modelsel.record.facts import FinalModel, UnseenRows
 from modelsel.record.folder import RunFolder
-from modelsel.record.study_record import FinalModel, UnseenRows
 from modelsel.reporting import show
-from modelsel.reporting.context import SectionContext
+from modelsel.reporting.show import SectionContext
 from modelsel.runner.evaluation.limits import CellLimits
 from modelsel.runner.execution.single_job import Arguments, Failure, Returned
 from modelsel.runner.final_fit import ROWS, Final, answers, fit_and_answer, outputs, prediction_seconds, prediction_time

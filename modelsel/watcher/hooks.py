@@ -27,7 +27,7 @@ TRUTH = "y_true"
 
 @dataclass(eq=False)
 class Hooks:
-    """What was put in place of what, so that all of it can be taken away."""
+    """The hooks that were put in place, and what they replaced, so that all can be taken away."""
 
     watch: Watch
     _undo: list[tuple[object, str, object, object]] = field(default_factory=list)

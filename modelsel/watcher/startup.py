@@ -19,7 +19,7 @@ LOCK = threading.RLock()
 
 
 class Watching:
-    """What is watched in this process: nothing, or everything between the first `begin` and the last `end`."""
+    """The state of watching in this process: nothing is watched, or everything between the first `begin` and the last `end`."""
 
     def __init__(self) -> None:
         """Start with nothing watched."""

@@ -15,7 +15,7 @@ from modelsel.api.run import documented_as
 from modelsel.config.folders import Folders
 from modelsel.core.errors import ConfigurationError, LedgerError, RefusedError
 from modelsel.record.folder import RunFolder
-from modelsel.reporting.text.verdict import verdict
+from modelsel.reporting.verdict import verdict
 
 QUICK: dict[str, Any] = {"tracking": "off", "pool": "sequential", "scheme": {"kind": "stratified_kfold", "folds": 3}}
 APART = (

@@ -61,9 +61,9 @@ JUDGED = (  # what the guard's policies are made of, read and give
     "modelsel.guard.policy.base.Policy",
     "modelsel.guard.policy.base.Justify",
     "modelsel.guard.policy.base.Identity",
-    "modelsel.guard.policy.decision.judge",
-    "modelsel.guard.policy.decision.Question",
-    "modelsel.guard.policy.decision.Verdict",
+    "modelsel.guard.policy.base.judge",
+    "modelsel.guard.policy.base.Question",
+    "modelsel.guard.policy.base.Verdict",
     "modelsel.tree.cutting.PruningData",
 )
 WITHIN = (  # defined in a base's file, and not for plug-ins

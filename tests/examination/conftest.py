@@ -14,7 +14,7 @@ from modelsel.api.exams import make_exam
 from modelsel.examination import create
 from modelsel.examination.sit import ExamSession
 from modelsel.examination.terms import Wanted
-from modelsel.guard.history import entries
+from modelsel.guard import entries
 
 
 def table(rows: int = 300, seed: int = 0) -> pd.DataFrame:

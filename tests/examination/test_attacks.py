@@ -15,7 +15,7 @@ from benchmarks.attacks.exam_attacks import ATTACKS, RELEASES, Asker, missed
 from modelsel.api.exams import make_exam
 from modelsel.core.errors import ConfigurationError, ModelselError, RefusedError
 from modelsel.examination import board as boards
-from modelsel.examination.server.askers import Askers
+from modelsel.examination.service import Askers
 from modelsel.examination.sit import ExamSession
 from modelsel.examination.terms import Wanted
 from modelsel.statistics.certificate import SpendingState

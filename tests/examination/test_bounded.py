@@ -32,7 +32,7 @@ def test_the_interval_is_narrower_than_that_of_the_range_and_its_certificate_hol
     made = exam("measure=brier", release=release)
     shown = made.answer(answer(made), "ann")
     (look,) = (one for one in made.history() if one.metric.startswith("brier"))
-    assert look.facts.plan["method"] in ("wealth", "chernoff", "hoeffding")
+    assert look.facts.plan.method in ("wealth", "chernoff", "hoeffding")
     assert shown.interval is not None
     half = (shown.interval[1] - shown.interval[0]) / 2
     assert half < 0.8 * 2 * sqrt(SpendingState(1, 0.0).nats(0.05) / (2 * shown.n))

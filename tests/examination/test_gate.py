@@ -219,9 +219,8 @@ def test_agents_propose_by_the_model_context_protocol(make: Make, monkeypatch: p
     needs("mcp")
     from mcp.client import Client
 
-    from modelsel.examination.server.askers import Askers
-    from modelsel.examination.server.serve import TOKEN, agents
-    from modelsel.examination.server.service import ExamService
+    from modelsel.examination.serve import TOKEN, agents
+    from modelsel.examination.service import Askers, ExamService
 
     gate = make()
     monkeypatch.setenv(TOKEN, Askers(gate._session.store.folder).admit("agent"))

@@ -17,8 +17,7 @@ from modelsel.core.errors import BAD_DATA, ConfigurationError, DataError
 from modelsel.examination import board as boards
 from modelsel.examination import create
 from modelsel.examination.certify import certify
-from modelsel.examination.server.askers import Askers
-from modelsel.examination.server.service import ExamService
+from modelsel.examination.service import Askers, ExamService
 from modelsel.examination.sit import ExamSession
 from modelsel.examination.terms import RELEASES as EVERY_RELEASE
 from modelsel.examination.terms import Wanted

@@ -13,7 +13,7 @@ import pytest
 from modelsel.core.errors import RefusedError
 from modelsel.examination import board as boards
 from modelsel.examination import store
-from modelsel.examination.server.service import ExamService
+from modelsel.examination.service import ExamService
 from modelsel.examination.sit import ExamSession
 from modelsel.ledger.home import Home
 from modelsel.statistics.certificate import interval
@@ -21,7 +21,7 @@ from tests.examination.conftest import errors, guess, questions
 from tests.extras import needs
 
 needs("mcp")
-page = needs("modelsel.examination.server.web").page
+page = needs("modelsel.examination.web").page
 Make = Callable[..., ExamSession]
 EXACT = ("full", "predicted")
 TOLD = {"full": 1, "predicted": 1, "better": 2, "ladder": 99}  # rows that have to be turned at once before it shows

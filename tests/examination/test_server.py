@@ -19,15 +19,14 @@ import pytest
 
 import modelsel
 from modelsel.core.errors import ConfigurationError, DataError, LedgerError, Problem, RefusedError
-from modelsel.examination.server.askers import Askers
-from modelsel.examination.server.service import ExamService, error_facts
+from modelsel.examination.service import Askers, ExamService, error_facts
 from modelsel.examination.sit import ExamSession
 from tests.examination.conftest import errors, guess
 from tests.examination.serving import Serving
 from tests.extras import needs
 
 mcp, TestClient = needs("mcp"), needs("starlette.testclient").TestClient
-connections, serving = needs("modelsel.examination.server.serve"), needs("modelsel.examination.server.serve")
+connections, serving = needs("modelsel.examination.serve"), needs("modelsel.examination.serve")
 OF_ALL, ProxiedConnection, TimedConnection = connections.OF_ALL, connections.ProxiedConnection, connections.TimedConnection
 application, serve = serving.application, serving.serve
 Make = Callable[..., ExamSession]
@@ -167,7 +166,7 @@ def test_the_page_says_terms_board_and_how_to_ask_and_escapes_all(exam: Make) ->
 
 @pytest.mark.slow
 def test_an_agent_sits_the_exam_by_the_model_context_protocol(service: ExamService, monkeypatch: pytest.MonkeyPatch) -> None:
-    from modelsel.examination.server.serve import TOKEN, agents
+    from modelsel.examination.serve import TOKEN, agents
 
     monkeypatch.setenv(TOKEN, service.askers.admit("robot"))
 
@@ -277,7 +276,7 @@ def test_an_exam_of_parquet_files_is_served(exam: Make) -> None:
     assert sorted(taken.development.columns) == ["age", "city", "default", "income", "token"]
 
     async def rows() -> str:
-        from modelsel.examination.server.serve import agents
+        from modelsel.examination.serve import agents
 
         async with mcp.Client(agents(service)) as agent:
             return str((await agent.call_tool("questions", {"first": 80, "rows": 50})).content[0].text)
@@ -289,8 +288,8 @@ def test_no_caller_names_its_own_address(monkeypatch: pytest.MonkeyPatch, tmp_pa
     """Rates count by address, and `X-Forwarded-For` from loopback would let one caller be many."""
     said: dict[str, object] = {}
     monkeypatch.setattr("uvicorn.run", lambda _, **options: said.update(options))
-    monkeypatch.setattr("modelsel.examination.server.serve.ExamService", lambda *_: None)
-    monkeypatch.setattr("modelsel.examination.server.serve.application", lambda *_: None)
+    monkeypatch.setattr("modelsel.examination.serve.ExamService", lambda *_: None)
+    monkeypatch.setattr("modelsel.examination.serve.application", lambda *_: None)
     serve(tmp_path)
     assert (said["proxy_headers"], said["http"], said["limit_concurrency"]) == (False, TimedConnection, OF_ALL)
     serve(tmp_path, proxy="10.0.0.7")
@@ -432,7 +431,7 @@ def test_a_packed_answer_is_not_unpacked(client: TestClient, service: ExamServic
 
 
 def test_a_refusal_is_a_tools_error(service: ExamService, monkeypatch: pytest.MonkeyPatch) -> None:
-    from modelsel.examination.server.serve import TOKEN, agents
+    from modelsel.examination.serve import TOKEN, agents
 
     async def sit() -> list[Any]:
         async with mcp.Client(agents(service)) as agent:

@@ -29,7 +29,7 @@ from modelsel.kernels.compiler import load
 from modelsel.learner.inner import inner_folds
 from modelsel.learner.majority import Majority
 from modelsel.learner.tree import Splits
-from modelsel.reporting.text.tree_size import deeper, sentences
+from modelsel.reporting.verdict import deeper, sentences
 from tests.learner.test_optimal_tree import brute, drawn
 
 pytestmark = pytest.mark.skipif(load("optimal") is None, reason="the kernel is not compiled here")

@@ -11,7 +11,7 @@ import pytest
 import modelsel
 from modelsel.record.folder import RunFolder
 from modelsel.record.mlflow.runs import KEY
-from modelsel.reporting.text.words import score
+from modelsel.reporting.words import score
 
 ASKED: dict[str, Any] = {
     "dataset": "breast_cancer", "space": ["cart", "naive_bayes", "majority"],

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from modelsel.record.mlflow import store as mlflow_store
-from modelsel.record.mlflow.pending import waiting
+from modelsel.record.mlflow.sync import waiting
 from modelsel.record.mlflow.track import PATIENCE
 
 SMALL = ("dataset=wine", "space=[cart,naive_bayes,majority]", "scheme.folds=3", "pool=sequential", "name=beside")

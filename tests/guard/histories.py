@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from modelsel.guard.history.history import History
+from modelsel.guard.history import History
 from modelsel.ledger.entry import LedgerEntry, follow
 
 TERMS = {

@@ -8,7 +8,7 @@ import pytest
 import modelsel
 from modelsel.core.outcome import TestResult
 from modelsel.guard.gate import keep_answer, sentence
-from modelsel.guard.policy.decision import _says_something
+from modelsel.guard.policy.base import _says_something
 from modelsel.guard.release import LabelSummary, ScoreGridRelease
 from modelsel.measure.base import BaseMeasure
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from modelsel.guard import fingerprints, preparing
+from modelsel.guard import fingerprints, gate
 from tests.guard.studies import Study, numbers
 
 
@@ -13,7 +13,7 @@ def test_nothing_is_fingerprinted_where_nothing_is_remembered(home: Path, monkey
     def asked(*_: object) -> None:
         raise AssertionError("a fingerprint was made")
 
-    monkeypatch.setattr(preparing, "subject_of", asked)
+    monkeypatch.setattr(gate, "subject_of", asked)
     study = Study(numbers(), home, policy="off", settings={"remember": False})
     assert study.look().score is not None
     with pytest.raises(AssertionError, match="fingerprint"):

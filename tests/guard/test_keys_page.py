@@ -9,7 +9,7 @@ from sqlalchemy.exc import DBAPIError
 
 from modelsel.cli import audit as audit_command
 from modelsel.cli import doctor as doctor_command
-from modelsel.guard.history.quarantine import person
+from modelsel.guard.quarantine import person
 from modelsel.ledger.database.store import Ledger
 from modelsel.ledger.home import Home
 from tests.extras import needs

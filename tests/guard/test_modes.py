@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modelsel.core.spec import make
+from modelsel.guard import entries
 from modelsel.guard.gate import Gate
-from modelsel.guard.history import entries
 from modelsel.guard.release import FAILED, CountGrid, Counts, LabelSummary, LadderRelease, PassFail, ScoreGridRelease
 from tests.guard.studies import Rule, Study, numbers, uncertified
 

@@ -11,11 +11,11 @@ import pytest
 
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.spec import make
-from modelsel.guard.checks.terms import strictest
+from modelsel.guard.checks.look_context import strictest
 from modelsel.guard.facts import SealTerms
 from modelsel.guard.release import LabelSummary, LookTerms, Released, ShownAnswer, count_channel
 from modelsel.guard.reporting.audit import audit
-from modelsel.reporting.text.verdict import further
+from modelsel.reporting.verdict import further
 from modelsel.statistics.certificate import SpendingState
 from tests.guard.studies import Rule, Study, numbers
 

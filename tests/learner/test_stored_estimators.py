@@ -153,8 +153,8 @@ def test_a_fresh_process_predicts_what_the_study_predicted(learner, tmp_path, mo
 
 def test_a_pickle_is_written_only_where_it_is_allowed_and_never_read(tmp_path):
     from modelsel.core.types import Table
+    from modelsel.record.facts import FinalModel
     from modelsel.record.model import load, save
-    from modelsel.record.study_record import FinalModel
 
     work = task(3)
     model = Estimator("sklearn.svm.SVC").fit(work, positions(work), np.random.default_rng(1))

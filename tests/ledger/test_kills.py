@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from modelsel.ledger.database.engines import sqlite_url
+from modelsel.ledger.database.schema import sqlite_url
 from modelsel.ledger.database.store import Ledger
 from modelsel.ledger.entry import broken
 

@@ -4,8 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from modelsel.ledger.entry import KINDS, LedgerEntry, follow
-from modelsel.ledger.home import Home
-from modelsel.ledger.signatures import SALT, chain_of
+from modelsel.ledger.home import SALT, Home, chain_of
 from modelsel.ledger.trust import MIGRATION, WEIGHTY, LedgerTerms, TrustedEntries, examine, extend
 
 

@@ -16,7 +16,7 @@ from modelsel.core.outcome import StudySummary, TestResult
 from modelsel.core.selection import Assessed, Losses, Selection
 from modelsel.core.types import Candidate, Feature, Fold, Resampling, Scoreboard, Task
 from modelsel.record.documents import PairShape
-from modelsel.record.study_record import StudyRecord
+from modelsel.record.facts import StudyRecord
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from modelsel.record.folder import RunFolder
-from modelsel.record.log import LOGGER, STUDY, log_study
+from modelsel.record.folder import LOGGER, STUDY, RunFolder, log_study
 
 
 def test_what_is_logged_stands_in_the_file_and_warnings_are_heard(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

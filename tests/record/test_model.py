@@ -12,7 +12,7 @@ from modelsel.core.errors import DataError
 from modelsel.core.spec import class_of
 from modelsel.core.types import Candidate, Feature, Task, positions
 from modelsel.record import model
-from modelsel.record.study_record import FinalModel
+from modelsel.record.facts import FinalModel
 from modelsel.runner.final_fit import fit
 
 LEARNERS = ("majority", "prior_draw", "table", "knn", "naive_bayes", "tree", "forest")

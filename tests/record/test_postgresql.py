@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from modelsel.record.mlflow import bulk as mlflow_bulk
 from modelsel.record.mlflow import store as mlflow_store
 from modelsel.record.mlflow.runs import KEY
+from modelsel.record.mlflow.store import KNOWN
 from modelsel.record.mlflow.sync import sync
+from modelsel.record.mlflow.write import knows
 from tests.extras import needs
 
 psycopg = needs("psycopg")
@@ -78,7 +79,7 @@ def test_both_writers_read_back_equal(folder, server):
     urls = [database(server, name) for name in ("bulk", "client")]
     one, two = (mlflow_store.at(url, folder.root) for url in urls)
     assert sync(folder, one).writer == "bulk"
-    assert mlflow_bulk.knows(one)
+    assert knows(one)
     assert sync(folder, two, "client").writer == "client"
     ours, theirs = runs_of(one), runs_of(two)
     assert len(ours) == len(folder.candidates()) + 1
@@ -87,7 +88,7 @@ def test_both_writers_read_back_equal(folder, server):
     for table in TABLES:
         assert bulk[table] == client[table], table
     with psycopg.connect(urls[0]) as connection:
-        assert {revision for (revision,) in connection.execute("SELECT version_num FROM alembic_version")} == mlflow_bulk.KNOWN
+        assert {revision for (revision,) in connection.execute("SELECT version_num FROM alembic_version")} == KNOWN
     again = sync(folder, one)
     assert (again.written, again.found) == (0, len(folder.candidates()))
 

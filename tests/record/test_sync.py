@@ -13,14 +13,14 @@ from mlflow.entities import ViewType
 from modelsel.core.errors import BAD_CONFIGURATION, UNWRITABLE, ModelselError, StoreError
 from modelsel.core.types import Description, positions
 from modelsel.record import model
+from modelsel.record.facts import FinalModel
 from modelsel.record.folder import RunFolder
-from modelsel.record.mlflow import bulk
 from modelsel.record.mlflow import store as mlflow_store
 from modelsel.record.mlflow.client import Client
 from modelsel.record.mlflow.runs import CHANGED, KEY, LONGEST_PARAM, project
-from modelsel.record.mlflow.store import TrackingStore
+from modelsel.record.mlflow.store import KNOWN, TrackingStore
 from modelsel.record.mlflow.sync import store_of, sync
-from modelsel.record.study_record import FinalModel
+from modelsel.record.mlflow.write import knows, write_children
 
 TABLES = ("runs", "tags", "params", "metrics", "latest_metrics", "experiments", "datasets", "inputs", "input_tags")
 
@@ -212,7 +212,7 @@ def test_a_bulk_write_that_fails_leaves_nothing(folder, store):
     before = tables_of(store)
     spoiled = [*runs.children[:5], replace(runs.children[5], params={"k": None})]
     with pytest.raises(Exception, match="NOT NULL"):
-        bulk.write_children(store, experiment, parent, spoiled, {})
+        write_children(store, experiment, parent, spoiled, {})
     assert tables_of(store) == before
 
 
@@ -221,10 +221,10 @@ def test_a_run_that_was_broken_off_is_written_anew_under_its_id(folder, store):
     client = Client(store)
     experiment = client.experiment(runs.experiment)
     parent, _ = client.parent(experiment, runs.parent)
-    bulk.write_children(store, experiment, parent, runs.children[:2], {})
+    write_children(store, experiment, parent, runs.children[:2], {})
     written, before = runs_of(store), sizes_of(store)
     there = {one.key: (written[one.key].info.run_id, False) for one in runs.children[:1]}
-    bulk.write_children(store, experiment, parent, runs.children[:1], there)
+    write_children(store, experiment, parent, runs.children[:1], there)
     assert sizes_of(store) == before
     again = runs_of(store)
     assert {key: run.info.run_id for key, run in again.items()} == {key: run.info.run_id for key, run in written.items()}
@@ -234,15 +234,15 @@ def test_a_run_that_was_broken_off_is_written_anew_under_its_id(folder, store):
 def test_the_revisions_that_are_written_directly_are_those_compared_here(store):
     """One more in KNOWN needs its own comparison: with an MLflow that has it, these tests."""
     with sqlite3.connect(store.sqlite) as connection:
-        assert {revision for (revision,) in connection.execute("SELECT version_num FROM alembic_version")} == bulk.KNOWN
+        assert {revision for (revision,) in connection.execute("SELECT version_num FROM alembic_version")} == KNOWN
 
 
 def test_an_unknown_revision_is_left_to_the_client(folder, store):
     with sqlite3.connect(store.sqlite) as connection:
         connection.execute("UPDATE alembic_version SET version_num = 'of_the_future'")
-    assert not bulk.knows(store)
+    assert not knows(store)
     with pytest.raises(ModelselError, match="of_the_future") as error:
-        bulk.knows(store, strict=True)
+        knows(store, strict=True)
     assert error.value.exit_code == BAD_CONFIGURATION
 
 

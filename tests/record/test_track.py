@@ -20,10 +20,10 @@ from mlflow import MlflowClient
 from mlflow.entities import ViewType
 
 from modelsel.core.errors import UNWRITABLE, StoreError
-from modelsel.record.mlflow import outbox, pending
+from modelsel.record.mlflow import outbox
 from modelsel.record.mlflow import store as mlflow_store
-from modelsel.record.mlflow.anchor import stored
-from modelsel.record.mlflow.sync import sync
+from modelsel.record.mlflow.anchor import read_file
+from modelsel.record.mlflow.sync import sync, waiting
 from modelsel.record.mlflow.track import Tracker
 
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")  # files that nobody closed
@@ -68,19 +68,19 @@ def test_looks_are_witnessed_and_recalled(folder, store):
     assert sorted(f["look"] for f in anchor.recall("5d0c2f")) == ["1", "2"]
     assert facts in anchor.recall("5d0c2f")
     for testset in ("5d0c2f", "other", "none"):  # the file itself says what MLflow says
-        assert stored(store.sqlite, testset) == tracker.ask({"recall": testset})["done"]
+        assert read_file(store.sqlite, testset) == tracker.ask({"recall": testset})["done"]
     tracker.outbox.close()
     assert tracker.outbox.process.wait(30) == 0
 
 
 @pytest.mark.slow
 def test_a_file_that_mlflow_has_to_read_is_left_to_it(store, tmp_path):
-    assert stored(tmp_path / "nothing.db", "5d0c2f") == []
+    assert read_file(tmp_path / "nothing.db", "5d0c2f") == []
     (tmp_path / "other.db").write_bytes(b"no database" * 100)
-    assert stored(tmp_path / "other.db", "5d0c2f") is None
+    assert read_file(tmp_path / "other.db", "5d0c2f") is None
     with closing(sqlite3.connect(store.sqlite)) as connection, connection:
         connection.execute("UPDATE alembic_version SET version_num = 'of tomorrow'")
-    assert stored(store.sqlite, "5d0c2f") is None
+    assert read_file(store.sqlite, "5d0c2f") is None
 
 
 @pytest.mark.slow
@@ -115,7 +115,7 @@ def test_a_server_that_accepts_and_never_answers_is_left(folder):
         assert result.state == "going on"
         assert seconds < 1 + BUSY
         assert tracker.outbox.process.wait(60) == 0, "the process gave the server up by itself"
-    (left,) = pending.waiting(folder.root)
+    (left,) = waiting(folder.root)
     assert "does not answer" in left.error
 
 

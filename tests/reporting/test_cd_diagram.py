@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from modelsel.reporting.charts.cd_diagram import FILE, SIDE, WIDTH, diagram
-from modelsel.reporting.charts.svg import Plot
+from modelsel.reporting.charts import FILE, SIDE, WIDTH, Plot, diagram
 from modelsel.reporting.picture import Picture, style
 from modelsel.statistics.ranks import cliques, critical_difference
 from tests.extras import needs

@@ -9,7 +9,7 @@ import pytest
 
 from modelsel.comparison.runs import ComparedRun, EntryResult
 from modelsel.core.errors import ConfigurationError
-from modelsel.reporting.charts.document import Document, DocumentTable, markdown, text
+from modelsel.reporting.charts import Document, DocumentTable, document_markdown, document_text
 from modelsel.reporting.comparison import check, of_runs, page, write
 
 GOLDEN = Path(__file__).with_name("golden")
@@ -36,12 +36,12 @@ def compare(name: str, found: str) -> None:
 @pytest.mark.slow
 def test_data_sets_in_the_terminal_and_in_markdown() -> None:
     document = of_runs([run(i) for i in range(6)])
-    compare("comparison_sets.txt", text(document, tables=1) + "\n")
-    compare("comparison_sets.md", markdown(document, "sets.svg"))
+    compare("comparison_sets.txt", document_text(document, tables=1) + "\n")
+    compare("comparison_sets.md", document_markdown(document, "sets.svg"))
 
 
 def test_one_data_set_in_the_terminal() -> None:
-    compare("comparison_folds.txt", text(of_runs([run(0)])) + "\n")
+    compare("comparison_folds.txt", document_text(of_runs([run(0)])) + "\n")
 
 
 def test_every_pair_has_a_line_above_the_axis() -> None:
@@ -89,4 +89,4 @@ def test_an_ending_says_what_is_written(tmp_path: Path) -> None:
 
 def test_a_star_stands_by_every_best_of_a_row() -> None:
     table = DocumentTable("T", ("", "a", "b"), (("x", "1", "1"), ("y", "2", "3")), marked=frozenset({(0, 1), (0, 2), (1, 1)}))
-    assert text(Document("d", "", (), (table,))).splitlines()[1:4] == ["    a   b", "x  1*  1*", "y  2*  3"]
+    assert document_text(Document("d", "", (), (table,))).splitlines()[1:4] == ["    a   b", "x  1*  1*", "y  2*  3"]

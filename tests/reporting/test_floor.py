@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from modelsel.reporting import page
+from modelsel.reporting import verdict as baselines
 from modelsel.reporting.sections import leaderboard, scores
 from modelsel.reporting.sections.view import View
-from modelsel.reporting.text import verdict as baselines
-from modelsel.reporting.text.verdict import verdict
+from modelsel.reporting.verdict import verdict
 
 
 def line(learner, mean, candidate=False, reason=""):

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from modelsel.reporting import page
-from modelsel.reporting.charts.svg import NARROW, WIDE, Plot
+from modelsel.reporting.charts import NARROW, WIDE, Plot
 from modelsel.reporting.sections import slices
 from modelsel.reporting.sections.view import View
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from modelsel.reporting import page
-from modelsel.reporting.sections import pareto, slices, strips
+from modelsel.reporting.sections import scores, slices
 from modelsel.reporting.sections.view import View
 
 
@@ -19,17 +19,17 @@ def test_the_front_is_those_that_nobody_beats(points: list[tuple[int, int]]) -> 
     beaten = [
         any((a <= c and b <= s) and (a < c or b < s) for a, b in zip(cost, size)) for c, s in zip(cost, size)
     ]  # fmt: skip
-    assert pareto.front(cost, size).tolist() == [not one for one in beaten]
+    assert slices.front(cost, size).tolist() == [not one for one in beaten]
 
 
 @pytest.mark.slow
 def test_a_figure_per_unit_and_one_of_times(recorded, finished, monkeypatch: pytest.MonkeyPatch) -> None:
     view = View(recorded(finished))
-    drawn = pareto.section(view)
+    drawn = slices.pareto(view)
     assert [one["title"] for one in drawn] == ["error against leaves"]
     times = {row.id: 10.0 ** (place - 4) for place, row in enumerate(view.best_of_each)}
     monkeypatch.setitem(view.details, "predict_1000_rows", times)
-    drawn = pareto.section(view)
+    drawn = slices.pareto(view)
     assert [one["title"] for one in drawn] == ["error against leaves", "error against time to predict 1,000 rows"]
     assert drawn[1]["svg"].count('class="mark') == len(times)
     assert f"{view.best_of_each[0].label}, 100 µs" in drawn[1]["svg"]
@@ -39,18 +39,21 @@ def test_a_figure_per_unit_and_one_of_times(recorded, finished, monkeypatch: pyt
 def test_marks_stand_within_the_axes(recorded, finished) -> None:
     view = View(recorded(finished))
     sizes = [float(place + 1) for place in range(len(view.ranked))]
-    svg = pareto._figure(view, view.ranked, sizes, "leaves", "leaves", few=True)["svg"]
+    svg = slices._figure(view, view.ranked, sizes, "leaves", "leaves", few=True)["svg"]
     assert f"{view.ranked[0].label}, 1 ms" in svg  # the best and the quickest is on the front
-    for drawn, room in ((svg, pareto), (slices._so_far(view), slices)):
+    for drawn, left, width in (
+        (svg, slices.FRONT_LEFT, slices.FRONT_WIDTH),
+        (slices._so_far(view), slices.LEFT, slices.WIDTH),
+    ):
         paths = re.findall(r'<path class="mark[^"]*" d="([^"]*)"', drawn)
         marks = [(float(x), float(y)) for path in paths for x, y in re.findall(r"M([\d.]+) ([\d.]+)", path)]
         assert len(marks) == len(sizes)
-        assert all(room.LEFT < x < room.WIDTH - room.RIGHT and room.TOP < y < room.BOTTOM for x, y in marks)
+        assert all(left < x < width - slices.RIGHT and slices.TOP < y < slices.BOTTOM for x, y in marks)
 
 
 def test_the_winners_strip_alone_has_its_name_in_bold(recorded, finished) -> None:
     view = View(recorded(finished))
-    bold = re.findall(r'class="name strong"[^>]*>([^<]*)', strips.section(view)["svg"])
+    bold = re.findall(r'class="name strong"[^>]*>([^<]*)', scores.strips(view)["svg"])
     assert bold == [view.name_of(view.winner.id)]
 
 

@@ -11,8 +11,8 @@ from modelsel.api.results.methods import methods
 from modelsel.core.outcome import TestResult
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.page import render
-from modelsel.reporting.text.roots import ROOTED, outcome_as_read, pairs_as_read, root_difference, rows_as_read, spread
-from modelsel.reporting.text.verdict import verdict
+from modelsel.reporting.roots import ROOTED, outcome_as_read, pairs_as_read, root_difference, rows_as_read, spread
+from modelsel.reporting.verdict import verdict
 from tests.reporting._small import finished
 
 

@@ -8,18 +8,22 @@ import numpy as np
 import pytest
 
 from modelsel.reporting.experiments import gains
-from modelsel.reporting.experiments.softening.findings import (
+from modelsel.reporting.softening import (
     CANNOT,
     ELSEWHERE,
     FINDINGS,
+    LEAVES,
+    METHODS,
     NO,
     PARTLY,
     PUBLISHED,
     YES,
+    SofteningGrid,
     _against_start,
+    _intervals,
+    _largest,
     judge_findings,
 )
-from modelsel.reporting.experiments.softening.grid import LEAVES, METHODS, SofteningGrid, _intervals, _largest
 from modelsel.statistics.auc import areas
 
 TREES, SETS = 4, 3

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from modelsel.reporting.charts.svg import Plot, Scale
+from modelsel.reporting.charts import Plot, Scale
 
 numbers = st.floats(-1e6, 1e6, allow_nan=False)
 

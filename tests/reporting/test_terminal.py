@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from modelsel.reporting.text.terminal import EVERY_SECONDS, Lines, Live, progress
+from modelsel.reporting.terminal import EVERY_SECONDS, Lines, Live, progress
 
 
 class Clock:

@@ -9,8 +9,8 @@ import pytest
 
 from modelsel.core.outcome import TestResult
 from modelsel.record.folder import RunFolder
-from modelsel.reporting.text.terminal import SweepJob, table
-from modelsel.reporting.text.verdict import LABEL, WIDTH, BaselineLine, alike, brief, cross_validated, say_score, verdict
+from modelsel.reporting.terminal import SweepJob, table
+from modelsel.reporting.verdict import LABEL, WIDTH, BaselineLine, alike, brief, cross_validated, say_score, verdict
 
 GOLDEN = Path(__file__).with_name("golden")
 

@@ -7,8 +7,8 @@ import pytest
 
 from modelsel.core.types import Scoreboard
 from modelsel.record.candidates import Row
-from modelsel.reporting.text.verdict import simpler
-from modelsel.reporting.text.words import p_value
+from modelsel.reporting.verdict import simpler
+from modelsel.reporting.words import p_value
 from modelsel.rule.one_standard_error import OneStandardError
 
 

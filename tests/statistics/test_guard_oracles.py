@@ -4,7 +4,7 @@ from math import exp, log
 
 import pytest
 
-from modelsel.guard.checks.post_release import log_most_candidates
+from modelsel.guard.checks.review import log_most_candidates
 from modelsel.statistics import prices
 from modelsel.statistics.bounds import agnostic_excess, best_of
 from modelsel.statistics.certificate import SpendingState, hoeffding, interval

@@ -10,8 +10,8 @@ import pytest
 from modelsel.core.types import Feature, Table
 from modelsel.ledger.rows import screens
 from modelsel.ledger.rows.screens import MANY, Screen, draw_screen, screen_hashes
-from modelsel.watcher.predictions import PredictionMemory
 from modelsel.watcher.recognition import Recogniser, SealedRows
+from modelsel.watcher.session import PredictionMemory
 
 SECRET = b"k" * 32
 

@@ -219,7 +219,7 @@ def by_test_set(outcomes: Sequence[StudySummary]) -> list[list[StudySummary]]:
 
 def _one_of_a_table(groups: Sequence[list[StudySummary]]) -> list[list[StudySummary]]:
     """The groups whose test set is the only one of its table; of the others it is said that they stay closed."""
-    from modelsel.reporting.text.terminal import Lines
+    from modelsel.reporting.terminal import Lines
 
     tables: dict[str, list[list[StudySummary]]] = {}
     for group in groups:

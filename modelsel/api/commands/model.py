@@ -10,7 +10,7 @@ from modelsel.api.commands.runs import outcome_of, place
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.types import Table, positions
 from modelsel.record.folder import RunFolder
-from modelsel.reporting.text.terminal import Lines, progress
+from modelsel.reporting.terminal import Lines, progress
 
 if TYPE_CHECKING:  # commands start without them
     import pandas as pd
@@ -166,8 +166,8 @@ class Predictions:
 
 def predict_file(folder: RunFolder, path: Path, beside: Beside = NOTHING) -> Predictions:
     """Predictions of a run's final model for the rows of a file; what is noticed about them is said on stderr."""
-    from modelsel.dataset.columns.settings import as_names
-    from modelsel.dataset.tables.prediction_rows import read_like
+    from modelsel.dataset.base import as_names
+    from modelsel.dataset.read_table import read_like
     from modelsel.record.refit import ask_model, ready
 
     if not path.is_file():
@@ -227,11 +227,11 @@ def _ends(folder: RunFolder, table: Table, interval: float | None) -> dict[str, 
 
 def _remember(folder: RunFolder, table: Table) -> None:
     """Put it on record that these rows were predicted; what is noticed about that is said on stderr."""
-    from modelsel.config.reopen import reopen
+    from modelsel.config.build import reopen
     from modelsel.guard.gate import Gate
 
     gate = Gate(reopen(folder.config(), "guard").guard, folder.root)
-    gate.predicted(table, str(folder.path))
+    gate.record_prediction(table, str(folder.path))
     for finding in gate.findings:
         Lines(sys.stderr).say(f"{finding.code}: {finding.message}; {finding.do}")
 

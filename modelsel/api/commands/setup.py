@@ -141,7 +141,7 @@ def writable(path: Path | None) -> tuple[str, int]:
 def outbox() -> Iterator[Line]:
     """Runs that are not in their tracking store yet."""
     from modelsel.record.folder import ROOT
-    from modelsel.record.mlflow.pending import waiting
+    from modelsel.record.mlflow.sync import waiting
 
     for left in waiting(ROOT):
         yield "outbox", f"{left.said}; `modelsel sync {left.folder.name}` writes it, and so does the next study", OK

@@ -51,7 +51,7 @@ def ui(port: int = 5000, host: str = "127.0.0.1") -> int:
     """
     from modelsel.record.folder import ROOT
     from modelsel.record.mlflow import store as mlflow_store
-    from modelsel.reporting.text.terminal import Lines
+    from modelsel.reporting.terminal import Lines
 
     store = mlflow_store.embedded_store(ROOT)
     if store.sqlite is None or not store.sqlite.exists():

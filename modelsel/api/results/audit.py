@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from modelsel.config.reopen import reopen
+from modelsel.config.build import reopen
 from modelsel.core.errors import OK, REFUSED, UNTRUSTED_LEDGER, ConfigurationError
 from modelsel.core.outcome import FindingShape, as_data
 from modelsel.core.spec import make
@@ -23,7 +23,7 @@ from modelsel.guard.reporting.report import AuditShape
 from modelsel.record.candidates import Row
 from modelsel.record.documents import audit_of
 from modelsel.record.folder import ROOT, RunFolder
-from modelsel.reporting.text.terminal import Lines
+from modelsel.reporting.terminal import Lines
 
 if TYPE_CHECKING:  # the command starts without it
     import pandas as pd

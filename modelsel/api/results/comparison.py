@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from modelsel.record.folder import RunFolder
-from modelsel.reporting.charts import document
-from modelsel.reporting.charts.document import Document
+from modelsel.reporting.charts import Document, document_text
 from modelsel.reporting.picture import Picture
 
 if TYPE_CHECKING:  # the command starts without it
@@ -93,7 +92,7 @@ class Comparison:
         return comparison.write(self.document, Path(path))
 
     def __str__(self) -> str:
-        return document.text(self.document)
+        return document_text(self.document)
 
     def __repr__(self) -> str:
         return f"<Comparison: {self.document.title}>"

@@ -63,7 +63,7 @@ def _sql(predictor: "Predictor", table: str) -> str:
 
 def _rules(predictor: "Predictor", _: str) -> str:
     """The rules of a tree, or of the trees of a forest."""
-    from modelsel.record.export.forest_trees import forest_rules
+    from modelsel.record.export.trees import forest_rules
     from modelsel.tree.rules import rules_text
 
     if (forest := _forest_of(predictor)) is not None:
@@ -73,7 +73,7 @@ def _rules(predictor: "Predictor", _: str) -> str:
 
 def _dot(predictor: "Predictor", _: str) -> str:
     """The drawing of a tree, or of the trees of a forest."""
-    from modelsel.record.export.forest_trees import forest_dot
+    from modelsel.record.export.trees import forest_dot
     from modelsel.tree.nested import to_dot
 
     if (forest := _forest_of(predictor)) is not None:
@@ -106,7 +106,7 @@ def _tree_of(predictor: "Predictor") -> "PrunedView":
     from modelsel.learner.forests.model import QuantileForestModel
     from modelsel.learner.transformed_target import TransformedModel
     from modelsel.learner.trees.model import NumberTreeModel, TreeModel
-    from modelsel.record.export.one_path import KEPT_ROWS
+    from modelsel.record.export.trees import KEPT_ROWS
 
     if not isinstance(predictor.model, TreeModel | NumberTreeModel):
         what = f"{type(predictor.model).__name__} is no tree"

@@ -1,11 +1,10 @@
 """A paragraph for the methods section: what was compared, how it was judged, what the final number may claim."""
 
-from modelsel.core.outcome import StudySummary, TaskShape, TestResult
-from modelsel.core.sized import mean_size
+from modelsel.core.outcome import StudySummary, TaskShape, TestResult, mean_size
 from modelsel.record.folder import RunFolder
-from modelsel.reporting.text.roots import ROOTED, outcome_as_read
-from modelsel.reporting.text.verdict import unit_of
-from modelsel.reporting.text.words import in_unit, interval, measure_beside, ordinal, percent, plural, score, wrong
+from modelsel.reporting.roots import ROOTED, outcome_as_read
+from modelsel.reporting.verdict import unit_of
+from modelsel.reporting.words import in_unit, interval, measure_beside, ordinal, percent, plural, score, wrong
 
 
 def methods(folder: RunFolder) -> str:

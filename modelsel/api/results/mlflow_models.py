@@ -8,9 +8,8 @@ from typing import Any
 from modelsel.config.compose import Config
 from modelsel.core.errors import ConfigurationError
 from modelsel.record.folder import ROOT, RunFolder
-from modelsel.record.mlflow.register import register
 from modelsel.record.mlflow.store import at, locate
-from modelsel.record.mlflow.sync import store_of, sync
+from modelsel.record.mlflow.sync import register, store_of, sync
 
 OFF = "off"
 

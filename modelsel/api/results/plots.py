@@ -6,7 +6,7 @@ from modelsel.api.results.comparison import compare_runs
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.picture import Picture
-from modelsel.reporting.sections import curve, dependence, importance, predictions, slices, strips
+from modelsel.reporting.sections import curve, explanation, predictions, scores, slices
 from modelsel.reporting.sections.view import View
 
 
@@ -40,7 +40,7 @@ class Plots:
         >>> outcome.plot.leaderboard()
         <picture: fold scores of the best candidates>
         """
-        return Picture("fold scores of the best candidates", str(strips.section(self._view)["svg"]))
+        return Picture("fold scores of the best candidates", str(scores.strips(self._view)["svg"]))
 
     def curve(self, parameter: str, entry: str | None = None) -> Picture:
         """Draw the score against one parameter, within one entry of the space.
@@ -156,7 +156,7 @@ class Plots:
         Traceback (most recent call last):
         ConfigurationError: no such importance is on record
         """
-        parts = [part for part in importance.importance(self._view) if "svg" in part]
+        parts = [part for part in explanation.importance(self._view) if "svg" in part]
         if candidate not in range(len(parts)):
             raise _nothing("no such importance is on record", 'run the study with explanations={"importance": True}')
         return Picture(f"importance of the columns: {parts[candidate]['called']}", str(parts[candidate]["svg"]))
@@ -185,7 +185,7 @@ class Plots:
         Traceback (most recent call last):
         ConfigurationError: no dependence on 'Outlook' is on record
         """
-        panels = {str(panel["title"]): str(panel["svg"]) for panel in dependence.dependence(self._view)}
+        panels = {str(panel["title"]): str(panel["svg"]) for panel in explanation.dependence(self._view)}
         if column not in panels:
             fix = f"there are {', '.join(panels)}" if panels else 'run the study with explanations={"dependence": True}'
             raise _nothing(f"no dependence on {column!r} is on record", fix)
@@ -210,7 +210,7 @@ class Plots:
         Traceback (most recent call last):
         ConfigurationError: no learning curve is on record
         """
-        found = curve.curve(self._view)
+        found = curve.section(self._view)
         if not found:
             raise _nothing("no learning curve is on record", "run the study with curve=True")
         return Picture("learning curve", str(found["svg"]))

@@ -12,16 +12,15 @@ from modelsel.core.types import Booleans, Finding, Floats, Targets, Task
 from modelsel.guard.access.authorize import memory_of, position_of
 from modelsel.guard.access.looks import asked_now
 from modelsel.guard.access.session import AnchorSet, LedgerSession
-from modelsel.guard.checks.look_context import LookContext
+from modelsel.guard.checks.look_context import LookContext, terms_for
 from modelsel.guard.checks.look_requests import PreparedLook, metric_of
-from modelsel.guard.checks.terms import terms_for
+from modelsel.guard.entries import as_facts, intent_to_burn, origin
 from modelsel.guard.facts import Look, Reveal
 from modelsel.guard.findings import look_findings
 from modelsel.guard.fingerprints import RowFingerprints
-from modelsel.guard.history.entries import as_facts, intent_to_burn, origin
-from modelsel.guard.history.history import History, PastLook
+from modelsel.guard.history import History, PastLook
 from modelsel.guard.labels import truth, wrong
-from modelsel.guard.matching.overlap import RowSetIndex, relations
+from modelsel.guard.matching import RowSetIndex, relations
 from modelsel.guard.release import (
     COUNTED,
     WITH_COUNT,

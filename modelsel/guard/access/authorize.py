@@ -15,20 +15,16 @@ from modelsel.core.types import Finding, weights_of
 from modelsel.guard.bounded_losses import BoundedLossRelease, SealedSide, plan_release, resume_release
 from modelsel.guard.checks.declared_space import declared_ids, judge_declaration
 from modelsel.guard.checks.independence import EarlierStatements, Independence
-from modelsel.guard.checks.look_context import LookContext
+from modelsel.guard.checks.look_context import EXACT, LookContext, in_force
 from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
-from modelsel.guard.checks.post_release import selection
-from modelsel.guard.checks.pre_release import LookReview, review
-from modelsel.guard.checks.terms import EXACT, in_force
+from modelsel.guard.checks.review import LookReview, review, selection
+from modelsel.guard.concurrent_looks import counts_at, standing_answer, standing_interval
+from modelsel.guard.entries import ONLY_ERRORS, as_facts, origin
 from modelsel.guard.facts import Commitment, Reason, Seal
 from modelsel.guard.findings import certificate_findings, look_findings
-from modelsel.guard.history.entries import ONLY_ERRORS, as_facts, origin
-from modelsel.guard.history.history import History, PastLook
-from modelsel.guard.matching.concurrent_looks import counts_at, standing_answer, standing_interval
-from modelsel.guard.matching.other_ledgers import NOTHING, OtherLedgers, join_histories, related_sets
-from modelsel.guard.matching.overlap import DESIGN, RowSetIndex
-from modelsel.guard.policy.base import CORRECTED
-from modelsel.guard.policy.decision import Question, judge
+from modelsel.guard.history import History, PastLook
+from modelsel.guard.matching import DESIGN, NOTHING, OtherLedgers, RowSetIndex, join_histories, related_sets
+from modelsel.guard.policy.base import CORRECTED, Question, judge
 from modelsel.guard.release import (
     Counts,
     LadderRelease,
@@ -45,7 +41,7 @@ from modelsel.ledger.database.store import WriteTransaction
 from modelsel.ledger.entry import LedgerEntry, heads
 from modelsel.ledger.home import Home, IdentityKey
 from modelsel.ledger.rows.row_set import RowSet
-from modelsel.measure.quantiles import ErrorQuantiles
+from modelsel.measure.capped import ErrorQuantiles
 from modelsel.statistics.quantiles import plan_quantile
 
 
@@ -363,7 +359,7 @@ def _intent(
     """Gather the facts of an intent, which stands in the ledger before any label is opened."""
     sealing, selected, standing = ask.request.sealing, ask.request.selected, position.standing
     nats = standing.nats(terms.delta / channel.numbers)
-    plan = channel.facts if isinstance(channel, BoundedLossRelease) else None
+    plan = asdict(channel.plan) if isinstance(channel, BoundedLossRelease) else None
     quantiles = channel.facts if isinstance(channel, QuantileRelease) else None
     units = position.sizes(ask.likely[0], nats)
     apart = {"units": units, "withheld": position.withheld, "plan": plan, "quantiles": quantiles}  # where they apply

@@ -6,14 +6,14 @@ from typing import Any
 
 from modelsel.core.errors import LedgerError, Problem
 from modelsel.core.types import Finding
+from modelsel.guard.entries import origin
 from modelsel.guard.facts import Look, Note
 from modelsel.guard.findings import ledger_findings, row_findings
-from modelsel.guard.history.entries import origin
-from modelsel.guard.history.history import History
-from modelsel.guard.history.quarantine import believed_entries
+from modelsel.guard.history import History
+from modelsel.guard.quarantine import believed_entries
 from modelsel.guard.release import worst_of
 from modelsel.ledger.anchors import AnchoredLook
-from modelsel.ledger.database.judged import JudgedEntries
+from modelsel.ledger.database.reading import JudgedEntries
 from modelsel.ledger.database.store import Ledger, WriteTransaction
 from modelsel.ledger.entry import ChainBreak, LedgerEntry, broken
 from modelsel.ledger.home import Home

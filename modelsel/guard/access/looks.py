@@ -11,14 +11,13 @@ from modelsel.guard.access.integrity import mark
 from modelsel.guard.access.session import LedgerSession
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
-from modelsel.guard.checks.pre_release import LookReview, review
+from modelsel.guard.checks.review import LookReview, review
+from modelsel.guard.entries import keep_all, keep_chosen, origin, seal_facts, terms_of
 from modelsel.guard.facts import Look, Reveal, Seal
 from modelsel.guard.findings import ledger_findings, row_findings
 from modelsel.guard.fingerprints import RowFingerprints
-from modelsel.guard.history.entries import origin, seal_facts, terms_of
-from modelsel.guard.history.history import History
-from modelsel.guard.history.stored_rows import keep_all, keep_chosen
-from modelsel.guard.matching.other_ledgers import OtherLedgers
+from modelsel.guard.history import History
+from modelsel.guard.matching import OtherLedgers
 from modelsel.guard.policy.base import FULL, Policy
 from modelsel.guard.release import CAPPED, QUANTILES, WITH_COUNT, LabelSummary, Released, count_limits, shown_quantiles
 from modelsel.guard.requests import TestSetDeclaration
@@ -209,7 +208,7 @@ def released_result(intent: Look, answer: Reveal, policy: Policy, replay: bool, 
         price=0.0 if replay else float(answer.price), spent=float(intent.spent),
         interval=(float(limits[0]), float(limits[1])) if limits else None, level=1 - intent.delta,
         policy=kind_of(policy), release=str(intent.release), flags=(*codes, *(code for code in extra if code not in codes)),
-        cap=intent.plan["cap"] if intent.plan else None, above=answer.above, counted=answer.counted,
+        cap=intent.plan.cap if intent.plan else None, above=answer.above, counted=answer.counted,
         beside=_quantiles_of(intent, answer),
     )  # fmt: skip
 

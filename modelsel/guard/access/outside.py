@@ -12,10 +12,10 @@ from modelsel.core.fingerprint import short
 from modelsel.core.types import Finding
 from modelsel.guard.access.integrity import mark
 from modelsel.guard.access.session import LedgerSession
+from modelsel.guard.entries import as_facts, origin
 from modelsel.guard.facts import Look, RecordedSelection, Seal
 from modelsel.guard.findings import look_findings
-from modelsel.guard.history.entries import as_facts, origin
-from modelsel.guard.history.history import History
+from modelsel.guard.history import History
 from modelsel.ledger.database.store import WriteTransaction
 from modelsel.ledger.entry import LedgerEntry, heads
 
@@ -93,7 +93,7 @@ def fit(session: LedgerSession, fitted: OutsideFit, found: Finding) -> bool:
 
 
 def names(session: LedgerSession, testsets: Sequence[str]) -> dict[str, str]:
-    """How the sealed sets are called, of those that are on record."""
+    """Name the sealed sets that are on record."""
     history = History.of(session.memory.entries())
     return {testset: _name(history, testset) for testset in testsets if testset in history.seals}
 

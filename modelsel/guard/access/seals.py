@@ -1,21 +1,37 @@
-"""Seals: the first of some rows, what has changed since, and looks at them that only anchors remember."""
+"""Records beside looks: seals of rows and what has changed since, who chose on which rows, which rows were predicted."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 
-from modelsel.core.types import Finding
-from modelsel.guard.access import choices
-from modelsel.guard.access.integrity import recover_looks
+from modelsel.core.fingerprint import digest
+from modelsel.core.types import Finding, Table
+from modelsel.guard.access.authorize import memory_of
+from modelsel.guard.access.integrity import mark, recover_looks
+from modelsel.guard.access.looks import elsewhere_now
 from modelsel.guard.access.session import LedgerSession
-from modelsel.guard.facts import Seal, SealTerms
+from modelsel.guard.entries import (
+    CHOSEN,
+    Statement,
+    declared_space,
+    keep,
+    keep_all,
+    keep_chosen,
+    origin,
+    seal_facts,
+    terms_of,
+    weaker,
+)
+from modelsel.guard.facts import Commitment, Note, RecordedSelection, Seal, SealTerms
 from modelsel.guard.findings import ledger_findings
 from modelsel.guard.fingerprints import RowFingerprints
-from modelsel.guard.history.entries import CHOSEN, declared_space, origin, seal_facts, terms_of, weaker
-from modelsel.guard.history.history import History
-from modelsel.guard.history.statements import Statement
-from modelsel.guard.history.stored_rows import keep, keep_all
-from modelsel.guard.matching.overlap import RowSetIndex, relations
-from modelsel.guard.requests import TestSetDeclaration
-from modelsel.ledger.database.store import WriteTransaction
+from modelsel.guard.history import History
+from modelsel.guard.matching import OtherLedgers, RowSetIndex, join_histories, related_sets, relations
+from modelsel.guard.quarantine import believed_entries
+from modelsel.guard.requests import SelectionSummary, TestSetDeclaration
+from modelsel.ledger.database.store import Ledger, WriteTransaction
+from modelsel.ledger.entry import LedgerEntry
+from modelsel.ledger.home import IdentityKey
+from modelsel.ledger.rows.identity import bound_hashes, columns, set_digest
 from modelsel.ledger.rows.screens import ScreenFolder
 
 
@@ -45,8 +61,8 @@ def _opened_to_choose(
     keep(writing, session.store, session.key, subject, "development")
     known = History.of(writing.entries()).selections
     if not any((one.brief.train, one.brief.spec_id) == (subject.train, sealing.spec_id) for one in known):
-        facts = {"contact": choices.OPENED, "rows": subject.train, "n": len(subject.development.bound)}
-        choices.note(writing, {**facts, "key_id": session.key.id, "study": sealing.study, "spec_id": sealing.spec_id})
+        facts = {"contact": OPENED, "rows": subject.train, "n": len(subject.development.bound)}
+        note(writing, {**facts, "key_id": session.key.id, "study": sealing.study, "spec_id": sealing.spec_id})
 
 
 def _seal(
@@ -104,3 +120,124 @@ def _kin(session: LedgerSession, subject: RowFingerprints) -> dict[str, int]:
     met = relations(subject, RowSetIndex(history, session.stored_here, session.key, session.hashes))
     others = {one.testset: Seal.of(history.seals[one.testset]).n for one in met if one.testset in history.seals}
     return {subject.digest: len(subject.test.bound), **others}
+
+
+# Choices: selections, and models that are committed to.
+
+
+def select(
+    session: LedgerSession,
+    sealing: TestSetDeclaration,
+    subject: RowFingerprints,
+    selected: SelectionSummary,
+    predictions: str | None,
+) -> None:
+    """Record a study's choice and the rows it was made on, unless it stands there already."""
+    facts = {"testset": subject.digest, "train": subject.train, "spec_id": sealing.spec_id, "study": sealing.study,
+             "folder": sealing.folder, "key_id": session.key.id, **_measured(terms_of(session.policy, sealing)),
+             **asdict(selected), **({"predictions": predictions} if predictions else {}), **_search_end(sealing)}  # fmt: skip
+
+    def step(writing: WriteTransaction) -> None:
+        known = History.of(writing.entries()).selections
+        mine = (one for one in known if (one.brief.train, one.brief.spec_id) == (subject.train, sealing.spec_id))
+        if not any(all(entry.facts.get(name) == value for name, value in facts.items()) for entry in mine):
+            writing.append(
+                "selection", {**origin(), **facts, **keep_chosen(writing, session.store, session.key, sealing, subject)}
+            )
+
+    session.ledger.write(step)
+    session.remember_how_far()
+
+
+def commit(
+    session: LedgerSession,
+    sealing: TestSetDeclaration,
+    subject: RowFingerprints,
+    spec_ids: Sequence[str],
+    elsewhere: OtherLedgers,
+) -> None:
+    """Give studies the next free indices in the order given; each pays for what was spent until now.
+
+    What is committed to are the predictions that the selection of each study put on record: an id alone fixes nothing.
+    """
+
+    def step(writing: WriteTransaction) -> None:
+        known = elsewhere_now(session, elsewhere, () if session.memory is session.ledger else session.memory.entries())
+        history = join_histories(History.of(writing.entries()), known, session.key.id)
+        found = related_sets(subject, memory_of(writing, history, session.key, known), known)
+        charged = tuple(dict.fromkeys((subject.digest, *(one.testset for one in found if one.role == "test"))))
+        done, past = history.commits_on(charged), history.looks_at(charged)
+        index = 1 + len(done) + sum(1 for look in past if not look.facts.commit)
+        spent = sum(look.price for look in past)
+        before = {(one.testset, one.spec_id, one.train) for one in map(Commitment.of, done)}
+        fresh = [one for one in spec_ids if (subject.digest, one, subject.train) not in before]
+        for offset, spec_id in enumerate(fresh):
+            facts = {"testset": subject.digest, "train": subject.train, "spec_id": spec_id, "look": index + offset,
+                     "spent": spent, **_on_record(history, subject, spec_id)}  # fmt: skip
+            writing.append("commit", {**origin(), **facts, "study": sealing.study})
+
+    session.ledger.write(step)
+    session.remember_how_far()
+
+
+def record_predictions(session: LedgerSession, table: Table, folder: str) -> None:
+    """Put on record that rows were predicted: here, and in the home."""
+    record_prediction(session.ledger, table, session.key, folder)
+    if session.apart:
+        record_prediction(session.memory, table, session.own, folder)
+        mark(session.home, session.memory, session.memory.url)
+    session.remember_how_far()
+
+
+def _search_end(sealing: TestSetDeclaration) -> dict[str, str]:
+    """The search that has named its candidates, and all of them by one digest: other ones are another entry."""
+    return {"searched": sealing.searched, "named": digest(sorted(sealing.asked))} if sealing.asked else {}
+
+
+def _measured(terms: SealTerms) -> dict[str, str]:
+    return {"measure": terms.metric, "measured": terms.measure}
+
+
+def _on_record(history: History, subject: RowFingerprints, spec_id: str) -> dict[str, object]:
+    """The latest predictions of a study for these rows, and the measure that it chose by."""
+    mine = (RecordedSelection.of(entry) for entry in history.selections if entry.brief.testset == subject.digest)
+    noted = [one for one in mine if one.spec_id == spec_id and one.predictions]
+    return {"predictions": noted[-1].predictions, "measure": noted[-1].measured} if noted else {}
+
+
+# Contacts that choose nothing and read no label: a file that was opened to choose on, rows that were predicted.
+#
+# They are on record as information, each once, and make no row unclean: a note names the digest of the rows, and stores none of
+# them. What chose is a selection, what used labels a look; this is what is left.
+
+OPENED, PREDICTED = "opened", "predicted"
+SAME = ("contact", "rows", "folder", "spec_id")  # what makes two contacts one
+
+
+def rows_of(table: Table, key: IdentityKey) -> str:
+    """The identity of a table's rows, as a seal of them would have it."""
+    return set_digest(bound_hashes(columns(table), key), key)
+
+
+def note(writing: WriteTransaction, facts: Mapping[str, object]) -> None:
+    """Put a contact on record, unless it is there."""
+    same = tuple(facts.get(name) for name in SAME)
+    if same not in {(*note.part(SAME).values(),) for note in _contacts(believed_entries(writing.entries()))}:
+        writing.append("note", {**origin(), **facts})
+
+
+def record_prediction(ledger: Ledger, table: Table, key: IdentityKey, folder: str) -> None:
+    """Put on record that a run's model predicted the rows of a table."""
+    facts = {"contact": PREDICTED, "rows": rows_of(table, key), "n": len(table), "key_id": key.id, "folder": folder}
+    ledger.write(lambda writing: note(writing, facts))
+
+
+def contacts(entries: Sequence[LedgerEntry]) -> list[Mapping[str, object]]:
+    """List contacts, oldest first: what was done, when, by whom, with how many rows, and which sealed set these are."""
+    sealed = {entry.brief.testset for entry in entries if entry.kind == "seal"}
+    names = ("contact", "at", "user", "host", "n", "folder")
+    return [{**note.part(names), "testset": note.rows if note.rows in sealed else None} for note in _contacts(entries)]
+
+
+def _contacts(entries: Sequence[LedgerEntry]) -> Iterator[Note]:
+    return (Note.of(entry) for entry in entries if entry.kind == "note" and entry.brief.contact)

@@ -12,25 +12,23 @@ from modelsel.core.errors import ConfigurationError, LedgerError, ModelselError,
 from modelsel.core.surroundings import Anchor
 from modelsel.core.types import Finding
 from modelsel.guard.access.integrity import check_ledger, judged_of, losses, mark
+from modelsel.guard.entries import origin, table_sketches
 from modelsel.guard.facts import Look
 from modelsel.guard.findings import ledger_findings
-from modelsel.guard.history.entries import origin, table_sketches
-from modelsel.guard.history.history import History
-from modelsel.guard.history.quarantine import all_fit, believed_entries
+from modelsel.guard.history import History
 from modelsel.guard.policy.base import FULL, Policy
+from modelsel.guard.quarantine import all_fit, believed_entries
 from modelsel.ledger.anchors import LockFile, StateAnchor
-from modelsel.ledger.database.engines import same_file, sqlite_url, without_password
-from modelsel.ledger.database.judged import JudgedEntries
-from modelsel.ledger.database.label_removal import LOOKED_THROUGH, strip
-from modelsel.ledger.database.merge import merge
+from modelsel.ledger.database.reading import JudgedEntries
+from modelsel.ledger.database.schema import same_file, sqlite_url, without_password
 from modelsel.ledger.database.store import Ledger
+from modelsel.ledger.database.upkeep import LOOKED_THROUGH, merge, strip
 from modelsel.ledger.entry import Brief, LedgerEntry
-from modelsel.ledger.home import Home, IdentityKey
+from modelsel.ledger.home import Home, IdentityKey, Signer
 from modelsel.ledger.rows.hash_index import HashIndex
 from modelsel.ledger.rows.identity import Hashes
 from modelsel.ledger.rows.matching import Sketch
 from modelsel.ledger.rows.row_set import RecentRowSets, RowSet
-from modelsel.ledger.signatures import Signer
 
 # The anchors of a gate: told of every look, and asked what they saw of a test set.
 

@@ -25,12 +25,11 @@ from modelsel.core.fingerprint import array_digest, canonical
 from modelsel.core.system.wheel import is_own, versions
 from modelsel.core.types import Floats
 from modelsel.guard.checks.look_requests import PreparedLook
+from modelsel.guard.entries import Statement, space_hashes
 from modelsel.guard.facts import RecordedSelection, Seal
 from modelsel.guard.fingerprints import slow
-from modelsel.guard.history.entries import space_hashes
-from modelsel.guard.history.history import History, PastLook
-from modelsel.guard.history.statements import Statement
-from modelsel.guard.matching.overlap import Relation
+from modelsel.guard.history import History, PastLook
+from modelsel.guard.matching import Relation
 from modelsel.guard.policy.base import CORRECTED
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.entry import LedgerEntry

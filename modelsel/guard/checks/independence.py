@@ -16,15 +16,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from modelsel.core.types import Booleans, Integers
+from modelsel.guard.entries import TIME, UNITS, Statement, in_time, is_ordered_in_time, sizes_of, units_of
 from modelsel.guard.fingerprints import RowFingerprints
-from modelsel.guard.history.history import PastLook
-from modelsel.guard.history.statements import TIME, UNITS, Statement, in_time, is_ordered_in_time, sizes_of, units_of
-from modelsel.guard.matching.overlap import Relation
+from modelsel.guard.history import PastLook
+from modelsel.guard.matching import Relation
 from modelsel.guard.release import UnitBound
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.entry import LedgerEntry
-from modelsel.ledger.rows.row_set import RowSet
-from modelsel.ledger.rows.units import found_in, join_units
+from modelsel.ledger.rows.row_set import RowSet, found_in, join_units
 
 COPIES, FEW, MEASURE, LOST = "copies", "few units", "measure", "units on record"  # why nothing is certified, besides TIME
 FEWEST_UNITS = 5
@@ -63,7 +62,7 @@ OF_ROWS = Independence()
 
 @dataclass(frozen=True, eq=False)
 class EarlierStatements:
-    """What was said of sealed rows before: seals, looks, the fingerprints by key, and how stored units are read."""
+    """Earlier statements about sealed rows: seals, looks, the fingerprints by key, and how stored units are read."""
 
     sealing: TestSetDeclaration
     seals: Iterable[LedgerEntry]

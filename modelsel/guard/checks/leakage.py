@@ -12,9 +12,9 @@ import numpy as np
 
 from modelsel.core.fingerprint import generator
 from modelsel.core.types import Booleans, ClassTask, Codes, Feature, Finding, Floats, Integers, Task
+from modelsel.guard.entries import units_of
 from modelsel.guard.findings import row_findings
 from modelsel.guard.fingerprints import RowFingerprints
-from modelsel.guard.history.statements import units_of
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.statistics.near_copies import NearCopies, near_copies
 

@@ -10,20 +10,20 @@ from typing import cast
 from modelsel.core.errors import LedgerError, ModelselError
 from modelsel.core.outcome import as_data
 from modelsel.core.types import Finding
-from modelsel.guard.access.choices import contacts
 from modelsel.guard.access.integrity import damage, losses, unknown_looks
+from modelsel.guard.access.seals import contacts
 from modelsel.guard.access.session import LedgerSession
-from modelsel.guard.checks.post_release import choices
+from modelsel.guard.checks.review import choices
+from modelsel.guard.concurrent_looks import as_first, incomparable, later_places, looks_beside, standing_answer
+from modelsel.guard.concurrent_looks import looks_beside as concurrent
+from modelsel.guard.entries import now
 from modelsel.guard.facts import Entry, LaterPlace, Look, Note, PolicyChange, RecordedSelection, Replay, Reveal, Seal
 from modelsel.guard.findings import ledger_findings, look_findings
 from modelsel.guard.findings.base import FindingKind, catalogue
 from modelsel.guard.gate import Gate
-from modelsel.guard.history.entries import now
-from modelsel.guard.history.history import History, PastLook, differences
-from modelsel.guard.history.quarantine import PLACE
-from modelsel.guard.matching.concurrent_looks import as_first, incomparable, later_places, looks_beside, standing_answer
-from modelsel.guard.matching.concurrent_looks import looks_beside as concurrent
-from modelsel.guard.matching.other_ledgers import without_copies
+from modelsel.guard.history import History, PastLook, differences
+from modelsel.guard.matching import without_copies
+from modelsel.guard.quarantine import PLACE
 from modelsel.guard.release import CAPPED, QUANTILES
 from modelsel.guard.reporting.forecast import budget, next_look
 from modelsel.guard.reporting.report import AuditShape, LedgerShape, LookShape, RefusalShape, TestSetShape
@@ -240,7 +240,7 @@ def _shown_answer(look: PastLook, stands: Reveal) -> dict[str, object]:
     if not _shows_share(look) or answer.counted is None:
         return own
     share = {"score": answer.counted["rows"] / facts.n, "interval": answer.counted["interval"], "cv_mean": facts.cv_error}
-    beside = {"score": answer.score, "interval": stands.interval, "most": facts.plan["width"] if facts.plan else None}
+    beside = {"score": answer.score, "interval": stands.interval, "most": facts.plan.width if facts.plan else None}
     return {**own, **share, "metric": "within", "beside": beside}
 
 

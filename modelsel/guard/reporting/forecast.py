@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from modelsel.guard.checks.independence import GROUPS, bound_for
-from modelsel.guard.checks.terms import CLOSED, LADDER, ladder_steps, left_by_quota, strictest_of
+from modelsel.guard.checks.look_context import CLOSED, LADDER, ladder_steps, left_by_quota, strictest_of
+from modelsel.guard.entries import TIME, Statement
 from modelsel.guard.facts import RecordedSelection, Seal
-from modelsel.guard.history.history import History, PastLook
-from modelsel.guard.history.statements import TIME, Statement
+from modelsel.guard.history import History, PastLook
 from modelsel.guard.release import LabelSummary, LookTerms, Released, UnitBound, count_channel, count_limits, counts_rows
 from modelsel.guard.reporting.report import NextLookShape
 from modelsel.statistics import prices

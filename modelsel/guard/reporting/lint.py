@@ -17,12 +17,12 @@ from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.spec import make
 from modelsel.core.types import Finding
 from modelsel.guard.access.integrity import unknown_looks
-from modelsel.guard.findings import lock_findings, look_findings
+from modelsel.guard.findings import ledger_findings, look_findings
 from modelsel.guard.gate import Gate
-from modelsel.guard.history.history import History
+from modelsel.guard.history import History
 from modelsel.guard.reporting.audit import audit
 from modelsel.ledger.anchors import NAME, AnchoredLook, LockFile
-from modelsel.ledger.database.engines import sqlite_file
+from modelsel.ledger.database.schema import sqlite_file
 
 RUNS = "runs"
 CONFLICT = re.compile(r"^(<{7}|={7}|>{7})")
@@ -62,7 +62,7 @@ class PlacedFinding:
 
 @dataclass(frozen=True)
 class LintReport:
-    """What `modelsel.lint` found.
+    """The findings of `modelsel.lint`.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def lint(path: Path, ledger: str = "user", against: str | None = None) -> LintRe
     try:
         known = file.known()
     except OSError as error:
-        return LintReport((named,), (PlacedFinding(lock_findings.lock_unreadable(str(error)), named, lock.trouble),))
+        return LintReport((named,), (PlacedFinding(ledger_findings.lock_unreadable(str(error)), named, lock.trouble),))
     placed = [*_of_file(known), *(_since(path, known.get("testsets", {}), against) if against else ())]
     of_ledger, intact = _of_ledger(file, known.get("testsets", {}), ledger)
     found = [
@@ -156,11 +156,11 @@ def _since(path: Path, now: Mapping[str, Mapping[str, str]], revision: str) -> I
     for testset in dict.fromkeys((*before, *after)):
         was, now_is = before.get(testset, -1), after.get(testset, -1)
         if now_is < was:
-            yield testset, lock_findings.looks_taken_away(testset, was, now_is, revision)
+            yield testset, ledger_findings.looks_taken_away(testset, was, now_is, revision)
         elif was < 0:
-            yield testset, lock_findings.first_looks(testset, now_is, revision)
+            yield testset, ledger_findings.first_looks(testset, now_is, revision)
         elif now_is > was:
-            yield testset, lock_findings.more_looks(testset, was, now_is, revision)
+            yield testset, ledger_findings.more_looks(testset, was, now_is, revision)
 
 
 def _looks(sets: Mapping[str, Mapping[str, str]]) -> dict[str, int]:
@@ -192,7 +192,7 @@ def _of_ledger(file: LockFile, sets: Mapping[str, Mapping[str, str]], ledger: st
     """What the ledger says of the file's test sets, and of those that its folder's studies looked at; whether it is whole."""
     gate = Gate(make("guard", "warn", ledger=ledger), file.folder / RUNS)
     if not _is_there(gate):
-        return [("", lock_findings.no_memory(len(sets), gate.place))] if sets else [], True
+        return [("", ledger_findings.no_memory(len(sets), gate.place))] if sets else [], True
     report = audit(gate, known=tuple(sets))
     history = History.of(gate.session.ledger.entries())
     found = [*_differences(gate, history, sets)]
@@ -227,19 +227,19 @@ def _differences(gate: Gate, history: History, sets: Mapping[str, Mapping[str, s
         looks, stated = history.looks_at([testset]), {"testset": testset, **facts}
         locked = AnchoredLook.read(stated)
         if not looks and testset not in history.seals and _of_others(gate, locked):
-            yield testset, lock_findings.other_ledger(testset)
+            yield testset, ledger_findings.other_ledger(testset)
             continue
         for finding in unknown_looks(ledger, entries, [("lockfile", stated)], elsewhere):
             yield testset, finding
         if len(looks) > (counted := int(locked.look)):
             late = looks[counted:]
             studies = tuple(dict.fromkeys(str(look.facts.study) for look in late))
-            yield testset, lock_findings.lock_behind(testset, counted, len(looks), studies)
+            yield testset, ledger_findings.lock_behind(testset, counted, len(looks), studies)
     for testset in dict.fromkeys(look.testset for look in history.looks):
         ours = [look for look in history.looks_at([testset]) if _from(look.facts.folder, file_folder(gate))]
         if ours and testset not in sets:
             studies = tuple(dict.fromkeys(str(look.facts.study) for look in ours))
-            yield testset, lock_findings.lock_behind(testset, -1, len(history.looks_at([testset])), studies)
+            yield testset, ledger_findings.lock_behind(testset, -1, len(history.looks_at([testset])), studies)
 
 
 def _of_others(gate: Gate, look: AnchoredLook) -> bool:

@@ -47,7 +47,7 @@ class LookLine(Facts):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SealLine(Facts):
-    """Who sealed rows, when, and in which study."""
+    """A seal: by whom, when, and in which study."""
 
     at: str | None
     user: str | None
@@ -56,7 +56,7 @@ class SealLine(Facts):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Choices(Facts):
-    """How many candidates were compared, on how many rows, and what that allows for."""
+    """The number of candidates that were compared, on how many rows, and what that allows for."""
 
     candidates: int
     rows: int
@@ -67,7 +67,7 @@ class Choices(Facts):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LooksLeft(Facts):
-    """How many further looks keep an interval narrow, by what each shows; and the width that fresh rows would give."""
+    """Further looks that keep an interval narrow, counted by what each shows; and the width that fresh rows would give."""
 
     left: Mapping[str, Mapping[str, int]]
     at: float
@@ -230,7 +230,7 @@ class RefusalShape(EntryShape):
 
 
 class NextLookShape(TypedDict):
-    """What one more look would cost, and show for the same error rate."""
+    """The price of a further look, and the interval of the same error rate."""
 
     look: int
     interval: Sequence[float] | None

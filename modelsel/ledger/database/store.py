@@ -18,12 +18,22 @@ from sqlalchemy import Connection, Engine, insert, select, text
 from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
 
 from modelsel.core.errors import ConfigurationError, LedgerError, Problem, StoreError
-from modelsel.ledger.database.engines import engine_of, is_there, prepare_engine, without_password
-from modelsel.ledger.database.judged import JudgedEntries
-from modelsel.ledger.database.reading import LAST, Reading, signatures
-from modelsel.ledger.database.schema import ABOUT, ENTRIES, FIELDS, NAME_ONCE, ROWSETS, SCHEMA, SIGNATURES
+from modelsel.ledger.database.reading import LAST, JudgedEntries, Reading, signatures
+from modelsel.ledger.database.schema import (
+    ABOUT,
+    ENTRIES,
+    FIELDS,
+    NAME_ONCE,
+    ROWSETS,
+    SCHEMA,
+    SIGNATURES,
+    engine_of,
+    is_there,
+    prepare_engine,
+    without_password,
+)
 from modelsel.ledger.entry import LedgerEntry, follow
-from modelsel.ledger.signatures import Signer
+from modelsel.ledger.home import Signer
 from modelsel.ledger.trust import TrustedEntries
 
 T = TypeVar("T")

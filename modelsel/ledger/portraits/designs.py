@@ -19,9 +19,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from modelsel.core.types import Booleans, Floats, Integers
-from modelsel.ledger.portraits.likeness import Pairing, by_shape, fitting, squared_differences, starts
+from modelsel.ledger.portraits.likeness import CAP, Pairing, by_shape, fitting, squared_differences, starts
 from modelsel.ledger.portraits.portrait import VIEWS, Portrait
-from modelsel.ledger.portraits.sifting import CAP
 
 SHARED = (0.1, 0.25, 12)  # q of a core, q from which a column is otherwise, and figures that a core has to have
 EXACT = (1e-8, 0.02, 20)  # the same of columns that are the same to the last digit
@@ -100,7 +99,7 @@ def _hanging(portrait: Portrait, view: str) -> Booleans:
 
 
 def explained_shares(portrait: Portrait, agrees: Booleans, view: str) -> Floats:
-    """How much of each column those that agree explain together: the largest squared canonical correlation, adjusted.
+    """The share of each column that those which agree explain together: the largest squared canonical correlation, adjusted.
 
     1 for a column that was made of them: a sum, a ratio, a power, bins of one.
     """

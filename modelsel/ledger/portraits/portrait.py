@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from modelsel.core.types import Booleans, Floats, Integers
 from modelsel.ledger.home import IdentityKey
-from modelsel.ledger.portraits.features import ORDERS, Told
-from modelsel.ledger.portraits.variables import MOST, Variables
+from modelsel.ledger.portraits.variables import MOST, ORDERS, Told, Variables
 from modelsel.ledger.rows.identity import Hashes, text_tokens
 from modelsel.ledger.rows.matching import hash_tokens
 from modelsel.ledger.rows.row_set import RowSet

@@ -16,8 +16,7 @@ import numpy as np
 
 from modelsel.core.types import Floats, Integers
 from modelsel.ledger.home import IdentityKey
-from modelsel.ledger.rows.hashing import ascending, hash_rows
-from modelsel.ledger.rows.identity import Hashes, TokenTable, runs
+from modelsel.ledger.rows.identity import Hashes, TokenTable, ascending, hash_rows, runs
 
 KEPT = 256  # values per column sketch
 ALIKE = 0.2  # least shared mass of two value distributions
@@ -36,7 +35,7 @@ class Sketch:
 
 
 def sketches(cells: TokenTable, key: IdentityKey) -> tuple[Sketch, ...]:
-    """One sketch per column of a whole table."""
+    """A sketch of each column of a whole table."""
     drawn = [_sketch(name, cells.tokens[:, index], key) for index, name in enumerate(cells.names)]
     values = hash_tokens_each([sketch.values for sketch in drawn], key)
     return tuple(replace(sketch, values=own) for sketch, own in zip(drawn, values, strict=True))

@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 from modelsel.core.types import Booleans, Integers, Table
 from modelsel.kernels.compiler import load
 from modelsel.ledger.home import Home, write_whole
-from modelsel.ledger.rows.hashing import ascending
-from modelsel.ledger.rows.identity import Hashes, feature_tokens, is_among, tally
+from modelsel.ledger.rows.identity import Hashes, ascending, feature_tokens, is_among, tally
 
 LEAST, MOST = 3, 16  # columns of a screen
 ENOUGH = 1.0  # unseen rows that would pass, of as many as are sealed, below which no further column is taken
@@ -215,7 +214,7 @@ class ScreenFolder:
         write_whole(path, self._seal(body) + body)
 
     def screens(self) -> Iterator[Screen]:
-        """All of them that tell rows apart; what was changed is removed."""
+        """The screens that tell rows apart; a file that was changed is removed."""
         for path in sorted(self.folder.glob(f"*{SUFFIX}")):
             with suppress(FileNotFoundError):  # another process has removed it
                 raw = path.read_bytes()

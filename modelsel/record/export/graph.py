@@ -10,7 +10,7 @@ import numpy as np
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.types import Feature
 from modelsel.learner.trees.model import NumberTreeModel, TreeModel
-from modelsel.record.export.forest_trees import NodeInput
+from modelsel.record.export.trees import NodeInput
 from modelsel.record.model import Predictor
 from modelsel.record.new_rows import MISSING
 from modelsel.tree.node import EQUALITY, MULTIWAY, SUBSET, THRESHOLD, DecisionTree
@@ -20,7 +20,7 @@ from modelsel.tree.node import EQUALITY, MULTIWAY, SUBSET, THRESHOLD, DecisionTr
 
 @dataclass
 class Ensemble:
-    """One list entry per node: `column` (-1: a leaf) at most `threshold` -> node `below`, else `above`."""
+    """A list entry for each node: `column` (-1: a leaf) at most `threshold` -> node `below`, else `above`."""
 
     columns: dict[NodeInput, int] = field(default_factory=dict)  # to its number
     column: list[int] = field(default_factory=list)

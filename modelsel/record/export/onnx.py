@@ -23,9 +23,8 @@ from modelsel.learner.columns import BranchColumns, ColumnEncoding
 from modelsel.learner.fitted_estimator import Answering, EstimatorModel
 from modelsel.learner.forests.model import ForestModel, NumberForestModel
 from modelsel.learner.trees.model import TreeModel
-from modelsel.record.export.forest_trees import NodeInput, node_input, tree_and_place
 from modelsel.record.export.graph import CORE, ML, Ensemble, columns, doubles, ensemble, onnx_package, serialise
-from modelsel.record.export.one_path import one_path, unprepared_forest
+from modelsel.record.export.trees import NodeInput, node_input, one_path, tree_and_place, unprepared_forest
 from modelsel.record.model import Predictor
 from modelsel.record.new_rows import MISSING
 

@@ -19,8 +19,7 @@ from modelsel.kernels.layout import LEAF
 from modelsel.learner.forests.model import ForestModel, NumberForestModel
 from modelsel.learner.trees.leaf import frequencies
 from modelsel.learner.trees.model import NumberTreeModel, TreeModel
-from modelsel.record.export.forest_trees import node_input
-from modelsel.record.export.one_path import hard_tree, unprepared_forest
+from modelsel.record.export.trees import hard_tree, node_input, unprepared_forest
 from modelsel.record.model import Predictor
 from modelsel.tree.cutting import reached
 from modelsel.tree.node import BY_SURROGATES, DIVIDED, EQUALITY, MULTIWAY, SUBSET, THRESHOLD, DecisionTree, NodeModels, Term

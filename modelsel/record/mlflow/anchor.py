@@ -39,13 +39,13 @@ class MlflowAnchor:
 
         A file of known tables is read here and now: the process that talks to MLflow is still importing it.
         """
-        if self.file is not None and (known := stored(self.file, testset)) is not None:
+        if self.file is not None and (known := read_file(self.file, testset)) is not None:
             return known
         answer = self.ask({"recall": testset})
         return list(answer["done"]) if answer and "done" in answer else []
 
 
-def stored(file: Path, testset: str) -> list[dict[str, str]] | None:
+def read_file(file: Path, testset: str) -> list[dict[str, str]] | None:
     """Read what `read` would say of a test set off an SQLite store's own tables; None where those are not known."""
     if not file.exists():
         return []
@@ -62,7 +62,7 @@ def stored(file: Path, testset: str) -> list[dict[str, str]] | None:
 
 
 def write(store: TrackingStore, facts: Mapping[str, str]) -> str:
-    """One run per look, named after it; returns its id."""
+    """Write a run for a look, named after it; return its id."""
     import mlflow.entities as entities
 
     from modelsel.record.mlflow.client import Client

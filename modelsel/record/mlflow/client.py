@@ -31,7 +31,7 @@ Item = TypeVar("Item")
 
 
 class Client:
-    """One store as the recorder sees it."""
+    """A store as the recorder sees it."""
 
     def __init__(self, store: TrackingStore) -> None:
         self.store = store

@@ -39,7 +39,7 @@ class LoggedMetric:
 
 @dataclass(frozen=True)
 class TrackedRun:
-    """One MLflow run as plain data. `key` makes writing it twice the same as once; times are milliseconds."""
+    """An MLflow run as plain data. `key` makes writing it twice the same as once; times are milliseconds."""
 
     key: str
     name: str

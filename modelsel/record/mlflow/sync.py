@@ -4,17 +4,20 @@ The folder is the truth and MLflow a projection of it, so recording a study and 
 code.
 """
 
+import json
 import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 from modelsel.core.errors import ConfigurationError, ModelselError, Problem, StoreError
 from modelsel.core.system.disk import locked
+from modelsel.record.files import write
 from modelsel.record.folder import MLFLOW, RunFolder
-from modelsel.record.mlflow import anchor, pending
+from modelsel.record.mlflow import anchor
 from modelsel.record.mlflow import store as mlflow_store
 from modelsel.record.mlflow.runs import TrackedStudy, project
 from modelsel.record.mlflow.store import TrackingStore
@@ -71,12 +74,12 @@ def sync(folder: RunFolder, store: TrackingStore, writer: str = "auto", told: To
             runs = project(folder)
             mlflow_store.quieten(os.environ)
             mlflow_store.prepare(store)
-            if (due := pending.of(folder.path)) is not None:
+            if (due := pending_of(folder.path)) is not None:
                 for facts in due.looks:
                     anchor.write_once(store, facts)
             done = Synced(**_write_passes(runs, store, writer, told or _nobody), uri=shown)
             folder.write_json(MLFLOW, asdict(done))
-            pending.clear(folder.path)
+            clear_pending(folder.path)
             return done
     except ModelselError:
         raise
@@ -101,15 +104,15 @@ def _take_turns(folder: RunFolder, store: TrackingStore) -> Iterator[None]:
 
 def _write_passes(runs: TrackedStudy, store: TrackingStore, writer: str, told: Told) -> dict[str, Any]:
     """Written by one pass; by another where somebody else's transaction came between."""
-    from modelsel.record.mlflow.write import write  # MLflow, a second or two
+    from modelsel.record.mlflow.write import write as write_runs  # MLflow, a second or two
 
     try:
-        return asdict(write(runs, store, writer, told))
+        return asdict(write_runs(runs, store, writer, told))
     except Exception as error:
         if "database is locked" not in str(error):  # MLflow has waited for twenty seconds
             raise
     time.sleep(PAUSE)
-    return asdict(write(runs, store, writer, told))
+    return asdict(write_runs(runs, store, writer, told))
 
 
 def _reason(error: Exception) -> str:
@@ -120,3 +123,85 @@ def _reason(error: Exception) -> str:
 
 def _nobody(_done: int, _of: int) -> None:
     return None
+
+
+# Notes of writes to MLflow that are still due: a file in the run's folder, made before the hand-over, removed once written.
+#
+# The note outlives whoever was to write it, and keeps the last error; the next study, `modelsel sync` and `modelsel ui` take
+# along what is left. Looks at test rows that the store has not yet confirmed to have witnessed stand in it too.
+
+
+NOTE = "outbox.json"
+
+
+@dataclass(frozen=True)
+class Pending:
+    """A run that is not in its store yet, and what went wrong when it was last tried; empty: nobody heard of it again."""
+
+    folder: Path
+    writer: str
+    error: str
+    looks: tuple[Mapping[str, str], ...] = ()  # that the store was to witness, and was not heard of since
+
+    @property
+    def said(self) -> str:
+        return f"{self.folder} is not in MLflow yet" + (f": {self.error}" if self.error else "")
+
+
+def note_pending(folder: Path, writer: str, error: str = "", looks: Sequence[Mapping[str, object]] = ()) -> None:
+    """Note that a write to MLflow is due, what failed so far, and which looks are still to be witnessed."""
+    write(folder / NOTE, json.dumps({"writer": writer, "error": error, "looks": list(looks)}))
+
+
+def note_failure(folder: Path, writer: str, error: str) -> None:
+    """Note what went wrong; the looks that are due stay."""
+    there = pending_of(folder)
+    note_pending(folder, writer, error, there.looks if there else ())
+
+
+def pending_of(folder: Path) -> Pending | None:
+    """The note of a run; None where nothing is due, or where the note cannot be read: `modelsel sync` needs none."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        found = json.loads((folder / NOTE).read_text("utf-8"))
+        return Pending(folder, str(found["writer"]), str(found["error"]), tuple(map(dict, found.get("looks", ()))))
+    return None
+
+
+def clear_pending(folder: Path) -> None:
+    """Remove the note."""
+    (folder / NOTE).unlink(missing_ok=True)
+
+
+def waiting(root: Path) -> Iterator[Pending]:
+    """Runs below `root`, oldest first. A note that cannot be read is passed over."""
+    for path in sorted(root.glob(f"*/*/{NOTE}"), key=lambda one: one.parent.name):
+        if not path.parent.parent.is_symlink() and (found := pending_of(path.parent)) is not None:
+            yield found
+
+
+# The final model of a study under a name of MLflow's model registry.
+
+
+def register(store: TrackingStore, run_id: str, name: str) -> str:
+    """Register the model of a recorded study as the next version under a name; the version. Raises StoreError.
+
+    Registered twice, a model keeps the version that it has.
+    """
+    from mlflow import MlflowClient
+    from mlflow.exceptions import MlflowException
+
+    client = MlflowClient(store.uri, store.uri)
+    try:
+        if not any(one.name == name for one in client.search_registered_models(f"name = '{name}'")):
+            client.create_registered_model(name)
+        known = [one for one in client.search_model_versions(f"name = '{name}'") if one.run_id == run_id]
+        if known:
+            return str(known[0].version)
+        experiment = client.get_run(run_id).info.experiment_id
+        made = client.search_logged_models([experiment], filter_string=f"source_run_id = '{run_id}'")
+        source = made[0].artifact_location if made else f"{client.get_run(run_id).info.artifact_uri}/model"
+        version = client.create_model_version(name, source, run_id, model_id=made[0].model_id if made else None)
+        return str(version.version)
+    except MlflowException as error:
+        fix = "the study itself is on record; try another name, or the registry's own page"
+        raise StoreError(Problem("MSEL-635", f"not registered ({str(error).splitlines()[0]})", name, fix)) from error

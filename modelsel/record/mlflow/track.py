@@ -16,12 +16,10 @@ from typing import Any, Protocol
 from modelsel.core.errors import ModelselError, Problem, StoreError
 from modelsel.core.surroundings import Anchor
 from modelsel.record.folder import RunFolder
-from modelsel.record.mlflow import pending
 from modelsel.record.mlflow.anchor import MlflowAnchor
 from modelsel.record.mlflow.outbox import Answer, WriterProcess
-from modelsel.record.mlflow.pending import Pending
 from modelsel.record.mlflow.store import StoreSettings, TrackingStore, locate
-from modelsel.record.mlflow.sync import store_of
+from modelsel.record.mlflow.sync import Pending, note_pending, store_of, waiting
 
 PATIENCE = 10.0  # seconds of a study before it is on record: looks and questions
 SILENT = "the tracking store did not answer in time"
@@ -50,15 +48,15 @@ class Tracked:
 
 
 def left_for(store: TrackingStore, root: Path) -> Iterator[Pending]:
-    """What studies below `root` left unwritten in a store."""
-    for left in pending.waiting(root):
+    """The runs below `root` that are not written into a store yet."""
+    for left in waiting(root):
         with suppress(ModelselError):
             if store_of(RunFolder(left.folder)) == store:
                 yield left
 
 
 class Tracker:
-    """One study's tracking, from its first second; raises ConfigurationError for an address that cannot be meant."""
+    """Tracking of a study, from its first second; raises ConfigurationError for an address that cannot be meant."""
 
     def __init__(self, tracking: TrackOptions, folder: RunFolder, patience: float = PATIENCE) -> None:
         """Find the store that the settings name, and start the process that writes to it."""
@@ -92,7 +90,7 @@ class Tracker:
     def _note(self, reason: str = "") -> None:
         """Note what is due. A full disk is said, and ends no study that is on record: `modelsel sync RUN` needs no note."""
         try:
-            pending.note(self.folder.path, self.tracking.writer, reason, self.unheard)
+            note_pending(self.folder.path, self.tracking.writer, reason, self.unheard)
         except StoreError as error:
             logging.getLogger("modelsel").warning("%s", error)
 

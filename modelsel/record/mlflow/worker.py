@@ -15,10 +15,10 @@ from typing import Any, TextIO
 
 from modelsel.core.errors import ModelselError
 from modelsel.record.folder import RunFolder
-from modelsel.record.mlflow import anchor, pending
+from modelsel.record.mlflow import anchor
 from modelsel.record.mlflow import store as mlflow_store
 from modelsel.record.mlflow.store import TrackingStore
-from modelsel.record.mlflow.sync import sync
+from modelsel.record.mlflow.sync import note_failure, pending_of, sync
 from modelsel.record.redact import Redactor
 
 
@@ -68,15 +68,13 @@ def _do(job: Mapping[str, Any], store: TrackingStore, redactor: Redactor, answer
         return anchor.write(store, job["witness"])
     if "recall" in job:
         return anchor.read(store, job["recall"])
-    if "left" in job and pending.of(Path(job["left"])) is None:
+    if "left" in job and pending_of(Path(job["left"])) is None:
         return "done meanwhile"
     folder = RunFolder(Path(job.get("record") or job["left"]), redactor)
     try:
         return vars(sync(folder, store, job["writer"], lambda written, of: answer(written=written, of=of)))
     except ModelselError as error:
-        pending.note_failure(
-            folder.path, job["writer"], redactor.text(str(error))
-        )  # whoever comes next says it, and tries again
+        note_failure(folder.path, job["writer"], redactor.text(str(error)))  # whoever comes next says it, and tries again
         raise
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import TypedDict
 
-from modelsel.reporting.context import SectionContext, no_tree
+from modelsel.reporting.show import SectionContext, no_tree
 from modelsel.tree.node import PrunedView
 from modelsel.tree.rules import TreeRule, to_rules
 

@@ -16,7 +16,7 @@ from modelsel.core.types import AnyTask, ClassTask, NumberTask, positions
 from modelsel.learner.tree import Tree
 from modelsel.learner.trees.path import held_back
 from modelsel.planning.make import fit_digest
-from modelsel.reporting.context import SectionContext, no_tree
+from modelsel.reporting.show import SectionContext, no_tree
 from modelsel.runner.evaluation.preprocessing import rows_digest
 from modelsel.tree.conditions import path_conditions
 from modelsel.tree.growing.contests import NodeSplits, contests

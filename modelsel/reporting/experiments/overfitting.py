@@ -10,10 +10,10 @@ from typing import NotRequired, TypedDict
 
 import numpy as np
 
-from modelsel.reporting.charts.svg import Plot, Scale
-from modelsel.reporting.context import SectionContext
-from modelsel.reporting.text.roots import ROOTED, SQUARED, spread
-from modelsel.reporting.text.words import is_known, score
+from modelsel.reporting.charts import Plot, Scale
+from modelsel.reporting.roots import ROOTED, SQUARED, spread
+from modelsel.reporting.show import SectionContext
+from modelsel.reporting.words import is_known, score
 
 TITLE = "Overfitting against the size of the tree"
 ACCURACY = "accuracy"

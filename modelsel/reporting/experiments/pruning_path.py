@@ -18,10 +18,10 @@ from modelsel.core.types import Candidate, Floats, Scoreboard
 from modelsel.learner.trees.path import TreePath
 from modelsel.pruner.unpruned import Unpruned
 from modelsel.record.candidates import word
-from modelsel.reporting.charts.svg import Plot, Scale, label_of
-from modelsel.reporting.context import SectionContext
-from modelsel.reporting.text.roots import ROOTED, SQUARED, root, spread
-from modelsel.reporting.text.words import is_known, score, settings
+from modelsel.reporting.charts import Plot, Scale, label_of
+from modelsel.reporting.roots import ROOTED, SQUARED, root, spread
+from modelsel.reporting.show import SectionContext
+from modelsel.reporting.words import is_known, score, settings
 from modelsel.rule.base import BaseRule
 from modelsel.rule.best import Best
 from modelsel.rule.one_standard_error import OneStandardError
@@ -44,7 +44,7 @@ class TreeSize(TypedDict):
 
 
 class PruningStep(TreeSize):
-    """What a strength leaves: the critical strength and the one used, the cross-validated score and its standard error."""
+    """A strength of pruning: the critical strength and the one used, the cross-validated score and its standard error."""
 
     alpha: float
     used: float

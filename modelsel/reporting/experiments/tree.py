@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import TypedDict
 
-from modelsel.reporting.context import SectionContext, no_tree
+from modelsel.reporting.show import SectionContext, no_tree
 from modelsel.tree.rules import to_text
 
 TITLE = "The tree"

@@ -17,7 +17,7 @@ from modelsel.learner.trees.model import TreeModel
 from modelsel.pruner.mdl import structure_bits
 from modelsel.record.documents import FoldsShape
 from modelsel.reporting.sections.view import View
-from modelsel.reporting.text.words import number, plural, score
+from modelsel.reporting.words import number, plural, score
 from modelsel.statistics import bounds
 from modelsel.statistics.bounds import upper_limit
 from modelsel.tree.cutting import reached

@@ -1,17 +1,17 @@
 """The learning curve on the page: score by rows to fit on, with intervals over folds."""
 
 from modelsel.record.documents import CandidateCurveShape, IntervalShape
-from modelsel.reporting.charts.svg import Plot, Scale
+from modelsel.reporting.charts import Plot, Scale
+from modelsel.reporting.roots import is_squared, root, root_difference
 from modelsel.reporting.sections.view import View
-from modelsel.reporting.text.roots import is_squared, root, root_difference
-from modelsel.reporting.text.words import decimals_of, in_unit, interval, number, score, with_sign
+from modelsel.reporting.words import decimals_of, in_unit, interval, number, score, with_sign
 
 WIDE, NARROW = 940, 330
 HEIGHT, LEFT, TOP, BOTTOM = 330, 58, 12, 280
 APART = 5.0  # pixels between the intervals of two candidates at the same share
 
 
-def curve(view: View) -> dict[str, object]:
+def section(view: View) -> dict[str, object]:
     """Drawing, legend and a table; empty where no curve was asked for."""
     found = view.folder.explanation().get("curve")
     if not found:

@@ -4,13 +4,13 @@ from collections.abc import Iterable
 
 import yaml  # type: ignore[import-untyped]
 
-from modelsel.core.moment import moment
 from modelsel.core.outcome import FindingShape
+from modelsel.core.types import moment
 from modelsel.guard.reporting.report import NextLookShape
 from modelsel.record.documents import DataShape, FeatureShape, audit_of
 from modelsel.reporting.sections.view import View
-from modelsel.reporting.text.verdict import further
-from modelsel.reporting.text.words import interval, number, percent, score
+from modelsel.reporting.verdict import further
+from modelsel.reporting.words import interval, number, percent, score
 
 FEATURES = 60
 SEVERITY = ("critical", "high", "medium", "low", "info")

@@ -7,9 +7,12 @@ from collections.abc import Callable
 
 from modelsel.core.errors import DataError
 from modelsel.learner.trees.model import NumberTreeModel, TreeModel
+from modelsel.record.documents import OptimalShape
 from modelsel.record.folder import RunFolder
 from modelsel.record.model import Predictor, describe, load
+from modelsel.reporting import verdict
 from modelsel.reporting.sections.view import View
+from modelsel.reporting.words import number, score
 from modelsel.tree.draw import to_html
 from modelsel.tree.rules import rules_text
 from modelsel.tree.softening import Widths
@@ -56,3 +59,30 @@ def tree(folder: RunFolder, restored: Callable[[], Predictor] | None = None) -> 
         return None
     model = (restored() if restored else load(folder.model)).model
     return model if isinstance(model, TreeModel | NumberTreeModel) else None
+
+
+# Could a tree of this size do better? The winner and each entry's best tree beside the best trees of their size.
+
+
+def best_of_size(view: View) -> list[dict[str, object]]:
+    """A line per tree, and a sentence on each; empty where it was not asked for."""
+    return [_beside_best(view, one) for one in view.folder.explanation().get("optimal", ())]
+
+
+def _beside_best(view: View, one: OptimalShape) -> dict[str, object]:
+    """A tree's line of the table and its sentences; where a fit failed, why."""
+    name = view.name_of(one["candidate"])
+    said: dict[str, object] = {
+        "name": name,
+        "said": " ".join(verdict.size_sentences(one, name)),
+        "failed": one.get("failed", ""),
+    }
+    if said["failed"]:
+        return said
+    training, own = one["training"], one["out_of_fold"]
+    return {
+        **said, "depth": one["depth"], "leaves": one["leaves"], "best_leaves": number(round(own["leaves"], 1)),
+        "training": [score(training[which]) for which in ("grown", "optimal", "bound")],
+        "unseen": [score(own[which]) for which in ("grown", "optimal")],
+        "ended": verdict.proven_folds(one), "deeper": verdict.deeper(one),
+    }  # fmt: skip

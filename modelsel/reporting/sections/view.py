@@ -11,10 +11,10 @@ from modelsel.core.outcome import StudySummary
 from modelsel.core.selection import Assessed
 from modelsel.record.candidates import Row, varied_parameters
 from modelsel.record.documents import PairShape
+from modelsel.record.folder import RecordedRun
 from modelsel.record.model import Predictor, load
-from modelsel.record.recorded_run import RecordedRun
-from modelsel.reporting.text.roots import outcome_as_read, pairs_as_read, rows_as_read
-from modelsel.reporting.text.words import setting_name, settings
+from modelsel.reporting.roots import outcome_as_read, pairs_as_read, rows_as_read
+from modelsel.reporting.words import setting_name, settings
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,12 +36,12 @@ from modelsel.examination import store, verifier
 from modelsel.examination.certify import certify
 from modelsel.examination.sit import ExamSession, HandedAnswer
 from modelsel.examination.terms import Wanted
+from modelsel.guard import entries
 from modelsel.guard.gate import Gate
-from modelsel.guard.history import entries
 from modelsel.guard.policy.base import Justify
 from modelsel.guard.reporting.audit import StandingLook, audit, looks
 from modelsel.guard.reporting.page import markdown, reforms
-from modelsel.ledger.database.engines import sqlite_url
+from modelsel.ledger.database.schema import sqlite_url
 from modelsel.ledger.database.store import Ledger
 from modelsel.ledger.home import Home
 from tests.examination.conftest import table

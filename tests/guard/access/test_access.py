@@ -20,7 +20,7 @@ from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.checks.look_requests import Refused
 from modelsel.guard.facts import Look, Reveal
 from modelsel.guard.findings import look_findings
-from modelsel.guard.history.history import History, PastLook
+from modelsel.guard.history import History, PastLook
 from modelsel.guard.release import LabelSummary, LookTerms, worst_of
 from modelsel.guard.requests import Handed
 from modelsel.ledger.anchors import AnchoredLook

@@ -21,13 +21,14 @@ from modelsel.guard.access.authorize import (
 from modelsel.guard.checks.declared_space import NOBODY
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.findings import certificate_findings
-from modelsel.guard.history.history import History
-from modelsel.guard.matching.overlap import Relation
+from modelsel.guard.history import History
+from modelsel.guard.matching import Relation
 from modelsel.guard.policy.base import Justify
 from modelsel.guard.release import LookTerms
 from modelsel.statistics.certificate import SpendingState
 from tests.guard.histories import entries, history, look, seal
 
+PLAN = {"method": "hoeffding", "nats": 3.0, "units": 9.0, "steps": 20, "expected": 0.1, "spread": 0.1, "forecast": 0.2}
 NONE, WHY = Justify(), Justify("labels", "a rater had mixed up two forms")
 
 
@@ -77,8 +78,8 @@ def test_an_answer_is_known_to_the_same_predictions_for_the_same_labels(
 
 @pytest.mark.parametrize(
     ("plan", "signer", "form", "known"),
-    [(None, "other", None, True), ({"at": 1}, "me", None, True), ({"at": 1}, "other", None, False),
-     ({"at": 1}, "other", "a form", True)],
+    [(None, "other", None, True), (PLAN, "me", None, True), (PLAN, "other", None, False),
+     (PLAN, "other", "a form", True)],
 )  # fmt: skip
 def test_an_answer_that_another_home_planned_is_known_where_the_plan_can_be_followed(
     plan: Any, signer: str, form: Any, known: bool

@@ -51,9 +51,9 @@ def test_predicting_is_on_record_once_names_the_sealed_set_and_makes_no_row_uncl
     study.choose_only()
     development, test = study.parts()
     for _ in range(2):
-        study.gate().predicted(test, "runs/study/1")
-        study.gate().predicted(development.take(np.arange(7)), "runs/study/1")
-    study.gate().predicted(test, "runs/study/2")
+        study.gate().record_prediction(test, "runs/study/1")
+        study.gate().record_prediction(development.take(np.arange(7)), "runs/study/1")
+    study.gate().record_prediction(test, "runs/study/2")
     report = audit(study.gate())
     assert [(one["contact"], one["n"], one["folder"]) for one in report["contacts"]] == [
         ("predicted", 120, "runs/study/1"), ("predicted", 7, "runs/study/1"), ("predicted", 120, "runs/study/2"),
@@ -68,7 +68,7 @@ def test_predicting_is_on_record_once_names_the_sealed_set_and_makes_no_row_uncl
 
 def test_a_prediction_under_another_ledger_and_key_is_known_to_the_home(home: Path) -> None:
     study = Study(numbers(), home, settings={"ledger": f"sqlite:///{home.parent / 'other.db'}", "project": "other"})
-    study.gate().predicted(study.parts()[1], "runs/study/1")
+    study.gate().record_prediction(study.parts()[1], "runs/study/1")
     assert noted(home) == ["predicted"]
     assert [one["contact"] for one in audit(study.gate())["contacts"]] == ["predicted"]
 
@@ -79,7 +79,7 @@ def test_predicting_goes_on_where_the_ledger_cannot_be_written_and_says_so(home:
     home.write_text("a file stands where the folder should be")
     study = Study(numbers(), home, policy=policy)
     gate = study.gate()
-    gate.predicted(numbers(), "runs/study/1")
+    gate.record_prediction(numbers(), "runs/study/1")
     assert [(one.code, one.severity) for one in gate.findings] == [("G004", "low")]
     if policy != "off":
         with pytest.raises(StoreError):  # the control: a study stops there
@@ -87,5 +87,5 @@ def test_predicting_goes_on_where_the_ledger_cannot_be_written_and_says_so(home:
 
 
 def test_nothing_is_kept_of_predictions_where_that_is_said(home: Path) -> None:
-    Study(numbers(), home, settings={"remember": False}).gate().predicted(numbers(), "runs/study/1")
+    Study(numbers(), home, settings={"remember": False}).gate().record_prediction(numbers(), "runs/study/1")
     assert not home.exists()

@@ -12,7 +12,7 @@ from sqlalchemy import text
 from modelsel.core.errors import ConfigurationError, ModelselError, StoreError
 from modelsel.core.spec import make
 from modelsel.guard.gate import Gate
-from modelsel.guard.history.history import History
+from modelsel.guard.history import History
 from modelsel.guard.policy.base import Justify
 from modelsel.guard.requests import Handed
 from modelsel.ledger.anchors import LockFile
@@ -167,7 +167,7 @@ def test_a_measure_that_ends_the_process_tells_nothing_either(home: Path) -> Non
 def test_entries_are_in_the_order_of_their_numbers_whatever_the_clock_says(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = Study(numbers(1000), home, policy="ladder", settings={"resolution": 0.05})
     study.but(rule=Rule(3)).look()
-    monkeypatch.setattr("modelsel.guard.history.entries.now", lambda: "2001-01-01T00:00:00.000000+00:00")
+    monkeypatch.setattr("modelsel.guard.entries.now", lambda: "2001-01-01T00:00:00.000000+00:00")
     better, worse = study.look(), study.but(rule=Rule(2)).look()
     assert worse.score == better.score  # the board that was shown last, not the one dated last
     history = History.of(study.gate().session.ledger.entries())

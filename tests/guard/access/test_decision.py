@@ -6,8 +6,7 @@ import pytest
 
 from modelsel.core.spec import make
 from modelsel.core.types import Finding
-from modelsel.guard.policy.base import Justify
-from modelsel.guard.policy.decision import LETTERS, SHORTEST, Question, _says_something, judge
+from modelsel.guard.policy.base import LETTERS, SHORTEST, Justify, Question, _says_something, judge
 
 GOOD = "the target column was shifted"
 MEDIUM, HIGH, COUNTED = Finding("G1", "medium", "m", ""), Finding("G2", "high", "h", ""), Finding("G012", "high", "c", "")

@@ -8,7 +8,7 @@ import pytest
 
 from modelsel.guard.access import integrity
 from modelsel.guard.access.integrity import _recover, damage, losses, recover_looks, unknown_looks
-from modelsel.ledger.database.engines import sqlite_url
+from modelsel.ledger.database.schema import sqlite_url
 from modelsel.ledger.home import Home
 from modelsel.ledger.trust import TrustedEntries
 from tests.guard.histories import entries, look, seal

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from modelsel.core.outcome import TestResult
+from modelsel.guard import entries
 from modelsel.guard.access import authorize
 from modelsel.guard.gate import Gate
-from modelsel.guard.history import entries
 from tests.guard.attacks.test_forgery import Team
 from tests.guard.studies import Rule, Study, numbers
 

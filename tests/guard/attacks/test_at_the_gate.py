@@ -11,7 +11,7 @@ from benchmarks.attacks import at_the_gate, guard_units
 from benchmarks.attacks._in_memory import in_memory
 from benchmarks.attacks.at_the_gate import attack, cells, outcomes, page, too_many
 from benchmarks.attacks.guard_numbers import NumberAttack, question
-from modelsel.guard.history.history import History
+from modelsel.guard.history import History
 from modelsel.statistics.certificate import SpendingState
 
 PROMISED = [cell for cell in cells() if cell[0] == "units" and cell[1] != at_the_gate.NO_PROMISE]

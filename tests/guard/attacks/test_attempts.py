@@ -23,8 +23,8 @@ from modelsel.core.types import Feature, Outputs, Task
 from modelsel.guard.gate import Gate
 from modelsel.guard.policy.base import Justify
 from modelsel.guard.reporting.audit import audit
-from modelsel.ledger.database.merge import merge
 from modelsel.ledger.database.store import Ledger
+from modelsel.ledger.database.upkeep import merge
 from modelsel.ledger.entry import LedgerEntry, broken, follow
 from modelsel.ledger.home import Home
 from modelsel.statistics import prices
@@ -363,8 +363,8 @@ def test_18_processes_race_for_the_first_look(home: Path, policy: str, start: st
 
 
 STEPS = {
-    1: ("modelsel.guard.access.session.LedgerSession", "check"), 2: ("modelsel.guard.preparing", "subject_of"),
-    3: ("modelsel.guard.preparing", "prediction_digest"), 4: ("modelsel.guard.access.authorize", "_answered_before"),
+    1: ("modelsel.guard.access.session.LedgerSession", "check"), 2: ("modelsel.guard.gate", "subject_of"),
+    3: ("modelsel.guard.gate", "prediction_digest"), 4: ("modelsel.guard.access.authorize", "_answered_before"),
     5: ("modelsel.guard.access.authorize", "judge"), 6: ("modelsel.guard.gate.Gate", "_reveal"),
     7: ("modelsel.guard.gate", "truth"), 8: ("modelsel.guard.access.looks", "reveal"),
     9: ("modelsel.guard.access.session.LedgerSession", "witness"), 10: ("modelsel.guard.gate", "answered"),
@@ -429,7 +429,7 @@ def test_20_a_full_disk_shows_no_score(home: Path) -> None:
 
 
 def test_20_a_locked_ledger_shows_no_score(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("modelsel.ledger.database.engines.PATIENCE", 50)
+    monkeypatch.setattr("modelsel.ledger.database.schema.PATIENCE", 50)
     Study(numbers(), home).choose_only()
     holder = sqlite3.connect(home / "ledger.db", isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
@@ -442,7 +442,7 @@ def test_20_a_locked_ledger_shows_no_score(home: Path, monkeypatch: pytest.Monke
 def test_21_a_clock_that_was_set_back(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = Study(numbers(), home)
     study.look()
-    monkeypatch.setattr("modelsel.guard.history.entries.now", lambda: "2001-01-01T00:00:00.000000+00:00")
+    monkeypatch.setattr("modelsel.guard.entries.now", lambda: "2001-01-01T00:00:00.000000+00:00")
     result, gate = study.but(rule=Rule(1)).run()
     assert result.look == 2
     assert "G075" in result.flags

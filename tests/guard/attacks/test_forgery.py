@@ -12,8 +12,8 @@ import pytest
 
 from modelsel.api.results.audit import code_of
 from modelsel.core.errors import ConfigurationError
-from modelsel.guard.history.history import History
-from modelsel.guard.history.quarantine import PLACE, believed_entries, quarantine_charges
+from modelsel.guard.history import History
+from modelsel.guard.quarantine import PLACE, believed_entries, quarantine_charges
 from modelsel.guard.release import worst_of
 from modelsel.guard.reporting.audit import audit
 from modelsel.guard.reporting.page import markdown
@@ -213,7 +213,7 @@ def test_a_row_set_under_a_wrong_digest_is_named_and_not_used(team: Team) -> Non
 
 
 def test_a_second_key_is_its_persons_once_both_say_so(team: Team) -> None:
-    from modelsel.guard.history.quarantine import person
+    from modelsel.guard.quarantine import person
 
     team.alice.look()
     team.bob.look()

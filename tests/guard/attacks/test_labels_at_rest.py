@@ -17,8 +17,8 @@ from modelsel.core.types import Task
 from modelsel.guard import fingerprints
 from modelsel.guard.gate import Gate
 from modelsel.guard.reporting.audit import audit
-from modelsel.ledger.database.label_removal import LOOKED_THROUGH, count_labelled, strip
 from modelsel.ledger.database.store import Ledger
+from modelsel.ledger.database.upkeep import LOOKED_THROUGH, count_labelled, strip
 from modelsel.ledger.home import Home
 from modelsel.ledger.rows.identity import Hashes, TokenTable, bound_hashes, columns, text_tokens
 from modelsel.ledger.rows.row_set import RowSet

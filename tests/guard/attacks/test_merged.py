@@ -11,7 +11,7 @@ import pytest
 import modelsel
 from modelsel.guard.policy.base import Identity
 from modelsel.guard.reporting.audit import audit
-from modelsel.guard.reporting.narrative import items, limits_of, story
+from modelsel.guard.reporting.page import items, limits_of, story
 from modelsel.ledger.home import Home
 from tests.guard.studies import Rule, Study, numbers
 

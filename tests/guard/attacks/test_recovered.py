@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from modelsel.guard.access.integrity import mark
-from modelsel.guard.history.history import History
+from modelsel.guard.history import History
 from modelsel.guard.reporting.audit import audit
 from modelsel.ledger.database.store import Ledger
 from modelsel.ledger.entry import heads

@@ -9,8 +9,8 @@ from modelsel.core.spec import make
 from modelsel.core.types import Candidate
 from modelsel.guard.checks import declared_space
 from modelsel.guard.checks.declared_space import RECIPE, RECORD, STRANGER, judge_declaration, knows
-from modelsel.guard.history.entries import space_hashes
-from modelsel.guard.history.history import History, PastLook
+from modelsel.guard.entries import space_hashes
+from modelsel.guard.history import History, PastLook
 from tests.guard.histories import choice, entries, look, seal
 
 MODEL = Candidate(make("learner", "knn", k=1))

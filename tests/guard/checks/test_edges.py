@@ -9,15 +9,15 @@ import pytest
 
 from modelsel.core.types import Feature, Table
 from modelsel.guard.access.session import SharedLedgers, register
+from modelsel.guard.entries import weaker
 from modelsel.guard.facts import SealTerms
-from modelsel.guard.history.entries import weaker
-from modelsel.guard.matching.overlap import FEWEST, _met_again
+from modelsel.guard.matching import FEWEST, _met_again
 from modelsel.guard.policy.base import Identity
 from modelsel.guard.reporting.audit import audit
-from modelsel.guard.reporting.narrative import items
-from modelsel.ledger.database.engines import sqlite_url
-from modelsel.ledger.database.label_removal import LOOKED_THROUGH
+from modelsel.guard.reporting.page import items
+from modelsel.ledger.database.schema import sqlite_url
 from modelsel.ledger.database.store import Ledger
+from modelsel.ledger.database.upkeep import LOOKED_THROUGH
 from modelsel.ledger.home import Home
 from modelsel.ledger.portraits.variables import variables
 from modelsel.ledger.rows.matching import Sketch, _likenesses, match_names

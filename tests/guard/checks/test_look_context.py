@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from modelsel.guard.checks.look_context import LookContext
-from modelsel.guard.history.history import History
-from modelsel.guard.matching.overlap import Relation
+from modelsel.guard.history import History
+from modelsel.guard.matching import Relation
 from modelsel.ledger.entry import LedgerEntry, follow
 
 N = 100

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from modelsel.core.spec import make
-from modelsel.guard.matching.overlap import _mask_seen
+from modelsel.guard.matching import _mask_seen
 from modelsel.guard.release import LabelSummary, LadderRelease
 from modelsel.guard.requests import Handed, LookRequest, SelectionSummary
 from modelsel.ledger.home import Home

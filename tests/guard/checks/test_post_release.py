@@ -11,9 +11,9 @@ from scipy.stats import betabinom
 
 from modelsel.core.spec import make
 from modelsel.core.types import Finding
-from modelsel.guard.checks import post_release
+from modelsel.guard.checks import review as post_release
 from modelsel.guard.checks.look_context import FEWEST
-from modelsel.guard.checks.post_release import (
+from modelsel.guard.checks.review import (
     IMPLAUSIBLE,
     answer,
     choices,

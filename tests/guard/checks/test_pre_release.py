@@ -8,10 +8,10 @@ import pytest
 
 from modelsel.guard.checks.declared_space import STRANGER, Declared
 from modelsel.guard.checks.look_context import LookContext
-from modelsel.guard.checks.pre_release import LookReview, review
-from modelsel.guard.history.history import History
-from modelsel.guard.history.quarantine import PLACE
-from modelsel.guard.matching.overlap import Relation
+from modelsel.guard.checks.review import LookReview, review
+from modelsel.guard.history import History
+from modelsel.guard.matching import Relation
+from modelsel.guard.quarantine import PLACE
 from modelsel.ledger.entry import LedgerEntry, follow
 from tests.guard.histories import entries, look, seal
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from modelsel.guard.checks.look_context import LookContext
-from modelsel.guard.checks.terms import (
+from modelsel.guard.checks.look_context import (
     STRICTNESS,
+    LookContext,
     in_force,
     is_used_up,
     ladder_steps,

@@ -12,8 +12,8 @@ from scipy.special import gammaln, logsumexp
 from modelsel.core.types import Feature, Task
 from modelsel.guard.checks.leakage import _agreement, _near_copies, _nearest, _scale, _suspected_groups
 from modelsel.guard.checks.look_context import LookContext
-from modelsel.guard.history.history import History
-from modelsel.guard.matching.overlap import Relation
+from modelsel.guard.history import History
+from modelsel.guard.matching import Relation
 from modelsel.statistics.certificate import lower_limit, upper_limit
 from tests.guard.studies import Rule, Study, numbers
 

@@ -13,18 +13,17 @@ import pytest
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Table
 from modelsel.guard.checks.leakage import _near_copies, leaks
-from modelsel.guard.checks.post_release import answer, choices, selection
+from modelsel.guard.checks.review import answer, choices, selection
+from modelsel.guard.concurrent_looks import _knows
 from modelsel.guard.facts import Look, SealTerms
 from modelsel.guard.findings import look_findings
-from modelsel.guard.history.history import History
-from modelsel.guard.history.quarantine import believed_entries
-from modelsel.guard.matching.concurrent_looks import _knows
+from modelsel.guard.history import History
+from modelsel.guard.quarantine import believed_entries
 from modelsel.guard.release import LabelSummary, Released, ShownAnswer, _board, count_channel
 from modelsel.guard.requests import Handed, SelectionSummary
 from modelsel.ledger.entry import Brief, follow
-from modelsel.ledger.home import Home
+from modelsel.ledger.home import SALT, Home, chain_of
 from modelsel.ledger.portraits.variables import LARGE, variables
-from modelsel.ledger.signatures import SALT, chain_of
 from modelsel.ledger.trust import LedgerTerms, examine
 from tests.guard.findings.test_findings import with_parts
 from tests.guard.history.test_quarantine import read

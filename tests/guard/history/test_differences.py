@@ -8,7 +8,7 @@ import pytest
 
 from modelsel.config.compose import LOOSE, compose
 from modelsel.config.settings import RENAMED
-from modelsel.guard.history.history import IMMATERIAL, differences
+from modelsel.guard.history import IMMATERIAL, differences
 from modelsel.guard.reporting.audit import audit
 from tests.guard.studies import Rule, Study, numbers
 

@@ -11,8 +11,7 @@ import pytest
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.fingerprint import digest
 from modelsel.core.spec import make
-from modelsel.guard.facts import SealTerms
-from modelsel.guard.history.entries import (
+from modelsel.guard.entries import (
     FIXED,
     declared_space,
     intent_to_burn,
@@ -22,7 +21,8 @@ from modelsel.guard.history.entries import (
     terms_of,
     weaker,
 )
-from modelsel.guard.history.history import History
+from modelsel.guard.facts import SealTerms
+from modelsel.guard.history import History
 from modelsel.guard.policy.base import Policy
 from modelsel.ledger.rows.matching import Sketch
 from modelsel.ledger.rows.row_set import RowSet

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from modelsel.guard.entries import origin
 from modelsel.guard.facts import SealTerms
-from modelsel.guard.history.entries import origin
-from modelsel.guard.history.history import History, differences
+from modelsel.guard.history import History, differences
 from modelsel.ledger.entry import LedgerEntry
 from tests.guard.chains import TERMS, WHOLE, entry, grown, reading
 from tests.guard.studies import Study, numbers

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from modelsel.core.types import Task
 from modelsel.guard.facts import SealTerms
-from modelsel.guard.history.quarantine import all_fit, believed_entries, person, quarantine_charges
+from modelsel.guard.quarantine import all_fit, believed_entries, person, quarantine_charges
 from modelsel.guard.release import LabelSummary, count_channel, worst_of
 from modelsel.ledger.entry import LedgerEntry, follow
 from modelsel.ledger.trust import TrustedEntries

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from modelsel.guard.history.stored_rows import keep_all, keep_chosen
+from modelsel.guard.entries import keep_all, keep_chosen
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.rows.row_set import RowSet
 from tests.guard.studies import numbers

@@ -50,5 +50,5 @@ def test_strange_facts_stop_nobody(team: Team, strange: tuple[tuple[str, Mapping
         team.ledger(team.bob).append(kind, known)
     gate = team.alice.but(rule=Rule(1)).run()[1]
     assert gate.session.ledger.entries()
-    gate.predicted(team.alice.parts()[1], "runs/x")
+    gate.record_prediction(team.alice.parts()[1], "runs/x")
     assert "In short" in markdown(audit(team.alice.gate()))

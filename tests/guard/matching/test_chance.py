@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from modelsel.guard.matching.overlap import enough, expected_overlap, more_than_chance
+from modelsel.guard.matching import enough, expected_overlap, more_than_chance
 from modelsel.ledger.rows.row_set import RowSet, shared_rows
 
 LEVELS = {"few": 24, "some": 1000, "many": 30_000}

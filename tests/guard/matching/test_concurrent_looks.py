@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from modelsel.guard.history.history import History, PastLook
-from modelsel.guard.matching.concurrent_looks import as_first, incomparable, later_places, looks_beside, standing_answer
+from modelsel.guard.concurrent_looks import as_first, incomparable, later_places, looks_beside, standing_answer
+from modelsel.guard.history import History, PastLook
 from modelsel.guard.release import Counts, LabelSummary
 from modelsel.ledger.rows.row_set import RowSet
 from modelsel.statistics.certificate import SpendingState, interval
@@ -128,6 +128,6 @@ def test_a_look_at_rows_that_nobody_sealed_cannot_be_compared() -> None:
 def test_rows_that_cannot_be_told_apart_are_shared_where_more_agree_than_by_chance(
     monkeypatch: pytest.MonkeyPatch, u: float, chance: bool, shares: bool
 ) -> None:
-    monkeypatch.setattr("modelsel.guard.matching.concurrent_looks.more_than_chance", lambda *_: chance)
+    monkeypatch.setattr("modelsel.guard.concurrent_looks.more_than_chance", lambda *_: chance)
     assert len(looks_beside(merged("5", u), "mine", Rows())) == (2 if shares else 1)
     assert len(looks_beside(merged("10", u), "mine", Rows())) == 1

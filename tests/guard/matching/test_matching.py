@@ -9,32 +9,30 @@ from typing import Any
 import numpy as np
 import pytest
 
+from modelsel.guard import matching
 from modelsel.guard.fingerprints import RowFingerprints, SideFingerprints
-from modelsel.guard.history.history import History
-from modelsel.guard.matching import other_ledgers as linked
-from modelsel.guard.matching.other_ledgers import (
+from modelsel.guard.history import History
+from modelsel.guard.matching import (
     EXPLAINED,
-    NOTHING,
-    THOROUGH,
-    OtherLedgers,
-    _comparable,
-    join_histories,
-    links,
-    related_sets,
-    without_copies,
-)
-from modelsel.guard.matching.overlap import (
     FEWEST,
     MARGIN,
+    NOTHING,
     QUASI,
+    THOROUGH,
+    OtherLedgers,
     Relation,
     RowSetIndex,
     _met_again,
+    _nearly_as_large,
     _stronger,
     enough,
     expected_overlap,
+    join_histories,
+    links,
     more_than_chance,
+    related_sets,
     relations,
+    without_copies,
 )
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.home import IdentityKey
@@ -256,9 +254,9 @@ def test_portraits_tell_something_of_tables_up_to_three_times_as_large(rows: int
     mine, here = subject({"bound": many(0, 40)}), memory([], {})
     facts = {"rows_in_all": rows, "portrait": "p"}
     assert len(mine) == 90
-    assert _comparable(mine, sealed(**facts), here) == near
-    assert not _comparable(mine, sealed(**{**facts, "key_id": "x"}), here)
-    assert not _comparable(mine, sealed(**{**facts, "portrait": None}), here)
+    assert _nearly_as_large(mine, sealed(**facts), here) == near
+    assert not _nearly_as_large(mine, sealed(**{**facts, "key_id": "x"}), here)
+    assert not _nearly_as_large(mine, sealed(**{**facts, "portrait": None}), here)
 
 
 @pytest.fixture
@@ -270,11 +268,11 @@ def alike(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, bool]]:
         asked.append((common, thorough))
         return SimpleNamespace(same=theirs != "unlike" and (common == 0 or theirs == "nearer"))
 
-    monkeypatch.setattr(linked, "likeness", likeness)
-    monkeypatch.setattr(linked, "share_a_design", lambda _, theirs, __: theirs == "design")
-    monkeypatch.setattr(linked, "Halves", lambda *_: None)
-    monkeypatch.setattr(linked, "Portrait", SimpleNamespace(of=lambda stored: stored))
-    monkeypatch.setattr(linked, "may_be_same", lambda _, theirs: np.zeros(len(theirs), bool))
+    monkeypatch.setattr(matching, "likeness", likeness)
+    monkeypatch.setattr(matching, "share_a_design", lambda _, theirs, __: theirs == "design")
+    monkeypatch.setattr(matching, "Halves", lambda *_: None)
+    monkeypatch.setattr(matching, "Portrait", SimpleNamespace(of=lambda stored: stored))
+    monkeypatch.setattr(matching, "may_be_same", lambda _, theirs: np.zeros(len(theirs), bool))
     return asked
 
 
@@ -302,7 +300,7 @@ def test_of_many_tables_the_nearest_in_size_are_compared_thoroughly(
     nearest = sorted(range(len(sizes)), key=lambda seq: abs(np.log(sizes[seq] / 90)))
     assert [one.testset for one in drawn([*seals, *looks], sets)] == [f"t{seq}" for seq in nearest[:THOROUGH]]
     assert set(alike) == {(0, True)}
-    monkeypatch.setattr(linked, "may_be_same", lambda _, theirs: np.ones(len(theirs), bool))
+    monkeypatch.setattr(matching, "may_be_same", lambda _, theirs: np.ones(len(theirs), bool))
     assert [one.testset for one in drawn([*seals, *looks], sets)] == [f"t{seq}" for seq in nearest]
     assert alike[-4:] == [(0, False)] * 4
 

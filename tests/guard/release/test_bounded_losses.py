@@ -1,7 +1,7 @@
 """Bounded losses at a look: planned from out-of-fold predictions, released, priced, and computed again from the record."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from math import log, sqrt
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from modelsel.core.types import Feature, Floats, Outputs, Task, seal
 from modelsel.guard.bounded_losses import BoundedLossRelease, SealedSide, form_of, plan_release
 from modelsel.guard.gate import Gate
 from modelsel.guard.labels import truth
-from modelsel.guard.planned_intervals import limits_of
+from modelsel.guard.release import LossPlan
 from modelsel.guard.requests import LookRequest, OutOfFold, SelectionSummary, TestSetDeclaration
 from modelsel.ledger.home import Home
 from modelsel.measure.base import BaseMeasure
@@ -70,7 +70,7 @@ def test_what_is_released_is_the_score_and_its_interval_follows_from_the_record(
     rows = np.ones(2000, bool)
     summary = truth(measure, sealed.outputs, labels(sealed), rows, release.form)
     told = release.release(summary)
-    plan = json.loads(canonical(release.facts))
+    plan = LossPlan.read(json.loads(canonical(asdict(release.plan))))
     assert told.score is not None
     assert told.cell is not None
     cells = abs(release.form.width) / release.plan.steps
@@ -83,7 +83,7 @@ def test_what_is_released_is_the_score_and_its_interval_follows_from_the_record(
     assert limits is not None
     assert limits[0] <= capped <= limits[1]
     assert told.price <= release.worst
-    wider = limits_of(plan, told.cell, told.k, 2 * NATS)
+    wider = plan.limits(told.cell, told.k, 2 * NATS)
     if wider is not None:
         assert wider[0] <= limits[0] + cells
         assert wider[1] >= limits[1] - cells
@@ -100,7 +100,7 @@ def test_intervals_are_at_most_45_hundredths_of_what_a_range_alone_gives(
     (seen, _), (sealed, _) = drawn(3000, 3, signal=2.8), drawn(rows, 4, signal=2.8)  # a loss that varies more has wider ones
     release = channel(measure, seen, sealed)
     told = release.release(truth(measure, sealed.outputs, labels(sealed), np.ones(rows, bool), release.form))
-    limits = told.interval(rows, NATS, None, release.facts)
+    limits = told.interval(rows, NATS, None, release.plan)
     assert limits is not None
     former = abs(release.form.width) * sqrt(NATS / (2 * rows))
     assert (limits[1] - limits[0]) / 2 <= 0.45 * former

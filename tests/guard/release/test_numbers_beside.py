@@ -10,13 +10,12 @@ from scipy.stats import binom
 from modelsel.core.types import NumberOutputs, open_labels
 from modelsel.guard.access.apart import full_price
 from modelsel.guard.facts import Look, Reveal, Seal
-from modelsel.guard.history.quarantine import _least
 from modelsel.guard.labels import wrong
+from modelsel.guard.quarantine import _least
 from modelsel.guard.release import count_limits
 from modelsel.guard.reporting.audit import audit
 from modelsel.guard.requests import LookRequest, OutOfFold, SelectionSummary
-from modelsel.measure.capped import CappedError
-from modelsel.measure.quantiles import ErrorQuantiles
+from modelsel.measure.capped import CappedError, ErrorQuantiles
 from modelsel.measure.within import Within
 from modelsel.statistics import prices
 from modelsel.study.final_test import word_answer
@@ -51,12 +50,12 @@ def test_share_and_capped_mean_have_an_interval_each_and_both_are_charged(home: 
     look, reveal = intent_and_reveal(gate)
     assert (result.measure, result.tolerance, result.errors, result.score) == ("within", 8.0, count, count / result.n)
     assert result.interval == count_limits((count, count), result.n, look.nats)
-    assert (look.plan["of"], look.plan["width"]) == ("capped", 30.0**power)
+    assert (look.plan.of, look.plan.width) == ("capped", 30.0**power)
     alone = Study(amounts(600), home / "alone", rule=Line(), measure=Within(8.0)).look()
     assert reveal.price > alone.price
     assert result.interval[0] < alone.interval[0] < alone.interval[1] < result.interval[1]
     assert result.beside["cap"] == 30.0
-    assert abs(result.beside["score"] - losses.mean()) <= measure.bounds[1] / look.plan["steps"]
+    assert abs(result.beside["score"] - losses.mean()) <= measure.bounds[1] / look.plan.steps
     low, high = result.beside["interval"]
     assert low <= losses.mean() <= high
 

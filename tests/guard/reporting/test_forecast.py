@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from modelsel.core.types import Task
-from modelsel.guard.history.history import History
+from modelsel.guard.history import History
 from modelsel.guard.reporting.forecast import MANY, budget, next_look
 from modelsel.statistics import prices
 from modelsel.statistics.certificate import SpendingState, hoeffding, interval

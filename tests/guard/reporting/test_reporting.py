@@ -5,11 +5,10 @@ from typing import Any
 import pytest
 
 from modelsel.guard.findings import look_findings, row_findings
-from modelsel.guard.history.history import History
-from modelsel.guard.history.quarantine import PLACE
+from modelsel.guard.history import History
+from modelsel.guard.quarantine import PLACE
 from modelsel.guard.reporting.audit import of_looks, of_record, of_time
-from modelsel.guard.reporting.narrative import day, items, number, plural, sentence, story
-from modelsel.guard.reporting.page import LONG, html, markdown
+from modelsel.guard.reporting.page import LONG, day, html, items, markdown, number, plural, sentence, story
 from modelsel.ledger.entry import follow
 from tests.guard.histories import entries, history, look, seal
 

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from modelsel.guard.checks.look_context import FEWEST
-from modelsel.guard.checks.post_release import _why_uncertified
+from modelsel.guard.checks.review import _why_uncertified
 from modelsel.guard.facts import Look
 from modelsel.guard.findings import row_findings
-from modelsel.guard.history.history import History
+from modelsel.guard.history import History
 from modelsel.guard.reporting.audit import audit, of_time
 from modelsel.guard.reporting.forecast import _outlook
-from modelsel.guard.reporting.narrative import sentence
+from modelsel.guard.reporting.page import sentence
 from modelsel.ledger.entry import follow
 from tests.guard.studies import Rule, Study, numbers
 

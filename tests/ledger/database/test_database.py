@@ -13,11 +13,9 @@ from sqlalchemy.exc import OperationalError
 
 from modelsel.core.errors import LedgerError, StoreError
 from modelsel.ledger.database import store
-from modelsel.ledger.database.engines import engine_of, is_there, same_file, sqlite_url
-from modelsel.ledger.database.label_removal import LOOKED_THROUGH, count_labelled, strip
-from modelsel.ledger.database.merge import merge
-from modelsel.ledger.database.schema import SCHEMA
+from modelsel.ledger.database.schema import SCHEMA, engine_of, is_there, same_file, sqlite_url
 from modelsel.ledger.database.store import Ledger
+from modelsel.ledger.database.upkeep import LOOKED_THROUGH, count_labelled, merge, strip
 from modelsel.ledger.entry import LedgerEntry, follow
 from modelsel.ledger.home import Home
 from modelsel.ledger.rows.row_set import RowSet

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from modelsel.ledger.database import reading
-from modelsel.ledger.database.engines import sqlite_url
-from modelsel.ledger.database.judged import JudgedEntries
+from modelsel.ledger.database.reading import JudgedEntries
+from modelsel.ledger.database.schema import sqlite_url
 from modelsel.ledger.database.store import Ledger
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.home import Home

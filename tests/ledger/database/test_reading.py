@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from modelsel.ledger.database import reading
-from modelsel.ledger.database.engines import sqlite_url
+from modelsel.ledger.database.schema import sqlite_url
 from modelsel.ledger.database.store import Ledger, WriteTransaction
 from modelsel.ledger.entry import follow
 from modelsel.ledger.home import Home

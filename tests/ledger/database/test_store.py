@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from modelsel.core.errors import ConfigurationError, LedgerError, StoreError
-from modelsel.ledger.database import engines
-from modelsel.ledger.database.engines import on_network, sqlite_url, without_password
+from modelsel.ledger.database import schema
+from modelsel.ledger.database.schema import on_network, sqlite_url, without_password
 from modelsel.ledger.database.store import Ledger, WriteTransaction
 from modelsel.ledger.entry import broken
 
@@ -55,7 +55,7 @@ def test_who_waits_for_the_lock_waits_as_long_as_others_get_on(
     path: Path, monkeypatch: pytest.MonkeyPatch, others_get_on: bool
 ) -> None:
     """SQLite tells nobody whose turn it is: with many at once one may find the file locked again and again."""
-    monkeypatch.setattr("modelsel.ledger.database.engines.PATIENCE", 50)
+    monkeypatch.setattr("modelsel.ledger.database.schema.PATIENCE", 50)
     other, mine = opened(path, "r2"), opened(path, "r1")
     holder = other._engine.connect().execution_options(modelsel_write=True)
     attempt, turns = Ledger._attempt, []
@@ -84,8 +84,8 @@ def test_who_waits_for_the_lock_waits_as_long_as_others_get_on(
 def test_who_waits_for_a_locked_ledger_is_told_so_and_writes_when_it_is_free(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert engines.SOON < 2.0
-    monkeypatch.setattr(engines, "SOON", 0.01)
+    assert schema.SOON < 2.0
+    monkeypatch.setattr(schema, "SOON", 0.01)
     other, mine = opened(path, "r2"), opened(path, "r1")
     said: SimpleQueue[str] = SimpleQueue()
     logger, handler = logging.getLogger("modelsel"), logging.Handler(logging.WARNING)

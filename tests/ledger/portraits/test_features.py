@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from modelsel.ledger.portraits.features import level, levels_of_many, mean_and_scaled, told_of_many
+from modelsel.ledger.portraits.variables import level, levels_of_many, mean_and_scaled, told_of_many
 from tests.ledger.columns import variables_of
 
 

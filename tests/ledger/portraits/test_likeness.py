@@ -11,9 +11,24 @@ from scipy.stats import chi2
 
 from modelsel.core.types import Feature, Table
 from modelsel.ledger.home import IdentityKey
-from modelsel.ledger.portraits.likeness import EXACT, HALVES, NEAR, PROBE, SURE, Halves, Likeness, _freedom, likeness
+from modelsel.ledger.portraits.likeness import (
+    CAP,
+    EXACT,
+    FIT,
+    HALVES,
+    NEAR,
+    PROBE,
+    SURE,
+    Halves,
+    Likeness,
+    _freedom,
+    can_fit,
+    excess,
+    least_of,
+    likeness,
+    may_be_same,
+)
 from modelsel.ledger.portraits.portrait import Portrait, draw_portrait
-from modelsel.ledger.portraits.sifting import CAP, FIT, can_fit, excess, least_of, may_be_same
 from modelsel.ledger.portraits.variables import Variables, variables
 from tests.ledger.columns import variables_of
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from modelsel.ledger.portraits import likeness as paired
-from modelsel.ledger.portraits.likeness import ODD, ROUNDS, Pairing, refine_assignment, starts
+from modelsel.ledger.portraits.likeness import CAP, ODD, ROUNDS, Pairing, refine_assignment, starts
 from modelsel.ledger.portraits.portrait import Portrait
-from modelsel.ledger.portraits.sifting import CAP
 
 SCALE = 0.01
 

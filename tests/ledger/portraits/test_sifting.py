@@ -9,9 +9,8 @@ from benchmarks.recognition.disguise_tables import drawn as drawn_table
 from benchmarks.recognition.guard_disguises import DISGUISES
 from modelsel.core.types import Task
 from modelsel.ledger.home import IdentityKey
-from modelsel.ledger.portraits.likeness import Halves, likeness
+from modelsel.ledger.portraits.likeness import SLACK, Halves, can_fit, least_of, likeness, may_be_same
 from modelsel.ledger.portraits.portrait import Portrait, draw_portrait
-from modelsel.ledger.portraits.sifting import SLACK, can_fit, least_of, may_be_same
 from modelsel.ledger.portraits.variables import variables
 
 KEY = IdentityKey(b"k" * 32)

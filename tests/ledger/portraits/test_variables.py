@@ -8,7 +8,7 @@ import pytest
 from modelsel.core.types import Feature, Table, Task
 from modelsel.ledger.portraits import variables as variables_
 from modelsel.ledger.portraits.variables import FEWEST, MOST, variables
-from modelsel.ledger.rows.order import Order
+from modelsel.ledger.rows.channels import Order
 
 
 def table(*columns: Sequence[float], levels: dict[int, tuple[str, ...]] | None = None) -> Table:

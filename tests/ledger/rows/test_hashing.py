@@ -9,10 +9,9 @@ from benchmarks.recognition import guard_identity
 from modelsel.guard.fingerprints import subject_of
 from modelsel.kernels.rows import blake
 from modelsel.ledger.home import IdentityKey
-from modelsel.ledger.rows import hashing
-from modelsel.ledger.rows import hashing as sorting
-from modelsel.ledger.rows.hashing import MANY, hash_rows
-from modelsel.ledger.rows.order import Dense
+from modelsel.ledger.rows import identity
+from modelsel.ledger.rows.channels import Dense
+from modelsel.ledger.rows.identity import MANY, hash_rows
 
 
 @pytest.mark.parametrize("width", [1, 2, 15, 16, 17, 31, 32, 33, 100])
@@ -20,7 +19,7 @@ from modelsel.ledger.rows.order import Dense
 def test_the_kernel_says_what_hashlib_says(width: int, secret: bytes) -> None:
     words = np.random.default_rng(width).integers(0, 2**64, (60, width), dtype=np.uint64)
     words[:3] = [[0], [2**64 - 1], [1]]
-    found = hashing._at_once(blake, words, IdentityKey(secret), b"modelsel.row.1")
+    found = identity._at_once(blake, words, IdentityKey(secret), b"modelsel.row.1")
     for row, value in zip(words, found):
         raw = hashlib.blake2b(row.astype("<u8").tobytes(), digest_size=8, key=secret, person=b"modelsel.row.1").digest()
         assert int(value) == int.from_bytes(raw, "little")
@@ -28,7 +27,7 @@ def test_the_kernel_says_what_hashlib_says(width: int, secret: bytes) -> None:
 
 def test_many_rows_go_to_the_kernel_and_a_key_too_long_for_it_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    monkeypatch.setattr(hashing, "load", lambda name: asked.append(name))
+    monkeypatch.setattr(identity, "load", lambda name: asked.append(name))
     words = np.arange(2 * MANY, dtype=np.uint64).reshape(MANY, 2)
     hash_rows(words, IdentityKey(b"k" * 32), b"p")
     assert asked == ["blake"]
@@ -41,7 +40,7 @@ def test_many_rows_go_to_the_kernel_and_a_key_too_long_for_it_does_not(monkeypat
 def test_where_no_kernel_can_be_had_the_answer_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     words = np.random.default_rng(0).integers(0, 2**64, (MANY, 21), dtype=np.uint64)
     compiled = hash_rows(words, IdentityKey(b"k" * 32), b"p")
-    monkeypatch.setattr(hashing, "load", lambda name: None)
+    monkeypatch.setattr(identity, "load", lambda name: None)
     assert np.array_equal(hash_rows(words, IdentityKey(b"k" * 32), b"p"), compiled)
 
 
@@ -65,23 +64,23 @@ def test_a_table_has_the_digests_that_it_had_before_there_were_kernels(rows: int
     assert found == tuple(known[rows].split())
 
 
-@pytest.mark.parametrize("n", [0, 1, 50, sorting.MANY_TO_SORT, sorting.MANY_TO_SORT + 7])
+@pytest.mark.parametrize("n", [0, 1, 50, identity.MANY_TO_SORT, identity.MANY_TO_SORT + 7])
 def test_sorting_is_that_of_numpy(n: int) -> None:
     rng = np.random.default_rng(n)
     words = rng.integers(0, 2**64, n, dtype=np.uint64)
     few = rng.integers(0, 5, n).astype(np.uint64)
     for one in (words, few):
         before = one.copy()
-        assert np.array_equal(sorting.ascending(one), np.sort(one))
+        assert np.array_equal(identity.ascending(one), np.sort(one))
         assert np.array_equal(one, before)
 
 
-@pytest.mark.parametrize("n", [60, sorting.MANY_TO_SORT + 7])
+@pytest.mark.parametrize("n", [60, identity.MANY_TO_SORT + 7])
 def test_numbers_are_ordered_with_their_signs_and_the_missing_ones_last(n: int) -> None:
     rng = np.random.default_rng(n)
     values = rng.normal(size=n).round(2)
     values[:40] = np.resize([0.0, -0.0, np.inf, -np.inf, np.nan, -np.nan, 5e-324, -5e-324, 1e308, -1e308], 40)
-    assert np.array_equal(sorting.order_of(values), np.argsort(values, kind="stable"))
+    assert np.array_equal(identity.order_of(values), np.argsort(values, kind="stable"))
     dense, there = Dense.of(values), ~np.isnan(values)
     _, codes, counts = np.unique(values[there], return_inverse=True, return_counts=True)
     assert np.array_equal(dense.codes[there], codes)

@@ -10,7 +10,7 @@ from scipy.stats import rankdata
 from modelsel.core.types import Feature, Table
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.rows import row_set
-from modelsel.ledger.rows.channels import quasi_keys, rank_hashes
+from modelsel.ledger.rows.channels import Dense, Order, quasi_keys, rank_hashes
 from modelsel.ledger.rows.identity import (
     MISSING,
     bound_hashes,
@@ -23,7 +23,6 @@ from modelsel.ledger.rows.identity import (
     tally,
 )
 from modelsel.ledger.rows.matching import ALIKE, KEPT, Sketch, best_naming, hash_tokens, match_names, sketches
-from modelsel.ledger.rows.order import Dense, Order
 from modelsel.ledger.rows.row_set import RecentRowSets, RowSet
 
 KEY = IdentityKey(b"k" * 32)

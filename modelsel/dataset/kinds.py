@@ -1,0 +1,245 @@
+"""From a column to a feature: the declared kind checked, or a kind inferred from the distinct texts.
+
+Inferred: all texts are numbers → numeric, and so they are when the only words among them are those with which programs write
+a missing number, which is said; dates (ISO 8601) → numeric, as seconds since 1970, which is said; other words → nominal, said
+where there are numbers too; nearly all numbers, doubtful commas or dates → an error that asks for a declaration, because each
+guess would be wrong for somebody.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from modelsel.core.errors import Problem
+from modelsel.core.types import Feature, Finding, Floats, Integers, of_texts
+from modelsel.dataset.base import TableSettings, read_declaration
+from modelsel.dataset.column import (
+    EITHER,
+    RawColumn,
+    examples,
+    in_thousands,
+    like_dates,
+    like_thousands,
+    moments,
+    numbers,
+    read_numbers,
+    rows_said,
+    seconds,
+    with_comma,
+    with_groups,
+)
+
+EXACT = 2.0**53  # integers beyond this are no longer told apart as float64
+OTHER = "(other levels)"
+ABSENT = frozenset({"na", "n/a", "#n/a", "<na>", "nan", "null", "none", "nil", "-", "--", ".", "missing"})  # beside numbers
+
+
+@dataclass(frozen=True, eq=False)
+class ParsedFeature:
+    """A feature with its values, or the problems that kept it from becoming one."""
+
+    feature: Feature | None = None
+    values: Floats | None = None
+    problems: tuple[Problem, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    inferred: bool = False
+    comma: bool = False  # recognised as the decimal point
+    points: str = ""  # numbers whose points part thousands, should commas be decimal in this table
+
+
+def make(column: RawColumn, settings: TableSettings, decimal: str = ".") -> ParsedFeature:
+    """The feature of a column whose missing cells are already marked."""
+    said = settings.features.get(column.name)
+    kind, levels = read_declaration(said) if said is not None else (column.kind, column.levels)
+    if kind == "numeric":
+        return _numeric(column, decimal)
+    if kind == "text":
+        return _text(column)
+    if kind is not None:
+        return _nominal(column, str(kind), levels or column.levels, settings)
+    if column.numbers is not None:
+        return replace(_numeric(column, decimal), inferred=column.guessed)
+    return _infer_kind(column, settings, decimal)
+
+
+def _infer_kind(column: RawColumn, settings: TableSettings, decimal: str) -> ParsedFeature:
+    """Infer a column's kind: numbers if all texts are, else names; a doubtful mixture is a problem."""
+    found, sign = read_numbers(column.texts, decimal)
+    strange = [column.texts[i] for i in np.flatnonzero(np.isnan(found)).tolist()]
+    if not strange:
+        guess = decimal == EITHER
+        points = examples([text for text in column.texts if "." in text]) if guess and like_thousands(column.texts) else ""
+        return replace(_as_numbers(column, found, inferred=True), comma=sign == "," and guess, points=points)
+    if len(strange) < len(column.texts) and all(text.strip().casefold() in ABSENT for text in strange):
+        return _without_absent(column, strange, settings, decimal)
+    if (since := moments(column.texts)) is not None:
+        return _as_moments(column, since)
+    if problem := _doubtful(column, strange, settings, decimal):
+        return ParsedFeature(problems=(problem,))
+    made = _nominal(column, "nominal", (), settings, inferred=True)
+    return replace(made, findings=(*made.findings, *_numbers_among(column, strange)))
+
+
+def _doubtful(column: RawColumn, strange: list[str], settings: TableSettings, decimal: str) -> Problem | None:
+    """Return the problem of a column whose kind nobody should guess."""
+    where, many = f"column '{column.name}'", len(column.texts)
+    if like_dates(column.texts):
+        fix = f"write them as 2026-01-31 (day or month first?), or declare dataset.features.{column.name} as nominal or ignore"
+        return Problem("MSEL-343", f"looks like dates: {examples(column.texts)}", where, fix)
+    if with_comma(column.texts) and (decimal == EITHER or (decimal == "." and in_thousands(column.texts))):
+        what = f"commas that may part thousands or fractions: {examples(strange)}"
+        return Problem("MSEL-342", what, where, "set dataset.decimal=',', or write the numbers without them")
+    if decimal == "." and with_comma(column.texts):
+        return Problem("MSEL-342", f"decimal commas: {examples(strange)}", where, "set dataset.decimal=','")
+    if with_groups(column.texts):
+        what = f"numbers whose thousands are parted: {examples(strange)}"
+        return Problem("MSEL-342", what, where, f"write them without, or declare dataset.features.{column.name}=nominal")
+    if many > 10 and 1 - len(strange) / many >= settings.near:
+        share = f"{many - len(strange)} of {many} different values are numbers"
+        what = f"{share}, not {examples(strange)} ({rows_said(_rows_of(column, strange))})"
+        fix = f"declare dataset.features.{column.name} as nominal, or add the words to dataset.missing"
+        return Problem("MSEL-341", what, where, fix)
+    return None
+
+
+def _without_absent(column: RawColumn, words: list[str], settings: TableSettings, decimal: str) -> ParsedFeature:
+    """A column of numbers in which programs wrote words where there is none."""
+    rows = len(_rows_of(column, words))
+    made = _infer_kind(column.without({word.strip() for word in words}), settings, decimal)
+    message = f"column '{column.name}' holds numbers, and {examples(words)} in {rows} rows, which were taken as missing"
+    said = Finding("WORDS_FOR_MISSING", "low", message, f"declare dataset.features.{column.name}=nominal if they say something")
+    return replace(made, findings=(*made.findings, said))
+
+
+def _numbers_among(column: RawColumn, strange: list[str]) -> Iterator[Finding]:
+    """Half of the values are numbers: perhaps all should be."""
+    many = len(column.texts)
+    if 2 * len(strange) <= many:
+        message = (
+            f"column '{column.name}' was read as nominal, though {many - len(strange)} of {many} different values are numbers"
+        )
+        do = (
+            f"it also holds {examples(strange)}: add them to dataset.missing, or declare dataset.features.{column.name}=nominal"
+        )
+        yield Finding("NUMBERS_AS_LEVELS", "medium", message, do)
+
+
+def _numeric(column: RawColumn, decimal: str) -> ParsedFeature:
+    """Read a column that is declared numeric, as numbers or dates."""
+    if column.numbers is not None:
+        return _as_numbers(column, column.numbers)
+    dates = like_dates(column.texts)
+    found = seconds(column.texts) if dates else read_numbers(column.texts, decimal)[0]
+    strange = [column.texts[i] for i in np.flatnonzero(np.isnan(found)).tolist()]
+    if strange:
+        what = f"not a number: {examples(strange)} ({rows_said(_rows_of(column, strange))})"
+        return _wrong(
+            "MSEL-346", what, f"column '{column.name}'", "correct them, add them to dataset.missing or declare nominal"
+        )
+    made = _as_numbers(column, found)
+    return replace(made, feature=made.feature and replace(made.feature, dates=dates))
+
+
+def _as_moments(column: RawColumn, found: Floats) -> ParsedFeature:
+    """Make a numeric feature of dates, and say what else they can be."""
+    made = _as_numbers(replace(column, dates=True), found, inferred=True)
+    message = f"column '{column.name}' holds dates, which were read as moments: a feature that may tell the future"
+    do = (
+        f"`preparer: dates` in a space (learner=NAME learner.preparer=dates) takes their parts; set dataset.time={column.name} "
+        f"if rows are divided by it, dataset.features.{column.name}=ignore if it is no feature, or numeric if it is"
+    )
+    return replace(made, findings=(*made.findings, Finding("DATES_AS_NUMBERS", "medium", message, do)))
+
+
+def _as_numbers(column: RawColumn, found: Floats, inferred: bool = False) -> ParsedFeature:
+    """Make a numeric feature; infinite values are a problem."""
+    feature = Feature(column.name, "numeric", dates=column.dates)
+    if column.guessed:
+        return ParsedFeature(feature, found, inferred=inferred)
+    values = found if column.codes is None else np.append(found, np.nan)[column.codes]
+    infinite = np.flatnonzero(np.isinf(values))
+    if len(infinite):
+        what = f"infinite value in {len(infinite)} rows ({rows_said(infinite)})"
+        return _wrong("MSEL-340", what, f"column '{column.name}'", "correct them or make them missing")
+    return ParsedFeature(feature, values, findings=tuple(_large(column, values)), inferred=inferred)
+
+
+def _nominal(
+    column: RawColumn, kind: str, levels: tuple[str, ...], settings: TableSettings, inferred: bool = False
+) -> ParsedFeature:
+    """Make a nominal or ordered feature; declared levels are checked, others gathered."""
+    column = column.as_text()
+    assert column.codes is not None
+    where = f"column '{column.name}'"
+    if kind == "ordered" and not levels:
+        fix = f"write dataset.features.{column.name}={{ordered: [lowest, ..., highest]}}"
+        return _wrong("MSEL-347", "an ordered column needs its levels in order", where, fix)
+    findings: tuple[Finding, ...] = ()
+    if not levels:
+        levels, column, findings = _cap_levels(column, settings.max_levels)
+    place = {level: code for code, level in enumerate(levels)}
+    strange = [text for text in column.texts if text not in place]
+    if strange:
+        what = f"not among the declared levels: {examples(strange)} ({rows_said(_rows_of(column, strange))})"
+        return _wrong("MSEL-344", what, where, f"the levels are {examples(levels)}; correct the cells or the declaration")
+    code = np.array([*(place[text] for text in column.texts), np.nan], np.float64)
+    return ParsedFeature(Feature(column.name, _kind(kind), levels), code[column.codes], findings=findings, inferred=inferred)
+
+
+def _text(column: RawColumn) -> ParsedFeature:
+    """Make a feature of texts, each a level as it stands."""
+    column = column.as_text()
+    assert column.codes is not None
+    feature, codes = of_texts(Feature(column.name, "nominal", text=True), [*column.texts, None])
+    return ParsedFeature(feature, codes[column.codes])
+
+
+def sorted_levels(texts: Sequence[str]) -> tuple[str, ...]:
+    """Levels in the order of their numbers where all are numbers, else of their characters.
+
+    >>> sorted_levels(("10", "9", "2"))
+    ('2', '9', '10')
+    """
+    found = numbers(texts)
+    if np.isfinite(found).all():
+        return tuple(text for _, text in sorted(zip(found.tolist(), texts)))
+    return tuple(sorted(texts))
+
+
+def _cap_levels(column: RawColumn, most: int) -> tuple[tuple[str, ...], RawColumn, tuple[Finding, ...]]:
+    """The levels of a nominal column; beyond `most`, the rarest become one level, which is said."""
+    if len(column.texts) <= most:
+        return sorted_levels(column.texts), column, ()
+    assert column.codes is not None
+    counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.texts))
+    kept = np.argsort(-counts, kind="stable")[: most - 1]
+    rename = np.full(len(column.texts) + 1, most - 1, np.int32)
+    rename[kept] = np.arange(most - 1)
+    rename[-1] = -1
+    texts = (*(column.texts[i] for i in kept.tolist()), OTHER)
+    message = f"column '{column.name}' has {len(column.texts)} levels: the rarest became '{OTHER}', {most} are left"
+    finding = Finding("MANY_LEVELS", "medium", message, "declare it as ignore or dataset.id, or raise dataset.max_levels")
+    return (*sorted_levels(texts[:-1]), OTHER), RawColumn(column.name, texts, rename[column.codes]), (finding,)
+
+
+def _large(column: RawColumn, values: Floats) -> Iterator[Finding]:
+    """Yield a finding where whole numbers are too large to be told apart."""
+    big = int(np.sum(np.abs(values) > EXACT))
+    if big and (column.codes is None or all(text.strip().lstrip("+-").isdigit() for text in column.texts)):
+        message = f"column '{column.name}' holds {big} integers beyond 2^53, which numbers cannot tell apart: is it an id?"
+        yield Finding("BIG_INTEGERS", "medium", message, f"set dataset.id={column.name}, or declare it as nominal or ignore")
+
+
+def _rows_of(column: RawColumn, texts: list[str]) -> Integers:
+    wanted = np.isin(np.array(column.texts, object), np.array(texts, object))
+    return np.flatnonzero(np.append(wanted, False)[column.codes])
+
+
+def _kind(name: str) -> Any:
+    return "ordered" if name == "ordered" else "nominal"
+
+
+def _wrong(code: str, what: str, where: str, fix: str) -> ParsedFeature:
+    return ParsedFeature(problems=(Problem(code, what, where, fix),))
