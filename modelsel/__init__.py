@@ -9,7 +9,7 @@ _HOMES = {
     "plan": _RUN,
     "open_run": _RUN,
     **dict.fromkeys(("classifier", "regressor"), "modelsel.estimator"),
-    "read_table": "modelsel.dataset.tables.read_table",
+    "read_table": "modelsel.dataset.read_table",
     "ModelselError": "modelsel.core.errors",
     "Outcome": "modelsel.api.outcome",
     "SelectionCV": "modelsel.api.search.selection_cv",

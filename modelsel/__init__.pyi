@@ -27,7 +27,7 @@ from modelsel.api.search.selection_cv import SelectionCV as SelectionCV
 from modelsel.api.watch import watch as watch
 from modelsel.api.watch import watching as watching
 from modelsel.core.errors import ModelselError as ModelselError
-from modelsel.dataset.tables.read_table import read_table as read_table
+from modelsel.dataset.read_table import read_table as read_table
 from modelsel.estimator import classifier as classifier
 from modelsel.estimator import regressor as regressor
 

@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fitted, validate_data
 
 from modelsel.config.build import learner as build
-from modelsel.config.values import setting
+from modelsel.config.schema import setting
 from modelsel.core.spec import flat, resolved
 from modelsel.core.types import (
     CLASS_TASKS,
@@ -34,7 +34,7 @@ from modelsel.core.types import (
     positions,
     scores_are,
 )
-from modelsel.dataset.tables.frame import (
+from modelsel.dataset.frame import (
     as_pandas,
     describe_columns,
     finite_sum,
@@ -43,9 +43,8 @@ from modelsel.dataset.tables.frame import (
     plain_matrix,
     plain_numbers,
 )
-from modelsel.dataset.tables.frame import table as frame_table
-from modelsel.dataset.tables.in_memory import is_frame
-from modelsel.dataset.tables.source import of_columns
+from modelsel.dataset.frame import table as frame_table
+from modelsel.dataset.in_memory import is_frame, of_columns
 from modelsel.learner.trees.model import NumberTreeModel, TreeModel
 from modelsel.record.new_rows import warn_of_unseen
 from modelsel.runner.final_fit import Final, fit

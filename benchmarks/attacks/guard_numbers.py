@@ -43,8 +43,7 @@ from modelsel.guard.labels import wrong
 from modelsel.guard.release import Counts, LabelSummary, QuantileRelease, count_limits, shown_quantiles
 from modelsel.guard.requests import LookRequest, OutOfFold, SelectionSummary, TestSetDeclaration
 from modelsel.ledger.home import Home
-from modelsel.measure.capped import CappedError
-from modelsel.measure.quantiles import ErrorQuantiles
+from modelsel.measure.capped import CappedError, ErrorQuantiles
 from modelsel.measure.within import Within
 from modelsel.statistics.certificate import SpendingState
 from modelsel.statistics.quantiles import plan_quantile

@@ -20,8 +20,8 @@ from benchmarks.learners.regression_trees import cart
 from modelsel.config.build import learner as build
 from modelsel.core.spec import make as part
 from modelsel.core.types import Floats, Integers, NumberTask
-from modelsel.dataset.columns.number_target import read_as
-from modelsel.dataset.tables.read_table import read_table
+from modelsel.dataset.read_table import read_table
+from modelsel.dataset.targets import read_as
 from modelsel.reporting.charts import FILE, diagram
 from modelsel.statistics.ranks import cliques, critical_difference, friedman
 

@@ -19,8 +19,8 @@ from benchmarks.common.timing import Row, by_processor
 from benchmarks.learners.regression_trees import DRAWS, SHARE, friedman, root
 from modelsel.core.spec import make as part
 from modelsel.core.types import Candidate, Floats, Integers, NumberTask, positions
-from modelsel.dataset.columns.number_target import read_as
-from modelsel.dataset.tables.read_table import read_table
+from modelsel.dataset.read_table import read_table
+from modelsel.dataset.targets import read_as
 from modelsel.learner.forest import Forest
 from modelsel.learner.tree import Tree
 from modelsel.learner.trees.leaf import Leaf

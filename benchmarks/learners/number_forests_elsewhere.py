@@ -32,8 +32,8 @@ from benchmarks.learners.number_forests import numbers
 from benchmarks.learners.regression_trees import SHARE, root
 from modelsel.config.build import learner
 from modelsel.core.types import Floats, Integers, NumberTask
-from modelsel.dataset.columns.number_target import read_as
-from modelsel.dataset.tables.read_table import read_table
+from modelsel.dataset.read_table import read_table
+from modelsel.dataset.targets import read_as
 
 LEAST, MOST, TREES = 100, 2_000, 100
 RANGER = """

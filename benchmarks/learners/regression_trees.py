@@ -27,8 +27,8 @@ from modelsel import regressor
 from modelsel.core.spec import make as part
 from modelsel.core.types import Candidate, Feature, Floats, Integers, NumberTask, Resampling, positions
 from modelsel.criterion.quantile import Quantile
-from modelsel.dataset.columns.number_target import read_as
-from modelsel.dataset.tables.read_table import read_table
+from modelsel.dataset.read_table import read_table
+from modelsel.dataset.targets import read_as
 from modelsel.learner.tree import Splits, Tree
 from modelsel.measure.mse import Mse
 from modelsel.planning.make import make as plan

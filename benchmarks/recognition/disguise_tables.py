@@ -11,7 +11,7 @@ import numpy as np
 
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Floats, Task
-from modelsel.dataset.tables.read_table import read_table
+from modelsel.dataset.read_table import read_table
 
 Rng = np.random.Generator
 

@@ -23,8 +23,8 @@ from sklearn.datasets import make_friedman1, make_friedman2
 from benchmarks.common.number_tables import tables as known
 from modelsel.core.spec import make
 from modelsel.core.types import Floats, Fold, NumberTask, Scoreboard
-from modelsel.dataset.columns.number_target import read_as
-from modelsel.dataset.tables.read_table import read_table
+from modelsel.dataset.read_table import read_table
+from modelsel.dataset.targets import read_as
 from modelsel.explanation.prediction_sets import choices, prediction_intervals
 from modelsel.learner.knn import Knn
 from modelsel.learner.tree import Tree

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from modelsel.core.errors import DataError, Problem
-from modelsel.dataset.columns.column import rows_said
-from modelsel.dataset.tables.untyped import UntypedTable
+from modelsel.dataset.column import rows_said
+from modelsel.dataset.untyped import UntypedTable
 from modelsel.record.files import npz, write
 from modelsel.record.folder import RunFolder
 

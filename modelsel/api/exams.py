@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from modelsel.core.errors import BAD_DATA, REFUSED, ConfigurationError, DataError, ModelselError, Problem, RefusedError
-from modelsel.dataset.tables.in_memory import is_frame
+from modelsel.dataset.in_memory import is_frame
 
 if TYPE_CHECKING:  # asking over a server needs none of them
     from modelsel.core.types import Finding
@@ -134,9 +134,9 @@ def make_exam(
     """Make an exam from a table; return its store, and what is known of its rows."""
     from modelsel.api.commands.table_words import as_overrides
     from modelsel.config.compose import compose
+    from modelsel.dataset.in_memory import take_table
     from modelsel.dataset.memory import NAME
-    from modelsel.dataset.tables.in_memory import take_table
-    from modelsel.dataset.tables.untyped import hold
+    from modelsel.dataset.untyped import hold
     from modelsel.examination.create import create
 
     if isinstance(table, str | Path):

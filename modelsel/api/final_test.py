@@ -5,12 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from modelsel.config.reopen import reopen
+from modelsel.config.build import reopen
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.outcome import StudySummary, TestResult
 from modelsel.core.surroundings import Progress
 from modelsel.core.types import Task, seal
-from modelsel.dataset.columns.number_target import AUTO, read_as
+from modelsel.dataset.targets import AUTO, read_as
 from modelsel.guard.gate import Gate, keep_answer
 from modelsel.guard.reporting.audit import audit
 from modelsel.guard.requests import LookRequest, TestSetDeclaration

@@ -18,8 +18,8 @@ from modelsel.api.results.plots import Plots
 from modelsel.core import outcome as core
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.types import Candidate, ClassTask, Task
-from modelsel.dataset.columns.spellings import labels
-from modelsel.dataset.tables.untyped import UntypedTable
+from modelsel.dataset.spellings import labels
+from modelsel.dataset.untyped import UntypedTable
 from modelsel.explanation.alternatives import Alternatives, alternatives, check_search
 from modelsel.record.candidates import Row
 from modelsel.record.folder import OUTCOME, RunFolder

@@ -15,10 +15,10 @@ from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.surroundings import Progress
 from modelsel.core.system.requirements import requirements
 from modelsel.dataset.files import tell_progress
+from modelsel.dataset.in_memory import OF_A_TASK, MemoryTable, UnreadColumnsError, take_table
 from modelsel.dataset.memory import NAME
-from modelsel.dataset.tables.in_memory import OF_A_TASK, MemoryTable, UnreadColumnsError, take_table
-from modelsel.dataset.tables.read_table import kind_of_file
-from modelsel.dataset.tables.untyped import UntypedTable, hold
+from modelsel.dataset.read_table import kind_of_file
+from modelsel.dataset.untyped import UntypedTable, hold
 from modelsel.record.folder import RunFolder
 from modelsel.reporting import terminal
 from modelsel.reporting.forecast import Forecast, forecast

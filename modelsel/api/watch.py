@@ -76,7 +76,7 @@ def _without_labels(rows: Any, labels: Any) -> "Task":
     """The rows as a task whose classes are made up."""
     import numpy as np
 
-    from modelsel.dataset.tables.read_table import read_table
+    from modelsel.dataset.read_table import read_table
 
     if isinstance(rows, str | Path):
         if not isinstance(labels, str):

@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from modelsel.core.errors import NoCandidateError, Problem
-from modelsel.core.outcome import CorrectedBy, NestedShape
-from modelsel.core.sized import mean_size
+from modelsel.core.outcome import CorrectedBy, NestedShape, mean_size
 from modelsel.core.types import Candidate, Floats, Fold, Integers, Outputs, Resampling, Scoreboard, Task
 from modelsel.measure.base import BaseMeasure
 from modelsel.planning.make import Plan, make

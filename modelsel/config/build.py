@@ -7,6 +7,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 from modelsel.calibrator.base import BaseCalibrator
@@ -14,10 +15,10 @@ from modelsel.config import steps
 from modelsel.config.folders import Folders
 from modelsel.config.merge import KIND, merge, nest
 from modelsel.config.options import Combined, Drawn, Either, Interval, ListedValues, Options, Swept, is_settled, only
-from modelsel.config.schema import Slot, class_of, kinds, plugin_kinds, slots
+from modelsel.config.references import resolve
+from modelsel.config.schema import Slot, WrongError, check_value, class_of, describe_accepted, kinds, plugin_kinds, slots
 from modelsel.config.settings import CLASSES
 from modelsel.config.suggest import near
-from modelsel.config.values import WrongError, check_value, describe_accepted
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.spec import FieldLimits, kind_of, with_fields
 from modelsel.decision.base import BaseDecision
@@ -445,3 +446,17 @@ def _crossing(adjustment: Adjustment, scheme: BaseScheme | None, seed: int) -> A
 
 def _in_order(**steps: object) -> tuple[object, ...]:
     return tuple(steps.values())
+
+
+# Parts of a recorded study, built again from its config.yaml: what a later look, replay or refit stands on.
+
+
+def reopen(recorded: Mapping[str, object], *groups: str, config_dir: str | None = None) -> SimpleNamespace:
+    """The parts of some groups, by group name. Raises ConfigurationError with all problems (a data file that is gone)."""
+    settings, problems = resolve(dict(recorded))
+    builder = Builder(Folders.of(config_dir), tuple(settings.get("plugins") or ()), list(problems))
+    parts = {group: builder.part(group, settings.get(group), group) for group in groups}
+    if parts.get("dataset") is not None:
+        builder.problems.extend(parts["dataset"].problems())
+    ConfigurationError.raise_if(builder.problems)
+    return SimpleNamespace(**parts)

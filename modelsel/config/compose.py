@@ -5,9 +5,12 @@
 One ConfigurationError names every problem of every step.
 """
 
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from hydra.core.hydra_config import HydraConfig
@@ -16,10 +19,8 @@ from omegaconf import DictConfig, OmegaConf
 from modelsel.config import keywords
 from modelsel.config import overrides as typed
 from modelsel.config.build import LEARNER, Builder
-from modelsel.config.exam import sitting
 from modelsel.config.expand import DRAW, SPACE, SWEEP, AdaptiveEntry, Space, expand, name_of, read_entries
-from modelsel.config.experiments import published_name, unknown_knobs
-from modelsel.config.folders import Folders
+from modelsel.config.folders import Folders, shipped_folder
 from modelsel.config.keywords import Keywords
 from modelsel.config.loader import load
 from modelsel.config.merge import KIND, merge
@@ -467,3 +468,84 @@ def measure_notes(choice: object) -> tuple[str, ...]:
     """
     said = SAID.get(str(choice))
     return (f"measure={choice}: {said}",) if said else ()
+
+
+# `exam=DIR`: a study on the development rows of an exam, which takes the place of a sealed test set.
+
+
+TERMS, CSV = "exam.json", ".csv"
+
+
+def sitting(settings: Mapping[str, object]) -> Mapping[str, object]:
+    """The settings with those that an exam brings: data set and split. ConfigurationError where no exam is there.
+
+    >>> sitting({"exam": None, "seed": 1})
+    {'exam': None, 'seed': 1}
+    """
+    folder = settings.get("exam")
+    if folder is None:
+        return settings
+    path = Path(str(folder)) / TERMS
+    try:
+        terms = json.loads(path.read_text("utf-8"))
+        task = {"task": terms["task"]} if "task" in terms and settings.get("task") == "auto" else {}
+        return {**settings, "dataset": _dataset(Path(str(folder)), terms), "split": {"kind": "none"}, **task}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        fix = "name the folder that `modelsel exam create` wrote"
+        raise ConfigurationError(Problem("MSEL-247", f"no exam is there ({type(error).__name__})", str(path), fix)) from error
+
+
+def _dataset(folder: Path, terms: Mapping[str, Any]) -> dict[str, object]:
+    """The development rows, with kinds and levels as the terms state them."""
+    columns, name = terms["columns"], str(terms["files"]["development"]["name"])
+    kinds = {one["name"]: _kind(one) for one in terms["features"]}
+    roles = {"weights": columns["weight"], "unit" if terms.get("unit") else "groups": columns["group"]}
+    if terms.get("measured_in"):
+        roles["measured_in"] = terms["measured_in"]
+    return {
+        "kind": "csv" if name.endswith(CSV) else "parquet", "path": str(folder / name), "target": columns["target"],
+        "features": {**kinds, columns["token"]: "ignore"}, **{role: column for role, column in roles.items() if column},
+    }  # fmt: skip
+
+
+def _kind(feature: Mapping[str, Any]) -> object:
+    return {"ordered": list(feature["levels"])} if feature["kind"] == "ordered" else feature["kind"]
+
+
+# Experiments: the knobs of one, and whether it is a published one.
+#
+# Knobs are `experiment.NAME`, values that its file names once and its settings refer to (`${experiment.NAME}`). They are data
+# without a schema: the settings that refer to them check the value. What no setting refers to is unknown.
+#
+# A published experiment is one of the package's own, on the data that its file names, without sealed rows. It shows what is in
+# the literature and seals nothing; its choice is not written into the ledger. Another data set or split beside it makes it a
+# study like any other.
+
+
+EXPERIMENT, OWN = "experiment", ("dataset", "split")
+_KNOB = re.compile(r"\$\{\s*experiment\.(\w+)\s*\}")
+
+
+def unknown_knobs(settings: Mapping[str, object]) -> Iterator[Problem]:
+    """Knobs that nothing refers to, in settings whose references have not been followed.
+
+    >>> settings = {"experiment": {"scale": 1, "size": 2}, "dataset": {"scale": "${experiment.scale}"}}
+    >>> [problem.what for problem in unknown_knobs(settings)]
+    ["unknown setting 'size'"]
+    """
+    knobs = settings.get(EXPERIMENT)
+    used = set(_KNOB.findall(repr({key: value for key, value in settings.items() if key != EXPERIMENT})))
+    for name in knobs if isinstance(knobs, Mapping) else ():
+        if name not in used:
+            yield Problem("MSEL-203", f"unknown setting {name!r}", f"{EXPERIMENT}.{name}", near(str(name), used))
+
+
+def published_name(choices: Mapping[str, object], folders: Folders) -> str:
+    """The name of the published experiment that this is; empty where it is none."""
+    name = choices.get(EXPERIMENT)
+    path = folders.find(EXPERIMENT, str(name)) if name else None
+    if path is None or path.parent != shipped_folder() / EXPERIMENT or choices.get("split") != "none":
+        return ""
+    content: Any = OmegaConf.to_container(OmegaConf.load(path), resolve=False)
+    said = {key: value for line in content.get("defaults", ()) if isinstance(line, Mapping) for key, value in line.items()}
+    return str(name) if all(said.get(f"override /{group}") == choices.get(group) for group in OWN) else ""

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from modelsel.core.errors import DataError, Problem
 from modelsel.core.spec import plain
-from modelsel.dataset.columns.column import RawColumn, text_column
-from modelsel.dataset.columns.numbers import numbers
+from modelsel.dataset.column import RawColumn, numbers, text_column
 from modelsel.dataset.files import File, Raw, decode_text, read_bytes
 
 # The declarations of an ARFF file: `@relation`, `@attribute name type`, up to `@data`.

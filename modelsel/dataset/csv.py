@@ -23,10 +23,9 @@ from numpy.typing import NDArray
 from modelsel.core.errors import DataError, Problem
 from modelsel.core.spec import plain
 from modelsel.core.types import Finding, Floats, Integers
-from modelsel.dataset.columns.column import RawColumn, coded_column, whole
-from modelsel.dataset.columns.kinds import EXACT
-from modelsel.dataset.columns.numbers import EITHER, numbers, with_comma
+from modelsel.dataset.column import EITHER, RawColumn, coded_column, numbers, whole, with_comma
 from modelsel.dataset.files import BLOCK, File, Raw, Stream, codec, first_bytes, lines_of, listener, text_blocks
+from modelsel.dataset.kinds import EXACT
 
 # The columns of a CSV file as Arrow parses it, block by block.
 #

@@ -24,9 +24,9 @@ from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.spec import plain
 from modelsel.core.system.machine import memory
 from modelsel.core.types import Finding, Floats, Loaded, Task
-from modelsel.dataset.columns.assemble import assemble
-from modelsel.dataset.columns.column import RawColumn
-from modelsel.dataset.columns.settings import TableSettings, nearest, read_declaration
+from modelsel.dataset.assemble import assemble
+from modelsel.dataset.base import TableSettings, nearest, read_declaration
+from modelsel.dataset.column import RawColumn
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,10 +11,9 @@ from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import number, plain, whole
 from modelsel.core.types import Integers, Loaded, Task
-from modelsel.dataset.base import columns, scale_rows
-from modelsel.dataset.columns.assemble import assemble
-from modelsel.dataset.columns.column import text_column
-from modelsel.dataset.columns.settings import TableSettings
+from modelsel.dataset.assemble import assemble
+from modelsel.dataset.base import TableSettings, columns, scale_rows
+from modelsel.dataset.column import text_column
 from modelsel.dataset.files import decode_text, read_bytes
 
 COLUMNS = ("fLength", "fWidth", "fSize", "fConc", "fConc1", "fAsym", "fM3Long", "fM3Trans", "fAlpha", "fDist", "class")

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.spec import plain
 from modelsel.core.types import Loaded, Task, names
-from modelsel.dataset.columns.assemble import assemble
-from modelsel.dataset.columns.settings import TableSettings
-from modelsel.dataset.tables.source import of_columns
-from modelsel.dataset.tables.untyped import TABLES, UntypedTable
+from modelsel.dataset.assemble import assemble
+from modelsel.dataset.base import TableSettings
+from modelsel.dataset.in_memory import of_columns
+from modelsel.dataset.untyped import TABLES, UntypedTable
 
 NAME = "memory"
 

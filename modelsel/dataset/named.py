@@ -15,8 +15,7 @@ from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.spec import one_of, plain
 from modelsel.core.types import Loaded, Task
 from modelsel.dataset.balloons import Balloons
-from modelsel.dataset.base import BundledDataset
-from modelsel.dataset.columns.settings import KINDS, nearest
+from modelsel.dataset.base import KINDS, BundledDataset, nearest
 from modelsel.dataset.csv import Csv
 from modelsel.dataset.led import Led
 from modelsel.dataset.monks import Monks

@@ -26,8 +26,8 @@ from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.spec import number, plain, whole
 from modelsel.core.types import Finding, Loaded, Task
 from modelsel.dataset.arff import Arff
-from modelsel.dataset.columns.assemble import assemble
-from modelsel.dataset.columns.settings import TableSettings
+from modelsel.dataset.assemble import assemble
+from modelsel.dataset.base import TableSettings
 
 # OpenML's answers, fetched once and kept on disk: a description, what it says of the columns, the ARFF file.
 #

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as arrow
 
 from modelsel.core.errors import DataError, Problem
-from modelsel.dataset.columns.arrow import can_be_read, column
-from modelsel.dataset.columns.settings import read_declaration
+from modelsel.dataset.arrow import can_be_read, column
+from modelsel.dataset.base import read_declaration
 from modelsel.dataset.files import File, Raw
 
 

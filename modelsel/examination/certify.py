@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from urllib.error import URLError
 from urllib.request import Request, urlopen
 
-from modelsel.config.reopen import reopen
+from modelsel.config.build import reopen
 from modelsel.core.errors import ConfigurationError, Problem, StoreError
 from modelsel.core.fingerprint import canonical
 from modelsel.examination.sit import CLOSING, ExamSession, is_answer, is_close

@@ -22,7 +22,7 @@ from modelsel.config.settings import REGRESSION
 from modelsel.core.errors import ConfigurationError, Problem, RefusedError, StoreError
 from modelsel.core.spec import kind_of, resolved, with_fields
 from modelsel.core.types import CLASS_TASKS, Booleans, Finding, Integers, NumberTask, Strings, Task, positions
-from modelsel.dataset.columns.number_target import read_as
+from modelsel.dataset.targets import read_as
 from modelsel.examination.store import SIDES, Store, commit, create_store, join, judged_digest, public_of, reorder
 from modelsel.examination.terms import (
     FILE,

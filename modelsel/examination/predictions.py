@@ -13,9 +13,8 @@ import numpy as np
 
 from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.types import Booleans, Codes, Floats, Integers, Outputs, Strings, Targets
-from modelsel.dataset.columns.column import RawColumn
-from modelsel.dataset.columns.numbers import numbers
-from modelsel.dataset.tables.read_table import kind_of_file, reader
+from modelsel.dataset.column import RawColumn, numbers
+from modelsel.dataset.read_table import kind_of_file, reader
 from modelsel.examination.terms import Terms
 
 PREDICTION, SCORE, THRESHOLDOUT = "prediction", "score_", "thresholdout"
@@ -40,7 +39,7 @@ def read_answer(source: object, most: int) -> Columns:
     A Parquet file of more than `most` rows is not read: a few bytes of it may stand for billions of cells.
     """
     if not isinstance(source, str | Path):
-        from modelsel.dataset.tables.in_memory import columns as columns_of  # narwhals, which a file does without
+        from modelsel.dataset.in_memory import columns as columns_of  # narwhals, which a file does without
 
         return columns_of(source)
     path = Path(source)

@@ -12,7 +12,7 @@ from modelsel.core.outcome import TestResult
 from modelsel.core.selection import Assessed
 from modelsel.core.system.disk import locked
 from modelsel.core.types import Feature, Finding, Outputs, Strings, Table
-from modelsel.dataset.tables.prediction_rows import read_like
+from modelsel.dataset.read_table import read_like
 from modelsel.examination.predictions import Answer, check_answer, read_answer
 from modelsel.examination.store import Store
 from modelsel.examination.terms import Terms

@@ -20,10 +20,16 @@ from numpy.typing import NDArray
 
 from modelsel.core.fingerprint import digest
 from modelsel.core.types import Feature, Floats
-from modelsel.foreign import transformers
 from modelsel.foreign.allowed import home_of, near
 from modelsel.foreign.interface import Matrix, SklearnTransformer
-from modelsel.foreign.parameters import Params, named_parameters
+from modelsel.foreign.parameters import (
+    Params,
+    make_transformer,
+    named_parameters,
+    reads_a_series,
+    transformer_of,
+    transformer_problems,
+)
 
 KINDS = ("numeric", "ordered", "nominal", "text")
 REST, DROP, PASSTHROUGH = "rest", "drop", "passthrough"
@@ -128,7 +134,7 @@ def problems(branches: Sequence[BranchSpec], plugins: tuple[str, ...] = ()) -> I
             yield f"steps of {branch.columns!r}: {words[0]} stands alone"
         for step in branch.steps:
             if step.transformer not in (DROP, PASSTHROUGH):
-                yield from transformers.problems(step.transformer, step.params, plugins, cross_fitted=True)
+                yield from transformer_problems(step.transformer, step.params, plugins, cross_fitted=True)
 
 
 def misfits(branches: Sequence[BranchSpec], features: Sequence[Feature]) -> Iterator[str]:
@@ -150,7 +156,7 @@ def sources(branches: Iterable[BranchSpec], plugins: tuple[str, ...] = ()) -> It
     """The distributions, with their versions, that transformers come from."""
     for branch in branches:
         for step in branch.given if not branch.is_left_out else ():
-            module = transformers.transformer_of(step.transformer, plugins, cross_fitted=True).__module__
+            module = transformer_of(step.transformer, plugins, cross_fitted=True).__module__
             home = home_of(module.partition(".")[0], plugins)
             yield f"{home.distribution} {home.version}"
 
@@ -161,7 +167,7 @@ def draws(branches: Iterable[BranchSpec], plugins: tuple[str, ...] = ()) -> bool
 
 
 def _draws(step: Step, plugins: tuple[str, ...]) -> bool:
-    kind = transformers.transformer_of(step.transformer, plugins, cross_fitted=True)
+    kind = transformer_of(step.transformer, plugins, cross_fitted=True)
     return "random_state" in named_parameters(kind) and step.params.get("random_state") is None
 
 
@@ -308,12 +314,12 @@ def takes_one_column(step: Step, plugins: tuple[str, ...] = ()) -> bool:
         return True
     from sklearn.utils import get_tags
 
-    tags = get_tags(transformers.make_transformer(step.transformer, step.params, 0, plugins, cross_fitted=True))
+    tags = get_tags(make_transformer(step.transformer, step.params, 0, plugins, cross_fitted=True))
     return bool(not tags.input_tags.two_d_array and tags.input_tags.string)
 
 
 def _reads_a_series(step: Step, plugins: tuple[str, ...]) -> bool:
-    return transformers.reads_a_series(transformers.transformer_of(step.transformer, plugins, cross_fitted=True))
+    return reads_a_series(transformer_of(step.transformer, plugins, cross_fitted=True))
 
 
 def _fit_branch(
@@ -343,7 +349,7 @@ def _fit_step(step: Step, seed: int, given: object, target: NDArray[np.generic],
 
 def _fit_transform(step: Step, seed: int, given: object, target: NDArray[np.generic], plugins: tuple[str, ...]) -> Fit:
     """Both by one call where the transformer has one."""
-    made = transformers.make_transformer(step.transformer, step.params, seed, plugins, cross_fitted=True)
+    made = make_transformer(step.transformer, step.params, seed, plugins, cross_fitted=True)
     if hasattr(made, "fit_transform"):
         return made, read_only(unframed(made.fit_transform(given, target)))
     return made, read_only(unframed(made.fit(given, target).transform(given)))

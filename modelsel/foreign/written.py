@@ -22,8 +22,7 @@ import numpy as np
 
 from modelsel.foreign import objects
 from modelsel.foreign.allowed import NotAllowedError, class_of, near, public_name
-from modelsel.foreign.parameters import is_plain
-from modelsel.foreign.transformers import transformer_of
+from modelsel.foreign.parameters import is_plain, transformer_of
 
 Grid = Mapping[str, Any]
 Said = Callable[[Any, Grid], Mapping[str, Any]]

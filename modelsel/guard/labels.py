@@ -12,8 +12,7 @@ from modelsel.guard.release import LabelSummary
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.rows.identity import Hashes
 from modelsel.measure.base import BaseMeasure
-from modelsel.measure.capped import CappedError
-from modelsel.measure.quantiles import ErrorQuantiles
+from modelsel.measure.capped import CappedError, ErrorQuantiles
 
 DECIMALS = 6  # of class scores: platforms differ by far less, models by more
 

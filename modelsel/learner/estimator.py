@@ -21,12 +21,19 @@ from modelsel.core.spec import FieldLimits, kind_of, make, one_of, optional_part
 from modelsel.core.types import BOTH_TASKS, PROBABILITIES, ClassTask, Description, Feature, Integers, Table, Task, TaskKind
 from modelsel.foreign import shrinkage
 from modelsel.foreign.allowed import NotAllowedError, class_of, home_of
-from modelsel.foreign.answers import decides, scores_of
 from modelsel.foreign.branches import BranchSpec, sources
 from modelsel.foreign.branches import problems as branch_problems
-from modelsel.foreign.early_stopping import conflicts
-from modelsel.foreign.libraries import Origin, fits_in_threads, kinds_read, takes_nan, takes_weights
-from modelsel.foreign.native import most_levels, takes_categories
+from modelsel.foreign.interface import decides, scores_of
+from modelsel.foreign.libraries import (
+    Origin,
+    conflicts,
+    fits_in_threads,
+    kinds_read,
+    most_levels,
+    takes_categories,
+    takes_nan,
+    takes_weights,
+)
 from modelsel.foreign.parameters import Params, settle_parameters, unknown, unsaid
 from modelsel.learner.base import BaseLearner
 from modelsel.learner.columns import trouble

@@ -26,10 +26,17 @@ from modelsel.core.types import (
     positions,
 )
 from modelsel.foreign import shrinkage
-from modelsel.foreign.answers import decides, decisions, scores_of
-from modelsel.foreign.early_stopping import ValidationRows, fitted_to_stop, made_to_stop, rounds_kept
-from modelsel.foreign.libraries import takes_nan
-from modelsel.foreign.native import as_wanted, fitted_with, made_with
+from modelsel.foreign.interface import decides, decisions, scores_of
+from modelsel.foreign.libraries import (
+    ValidationRows,
+    as_wanted,
+    fitted_to_stop,
+    fitted_with,
+    made_to_stop,
+    made_with,
+    rounds_kept,
+    takes_nan,
+)
 from modelsel.foreign.parameters import settle_parameters
 from modelsel.foreign.stored import FILES, SKOPS, NotStoredError, dump, load
 from modelsel.learner.base import FittedModel

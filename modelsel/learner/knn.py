@@ -29,8 +29,7 @@ from modelsel.core.types import (
     TaskKind,
 )
 from modelsel.distance.base import DECIMALS, LEVELS, Distance, FittedDistance, row_digests
-from modelsel.distance.plain import Neighbours
-from modelsel.distance.search import neighbours
+from modelsel.distance.search import Neighbours, neighbours
 from modelsel.learner.base import BaseLearner, PathModel, chunks
 from modelsel.learner.class_prior import Prior, as_prior, prior_of, prior_problems
 from modelsel.learner.knn_numbers import NeighbourNumbers, NumberModel, check_path, closeness, neighbourhoods, running

@@ -30,9 +30,9 @@ from modelsel.core.types import (
 )
 from modelsel.foreign import objects, shared_steps
 from modelsel.foreign.allowed import near
-from modelsel.foreign.answers import decides, scores_of
 from modelsel.foreign.asking import asking_about, is_sharing
 from modelsel.foreign.identity import identity, sources
+from modelsel.foreign.interface import decides, scores_of
 from modelsel.foreign.libraries import is_pairwise, kinds_read
 from modelsel.foreign.parameters import Params
 from modelsel.learner.base import BaseLearner, FittedModel

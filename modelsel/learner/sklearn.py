@@ -27,7 +27,7 @@ from modelsel.core.types import (
     Table,
     positions,
 )
-from modelsel.foreign.answers import decides, decisions, scores_of
+from modelsel.foreign.interface import decides, decisions, scores_of
 from modelsel.foreign.parameters import Params
 from modelsel.learner.base import BaseLearner, FittedModel, PathModel, path_errors
 from modelsel.learner.columns import ColumnEncoding

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from modelsel.config.folders import shipped_folder
-from modelsel.config.schema import Slot, class_of, kinds, slots
+from modelsel.config.schema import Slot, class_of, describe_accepted, kinds, slots
 from modelsel.config.settings import RootSettings
-from modelsel.config.values import describe_accepted
 from modelsel.core.spec import GROUPS, kind_of
 
 ROOT = ""  # the group of the root's own settings

@@ -14,11 +14,10 @@ import numpy as np
 
 from modelsel.core.spec import FieldLimits, plain
 from modelsel.core.types import AnyTable, Description, Feature, Floats, Integers, Table, Task
-from modelsel.foreign import transformers
 from modelsel.foreign.allowed import home_of
 from modelsel.foreign.branches import block, is_named, strangers
 from modelsel.foreign.libraries import takes_weights
-from modelsel.foreign.parameters import Params
+from modelsel.foreign.parameters import Params, make_transformer, transformer_of, transformer_problems
 from modelsel.foreign.stored import INSTALL, NotStoredError, has_skops, load_skops, skops
 from modelsel.preparer.base import BasePreparer, FittedPreparer
 
@@ -49,13 +48,13 @@ class Transform(BasePreparer):
     @property
     def source(self) -> str:
         """The owner of the code, with its version."""
-        home = home_of(transformers.transformer_of(self.transformer, self.plugins).__module__.partition(".")[0], self.plugins)
+        home = home_of(transformer_of(self.transformer, self.plugins).__module__.partition(".")[0], self.plugins)
         return f"{home.distribution} {home.version}"
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
         if not has_skops():
             yield f"a fitted {self.transformer} is stored by skops, which is not installed: {INSTALL}"
-        yield from transformers.problems(self.transformer, self.params, self.plugins)
+        yield from transformer_problems(self.transformer, self.params, self.plugins)
         if task is not None and self.columns not in KINDS:
             yield from strangers(self.columns, [feature.name for feature in task.features], KINDS)
         own = () if task is None else [task.features[place] for place in read(task.features, self.columns, self.apart or ())]
@@ -73,7 +72,7 @@ class Transform(BasePreparer):
         places = read(task.features, self.columns, apart)
         if not places:
             return Transformed(self.columns, None, (), self.plugins, apart)
-        made = transformers.make_transformer(self.transformer, self.params, int(rng.integers(2**31 - 1)), self.plugins)
+        made = make_transformer(self.transformer, self.params, int(rng.integers(2**31 - 1)), self.plugins)
         given = hand_columns(task.features, places, task.values[rows])
         weights = {} if task.weights is None or not takes_weights(made) else {"sample_weight": task.weights[rows]}
         out = _dense(made.fit(given, task.target[rows], **weights).transform(given))

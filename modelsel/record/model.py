@@ -34,7 +34,7 @@ from modelsel.core.errors import DataError, Problem
 from modelsel.core.spec import class_of
 from modelsel.core.system.installed import version_of
 from modelsel.core.types import Description, Feature, Floats, Table, Task, positions, without_levels
-from modelsel.dataset.columns.spellings import labels
+from modelsel.dataset.spellings import labels
 from modelsel.foreign.stored import FILES, SKOPS
 from modelsel.learner.base import FittedModel
 from modelsel.preparer.base import FittedPreparer

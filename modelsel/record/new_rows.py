@@ -14,8 +14,8 @@ import numpy as np
 
 from modelsel.core.errors import DataError, Problem
 from modelsel.core.types import Feature, Floats, Table, of_texts
-from modelsel.dataset.columns.numbers import like_dates, seconds
-from modelsel.dataset.columns.spellings import TRUTH, codes
+from modelsel.dataset.column import like_dates, seconds
+from modelsel.dataset.spellings import TRUTH, codes
 
 MISSING = ("", "?")
 

@@ -9,11 +9,11 @@ crash, stall or fill the memory there, and the command says so and lives.
 
 from collections.abc import Callable, Mapping, Sequence
 
-from modelsel.config.reopen import reopen
+from modelsel.config.build import reopen
 from modelsel.config.settings import LimitSettings
 from modelsel.core.errors import ConfigurationError, DataError, NoCandidateError, Problem
 from modelsel.core.types import Outputs, Table, Task
-from modelsel.dataset.tables.source import read_as_given
+from modelsel.dataset.in_memory import read_as_given
 from modelsel.record.folder import RunFolder
 from modelsel.record.model import Predictor, describe, load
 from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits

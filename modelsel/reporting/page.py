@@ -9,7 +9,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUndefined
 
-from modelsel.core.sized import mean_size
+from modelsel.core.outcome import mean_size
 from modelsel.kernels.compiler import base
 from modelsel.record.files import write as write_file
 from modelsel.record.folder import RunFolder

@@ -8,8 +8,7 @@ from pathlib import Path
 from textwrap import fill, shorten
 from typing import Any
 
-from modelsel.core.outcome import StudySummary, TestResult
-from modelsel.core.sized import mean_size
+from modelsel.core.outcome import StudySummary, TestResult, mean_size
 from modelsel.guard.reporting.report import AuditShape, NextLookShape
 from modelsel.record.candidates import Row, varied_parameters
 from modelsel.record.documents import OptimalShape, audit_of

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.config.compose import BATES, Config, for_task
-from modelsel.config.readers import readers
+from modelsel.config.expand import readers
 from modelsel.config.settings import BOUNDS, NESTED
 from modelsel.config.suggest import near
 from modelsel.core.errors import ConfigurationError, Problem
@@ -30,15 +30,14 @@ from modelsel.core.types import (
     TaskKind,
     seal,
 )
-from modelsel.dataset.columns.number_target import read_as
-from modelsel.dataset.columns.settings import TableSettings
+from modelsel.dataset.base import TableSettings
 from modelsel.dataset.files import listener, tell_progress
 from modelsel.dataset.profile import asked_units, profile
+from modelsel.dataset.targets import read_as
 from modelsel.guard.checks.independence import FEWEST_UNITS
 from modelsel.learner.optimal_tree import OptimalTree
 from modelsel.learner.tree import Tree
-from modelsel.measure.answerable import unanswerable
-from modelsel.measure.beside import bound_problems, bounding_measures
+from modelsel.measure.beside import bound_problems, bounding_measures, unanswerable
 from modelsel.preparer.dates import in_parts
 from modelsel.runner.number_look import nothing_beside, with_tolerance
 from modelsel.scheme.partition import fewer_rows_than_folds
@@ -129,7 +128,7 @@ def with_source(task: Task, candidates: Iterable[Candidate], scheme: object = No
     """
     if not any(getattr(part, "reads_source", False) for part in (scheme, *(each.learner for each in candidates))):
         return replace(task, source=None)
-    from modelsel.dataset.tables.source import read_as_given  # imports pandas, which few studies need
+    from modelsel.dataset.in_memory import read_as_given  # imports pandas, which few studies need
 
     return read_as_given(task)
 

@@ -160,16 +160,6 @@ def bets(first: float) -> Floats:
     return np.asarray(odds / (1 + odds))
 
 
-def log_wealth(units: UnitLosses, mean: float, first: float) -> float:
-    """ln of what the mixture of bets around `first` has made of one, against the mean loss being `mean` or less.
-
-    >>> sizes = UnitLosses.of([0, 1, 0, 2, 5], [1, 2, 3, 4, 10])
-    >>> round(log_wealth(sizes, 0.05, 0.5), 6)
-    3.221653
-    """
-    return _log_mixture(*units.distinct, mean, bets(first), np.log(PRIORS))
-
-
 def lower_limit(units: UnitLosses, nats: float, first: float) -> float:
     """The largest mean loss that the wealth excludes from above: those below have wealth e^nats or more; 0 without a loss.
 

@@ -20,8 +20,7 @@ from modelsel.guard.labels import wrong
 from modelsel.guard.policy.base import Policy
 from modelsel.guard.requests import LookRequest, OutOfFold, SelectionSummary, TestSetDeclaration
 from modelsel.measure.base import BaseMeasure
-from modelsel.measure.capped import CappedError
-from modelsel.measure.quantiles import ErrorQuantiles
+from modelsel.measure.capped import CappedError, ErrorQuantiles
 from modelsel.measure.within import Within
 from modelsel.record.folder import RunFolder
 from modelsel.record.mlflow.track import Tracker

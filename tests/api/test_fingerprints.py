@@ -10,7 +10,7 @@ import pytest
 
 import modelsel
 from modelsel.core.types import Task
-from modelsel.dataset.tables.in_memory import take_table
+from modelsel.dataset.in_memory import take_table
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.rows.identity import bound_hashes, columns
 

@@ -46,8 +46,8 @@ def test_a_password_goes_nowhere(
 
 
 def test_a_typed_password_is_kept_as_a_reference_that_can_be_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    from modelsel.config.build import reopen
     from modelsel.config.compose import compose
-    from modelsel.config.reopen import reopen
 
     monkeypatch.delenv("MODELSEL_TRACKING_URI", raising=False)
     config = compose(["dataset=iris", "space=majority", f"tracking.uri={DEAD}"])

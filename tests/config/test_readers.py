@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 import modelsel
+from modelsel.config.expand import readers
 from modelsel.config.folders import Folders
-from modelsel.config.readers import readers
 from modelsel.core.errors import ConfigurationError
 
 SPACES = [

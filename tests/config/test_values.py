@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelsel.config.schema import slots
-from modelsel.config.values import WrongError, check_value, describe_accepted
+from modelsel.config.schema import WrongError, check_value, describe_accepted, slots
 from modelsel.core.spec import number, one_of, plain, whole
 
 

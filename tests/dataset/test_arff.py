@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from modelsel.core.errors import DataError
-from modelsel.dataset.tables.read_table import read_table
+from modelsel.dataset.read_table import read_table
 
 FULL = """% a comment
 @RELATION 'a test'

@@ -12,7 +12,7 @@ from modelsel.core.spec import make
 from modelsel.core.types import Loaded, Partition
 from modelsel.dataset.csv import Csv
 from modelsel.dataset.profile import profile
-from modelsel.dataset.tables.prediction_rows import read_like
+from modelsel.dataset.read_table import read_like
 from modelsel.split.base import dropped_classes
 
 GOOD = "a,b,y\n" + "".join(f"{i},{'uvw'[i % 3]},{'no' if i % 2 else 'yes'}\n" for i in range(12))

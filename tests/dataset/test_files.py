@@ -20,12 +20,11 @@ from modelsel.core.errors import ConfigurationError, DataError
 from modelsel.core.types import Loaded, Task
 from modelsel.dataset import csv
 from modelsel.dataset import files as bytes_module
-from modelsel.dataset.columns.arrow import _read_cells
+from modelsel.dataset.arrow import _read_cells
 from modelsel.dataset.csv import Csv
 from modelsel.dataset.files import tell_progress
 from modelsel.dataset.parquet import Parquet
-from modelsel.dataset.tables.prediction_rows import read_like
-from modelsel.dataset.tables.read_table import read_table
+from modelsel.dataset.read_table import read_like, read_table
 
 ROWS = "a,b,y\n" + "".join(f"{i * 1.5},{'uvw'[i % 3]},{'no' if i % 2 else 'yes'}\n" for i in range(24))
 

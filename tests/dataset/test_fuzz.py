@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from modelsel.core.errors import ModelselError
-from modelsel.dataset.tables.read_table import read_table
+from modelsel.dataset.read_table import read_table
 
 CSV = b'a,b,y\n1,"x, y",no\n2.5,?,yes\n-3e1,"q""q",no\n4,z,yes\n'
 ARFF = (

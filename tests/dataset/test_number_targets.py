@@ -6,8 +6,8 @@ import pytest
 
 from modelsel.core.errors import DataError
 from modelsel.core.types import ClassTask, NumberTask
-from modelsel.dataset.columns.number_target import read_as
-from modelsel.dataset.tables.read_table import read_table
+from modelsel.dataset.read_table import read_table
+from modelsel.dataset.targets import read_as
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=60)

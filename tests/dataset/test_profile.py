@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from modelsel.core.types import Feature, Task
-from modelsel.dataset.columns.column import text_column
-from modelsel.dataset.columns.kinds import _text
+from modelsel.dataset.column import text_column
+from modelsel.dataset.kinds import _text
 from modelsel.dataset.memory import Memory
 from modelsel.dataset.profile import _id_like, profile
 

@@ -13,8 +13,7 @@ from modelsel.core.types import Feature, Task, positions
 from modelsel.distance import search as search_module
 from modelsel.distance import search as single
 from modelsel.distance.base import FittedDistance, row_digests
-from modelsel.distance.plain import distances, plain_search, round_distance
-from modelsel.distance.search import nearest
+from modelsel.distance.search import distances, nearest, plain_search, round_distance
 
 KINDS = sorted(path.stem for path in (Path(__file__).resolve().parents[2] / "conf/distance").glob("*.yaml"))
 

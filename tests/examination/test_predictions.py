@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from modelsel.core.errors import ConfigurationError, DataError, ModelselError, RefusedError
-from modelsel.dataset.columns.column import RawColumn
+from modelsel.dataset.column import RawColumn
 from modelsel.examination.predictions import _scores
 from modelsel.examination.sit import ExamSession
 from tests.examination.conftest import guess

@@ -17,7 +17,7 @@ import pytest
 
 from modelsel.cli.dispatch import main
 from modelsel.core.spec import make
-from modelsel.dataset.tables.read_table import read_table
+from modelsel.dataset.read_table import read_table
 from modelsel.ledger.home import Home
 from modelsel.record.folder import RunFolder
 from modelsel.runner.journal import RecordHeader, read, scan

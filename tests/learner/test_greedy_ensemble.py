@@ -14,7 +14,7 @@ from modelsel.comparison.selection import choose
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.spec import kind_of, make
 from modelsel.core.types import Candidate, Task
-from modelsel.dataset.tables.read_table import read_table
+from modelsel.dataset.read_table import read_table
 from modelsel.learner.greedy_ensemble import ALONE
 from modelsel.planning.make import make as make_plan
 from modelsel.runner import ensembles

@@ -13,8 +13,8 @@ import pytest
 from modelsel.config.build import learner as build
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.types import Description, Feature, NumberTask, Table, positions
-from modelsel.dataset.columns.number_target import read_as
-from modelsel.dataset.tables.read_table import read_table
+from modelsel.dataset.read_table import read_table
+from modelsel.dataset.targets import read_as
 from modelsel.learner.m5p import M5p
 from modelsel.learner.trees.model import ModelTree
 from modelsel.record.export.onnx import onnx

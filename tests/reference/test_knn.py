@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from modelsel.core.spec import make
 from modelsel.core.types import positions
-from modelsel.distance.plain import distances
+from modelsel.distance.search import distances
 from modelsel.learner.knn import Knn
 
 NOTHING = np.random.default_rng(0)

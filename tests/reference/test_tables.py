@@ -11,8 +11,8 @@ from modelsel.core.types import Task
 from modelsel.dataset.balloons import Balloons
 from modelsel.dataset.monks import Monks
 from modelsel.dataset.play_tennis import PlayTennis
+from modelsel.dataset.read_table import read_table
 from modelsel.dataset.sklearn_bundled import SklearnBundled
-from modelsel.dataset.tables.read_table import read_table
 from modelsel.dataset.tic_tac_toe import TicTacToe
 from tests import lookalikes
 from tests.conftest import SHARED, about

@@ -16,7 +16,7 @@ import pytest
 
 from modelsel.core.spec import make
 from modelsel.core.types import positions
-from modelsel.distance.plain import distances
+from modelsel.distance.search import distances
 from modelsel.learner.majority import Majority
 from modelsel.learner.naive_bayes import NaiveBayes
 from modelsel.preparer.discretise_mdl import DiscretiseMdl

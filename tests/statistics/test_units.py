@@ -29,6 +29,11 @@ SQUARES = UnitLosses.of((np.arange(100) / 99) ** 2, np.ones(100))
 GROUPS = UnitLosses.of(np.repeat([30, 0], [12, 48]), np.full(60, 30))
 
 
+def log_wealth(units: UnitLosses, mean: float, first: float) -> float:
+    """ln of what the mixture of bets around `first` has made of one, against the mean loss being `mean` or less."""
+    return own._log_mixture(*units.distinct, mean, own.bets(first), np.log(own.PRIORS))
+
+
 @pytest.mark.parametrize(("units", "nats", "first", "low", "high"), [
     (UnitLosses.of(np.repeat([1, 0], [200, 1800]), np.ones(2000)), NATS, (0.2, 0.1), 0.074795, 0.122535),
     (UnitLosses.of(np.zeros(50), np.ones(50)), NATS, (0.5, 0.99), 0, 0.076152),
@@ -43,7 +48,7 @@ def test_limits_of_wealth_are_those_of_the_oracles(units, nats: float, first, lo
 
 
 def test_wealth_and_chernoff_limits_of_the_oracles() -> None:
-    assert own.log_wealth(SIZES, 0.05, 0.5) == pytest.approx(3.221653, abs=5e-7)
+    assert log_wealth(SIZES, 0.05, 0.5) == pytest.approx(3.221653, abs=5e-7)
     assert own.chernoff_limits(0.1, 2000, NATS) == pytest.approx((0.082282, 0.119802), abs=5e-7)
     assert own.chernoff_limits(0.9, 100, NATS) == pytest.approx((0.796157, 0.963330), abs=5e-7)
     assert own.chernoff_limits(0.0, 100, NATS) == (0.0, pytest.approx(1 - exp(-NATS / 100)))
@@ -57,7 +62,7 @@ def test_mean_wealth_over_all_answers_is_at_most_one() -> None:
         mean, total = float(den @ rates / den.sum()), 0.0
         for wrong in product([0, 1], repeat=4):
             chance = float(np.prod(np.where(wrong, rates, 1 - np.array(rates))))
-            total += chance * exp(own.log_wealth(UnitLosses.of(den * wrong, den, 1.0), mean, 0.5))
+            total += chance * exp(log_wealth(UnitLosses.of(den * wrong, den, 1.0), mean, 0.5))
         return total
 
     assert mean_wealth([0.9, 0.05, 0.3, 0.1]) == pytest.approx(0.866396, abs=5e-7)

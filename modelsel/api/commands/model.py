@@ -166,8 +166,8 @@ class Predictions:
 
 def predict_file(folder: RunFolder, path: Path, beside: Beside = NOTHING) -> Predictions:
     """Predictions of a run's final model for the rows of a file; what is noticed about them is said on stderr."""
-    from modelsel.dataset.columns.settings import as_names
-    from modelsel.dataset.tables.prediction_rows import read_like
+    from modelsel.dataset.base import as_names
+    from modelsel.dataset.read_table import read_like
     from modelsel.record.refit import ask_model, ready
 
     if not path.is_file():
@@ -227,7 +227,7 @@ def _ends(folder: RunFolder, table: Table, interval: float | None) -> dict[str, 
 
 def _remember(folder: RunFolder, table: Table) -> None:
     """Put it on record that these rows were predicted; what is noticed about that is said on stderr."""
-    from modelsel.config.reopen import reopen
+    from modelsel.config.build import reopen
     from modelsel.guard.gate import Gate
 
     gate = Gate(reopen(folder.config(), "guard").guard, folder.root)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.dataset.files import bare
-from modelsel.dataset.tables.read_table import READERS
+from modelsel.dataset.read_table import READERS
 
 
 def as_overrides(words: Sequence[str]) -> list[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from modelsel.config.reopen import reopen
+from modelsel.config.build import reopen
 from modelsel.core.errors import OK, REFUSED, UNTRUSTED_LEDGER, ConfigurationError
 from modelsel.core.outcome import FindingShape, as_data
 from modelsel.core.spec import make

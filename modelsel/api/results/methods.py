@@ -1,7 +1,6 @@
 """A paragraph for the methods section: what was compared, how it was judged, what the final number may claim."""
 
-from modelsel.core.outcome import StudySummary, TaskShape, TestResult
-from modelsel.core.sized import mean_size
+from modelsel.core.outcome import StudySummary, TaskShape, TestResult, mean_size
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.roots import ROOTED, outcome_as_read
 from modelsel.reporting.verdict import unit_of

@@ -9,8 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from modelsel.core.errors import DataError
 from modelsel.core.types import Feature, Table
-from modelsel.dataset.tables.in_memory import columns, is_frame
-from modelsel.dataset.tables.prediction_rows import like
+from modelsel.dataset.in_memory import columns, is_frame
+from modelsel.dataset.read_table import like
 from modelsel.estimator import Classifier, Regressor, with_source
 from modelsel.record.new_rows import warn_of_unseen
 from modelsel.runner.final_fit import Final

@@ -17,12 +17,11 @@ from sklearn.utils.validation import _check_sample_weight, _check_y, _num_sample
 
 from modelsel.core.source import Source
 from modelsel.core.types import Candidate, ClassTask, Feature, Floats, NumberTask, Task
-from modelsel.dataset.columns.kinds import sorted_levels
-from modelsel.dataset.columns.number_target import MANY
-from modelsel.dataset.tables.frame import as_pandas, describe_columns
-from modelsel.dataset.tables.frame import table as frame_table
-from modelsel.dataset.tables.in_memory import is_frame
-from modelsel.dataset.tables.source import by_rows, is_sparse, of_sparse
+from modelsel.dataset.frame import as_pandas, describe_columns
+from modelsel.dataset.frame import table as frame_table
+from modelsel.dataset.in_memory import by_rows, is_frame, is_sparse, of_sparse
+from modelsel.dataset.kinds import sorted_levels
+from modelsel.dataset.targets import MANY
 from modelsel.estimator import countable, distinct
 from modelsel.learner.object import Object
 from modelsel.preparer.dates import in_parts

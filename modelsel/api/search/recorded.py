@@ -12,8 +12,8 @@ from modelsel.api.run import run_on_all
 from modelsel.api.search.scores import CandidateScores, of_results
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.types import Candidate, Fold, Integers, Resampling, Task
-from modelsel.dataset.tables.in_memory import OF_A_TASK
-from modelsel.dataset.tables.untyped import UntypedTable
+from modelsel.dataset.in_memory import OF_A_TASK
+from modelsel.dataset.untyped import UntypedTable
 from modelsel.measure.base import BaseMeasure
 from modelsel.planning.make import make
 from modelsel.record.folder import RunFolder

@@ -41,7 +41,7 @@ from modelsel.core.types import (
 )
 from modelsel.estimator import Classifier, LearnerEstimator, Regressor, has_decisions, has_probabilities, one_column
 from modelsel.foreign.allowed import NotAllowedError, class_of, public_name
-from modelsel.foreign.answers import decisions
+from modelsel.foreign.interface import decisions
 from modelsel.foreign.libraries import is_pairwise, kinds_read
 from modelsel.learner.fitted_estimator import places_of
 from modelsel.learner.object import Object

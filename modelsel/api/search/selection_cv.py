@@ -31,18 +31,16 @@ from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.source import Source
 from modelsel.core.spec import kind_of
 from modelsel.core.types import CLASS_TASKS, NUMBER_TASKS, Candidate, ClassTask, Fold, Resampling, Task
-from modelsel.dataset.columns.number_target import AUTO, CLASSIFY, REGRESS
-from modelsel.dataset.tables.frame import moments_of
-from modelsel.dataset.tables.in_memory import is_frame
-from modelsel.dataset.tables.source import is_sparse
+from modelsel.dataset.frame import moments_of
+from modelsel.dataset.in_memory import is_frame, is_sparse
+from modelsel.dataset.targets import AUTO, CLASSIFY, REGRESS
 from modelsel.estimator import Classifier, Regressor, numbers_of, task_of
 from modelsel.foreign.libraries import is_pairwise, kinds_read, takes_categorical, takes_nan
 from modelsel.foreign.written import as_space, is_pipeline, of_objects
 from modelsel.learner.object import Object
 from modelsel.learner.transformed_target import TransformedTarget
-from modelsel.measure.answerable import unanswerable
 from modelsel.measure.base import BaseMeasure
-from modelsel.measure.beside import bound_problems, bounding_measures
+from modelsel.measure.beside import bound_problems, bounding_measures, unanswerable
 from modelsel.measure.r2 import R2
 from modelsel.planning.make import make
 from modelsel.rule.base import BaseRule, among, nearest

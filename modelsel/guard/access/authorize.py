@@ -41,7 +41,7 @@ from modelsel.ledger.database.store import WriteTransaction
 from modelsel.ledger.entry import LedgerEntry, heads
 from modelsel.ledger.home import Home, IdentityKey
 from modelsel.ledger.rows.row_set import RowSet
-from modelsel.measure.quantiles import ErrorQuantiles
+from modelsel.measure.capped import ErrorQuantiles
 from modelsel.statistics.quantiles import plan_quantile
 
 

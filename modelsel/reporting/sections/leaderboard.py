@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence, Set
 from typing import Any, TypedDict
 
-from modelsel.core.sized import mean_size
+from modelsel.core.outcome import mean_size
 from modelsel.core.spec import class_of
 from modelsel.record.candidates import Row
 from modelsel.record.documents import PairShape

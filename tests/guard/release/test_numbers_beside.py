@@ -15,8 +15,7 @@ from modelsel.guard.quarantine import _least
 from modelsel.guard.release import count_limits
 from modelsel.guard.reporting.audit import audit
 from modelsel.guard.requests import LookRequest, OutOfFold, SelectionSummary
-from modelsel.measure.capped import CappedError
-from modelsel.measure.quantiles import ErrorQuantiles
+from modelsel.measure.capped import CappedError, ErrorQuantiles
 from modelsel.measure.within import Within
 from modelsel.statistics import prices
 from modelsel.study.final_test import word_answer

@@ -14,9 +14,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from modelsel.core.types import Feature, Floats, Table
-from modelsel.dataset.columns.kinds import sorted_levels
-from modelsel.dataset.columns.numbers import moments
-from modelsel.dataset.columns.spellings import codes as spelled
+from modelsel.dataset.column import moments
+from modelsel.dataset.kinds import sorted_levels
+from modelsel.dataset.spellings import codes as spelled
 
 
 def as_pandas(frame: pd.DataFrame) -> pd.DataFrame:

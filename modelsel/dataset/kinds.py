@@ -14,20 +14,22 @@ import numpy as np
 
 from modelsel.core.errors import Problem
 from modelsel.core.types import Feature, Finding, Floats, Integers, of_texts
-from modelsel.dataset.columns.column import RawColumn, examples, rows_said
-from modelsel.dataset.columns.numbers import (
+from modelsel.dataset.base import TableSettings, read_declaration
+from modelsel.dataset.column import (
     EITHER,
+    RawColumn,
+    examples,
     in_thousands,
     like_dates,
     like_thousands,
     moments,
     numbers,
     read_numbers,
+    rows_said,
     seconds,
     with_comma,
     with_groups,
 )
-from modelsel.dataset.columns.settings import TableSettings, read_declaration
 
 EXACT = 2.0**53  # integers beyond this are no longer told apart as float64
 OTHER = "(other levels)"

@@ -11,13 +11,11 @@ from numpy.typing import NDArray
 
 from modelsel.core.errors import DataError, Problem
 from modelsel.core.types import Booleans, ClassTask, Feature, Finding, Floats, Integers, Loaded, NumberTask, Task
-from modelsel.dataset.columns import kinds
-from modelsel.dataset.columns.column import NAMED, RawColumn, examples, rows_said
-from modelsel.dataset.columns.number_target import settle_target
-from modelsel.dataset.columns.numbers import numbers, seconds
-from modelsel.dataset.columns.settings import TableSettings, as_names
-from modelsel.dataset.columns.target import Target
-from modelsel.dataset.columns.target import make as classes_of
+from modelsel.dataset import kinds
+from modelsel.dataset.base import TableSettings, as_names
+from modelsel.dataset.column import NAMED, RawColumn, examples, numbers, rows_said, seconds
+from modelsel.dataset.targets import Target, settle_target
+from modelsel.dataset.targets import make as classes_of
 
 _INDEX = re.compile(r"Unnamed: \d+|__index_level_\d+__")  # as pandas names one that has no name
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from modelsel.core.fingerprint import digest
 from modelsel.core.types import Task
-from modelsel.dataset.columns.column import RawColumn
+from modelsel.dataset.column import RawColumn
 
 Words = NDArray[np.uint64]
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)

@@ -1,0 +1,243 @@
+"""The target column: classes in declared order or sorted, and everything that makes labels unusable."""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from modelsel.core.errors import Problem
+from modelsel.core.types import Booleans, Codes, Finding, Floats
+from modelsel.dataset.base import TableSettings, read_declaration
+from modelsel.dataset.column import RawColumn, examples, numbers, read_numbers, rows_said
+from modelsel.dataset.kinds import sorted_levels
+
+MERGED = "(rare classes)"
+REGRESSION = 10  # different fractional numbers that make a target a quantity
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """Class per row (−1 where the label is missing or the row was dropped), classes, what is wrong, what is notable."""
+
+    classes: tuple[str, ...]
+    codes: Codes
+    kept: Booleans
+    problems: tuple[Problem, ...]
+    findings: tuple[Finding, ...] = ()
+    numbers: Floats | None = None  # the number of each row, where the target is one
+
+
+def make(column: RawColumn, settings: TableSettings) -> Target:
+    """Codes into the classes; rare classes kept, dropped or merged as said."""
+    levels = read_declaration(settings.features[column.name])[1] if column.name in settings.features else column.levels
+    column = column.as_text()
+    assert column.codes is not None
+    classes = levels or sorted_levels(column.texts)
+    place = {name: code for code, name in enumerate(classes)}
+    codes = np.array([*(place.get(text, -1) for text in column.texts), -1], np.int32)[column.codes]
+    made = Target(classes, codes, np.ones(len(codes), np.bool_), ())
+    made, rare = _rare(made, settings)
+    problems = tuple(_problems(column, made, [text for text in column.texts if text not in place]))
+    return Target(made.classes, made.codes, made.kept, problems, rare)
+
+
+def _rare(target: Target, settings: TableSettings) -> tuple[Target, tuple[Finding, ...]]:
+    """Drop or merge classes below `rare_below` rows, and say so in a finding."""
+    counts = np.bincount(target.codes[target.codes >= 0], minlength=len(target.classes))
+    rare = (counts > 0) & (counts < settings.rare_below)
+    if settings.rare == "keep" or not rare.any():
+        return target, ()
+    names = ", ".join(name for name, is_rare in zip(target.classes, rare) if is_rare)
+    code = np.append(np.cumsum(~rare) - 1, -1).astype(np.int32)
+    code[:-1][rare] = -1 if settings.rare == "drop" else (~rare).sum()
+    classes = tuple(name for name, is_rare in zip(target.classes, rare) if not is_rare)
+    kept = np.ones(len(target.codes), np.bool_)
+    done = f"merged into '{MERGED}'"
+    if settings.rare == "drop":
+        kept = ~np.append(rare, False)[target.codes]
+        done = f"dropped with their {int((~kept).sum())} rows"
+    else:
+        classes = (*classes, MERGED)
+    finding = Finding("RARE_CLASSES", "medium", f"classes below {settings.rare_below} rows were {done}: {names}")
+    return Target(classes, code[target.codes], kept, ()), (finding,)
+
+
+def _problems(column: RawColumn, target: Target, undeclared: list[str]) -> Iterator[Problem]:
+    """Yield the problems of a target column: missing labels, undeclared classes, labels that are numbers."""
+    where = f"column '{column.name}'"
+    assert column.codes is not None
+    missing = np.flatnonzero(column.codes < 0)
+    if len(missing):
+        what = f"missing label in {len(missing)} rows ({rows_said(missing)})"
+        yield Problem("MSEL-320", what, where, "take these rows out or give them their label")
+    if undeclared:
+        yield Problem("MSEL-344", f"not among the declared classes: {examples(undeclared)}", where, "correct the labels")
+        return
+    found = numbers(column.texts)
+    yield from _number_problems(column, found, where)
+    yield from _count_problems(target, where, int((column.codes >= 0).sum()), bool(column.levels))
+
+
+def _number_problems(column: RawColumn, found: NDArray[np.float64], where: str) -> Iterator[Problem]:
+    """Yield problems of labels that are numbers: infinite, fractional, or one number written in two ways."""
+    if not len(found) or np.isnan(found).any():
+        return
+    if np.isinf(found).any():
+        rows = np.flatnonzero(np.append(np.isinf(found), False)[column.codes])
+        yield Problem("MSEL-322", f"infinite label in {len(rows)} rows ({rows_said(rows)})", where, "correct these labels")
+    finite = found[np.isfinite(found)]
+    if len(finite) > REGRESSION and np.any(finite != np.round(finite)):
+        what = f"{len(finite)} different fractional numbers: this looks like regression"
+        fix = "set task=regression, or cut the quantity into classes"
+        yield Problem("MSEL-323", what, where, fix)
+    elif len(np.unique(finite)) < len(finite):
+        same = [text for text, value in zip(column.texts, found) if np.sum(found == value) > 1]
+        yield Problem("MSEL-325", f"labels that are the same number: {examples(same)}", where, "write each label in one way")
+
+
+def _count_problems(target: Target, where: str, labelled: int, declared: bool) -> Iterator[Problem]:
+    """Yield problems of class counts: one class, as many classes as an id has, classes with one row."""
+    codes = target.codes[target.codes >= 0]
+    counts = np.bincount(codes, minlength=len(target.classes))
+    used = int((counts > 0).sum())
+    if used < 2:
+        only = f"one class only ('{target.classes[int(counts.argmax())]}')" if used else "no label at all"
+        yield Problem("MSEL-321", only, where, "there is nothing to choose: check dataset.target")
+    elif used * 2 > labelled >= 10 and not declared:
+        yield Problem("MSEL-324", f"{used} classes in {labelled} rows: this looks like an id", where, "choose another target")
+    else:
+        single = [name for name, n in zip(target.classes, counts.tolist()) if n == 1]
+        if single:
+            what = f"class with one row: {examples(single)}"
+            yield Problem("MSEL-326", what, where, "set dataset.rare=drop or dataset.rare=merge, or gather more rows of it")
+
+
+# The target column where it is a number, and when it is taken for one.
+#
+# `task=auto`: a number exactly where classes are refused for what the column is, so that no table of classes changes: more than
+# ten different fractional numbers (MSEL-323), nearly as many labels as rows (MSEL-324), or a label of one row among more than
+# `MANY` different numbers (MSEL-326). Other whole numbers stay classes; where they look like amounts, that is said. Where most
+# cells are numbers and classes are refused, what is told is which cells are none; where all are numbers in some dress ("€
+# 1,250"), how they are to be written.
+
+
+AUTO, CLASSIFY, REGRESS = "auto", "classification", "regression"  # what `task` may be
+MANY = 20  # different numbers above which a label of one row makes them a quantity
+AMOUNTS = REGRESSION  # different whole numbers above which classes look like amounts
+MOSTLY = 0.9  # of the cells, above which those that are no numbers are taken for slips
+REFUSED = {"MSEL-323", "MSEL-324"}
+_ASKED: ContextVar[str] = ContextVar("task", default=AUTO)
+
+
+@contextmanager
+def read_as(task: str) -> Iterator[None]:
+    """Let targets read within the block be classes, numbers, or what they look like (`auto`)."""
+    token = _ASKED.set(task)
+    try:
+        yield
+    finally:
+        _ASKED.reset(token)
+
+
+def settle_target(column: RawColumn, classes: Target, settings: TableSettings, decimal: str) -> Target:
+    """The target as classes, or as numbers where that was asked for or is what the column holds."""
+    asked = _ASKED.get()
+    if asked == CLASSIFY:
+        return classes
+    values, strange = _values(column, decimal)
+    if asked == REGRESS:
+        return _numbers(column, values, strange)
+    said = read_declaration(settings.features.get(column.name, column.kind))[0]
+    known = np.isfinite(values)
+    distinct = np.unique(values[known])
+    undeclared = not column.levels and column.name not in settings.features
+    mostly = known.sum() > MOSTLY * (~column.absent).sum() or formatted_numbers(strange)
+    if strange and undeclared and mostly and _refuses_classes(classes, max(len(distinct), len(strange))):
+        return _numbers(column, values, strange)
+    if strange or column.levels or (not undeclared and said in ("nominal", "ordered")):
+        return classes
+    if not _refuses_classes(classes, len(distinct)):
+        return replace(classes, findings=(*classes.findings, *_amounts(column.name, classes, distinct)))
+    made = _numbers(column, values, strange)
+    return replace(made, findings=(*made.findings, _target_finding(column.name)))
+
+
+def _values(column: RawColumn, decimal: str) -> tuple[Floats, list[str]]:
+    """A number per row, NaN where it is missing or none; and the texts that are none."""
+    if column.numbers is not None:
+        return column.numbers, []
+    found, _ = read_numbers(column.texts, decimal)
+    strange = [column.texts[place] for place in np.flatnonzero(np.isnan(found)).tolist()]
+    return np.asarray(np.append(found, np.nan)[column.codes]), strange
+
+
+def formatted_numbers(texts: Sequence[str]) -> bool:
+    """Say whether texts are numbers with their thousands apart, a comma for a point, a currency or a percent sign.
+
+    >>> [formatted_numbers(texts) for texts in (["€ 1,250.50", "-12'000", "3,5 %"], ["1.2.2020", "7"], ["A 7"], [])]
+    [True, False, False, False]
+    """
+    return bool(texts) and all(_DRESSED.fullmatch(text) for text in texts)
+
+
+_SIGN = r"[$€£¥₹%]?"
+_GROUPED = r"\d{1,3}([,'’\s]\d{3})+(\.\d+)?|\d{1,3}(\.\d{3})+(,\d+)?|\d+([.,]\d+)?"
+_DRESSED = re.compile(rf"\s*{_SIGN}\s*[+-]?({_GROUPED})\s*{_SIGN}\s*", re.ASCII)
+
+
+def _refuses_classes(classes: Target, distinct: int) -> bool:
+    """Say whether classes are refused for what the column is."""
+    codes = {problem.code for problem in classes.problems}
+    return bool(codes & REFUSED) or ("MSEL-326" in codes and distinct > MANY)
+
+
+def _numbers(column: RawColumn, values: Floats, strange: list[str]) -> Target:
+    """The target as numbers, with all that is wrong with them."""
+    kept = np.ones(len(values), np.bool_)
+    problems = tuple(_strange_cells(column, values, strange))
+    return Target((), np.full(len(values), -1, np.int32), kept, problems, (), values)
+
+
+def _strange_cells(column: RawColumn, values: Floats, strange: list[str]) -> Iterator[Problem]:
+    """Yield the problems of numbers: missing, text, infinite, one value only."""
+    where, missing, infinite = f"column '{column.name}'", np.flatnonzero(column.absent), np.flatnonzero(np.isinf(values))
+    if len(missing):
+        what = f"missing target in {len(missing)} rows ({rows_said(missing)})"
+        yield Problem("MSEL-320", what, where, "take these rows out or give them their number")
+    if strange:
+        rows = np.flatnonzero(np.isnan(values) & ~column.absent)
+        what = f"not a number: {examples(strange)} in {len(rows)} rows ({rows_said(rows)})"
+        fix = "correct them, or set dataset.missing or dataset.decimal; task=classification takes each text for a class"
+        if formatted_numbers(strange):
+            fix = "write plain numbers (1250.5), or set dataset.decimal; task=classification takes each text for a class"
+        yield Problem("MSEL-327", what, where, fix)
+    if len(infinite):
+        what = f"infinite target in {len(infinite)} rows ({rows_said(infinite)})"
+        yield Problem("MSEL-322", what, where, "correct these numbers")
+    known = values[np.isfinite(values)]
+    if len(np.unique(known)) < 2 and not strange:
+        only = f"one value only ({known[0]:g})" if len(known) else "no number at all"
+        yield Problem("MSEL-321", only, where, "there is nothing to choose: check dataset.target")
+
+
+def _amounts(name: str, classes: Target, distinct: Floats) -> Iterator[Finding]:
+    """Yield a finding where whole numbers are classes, and so many that they look like amounts."""
+    if classes.problems or len(distinct) != len(classes.classes) or len(distinct) <= AMOUNTS:
+        return
+    message = f"target '{name}' holds {len(distinct)} different numbers, {_range(distinct)}, and was taken for classes"
+    yield Finding("NUMBERS_AS_CLASSES", "medium", message, "set task=regression if they are amounts")
+
+
+def _target_finding(name: str) -> Finding:
+    """Say that the target was taken for a number; how many values it has and how large they are, sealed rows would tell too."""
+    message = f"target '{name}' was taken for a number: it has more different values than classes would have"
+    return Finding("TARGET_IS_A_NUMBER", "info", message, "set task=classification if each value is a class of its own")
+
+
+def _range(distinct: Any) -> str:
+    return f"from {distinct[0]:g} to {distinct[-1]:g}"
