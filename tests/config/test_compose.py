@@ -4,6 +4,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from modelsel.config.folders import Folders
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.fingerprint import digest
 from modelsel.core.spec import flat, kind_of, resolved
+from modelsel.core.types import Feature, Task
 
 SMALL = ("dataset=iris", "space=majority")
 
@@ -42,8 +44,19 @@ def test_the_defaults_are_those_that_are_documented() -> None:
     )  # fmt: skip
     assert config.name == "breast_cancer-default"
     assert (config.final_test, config.on_failure, config.outer, config.seed) == ("auto", "record", None, 0)
-    families = {"forest", "logistic_regression", "cart", "c45", "knn", "naive_bayes", "majority"}
+    families = {"forest", "hist_gradient_boosting", "logistic_regression", "cart", "c45", "knn", "naive_bayes", "majority"}
     assert families == {candidate.entry for candidate in config.candidates}
+
+
+def test_the_default_takes_a_column_of_many_levels() -> None:
+    """scikit-learn's histograms take no more categories than bins: the boosting reads ranks of levels."""
+    levels = tuple(map(str, range(300)))
+    values = np.stack([np.arange(300.0), np.arange(300.0)], axis=1)
+    task = Task(
+        name="towns", features=(Feature("town", "nominal", levels), Feature("age", "numeric")), values=values,
+        rows=np.arange(300), target=np.arange(300, dtype=np.int32) % 2, classes=("a", "b"),
+    )  # fmt: skip
+    assert [problem for candidate in compose().candidates for problem in candidate.learner.problems(task)] == []
 
 
 @pytest.mark.parametrize(
