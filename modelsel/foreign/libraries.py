@@ -101,10 +101,13 @@ CONVERTED = frozenset((  # classes whose form in ONNX the tests compare with wha
 OF_CATEGORIES = frozenset(("lightgbm.LGBMClassifier", "xgboost.XGBClassifier"))  # of these: read categories where there are any
 
 
-# Classes whose fits are sums of arrays in NumPy and SciPy alone, with these solvers: they crash nothing and draw nothing.
+# Classes whose fits threads can share, since a process of their own would cost more than they do: sums of arrays in NumPy and
+# SciPy alone, by these solvers, and scikit-learn's own histograms, which have no solver.
 
+NO_SOLVER = ""
 IN_THREADS: Mapping[str, frozenset[str]] = {
     "sklearn.linear_model.LogisticRegression": frozenset(("lbfgs", "newton-cg", "newton-cholesky")),
+    "sklearn.ensemble.HistGradientBoostingClassifier": frozenset((NO_SOLVER,)),
 }
 
 
@@ -116,7 +119,7 @@ def fits_in_threads(name: str, params: Mapping[str, object]) -> bool:
     >>> fits_in_threads("sklearn.linear_model.LogisticRegression", {})
     False
     """
-    return params.get("solver") in IN_THREADS.get(name, ())
+    return params.get("solver", NO_SOLVER) in IN_THREADS.get(name, ())
 
 
 # An estimator's own statements: NaN and weights follow scikit-learn's tags and signatures.

@@ -4,6 +4,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from modelsel.config.folders import Folders
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.fingerprint import digest
 from modelsel.core.spec import flat, kind_of, spec_of
+from modelsel.core.types import Feature, Task
 
 SMALL = ("dataset=iris", "space=majority")
 
@@ -44,6 +46,16 @@ def test_the_defaults_are_those_that_are_documented() -> None:
     assert (config.final_test, config.on_failure, config.outer, config.seed) == ("auto", "record", None, 0)
     families = {"forest", "logistic_regression", "cart", "c45", "knn", "naive_bayes", "majority"}
     assert families == {candidate.entry for candidate in config.candidates}
+
+
+def test_the_default_takes_a_column_of_many_levels() -> None:
+    levels = tuple(map(str, range(300)))
+    values = np.stack([np.arange(300.0), np.arange(300.0)], axis=1)
+    task = Task(
+        name="towns", features=(Feature("town", "nominal", levels), Feature("age", "numeric")), values=values,
+        rows=np.arange(300), target=np.arange(300, dtype=np.int32) % 2, classes=("a", "b"),
+    )  # fmt: skip
+    assert [problem for candidate in compose().candidates for problem in candidate.learner.problems(task)] == []
 
 
 @pytest.mark.parametrize(
@@ -147,6 +159,8 @@ def test_declared_order_and_repeats_are_kept_apart() -> None:
         (["scheme.folds=1"], "MSEL-205: 1 is out of range, scheme.folds; give a whole number of at least 2"),
         (["scheme.folds=ten"], "MSEL-205: found 'ten', scheme.folds; give a whole number of at least 2"),
         (["scheme.folds=2.5"], "MSEL-205: found 2.5, scheme.folds; give a whole number of at least 2"),
+        (["taget=y"], "MSEL-202: unknown setting 'taget', taget; did you mean 'dataset.target' (in Python target=)?"),
+        (["explian=off"], "MSEL-202: unknown setting 'explian', explian; did you mean 'explain'?"),
         (["mesure=auc"], "MSEL-202: unknown setting 'mesure', mesure; did you mean 'measure'?"),
         (["criterion=gini"], "MSEL-202: 'criterion' is not a setting of a study, criterion; it belongs to a learner"),
         (["space=tress"], "MSEL-201: unknown space 'tress', space; did you mean 'trees'?"),

@@ -10,11 +10,15 @@ from modelsel.runner.execution.executors import needs_process
 
 @pytest.mark.parametrize(
     ("name", "settings", "process"),
-    [("logistic_regression", {"params.solver": "lbfgs"}, False), ("logistic_regression", {}, True), ("mlp", {}, True)],
-)
-def test_only_solvers_that_are_sums_of_arrays_stay_in_this_process(name: str, settings: dict[str, str], process: bool) -> None:
+    [
+        ("logistic_regression", {"params.solver": "lbfgs"}, False), ("logistic_regression", {}, True), ("mlp", {}, True),
+        ("hist_gradient_boosting", {}, False), ("lightgbm", {}, True),
+    ],
+)  # fmt: skip
+def test_only_what_threads_can_share_stays_in_this_process(name: str, settings: dict[str, str], process: bool) -> None:
     assert needs_process(Candidate(learner(name, settings)[0])) is process
 
 
-def test_the_default_space_needs_no_process_of_its_own() -> None:
-    assert not any(needs_process(candidate) for candidate in compose(["measure=log_loss"]).candidates)
+@pytest.mark.parametrize("measure", ["error", "log_loss", "auc"])
+def test_the_default_space_needs_no_process_of_its_own(measure: str) -> None:
+    assert not any(needs_process(candidate) for candidate in compose([f"measure={measure}"]).candidates)
