@@ -11,6 +11,7 @@ from modelsel.api.commands.table_words import is_table
 from modelsel.api.outcome import Outcome
 from modelsel.api.results.mlflow_models import under_the_open_run
 from modelsel.config.compose import Config, compose, recompose
+from modelsel.config.overrides import ROLES
 from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.surroundings import Progress
 from modelsel.core.system.requirements import requirements
@@ -63,9 +64,6 @@ def documented_as(other: Callable[..., object]) -> Callable[[Function], Function
         return function
 
     return filled
-
-
-ROLES = ("target", "weights", "groups", "unit", "id")
 
 
 def run(

@@ -18,7 +18,7 @@ from modelsel.config.options import Combined, Drawn, Either, Interval, ListedVal
 from modelsel.config.references import resolve
 from modelsel.config.schema import Slot, WrongError, check_value, class_of, describe_accepted, kinds, plugin_kinds, slots
 from modelsel.config.settings import CLASSES
-from modelsel.config.suggest import near
+from modelsel.config.suggest import near, near_option
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.spec import FieldLimits, kind_of, with_fields
 from modelsel.decision.base import BaseDecision
@@ -284,7 +284,7 @@ class Builder:
         elif file is not None:
             fix = f"{file} says no kind of modelsel's: give it `kind`, {near(kind, kinds(group))}"
         else:
-            fix = near(kind, self._names(group))
+            fix = near_option(group, kind, self._names(group))
         self._add("MSEL-201", f"unknown {group} {kind!r}", where, fix)
 
     def _add_unknown_setting(self, key: str, group: str, chosen: Sequence[object], where: str) -> None:

@@ -403,7 +403,7 @@ def _root(settings: Mapping[str, object], builder: Builder) -> RootSettings | No
     known = (*PARTS, *typed.root_keys())
     for key in settings.keys() - {typed.EXPERIMENT}:
         if key not in known:
-            builder.problems.append(Problem("MSEL-203", f"unknown setting {key!r}", key, near(key, known)))
+            builder.problems.append(Problem("MSEL-203", f"unknown setting {key!r}", key, typed.near_setting(key, ("data",))))
     limit = builder.record(LimitSettings, settings.get("limit") or {}, "limit")
     builder.problems.extend(
         Problem("MSEL-205", reason, "limit.memory", "write it like 500MB or 2GiB")

@@ -8,6 +8,7 @@ keys are checked after composition, when it is known which kinds they belong to.
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from difflib import get_close_matches
 
 from hydra.core.override_parser.types import Glob, Override, QuotedString
 from hydra.errors import HydraException
@@ -19,12 +20,14 @@ from modelsel.config.grammar import override_parser
 from modelsel.config.references import reference
 from modelsel.config.schema import class_of, kinds, plugin_kinds, slots
 from modelsel.config.settings import RENAMED, RootSettings
-from modelsel.config.suggest import near
+from modelsel.config.suggest import near, near_option
 from modelsel.core.errors import Problem
 
 OUTER, EXPERIMENT = "outer", "experiment"
 PARTS = ("dataset", "split", "scheme", "measure", "rule", "race", "guard", "pool", "tracking")
 COMPOSED = (*PARTS, EXPERIMENT)  # the root's defaults list
+ROLES = ("target", "weights", "groups", "unit", "id")  # of a data set's columns, which Python takes by keyword
+ALIKE = 0.75  # of a setting of a part, which is one of many, and what was typed
 NUMBERS = {"split": "test", "scheme": "folds"}  # what a bare number after the group's name is meant for
 HYDRA = ("hydra.mode", "hydra.verbose", "hydra/launcher", "hydra/sweeper", "hydra.launcher.", "hydra.sweeper.")
 
@@ -161,7 +164,7 @@ def _suggest_number(group: str, value: object) -> str:
 def _near_option(group: str, name: str, known: Sequence[str]) -> str:
     if name in kinds(group):
         return f"it has no file: write conf/{group}/{name}.yaml"
-    return _suggest_folds(group, name) or near(name, known)
+    return _suggest_folds(group, name) or near_option(group, name, known)
 
 
 def _chosen_names(override: Override) -> Iterator[object]:
@@ -176,7 +179,6 @@ def _chosen_names(override: Override) -> Iterator[object]:
 
 def _unknown_setting(name: str, folders: Folders) -> Problem:
     """Describe an unknown setting: a learner's, a part's, or the nearest that there is."""
-    vocabulary = {*COMPOSED, *root_keys()}
     if name == "sweep":
         fix = "what is swept is said by a space: conf/space/NAME.yaml, or several values of one setting with -m"
         return Problem("MSEL-202", "'sweep' is not a setting of a study", name, fix)
@@ -185,7 +187,20 @@ def _unknown_setting(name: str, folders: Folders) -> Problem:
         return Problem("MSEL-202", f"{name!r} is not a setting of a study", name, fix)
     if home := home_of(name):
         return Problem("MSEL-202", f"{name!r} is not a setting of a study", name, f"write {home}=...")
-    return Problem("MSEL-202", f"unknown setting {name!r}", name, near(name, vocabulary))
+    return Problem("MSEL-202", f"unknown setting {name!r}", name, near_setting(name))
+
+
+def near_setting(name: str, also: Collection[str] = ()) -> str:
+    """Suggest the setting of a study that was meant, or that of a part; `also` are words that only Python takes.
+
+    >>> near_setting("mesure"), near_setting("taget"), near_setting("dta", ["data"])
+    ("did you mean 'measure'?", "did you mean 'dataset.target' (in Python target=)?", "did you mean 'data'?")
+    """
+    words = {*COMPOSED, *root_keys(), *RENAMED, *also}
+    parts = {setting for group in PARTS for setting in _settings(group)} - words
+    best = "".join(get_close_matches(name.lower(), sorted(words | parts), 1, cutoff=ALIKE))
+    in_python = f" (in Python {best}=)" if best in ROLES else ""
+    return f"did you mean {home_of(best)!r}{in_python}?" if best in parts else near(name, words)
 
 
 def home_of(name: str) -> str:

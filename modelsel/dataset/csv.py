@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -247,6 +247,16 @@ class Csv(File):
     def problems(self) -> Iterator[Problem]:
         odd = tuple(self._odd_signs())
         yield from odd or super().problems()
+
+    def header_problems(self, names: Sequence[str]) -> Iterator[Problem]:
+        """Yield the problems of the header; where no target is found and most names are numbers, it is none."""
+        without = 2 * np.isfinite(numbers(names)).sum() > len(names)
+        fix = (
+            "the first line looks like data: write a line of names above it (in Python, read_csv(FILE, names=[...]) of pandas)"
+        )
+        for problem in super().header_problems(names):
+            lost = without and problem.where == "dataset.target"
+            yield replace(problem, fix=f"{fix}; {problem.fix}") if lost else problem
 
     def _odd_signs(self) -> Iterator[Problem]:
         """Yield a problem for a delimiter or decimal sign that is not one character."""

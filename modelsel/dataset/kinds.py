@@ -6,6 +6,8 @@ where there are numbers too; nearly all numbers, doubtful commas or dates → an
 guess would be wrong for somebody.
 """
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -34,6 +36,14 @@ from modelsel.dataset.column import (
 EXACT = 2.0**53  # integers beyond this are no longer told apart as float64
 OTHER = "(other levels)"
 ABSENT = frozenset({"na", "n/a", "#n/a", "<na>", "nan", "null", "none", "nil", "-", "--", ".", "missing"})  # beside numbers
+
+FEW = 10  # different values of which nobody can tell whether they are numbers
+LOOKED_AT = 1000  # different values that are read for a common sign
+# a sign or letters of a currency before a number (letters where there are fractions: ABC 12 is a code), or a unit behind it
+_WITH_SIGN = re.compile(
+    r"\s*(?:(?P<money>[A-Z]{3})(?=.*[.,]\d)|(?P<sign>[$€£¥₹]))?\s*(?P<number>[+-]?\d[\d.,'’]*)"
+    r"\s*(?P<unit>[^\W\d_]{1,8}|[%‰°$€£¥₹]C?)?\s*"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +89,7 @@ def _infer_kind(column: RawColumn, settings: TableSettings, decimal: str) -> Par
     if problem := _doubtful(column, strange, settings, decimal):
         return ParsedFeature(problems=(problem,))
     made = _nominal(column, "nominal", (), settings, inferred=True)
-    return replace(made, findings=(*made.findings, *_numbers_among(column, strange)))
+    return replace(made, findings=(*made.findings, *_numbers_among(column, strange), *_numbers_with_sign(column, settings)))
 
 
 def _doubtful(column: RawColumn, strange: list[str], settings: TableSettings, decimal: str) -> Problem | None:
@@ -96,7 +106,7 @@ def _doubtful(column: RawColumn, strange: list[str], settings: TableSettings, de
     if with_groups(column.texts):
         what = f"numbers whose thousands are parted: {examples(strange)}"
         return Problem("MSEL-342", what, where, f"write them without, or declare dataset.features.{column.name}=nominal")
-    if many > 10 and 1 - len(strange) / many >= settings.near:
+    if many > FEW and 1 - len(strange) / many >= settings.near:
         share = f"{many - len(strange)} of {many} different values are numbers"
         what = f"{share}, not {examples(strange)} ({rows_said(_rows_of(column, strange))})"
         fix = f"declare dataset.features.{column.name} as nominal, or add the words to dataset.missing"
@@ -123,6 +133,19 @@ def _numbers_among(column: RawColumn, strange: list[str]) -> Iterator[Finding]:
         do = (
             f"it also holds {examples(strange)}: add them to dataset.missing, or declare dataset.features.{column.name}=nominal"
         )
+        yield Finding("NUMBERS_AS_LEVELS", "medium", message, do)
+
+
+def _numbers_with_sign(column: RawColumn, settings: TableSettings) -> Iterator[Finding]:
+    """Nearly all of the values are numbers with the same sign or unit: `12%`, `CHF 3.50`."""
+    texts = column.texts[:LOOKED_AT]
+    read = [found for text in texts if (found := _WITH_SIGN.fullmatch(text))]
+    signs = Counter(found["money"] or found["sign"] or found["unit"] for found in read)
+    sign, many = signs.most_common(1)[0] if signs else (None, 0)
+    if sign and len(texts) > FEW and many >= settings.near * len(texts):
+        example = next(found for found in read if sign in found.groups())
+        message = f"column '{column.name}' was read as nominal, though its values are numbers with {sign!r}: {examples(texts)}"
+        do = f"write {example['number']} in place of {example[0]!r}, or declare dataset.features.{column.name}=nominal"
         yield Finding("NUMBERS_AS_LEVELS", "medium", message, do)
 
 

@@ -110,6 +110,8 @@ def test_all_wrong_names_are_answered_in_one_error(people: pd.DataFrame) -> None
     for meant in ("'left'", "'trees'", "'one_standard_error'", "'folds'", "'guard'"):
         assert f"did you mean {meant}" in said
     assert raised.value.exit_code == 2
+    with pytest.raises(ConfigurationError, match=r"unknown setting 'taget', taget; did you mean 'dataset.target'"):
+        modelsel.run(people, taget="left")
 
 
 @pytest.mark.slow

@@ -159,6 +159,8 @@ def test_declared_order_and_repeats_are_kept_apart() -> None:
         (["scheme.folds=1"], "MSEL-205: 1 is out of range, scheme.folds; give a whole number of at least 2"),
         (["scheme.folds=ten"], "MSEL-205: found 'ten', scheme.folds; give a whole number of at least 2"),
         (["scheme.folds=2.5"], "MSEL-205: found 2.5, scheme.folds; give a whole number of at least 2"),
+        (["taget=y"], "MSEL-202: unknown setting 'taget', taget; did you mean 'dataset.target' (in Python target=)?"),
+        (["explian=off"], "MSEL-202: unknown setting 'explian', explian; did you mean 'explain'?"),
         (["mesure=auc"], "MSEL-202: unknown setting 'mesure', mesure; did you mean 'measure'?"),
         (["criterion=gini"], "MSEL-202: 'criterion' is not a setting of a study, criterion; it belongs to a learner"),
         (["space=tress"], "MSEL-201: unknown space 'tress', space; did you mean 'trees'?"),

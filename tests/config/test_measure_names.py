@@ -7,6 +7,7 @@ from sklearn.dummy import DummyClassifier
 
 from modelsel.config.compose import SAID, compose
 from modelsel.config.folders import Folders
+from modelsel.config.suggest import MEASURES
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.spec import kinds_of
 from modelsel.core.types import Outputs
@@ -70,3 +71,20 @@ def test_accuracy_is_the_study_of_error() -> None:
 def test_a_name_that_nobody_knows_is_told_what_is_near() -> None:
     with pytest.raises(ConfigurationError, match=r"unknown measure 'acuracy'.*did you mean 'accuracy'"):
         compose([*STUDY, "measure=acuracy"])
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("acc", "error"), ("AUROC", "auc"), ("f1_micro", "error"), ("neg_root_mean_squared_error", "rmse"), ("r2_score", "r2"),
+     ("neg_mean_squared_error", "mse"), ("neg_mean_absolute_error", "mae"), ("cohen_kappa_score", "kappa")],
+)  # fmt: skip
+def test_names_of_other_libraries_are_answered_with_the_measure_that_they_are(name: str, meant: str) -> None:
+    for overrides, settings in (([f"measure={name}"], {}), ([], {"measure": name}), ([], {"measure": {"kind": name}})):
+        with pytest.raises(ConfigurationError, match=rf"(write measure={meant}\b|did you mean '{meant}')"):
+            compose([*STUDY, *overrides], settings=settings)
+
+
+def test_every_answer_is_a_measure_that_there_is() -> None:
+    told = {text.partition(":")[0].removeprefix("measure=") for text in MEASURES.values()}
+    assert told <= set(Folders.of().options("measure"))
+    assert not {name for name in MEASURES if name in Folders.of().options("measure")}

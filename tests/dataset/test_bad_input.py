@@ -191,6 +191,29 @@ def test_numbers_read_as_levels_because_of_other_words_are_said(tmp_path: Path) 
     assert "'<5'" in said.do
 
 
+@pytest.mark.parametrize(
+    ("form", "said"), [("{}%", "'%'"), ("CHF {}.50", "'CHF'"), ("${}", "'$'"), ("{} kg", "'kg'"), ("A{}", ""), ("ABC {}", "")]
+)
+def test_numbers_with_a_sign_or_unit_are_told_and_codes_are_not(form: str, said: str, tmp_path: Path) -> None:
+    text = table(("a", [form.format(number) for number in range(ROWS)]), ("b", N), ("y", Y))
+    loaded = load(tmp_path, text)
+    found = [one for one in loaded.findings if one.code == "NUMBERS_AS_LEVELS"]
+    assert loaded.task.features[0].kind == "nominal"
+    assert [(one.severity, f"numbers with {said}:" in one.message) for one in found] == ([("medium", True)] if said else [])
+    assert not [one for one in load(tmp_path, text, features={"a": "nominal"}).findings if one.code == "NUMBERS_AS_LEVELS"]
+
+
+@pytest.mark.parametrize("target", ["y", None])
+def test_a_file_without_a_header_says_so_where_the_target_is_not_found(target: str | None, tmp_path: Path) -> None:
+    (tmp_path / "bare.csv").write_text("0.5,1.25,a\n0.75,3,b\n")
+    (tmp_path / "named.csv").write_text("0.5,x,y2\n0.75,3,b\n")
+    (bare,) = Csv(path=str(tmp_path / "bare.csv"), target=target).problems()
+    (named,) = Csv(path=str(tmp_path / "named.csv"), target=target).problems()
+    assert "the first line looks like data: write a line of names above it" in bare.fix
+    assert "looks like data" not in named.fix
+    assert not list(Csv(path=str(tmp_path / "bare.csv"), target="a").problems())
+
+
 def test_dates_become_seconds_when_declared(tmp_path: Path) -> None:
     cells: list[object] = [f"1970-01-{i + 1:02d}" for i in range(ROWS)]
     task = load(tmp_path, table(("a", cells), ("y", Y)), features={"a": "numeric"}).task
