@@ -44,12 +44,11 @@ def test_the_defaults_are_those_that_are_documented() -> None:
     )  # fmt: skip
     assert config.name == "breast_cancer-default"
     assert (config.final_test, config.on_failure, config.outer, config.seed) == ("auto", "record", None, 0)
-    families = {"forest", "hist_gradient_boosting", "logistic_regression", "cart", "c45", "knn", "naive_bayes", "majority"}
+    families = {"forest", "logistic_regression", "cart", "c45", "knn", "naive_bayes", "majority"}
     assert families == {candidate.entry for candidate in config.candidates}
 
 
 def test_the_default_takes_a_column_of_many_levels() -> None:
-    """scikit-learn's histograms take no more categories than bins: the boosting reads ranks of levels."""
     levels = tuple(map(str, range(300)))
     values = np.stack([np.arange(300.0), np.arange(300.0)], axis=1)
     task = Task(

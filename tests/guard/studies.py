@@ -130,6 +130,11 @@ class Study:
         return replace(self, **changes)
 
 
+def one_look(folder: Path, policy: str) -> TestResult:
+    """The beginning of many tests: the plain study has looked, in the home of a folder."""
+    return Study(numbers(), folder / "home", policy=policy).look()
+
+
 def uncertified(gate: Gate) -> tuple[str, str]:
     """Why G052 says that there is no interval, and what it says to do."""
     found = [finding for finding in gate.findings if finding.code == "G052"]

@@ -4,6 +4,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from modelsel.guard.reporting.audit import audit
 from modelsel.ledger.entry import LedgerEntry, follow
 from modelsel.ledger.home import Home
 from tests.guard.attacks.test_attempts import Elsewhere
-from tests.guard.studies import Rule, Study, numbers
+from tests.guard.conftest import Begun
+from tests.guard.studies import Rule, Study, numbers, one_look
 
 UNSIGNED = "DELETE FROM signatures WHERE hash NOT IN (SELECT hash FROM entries)"
 LAST = "(SELECT MAX(seq) FROM entries)"
@@ -90,6 +92,21 @@ SAID_BY_OTHERS = {  # a broken chain is read before any anchor; a ledger put bac
 }  # fmt: skip
 
 
+def of_level(folder: Path, level: str, anchor: Elsewhere) -> Study:
+    return Study(numbers(), folder / "home", settings={"anchors": LEVELS[level]}, anchors=(anchor,), runs=folder / "runs")
+
+
+def two_looks(folder: Path, level: str) -> Elsewhere:
+    """The beginning of each damage: two looks, and a copy of the ledger between them."""
+    (folder / ".git").mkdir()
+    study = of_level(folder, level, anchor := Elsewhere())
+    study.look()
+    with closing(sqlite3.connect(study.home / "ledger.db")) as raw:
+        raw.execute("VACUUM INTO ?", (str(study.home / "copy.db"),))
+    study.but(rule=Rule(1)).look()
+    return anchor
+
+
 @pytest.mark.parametrize(
     ("damage", "level"),
     [
@@ -98,18 +115,13 @@ SAID_BY_OTHERS = {  # a broken chain is read before any anchor; a ledger put bac
         for level in levels
     ],
 )
-def test_damage_is_seen_at_the_levels_that_promise_it(tmp_path: Path, home: Path, damage: str, level: str) -> None:
-    (tmp_path / ".git").mkdir()
-    study = Study(numbers(), home, settings={"anchors": LEVELS[level]}, anchors=(Elsewhere(),), runs=tmp_path / "runs")
-    study.look()
-    with closing(sqlite3.connect(home / "ledger.db")) as raw:
-        raw.execute("VACUUM INTO ?", (str(home / "copy.db"),))
-    study.but(rule=Rule(1)).look()
+def test_damage_is_seen_at_the_levels_that_promise_it(begun: Begun, damage: str, level: str) -> None:
+    folder, anchor = begun(two_looks, level)
     harm, expected = SEEN[damage]
-    harm(home)
+    harm(folder / "home")
     if level != "A1":
-        (home / "state.json").unlink()  # as on a machine that has not seen this ledger
-    codes, third = expected[level], study.but(rule=Rule(2))
+        (folder / "home" / "state.json").unlink()  # as on a machine that has not seen this ledger
+    codes, third = expected[level], of_level(folder, level, deepcopy(anchor)).but(rule=Rule(2))
     if codes is None:
         with pytest.raises(LedgerError) as caught:
             third.look()
@@ -137,9 +149,10 @@ def test_a_tail_that_was_cut_off_is_seen_where_its_signatures_are_left(home: Pat
 
 @pytest.mark.parametrize("field", FIELDS)
 @pytest.mark.parametrize("seq", [1, 4])
-def test_a_single_changed_character_of_any_field_is_named_with_its_entry(home: Path, field: str, seq: int) -> None:
+def test_a_single_changed_character_of_any_field_is_named_with_its_entry(begun: Begun, field: str, seq: int) -> None:
+    folder, _ = begun(one_look, "warn")
+    home = folder / "home"
     study = Study(numbers(), home)
-    study.look()
     with closing(sqlite3.connect(home / "ledger.db")) as raw:
         ((old,),) = raw.execute(f"SELECT {field} FROM entries WHERE seq = ?", (seq,))
     new: Any = old ^ 64 if isinstance(old, int) else old[:3] + chr(ord(old[3]) ^ 1) + old[4:]

@@ -367,7 +367,7 @@ STEPS = {
     3: ("modelsel.guard.gate", "prediction_digest"), 4: ("modelsel.guard.access.authorize", "_answered_before"),
     5: ("modelsel.guard.access.authorize", "judge"), 6: ("modelsel.guard.gate.Gate", "_reveal"),
     7: ("modelsel.guard.gate", "truth"), 8: ("modelsel.guard.access.looks", "reveal"),
-    9: ("modelsel.guard.access.session.LedgerSession", "witness"), 10: ("modelsel.guard.gate", "answered"),
+    9: ("modelsel.guard.access.session.LedgerSession", "witness"), 10: ("modelsel.guard.gate", "released_result"),
 }  # fmt: skip
 
 
@@ -377,8 +377,10 @@ def _die_at(home: Path, step: int) -> None:
 
     where, name = STEPS[step]
     module, _, owner = where.rpartition(".") if where.split(".")[-1][0].isupper() else (where, "", "")
-    target: Any = importlib.import_module(module)
-    setattr(getattr(target, owner) if owner else target, name, lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
+    imported = importlib.import_module(module)
+    target: Any = getattr(imported, owner) if owner else imported
+    assert hasattr(target, name)
+    setattr(target, name, lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
     Study(numbers(), home).look()
 
 

@@ -15,7 +15,8 @@ from modelsel.guard.policy.base import Identity
 from modelsel.guard.reporting.audit import audit
 from modelsel.ledger.database import reading
 from modelsel.ledger.home import Home
-from tests.guard.studies import Rule, Study, numbers
+from tests.guard.conftest import Begun
+from tests.guard.studies import Rule, Study, numbers, one_look
 
 LOST = {"G070", "G071", "G072"}
 Way = Callable[[Study, Path, pytest.MonkeyPatch], Study]
@@ -64,18 +65,18 @@ def way(request: pytest.FixtureRequest) -> Way:
     return WAYS[request.param]
 
 
-def test_a_second_look_stays_one(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: Way) -> None:
-    study = Study(numbers(), home)
-    first = study.look()
-    second = way(study.but(rule=Rule(1)), tmp_path, monkeypatch).look()
+def test_a_second_look_stays_one(begun: Begun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: Way) -> None:
+    folder, first = begun(one_look, "warn")
+    second = way(Study(numbers(), folder / "home", rule=Rule(1)), tmp_path, monkeypatch).look()
     assert (second.look, second.spent) == (2, pytest.approx(first.price))
     assert "G012" in second.flags
 
 
-def test_strict_refuses_it(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: Way) -> None:
-    study = Study(numbers(), home, policy="strict")
-    assert study.look().refused is None
-    assert "guard.max_looks=1" in str(way(study.but(rule=Rule(1)), tmp_path, monkeypatch).look().refused)
+def test_strict_refuses_it(begun: Begun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: Way) -> None:
+    folder, first = begun(one_look, "strict")
+    assert first.refused is None
+    second = way(Study(numbers(), folder / "home", policy="strict", rule=Rule(1)), tmp_path, monkeypatch)
+    assert "guard.max_looks=1" in str(second.look().refused)
 
 
 def test_the_way_back_forgets_as_little(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: Way) -> None:
