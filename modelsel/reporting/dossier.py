@@ -400,7 +400,7 @@ def _slices(record: Record) -> str | None:
     if not known or "slices" not in known:
         return None
     weak = [one for one in known["slices"] if one["adjusted"] < 0.05]
-    said = "; ".join(f"{one['slice']}: {one['wrong']} of {one['rows']} wrong" for one in weak[:SHOWN])
+    said = "; ".join(f"{one['slice']}: {one['wrong']:,} of {one['rows']:,} wrong" for one in weak[:SHOWN])
     told = said or "none is worse than the rest beyond chance"
     return f"Groups of rows were searched for a higher error: {told}."
 

@@ -255,7 +255,7 @@ def unit_of(outcome: StudySummary) -> str:
 
 def say_score(result: TestResult, found: Sequence[Mapping[str, object]] = (), unit: str = "") -> str:
     """Say the released score with its interval; `unit` is the target's."""
-    errors = "" if result.errors is None else f", {result.errors} of {plural(result.n, 'row')} {wrong(result, unit)}"
+    errors = "" if result.errors is None else f", {result.errors:,} of {plural(result.n, 'row')} {wrong(result, unit)}"
     ends = f", {percent(result.level)} interval {interval(result.interval)}" if result.interval else f", {_withheld(found)}"
     grouped = result.interval is not None and result.unit != "rows" and result.units is not None
     units = units_in_words(result.unit)
@@ -267,7 +267,7 @@ def _say_cap(result: TestResult) -> str:
     """Say the cap of a loss, and how many rows lost more; empty without a cap."""
     if result.cap is None or result.above is None:
         return ""
-    beyond = f"{result.above['rows']} of {plural(result.n, 'row')} lost more"
+    beyond = f"{result.above['rows']:,} of {plural(result.n, 'row')} lost more"
     return f"; a row counts at most {number(result.cap)}, and {beyond}, {interval(result.above['interval'])} of all"
 
 

@@ -86,13 +86,13 @@ def interval(ends: Sequence[float] | None, beside: float | None = None) -> str:
 def number(value: float | None) -> str:
     """Write a number for people, with thousands separated.
 
-    >>> number(12.0), number(12.34567), number(-1234567.0), number(0.00001234)
-    ('12', '12.35', '−1,234,567', '1.234e−05')
+    >>> number(12.0), number(12.34567), number(-1234567.0), number(2526.4), number(0.00001234)
+    ('12', '12.35', '−1,234,567', '2,526', '1.234e−05')
     """
     if value is None or not math.isfinite(value):
         return "–"
     whole = (value == round(value) and abs(value) < 1e15) or abs(value) >= 1e4
-    return minus(f"{value:,.0f}" if whole else f"{value:.4g}")
+    return minus(f"{value:,.0f}" if whole else f"{value:,.4g}")
 
 
 def with_unit(value: float, unit: str = "") -> str:

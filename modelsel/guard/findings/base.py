@@ -61,10 +61,10 @@ class FindingKind:
 def of_test_rows(rows: int, n: int) -> str:
     """Return how many of the test rows, in words.
 
-    >>> of_test_rows(5, 200)
-    '5 of 200 test rows (2.5%)'
+    >>> of_test_rows(50, 2000)
+    '50 of 2,000 test rows (2.5%)'
     """
-    return f"{rows} of {n} test rows ({rows / n:.1%})"
+    return f"{rows:,} of {n:,} test rows ({rows / n:.1%})"
 
 
 def at_least(findings: Iterable[Finding], level: Severity) -> list[Finding]:

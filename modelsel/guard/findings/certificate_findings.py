@@ -50,7 +50,7 @@ def not_certified(metric: str, release: str) -> Finding:
 
 def not_certified_too_few_clean(clean: int, n: int, needed: int) -> Finding:
     return NOT_CERTIFIED.finding(
-        f"no interval can be certified: earlier studies leave {clean} of {n} test rows, and {needed} are needed", do=FRESH
+        f"no interval can be certified: earlier studies leave {clean:,} of {n:,} test rows, and {needed:,} are needed", do=FRESH
     )
 
 
@@ -149,6 +149,6 @@ TOO_MANY_CANDIDATES = FindingKind(
 def too_many_candidates(count: int, rows: int, margin: float, lead: float) -> Finding:
     """Report a lead that chance alone may give to the best of so many candidates."""
     return TOO_MANY_CANDIDATES.finding(
-        f"the best of {count} candidates on {rows} rows may lead by {margin:.3f} by chance, "
+        f"the best of {count:,} candidates on {rows:,} rows may lead by {margin:.3f} by chance, "
         f"and leads the majority class by {max(0.0, lead):.3f}"
     )

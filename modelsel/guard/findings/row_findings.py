@@ -11,7 +11,7 @@ GROUP_SPANS_SPLIT = FindingKind("G032", "GROUP_SPANS_SPLIT", "high", "seal whole
 
 
 def group_spans_split(both: int, groups: int) -> Finding:
-    return GROUP_SPANS_SPLIT.finding(f"{both} of {groups} groups of the test rows have rows on both sides")
+    return GROUP_SPANS_SPLIT.finding(f"{both:,} of {groups:,} groups of the test rows have rows on both sides")
 
 
 def group_spans_split_suspected(column: str, met: float) -> Finding:
@@ -52,7 +52,7 @@ NEAR_DUPLICATES = FindingKind(
 
 def near_duplicates_uncertifiable(share: float, examined: int) -> Finding:
     """Report so many near copies that rows cannot be taken as independent."""
-    what = f"{share:.0%} of {examined} test rows lie far nearer to development rows than independent rows do"
+    what = f"{share:.0%} of {examined:,} test rows lie far nearer to development rows than independent rows do"
     return NEAR_DUPLICATES.finding(f"{what}: nothing is certified", severity="high", do=NEAR_DUPLICATES_DO)
 
 
@@ -106,7 +106,7 @@ def sealed_rows_fitted(rows: int, name: str, by: str) -> Finding:
 
 def sealed_rows_in_development(rows: int, n: int, name: str, by: str) -> Finding:
     return SEALED_ROWS_IN_DEVELOPMENT.finding(
-        f"sealed rows in development: {rows} of {n} rows given to {by} are sealed ({name})"
+        f"sealed rows in development: {rows:,} of {n:,} rows given to {by} are sealed ({name})"
     )
 
 

@@ -217,7 +217,7 @@ def _size(tree: TreeSize, weight: float | None, mean: float | None = None) -> st
     """Write leaves, errors and training error; of numbers (no weight) their root mean squared error."""
     if weight is None:
         return f"{tree['leaves']:6d}  {score(tree['training'], mean):>8}"
-    wrong = f"{tree['training'] * weight:.6g} of {weight:.6g}"
+    wrong = f"{tree['training'] * weight:,.6g} of {weight:,.6g}"
     return f"{tree['leaves']:6d}  {wrong:>12}  {tree['training']:8.4f}"
 
 

@@ -118,7 +118,7 @@ def _feature(one: FeatureShape) -> dict[str, object]:
     if "quartiles" in one:
         spread = " · ".join(map(moment if one.get("dates") else number, one["quartiles"]))
     else:
-        spread = ", ".join(f"{level['name']} ({level['rows']})" for level in one.get("levels", ()))
+        spread = ", ".join(f"{level['name']} ({level['rows']:,})" for level in one.get("levels", ()))
     return {**one, "missing_words": percent(one["missing"]) if one["missing"] else "", "spread": spread}
 
 
