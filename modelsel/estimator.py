@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fi
 
 from modelsel.config.build import learner as build
 from modelsel.config.schema import setting
-from modelsel.core.spec import flat, resolved
+from modelsel.core.spec import flat, spec_of
 from modelsel.core.types import (
     CLASS_TASKS,
     PROBABILITIES,
@@ -206,7 +206,7 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
         own = {name: getattr(self, name) for name in OWN}
         if not deep:
             return own
-        known = flat(resolved(self._built()[0]))
+        known = flat(spec_of(self._built()[0]))
         return {**{name: value for name, value in known.items() if name != "kind"}, **own}
 
     def set_params(self, **params: object) -> Self:

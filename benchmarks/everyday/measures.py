@@ -17,7 +17,7 @@ from benchmarks.common.timing import Row
 from modelsel.comparison.selection import choose, with_score_measures
 from modelsel.config.compose import Config, compose
 from modelsel.core.selection import Selection
-from modelsel.measure.beside import accompanying
+from modelsel.measure.beside import other_measures
 from modelsel.planning.make import Plan, make
 from modelsel.runner.execution.executors import Pool
 from modelsel.runner.families import resolve
@@ -71,7 +71,7 @@ def _selected(config: Config, material: StudyData, journal: Journal, everything:
     compute: Callable[..., Results] = lambda plan, beside: run(  # noqa: E731
         plan, task, folds, config.measure, pool, journal, seed=config.seed, beside=beside, spare=spare
     )
-    counted = accompanying(config.measure, task, folds, scores=False) if everything else {}
+    counted = other_measures(config.measure, task, folds, scores=False) if everything else {}
     plan: Plan = make(candidates, task, folds)
     results = compute(plan, counted)
     selection = choose(results, config.rule, folds, config.seed)

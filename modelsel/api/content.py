@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from modelsel.core.errors import DataError, Problem
-from modelsel.dataset.column import rows_said
+from modelsel.dataset.column import name_rows
 from modelsel.dataset.untyped import UntypedTable
 from modelsel.record.files import npz, write
 from modelsel.record.folder import RunFolder
@@ -77,6 +77,6 @@ def _changes(path: Path, table: UntypedTable) -> Iterator[str]:
     changed = [name for name in now if name in before and now[name] != before[name]]
     if changed and len(table) == len(rows):
         differ = np.flatnonzero(table.rows != rows)
-        yield f"cells of {', '.join(changed)} in {len(differ):,} rows ({rows_said(differ)})"
+        yield f"cells of {', '.join(changed)} in {len(differ):,} rows ({name_rows(differ)})"
     elif not (gone or new or changed) and len(table) == len(rows):
         yield "columns in another order, or of other kinds"

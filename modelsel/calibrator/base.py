@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.parts import FoldScheme
-from modelsel.core.spec import class_of, one_of, optional_part, optional_whole, resolved, whole
+from modelsel.core.spec import class_of, one_of, optional_part, optional_whole, spec_of, whole
 from modelsel.core.types import Booleans, Codes, Description, Floats
 
 
@@ -56,7 +56,7 @@ class Calibration:
         Description
             Settings as facts, and what was learnt as arrays.
         """
-        spec = resolved(self.calibrator)
+        spec = spec_of(self.calibrator)
         arrays = {f"learnt{place}": one for place, one in enumerate(self.learnt)}
         settings = {name: value for name, value in spec.items() if name not in ("kind", "scheme", "scheme_seed")}
         return Description(str(spec["kind"]), {"settings": settings}, arrays)

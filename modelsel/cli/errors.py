@@ -6,7 +6,7 @@ import tempfile
 import traceback
 from collections.abc import Callable, Iterable
 
-from modelsel.core.errors import INTERNAL, INTERRUPTED, ModelselError, Problem, meant
+from modelsel.core.errors import INTERNAL, INTERRUPTED, ModelselError, Problem, original_error
 from modelsel.core.system.interrupts import interruptible, leave
 from modelsel.core.system.requirements import named_requirement
 
@@ -36,7 +36,7 @@ def print_error(error: BaseException) -> int:
     """Print an error and return the exit code that it stands for."""
     from modelsel.record.redact import without_secrets
 
-    error = named_requirement(meant(error))
+    error = named_requirement(original_error(error))
     if isinstance(error, KeyboardInterrupt):
         print("interrupted; the same command goes on where it stopped", file=sys.stderr)
         return INTERRUPTED

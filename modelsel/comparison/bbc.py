@@ -86,7 +86,7 @@ MOST = 1 << 17  # units that are drawn one by one
 DEALT = 1 << 14  # blocks that more of them are dealt into
 
 
-def dealt(of: Units, rng: np.random.Generator) -> Units:
+def deal_blocks(of: Units, rng: np.random.Generator) -> Units:
     """Deal more than `MOST` units into blocks by lot, which are drawn instead: of a million rows each resample draws 16,384.
 
     Blocks made by lot of independent units are independent and alike, so that their bootstrap has the variance of the units'.
@@ -176,7 +176,7 @@ def bbc(
     means of such over repeats. Of candidates that are `repeated` the losses choose in bag; out of bag counts what is made of
     the rows in bag.
     """
-    of = dealt(units(losses, board.eligible, groups, weights), rng)
+    of = deal_blocks(units(losses, board.eligible, groups, weights), rng)
     if len(of.weight) < 2:
         return None
     scores: list[float] = []
@@ -358,7 +358,7 @@ def pickable(results: Results, resampling: Resampling, seed: int) -> frozenset[i
     finished = np.flatnonzero(usable)
     usable[of_dropped] = True
     rng = bbc_generator(resampling, seed)
-    of = dealt(units(whole, usable, task.groups, task.weights), rng)
+    of = deal_blocks(units(whole, usable, task.groups, task.weights), rng)
     place = {int(candidate): at for at, candidate in enumerate(of.candidates)}
     done, out = [place[int(one)] for one in finished], [place[one] for one in of_dropped]
     able = np.zeros(len(out), bool)

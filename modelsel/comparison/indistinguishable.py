@@ -176,7 +176,7 @@ def pairs(selection: Selection, resampling: Resampling, groups: Integers | None 
     test, method = _differences(board, winner, others, ratio, matrix, groups)
     p = p_values(board, winner, others, ratio, matrix, groups)
     if (repeats := _five_by_two(resampling)) is not None:
-        p, method = _combined(board, winner, others, repeats), "5 × 2 cv F"
+        p, method = _combined_p_values(board, winner, others, repeats), "5 × 2 cv F"
     return tuple(
         PairShape(
             first=board.ids[winner],
@@ -214,6 +214,6 @@ def _five_by_two(resampling: Resampling) -> Integers | None:
     return np.argsort(repeat, kind="stable").reshape(5, 2)
 
 
-def _combined(board: Scoreboard, winner: int, others: Integers, repeats: Integers) -> Floats:
+def _combined_p_values(board: Scoreboard, winner: int, others: Integers, repeats: Integers) -> Floats:
     differences = board.rounded(board.folds[others] - board.folds[winner])
     return np.array([five_by_two_f(one[repeats])[1] for one in differences])

@@ -10,7 +10,7 @@ from itertools import combinations
 
 import numpy as np
 
-from modelsel.comparison.runs import ComparedRun, EntryResult, common_learners, left_out
+from modelsel.comparison.runs import ComparedRun, EntryResult, common_learners, incomplete_learners
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.fingerprint import digest, generator
 from modelsel.core.types import Floats, Integers, round_to_scale
@@ -78,8 +78,8 @@ def over_sets(runs: Sequence[ComparedRun], rope: float = 0.01, alpha: float = 0.
         data=tuple(run.data for run in runs), learners=learners, measure=measure, table=table, friedman=ranked,
         difference=difference, bars=cliques(ranked.ranks, difference), pairs=_pairs(runs, table, learners, ranked.ranks, rope),
         won=duels(runs, learners, alpha), sizes=np.array([[run.of(name).complexity for name in learners] for run in runs]),
-        unit=_unit(runs, learners), left_out=left_out(runs), chosen=any(best.tried > 1 for run in runs for best in run.best),
-        higher_is_better=runs[0].higher_is_better,
+        unit=_unit(runs, learners), left_out=incomplete_learners(runs),
+        chosen=any(best.tried > 1 for run in runs for best in run.best), higher_is_better=runs[0].higher_is_better,
     )  # fmt: skip
 
 

@@ -112,7 +112,7 @@ def pairing(runs: Sequence[ComparedRun]) -> str:
     return "folds" if len({run.task for run in runs}) == 1 else "sets"
 
 
-def left_out(runs: Sequence[ComparedRun]) -> dict[str, tuple[str, ...]]:
+def incomplete_learners(runs: Sequence[ComparedRun]) -> dict[str, tuple[str, ...]]:
     """Learners that some run lacks, each with the data sets where it is missing."""
     names = dict.fromkeys(best.learner for run in runs for best in run.best)
     lacking = {name: tuple(run.data for run in runs if all(best.learner != name for best in run.best)) for name in names}

@@ -19,7 +19,7 @@ from modelsel.core.spec import kind_of
 from modelsel.core.types import Finding, Floats, Integers, Outputs, Resampling, Scoreboard
 from modelsel.learner.greedy_ensemble import GreedyEnsemble
 from modelsel.measure.base import BaseMeasure
-from modelsel.measure.beside import accompanying, bounding_measures, measures_by_default
+from modelsel.measure.beside import bounding_measures, measures_by_default, other_measures
 from modelsel.planning.make import Plan, make
 from modelsel.rule.base import BaseRule, Bound, among, nearest
 from modelsel.runner.ensembles import MemberAnswers, able
@@ -58,7 +58,7 @@ def choose(
         winner=winner,
         indistinguishable=near.indistinguishable,
         every_best=None if adapted else near.every_best,
-        corrected=None if corrected is None else _corrected(results, winner, corrected),
+        corrected=None if corrected is None else _correction_facts(results, winner, corrected),
         alone={} if corrected is None else {results.candidates[one].id: own.to_dict() for one, own in corrected.alone.items()},
         findings=(
             *_few_rows(results, winner),
@@ -213,11 +213,11 @@ def _answers_by_fold(results: Results, candidates: Integers) -> list[FoldPredict
     return [made[index] for index in sorted(made)]
 
 
-def _corrected(results: Results, winner: int, found: Corrected) -> CorrectedShape:
+def _correction_facts(results: Results, winner: int, found: Corrected) -> CorrectedShape:
     """The estimate with another one of the same score, as a cheap cross-check; and what the interval is not good for."""
     work, assessed = results.book.work, (results.losses.fold >= 0).any(axis=1)
     groups = None if work.task.groups is None else work.task.groups[assessed]
-    caution = not_held(kind_of(work.measure), int(assessed.sum()), groups)
+    caution = coverage_caution(kind_of(work.measure), int(assessed.sum()), groups)
     own = found.to_dict()
     own["tibshirani"] = tibshirani(results.board, winner)
     if caution is not None:
@@ -302,17 +302,12 @@ def decided_by_few(losses: Floats, rows: Integers, floor: float) -> Iterator[Fin
 # Statistics 3.
 
 
-def tibshirani_bias(board: Scoreboard, winner: int) -> float:
-    """Estimate how much better the winner's mean looks than it is, in units of the score and never negative."""
-    sign = -1.0 if board.higher_is_better else 1.0
-    folds = sign * board.folds[board.eligible]
-    return float(np.mean(sign * board.folds[winner] - folds.min(axis=0)))
-
-
 def tibshirani(board: Scoreboard, winner: int) -> float:
-    """The winner's mean score made worse by the bias."""
+    """The winner's mean score, made worse by its mean regret over the folds."""
     sign = -1.0 if board.higher_is_better else 1.0
-    return float(board.mean[winner] + sign * tibshirani_bias(board, winner))
+    costs = sign * board.folds[board.eligible]
+    bias = float(np.mean(sign * board.folds[winner] - costs.min(axis=0)))
+    return float(board.mean[winner] + sign * bias)
 
 
 # Choose the correction of the winner's score for having been chosen: BBC, nested cross-validation, or BBC with a caution.
@@ -348,11 +343,11 @@ def with_caution(selection: Selection, near: bool) -> Selection:
     return replace(selection, corrected={**selection.corrected, "caution": f"{before}; {CAUTION}" if before else CAUTION})
 
 
-def not_held(measure: str, rows: int, groups: Integers | None) -> str | None:
+def coverage_caution(measure: str, rows: int, groups: Integers | None) -> str | None:
     """A caution where an interval of a log loss does not hold what it says: a few rows that are sure and wrong decide it.
 
-    >>> not_held("log_loss", 80, None)[:15], not_held("log_loss", 300, None), not_held("brier", 80, None)
-    ('on 80 rows the ', None, None)
+    >>> coverage_caution("log_loss", 80, None)[:15], coverage_caution("log_loss", 300, None)
+    ('on 80 rows the ', None)
     """
     units = rows if groups is None else len(np.unique(groups))
     if measure != "log_loss" or units >= HELD_FROM:
@@ -407,7 +402,7 @@ def with_score_measures(selection: Selection, results: Results, run: RunWithScor
     `run(plan, beside)` computes a plan's cells. Where nobody can say class scores, nothing is added.
     """
     work = results.book.work
-    measures = measures_by_default(accompanying(work.measure, work.task, work.resampling, scores=True), work.task)
+    measures = measures_by_default(other_measures(work.measure, work.task, work.resampling, scores=True), work.task)
     missing = {name: measure for name, measure in measures.items() if name not in selection.beside}
     if not missing:
         return selection

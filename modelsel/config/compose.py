@@ -47,8 +47,7 @@ from modelsel.config.settings import (
 from modelsel.config.suggest import near
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.fingerprint import digest
-from modelsel.core.spec import resolved as spec_of
-from modelsel.core.spec import with_fields
+from modelsel.core.spec import spec_of, with_fields
 from modelsel.core.types import Candidate, TaskKind
 from modelsel.dataset.base import DataSource
 from modelsel.dataset.files import bare

@@ -21,7 +21,7 @@ import numpy as np
 from modelsel.config.build import LEARNER, Builder, invalid
 from modelsel.config.build import learner as build
 from modelsel.config.folders import TWIN, Folders
-from modelsel.config.grammar import SweepError, swept
+from modelsel.config.grammar import SweepError, read_sweep
 from modelsel.config.merge import KIND, merge, nest
 from modelsel.config.options import Choosing, Either, Options
 from modelsel.config.schema import kinds
@@ -184,15 +184,15 @@ def _stands(said: object, measure: BaseMeasure | None, builder: Builder, where: 
     words = {asked} if isinstance(asked, str) else set(asked) if isinstance(asked, list | tuple) else {str(asked)}
     if unknown := sorted(map(str, words - set(READS))):
         _say(builder, "MSEL-205", f"found {unknown[0]!r}", f"{where}.{MEASURE_READS}", f"choose among {', '.join(READS)}")
-    reads = measure is None or bool(unknown) or bool(words & what_is_read(measure))
+    reads = measure is None or bool(unknown) or bool(words & words_of_measure(measure))
     return reads, {key: value for key, value in said.items() if key != MEASURE_READS}
 
 
-def what_is_read(measure: BaseMeasure) -> Set[str]:
+def words_of_measure(measure: BaseMeasure) -> Set[str]:
     """Words of `measure_reads` that hold of a measure.
 
     >>> from modelsel.core.spec import make
-    >>> [sorted(what_is_read(make("measure", name))) for name in ("error", "auc", "log_loss")]
+    >>> [sorted(words_of_measure(make("measure", name))) for name in ("error", "auc", "log_loss")]
     [['classes'], ['ranks', 'scores'], ['probabilities', 'scores']]
     """
     if not measure.needs_scores:
@@ -328,7 +328,7 @@ def _alternative(base: object, sweep: object, builder: Builder, where: str) -> O
     for key, value in sweep.items():
         group = str(key).rpartition(".")[2]
         try:
-            over[str(key)] = swept(value, lambda group=group: builder.folders.options(group))  # type: ignore[misc]
+            over[str(key)] = read_sweep(value, lambda group=group: builder.folders.options(group))  # type: ignore[misc]
         except SweepError as wrong:
             _say(builder, "MSEL-225", wrong.what, f"{where}.{key}", wrong.fix)
     return builder.options(LEARNER, base, nest(over), where)

@@ -35,18 +35,18 @@ class SweepError(Exception):
         self.what, self.fix = what, fix
 
 
-def swept(value: object, names: Names) -> object:
+def read_sweep(value: object, names: Names) -> object:
     """A sweep's value: `Swept` for a sweep in Hydra's grammar or a YAML list, mappings gone through, else the value itself.
 
     `names` gives what a `glob` chooses from. Raises SweepError.
 
-    >>> swept("range(1, 7, 2)", list).values
+    >>> read_sweep("range(1, 7, 2)", list).values
     (1, 3, 5)
-    >>> swept("path", list)
+    >>> read_sweep("path", list)
     'path'
     """
     if isinstance(value, Mapping):
-        return {key: swept(item, names) for key, item in value.items()}
+        return {key: read_sweep(item, names) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return Swept(tuple(value))
     if isinstance(value, str) and _NAMED.match(value):

@@ -108,11 +108,11 @@ def _undot(settings: Mapping[str, object]) -> dict[str, object]:
     out: dict[str, object] = {}
     for key in sorted(settings, key=lambda name: name.count(".")):
         first, *rest = key.split(".")
-        out[first] = settings[key] if not rest else merge(_named(out.get(first)), nest({".".join(rest): settings[key]}))
+        out[first] = settings[key] if not rest else merge(_as_mapping(out.get(first)), nest({".".join(rest): settings[key]}))
     return out
 
 
-def _named(value: object) -> object:
+def _as_mapping(value: object) -> object:
     return {KIND: value} if isinstance(value, str) else {} if value is None else value
 
 

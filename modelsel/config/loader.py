@@ -105,18 +105,18 @@ def load(folders: Folders, overrides: Sequence[str], trusted: tuple[str, ...] = 
     """The composed configuration, hydra node included, to be read: what the package's own files make is made once."""
     if folders.own is None and not trusted:
         return _of_the_package(shipped_folder(), tuple(overrides))
-    return _composed(folders, overrides, trusted)
+    return _compose(folders, overrides, trusted)
 
 
 @lru_cache(maxsize=32)
 def _of_the_package(_folder: Path, overrides: tuple[str, ...]) -> DictConfig:
     """What overrides make of the package's files: studies in one process mostly ask for the same groups."""
-    made = _composed(Folders.of(), overrides, ())
+    made = _compose(Folders.of(), overrides, ())
     OmegaConf.set_readonly(made, True)
     return made
 
 
-def _composed(folders: Folders, overrides: Sequence[str], trusted: tuple[str, ...]) -> DictConfig:
+def _compose(folders: Folders, overrides: Sequence[str], trusted: tuple[str, ...]) -> DictConfig:
     return GuardedLoader(folders, trusted).load_configuration(ROOT, list(overrides), RunMode.RUN, from_shell=False)
 
 

@@ -52,7 +52,7 @@ def stored_numbers(fitted: object) -> float:
     return float(sum(value.size for value in vars(fitted).values() if isinstance(value, np.ndarray)))
 
 
-def given_by(fit: Callable[..., object]) -> Any:
+def fitted_class(fit: Callable[..., object]) -> Any:
     """The class that a `fit` says that it returns: what reads its models back.
 
     Raises

@@ -30,10 +30,10 @@ class Problem:
         return f"{self.code}: {self.what}{place}{fix}"
 
 
-def meant(error: BaseException) -> BaseException:
+def original_error(error: BaseException) -> BaseException:
     """Return the exception that was raised first: one that interrupts compiled code comes out as the cause of a SystemError.
 
-    >>> meant(ValueError("x"))
+    >>> original_error(ValueError("x"))
     ValueError('x')
     """
     while isinstance(error, SystemError) and error.__cause__ is not None:

@@ -232,7 +232,7 @@ def _part_fields(kind: type) -> tuple[str, ...]:
     return tuple(each.name for each in dataclasses.fields(kind) if limits_of(each).group or "limits" not in each.metadata)
 
 
-def resolved(part: object, without: Collection[str] = ()) -> dict[str, object]:
+def spec_of(part: object, without: Collection[str] = ()) -> dict[str, object]:
     """The whole specification of a part as plain data, `kind` first, defaults filled in: what ids are hashed from.
 
     A field with `metadata={"identity": False}` is left out; a part that is written otherwise says how by `specification`.
@@ -283,7 +283,7 @@ def _plain(value: object) -> object:
     if type(value) in _SCALARS:  # most values, and large spaces have millions of them
         return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return resolved(value)
+        return spec_of(value)
     if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
     if isinstance(value, Mapping):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from modelsel.core.fingerprint import array_digest, digest, short
 from modelsel.core.folds import Unpacked, pack_folds
 from modelsel.core.source import Source
-from modelsel.core.spec import flat, resolved
+from modelsel.core.spec import flat, spec_of
 
 # A moment as people read it: `2021-03-04`, and `2021-03-04T12:30` where it is no midnight.
 
@@ -296,10 +296,10 @@ def seal(task: Task) -> Sealed:
                     ids=task.ids, groups=task.groups, times=task.times, units=task.units, unit=task.unit,
                     source=task.source)  # fmt: skip
     classes, target = task.class_names, task.target
-    return sealed_unread(sealed, lambda: (classes, target), task.weights)
+    return seal_unread(sealed, lambda: (classes, target), task.weights)
 
 
-def sealed_unread(sealed: Sealed, read: Labels, weights: Floats | None = None) -> Sealed:
+def seal_unread(sealed: Sealed, read: Labels, weights: Floats | None = None) -> Sealed:
     """Sealed rows whose labels are read where they are opened, and not before (encrypted ones, for example)."""
     _LABELS[sealed] = (read, weights)
     return sealed
@@ -412,7 +412,7 @@ class Candidate:
 
     @cached_property
     def spec(self) -> dict[str, object]:
-        return {**resolved(self.learner), "preparer": [resolved(step) for step in self.steps]}
+        return {**spec_of(self.learner), "preparer": [spec_of(step) for step in self.steps]}
 
     @cached_property
     def id(self) -> str:
@@ -421,10 +421,10 @@ class Candidate:
     @cached_property
     def parameters(self) -> dict[str, object]:
         """Dotted hyper-parameters, as in candidates.csv; a second step of one kind has the number 2."""
-        spec = flat(resolved(self.learner))
+        spec = flat(spec_of(self.learner))
         kinds: list[str] = []
         for step in self.steps:
-            own = flat(resolved(step))
+            own = flat(spec_of(step))
             kinds.append(str(own.pop("kind")))
             again = f"_{kinds.count(kinds[-1])}" if kinds.count(kinds[-1]) > 1 else ""
             spec |= {f"preparer.{kinds[-1]}{again}.{name}": value for name, value in own.items()}

@@ -13,7 +13,7 @@ from modelsel.core.errors import DataError, Problem
 from modelsel.core.types import Booleans, ClassTask, Feature, Finding, Floats, Integers, Loaded, NumberTask, Task
 from modelsel.dataset import kinds
 from modelsel.dataset.base import TableSettings, as_names
-from modelsel.dataset.column import NAMED, RawColumn, examples, numbers, rows_said, seconds
+from modelsel.dataset.column import NAMED, RawColumn, examples, name_rows, numbers, seconds
 from modelsel.dataset.targets import Target, settle_target
 from modelsel.dataset.targets import make as classes_of
 
@@ -284,4 +284,4 @@ def _complain(complain: Complain, code: str, what: str, column: RawColumn, wrong
     rows = np.flatnonzero(wrong)
     if len(rows):
         where = f"column '{column.name}'"
-        complain(Problem(code, f"{what} in {len(rows)} row{'s' if len(rows) > 1 else ''} ({rows_said(rows)})", where, fix))
+        complain(Problem(code, f"{what} in {len(rows)} row{'s' if len(rows) > 1 else ''} ({name_rows(rows)})", where, fix))

@@ -189,10 +189,10 @@ def number_text(value: float) -> str:
     return str(int(value)) if float(value).is_integer() and abs(value) < 2**53 else repr(float(value))
 
 
-def rows_said(rows: Sequence[int] | NDArray[np.generic]) -> str:
+def name_rows(rows: Sequence[int] | NDArray[np.generic]) -> str:
     """Data rows as messages name them, counted from 0.
 
-    >>> rows_said([4, 9, 11, 12, 30])
+    >>> name_rows([4, 9, 11, 12, 30])
     'rows 4, 9, 11, +2 more; the first row is 0'
     """
     listed = np.asarray(rows)

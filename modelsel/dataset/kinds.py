@@ -25,9 +25,9 @@ from modelsel.dataset.column import (
     like_dates,
     like_thousands,
     moments,
+    name_rows,
     numbers,
     read_numbers,
-    rows_said,
     seconds,
     with_comma,
     with_groups,
@@ -108,7 +108,7 @@ def _doubtful(column: RawColumn, strange: list[str], settings: TableSettings, de
         return Problem("MSEL-342", what, where, f"write them without, or declare dataset.features.{column.name}=nominal")
     if many > FEW and 1 - len(strange) / many >= settings.near:
         share = f"{many - len(strange)} of {many} different values are numbers"
-        what = f"{share}, not {examples(strange)} ({rows_said(_rows_of(column, strange))})"
+        what = f"{share}, not {examples(strange)} ({name_rows(_rows_of(column, strange))})"
         fix = f"declare dataset.features.{column.name} as nominal, or add the words to dataset.missing"
         return Problem("MSEL-341", what, where, fix)
     return None
@@ -157,7 +157,7 @@ def _numeric(column: RawColumn, decimal: str) -> ParsedFeature:
     found = seconds(column.texts) if dates else read_numbers(column.texts, decimal)[0]
     strange = [column.texts[i] for i in np.flatnonzero(np.isnan(found)).tolist()]
     if strange:
-        what = f"not a number: {examples(strange)} ({rows_said(_rows_of(column, strange))})"
+        what = f"not a number: {examples(strange)} ({name_rows(_rows_of(column, strange))})"
         return _wrong(
             "MSEL-346", what, f"column '{column.name}'", "correct them, add them to dataset.missing or declare nominal"
         )
@@ -184,7 +184,7 @@ def _as_numbers(column: RawColumn, found: Floats, inferred: bool = False) -> Par
     values = found if column.codes is None else np.append(found, np.nan)[column.codes]
     infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):
-        what = f"infinite value in {len(infinite)} rows ({rows_said(infinite)})"
+        what = f"infinite value in {len(infinite)} rows ({name_rows(infinite)})"
         return _wrong("MSEL-340", what, f"column '{column.name}'", "correct them or make them missing")
     return ParsedFeature(feature, values, findings=tuple(_large(column, values)), inferred=inferred)
 
@@ -205,7 +205,7 @@ def _nominal(
     place = {level: code for code, level in enumerate(levels)}
     strange = [text for text in column.texts if text not in place]
     if strange:
-        what = f"not among the declared levels: {examples(strange)} ({rows_said(_rows_of(column, strange))})"
+        what = f"not among the declared levels: {examples(strange)} ({name_rows(_rows_of(column, strange))})"
         return _wrong("MSEL-344", what, where, f"the levels are {examples(levels)}; correct the cells or the declaration")
     code = np.array([*(place[text] for text in column.texts), np.nan], np.float64)
     return ParsedFeature(Feature(column.name, _kind(kind), levels), code[column.codes], findings=findings, inferred=inferred)

@@ -11,7 +11,7 @@ from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Finding, Floats, Table, Task, names, of_texts
 from modelsel.dataset.base import nearest
-from modelsel.dataset.column import RawColumn, examples, like_dates, read_numbers, rows_said, seconds
+from modelsel.dataset.column import RawColumn, examples, like_dates, name_rows, read_numbers, seconds
 from modelsel.dataset.files import File, Raw, bare
 from modelsel.dataset.kinds import ABSENT, OTHER
 from modelsel.dataset.spellings import BOOLEAN, codes
@@ -209,7 +209,7 @@ def _numeric(column: RawColumn, decimal: str, problems: list[Problem]) -> Floats
     wrong = np.flatnonzero((np.isnan(values) & ~column.absent) | np.isinf(values))
     if len(wrong):
         fix = "correct them or make them missing"
-        problems.append(Problem("MSEL-346", f"not a finite number ({rows_said(wrong)})", f"column '{column.name}'", fix))
+        problems.append(Problem("MSEL-346", f"not a finite number ({name_rows(wrong)})", f"column '{column.name}'", fix))
     return values
 
 

@@ -336,7 +336,7 @@ def _bounds(off: Floats, power: float) -> Floats:
 # The last searches of a study's cells: two distances that are one and the same on some rows search them once.
 #
 # HEOM and the Euclidean distance by ranges differ where a name or a missing value is compared, and nowhere else. Whoever asks
-# for what another thread is searching already waits for it. Outside of cells (`shared`) nothing is remembered.
+# for what another thread is searching already waits for it. Outside of cells (`share_searches`) nothing is remembered.
 
 KEPT = 4
 WORTH = 1 << 20  # distances from which a digest of the rows costs less than a hundredth of the search
@@ -347,7 +347,7 @@ _SEARCHES: OrderedDict[Hashable, Future[Neighbours]] = OrderedDict()
 
 
 @contextmanager
-def shared() -> Iterator[None]:
+def share_searches() -> Iterator[None]:
     """Remember searches within the block, in this thread, and find them again."""
     token = _SHARED.set(True)
     try:

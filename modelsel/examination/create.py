@@ -20,7 +20,7 @@ import pandas as pd
 from modelsel.config.compose import MEASURE, Config, for_task
 from modelsel.config.settings import REGRESSION
 from modelsel.core.errors import ConfigurationError, Problem, RefusedError, StoreError
-from modelsel.core.spec import kind_of, resolved, with_fields
+from modelsel.core.spec import kind_of, spec_of, with_fields
 from modelsel.core.types import CLASS_TASKS, Booleans, Finding, Integers, NumberTask, Strings, Task, positions
 from modelsel.dataset.targets import read_as
 from modelsel.examination.store import SIDES, Store, commit, create_store, join, judged_digest, public_of, reorder
@@ -237,7 +237,7 @@ def _facts(config: Config, wanted: Wanted, sides: Mapping[str, Task], home: Home
         "examiner": home.signer().public, "key": public_of(home.secret("exam.key")),
         "columns": columns, "classes": list(task.class_names),
         "features": [{"name": f.name, "kind": f.kind, "levels": list(f.levels)} for f in task.features],
-        "rows": {side: len(rows) for side, rows in sides.items()} | judging, "measure": resolved(config.measure),
+        "rows": {side: len(rows) for side, rows in sides.items()} | judging, "measure": spec_of(config.measure),
         "policy": {"release": wanted.release, "resolution": wanted.resolution, "delta": delta,
                    "intervals": delta * (1 - VERDICTS), "verdicts": delta * VERDICTS, "target": wanted.target,
                    "budget": wanted.budget},

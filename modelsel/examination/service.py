@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from modelsel.core.errors import REFUSED, ConfigurationError, DataError, ModelselError, Problem, RefusedError
-from modelsel.core.system.disk import locked
+from modelsel.core.system.disk import lock_file
 from modelsel.dataset.files import packing
 from modelsel.examination.board import AskerUse, ExamStatus, NextInterval, PublicLine, PublicState, board, status
 from modelsel.examination.proposals import GateClose, GateStatus, LoopSession, Proposal
@@ -64,7 +64,7 @@ class Askers:
             raise ConfigurationError(Problem("MSEL-960", f"not a name: {name[:40]!r}", "--admit", fix))
         ConfigurationError.raise_if(no_answer(nats))
         token = PREFIX + secrets.token_urlsafe(32)
-        with locked(self._path.with_suffix(".lock")):
+        with lock_file(self._path.with_suffix(".lock")):
             known = {digest: asker for digest, asker in self._read().items() if asker.name != name}
             known[_digest(token)] = Asker(name, looks, nats)
             write_whole(self._path, json.dumps({digest: asdict(asker) for digest, asker in known.items()}).encode())

@@ -10,7 +10,7 @@ from typing import Any
 from modelsel.core.errors import ConfigurationError, Problem, RefusedError
 from modelsel.core.outcome import TestResult
 from modelsel.core.selection import Assessed
-from modelsel.core.system.disk import locked
+from modelsel.core.system.disk import lock_file
 from modelsel.core.types import Feature, Finding, Outputs, Strings, Table
 from modelsel.dataset.read_table import read_like
 from modelsel.examination.predictions import Answer, check_answer, read_answer
@@ -102,7 +102,7 @@ class SealedSession:
     @contextmanager
     def turn(self) -> Iterator[None]:
         """Take one answer at a time; findings begin anew."""
-        with locked(self.store.folder / "answers.lock"):
+        with lock_file(self.store.folder / "answers.lock"):
             self.gate.findings.clear()
             yield
 

@@ -34,7 +34,7 @@ from modelsel.core.types import (
     Strings,
     Targets,
     Task,
-    sealed_unread,
+    seal_unread,
 )
 from modelsel.examination.terms import FILE, Terms, read_terms
 from modelsel.guard.requests import TestSetDeclaration
@@ -127,7 +127,7 @@ class Store:
     def sealed(self) -> Sealed:
         """The rows of the exam; their labels are not in memory."""
         sealed = Sealed(**self._of("questions"))
-        return sealed_unread(sealed, lambda: _labels(self), self._arrays.get("questions.weights"))
+        return seal_unread(sealed, lambda: _labels(self), self._arrays.get("questions.weights"))
 
     @cached_property
     def weights(self) -> Floats | None:

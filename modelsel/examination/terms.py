@@ -12,7 +12,7 @@ from modelsel.config.compose import Config
 from modelsel.config.settings import CLASSIFICATION, REGRESSION
 from modelsel.core.errors import ConfigurationError, LedgerError, Problem
 from modelsel.core.fingerprint import canonical
-from modelsel.core.spec import make, resolved
+from modelsel.core.spec import make, spec_of
 from modelsel.core.types import Feature, Kind
 from modelsel.guard.facts import Facts, many
 from modelsel.guard.policy.base import Policy
@@ -286,7 +286,7 @@ def problems(wanted: Wanted, folder: Path, config: Config) -> Iterator[Problem]:
         yield Problem("MSEL-914", "thresholdout needs development rows", "--all", "leave it out")
     if wanted.loop is not None:
         yield from _of_loop(wanted.loop, config)
-    name = resolved(config.measure)["kind"]
+    name = spec_of(config.measure)["kind"]
     if wanted.release in ("ladder", "better", "passfail", "thresholdout") and name not in COUNTED:
         fix = "use measure=error; of numbers leave it out"
         yield Problem("MSEL-914", f"{wanted.release} shows error rates, and the measure is {name}", "measure", fix)
@@ -303,9 +303,9 @@ def _of_loop(loop: WantedLoop, config: Config) -> Iterator[Problem]:
     if not config.measure.over_rows:
         fix = "use error, brier or log_loss"
         yield Problem(
-            "MSEL-914", f"{resolved(config.measure)['kind']} is no mean over rows: pairs of rows judge", "measure", fix
+            "MSEL-914", f"{spec_of(config.measure)['kind']} is no mean over rows: pairs of rows judge", "measure", fix
         )
-    if loop.vetoes and resolved(config.measure)["kind"] not in COUNTED:
+    if loop.vetoes and spec_of(config.measure)["kind"] not in COUNTED:
         yield Problem("MSEL-914", "a veto compares error counts", "--vetoes", "use measure=error, or no vetoes")
     for path in loop.pinned:
         if not path.is_file():

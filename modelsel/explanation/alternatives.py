@@ -404,7 +404,7 @@ def alternatives(
     open_ones = [] if good.ended else sorted({*absent, *(at for at in every if spared[at] is None)})
     return Alternatives(
         rows=len(task), best=best, within=within, min_leaf=min_leaf,
-        skeletons=tuple(GoodSkeleton(_named(one, names), one.errors) for one in good.skeletons),
+        skeletons=tuple(GoodSkeleton(_column_names(one, names), one.errors) for one in good.skeletons),
         needed=tuple(names[at] for at in needed), unused=tuple(names[at] for at in absent) if good.ended else (),
         different=tuple(to_text(search.tree_of(one)) for one in _different(good.skeletons)), ended=good.ended, depth=depth,
         found=good.found, unknown=tuple(names[at] for at in open_ones),
@@ -439,7 +439,7 @@ def without(task: ClassTask, column: int) -> ClassTask:
     return replace(task, features=features, values=np.asfortranarray(task.values[:, kept]))
 
 
-def _named(one: Skeleton, names: Sequence[str]) -> tuple[str, str, str]:
+def _column_names(one: Skeleton, names: Sequence[str]) -> tuple[str, str, str]:
     root, left, right = (_side(side, names) for side in one.features)
     return root, left, right
 

@@ -300,11 +300,11 @@ def lines(settings: ExplanationSettings, curve: bool, folds: int, candidates: Se
 STEPS = 0.0005  # seconds that a million steps of a search take, about
 
 
-def foretold(optimal: OptimalSettings, folds: int, candidates: Sequence[Candidate]) -> list[str]:
+def forecast_lines(optimal: OptimalSettings, folds: int, candidates: Sequence[Candidate]) -> list[str]:
     """Write what `modelsel plan` says of the searches for the best trees; nothing where they were not asked for.
 
     >>> from modelsel.learner.tree import Tree
-    >>> foretold(OptimalSettings("bounds"), 10, [Candidate(Tree(), entry="cart")])[0]
+    >>> forecast_lines(OptimalSettings("bounds"), 10, [Candidate(Tree(), entry="cart")])[0]
     'optimal      at most 122 searches of trees of depth 3 beside those of cart: 100,000 million steps, 50 s'
     """
     entries = list(dict.fromkeys(one.entry for one in candidates if is_single_tree(one)))

@@ -42,7 +42,7 @@ def runners(selection: Selection) -> list[Candidate]:
 def learning_curve(candidates: Sequence[Candidate], task: Task, folds: Resampling, seed: int, run: RunPlan) -> CurveShape:
     """Scores of the candidates on every share; the cells go through the study's pool and journal."""
     shares = [_of_share(task, folds, seed, share) for share in SHARES]
-    nested, many = joined_shares(shares), len(folds.folds)
+    nested, many = join_shares(shares), len(folds.folds)
     board = run(make(candidates, task, nested), task, nested).board
     return {
         "shares": list(SHARES[::-1]),
@@ -54,7 +54,7 @@ def learning_curve(candidates: Sequence[Candidate], task: Task, folds: Resamplin
     }
 
 
-def joined_shares(shares: Sequence[Resampling]) -> Resampling:
+def join_shares(shares: Sequence[Resampling]) -> Resampling:
     """All shares as one resampling, a share after the other; a share's folds are repeats of their own."""
     repeats = shares[0].repeats
     folds = [

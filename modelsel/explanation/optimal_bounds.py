@@ -21,7 +21,7 @@ from modelsel.comparison.selection import rank
 from modelsel.config.settings import OptimalSettings
 from modelsel.core.fingerprint import digest, generator
 from modelsel.core.selection import Selection
-from modelsel.core.spec import resolved
+from modelsel.core.spec import spec_of
 from modelsel.core.types import Booleans, Candidate, ClassTask, Codes, Floats, Fold, Integers, Resampling, positions
 from modelsel.learner.inner import PreparedFit, inner_folds, prepared_fit
 from modelsel.learner.optimal_tree import OptimalPath, OptimalTree
@@ -82,7 +82,7 @@ def searches(folds: int) -> int:
     return folds * (1 + INNER)
 
 
-def held_to(candidate: Candidate, depth: int) -> Candidate:
+def limit_depth(candidate: Candidate, depth: int) -> Candidate:
     """Return the candidate with its depth held to so many levels."""
     return replace(candidate, learner=replace(candidate.learner, max_depth=depth))
 
@@ -235,7 +235,7 @@ class Compared:
     @property
     def key(self) -> tuple[str, int]:
         """What one search depends on: the steps before the tree, and its depth."""
-        return digest([resolved(step) for step in self.candidate.preparers]), self.size.depth
+        return digest([spec_of(step) for step in self.candidate.preparers]), self.size.depth
 
 
 def optimal_bounds(
@@ -283,7 +283,7 @@ def _compare(candidate: Candidate, task: ClassTask, seed: int, apart: CallsApart
     whole = apart(fit_size, candidate, task, seed)
     if isinstance(whole, Failure) or whole.depth <= depth:
         return whole if isinstance(whole, Failure) else Compared(candidate, whole, candidate, whole)
-    twin = held_to(candidate, depth)
+    twin = limit_depth(candidate, depth)
     size = apart(fit_size, twin, task, seed)
     return size if isinstance(size, Failure) else Compared(candidate, whole, twin, size)
 

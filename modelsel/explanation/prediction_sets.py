@@ -131,12 +131,12 @@ def count_unseen(kept: Kept) -> tuple[int, str]:
 
 def sets_of(kept: Kept, table: Table, coverage: float) -> Booleans:
     """Rows × classes: which are in the set of a row. Raises ConfigurationError for a coverage that is none."""
-    checked_share(coverage, "--sets")
+    check_coverage(coverage, "--sets")
     scores, unseen = [model.scores(table) for model, _ in kept], [own for _, own in kept]
     return prediction_sets(scores, [own.strangeness for own in unseen], coverage, [own.weight for own in unseen])
 
 
-def checked_share(coverage: float, where: str) -> None:
+def check_coverage(coverage: float, where: str) -> None:
     """Raise ConfigurationError for a coverage that is no share of rows."""
     if not 0 < coverage < 1:
         fix = "write a share such as 0.9"
@@ -225,7 +225,7 @@ def _upper(said: Sequence[Floats], residuals: Sequence[Floats], weight: Floats, 
 
 def intervals_of(kept: Kept, table: Table, coverage: float) -> tuple[Floats, Floats]:
     """Ends of the interval of each row of a table. Raises ConfigurationError for a coverage that is none."""
-    checked_share(coverage, "--interval")
+    check_coverage(coverage, "--interval")
     said, unseen = [np.asarray(model.predict(table), np.float64) for model, _ in kept], [own for _, own in kept]
     return prediction_intervals(said, [own.strangeness for own in unseen], coverage, [own.weight for own in unseen])
 

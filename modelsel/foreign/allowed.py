@@ -46,7 +46,7 @@ def class_of(name: str, plugins: tuple[str, ...] = ()) -> type:
     home = home_of(package, plugins)
     where = ".".join((package, *inner))
     asked = package in sys.modules or home.library is LIBRARIES["sklearn"]
-    if not asked and (end := fatal(package, f"{home.distribution} {home.version}")):
+    if not asked and (end := crash_on_import(package, f"{home.distribution} {home.version}")):
         raise NotAllowedError(f"{name}: importing {package} ends the process that does it ({end})")
     try:
         module = importlib.import_module(where)
@@ -176,15 +176,15 @@ os._exit(0)  # what it does or says when a process ends is not asked
 
 
 @cache
-def fatal(package: str, source: str) -> str:
+def crash_on_import(package: str, source: str) -> str:
     """Import a package in a process of its own; tell how that ended, empty where it went on.
 
     `source` is the distribution and its version.
 
-    >>> fatal("json", "of Python itself")
+    >>> crash_on_import("json", "of Python itself")
     ''
     """
-    if _kept(package, source).exists():
+    if _marker_file(package, source).exists():
         return ""
     # -I: nothing of the working directory is imported before the path is that of this process
     asked = [sys.executable, "-I", "-c", ASK, package, *sys.path]
@@ -193,12 +193,12 @@ def fatal(package: str, source: str) -> str:
     )
     if done.stdout.endswith(IMPORTED):
         with suppress(OSError):  # a cache that cannot be written costs an import each time, and nothing else
-            _kept(package, source).parent.mkdir(parents=True, exist_ok=True)
-            _kept(package, source).touch()
+            _marker_file(package, source).parent.mkdir(parents=True, exist_ok=True)
+            _marker_file(package, source).touch()
     return "" if done.stdout.endswith((IMPORTED, RAISED)) else _describe_end(done.returncode)
 
 
-def _kept(package: str, source: str) -> Path:
+def _marker_file(package: str, source: str) -> Path:
     name = hashlib.sha256(f"{package} {source} {sys.version} {sys.prefix}".encode()).hexdigest()[:16]
     return base() / "imports" / name
 

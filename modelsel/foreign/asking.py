@@ -9,7 +9,7 @@ _ROWS: ContextVar[str] = ContextVar("rows", default="")
 
 
 @contextmanager
-def sharing() -> Iterator[None]:
+def share_fitted_steps() -> Iterator[None]:
     """Remember fitted steps within the block, in this thread, and find them again."""
     token = _SHARING.set(True)
     try:
@@ -33,6 +33,6 @@ def asking_about(rows: str) -> Iterator[None]:
         _ROWS.reset(token)
 
 
-def rows_asked() -> str:
+def current_rows() -> str:
     """The name of the rows that are asked about; empty where nobody said it."""
     return _ROWS.get()

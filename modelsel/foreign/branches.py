@@ -91,11 +91,11 @@ def branch_places(branches: Sequence[BranchSpec], features: Sequence[Feature]) -
 
 
 def _by_name(columns: str, feature: Feature) -> bool:
-    return columns not in (*KINDS, REST) and (columns == feature.name or feature.name in _listed(columns))
+    return columns not in (*KINDS, REST) and (columns == feature.name or feature.name in _split_names(columns))
 
 
 def _by_pattern(columns: str, feature: Feature) -> bool:
-    return columns not in (*KINDS, REST) and any(fnmatchcase(feature.name, one) for one in _listed(columns))
+    return columns not in (*KINDS, REST) and any(fnmatchcase(feature.name, one) for one in _split_names(columns))
 
 
 def _by_kind(columns: str, feature: Feature) -> bool:
@@ -112,17 +112,17 @@ def is_named(name: str, columns: Iterable[str]) -> bool:
     >>> is_named("amount_1", ["age, income", "amount_*"]), is_named("town", ["age, income", "amount_*"])
     (True, False)
     """
-    return any(name == said or any(fnmatchcase(name, one) for one in _listed(said)) for said in columns)
+    return any(name == said or any(fnmatchcase(name, one) for one in _split_names(said)) for said in columns)
 
 
 def strangers(columns: str, known: Sequence[str], words: Sequence[str]) -> Iterator[str]:
     """Names and patterns that name no column; what comes nearest is among the columns and some other words."""
-    for one in () if columns in known else _listed(columns):
+    for one in () if columns in known else _split_names(columns):
         if not any(fnmatchcase(name, one) for name in known):
             yield f"steps name a column {one!r} that is not there{near(one, (*known, *words))}"
 
 
-def _listed(columns: str) -> list[str]:
+def _split_names(columns: str) -> list[str]:
     return [one.strip() for one in columns.split(",")]
 
 
@@ -144,7 +144,7 @@ def misfits(branches: Sequence[BranchSpec], features: Sequence[Feature]) -> Iter
         if branch.columns in (*KINDS, REST) or branch.columns in known:
             continue
         yield from strangers(branch.columns, known, (*KINDS, REST))
-        if not own and all(any(fnmatchcase(name, one) for name in known) for one in _listed(branch.columns)):
+        if not own and all(any(fnmatchcase(name, one) for name in known) for one in _split_names(branch.columns)):
             yield f"steps of {branch.columns!r} are left without a column: branches that stand before it have them all"
     taken = {place for own in places for place in own}
     if left := [feature.name for place, feature in enumerate(features) if place not in taken]:
@@ -226,7 +226,7 @@ class Branch:
         """The branch's part of the matrix."""
         out = self.given(features, values)
         for transformer in self.chain:
-            out = unframed(transformer.transform(out))
+            out = to_array(transformer.transform(out))
         return as_matrix(out)
 
 
@@ -246,7 +246,7 @@ Fit = tuple[SklearnTransformer, object]  # a fitted transformer, and what it mad
 Shared = Callable[[str, Callable[[], Fit]], Fit]
 
 
-def alone(_: str, fit: Callable[[], Fit]) -> Fit:
+def share_nothing(_: str, fit: Callable[[], Fit]) -> Fit:
     """Share nothing."""
     return fit()
 
@@ -261,7 +261,7 @@ class Rows:
 
 
 def fit(
-    branches: Sequence[BranchSpec], rows: Rows, seed: int, plugins: tuple[str, ...] = (), shared: Shared = alone
+    branches: Sequence[BranchSpec], rows: Rows, seed: int, plugins: tuple[str, ...] = (), shared: Shared = share_nothing
 ) -> tuple[FittedBranches, Matrix]:
     """Fit every branch; the second value is what they make of these rows.
 
@@ -286,7 +286,7 @@ def side_by_side(each: Sequence[tuple[Branch, Matrix]], rows: int) -> tuple[Fitt
 
 def fit_branch(
     branch: BranchSpec, places: tuple[int, ...], rows: Rows, rng: np.random.Generator, plugins: tuple[str, ...] = (),
-    shared: Shared = alone,
+    shared: Shared = share_nothing,
 ) -> list[tuple[Branch, Matrix]]:  # fmt: skip
     """Fit the columns of a branch, together or, where a text transformer begins it, one by one."""
     steps = list(zip(branch.given, rng.integers(2**31 - 1, size=len(branch.given)).tolist(), strict=True))
@@ -331,7 +331,7 @@ def _fit_branch(
     for step, seed in steps:
         before.append([step.transformer, dict(step.params)])
         drawn = drawn or _draws(step, plugins)
-        share = alone if drawn else shared
+        share = share_nothing if drawn else shared
         transformer, out = share(digest([columns, before]), partial(_fit_step, step, seed, out, rows.target, plugins))
         chain.append(transformer)
     return replace(empty, chain=tuple(chain)), out
@@ -351,8 +351,8 @@ def _fit_transform(step: Step, seed: int, given: object, target: NDArray[np.gene
     """Both by one call where the transformer has one."""
     made = make_transformer(step.transformer, step.params, seed, plugins, cross_fitted=True)
     if hasattr(made, "fit_transform"):
-        return made, read_only(unframed(made.fit_transform(given, target)))
-    return made, read_only(unframed(made.fit(given, target).transform(given)))
+        return made, read_only(to_array(made.fit_transform(given, target)))
+    return made, read_only(to_array(made.fit(given, target).transform(given)))
 
 
 def read_only(out: object) -> object:
@@ -375,7 +375,7 @@ def as_series(name: str, column: NDArray[np.generic]) -> object:
     return pd.Series(column, name=name, dtype="str" if column.dtype == object else None)
 
 
-def unframed(out: object) -> object:
+def to_array(out: object) -> object:
     """What a transformer made, as an array where it is a frame or a series."""
     return out.to_numpy() if hasattr(out, "iloc") and hasattr(out, "to_numpy") else out
 

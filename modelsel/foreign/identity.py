@@ -227,11 +227,11 @@ class _Reader:
             return self._named(value, made) if hasattr(value, "__module__") else f"{self.text_of(type(value))}.{made}"
         maker, arguments, *rest = made
         state, items, pairs = [*rest, None, None, None][:3]
-        texts = (*map(self.text_of, (maker, arguments, state)), _listed(self, items), _listed(self, pairs))
+        texts = (*map(self.text_of, (maker, arguments, state)), _text_of_items(self, items), _text_of_items(self, pairs))
         return f"made({','.join(texts)})"
 
 
-def _listed(reader: _Reader, values: Any) -> str:
+def _text_of_items(reader: _Reader, values: Any) -> str:
     return "" if values is None else ",".join(reader.text_of(one) for one in values)
 
 
@@ -347,7 +347,7 @@ def _source(text: str, name: str) -> tuple[dict[Place, list[types.CodeType]], di
         codes.setdefault(_place(code), []).append(code)
     nodes: dict[Place, list[ast.AST]] = {}
     for node in ast.walk(_parse_source(text)):
-        if called := _called(node):
+        if called := _name_of_call(node):
             nodes.setdefault((_starts(node), called), []).append(node)
     return codes, nodes
 
@@ -382,7 +382,7 @@ def _starts(node: ast.AST) -> int:
     return int(getattr(decorators[0], "lineno", 0))
 
 
-def _called(node: ast.AST) -> str:
+def _name_of_call(node: ast.AST) -> str:
     return "<lambda>" if isinstance(node, ast.Lambda) else str(getattr(node, "name", ""))
 
 

@@ -76,7 +76,7 @@ def takes_more(kind: type) -> bool:
     return any(one.kind is inspect.Parameter.VAR_KEYWORD for one in own)
 
 
-def unknown(kind: type, params: Mapping[str, object]) -> Iterator[str]:
+def unknown_parameters(kind: type, params: Mapping[str, object]) -> Iterator[str]:
     """Parameters that the class does not take. Behind `**kwargs` a name passes, but for one that is nearly a known one."""
     known = named_parameters(kind) | _aliases(kind)
     for name in params:
@@ -87,7 +87,7 @@ def unknown(kind: type, params: Mapping[str, object]) -> Iterator[str]:
             yield f"{kind.__name__} has no parameter {name!r}{meant}"
 
 
-def unsaid(params: Mapping[str, object]) -> Iterator[str]:
+def unwritable_parameters(params: Mapping[str, object]) -> Iterator[str]:
     """Parameters whose values are not plain."""
     for name, value in params.items():
         if not is_plain(value):
@@ -191,7 +191,7 @@ def transformer_problems(
     except NotAllowedError as error:
         yield str(error)
         return
-    wrong = [*unknown(kind, params), *unsaid(params)]
+    wrong = [*unknown_parameters(kind, params), *unwritable_parameters(params)]
     yield from wrong
     if wrong:
         return
@@ -211,13 +211,13 @@ def make_transformer(
 
 
 @cache
-def _known() -> Mapping[str, type]:
+def _sklearn_transformers() -> Mapping[str, type]:
     from sklearn.utils import all_estimators
 
     return {name: kind for name, kind in all_estimators() if hasattr(kind, "transform")}  # vectorizers of texts too
 
 
 def _own(name: str) -> type:
-    if name not in _known():
-        raise NotAllowedError(f"scikit-learn has no transformer {name!r}{near(name, _known())}")
-    return _known()[name]
+    if name not in _sklearn_transformers():
+        raise NotAllowedError(f"scikit-learn has no transformer {name!r}{near(name, _sklearn_transformers())}")
+    return _sklearn_transformers()[name]

@@ -20,7 +20,7 @@ from sklearn.utils import Tags, get_tags
 
 from modelsel.core.fingerprint import digest
 from modelsel.core.lru_cache import LRUCache
-from modelsel.foreign.asking import rows_asked
+from modelsel.foreign.asking import current_rows
 from modelsel.foreign.identity import NoIdentityError, identity
 from modelsel.foreign.objects import parts
 
@@ -78,18 +78,18 @@ class SharedStep(BaseEstimator):  # type: ignore[misc]
 
     def transform(self, X: object) -> object:
         """What the fitted step makes of the rows that are asked about."""
-        rows = rows_asked()
+        rows = current_rows()
         if not rows:
             return self.fitted_.transform(X)
-        return hand_out(OUTPUTS.get((self.key, rows), lambda: frozen(_written_into(self.fitted_.transform, X))))
+        return hand_out(OUTPUTS.get((self.key, rows), lambda: freeze(_written_into(self.fitted_.transform, X))))
 
 
 def _fit_step(step: object, X: object, y: object, params: Mapping[str, object]) -> Fit:
     """A fitted copy of a step and what it makes, by one call where it has one for both."""
     made = clone(step)
     if hasattr(made, "fit_transform"):
-        return made, frozen(_written_into(lambda rows: made.fit_transform(rows, y, **params), X))
-    return made, frozen(_written_into(lambda rows: made.fit(rows, y, **params).transform(rows), X))
+        return made, freeze(_written_into(lambda rows: made.fit_transform(rows, y, **params), X))
+    return made, freeze(_written_into(lambda rows: made.fit(rows, y, **params).transform(rows), X))
 
 
 def _written_into(make: Callable[[object], object], X: object) -> object:
@@ -102,7 +102,7 @@ def _written_into(make: Callable[[object], object], X: object) -> object:
         return make(X.copy())
 
 
-def frozen(made: object) -> object:
+def freeze(made: object) -> object:
     """The same arrays, which nobody can write into."""
     for array in (made, *(getattr(made, name, None) for name in SPARSE)):
         if isinstance(array, np.ndarray):
@@ -128,7 +128,7 @@ class KeyOfRows:
         return KeyOfRows(None if self.key is None else digest([self.key, *parts]))
 
 
-def drawing(estimator: BaseEstimator) -> frozenset[int]:
+def unseeded_parts(estimator: BaseEstimator) -> frozenset[int]:
     """The parts of an estimator that draw and were told no seed, by their places in memory: asked before they are seeded."""
     return frozenset(id(part) for _, part in parts(estimator) if _draws(part))
 
@@ -147,7 +147,7 @@ def share(estimator: BaseEstimator, fold: str, free: frozenset[int]) -> BaseEsti
         place = KeyOfRows(digest([fold, get_config()["transform_output"]]))
         for number, (name, step) in enumerate(estimator.steps[:-1]):
             before, place = place, _after(step, place, free)
-            estimator.steps[number] = (name, _shared(step, before, free))
+            estimator.steps[number] = (name, _share_step(step, before, free))
     return estimator
 
 
@@ -160,7 +160,7 @@ def _is_step(step: object) -> bool:
     return step is not None and not isinstance(step, str)
 
 
-def _shared(step: BaseEstimator, place: KeyOfRows, free: frozenset[int]) -> object:
+def _share_step(step: BaseEstimator, place: KeyOfRows, free: frozenset[int]) -> object:
     """A step with shared ones in it, or in its place."""
     if not _is_step(step) or place.key is None:
         return step
@@ -168,12 +168,12 @@ def _shared(step: BaseEstimator, place: KeyOfRows, free: frozenset[int]) -> obje
     if kind is Pipeline and step.memory is None:
         for number, (name, inner) in enumerate(step.steps):
             before, place = place, _after(inner, place, free)
-            step.steps[number] = (name, _shared(inner, before, free))
+            step.steps[number] = (name, _share_step(inner, before, free))
     elif kind is FeatureUnion:
-        step.transformer_list = [(name, _shared(inner, place, free)) for name, inner in step.transformer_list]
+        step.transformer_list = [(name, _share_step(inner, place, free)) for name, inner in step.transformer_list]
     elif kind is ColumnTransformer:
         step.transformers = [
-            (name, _shared(inner, place.behind(*_identity_of(columns)), free) if _identity_of(columns) else inner, columns)
+            (name, _share_step(inner, place.behind(*_identity_of(columns)), free) if _identity_of(columns) else inner, columns)
             for name, inner, columns in step.transformers
         ]
     elif (own := _after(step, place, free)).key is not None and hasattr(step, "transform"):

@@ -75,7 +75,7 @@ def _name(kind: type) -> str:
 
 def _ridge(made: FittedLinear, X: Matrix, target: object, weights: Floats) -> float:
     """Of classes one function each, but of two a single one."""
-    weights = _balanced(made, target, weights)
+    weights = _class_weighted(made, target, weights)
     functions = 1 if np.ndim(made.coef_) == 1 else len(made.coef_)
     return functions * effective_parameters(X, weights, float(made.alpha), _positive(made), made.fit_intercept)
 
@@ -99,7 +99,7 @@ def _net(made: FittedLinear, X: Matrix, _: object, weights: Floats) -> float:
 
 def _logistic(made: FittedLogistic, X: Matrix, target: object, weights: Floats) -> float:
     """Sum over classes, of two of one of them; C is the strength of the sum of losses, so that λ is its inverse."""
-    weights, shares = _balanced(made, target, weights), made.predict_proba(X)
+    weights, shares = _class_weighted(made, target, weights), made.predict_proba(X)
     ratio = _l1_ratio(made)
     strength = 0.0 if made.penalty is None or np.isinf(made.C) else (1 - ratio) / float(made.C)
     used = shares if len(made.coef_) > 1 else shares[:, 1:]
@@ -117,7 +117,7 @@ def _l1_ratio(made: FittedLogistic) -> float:
     return named[made.penalty] if made.penalty in named else float(made.l1_ratio or 0.0)
 
 
-def _balanced(made: object, target: object, weights: Floats) -> Floats:
+def _class_weighted(made: object, target: object, weights: Floats) -> Floats:
     """Weights of rows, times those of their classes."""
     class_weight = getattr(made, "class_weight", None)
     if class_weight is None:

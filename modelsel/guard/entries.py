@@ -14,7 +14,7 @@ import numpy as np
 
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.fingerprint import digest
-from modelsel.core.spec import kind_of, resolved
+from modelsel.core.spec import kind_of, spec_of
 from modelsel.core.system.installed import version_of
 from modelsel.core.types import Finding, Integers, Table
 from modelsel.guard.facts import SealTerms
@@ -64,7 +64,7 @@ def terms_of(policy: Policy, sealing: TestSetDeclaration) -> SealTerms:
         "policy": kind_of(policy), "rank": policy.rank, "delta": policy.delta, "release": policy.release,
         "resolution": policy.resolution, "steps": _steps(policy, len(sealing.sealed)), "target": policy.target,
         "quota": _quota(policy),
-        "budget": policy.budget, "max_looks": policy.max_looks, "metric": metric, "measure": digest(resolved(sealing.measure)),
+        "budget": policy.budget, "max_looks": policy.max_looks, "metric": metric, "measure": digest(spec_of(sealing.measure)),
     })  # fmt: skip
 
 

@@ -22,7 +22,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 from numba.core.targetconfig import TargetConfig
 
-from modelsel.core.system.machine import without_collecting
+from modelsel.core.system.machine import pause_garbage_collection
 
 KNOWN = ("0.68.",)  # beginnings of Numba's versions under which the tests of this have passed
 
@@ -94,7 +94,7 @@ def at_once() -> Iterator[None]:
         yield
         return
     codegen = cpu_target.target_context.codegen()
-    with global_compiler_lock, without_collecting(), ExitStack() as stack:
+    with global_compiler_lock, pause_garbage_collection(), ExitStack() as stack:
         _set(stack, TargetConfig, "values", _values)
         _set(stack, TargetConfig, "__eq__", _same)
         _set(stack, codegen, "_library_class", Unmade)

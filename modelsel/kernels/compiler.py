@@ -23,7 +23,7 @@ from typing import Any
 
 import platformdirs
 
-from modelsel.core.system.disk import locked
+from modelsel.core.system.disk import lock_file
 
 _LOCK = threading.RLock()
 COMMENT, WORD = re.compile(r"#.*"), re.compile(r"\w+")
@@ -102,7 +102,7 @@ def _alone(path: Path) -> Iterator[None]:
     with ExitStack() as stack:
         with suppress(OSError, NotImplementedError):
             path.parent.mkdir(parents=True, exist_ok=True)
-            stack.enter_context(locked(path))
+            stack.enter_context(lock_file(path))
         yield
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from modelsel.core.parts import ModelRecipe, PreparationStep
-from modelsel.core.spec import FieldLimits, kind_of, part, resolved
+from modelsel.core.spec import FieldLimits, kind_of, part, spec_of
 from modelsel.core.types import ClassTask, Description, Floats, Integers, Table
 from modelsel.learner.base import BaseLearner, FittedModel
 from modelsel.learner.inner import (
@@ -91,11 +91,11 @@ class AdjustedLearner(BaseLearner):
 
     def specification(self) -> dict[str, object]:
         """Return the specification as it is written: the base's settings with the adjustment among them."""
-        return {**resolved(self.base), self.adjustment: resolved(getattr(self, self.adjustment))}
+        return {**spec_of(self.base), self.adjustment: spec_of(getattr(self, self.adjustment))}
 
     def fit_key(self) -> dict[str, object]:
         """All adjustments with as many inner folds, over all bases that one fit answers."""
-        steps = [resolved(step) for step in self.prepared_by]
+        steps = [spec_of(step) for step in self.prepared_by]
         own = {"crossed": self.crossing.specification()} if self.crossing is not None else {}
         return {"base": [kind_of(self.base), self.base.fit_key()], "steps": steps, "folds": self.inner, **own}
 

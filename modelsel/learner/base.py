@@ -24,8 +24,8 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.core.described import Described, given_by, stored_numbers
-from modelsel.core.spec import resolved
+from modelsel.core.described import Described, fitted_class, stored_numbers
+from modelsel.core.spec import spec_of
 from modelsel.core.types import (
     NUMBER_TASKS,
     AnyTask,
@@ -184,7 +184,7 @@ class BaseLearner:
         dict
             Learners of equal keys share one fit.
         """
-        return resolved(self, self.path_parameters)
+        return spec_of(self, self.path_parameters)
 
     def fit_path(self, task: AnyTask, rows: Integers, rng: np.random.Generator) -> Any:
         """Fit once for all learners of equal `fit_key`.
@@ -205,7 +205,7 @@ class BaseLearner:
         """
         model = self.fit(task, rows, rng)
         if type(self).restore == BaseLearner.restore:
-            given_by(type(self).fit)
+            fitted_class(type(self).fit)
             model.describe()  # a model that cannot be kept is said on the first fold, and not after the last
         return SingleFit(self, model, task, rows)
 
@@ -228,7 +228,7 @@ class BaseLearner:
         ValueError
             Where the description is not whole.
         """
-        return given_by(cls.fit).restored(description)
+        return fitted_class(cls.fit).restored(description)
 
 
 class Path(Protocol):

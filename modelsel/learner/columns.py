@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from modelsel.core.fingerprint import array_digest, digest
 from modelsel.core.lru_cache import LRUCache
-from modelsel.core.spec import resolved
+from modelsel.core.spec import spec_of
 from modelsel.core.types import Feature, Floats, Integers, Table, Task, positions, without_levels
 from modelsel.foreign import branches as foreign
 from modelsel.foreign.branches import Branch, BranchSpec, Fit, FittedBranches, Rows
@@ -173,7 +173,7 @@ class BranchColumns:
     ) -> tuple["BranchColumns", Matrix]:
         """Fitted on the analysis rows, and their matrix."""
         where = digest([task.fingerprint, array_digest(rows)])
-        whole = "" if foreign.draws(specs, plugins) else digest([where, [resolved(spec) for spec in specs]])
+        whole = "" if foreign.draws(specs, plugins) else digest([where, [spec_of(spec) for spec in specs]])
         data = Rows(task.features, task.values[rows], task.target[rows])
         branches, matrix = foreign.fit(specs, data, seed, plugins, lambda key, fit: STEPS.get((where, key), fit))
         return cls(without_levels(task.features), branches, whole), matrix
@@ -202,7 +202,7 @@ def trouble(task: Task, specs: Sequence[BranchSpec], plugins: tuple[str, ...], m
     if found := tuple(foreign.misfits(specs, task.features)):
         return found
     wants = (takes_nan(made), takes_sparse(made))
-    key = (task.fingerprint, digest([resolved(spec) for spec in specs]), plugins, wants)
+    key = (task.fingerprint, digest([spec_of(spec) for spec in specs]), plugins, wants)
     return TRIALS.get(key, lambda: tuple(_try_branches(task, specs, plugins, wants)))
 
 

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from modelsel.core.spec import class_of, kind_of, part, resolved
+from modelsel.core.spec import class_of, kind_of, part, spec_of
 from modelsel.core.types import PROBABILITIES, ClassTask, Codes, Description, Floats, Integers, Outputs, Table, scores_are
 from modelsel.decision.base import BaseDecision
 from modelsel.learner.adjusted import AdjustedLearner, AdjustedModel, AdjustedPath
@@ -119,7 +119,7 @@ class DecidedModel(AdjustedModel):
         return decided
 
     def describe(self) -> Description:
-        spec = resolved(self.decision)
+        spec = spec_of(self.decision)
         return self.describe_with("decision", Description(str(spec["kind"]), {"settings": spec}, {"learnt": self.learnt}))
 
 

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from modelsel.core.parts import FoldScheme
-from modelsel.core.spec import FieldLimits, kind_of, make, one_of, optional_part, optional_whole, plain, resolved
+from modelsel.core.spec import FieldLimits, kind_of, make, one_of, optional_part, optional_whole, plain, spec_of
 from modelsel.core.types import BOTH_TASKS, PROBABILITIES, ClassTask, Description, Feature, Integers, Table, Task, TaskKind
 from modelsel.foreign import shrinkage
 from modelsel.foreign.allowed import NotAllowedError, class_of, home_of
@@ -34,7 +34,7 @@ from modelsel.foreign.libraries import (
     takes_nan,
     takes_weights,
 )
-from modelsel.foreign.parameters import Params, settle_parameters, unknown, unsaid
+from modelsel.foreign.parameters import Params, settle_parameters, unknown_parameters, unwritable_parameters
 from modelsel.learner.base import BaseLearner
 from modelsel.learner.columns import trouble
 from modelsel.learner.fitted_estimator import EstimatorModel, EstimatorPath, restore_estimator
@@ -206,7 +206,7 @@ class Estimator(BaseLearner):
 
     def fit_key(self) -> dict[str, object]:
         """Return the settings but for the path parameter, which a fit does not depend on."""
-        spec, adapter = resolved(self), self.adapter
+        spec, adapter = spec_of(self), self.adapter
         if adapter is not None:
             spec["params"] = {name: value for name, value in self.params.items() if name != adapter.parameter}
             spec["shared"] = adapter.parameter
@@ -226,7 +226,7 @@ class Estimator(BaseLearner):
         except NotAllowedError as error:
             yield str(error)
             return
-        wrong = [*unknown(kind, self.params), *unsaid(self.params)]
+        wrong = [*unknown_parameters(kind, self.params), *unwritable_parameters(self.params)]
         yield from wrong
         if wrong:
             return

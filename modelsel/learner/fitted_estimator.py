@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.fingerprint import array_digest
-from modelsel.core.spec import resolved
+from modelsel.core.spec import spec_of
 from modelsel.core.types import (
     DECISIONS,
     ClassOutputs,
@@ -212,7 +212,7 @@ class EstimatorModel(FittedModel):
 
 def describe_recipe(learner: Any, random_state: int, rows: str, version: str) -> dict[str, object]:
     """The recipe as facts."""
-    settings = {key: value for key, value in resolved(learner).items() if key != "kind"}
+    settings = {key: value for key, value in spec_of(learner).items() if key != "kind"}
     return {
         "learner": {**settings, "plugins": list(learner.plugins)}, "random_state": random_state, "rows": rows,
         "version": version,

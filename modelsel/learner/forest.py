@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from modelsel.core.spec import kind_of, number, one_of, optional, part, plain, resolved, whole
+from modelsel.core.spec import kind_of, number, one_of, optional, part, plain, spec_of, whole
 from modelsel.core.types import BOTH_TASKS, AnyTask, ClassTask, Description, Integers, NumberTask, Table, TaskKind
 from modelsel.criterion.base import BaseCriterion
 from modelsel.forest.growth import ALL, BOOTSTRAP, MOST_TREES, NOMINAL, SUBSAMPLE, ForestData, ForestGrowth
@@ -116,7 +116,7 @@ class Forest(BaseLearner):
         if getattr(self.pruner, "impurity", "") == "entropy":
             yield f"pruner.impurity=entropy {READS_CLASSES}: use another"
         yield from self._problems_with_leaves()
-        own, usual = resolved(self), resolved(Forest())
+        own, usual = spec_of(self), spec_of(Forest())
         yield from (f"{name} {READS_CLASSES}: leave it out" for name in ABOUT_CLASSES if own[name] != usual[name])
         if self.trees > MOST_TREES:
             yield f"a forest of numbers has {MOST_TREES} trees at most, not {self.trees}: their sum is exact up to there"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from modelsel.calibrator.base import BaseCalibrator
 from modelsel.core.fingerprint import digest, generator
 from modelsel.core.parts import FittedStep, FoldScheme, PreparationStep
-from modelsel.core.spec import class_of, kind_of, resolved
+from modelsel.core.spec import class_of, kind_of, spec_of
 from modelsel.core.types import ClassTask, Description, Floats, Fold, Integers, Resampling, Table, positions
 from modelsel.decision.base import BaseDecision
 from modelsel.learner.base import BaseLearner, Path
@@ -220,7 +220,7 @@ class OuterFolds:
 
     def specification(self) -> dict[str, object]:
         """The scheme, and the seed beside it where it has none of its own."""
-        spec = resolved(self.scheme)
+        spec = spec_of(self.scheme)
         return spec if "seed" in spec else {**spec, "drawn_from": self.seed}
 
 
@@ -242,7 +242,7 @@ class CrossedFits(InnerFits):
 
     def _of(self, fold: Fold, learners: Sequence[object]) -> Floats:
         """Learners × rows × classes of one fold's assessment rows, in their order."""
-        said = [[resolved(one) for one in learners], [resolved(step) for step in self.steps]]
+        said = [[spec_of(one) for one in learners], [spec_of(step) for step in self.steps]]
         key = digest([self.task.fingerprint, fold.fingerprint, self.seed, said])
 
         def make() -> Floats:

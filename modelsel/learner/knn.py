@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.core.spec import one_of, optional_number, optional_word, part, plain, resolved, whole
+from modelsel.core.spec import one_of, optional_number, optional_word, part, plain, spec_of, whole
 from modelsel.core.types import (
     BOTH_TASKS,
     ClassTask,
@@ -160,7 +160,7 @@ class Knn(BaseLearner):
 
     def fit_key(self) -> dict[str, object]:
         scale = "own" if self.distance.own_scale else self.normalise
-        return {"kind": "knn", "distance": resolved(self.distance), "normalise": scale}
+        return {"kind": "knn", "distance": spec_of(self.distance), "normalise": scale}
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
         yield from self.distance.problems(task)

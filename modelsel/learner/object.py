@@ -308,7 +308,7 @@ class ObjectPath(EstimatorPath):
     def _clone(self, learner: Any, shares: bool) -> Any:
         """A clone with seeds in it."""
         fresh = learner.fresh()
-        free = shared_steps.drawing(fresh) if shares else frozenset()
+        free = shared_steps.unseeded_parts(fresh) if shares else frozenset()
         made = objects.set_seeds(fresh, self.seed)
         if not shares:
             return made

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from modelsel.core.fingerprint import array_digest
-from modelsel.core.spec import one_of, plain, resolved
+from modelsel.core.spec import one_of, plain, spec_of
 from modelsel.core.types import (
     DECISIONS,
     PROBABILITIES,
@@ -198,7 +198,7 @@ class SklearnRecipe(FittedModel):
         return _fit(self.learner, task, rows, self.random_state).model(self.learner)
 
     def describe(self) -> Description:
-        learner = {key: value for key, value in resolved(self.learner).items() if key != "kind"}
+        learner = {key: value for key, value in spec_of(self.learner).items() if key != "kind"}
         facts = {"learner": learner, "random_state": self.random_state, "rows": self.rows, "version": self.version}
         return Description("sklearn", facts)
 

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from modelsel.core.parts import ModelRecipe
-from modelsel.core.spec import class_of, kind_of, one_of, part, plain, resolved
+from modelsel.core.spec import class_of, kind_of, one_of, part, plain, spec_of
 from modelsel.core.types import (
     NUMBER_TASKS,
     Description,
@@ -127,7 +127,7 @@ class TransformedTarget(BaseLearner):
 
     def specification(self) -> dict[str, object]:
         """Return the specification as it is written: the base's settings with the transform among them."""
-        return {**resolved(self.base), "target": {"transform": self.target.transform}}
+        return {**spec_of(self.base), "target": {"transform": self.target.transform}}
 
     def fit_key(self) -> dict[str, object]:
         """Return what the base's fit depends on, and the transform."""

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from modelsel.core.spec import kind_of, number, one_of, optional, part, plain, resolved, whole
+from modelsel.core.spec import kind_of, number, one_of, optional, part, plain, spec_of, whole
 from modelsel.core.types import BOTH_TASKS, AnyTask, ClassTask, Description, Floats, Integers, NumberTask, Table, TaskKind
 from modelsel.criterion.base import BaseCriterion
 from modelsel.learner.base import BaseLearner
@@ -125,7 +125,7 @@ class Tree(BaseLearner):
         Held-back rows that judge a tree have no part in softening it; those that prune it have. And a softening may be so dear
         that it is worth a cell of its own.
         """
-        own = {name: value for name, value in resolved(self).items() if name != "leaf"} if self._dear else {}
+        own = {name: value for name, value in spec_of(self).items() if name != "leaf"} if self._dear else {}
         return {**own, "judged": True} if self._judged else own
 
     def shortened(self) -> "Tree":
@@ -189,7 +189,7 @@ class Tree(BaseLearner):
         if self.splits.nominal == "multiway" and self.missing in BY_SURROGATES:
             yield SURROGATES_NEED_TWO
         yield from self.number_leaf.number_problems(kind_of(self.pruner))
-        own, usual = resolved(self), resolved(Tree())
+        own, usual = spec_of(self), spec_of(Tree())
         for name in ABOUT_CLASSES:
             if own.get(name) != usual.get(name):
                 yield f"{name} {READS_CLASSES}: leave it out"

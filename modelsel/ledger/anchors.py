@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from modelsel.core.system.disk import locked
+from modelsel.core.system.disk import lock_file
 from modelsel.ledger.home import Home, write_whole
 
 NAME = "modelsel.lock"
@@ -106,7 +106,7 @@ class LockFile:
         """One writer at a time, or a look would be lost from the file."""
         beside = self.folder / self.runs
         beside.mkdir(parents=True, exist_ok=True)
-        with locked(beside / ".modelsel.lock.lock"):
+        with lock_file(beside / ".modelsel.lock.lock"):
             yield
 
     def recall(self, testset: str) -> Iterable[Mapping[str, str]]:

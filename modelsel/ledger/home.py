@@ -22,7 +22,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from modelsel.core.errors import ConfigurationError, LedgerError, Problem, StoreError
-from modelsel.core.system.disk import locked, sync_directory
+from modelsel.core.system.disk import lock_file, sync_directory
 
 # Ed25519 signatures over the hashes of entries, by a key that the name of the chain commits to.
 #
@@ -215,7 +215,7 @@ class Home:
     @contextmanager
     def changing(self) -> Iterator[dict[str, Any]]:
         """The state, to be changed in place; written whole or not at all, one writer at a time."""
-        with self._writable(), locked(self._prepared(self.folder / "state.lock")):
+        with self._writable(), lock_file(self._prepared(self.folder / "state.lock")):
             state = self.state()
             yield state
             write_whole(self._state, json.dumps(state, sort_keys=True).encode())

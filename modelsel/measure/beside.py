@@ -33,7 +33,7 @@ MANY = 100  # classes beyond which what goes over all of them, one against the r
 HELD = 1 << 22  # counts that are held at a time
 
 
-def accompanying(chooses: BaseMeasure, task: Task, resampling: Resampling, scores: bool) -> dict[str, BaseMeasure]:
+def other_measures(chooses: BaseMeasure, task: Task, resampling: Resampling, scores: bool) -> dict[str, BaseMeasure]:
     """The measures of class scores (`scores`), or those of class counts, by kind.
 
     Where a fold assesses a single row, a measure that is no mean over rows says nothing, and is left out.
@@ -60,7 +60,7 @@ def measures_by_default(measures: Mapping[str, BaseMeasure], task: Task) -> dict
     return {name: one for name, one in measures.items() if not isinstance(one, FromConfusion | OneAgainstRest | Auc)}
 
 
-def left_out(classes: int) -> str | None:
+def omission_note(classes: int) -> str | None:
     """Say which measures a study on many classes does not compute by itself; None where it computes all."""
     if classes <= MANY:
         return None

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.fingerprint import digest
-from modelsel.core.spec import kind_of, resolved
+from modelsel.core.spec import kind_of, spec_of
 from modelsel.core.types import Candidate, Feature, Resampling, Task
 from modelsel.preparer.base import BasePreparer
 
@@ -112,7 +112,7 @@ def batches(candidates: Sequence[Candidate]) -> tuple[Batch, ...]:
             continue
         before = preparation(candidate)
         if before not in steps:
-            steps[before] = [resolved(step) for step in before]
+            steps[before] = [spec_of(step) for step in before]
         facts = [kind_of(candidate.learner), candidate.learner.fit_key(), steps[before]]
         text = json.dumps(facts, sort_keys=True)
         if text not in by_text:

@@ -22,8 +22,8 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from modelsel.core.described import Described, given_by
-from modelsel.core.spec import resolved
+from modelsel.core.described import Described, fitted_class
+from modelsel.core.spec import spec_of
 from modelsel.core.types import BOTH_TASKS, AnyTable, AnyTask, Description, Integers, Table, TaskKind
 
 
@@ -112,7 +112,7 @@ class BasePreparer:
         dict
             Preparers of equal keys share one fit.
         """
-        return resolved(self)
+        return spec_of(self)
 
     def fit_path(self, task: AnyTask, rows: Integers, rng: np.random.Generator) -> Any:
         """Fit once for all preparers of equal `fit_key`.
@@ -133,7 +133,7 @@ class BasePreparer:
         """
         prepared = self.fit(task, rows, rng)
         if type(self).restore == BasePreparer.restore:
-            given_by(type(self).fit)
+            fitted_class(type(self).fit)
             prepared.describe()  # what cannot be kept is said on the first fold, and not after the last
         return SinglePreparer(prepared)
 
@@ -156,7 +156,7 @@ class BasePreparer:
         ValueError
             Where the description is not whole.
         """
-        return given_by(cls.fit).restored(description)
+        return fitted_class(cls.fit).restored(description)
 
 
 @runtime_checkable

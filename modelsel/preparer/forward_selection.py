@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from modelsel.core.spec import part, resolved, whole
+from modelsel.core.spec import part, spec_of, whole
 from modelsel.core.types import Description, Floats, Integers, Table, Task
 from modelsel.learner.base import BaseLearner, Path, SubsetPath
 from modelsel.preparer.base import BasePreparer, Chosen, restore_columns
@@ -35,7 +35,7 @@ class ForwardSelection(BasePreparer):
             object.__setattr__(self, "learner", self.learner[0])
 
     def fit_key(self) -> dict[str, object]:
-        return {"kind": "forward_selection", "learner": resolved(self.learner), "folds": self.folds, "most": self.most}
+        return {"kind": "forward_selection", "learner": spec_of(self.learner), "folds": self.folds, "most": self.most}
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
         """Yield what is wrong with the judging learner and the numbers of features."""

@@ -29,7 +29,7 @@ Score = Callable[[Floats, float], float]  # levels × classes of known rows, wei
 
 def gain(joint: Floats, missing: float) -> float:
     """Compute the information gain, times the share of rows with a known value."""
-    return _known(joint, missing) * float(mutual_information(joint))
+    return _known_share(joint, missing) * float(mutual_information(joint))
 
 
 def gain_ratio(joint: Floats, missing: float) -> float:
@@ -40,7 +40,7 @@ def gain_ratio(joint: Floats, missing: float) -> float:
 
 def symmetric(joint: Floats, missing: float) -> float:
     """Compute the symmetric uncertainty, times the share of rows with a known value."""
-    return _known(joint, missing) * float(symmetric_uncertainty(joint))
+    return _known_share(joint, missing) * float(symmetric_uncertainty(joint))
 
 
 def chi_square(joint: Floats, missing: float) -> float:  # noqa: ARG001
@@ -72,7 +72,7 @@ def _joint(task: ClassTask, rows: Integers, column: int) -> tuple[Floats, float]
     return joint_counts(codes, task.target[rows], weights, (size, len(task.classes))), float(weights[~known].sum())
 
 
-def _known(joint: Floats, missing: float) -> float:
+def _known_share(joint: Floats, missing: float) -> float:
     total = float(joint.sum()) + missing
     return float(joint.sum()) / total if total > 0 else 0.0
 

@@ -54,7 +54,7 @@ class ErrorBased(CountsErrors):
     def _prune_with_raising(self, cut: PrunedView, rows: Reroute) -> PrunedView:
         """Prune with raising, by the kernel where all rows go whole, else with the rows that are divided."""
         bound = charge(self.bound, self.confidence)
-        whole = raised_by_kernel(cut, rows, *bound, SLACK) if isinstance(rows, RerouteState) else None
+        whole = raise_by_kernel(cut, rows, *bound, SLACK) if isinstance(rows, RerouteState) else None
         return raise_subtrees(cut, rows, self.estimate, SLACK) if whole is None else whole
 
     def estimate(self, weight: Floats, errors: Floats) -> Floats:
@@ -283,7 +283,7 @@ def _largest(place: RaisePosition) -> RaisePosition:
 # Subtree raising by the compiled kernel, where every training row goes whole; `_raising` does the same row by row.
 
 
-def raised_by_kernel(
+def raise_by_kernel(
     cut: PrunedView, rows: RerouteState, how: int, charge: tuple[float, float, float], slack: float
 ) -> PrunedView | None:
     """The pruned tree; None where the kernel cannot tell: a row is divided, or goes by surrogates.

@@ -7,7 +7,7 @@ from modelsel.config.compose import BATES, Config
 from modelsel.config.settings import AUTO
 from modelsel.core.types import Finding
 from modelsel.dataset.profile import suggested_scheme
-from modelsel.explanation.explain import foretold
+from modelsel.explanation.explain import forecast_lines
 from modelsel.explanation.explain import lines as explaining
 from modelsel.guard.entries import declared_units, is_ordered_in_time
 from modelsel.kernels import compiler
@@ -106,7 +106,7 @@ def forecast(config: Config) -> Forecast:
         *((DEFAULT_MEASURE,) if config.chooses_by_default else ()),
         *simpler(config.rule, material.development, config.measure),
         *explaining(config.explanations, config.curve, plan.folds, candidates, plan.needed),
-        *foretold(config.optimal, plan.folds, candidates),
+        *forecast_lines(config.optimal, plan.folds, candidates),
         exports.line(candidates, numbers=material.development.kind == "numbers"),
         *filter(None, [said_once, _scheme(material, config)]),
         *map(finding_line, found),

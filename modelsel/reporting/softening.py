@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.core.spec import kind_of, resolved
+from modelsel.core.spec import kind_of, spec_of
 from modelsel.core.types import Booleans, Candidate, Floats, Integers
 from modelsel.runner.results import Results
 from modelsel.statistics.auc import areas
@@ -82,7 +82,7 @@ def grids(results: Results) -> dict[str, SofteningGrid]:
     for position, candidate in enumerate(results.candidates):
         place = _place(candidate)
         if place is not None and results.board.eligible[position]:
-            tree = tuple(sorted(resolved(candidate.learner.pruner).items()))
+            tree = tuple(sorted(spec_of(candidate.learner.pruner).items()))
             found.setdefault(place[0], {}).setdefault(tree, {})[place[1:]] = position
     return {name: _grid(results, list(trees.values())) for name, trees in found.items()}
 

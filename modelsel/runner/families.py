@@ -12,7 +12,7 @@ from typing import Any
 
 from modelsel.core.fingerprint import digest, generator
 from modelsel.core.lru_cache import LRUCache
-from modelsel.core.spec import Part, flat, resolved, with_fields
+from modelsel.core.spec import Part, flat, spec_of, with_fields
 from modelsel.core.types import Candidate, Task, positions
 from modelsel.learner.base import BaseLearner, Path
 from modelsel.learner.transformed_target import TransformedTarget
@@ -81,8 +81,8 @@ def _members(family: Candidate, task: Task, seed: int, paths: LRUCache[Path], jo
 
 def _facts(key: CellKey, family: Candidate, members: Members) -> dict[str, object]:
     """Describe a family's members by what they have changed."""
-    common = flat(resolved(family.learner))
-    own = [flat(resolved(member.learner)) for member in members]
+    common = flat(spec_of(family.learner))
+    own = [flat(spec_of(member.learner)) for member in members]
     changes = [{name: value for name, value in one.items() if common.get(name) != value} for one in own]
     ids = [member.id for member in members]
     return {"kind": FAMILY, "key": key.text, "cell": key.facts, "members": changes, "ids": ids}

@@ -68,7 +68,7 @@ def predicted_grid(cell: int, steps: int, n: int, cv_error: float, cv_rows: int)
     [1.013, 1.507, 2.95, 6.918]
     """
     low, high = counts_of(cell, n, steps)
-    mass = foreseen(n, cv_error, cv_rows)[low : high + 1].sum()
+    mass = error_count_distribution(n, cv_error, cv_rows)[low : high + 1].sum()
     return -log(PRIOR / (steps + 1) + (1 - PRIOR) * float(mass))
 
 
@@ -99,13 +99,13 @@ def coin(rounds: int, updates: int, improved: bool) -> float:
     return -log(up) if improved else -log(1 - up)
 
 
-def foreseen(n: int, cv_error: float, cv_rows: int) -> Floats:
+def error_count_distribution(n: int, cv_error: float, cv_rows: int) -> Floats:
     """The Beta-binomial distribution of the error count, n + 1 probabilities that sum to one for any forecast.
 
     p(e + 1) / p(e) = (n − e)(a + e) / ((e + 1)(b + n − 1 − e)), summed in logarithms away from the mode: with differences of
     ln Γ a forecast from 10¹⁸ rows, which anybody may state, would make the probabilities add up to more than one.
 
-    >>> [round(float(foreseen(284, 0.05, rows).sum()), 9) for rows in (1, 284, 10**9, 10**18)]
+    >>> [round(float(error_count_distribution(284, 0.05, rows).sum()), 9) for rows in (1, 284, 10**9, 10**18)]
     [1.0, 1.0, 1.0, 1.0]
     """
     a, b = max(0.5, cv_rows * cv_error), max(0.5, cv_rows * (1 - cv_error))
@@ -119,7 +119,7 @@ def foreseen(n: int, cv_error: float, cv_rows: int) -> Floats:
 
 def count_probabilities(n: int, cv_error: float, cv_rows: int) -> Floats:
     """The mixture that prices `predicted`, n + 1 probabilities."""
-    return PRIOR / (n + 1) + (1 - PRIOR) * foreseen(n, cv_error, cv_rows)
+    return PRIOR / (n + 1) + (1 - PRIOR) * error_count_distribution(n, cv_error, cv_rows)
 
 
 def cell_of(errors: int, n: int, steps: int) -> int:

@@ -22,7 +22,7 @@ from math import ceil, log
 import numpy as np
 
 from modelsel.core.types import Floats
-from modelsel.statistics.prices import PRIOR, foreseen
+from modelsel.statistics.prices import PRIOR, error_count_distribution
 
 Limits = Callable[[int], tuple[float, float]]  # of a share, from its count
 
@@ -84,7 +84,8 @@ def place_probabilities(n: int, counts: Sequence[int], shares: Sequence[float] |
     """
     if shares is None:
         return [np.full(grid + 1, 1 / (grid + 1)) for _ in counts]
-    below = [np.append(0.0, np.cumsum(foreseen(n, share, rows))) for share in shares]  # P(c_j < T) at T = 0 … n + 1
+    # P(c_j < T) at T = 0 … n + 1
+    below = [np.append(0.0, np.cumsum(error_count_distribution(n, share, rows))) for share in shares]
     found = []
     for count in counts:
         falling = np.minimum.accumulate(np.clip([1.0, *(each[count] for each in below), 0.0], 0.0, 1.0))

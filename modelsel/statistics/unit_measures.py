@@ -12,18 +12,16 @@ Each is a loss. Recall, precision, specificity and F-beta are one minus it, and 
     balanced error        wrong / (C n_c)            1 / (C n_c)                  yes, once class counts are told
 
 The largest den of a unit has to be known before labels: where den itself is not, it is `most` times the weight of its rows.
-The balanced error stands for independent rows; where units mix classes it is a mean of one ratio a class, each at δ / C:
-`mean_of_classes`. No valid form is known for the AUC of groups, kappa, MCC and average precision.
+The balanced error stands for independent rows; where units mix classes it is a mean of one ratio a class, each at δ / C.
+No valid form is known for the AUC of groups, kappa, MCC and average precision.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log
 
 import numpy as np
 
 from modelsel.core.types import Codes, Floats, Integers
-from modelsel.statistics.unit_intervals import Limits, UnitLosses
+from modelsel.statistics.unit_intervals import UnitLosses
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,17 +118,6 @@ def balanced_error(truth: Codes, predicted: Codes, counts: Integers) -> RowTerms
         raise ValueError("these are not the class counts of the rows")
     share = 1 / (np.count_nonzero(counts) * np.maximum(counts, 1))
     return RowTerms(np.where(truth != predicted, share[truth], 0.0), share[truth], most=float(share.max()))
-
-
-def class_nats(nats: float, classes: int) -> float:
-    """Nats at which each class's limits are computed where all of them have to hold: nats + ln C."""
-    return nats + log(classes)
-
-
-def mean_of_classes(limits: Sequence[Limits]) -> Limits:
-    """Limits of the balanced error from those of each class's recall loss, at `class_nats`."""
-    low, high = np.mean(np.asarray(limits, np.float64), axis=0)
-    return float(low), float(high)
 
 
 def _mean(losses: Floats) -> RowTerms:

@@ -24,7 +24,7 @@ from modelsel.core.system.machine import give_back
 from modelsel.core.types import Candidate
 from modelsel.guard.gate import keep_answer
 from modelsel.guard.reporting.audit import audit
-from modelsel.measure.beside import left_out
+from modelsel.measure.beside import omission_note
 from modelsel.planning.make import count_declared, distinct_candidates, make, say_identical
 from modelsel.record import facts
 from modelsel.record.facts import StudyRecord
@@ -101,7 +101,7 @@ def _perform_steps(
     alone = distinct_candidates(config.candidates, material.development.features, config.reads_scores)
     if said := say_identical(len(config.candidates), len(alone)):
         progress.say(said)
-    if config.measures != ALL and (beside := left_out(material.development.class_count)):
+    if config.measures != ALL and (beside := omission_note(material.development.class_count)):
         progress.say(beside)
     gate, sealing = seal(config, material, candidates, folder, tracker)
     give_back()

@@ -22,7 +22,7 @@ from modelsel.core.selection import Selection
 from modelsel.core.surroundings import Progress
 from modelsel.core.types import Candidate, Resampling, Task, TaskKind
 from modelsel.measure.base import BaseMeasure
-from modelsel.measure.beside import accompanying, bounding_measures, measures_by_default
+from modelsel.measure.beside import bounding_measures, measures_by_default, other_measures
 from modelsel.measure.within import Within
 from modelsel.planning.make import Plan, make
 from modelsel.record.folder import RunFolder
@@ -129,12 +129,12 @@ def _rounds(results: Results) -> dict[str, object]:
 
 def _measures_beside(config: Config, task: Task, resampling: Resampling) -> Mapping[str, BaseMeasure]:
     """The measures that every candidate gets beside the one that chooses."""
-    counted = accompanying(config.measure, task, resampling, scores=False)
+    counted = other_measures(config.measure, task, resampling, scores=False)
     if "within" in counted and config.guard.tolerance is not None:  # what a look at the sealed rows will count
         counted["within"] = Within(config.guard.tolerance)
     if config.measures != ALL and not any(one.of_others for one in config.candidates):
         return measures_by_default(counted, task)
-    every = {**counted, **accompanying(config.measure, task, resampling, scores=True)}
+    every = {**counted, **other_measures(config.measure, task, resampling, scores=True)}
     return every if config.measures == ALL else measures_by_default(every, task)
 
 

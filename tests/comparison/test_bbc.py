@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.simulations.corrected_interval import study
-from modelsel.comparison.bbc import WIDER, bbc, dealt, draws, effective_rows, share_interval, units
+from modelsel.comparison.bbc import WIDER, bbc, deal_blocks, draws, effective_rows, share_interval, units
 from modelsel.comparison.fold_predictions import FoldPredictions, _boards, bbc_of_folds
 from modelsel.core.spec import make
 from modelsel.core.types import Floats, Outputs, Scoreboard
@@ -157,7 +157,7 @@ def test_units_dealt_into_blocks_by_lot_are_corrected_as_they_are_one_by_one(mon
     alone = bbc(losses, board_of(losses), BEST, winner=0, rng=np.random.default_rng(1))
     monkeypatch.setattr("modelsel.comparison.bbc.MOST", 10_000)
     monkeypatch.setattr("modelsel.comparison.bbc.DEALT", 2_000)
-    blocks = dealt(of, np.random.default_rng(2))
+    blocks = deal_blocks(of, np.random.default_rng(2))
     assert len(blocks.weight) == 2_000
     np.testing.assert_allclose(blocks.total.sum(axis=0), of.total.sum(axis=0))
     np.testing.assert_allclose(blocks.weight.sum(), of.weight.sum())

@@ -16,7 +16,7 @@ from modelsel.comparison import selection
 from modelsel.comparison.bbc import Corrected
 from modelsel.comparison.indistinguishable import confidence_sets, difference_errors, indistinguishable, p_values
 from modelsel.comparison.nested import sum_up_outer
-from modelsel.comparison.selection import tibshirani, tibshirani_bias
+from modelsel.comparison.selection import tibshirani
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Floats, Scoreboard, Task
 from modelsel.statistics.paired import corrected_t, holm, mcnemar
@@ -105,7 +105,6 @@ def test_candidates_without_rows_widen_the_set_and_ineligible_ones_are_in_none()
 
 def test_the_cheap_bias_is_the_mean_regret_of_the_winner_over_folds() -> None:
     folds = np.array([[0.1, 0.3, 0.2], [0.2, 0.2, 0.4], [0.0, 0.9, 0.9]])
-    assert tibshirani_bias(board_of(folds), 0) == pytest.approx((0.1 + 0.1 + 0.0) / 3)
     assert tibshirani(board_of(folds), 0) == pytest.approx(0.2 + 0.2 / 3)
     assert tibshirani(board_of(1 - folds, higher=True), 0) == pytest.approx(0.8 - 0.2 / 3)
 
@@ -203,10 +202,10 @@ def test_on_a_holdout_of_real_tables_errors_and_p_are_those_of_statsmodels(load:
 
 def test_what_an_interval_is_not_good_for_is_told_by_the_rows_that_were_assessed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(selection, "tibshirani", lambda board, winner: winner)
-    monkeypatch.setattr(selection, "not_held", lambda measure, rows, groups: f"{rows} rows, groups {groups}")
+    monkeypatch.setattr(selection, "coverage_caution", lambda measure, rows, groups: f"{rows} rows, groups {groups}")
     work = SimpleNamespace(task=SimpleNamespace(groups=None), measure=make("measure", "error"))
     losses = SimpleNamespace(fold=np.array([[0, -1], [0, 1], [1, 0], [-1, -1]]))
     results = SimpleNamespace(book=SimpleNamespace(work=work), losses=losses, board=None)
     found = Corrected(0.1, 0.0, 0.2, 0.5, 10)
-    told = selection._corrected(results, 2, found)  # type: ignore[arg-type]
+    told = selection._correction_facts(results, 2, found)  # type: ignore[arg-type]
     assert told == {**found.to_dict(), "tibshirani": 2, "caution": "3 rows, groups None"}

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.simulations.nested_worth import Rules, cross_validated, fit, nested, study
 from modelsel.comparison.nested import sum_up_outer as summed
-from modelsel.comparison.selection import CAUTION, near_floor, needs_nested, not_held, with_caution, with_nested
+from modelsel.comparison.selection import CAUTION, coverage_caution, near_floor, needs_nested, with_caution, with_nested
 
 
 @dataclass(frozen=True)
@@ -29,10 +29,10 @@ BBC = {"method": "bbc", "mean": 0.47, "low": 0.4, "high": 0.5, "tibshirani": {"m
 
 
 def test_a_log_loss_on_few_rows_or_groups_is_doubted_by_name_and_near_the_floor_both_are_said() -> None:
-    assert not not_held("log_loss", 300, None)
-    assert not not_held("error", 40, None)
-    assert str(not_held("log_loss", 299, None)).startswith("on 299 rows")
-    few = not_held("log_loss", 600, np.repeat(np.arange(200), 3))
+    assert not coverage_caution("log_loss", 300, None)
+    assert not coverage_caution("error", 40, None)
+    assert str(coverage_caution("log_loss", 299, None)).startswith("on 299 rows")
+    few = coverage_caution("log_loss", 600, np.repeat(np.arange(200), 3))
     assert few is not None
     assert few.startswith("on 200 groups")
     both = with_caution(Chosen({**BBC, "caution": few}), near=True).corrected  # type: ignore[type-var]

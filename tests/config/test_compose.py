@@ -14,7 +14,7 @@ from modelsel.config.compose import Config, _around, compose, recompose
 from modelsel.config.folders import Folders
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.fingerprint import digest
-from modelsel.core.spec import flat, kind_of, resolved
+from modelsel.core.spec import flat, kind_of, spec_of
 from modelsel.core.types import Feature, Task
 
 SMALL = ("dataset=iris", "space=majority")
@@ -92,7 +92,7 @@ def test_a_space_has_the_candidates_of_earlier_versions_where_classes_are_read(s
 @pytest.mark.parametrize("space", ["default", "quickstart", "trees", "cart", "c45", "knn", "forests"])
 def test_where_probabilities_are_read_no_tree_and_no_neighbour_gives_a_class_no_chance(space: str) -> None:
     for candidate in compose([f"space={space}", "measure=log_loss"]).candidates:
-        spec = flat(resolved(candidate.learner))
+        spec = flat(spec_of(candidate.learner))
         assert spec.get("leaf.score") != "frequency"
         assert spec.get("smoothing", 1.0) != 0 or spec["kind"] == "table"
         assert spec["kind"] != "knn" or "smoothing" in spec

@@ -3,7 +3,7 @@
 import pytest
 
 from modelsel.config.build import Swept
-from modelsel.config.grammar import SweepError, swept
+from modelsel.config.grammar import SweepError, read_sweep
 
 NAMES = ["entropy", "gain_ratio", "gini"]
 
@@ -27,20 +27,20 @@ NAMES = ["entropy", "gain_ratio", "gini"]
     ],
 )
 def test_what_a_sweep_stands_for(text: object, values: tuple[object, ...]) -> None:
-    assert swept(text, lambda: NAMES) == Swept(values)
+    assert read_sweep(text, lambda: NAMES) == Swept(values)
 
 
 def test_a_range_is_listed_as_often_as_one_likes() -> None:
-    assert swept("range(0, 0.3, 0.1)", list) == swept("range(0, 0.3, 0.1)", list)
+    assert read_sweep("range(0, 0.3, 0.1)", list) == read_sweep("range(0, 0.3, 0.1)", list)
 
 
 @pytest.mark.parametrize("value", ["path", "surrogate", 3, None, True, "2GiB", "${seed}"])
 def test_what_is_no_sweep_stays_as_it_is(value: object) -> None:
-    assert swept(value, lambda: NAMES) == value
+    assert read_sweep(value, lambda: NAMES) == value
 
 
 def test_an_interval_is_uniform_or_logarithmic() -> None:
-    plain, log = swept("interval(0, 2)", list).interval, swept("tag(log, interval(1e-4, 1))", list).interval
+    plain, log = read_sweep("interval(0, 2)", list).interval, read_sweep("tag(log, interval(1e-4, 1))", list).interval
     assert (plain.low, plain.high, plain.logarithmic) == (0.0, 2.0, False)
     assert (log.low, log.high, log.logarithmic) == (1e-4, 1.0, True)
 
@@ -60,5 +60,5 @@ def test_an_interval_is_uniform_or_logarithmic() -> None:
 )
 def test_a_sweep_that_cannot_be_read_says_how_to_write_it(text: str, fix: str) -> None:
     with pytest.raises(SweepError) as raised:
-        swept(text, lambda: NAMES)
+        read_sweep(text, lambda: NAMES)
     assert fix in raised.value.fix

@@ -14,7 +14,7 @@ import modelsel
 from modelsel.config.build import Builder
 from modelsel.config.expand import expand
 from modelsel.config.folders import Folders
-from modelsel.config.grammar import SweepError, swept
+from modelsel.config.grammar import SweepError, read_sweep
 from modelsel.config.settings import SearchSettings
 from modelsel.core.errors import ConfigurationError
 from modelsel.foreign.written import space
@@ -40,19 +40,19 @@ TREE = {"tree": {"learner": "cart", "sweep": {"max_depth": "integers(1, 20)", "c
 )  # fmt: skip
 def test_draws_are_of_the_distribution_that_is_named(text: str, cdf: Any) -> None:
     rng = np.random.default_rng(0)
-    drawn = [swept(text, list).interval.draw(rng) for _ in range(2000)]
+    drawn = [read_sweep(text, list).interval.draw(rng) for _ in range(2000)]
     assert stats.kstest(drawn, cdf).pvalue > 0.01
 
 
 def test_whole_numbers_include_both_ends() -> None:
     rng = np.random.default_rng(0)
-    assert {swept("integers(1, 4)", list).interval.draw(rng) for _ in range(200)} == {1, 2, 3, 4}
+    assert {read_sweep("integers(1, 4)", list).interval.draw(rng) for _ in range(200)} == {1, 2, 3, 4}
 
 
 @pytest.mark.parametrize("text", ["uniform(1, 0)", "log_uniform(0, 1)", "integers(1, 2.5)", "uniform(a, b)", "integers(3)"])
 def test_a_distribution_that_is_none_is_said(text: str) -> None:
     with pytest.raises(SweepError):
-        swept(text, list)
+        read_sweep(text, list)
 
 
 def test_an_entry_with_a_distribution_is_drawn_from_and_the_others_are_listed() -> None:

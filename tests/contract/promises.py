@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from modelsel.core.fingerprint import canonical
-from modelsel.core.spec import class_of, kind_of, kinds_of, limits_of, make, resolved
+from modelsel.core.spec import class_of, kind_of, kinds_of, limits_of, make, spec_of
 from modelsel.core.types import ClassTask, Feature, Fold, NumberTask, Outputs, Resampling, Table, Task, positions
 from modelsel.learner.tree import Tree
 
@@ -272,7 +272,7 @@ def scheme(cls: Any) -> None:
             assert not fold.analysis.flags.writeable
             if task.groups is not None:
                 assert not np.intersect1d(task.groups[fold.analysis], task.groups[fold.assessment]).size
-    assert resolved(cls())["kind"] == first.scheme
+    assert spec_of(cls())["kind"] == first.scheme
 
 
 def _folds(task: Task, count: int) -> Resampling:

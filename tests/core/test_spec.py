@@ -2,7 +2,7 @@
 
 import pytest
 
-from modelsel.core.spec import GROUPS, class_name, class_of, kind_of, kinds_of, make, package_of, resolved
+from modelsel.core.spec import GROUPS, class_name, class_of, kind_of, kinds_of, make, package_of, spec_of
 
 
 @pytest.mark.parametrize("group", [group for group in GROUPS if kinds_of(group)])
@@ -23,7 +23,7 @@ def test_what_is_no_kind_is_a_key_error(group: str, word: str) -> None:
 
 
 def test_a_specification_is_plain_data_with_its_defaults() -> None:
-    spec = resolved(make("learner", "knn", k=7))
+    spec = spec_of(make("learner", "knn", k=7))
     assert (spec["kind"], spec["k"]) == ("knn", 7)
     assert spec["distance"]["kind"] == "heom"
     assert kind_of(make("criterion", "gain_ratio")) == "gain_ratio"

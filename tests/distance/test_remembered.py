@@ -45,7 +45,7 @@ def test_heom_and_euclidean_search_complete_numbers_once(made: list[int], holes:
     for distance in ("heom", "euclidean", "manhattan"):
         learner = Knn(k=5, distance=make("distance", distance))
         path = learner.fit_path(task, positions(task)[:150], np.random.default_rng(0))
-        with search.shared():
+        with search.share_searches():
             found = path.neighbours(task, np.arange(150, 200), 9)
         fresh = nearest(path.metric, path.stored, path.metric.encode(task.values[150:], task.features), 9)
         assert found.rows.tolist() == fresh.rows.tolist()
@@ -60,7 +60,7 @@ def test_threads_wait_for_each_other_and_a_search_that_failed_is_made_anew(made:
     path = Knn(k=5).fit_path(task, positions(task), np.random.default_rng(0))
 
     def asked(_: int) -> list[list[int]]:
-        with search.shared():
+        with search.share_searches():
             return path.neighbours(task, positions(task), 5).rows.tolist()
 
     with ThreadPoolExecutor(4) as threads:
@@ -68,7 +68,7 @@ def test_threads_wait_for_each_other_and_a_search_that_failed_is_made_anew(made:
     assert made == [5]
     assert all(own == found[0] for own in found)
     sound = search.nearest
-    with search.shared():
+    with search.share_searches():
         monkeypatch.setattr(search, "nearest", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             path.neighbours(task, positions(task), 6)

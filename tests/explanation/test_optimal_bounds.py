@@ -10,7 +10,7 @@ from modelsel.config.settings import OptimalSettings
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import make
 from modelsel.core.types import Candidate
-from modelsel.explanation.explain import foretold
+from modelsel.explanation.explain import forecast_lines
 from modelsel.explanation.optimal_bounds import (
     DIVIDED,
     INNER,
@@ -145,5 +145,5 @@ def test_both_halves_are_said_together():
 
 def test_what_is_no_single_tree_has_no_size():
     assert not is_single_tree(Candidate(Majority(), entry="majority"))
-    assert foretold(OptimalSettings("bounds"), 10, [Candidate(Majority(), entry="majority")]) == []
-    assert foretold(OptimalSettings(), 10, [cart()]) == []
+    assert forecast_lines(OptimalSettings("bounds"), 10, [Candidate(Majority(), entry="majority")]) == []
+    assert forecast_lines(OptimalSettings(), 10, [cart()]) == []

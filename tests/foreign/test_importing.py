@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from modelsel.foreign import allowed
-from modelsel.foreign.allowed import NotAllowedError, class_of, fatal, home_of
+from modelsel.foreign.allowed import NotAllowedError, class_of, crash_on_import, home_of
 
 ENDS = {
     "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)": "SIGSEGV",
@@ -20,10 +20,10 @@ ENDS = {
 @pytest.fixture(autouse=True)
 def _afresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("MODELSEL_CACHE", str(tmp_path / "cache"))
-    for known in (fatal, class_of, home_of):
+    for known in (crash_on_import, class_of, home_of):
         known.cache_clear()
     yield
-    for known in (fatal, class_of, home_of):
+    for known in (crash_on_import, class_of, home_of):
         known.cache_clear()
     sys.modules.pop("fragilelearners", None)
 
@@ -66,7 +66,7 @@ def test_a_package_that_takes_its_process_along_is_refused_by_name(package: Path
 
 def test_what_a_package_does_when_a_process_ends_is_not_asked(package: Path) -> None:
     package.write_text("import atexit, os, sys\natexit.register(lambda: (print('bye'), sys.stdout.flush(), os._exit(3)))\n")
-    assert fatal("fragilelearners", "fragilelearners 1.0") == ""
+    assert crash_on_import("fragilelearners", "fragilelearners 1.0") == ""
 
 
 def test_what_can_be_imported_is_asked_of_once_and_what_cannot_anew(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,15 +74,15 @@ def test_what_can_be_imported_is_asked_of_once_and_what_cannot_anew(package: Pat
     for _ in range(2):
         assert class_of("fragilelearners.Own", ("fragilelearners",)).__name__ == "Own"
         sys.modules.pop("fragilelearners")
-        fatal.cache_clear()
+        crash_on_import.cache_clear()
         class_of.cache_clear()
     assert asked == ["fragilelearners"], "another process finds what the first has found"
-    assert fatal("fragilelearners", "fragilelearners 1.1") == ""
+    assert crash_on_import("fragilelearners", "fragilelearners 1.1") == ""
     assert len(asked) == 2, "another version is another question"
     package.write_text("raise RuntimeError('no licence')")
     for _ in range(2):
-        assert fatal("fragilelearners", "fragilelearners 1.2") == "", "an error is said where it is met"
-        fatal.cache_clear()
+        assert crash_on_import("fragilelearners", "fragilelearners 1.2") == "", "an error is said where it is met"
+        crash_on_import.cache_clear()
     assert len(asked) == 4
 
 
@@ -98,5 +98,5 @@ def test_nothing_of_the_working_directory_is_run(package: Path, tmp_path: Path, 
     (tmp_path / "sys.py").write_text("raise SystemExit")
     (tmp_path / "site.py").write_text("import pathlib; pathlib.Path('RAN').write_text('ran')")
     monkeypatch.chdir(tmp_path)
-    assert fatal("fragilelearners", "fragilelearners 1.0") == ""
+    assert crash_on_import("fragilelearners", "fragilelearners 1.0") == ""
     assert not Path("RAN").exists()

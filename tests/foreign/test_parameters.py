@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
-from modelsel.foreign.parameters import named_parameters, settle_parameters, unknown, unsaid
+from modelsel.foreign.parameters import named_parameters, settle_parameters, unknown_parameters, unwritable_parameters
 from tests.extras import needs
 
 
@@ -32,22 +32,22 @@ def test_xgboost_and_catboost_are_told_one_thread_a_seed_and_to_be_quiet():
 
 @pytest.mark.parametrize("name", ["verbose", "path_smooth", "num_iterations", "num_leaves", "linear_tree"])
 def test_names_behind_keyword_arguments_are_known(name):
-    assert list(unknown(needs("lightgbm").LGBMClassifier, {name: 1})) == []
+    assert list(unknown_parameters(needs("lightgbm").LGBMClassifier, {name: 1})) == []
 
 
 def test_a_misspelt_name_is_found_also_behind_keyword_arguments():
     lightgbm, xgboost = needs("lightgbm"), needs("xgboost")
-    assert "did you mean 'num_leaves'?" in " ".join(unknown(lightgbm.LGBMClassifier, {"num_leafs": 3}))
-    assert "did you mean 'max_depth'?" in " ".join(unknown(xgboost.XGBClassifier, {"max_deph": 3}))
-    assert list(unknown(xgboost.XGBClassifier, {"updater": "prune"})) == []
-    assert "has no parameter 'gama'" in " ".join(unknown(RandomForestClassifier, {"gama": 3}))
+    assert "did you mean 'num_leaves'?" in " ".join(unknown_parameters(lightgbm.LGBMClassifier, {"num_leafs": 3}))
+    assert "did you mean 'max_depth'?" in " ".join(unknown_parameters(xgboost.XGBClassifier, {"max_deph": 3}))
+    assert list(unknown_parameters(xgboost.XGBClassifier, {"updater": "prune"})) == []
+    assert "has no parameter 'gama'" in " ".join(unknown_parameters(RandomForestClassifier, {"gama": 3}))
 
 
 def test_values_that_are_not_plain_are_named():
     plain = {"a": 1, "b": [1.5, None], "c": {"d": "e"}}
-    assert list(unsaid(plain)) == []
+    assert list(unwritable_parameters(plain)) == []
     for value in (np.float64(float("nan")), float("inf"), object(), print, {1: 2}):
-        assert "parameter 'x'" in " ".join(unsaid({**plain, "x": value}))
+        assert "parameter 'x'" in " ".join(unwritable_parameters({**plain, "x": value}))
 
 
 def test_a_class_that_leaves_parameters_of_its_base_out_is_not_given_them():

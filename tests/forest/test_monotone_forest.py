@@ -7,7 +7,7 @@ import pytest
 from sklearn.tree import DecisionTreeRegressor
 
 from modelsel.config.build import learner as build
-from modelsel.core.spec import resolved
+from modelsel.core.spec import spec_of
 from modelsel.core.types import ClassTask, NumberTask, positions
 from modelsel.forest import forest_tree, votes
 from modelsel.forest import grow as growing
@@ -175,5 +175,5 @@ def test_what_cannot_be_is_refused_before_a_fit() -> None:
     assert "leaf.statistic out" in reasons(leaf=replace(forest().leaf, statistic="median"))
     assert "not entropy" in reasons(table(0, True), criterion=build("tree", {"criterion": "entropy"})[0].criterion)
     assert "these are 3" in reasons(replace(table(0, True), classes=("no", "yes", "more")))
-    assert "monotone" not in resolved(Forest())
-    assert build("forest", resolved(forest()))[0] == forest()
+    assert "monotone" not in spec_of(Forest())
+    assert build("forest", spec_of(forest()))[0] == forest()

@@ -10,7 +10,7 @@ from modelsel.core.types import Feature, Task
 from modelsel.kernels.compiler import load
 from modelsel.pruner import error_based as raising
 from modelsel.pruner.error_based import SLACK, ErrorBased, charge
-from modelsel.pruner.error_based import raised_by_kernel as raised
+from modelsel.pruner.error_based import raise_by_kernel as raised
 from modelsel.tree.growing.grow import grow
 from modelsel.tree.growing.growth import GrowthParams
 from modelsel.tree.pruning import NONE, truncate

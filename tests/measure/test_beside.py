@@ -9,7 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from modelsel.core.spec import make
 from modelsel.core.types import Candidate, Feature, Outputs, Task
-from modelsel.measure.beside import MANY, accompanying, left_out, measures_by_default, score_beside
+from modelsel.measure.beside import MANY, measures_by_default, omission_note, other_measures, score_beside
 from modelsel.planning.make import make as planned
 from modelsel.runner import run as run_module
 from modelsel.runner.execution.executors import Pool
@@ -41,7 +41,7 @@ def results_of(folder, task, beside, pool=Pool("sequential"), measure="error", o
 def everything(task, measure="error"):
     folds = StratifiedKfold(folds=5).instantiate(task, 0)
     chooses = make("measure", measure)
-    return {**accompanying(chooses, task, folds, scores=False), **accompanying(chooses, task, folds, scores=True)}
+    return {**other_measures(chooses, task, folds, scores=False), **other_measures(chooses, task, folds, scores=True)}
 
 
 def theirs(truth, predicted, scores) -> dict[str, float]:
@@ -82,7 +82,7 @@ def test_every_candidates_measures_are_scikit_learns_means_over_folds(table, tmp
 def test_counts_alone_ask_no_candidate_for_class_scores(tmp_path) -> None:
     task = task_of("iris")
     folds = StratifiedKfold(folds=5).instantiate(task, 0)
-    counted = accompanying(make("measure", "error"), task, folds, scores=False)
+    counted = other_measures(make("measure", "error"), task, folds, scores=False)
     assert {"recall", "precision", "f1", "f_beta", "specificity", "balanced_error", "kappa", "mcc"} <= set(counted)
     assert not any(measure.needs_scores for measure in counted.values())
     results = results_of(tmp_path / "a", task, counted)
@@ -113,7 +113,7 @@ def test_scores_that_were_kept_for_fewer_measures_are_not_taken_for_more(tmp_pat
     monkeypatch.setattr(run_module, "ROWS_FOR_ALL", 1)
     task = task_of("iris")
     folds = StratifiedKfold(folds=5).instantiate(task, 0)
-    results_of(tmp_path / "a", task, accompanying(make("measure", "error"), task, folds, scores=False))
+    results_of(tmp_path / "a", task, other_measures(make("measure", "error"), task, folds, scores=False))
     more = results_of(tmp_path / "b", task, everything(task), older=[tmp_path / "a"])
     assert more.computed > 0
     assert np.isfinite(more.board.beside["auc"]).all()
@@ -122,18 +122,18 @@ def test_scores_that_were_kept_for_fewer_measures_are_not_taken_for_more(tmp_pat
 def test_what_the_measure_is_about_the_others_are_about_too() -> None:
     task = task_of("breast_cancer")
     folds = StratifiedKfold(folds=5).instantiate(task, 0)
-    beside = accompanying(make("measure", "recall", positive=0), task, folds, scores=False)
+    beside = other_measures(make("measure", "recall", positive=0), task, folds, scores=False)
     assert "recall" not in beside
     assert beside["precision"].positive == 0
-    costs = accompanying(make("measure", "cost_matrix", costs=((0, 1), (5, 0))), task, folds, scores=False)
+    costs = other_measures(make("measure", "cost_matrix", costs=((0, 1), (5, 0))), task, folds, scores=False)
     assert {"error", "recall"} <= set(costs)
 
 
 def test_on_folds_of_one_row_only_means_over_rows_say_something() -> None:
     task = task_of("iris")
     folds = LeaveOneOut().instantiate(task, 0)
-    assert accompanying(make("measure", "error"), task, folds, scores=False) == {}
-    assert set(accompanying(make("measure", "error"), task, folds, scores=True)) == {"log_loss", "brier", "top_k_error"}
+    assert other_measures(make("measure", "error"), task, folds, scores=False) == {}
+    assert set(other_measures(make("measure", "error"), task, folds, scores=True)) == {"log_loss", "brier", "top_k_error"}
 
 
 def test_measures_of_counts_are_those_alone_whatever_stands_beside_them() -> None:
@@ -152,5 +152,5 @@ def test_of_many_classes_only_what_reads_rows_alone_stands_beside_unless_it_is_a
     everything = {kind: make("measure", kind) for kind in ("recall", "mcc", "auc", "lift", "log_loss", "top_k_error")}
     assert set(measures_by_default(everything, few)) == set(everything)
     assert set(measures_by_default(everything, many)) == {"log_loss", "top_k_error"}
-    assert left_out(few.class_count) is None
-    assert "measures=all" in str(left_out(many.class_count))
+    assert omission_note(few.class_count) is None
+    assert "measures=all" in str(omission_note(many.class_count))

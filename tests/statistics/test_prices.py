@@ -64,5 +64,5 @@ def test_a_forecast_from_any_number_of_rows_is_a_distribution(rows: int, rate: f
     """Whoever hands in an answer states the forecast: with 10**18 rows differences of ln Γ made every answer nearly free."""
     half = Fraction(1, 2)
     known = exact(40, max(half, rows * Fraction(rate)), max(half, rows * (1 - Fraction(rate))))
-    assert prices.foreseen(40, rate, rows) == pytest.approx([float(one) for one in known], abs=1e-12)
+    assert prices.error_count_distribution(40, rate, rows) == pytest.approx([float(one) for one in known], abs=1e-12)
     assert sum(exp(-prices.predicted(e, 40, rate, rows)) for e in range(41)) == pytest.approx(1, abs=1e-9)

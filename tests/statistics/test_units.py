@@ -292,11 +292,6 @@ def test_chances_of_zero_are_capped() -> None:
     assert terms.num.tolist() == [1.0, 0.0]
 
 
-def test_classes_share_the_level_of_their_mean() -> None:
-    assert measures.class_nats(3.0, 4) == pytest.approx(3 + log(4))
-    assert measures.mean_of_classes([(0.1, 0.3), (0.2, 0.6)]) == pytest.approx((0.15, 0.45))
-
-
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize("sizes", [[1, 1, 1, 2, 2], pytest.param([1, 1, 1, 1, 2, 2, 2, 3, 3, 5], marks=pytest.mark.slow)])
 def test_every_label_vector_of_ten_units_under_a_greedy_analyst(sizes: list[int], known: bool) -> None:

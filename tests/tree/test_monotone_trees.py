@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from modelsel.config.build import learner as build
 from modelsel.core.errors import ConfigurationError
-from modelsel.core.spec import resolved
+from modelsel.core.spec import spec_of
 from modelsel.core.types import ClassTask, Feature, NumberTask, positions
 from modelsel.learner.tree import Tree
 from modelsel.reporting.experiments.gains import _why_not_shown
@@ -211,9 +211,9 @@ def _gaps(task: NumberTask) -> np.ndarray:
 
 
 def test_a_tree_without_directions_is_specified_as_before() -> None:
-    assert "monotone" not in resolved(Tree())
-    assert resolved(learner())["monotone"] == [["a", "increasing"], ["b", "decreasing"]]
-    assert build("tree", resolved(learner()))[0] == learner()
+    assert "monotone" not in spec_of(Tree())
+    assert spec_of(learner())["monotone"] == [["a", "increasing"], ["b", "decreasing"]]
+    assert build("tree", spec_of(learner()))[0] == learner()
 
 
 def test_gains_that_would_be_of_other_tests_or_cost_too_much_are_not_shown() -> None:

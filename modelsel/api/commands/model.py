@@ -267,10 +267,10 @@ def tree_paths(predictor: Any, table: Table) -> list[str]:
 
 def forest_quantiles(predictor: Any, table: Any, asked: Sequence[float]) -> dict[str, list[float]]:
     """A column per quantile, of a forest that keeps its rows. Raises ConfigurationError for another model."""
-    from modelsel.explanation.prediction_sets import checked_share
+    from modelsel.explanation.prediction_sets import check_coverage
 
     for q in asked:
-        checked_share(q, "--quantiles")
+        check_coverage(q, "--quantiles")
     told = getattr(predictor.model, "quantiles", None)
     if told is None:
         what = "quantiles are those of a forest of numbers that keeps its rows, and the model is none"

@@ -15,7 +15,7 @@ BYTES = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)  # flags of des
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
+def lock_file(path: Path) -> Iterator[None]:
     """One process and thread at a time, waiting for as long as it takes. The file stays, and holds nothing."""
     from filelock import FileLock  # worker processes take no locks
 

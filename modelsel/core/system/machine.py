@@ -42,7 +42,7 @@ def no_memory_limit() -> str:
 
 
 @contextmanager
-def confined_memory(budget: int) -> Iterator[None]:
+def limit_memory(budget: int) -> Iterator[None]:
     """Limit the address space that this process may ask for beyond what it holds; MemoryError beyond it. Linux alone."""
     import resource  # not on Windows
 
@@ -79,10 +79,10 @@ def kill_children() -> None:
 
 
 @contextmanager
-def without_collecting() -> Iterator[None]:
+def pause_garbage_collection() -> Iterator[None]:
     """Let cyclic garbage wait while many objects are made that stay: Python would look through all of them again and again.
 
-    >>> with without_collecting():
+    >>> with pause_garbage_collection():
     ...     gc.isenabled()
     False
     >>> gc.isenabled()

@@ -5,7 +5,7 @@ from functools import cached_property
 from math import isfinite
 
 from modelsel.core.fingerprint import digest, short
-from modelsel.core.spec import kind_of, resolved
+from modelsel.core.spec import kind_of, spec_of
 from modelsel.core.types import Booleans, Finding, Integers, Outputs
 from modelsel.guard.bounded_losses import LossForm, form_of
 from modelsel.guard.facts import Look, Reveal
@@ -20,7 +20,7 @@ from modelsel.ledger.home import Home, IdentityKey
 
 def metric_of(measure: object) -> str:
     """The kind of a measure, with a digest of its settings where it has any."""
-    spec = resolved(measure)
+    spec = spec_of(measure)
     return kind_of(measure) + (f":{short(spec)}" if len(spec) > 1 else "")
 
 
@@ -58,7 +58,7 @@ class PreparedLook:
     @property
     def measure(self) -> str:
         """The digest of the measure, as a seal states it."""
-        return digest(resolved(self.request.sealing.measure))
+        return digest(spec_of(self.request.sealing.measure))
 
     @property
     def counted(self) -> bool:

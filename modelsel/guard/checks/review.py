@@ -23,7 +23,7 @@ from modelsel.guard.requests import LookRequest
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.statistics.bounds import agnostic_excess, best_of
 from modelsel.statistics.certificate import NO_INFORMATION
-from modelsel.statistics.prices import foreseen
+from modelsel.statistics.prices import error_count_distribution
 
 NEARLY = 0.98  # share from which a set is another one's with a row more or less: the count of looks says enough
 
@@ -219,7 +219,7 @@ def answer(
     n = intent.n
     if released.errors is not None and told is not None and not (intent.units or intent.withheld):
         rate = told[0] * trained
-        p = float(np.sum(foreseen(n, rate, told[1])[: released.errors + 1]))
+        p = float(np.sum(error_count_distribution(n, rate, told[1])[: released.errors + 1]))
         if p < IMPLAUSIBLE:
             yield certificate_findings.test_better_than_cv(released.errors, n * rate, p)
     if limits is None:

@@ -21,7 +21,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select
 
-from modelsel.core.system.machine import without_collecting
+from modelsel.core.system.machine import pause_garbage_collection
 from modelsel.ledger.database.schema import ABOUT, ENTRIES, FIELDS, SIGNATURES
 from modelsel.ledger.entry import Brief, LedgerEntry
 from modelsel.ledger.home import write_whole
@@ -220,7 +220,7 @@ class Reading:
 
     def _whole(self, connection: Connection, ledger: str) -> TrustedEntries:
         """Read all entries, and examine those that were not judged before."""
-        with without_collecting():
+        with pause_garbage_collection():
             return self._read_whole(connection, ledger)
 
     def _read_whole(self, connection: Connection, ledger: str) -> TrustedEntries:

@@ -28,7 +28,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from modelsel.core.errors import ConfigurationError, LedgerError, Problem
-from modelsel.core.system.disk import locked
+from modelsel.core.system.disk import lock_file
 from modelsel.ledger.entry import LedgerEntry, follow, heads
 
 FIELDS = ("replica", "seq", "kind", "body", "prev", "hash")
@@ -208,7 +208,7 @@ def prepare_engine(engine: Engine, schema: MetaData, owner: str) -> Engine:
         path = _file(engine.url)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        with locked(path.parent / f".{path.name}.lock"):
+        with lock_file(path.parent / f".{path.name}.lock"):
             _create(engine, schema, owner)
     else:
         _create(engine, schema, owner)

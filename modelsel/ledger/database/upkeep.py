@@ -75,11 +75,6 @@ def strip(ledger: Ledger) -> int:
     return count
 
 
-def count_labelled(ledger: Ledger) -> int:
-    """Count the row sets that still hold hashes that depend on labels."""
-    return sum(TOLD_BY_LABELS in RowSet.unpack(ledger.rowset(digest)).arrays for digest in ledger.rowset_keys())
-
-
 def _strip_labels(writing: WriteTransaction) -> int:
     """Rewrite row sets that hold hashes of labels, and note their new digests."""
     connection = writing.connection

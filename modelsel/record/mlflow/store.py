@@ -18,7 +18,7 @@ from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit, urlunsplit
 from sqlalchemy import Connection, Engine
 
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.core.system.disk import locked, sync_directory
+from modelsel.core.system.disk import lock_file, sync_directory
 from modelsel.record.files import storing
 
 DATABASE, ARTIFACTS, LOCK = "mlflow.db", "mlartifacts", ".mlflow.lock"
@@ -146,7 +146,7 @@ def _create(path: Path, artifacts: str) -> None:
     """Create the store in another file first, so that nobody opens half of one."""
     if path.exists():
         return
-    with locked(path.with_name(LOCK)):
+    with lock_file(path.with_name(LOCK)):
         if path.exists():
             return
         for left in path.parent.glob(f".{path.name}.part*"):

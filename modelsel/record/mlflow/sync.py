@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from modelsel.core.errors import ConfigurationError, ModelselError, Problem, StoreError
-from modelsel.core.system.disk import locked
+from modelsel.core.system.disk import lock_file
 from modelsel.record.files import write
 from modelsel.record.folder import MLFLOW, RunFolder
 from modelsel.record.mlflow import anchor
@@ -95,10 +95,10 @@ def _take_turns(folder: RunFolder, store: TrackingStore) -> Iterator[None]:
     Of two transactions that have read there, the second to write is refused at once, however long it would have waited.
     """
     with ExitStack() as stack:
-        stack.enter_context(locked(folder.path / ".mlflow.lock"))
+        stack.enter_context(lock_file(folder.path / ".mlflow.lock"))
         if store.sqlite is not None:
             store.sqlite.parent.mkdir(parents=True, exist_ok=True)
-            stack.enter_context(locked(store.sqlite.with_name(WRITER_LOCK)))
+            stack.enter_context(lock_file(store.sqlite.with_name(WRITER_LOCK)))
         yield
 
 

@@ -16,13 +16,13 @@ from typing import cast
 
 import numpy as np
 
-from modelsel.core.errors import DataError, meant
+from modelsel.core.errors import DataError, original_error
 from modelsel.core.fingerprint import generator
 from modelsel.core.lru_cache import LRUCache
 from modelsel.core.system.interrupts import Interrupted
 from modelsel.core.types import Candidate, Fold, Integers, Task
-from modelsel.distance.search import shared
-from modelsel.foreign.asking import sharing
+from modelsel.distance.search import share_searches
+from modelsel.foreign.asking import share_fitted_steps
 from modelsel.kernels.stop import Stopped
 from modelsel.learner.base import Path, SubsetPath
 from modelsel.planning.make import preparation
@@ -76,7 +76,7 @@ def _evaluate(
         builder.fail(everyone, unless_final(problem))
     else:
         invited = tuple(member for member in everyone if _can_be_fitted(builder, bench, member, limited))
-        with shared(), sharing():
+        with share_searches(), share_fitted_steps():
             _fill(builder, bench, invited, limited, reached)
     return builder.result(perf_counter() - start)
 
@@ -203,7 +203,7 @@ def unless_final(problem: BaseException) -> BaseException:
     Interrupts, a requested stop, data errors and a full disk end the study. A KeyboardInterrupt that nobody sent is the
     candidate's own.
     """
-    problem = meant(problem)
+    problem = original_error(problem)
     full = isinstance(problem, OSError) and problem.errno in (errno.ENOSPC, errno.EDQUOT)
     if full or isinstance(problem, Interrupted | DataError | Stopped | DeadlineExceeded):
         raise problem

@@ -9,7 +9,7 @@ import numpy as np
 
 from modelsel.core.fingerprint import array_digest, digest
 from modelsel.core.source import Source
-from modelsel.core.spec import kind_of, resolved
+from modelsel.core.spec import kind_of, spec_of
 from modelsel.core.types import Candidate, Resampling, Task
 from modelsel.measure.base import BaseMeasure, tie_scale
 from modelsel.planning.make import Cell, Plan
@@ -119,8 +119,8 @@ class RunContext:
     @cached_property
     def measure_id(self) -> str:
         """Digest of the measure and its settings, and of those beside it."""
-        others = [[name, resolved(measure)] for name, measure in self.beside.items()]
-        return digest([kind_of(self.measure), resolved(self.measure), *others])
+        others = [[name, spec_of(measure)] for name, measure in self.beside.items()]
+        return digest([kind_of(self.measure), spec_of(self.measure), *others])
 
 
 def _reads_source(candidates: Sequence[Candidate]) -> bool:

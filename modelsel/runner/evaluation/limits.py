@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from types import FrameType
 
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.core.system.machine import confined_memory
+from modelsel.core.system.machine import limit_memory
 
 GRACE = 1.0
 _NOWHERE = open(os.devnull, "w")  # noqa: SIM115  where the watchdog writes its farewell: it must stay open
@@ -157,5 +157,5 @@ def _ceiling(memory: int | None) -> Iterator[None]:
     if memory is None:
         yield
         return
-    with confined_memory(memory):
+    with limit_memory(memory):
         yield

@@ -16,7 +16,7 @@ import numpy as np
 
 from modelsel.core.fingerprint import array_digest, digest, generator
 from modelsel.core.lru_cache import LRUCache
-from modelsel.core.spec import kind_of, resolved
+from modelsel.core.spec import kind_of, spec_of
 from modelsel.core.types import Floats, Integers, Table, Task, positions
 from modelsel.preparer.base import BasePreparer, FeatureRanking, FittedPreparer, SelectedColumns
 
@@ -48,7 +48,7 @@ def prepare(steps: Sequence[BasePreparer], task: Task, rows: Integers, seed: int
         identity = (seed, where, digest([before, kind_of(step), step.fit_key()]))
         fitted.append(_fit(step, task, rows, identity).prepared(step))
         task = _apply_step(step, fitted[-1], task, probes)
-        before.append(resolved(step))
+        before.append(spec_of(step))
     return tuple(fitted), task
 
 

@@ -18,7 +18,7 @@ from modelsel.guard import fingerprints
 from modelsel.guard.gate import Gate
 from modelsel.guard.reporting.audit import audit
 from modelsel.ledger.database.store import Ledger
-from modelsel.ledger.database.upkeep import LOOKED_THROUGH, count_labelled, strip
+from modelsel.ledger.database.upkeep import LOOKED_THROUGH, strip
 from modelsel.ledger.home import Home
 from modelsel.ledger.rows.identity import Hashes, TokenTable, bound_hashes, columns, text_tokens
 from modelsel.ledger.rows.row_set import RowSet
@@ -43,6 +43,11 @@ def guessed(task: Task, key: object, everything: bytes) -> int:
     """How many labels come back when each class is tried for each row: hashes of rows with labels, wherever they lie."""
     tried = [with_labels(task, key, np.full(len(task), code)) for code in range(len(task.classes))]
     return sum(int(hashes[row]).to_bytes(8, "little") in everything for row, hashes in product(range(len(task)), tried))
+
+
+def count_labelled(ledger: Ledger) -> int:
+    """Count the row sets that still hold hashes that depend on labels."""
+    return sum("labelled" in RowSet.unpack(ledger.rowset(digest)).arrays for digest in ledger.rowset_keys())
 
 
 def old_rows(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -100,7 +100,7 @@ def test_what_more_rows_may_bring_accuses_nobody() -> None:
 
 
 def test_what_is_foreseen_just_once_in_a_hundred_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(post_release, "foreseen", lambda n, *told: np.array([IMPLAUSIBLE, 1.0]))
+    monkeypatch.setattr(post_release, "error_count_distribution", lambda n, *told: np.array([IMPLAUSIBLE, 1.0]))
     assert codes(0, (0.3, 200)) == []
 
 
