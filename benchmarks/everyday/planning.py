@@ -45,7 +45,7 @@ from modelsel.runner.families import resolve
 from modelsel.runner.journal import Journal
 from modelsel.runner.study_data import prepare
 from modelsel.runner.execution.executors import Pool
-from modelsel.core.system.machine import give_back
+from modelsel.core.system.memory import give_back
 from modelsel.runner.run import run
 
 def held(what):

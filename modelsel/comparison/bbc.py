@@ -205,7 +205,7 @@ def bbc(
 
 
 def rows_of(draw: Floats, of_row: Integers) -> tuple[Floats, Floats]:
-    """How often each row is drawn, and 1 for each that is left out; neither where it was not assessed.
+    """Count how often each row is drawn, and 1 for each that is left out; neither where it was not assessed.
 
     >>> [part.tolist() for part in rows_of(np.array([2.0, 0.0]), np.array([0, 1, -1, 0]))]
     [[2.0, 0.0, 0.0, 2.0], [0.0, 1.0, 0.0, 0.0]]

@@ -41,7 +41,7 @@ def confidence_sets(
     groups: Integers | None = None,
     more: int = 0,
 ) -> Sets:
-    """Both sets by the rows of the loss matrix (rows × candidates, in the measure's own sign).
+    """Return both confidence sets by the rows of the loss matrix (rows × candidates, in the measure's own sign).
 
     `more` are candidates without rows: those that left a race, and in very large spaces all but the best. They are in neither
     set, and take their share of the 5 % in which the first may fail.

@@ -31,7 +31,7 @@ def with_point632(selection: Selection, task: Task, predicted: Codes) -> Selecti
 
 
 class Estimates632(TypedDict):
-    """Both estimates."""
+    """Bootstrap error estimates by the .632 and the .632+ rule."""
 
     point632: float
     point632_plus: float

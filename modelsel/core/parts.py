@@ -1,4 +1,4 @@
-"""What learners, calibrators and decisions ask of parts that stand above them: a scheme, a preparation step, a measure."""
+"""Interfaces that learners, calibrators and decisions ask of parts above them: a scheme, a preparation step, a measure."""
 
 from collections.abc import Iterable
 from typing import Any, Protocol, runtime_checkable
@@ -64,7 +64,7 @@ class ScoringMeasure(Protocol):
 
 @runtime_checkable
 class ModelRecipe(Protocol):
-    """How a model was fitted, in the place of one that could not be stored: it answers once it is fitted again."""
+    """Recipe of a fitted model, in the place of one that could not be stored: it answers once it is fitted again."""
 
     def refit(self, task: AnyTask, rows: Integers) -> Any:
         """Fit it again on the same rows. Raises ValueError where the rows, or the versions, are others."""

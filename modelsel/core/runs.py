@@ -18,7 +18,7 @@ def is_fresh(ordered: NDArray[np.generic]) -> Booleans:
 
 
 def lengths(starts: Integers, total: int) -> Integers:
-    """How long each run is, from the places where they begin, and where the last one ends.
+    """Return the length of each run, from the places where they begin, and where the last one ends.
 
     >>> lengths(np.array([0, 2]), 3).tolist()
     [2, 1]

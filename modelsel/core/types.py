@@ -72,7 +72,7 @@ class Feature:
 
 
 def scores_are(learner: object) -> str:
-    """What a learner's (or model's) class scores are: probabilities, unless it says otherwise."""
+    """Say what a learner's (or model's) class scores are: probabilities, unless it says otherwise."""
     return str(getattr(learner, "scores_are", PROBABILITIES))
 
 
@@ -121,7 +121,7 @@ class Table:
 
     @property
     def by_row(self) -> Floats | None:
-        """The same values row by row, where they came so and were not turned."""
+        """Values row by row, where they came so and were not turned."""
         return None
 
     @property
@@ -201,7 +201,7 @@ class Task(Table):
 
     @property
     def kind(self) -> "TaskKind":
-        """What its target is: one of classes, or a number."""
+        """Kind of the target: one of classes, or a number."""
         raise NotImplementedError
 
     @property
@@ -211,12 +211,12 @@ class Task(Table):
 
     @property
     def class_count(self) -> int:
-        """How many classes there are; 0 where the target is a number."""
+        """Number of classes; 0 where the target is a number."""
         return len(self.class_names)
 
     @property
     def meaning(self) -> object:
-        """What the target stands for, as far as a fit depends on it."""
+        """Meaning of the target, as far as a fit depends on it."""
         raise NotImplementedError
 
     @cached_property

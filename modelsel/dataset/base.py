@@ -15,7 +15,7 @@ from modelsel.core.types import ABSENT, ClassTask, Feature, Floats, Integers, Lo
 
 
 class DataSource(Protocol):
-    """What a study reads: a table that is read or made, and what is wrong with how it was asked for."""
+    """Source of a study's table: how it is read or made, and what is wrong with how it was asked for."""
 
     def read(self) -> Task:
         """Read the task."""
@@ -167,7 +167,7 @@ class TableSettings:
 
 
 def as_names(value: Any) -> tuple[str, ...]:
-    """One name, several or none, as a tuple."""
+    """Return one name, several or none as a tuple."""
     if value is None:
         return ()
     return (value,) if isinstance(value, str) else tuple(value)

@@ -99,7 +99,7 @@ class RawColumn:
         )
 
     def as_text(self) -> "RawColumn":
-        """The same column with texts: numbers are written as short as they can be read back (1, not 1.0)."""
+        """Return the column as texts: numbers are written as short as they can be read back (1, not 1.0)."""
         if self.numbers is None:
             return self
         values, inverse = np.unique(self.numbers, return_inverse=True, equal_nan=True)

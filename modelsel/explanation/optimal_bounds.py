@@ -78,7 +78,7 @@ def trees_to_compare(selection: Selection) -> list[Candidate]:
 
 
 def searches(folds: int) -> int:
-    """How many searches an optimal tree of one depth needs out of fold: per fold one, and one per inner fold."""
+    """Count the searches that an optimal tree of one depth needs out of fold: per fold one, and one per inner fold."""
     return folds * (1 + INNER)
 
 
@@ -195,7 +195,7 @@ def _classes_by_price(fitted: PreparedFit, learners: Sequence[OptimalTree], task
 
 
 def summary(tree: FittedSize, found: tuple[list[float], list[float]], weight: float) -> TrainingSizeShape:
-    """What the record holds of a tree's training errors beside the best of its size, as shares of the weight."""
+    """Return the record of a tree's training errors beside the best of its size, as shares of the weight."""
     cap = min(tree.leaves, len(found[0])) - 1
     least, bound = found[0][cap], found[1][cap]
     told: TrainingSizeShape = {

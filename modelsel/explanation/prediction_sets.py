@@ -39,7 +39,7 @@ def fold_model(candidate: Candidate, task: Task, fold: Fold, seed: int) -> tuple
 
 
 def unit_weights(task: Task | NumberTask) -> Floats:
-    """What each row counts: 1, or its share of the rows of its unit."""
+    """Return the weight of each row: 1, or its share of the rows of its unit."""
     units = task.groups if task.units is None else task.units
     if units is None:
         return np.ones(len(task))
@@ -124,7 +124,7 @@ def is_nested(folder: RunFolder) -> bool:
 
 
 def count_unseen(kept: Kept) -> tuple[int, str]:
-    """How many rows, or units, the folds' models have not seen, in all, and which of both."""
+    """Count the rows, or units, that the folds' models have not seen, in all, and which of both."""
     rows, many = sum(len(unseen.weight) for _, unseen in kept), sum(float(unseen.weight.sum()) for _, unseen in kept)
     return (rows, "rows") if abs(many - rows) < 1e-6 else (round(many), "units")
 

@@ -41,7 +41,7 @@ QUARTERS = 4  # a declared column of numbers is cut into so many parts of equal 
 
 @dataclass(frozen=True, eq=False)
 class RowErrors:
-    """Which out-of-fold answers are wrong; of numbers which are off by more than a tolerance, and how far off each is."""
+    """Errors of the out-of-fold answers: which are wrong (numbers: off by more than a tolerance), and how far off each is."""
 
     wrong: Booleans
     away: Floats | None = None

@@ -210,7 +210,7 @@ class Branch:
     framed: bool = False
 
     def given(self, features: Sequence[Feature], values: Floats) -> object:
-        """What the first of them is handed."""
+        """Return the data handed to the first step of the branch."""
         if not self.single:
             found = block(features, self.places, values)
             return np.asfortranarray(found) if found.dtype != object else found  # as frames are: sums round alike
@@ -238,7 +238,7 @@ class FittedBranches:
     sparse: bool
 
     def matrix(self, features: Sequence[Feature], values: Floats) -> Matrix:
-        """What they make of some rows."""
+        """Transform rows by the fitted branches."""
         return _beside([branch.apply(features, values) for branch in self.each], len(values), self.sparse)
 
 
@@ -253,7 +253,7 @@ def share_nothing(_: str, fit: Callable[[], Fit]) -> Fit:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """What branches are fitted on."""
+    """Training rows of the branches."""
 
     features: Sequence[Feature]
     values: Floats
@@ -356,7 +356,7 @@ def _fit_transform(step: Step, seed: int, given: object, target: NDArray[np.gene
 
 
 def read_only(out: object) -> object:
-    """The same arrays, which nobody can write into: others read them too."""
+    """Return read-only views of arrays that others read too."""
     for array in (out, *(getattr(out, name, None) for name in ("data", "indices", "indptr"))):
         if isinstance(array, np.ndarray):
             array.flags.writeable = False
@@ -369,19 +369,19 @@ def own_copy(out: object) -> object:
 
 
 def as_series(name: str, column: NDArray[np.generic]) -> object:
-    """One column as pandas has it."""
+    """Return one column as a pandas series."""
     import pandas as pd
 
     return pd.Series(column, name=name, dtype="str" if column.dtype == object else None)
 
 
 def to_array(out: object) -> object:
-    """What a transformer made, as an array where it is a frame or a series."""
+    """Return a transformer's output as an array where it is a frame or a series."""
     return out.to_numpy() if hasattr(out, "iloc") and hasattr(out, "to_numpy") else out
 
 
 def as_matrix(out: object) -> Matrix:
-    """What a transformer made as rows × columns: sparse as it is, anything else as an array."""
+    """Return a transformer's output as rows × columns: sparse as it is, anything else as an array."""
     if hasattr(out, "tocsr"):
         found: Matrix = out.tocsr()
         return found

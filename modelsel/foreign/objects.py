@@ -128,14 +128,14 @@ def unpack_object(name: str, data: bytes) -> None:
 
 
 def send_fitted(value: object) -> bytes:
-    """What is fitted, as bytes for the process that started this one."""
+    """Return the fitted object as bytes for the process that started this one."""
     import cloudpickle
 
     return bytes(cloudpickle.dumps(value))
 
 
 def receive_fitted(data: bytes) -> Any:
-    """What a worker of this process has sent."""
+    """Read the fitted object that a worker of this process has sent."""
     import cloudpickle
 
     return cloudpickle.loads(data)

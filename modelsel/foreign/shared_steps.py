@@ -60,7 +60,7 @@ class SharedStep(BaseEstimator):  # type: ignore[misc]
         return getattr(vars(self).get("fitted_", self.step), name)
 
     def set_output(self, *, transform: str | None = None) -> "SharedStep":
-        """What its step is told, which is part of the key."""
+        """Set the output of its step, which is part of the key."""
         if transform is not None:
             self.step.set_output(transform=transform)
             self.key = digest([self.key, str(transform)])
@@ -77,7 +77,7 @@ class SharedStep(BaseEstimator):  # type: ignore[misc]
         return hand_out(made)
 
     def transform(self, X: object) -> object:
-        """What the fitted step makes of the rows that are asked about."""
+        """Transform rows by the fitted step."""
         rows = current_rows()
         if not rows:
             return self.fitted_.transform(X)
@@ -103,7 +103,7 @@ def _written_into(make: Callable[[object], object], X: object) -> object:
 
 
 def freeze(made: object) -> object:
-    """The same arrays, which nobody can write into."""
+    """Return read-only views of arrays."""
     for array in (made, *(getattr(made, name, None) for name in SPARSE)):
         if isinstance(array, np.ndarray):
             array.flags.writeable = False
@@ -111,7 +111,7 @@ def freeze(made: object) -> object:
 
 
 def hand_out(made: object) -> object:
-    """What was made, for one of those who share it: an array as it is, anything else as a copy."""
+    """Hand a shared output to one of its readers: an array as it is, anything else as a copy."""
     return made if isinstance(made, np.ndarray) or not hasattr(made, "copy") else made.copy()
 
 
@@ -120,7 +120,7 @@ def hand_out(made: object) -> object:
 
 @dataclass(frozen=True)
 class KeyOfRows:
-    """Where a step stands: the key of what it reads, None where that is shared with nobody."""
+    """Place of a step: the key of the rows that it reads, None where that is shared with nobody."""
 
     key: str | None
 

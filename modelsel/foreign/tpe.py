@@ -67,7 +67,7 @@ class Tpe:
     """One search: `ask` for a trial with a seed, `tell` what it scored, None where it failed."""
 
     def __init__(self, higher_is_better: bool) -> None:
-        """Nothing has been asked for."""
+        """Begin with no trial asked for."""
         self._higher = higher_is_better
 
     @cached_property

@@ -166,7 +166,7 @@ def _held_sweep(estimator: Any, grid: Grid) -> dict[str, list[object]]:
 
 
 def describe_value(estimator: object) -> str:
-    """What an object is, in a few words.
+    """Describe an object in a few words.
 
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.svm import SVC

@@ -22,7 +22,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 from numba.core.targetconfig import TargetConfig
 
-from modelsel.core.system.machine import pause_garbage_collection
+from modelsel.core.system.memory import pause_garbage_collection
 
 KNOWN = ("0.68.",)  # beginnings of Numba's versions under which the tests of this have passed
 

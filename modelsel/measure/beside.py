@@ -51,7 +51,7 @@ def other_measures(chooses: BaseMeasure, task: Task, resampling: Resampling, sco
 
 
 def measures_by_default(measures: Mapping[str, BaseMeasure], task: Task) -> dict[str, BaseMeasure]:
-    """What is computed beside the measure that chooses where nobody asked for more: of many classes, what reads rows alone.
+    """Return the measures beside the one that chooses where nobody asked for more: of many classes, what reads rows alone.
 
     A confusion matrix of a thousand classes has a million cells, and a mean over classes ranks the rows a thousand times.
     """

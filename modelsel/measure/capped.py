@@ -94,6 +94,6 @@ class ErrorQuantiles(Within):
         return (*sorted({value for value in values if value < self.end}), self.end)
 
     def within(self, truth: object, outputs: Outputs) -> tuple[int, ...]:
-        """How many rows the first candidate misses by at most each value of the grid."""
+        """Count the rows that the first candidate misses by at most each value of the grid."""
         away = np.sort(np.abs(outputs.predicted[0] - truth))
         return tuple(np.searchsorted(away, self.grid, "right").tolist())

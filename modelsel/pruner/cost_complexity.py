@@ -62,7 +62,7 @@ class CostComplexity(Pruning):
         return _gini(cut.tree.counts) if self.impurity == "gini" else _entropy(cut.tree.counts)
 
     def alphas(self, cut: PrunedView, evidence: PruningData) -> Floats:
-        """One strength inside each interval of the sequence: 0, √(α_k α_{k+1}), …, 2 α_K (Breiman et al., section 3.4)."""
+        """Return one strength inside each interval of the sequence: 0, √(α_k α_{k+1}), …, 2 α_K (Breiman et al., 3.4)."""
         steps = self.path(cut, evidence).steps()
         steps = np.append(0.0, steps[steps > 0])
         return np.append(np.sqrt(steps[:-1] * steps[1:]), 2.0 * steps[-1])

@@ -14,7 +14,7 @@ from modelsel.config.settings import PoolSettings
 from modelsel.core.errors import NoCandidateError, Problem
 from modelsel.core.surroundings import Progress
 from modelsel.core.system.interrupts import interruptible
-from modelsel.core.system.machine import give_back
+from modelsel.core.system.memory import give_back
 from modelsel.core.types import Resampling, Task
 from modelsel.measure.base import BaseMeasure
 from modelsel.planning.make import Plan

@@ -16,7 +16,7 @@ from modelsel.config.settings import BOUNDS, NESTED
 from modelsel.config.suggest import near
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.spec import class_of, kind_of, kinds_of, with_fields
-from modelsel.core.system.machine import give_back
+from modelsel.core.system.memory import give_back
 from modelsel.core.types import (
     BOTH_TASKS,
     CLASS_TASKS,

@@ -101,7 +101,7 @@ def strata_of(task: Task, folds: int) -> Codes:
 
 
 def tenths(target: Floats, parts: int) -> Codes:
-    """Which tenth of some numbers each of them is in.
+    """Return the tenth of some numbers that each of them is in.
 
     Equal numbers share a label; of few numbers there are fewer labels, so that each has a row for every part.
 

@@ -1,4 +1,4 @@
-"""What an outer split has to offer."""
+"""Base of outer splits: which rows are sealed for the final test."""
 
 from collections.abc import Iterable, Iterator
 from typing import ClassVar

@@ -117,7 +117,7 @@ class Curve:
 
 
 def curve(positive: Booleans, scores: Floats, weights: Floats | None = None) -> Curve:
-    """One point per distinct score. NaN rates where a class has no weight.
+    """Return a point of the ROC curve per distinct score. NaN rates where a class has no weight.
 
     >>> found = curve(np.array([True, False, True, False]), np.array([0.9, 0.5, 0.5, 0.1]))
     >>> found.false_positive.tolist(), found.true_positive.tolist(), found.area

@@ -82,7 +82,7 @@ def near_copies(development: Floats, sealed: Floats, rng: np.random.Generator) -
 
 
 def standardise(development: Floats, sealed: Floats) -> tuple[Floats, Floats]:
-    """Both tables by mean and standard deviation of the development rows, without columns that never vary there."""
+    """Standardise both tables by mean and standard deviation of the development rows, without columns that never vary there."""
     known = ~np.isnan(development)
     count = np.maximum(known.sum(axis=0), 1)
     mean = np.where(known, development, 0.0).sum(axis=0) / count

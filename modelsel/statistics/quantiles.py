@@ -63,7 +63,7 @@ def _first(n: int, holds: Callable[[int], bool]) -> int:
 
 
 def places_of(plan: QuantilePlan, counts: Sequence[int]) -> tuple[int, int, int]:
-    """How many values of the grid have counts below each of the plan's.
+    """Count the values of the grid whose counts lie below each of the plan's.
 
     >>> places_of(QuantilePlan(0.5, 40, 50, 61), (10, 45, 55, 90))
     (1, 2, 3)
@@ -73,7 +73,7 @@ def places_of(plan: QuantilePlan, counts: Sequence[int]) -> tuple[int, int, int]
 
 
 def place_probabilities(n: int, counts: Sequence[int], shares: Sequence[float] | None, rows: int, grid: int) -> list[Floats]:
-    """For each count that decides a place the probability of every place, grid + 1 of them.
+    """Return for each count that decides a place the probability of every place, grid + 1 of them.
 
     They are foreseen by the shares of development rows within each grid value; without these all are alike.
 

@@ -137,7 +137,7 @@ NEAR = 1 << 17  # drawn and counted at a time: what stays near the processor
 def count_draws(
     units: int, resamples: int, rng: np.random.Generator, kind: type[np.floating[Any]] = np.float64
 ) -> NDArray[Any]:
-    """How often each unit is drawn in each resample of as many with replacement, resamples × units.
+    """Count how often each unit is drawn in each resample of as many with replacement, resamples × units.
 
     The draws are those of one call, however few are made at a time.
 

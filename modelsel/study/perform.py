@@ -20,7 +20,7 @@ from modelsel.config.settings import ALL
 from modelsel.core.outcome import StudySummary
 from modelsel.core.spec import kind_of
 from modelsel.core.surroundings import Progress
-from modelsel.core.system.machine import give_back
+from modelsel.core.system.memory import give_back
 from modelsel.core.types import Candidate
 from modelsel.guard.gate import keep_answer
 from modelsel.guard.reporting.audit import audit

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from modelsel.core.system.machine import give_back
+from modelsel.core.system.memory import give_back
 from modelsel.runner import final_fit
 from tests import doubles
 

@@ -1,7 +1,5 @@
 """Differences between systems in processes and memory, through psutil; and the things that a system cannot do, in words."""
 
-import ctypes
-import gc
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -76,31 +74,3 @@ def kill_children() -> None:
 
 
 # Memory that is no longer used, given back to the system: the C library's allocator keeps what was freed.
-
-
-@contextmanager
-def pause_garbage_collection() -> Iterator[None]:
-    """Let cyclic garbage wait while many objects are made that stay: Python would look through all of them again and again.
-
-    >>> with pause_garbage_collection():
-    ...     gc.isenabled()
-    False
-    >>> gc.isenabled()
-    True
-    """
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
-
-
-def give_back() -> None:
-    """Return memory that glibc's threads have freed and kept, between the steps of a study; elsewhere this does nothing."""
-    if sys.platform == "win32":
-        return  # there the process itself cannot be asked for its functions
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)

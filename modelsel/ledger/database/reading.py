@@ -21,7 +21,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select
 
-from modelsel.core.system.machine import pause_garbage_collection
+from modelsel.core.system.memory import pause_garbage_collection
 from modelsel.ledger.database.schema import ABOUT, ENTRIES, FIELDS, SIGNATURES
 from modelsel.ledger.entry import Brief, LedgerEntry
 from modelsel.ledger.home import write_whole

@@ -62,14 +62,14 @@ def test_an_entry_written_after_the_ledger_was_read_was_not_cut_off(home: Path, 
 def test_a_look_that_an_anchor_saw_after_the_ledger_was_read_is_not_gone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = Study(numbers(), home)
     study.look()
-    asked = study.gate().session.witnesses.__class__.asked
+    asked = study.gate().session.witnesses.__class__.ask
 
     def looked_meanwhile(witnesses: Any, testset: str) -> Any:
         monkeypatch.undo()
         study.but(rule=Rule(1)).look()
         return asked(witnesses, testset)
 
-    monkeypatch.setattr("modelsel.guard.access.session.AnchorSet.asked", looked_meanwhile)
+    monkeypatch.setattr("modelsel.guard.access.session.AnchorSet.ask", looked_meanwhile)
     report = audit(study.gate())
     assert report["ledger"]["intact"] is True
     assert [look["look"] for look in report["test_sets"][0]["looks"]] == [1, 2]
