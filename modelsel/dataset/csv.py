@@ -5,7 +5,6 @@ walked once more by Python's strict reader, because Arrow takes a quote that is 
 """
 
 import csv
-import csv as standard
 import io
 import sys
 import time
@@ -55,7 +54,7 @@ def begin_as_numbers(form: CsvForm, head: str, missing: Sequence[str]) -> dict[s
 
     No column where one has decimal commas: the points of the others may part thousands, which their texts have to say.
     """
-    reader = standard.reader(io.StringIO(head, newline=""), delimiter=form.delimiter)
+    reader = csv.reader(io.StringIO(head, newline=""), delimiter=form.delimiter)
     rows = [row for row in islice(reader, 1, FIRST) if len(row) == len(form.names)]
     found = {}
     for name, cells in zip(form.names, zip(*rows)):
@@ -206,8 +205,8 @@ class Csv(File):
         text = self._head(path)
         try:
             with long_cells():
-                names = next(standard.reader(io.StringIO(text, newline=""), delimiter=self._sign(text)), [])
-        except standard.Error as error:
+                names = next(csv.reader(io.StringIO(text, newline=""), delimiter=self._sign(text)), [])
+        except csv.Error as error:
             raise DataError(Problem("MSEL-317", f"the header is broken ({error})", str(path), "check its quotes")) from error
         if not names:
             raise DataError(Problem("MSEL-310", "the file is empty", str(path), "check dataset.path"))
@@ -315,13 +314,13 @@ def _nul(path: Path, encoding: str, number: int, block: bytes) -> Problem:
 def _quotes(path: Path, encoding: str, delimiter: str) -> Iterator[Problem]:
     """A strict walk through a file whose quotes are not all at the ends of cells."""
     text = io.TextIOWrapper(io.BufferedReader(Stream(text_blocks(path, encoding))), "utf-8", newline="")
-    reader = standard.reader(text, delimiter=delimiter, strict=True)
+    reader = csv.reader(text, delimiter=delimiter, strict=True)
     line = 0
     try:
         with long_cells():
             for _ in reader:
                 line = reader.line_num
-    except standard.Error as error:
+    except csv.Error as error:
         what = f"broken quotes in the record that begins in line {line + 1} ({error})"
         yield Problem("MSEL-317", what, str(path), 'close the quote; a quote inside a quoted cell is written ""')
 
