@@ -60,18 +60,18 @@ def gate_of(home: Path) -> Gate:
 @pytest.mark.parametrize("own", [True, False], ids=["by recipe", "by name"])
 def test_new_development_labels_before_each_look_do_not_pass_for_the_declared_model(home: Path, own: bool) -> None:
     """The attack: labels to learn from are what the attacker wants predicted; the vote of those that came out well is shown."""
-    n = 200
+    n = 400
     task, rng = shadowed(n, 3)
     votes = np.zeros(n)
     gate = gate_of(home)
-    for _ in range(20):
+    for _ in range(40):
         guess = rng.integers(0, 2, n)
         result = asked(gate, sealed(task, guess), own=own)
         votes += (2 * guess - 1) * np.sign(0.5 - result.score)
         assert result.interval[0] <= 0.5 <= result.interval[1]
     last = asked(gate, sealed(task, votes > 0), own=own)
     assert last.score < 0.45  # the attack works
-    assert last.look == 21
+    assert last.look == 41
     assert last.interval[0] <= 0.5 <= last.interval[1]
     assert "G016" not in last.flags
 

@@ -89,7 +89,7 @@ def every_cut(column: Column, policy: str, formula: int) -> dict[tuple[int, int,
 @pytest.mark.parametrize("formula", [ENTROPY, GINI])
 @pytest.mark.parametrize("policy", MISSING)
 def test_the_cut_found_is_the_first_of_the_best(policy: str, formula: int, weights: str) -> None:
-    for seed in range(24):
+    for seed in range(40):
         column = Column(seed, 15 + 9 * seed, 2 + seed % 4, (6, 40, 1000)[seed % 3], weights)
         cuts, found = every_cut(column, policy, formula), searched(column, policy, formula, weights, -np.inf)
         best = max(cuts.values())

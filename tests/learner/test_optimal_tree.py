@@ -134,7 +134,7 @@ VARIANTS = {
 }
 
 
-FEW, MANY = range(40), pytest.param(range(40, 300), marks=pytest.mark.slow)
+FEW, MANY = range(60), pytest.param(range(60, 300), marks=pytest.mark.slow)
 
 
 @pytest.mark.parametrize("seeds", [FEW, MANY])
@@ -240,7 +240,7 @@ def test_grouped_levels_equal_brute_force_on_300_small_tables(missing, seeds):
         assert (task.row_weights[model.predict(task) != task.target]).sum() == pytest.approx(truth[-1]), seed
         assert (OptimalTree.restore(model.describe()).predict(task) == model.predict(task)).all()
         better += truth[-1] < brute(task, depth, policy, least)[-1] - 1e-9
-    assert better >= len(seeds) / 40
+    assert better > len(seeds) / 30
 
 
 def test_chains_of_groups_hold_every_division_once():
