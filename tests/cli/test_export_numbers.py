@@ -64,9 +64,13 @@ def fitted(known: Task, name: str, settings: dict[str, Any]) -> Predictor:
 
 
 def in_databases(cases: list[dict[str, Any]]) -> list[Any]:
-    """Each case written nested; the full-grown ones, which hold every kind of test, written flat too."""
-    return [pytest.param(one, flat, id=f"{one} {'flat' if flat else 'nested'}") for one in cases for flat in (False, True)
-            if not flat or one["max_depth"] is None]  # fmt: skip
+    """Each case written nested and flat; flat by default only the full-grown ones, which hold every kind of test."""
+    return [
+        pytest.param(one, flat, id=f"{one} {'flat' if flat else 'nested'}", marks=slow)
+        for one in cases
+        for flat in (False, True)
+        for slow in [[pytest.mark.slow] if flat and one["max_depth"] is not None else []]
+    ]
 
 
 @pytest.mark.parametrize(("settings", "flat"), in_databases(TREES))
