@@ -14,7 +14,7 @@ import pytest
 
 gc.disable()  # while thousands of tests are collected there is nothing to throw away
 
-collect_ignore = [] if find_spec("mcp") else ["modelsel/examination/serve.py"]  # imports the extra `exam`
+collect_ignore = [] if find_spec("mcp") else ["packages/modelsel-exam/modelsel_exam/serve.py"]  # imports the extra `exam`
 
 _HOME = tempfile.TemporaryDirectory(prefix="modelsel-tests-")
 _DATA = tempfile.TemporaryDirectory(prefix="modelsel-nobody-")

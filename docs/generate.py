@@ -28,8 +28,8 @@ PARTS = {  # how the settings are divided among pages
     "guard": ("guard",), "work": ("pool", "race", "tracking"),
 }  # fmt: skip
 RETURNED = (  # by public functions
-    "modelsel.estimator.Classifier", "modelsel.api.exams.Exam", "modelsel.api.exams.SealedTable",
-    "modelsel.api.gates.LoopGate", "modelsel.api.results.audit.Audit",
+    "modelsel.estimator.Classifier", "modelsel_exam.exams.Exam", "modelsel_exam.exams.SealedTable",
+    "modelsel_exam.gates.LoopGate", "modelsel.api.results.audit.Audit",
     "modelsel.api.results.comparison.Comparison", "modelsel.reporting.forecast.Forecast",
     "modelsel.api.results.candidates.StudyCandidate", "modelsel.api.results.model.StudyClassifier",
     "modelsel.api.results.plots.Plots",

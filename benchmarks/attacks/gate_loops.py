@@ -26,8 +26,8 @@ import numpy as np
 import pandas as pd
 
 import modelsel
-from modelsel.examination.proposals import says_too_much
-from modelsel.examination.terms import VERDICTS
+from modelsel_exam.proposals import says_too_much
+from modelsel_exam.terms import VERDICTS
 from modelsel.statistics.certificate import index_weight, interval
 from modelsel.statistics.paired import improvement, kept_by_luck
 

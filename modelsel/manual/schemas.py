@@ -10,9 +10,9 @@ from modelsel.config.schema import Slot, class_of, slots
 from modelsel.config.settings import RootSettings
 from modelsel.core.outcome import StudyShape
 from modelsel.core.spec import GROUPS
-from modelsel.examination.board import AuditedExam, BoardLine, ExamClose, ExamStatus
-from modelsel.examination.proposals import GateClose, GateStatus, Proposal
-from modelsel.examination.sit import Shown
+from modelsel_exam.board import AuditedExam, BoardLine, ExamClose, ExamStatus
+from modelsel_exam.proposals import GateClose, GateStatus, Proposal
+from modelsel_exam.sit import Shown
 from modelsel.guard.reporting.lint import LintReport
 from modelsel.guard.reporting.report import AuditShape
 from modelsel.manual import settings

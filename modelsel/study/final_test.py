@@ -12,8 +12,8 @@ from modelsel.core.outcome import TestResult
 from modelsel.core.selection import Assessed, Selection
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Candidate, NumberOutputs, NumberTask, Outputs, Resampling, Table, Task
-from modelsel.examination.sit import sit
-from modelsel.examination.terms import read_terms
+from modelsel_exam.sit import sit
+from modelsel_exam.terms import read_terms
 from modelsel.guard.entries import declared_units
 from modelsel.guard.gate import Gate
 from modelsel.guard.labels import wrong

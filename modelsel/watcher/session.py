@@ -25,7 +25,7 @@ from modelsel.guard.findings import row_findings
 from modelsel.ledger.home import Home
 from modelsel.ledger.rows.screens import ScreenFolder
 from modelsel.record.mlflow.own_runs import tag_open_run
-from modelsel.watcher.recognition import Recogniser, SealedRows
+from modelsel.guard.recognition import Recogniser, SealedRows
 
 # Predictions for sealed rows, and whether a metric's arguments are one of them.
 #

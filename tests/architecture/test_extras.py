@@ -84,7 +84,7 @@ def unasked(text: str) -> list[str]:
         ("from onnx import helper\nneeds('onnx')", ["onnx"]),
         ("needs('mcp')\nfrom starlette.testclient import TestClient", []),
         ("def test():\n    import polars.selectors", ["polars"]),
-        ("from modelsel.examination.web import page\nneeds('mcp')", ["starlette"]),
+        ("from modelsel_exam.web import page\nneeds('mcp')", ["starlette"]),
     ],
 )
 def test_an_import_of_an_extra_that_was_not_asked_for_is_found(text: str, found: list[str]) -> None:

@@ -12,7 +12,7 @@ from sklearn.metrics import accuracy_score
 
 import modelsel
 from modelsel.watcher.session import SealedRowsWarning
-from tests.examination.conftest import table
+from exam_tests.conftest import table
 
 LOOK = """
 import sys, warnings
