@@ -16,8 +16,8 @@ from urllib.request import Request, urlopen
 from modelsel.config.build import reopen
 from modelsel.core.errors import ConfigurationError, Problem, StoreError
 from modelsel.core.fingerprint import canonical
-from modelsel_exam.sit import CLOSING, ExamSession, is_answer, is_close
-from modelsel_exam.terms import FILE
+from modelsel.core.satellites import part
+from modelsel.guard.access.apart import CLOSING
 from modelsel.guard.facts import (
     ExamConfig,
     Facts,
@@ -38,6 +38,7 @@ from modelsel.record.documents import audit_of
 from modelsel.record.folder import ROOT, RunFolder
 
 FORMAT, WHAT = "modelsel certificate 1", "modelsel.certificate.v1 "
+EXAM = "exam.json"  # the file that makes a folder one of an exam
 THRESHOLDOUT = "thresholdout"
 ALWAYS = ("migration", "vouch", "ruling", "merge", "recovered")
 RELATED = ("seal", "selection", "commit", "intent", "replay", "policy_change")
@@ -97,7 +98,7 @@ def certify(place: str, output: Path, whole: bool = False, stamp: str | None = N
     `whole` shows the contents of every entry of the ledger; else those about other rows are withheld, and their number is seen.
     `stamp` is the address of a time-stamping authority (RFC 3161). Raises ConfigurationError where nothing was shown.
     """
-    found = _of_exam(Path(place)) if (Path(place) / FILE).is_file() else _of_run(place, root)
+    found: Certified = part("exam").certified(Path(place)) if (Path(place) / EXAM).is_file() else _of_run(place, root)
     claims = [*_claims(found)]
     if not claims:
         fix = "open the test (`modelsel test`), or close the exam, first"
@@ -112,14 +113,6 @@ def certify(place: str, output: Path, whole: bool = False, stamp: str | None = N
     if stamp is not None:
         files["stamp.tsr"] = request_stamp(statement, stamp)
     return _write_archive(output, files)
-
-
-def _of_exam(folder: Path) -> Certified:
-    """Gather the looks of an exam that a certificate covers."""
-    exam = ExamSession(folder)
-    made = [look for look in exam.history() if is_answer(look, exam.terms.id) or is_close(look, exam.terms.id)]
-    about = {"terms": exam.terms.written(), "terms_sha256": exam.terms.digest}
-    return Certified(exam.gate, "exam", exam.terms.name, made, about, exam.terms.id)
 
 
 def _of_run(run: str, root: Path) -> Certified:

@@ -11,8 +11,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score
 
 import modelsel
-from modelsel.watcher.session import SealedRowsWarning
 from exam_tests.conftest import table
+from modelsel.watcher.session import SealedRowsWarning
 
 LOOK = """
 import sys, warnings

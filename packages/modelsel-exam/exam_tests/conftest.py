@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from modelsel_exam.exams import make_exam
+from modelsel.guard import entries
 from modelsel_exam import create
+from modelsel_exam.exams import make_exam
 from modelsel_exam.sit import ExamSession
 from modelsel_exam.terms import Wanted
-from modelsel.guard import entries
 
 
 def table(rows: int = 300, seed: int = 0) -> pd.DataFrame:

@@ -12,15 +12,15 @@ import pytest
 
 import modelsel
 from benchmarks.attacks.exam_attacks import ATTACKS, RELEASES, Asker, missed
-from modelsel_exam.exams import make_exam
+from exam_tests.conftest import guess, questions
+from exam_tests.serving import Serving
 from modelsel.core.errors import ConfigurationError, ModelselError, RefusedError
+from modelsel.statistics.certificate import SpendingState
 from modelsel_exam import board as boards
+from modelsel_exam.exams import make_exam
 from modelsel_exam.service import Askers
 from modelsel_exam.sit import ExamSession
 from modelsel_exam.terms import Wanted
-from modelsel.statistics.certificate import SpendingState
-from exam_tests.conftest import guess, questions
-from exam_tests.serving import Serving
 
 Make = Callable[..., ExamSession]
 

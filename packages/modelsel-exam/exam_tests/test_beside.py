@@ -10,15 +10,15 @@ import pytest
 from scipy.stats import beta
 
 import modelsel
-from modelsel_exam.commands import exam as command
-from modelsel.core.errors import ConfigurationError, RefusedError
-from modelsel.core.outcome import TestResult
-from modelsel_exam import board as boards
-from modelsel_exam.sit import ExamSession
-from modelsel.guard.reporting.audit import audit
-from modelsel.guard.reporting.page import markdown, reforms
 from exam_tests.conftest import errors, guess, table
 from exam_tests.test_exam import answer_of, make_any
+from modelsel.core.errors import ConfigurationError, RefusedError
+from modelsel.core.outcome import TestResult
+from modelsel.guard.reporting.audit import audit
+from modelsel.guard.reporting.page import markdown, reforms
+from modelsel_exam import board as boards
+from modelsel_exam.commands import exam as command
+from modelsel_exam.sit import ExamSession
 
 Make = Callable[..., ExamSession]
 STUDY = ("dataset=csv", "dataset.target=default", "learner=naive_bayes", "scheme.folds=3", "tracking=off", "final_test=true")

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 import modelsel
-from modelsel.core.errors import DataError
-from modelsel_exam.sit import ExamSession
-from modelsel.statistics.certificate import SpendingState
 from exam_tests.conftest import guess, table
+from modelsel.core.errors import DataError
+from modelsel.statistics.certificate import SpendingState
+from modelsel_exam.sit import ExamSession
 
 Make = Callable[..., ExamSession]
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import modelsel
-from modelsel_exam.exams import LocalExam
-from modelsel_exam.commands import exam as commands
+from exam_tests.conftest import errors, guess
 from modelsel.cli.dispatch import main
 from modelsel.core.errors import DataError
+from modelsel_exam.commands import exam as commands
+from modelsel_exam.exams import LocalExam
 from modelsel_exam.sit import ExamSession
-from exam_tests.conftest import errors, guess
 
 Make = Callable[..., ExamSession]
 

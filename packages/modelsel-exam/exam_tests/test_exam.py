@@ -11,14 +11,14 @@ import pandas as pd
 import pytest
 
 import modelsel
+from exam_tests.conftest import errors, guess, questions, table, truth
 from modelsel.core.errors import DataError, LedgerError, ModelselError, RefusedError
+from modelsel.statistics.certificate import SpendingState, interval
+from modelsel.statistics.unit_intervals import chernoff_limits
 from modelsel_exam import board as boards
 from modelsel_exam.create import _cells
 from modelsel_exam.sit import MOST_ROWS, ExamSession, answer_problems
 from modelsel_exam.terms import LEAST, no_answer
-from modelsel.statistics.certificate import SpendingState, interval
-from modelsel.statistics.unit_intervals import chernoff_limits
-from exam_tests.conftest import errors, guess, questions, table, truth
 from tests.extras import needs
 
 Make = Callable[..., ExamSession]

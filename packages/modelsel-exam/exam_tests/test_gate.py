@@ -19,19 +19,19 @@ import pytest
 from scipy.stats import beta
 
 import modelsel
-from modelsel.api.commands.words import COMMANDS
-from modelsel_exam.gates import LoopGate
+from exam_tests.conftest import table
+from modelsel.api.commands.words import all_commands
 from modelsel.cli import arguments
 from modelsel.cli.dispatch import main, module_of
 from modelsel.core.errors import ConfigurationError, DataError, LedgerError, RefusedError
-from modelsel_exam import proposals
-from modelsel_exam.proposals import LoopSession
-from modelsel_exam.terms import WantedLoop, _of_loop
 from modelsel.ledger.home import Home
 from modelsel.measure.error import Error
 from modelsel.statistics.paired import improvement
 from modelsel.watcher.session import SealedRowsWarning
-from exam_tests.conftest import table
+from modelsel_exam import proposals
+from modelsel_exam.gates import LoopGate
+from modelsel_exam.proposals import LoopSession
+from modelsel_exam.terms import WantedLoop, _of_loop
 from tests.extras import needs
 
 Make = Callable[..., LoopGate]
@@ -455,7 +455,7 @@ def test_rows_cells_and_names_that_do_not_fit_are_told(make: Make) -> None:
 
 # The page for programs.
 
-SKILL = Path(__file__).resolve().parents[2] / "SKILL.md"
+SKILL = Path(__file__).resolve().parents[3] / "SKILL.md"
 
 
 def test_the_skill_is_short_and_names_commands_options_and_functions_that_there_are() -> None:
@@ -466,7 +466,7 @@ def test_the_skill_is_short_and_names_commands_options_and_functions_that_there_
     assert len(lines) >= 11
     for line in lines:
         words = shlex.split(line, comments=True)[1:]
-        assert words[0] in COMMANDS
+        assert words[0] in all_commands()
         module = "".join(Path(str(one.__file__)).read_text() for one in (module_of(words[0]), arguments))
         assert all(f'"{word}"' in module for word in words if word.startswith("--")), line
         if words[0] in ("gate", "exam"):

@@ -12,20 +12,20 @@ import pytest
 
 import modelsel
 from benchmarks.attacks.exam_attacks import ATTACKS, RELEASES, Asker, World, missed
-from modelsel_exam.exams import make_exam
+from exam_tests.conftest import stream
+from exam_tests.serving import Serving
+from modelsel.certificates.certify import certify
+from modelsel.certificates.verifier import verify
 from modelsel.core.errors import BAD_DATA, ConfigurationError, DataError
+from modelsel.ledger.home import Home
+from modelsel.statistics.certificate import SpendingState
 from modelsel_exam import board as boards
 from modelsel_exam import create
-from modelsel.certificates.certify import certify
+from modelsel_exam.exams import make_exam
 from modelsel_exam.service import Askers, ExamService
 from modelsel_exam.sit import ExamSession
 from modelsel_exam.terms import RELEASES as EVERY_RELEASE
 from modelsel_exam.terms import Wanted
-from modelsel.certificates.verifier import verify
-from modelsel.ledger.home import Home
-from modelsel.statistics.certificate import SpendingState
-from exam_tests.conftest import stream
-from exam_tests.serving import Serving
 
 Make = Callable[..., ExamSession]
 NEEDS: dict[str, dict[str, Any]] = {"grid": {"resolution": 0.05}, "passfail": {"target": 0.4}}

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from exam_tests.conftest import guess
 from modelsel.core.errors import ConfigurationError, DataError, ModelselError, RefusedError
 from modelsel.dataset.column import RawColumn
 from modelsel_exam.predictions import _scores
 from modelsel_exam.sit import ExamSession
-from exam_tests.conftest import guess
 
 Make = Callable[..., ExamSession]
 

@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from exam_tests.conftest import errors, guess, questions
 from modelsel.core.errors import RefusedError
+from modelsel.ledger.home import Home
+from modelsel.statistics.certificate import interval
 from modelsel_exam import board as boards
 from modelsel_exam import store
 from modelsel_exam.service import ExamService
 from modelsel_exam.sit import ExamSession
-from modelsel.ledger.home import Home
-from modelsel.statistics.certificate import interval
-from exam_tests.conftest import errors, guess, questions
 from tests.extras import needs
 
 needs("mcp")

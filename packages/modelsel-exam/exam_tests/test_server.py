@@ -18,11 +18,11 @@ import pandas as pd
 import pytest
 
 import modelsel
+from exam_tests.conftest import errors, guess
+from exam_tests.serving import Serving
 from modelsel.core.errors import ConfigurationError, DataError, LedgerError, Problem, RefusedError
 from modelsel_exam.service import Askers, ExamService, error_facts
 from modelsel_exam.sit import ExamSession
-from exam_tests.conftest import errors, guess
-from exam_tests.serving import Serving
 from tests.extras import needs
 
 mcp, TestClient = needs("mcp"), needs("starlette.testclient").TestClient

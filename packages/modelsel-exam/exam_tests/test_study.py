@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 
 import modelsel
+from exam_tests.conftest import truth
 from modelsel.core.errors import ConfigurationError
 from modelsel_exam.sit import ExamSession
-from exam_tests.conftest import truth
 
 Make = Callable[..., ExamSession]
 SMALL = ("learner=naive_bayes", "scheme.folds=3", "tracking=off")

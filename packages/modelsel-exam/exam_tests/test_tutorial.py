@@ -17,7 +17,7 @@ from urllib.request import urlopen
 import pytest
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "guard" / "exam.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "guard" / "exam.md"
 SCRIPT = re.compile(r"`(\w+\.(?:py|R))`:\n\n```(?:python|r)\n(.*?)```", re.DOTALL)
 COMMAND = re.compile(r"\s*\$ (.*?)(?:\s+# exit (\d+))?$")
 

@@ -12,14 +12,11 @@ from math import log
 from typing import Any, Literal
 
 from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.guard.face import NO_ANSWER, Handed, Look, Reveal, StandingLook
+from modelsel.guard.face import audit as guard_audit
+from modelsel.statistics.certificate import SpendingState, hoeffding, index_weight
 from modelsel_exam.sit import ExamSession, HandedAnswer, is_answer, is_close, is_closed
 from modelsel_exam.terms import AskerLimits
-from modelsel.guard.facts import Look, Reveal
-from modelsel.guard.history import NO_ANSWER
-from modelsel.guard.reporting.audit import StandingLook
-from modelsel.guard.reporting.audit import audit as guard_audit
-from modelsel.guard.requests import Handed
-from modelsel.statistics.certificate import SpendingState, hoeffding, index_weight
 
 APART, TOGETHER = "fewer errors", "cannot be told apart"
 Interval = tuple[float, float]

@@ -23,6 +23,10 @@ from modelsel.core.errors import ConfigurationError, Problem, RefusedError, Stor
 from modelsel.core.spec import kind_of, spec_of, with_fields
 from modelsel.core.types import CLASS_TASKS, Booleans, Finding, Integers, NumberTask, Strings, Task, positions
 from modelsel.dataset.targets import read_as
+from modelsel.guard.face import Gate, Home, SelectionSummary
+from modelsel.measure.within import Within
+from modelsel.runner.number_look import usual_tolerance
+from modelsel.runner.study_data import judges, load_table
 from modelsel_exam.store import SIDES, Store, commit, create_store, join, judged_digest, public_of, reorder
 from modelsel_exam.terms import (
     FILE,
@@ -39,12 +43,6 @@ from modelsel_exam.terms import (
     problems,
     write_terms,
 )
-from modelsel.guard.gate import Gate
-from modelsel.guard.requests import SelectionSummary
-from modelsel.ledger.home import Home
-from modelsel.measure.within import Within
-from modelsel.runner.number_look import usual_tolerance
-from modelsel.runner.study_data import judges, load_table
 
 KNOWN = ("G020", "G021", "G022", "G061", "G076")  # rows that were tested, chosen on, or opened before
 

@@ -21,21 +21,27 @@ from scipy.stats import fisher_exact
 
 from modelsel.core.errors import ConfigurationError, Problem, RefusedError
 from modelsel.core.types import Finding, Floats, Outputs
+from modelsel.guard.face import (
+    WORSE,
+    Handed,
+    Home,
+    LookRequest,
+    Note,
+    Recogniser,
+    SelectionSummary,
+    Sitting,
+    declared_units,
+    look_findings,
+    recogniser,
+    row_findings,
+    wrong,
+)
+from modelsel.statistics.paired import improvement, kept_by_luck
 from modelsel_exam.board import limits
 from modelsel_exam.create import scorer_digest
 from modelsel_exam.predictions import Answer
 from modelsel_exam.sit import OVER, SealedSession, answer_problems
 from modelsel_exam.terms import FILE, LoopTerms
-from modelsel.guard.entries import declared_units
-from modelsel.guard.facts import Note
-from modelsel.guard.findings import look_findings, row_findings
-from modelsel.guard.labels import wrong
-from modelsel.guard.release import WORSE
-from modelsel.guard.requests import Handed, LookRequest, SelectionSummary, Sitting
-from modelsel.ledger.home import Home
-from modelsel.ledger.rows.screens import ScreenFolder
-from modelsel.statistics.paired import improvement, kept_by_luck
-from modelsel.guard.recognition import Recogniser
 
 PROPOSED = "proposed"
 SURE = 0.001  # chance below which the rows that judged are said to say more than verdicts can have taught a loop
@@ -238,8 +244,7 @@ class LoopSession(SealedSession):
 
     @property
     def _recogniser(self) -> Recogniser:
-        screens = ScreenFolder.of(self.store.home).screens()
-        return Recogniser([one for one in screens if one.testset == self.terms.testset])
+        return recogniser(self.store.home, self.terms.testset)
 
     def _note(self, finding: Finding) -> None:
         """Put a finding on record, once, and say it."""

@@ -18,11 +18,11 @@ from typing import TypeVar
 from modelsel.core.errors import REFUSED, ConfigurationError, DataError, ModelselError, Problem, RefusedError
 from modelsel.core.system.disk import lock_file
 from modelsel.dataset.files import packing
+from modelsel.guard.face import Home, write_whole
 from modelsel_exam.board import AskerUse, ExamStatus, NextInterval, PublicLine, PublicState, board, status
 from modelsel_exam.proposals import GateClose, GateStatus, LoopSession, Proposal
 from modelsel_exam.sit import NAME, ExamSession, HandedAnswer, Shown
 from modelsel_exam.terms import Terms, no_answer
-from modelsel.ledger.home import Home, write_whole
 
 # Askers and their limits: tokens that the server gives out, budgets in looks and nats, rates.
 #

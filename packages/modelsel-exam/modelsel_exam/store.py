@@ -36,9 +36,8 @@ from modelsel.core.types import (
     Task,
     seal_unread,
 )
+from modelsel.guard.face import Home, TestSetDeclaration, write_whole
 from modelsel_exam.terms import FILE, Terms, read_terms
-from modelsel.guard.requests import TestSetDeclaration
-from modelsel.ledger.home import Home, write_whole
 
 PRIVATE = "private.json"
 SIDES = ("development", "questions")

@@ -14,10 +14,7 @@ from modelsel.core.errors import ConfigurationError, LedgerError, Problem
 from modelsel.core.fingerprint import canonical
 from modelsel.core.spec import make, spec_of
 from modelsel.core.types import Feature, Kind
-from modelsel.guard.facts import Facts, many
-from modelsel.guard.policy.base import Policy
-from modelsel.guard.release import COUNTED, worst_of
-from modelsel.ledger.home import Home, is_signed
+from modelsel.guard.face import COUNTED, Facts, Home, Policy, is_signed, many, worst_of
 from modelsel.measure.base import BaseMeasure
 
 FILE, FORMAT = "exam.json", "modelsel exam 1"

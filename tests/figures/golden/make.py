@@ -29,14 +29,11 @@ import numpy as np
 import pandas as pd
 
 import modelsel
-from modelsel_exam.exams import make_exam
-from modelsel.core.spec import make
-from modelsel_exam import board as boards
+from exam_tests.conftest import table
+from exam_tests.test_exam import TERMS, answer_of
 from modelsel.certificates import verifier
-from modelsel_exam import store
 from modelsel.certificates.certify import certify
-from modelsel_exam.sit import ExamSession, HandedAnswer
-from modelsel_exam.terms import Wanted
+from modelsel.core.spec import make
 from modelsel.guard import entries
 from modelsel.guard.gate import Gate
 from modelsel.guard.policy.base import Justify
@@ -45,8 +42,11 @@ from modelsel.guard.reporting.page import markdown, reforms
 from modelsel.ledger.database.schema import sqlite_url
 from modelsel.ledger.database.store import Ledger
 from modelsel.ledger.home import Home
-from exam_tests.conftest import table
-from exam_tests.test_exam import TERMS, answer_of
+from modelsel_exam import board as boards
+from modelsel_exam import store
+from modelsel_exam.exams import make_exam
+from modelsel_exam.sit import ExamSession, HandedAnswer
+from modelsel_exam.terms import Wanted
 from tests.guard.studies import Rule, Study, numbers
 
 HERE = Path(__file__).parent

@@ -18,15 +18,15 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 import modelsel
-from modelsel.core.errors import ConfigurationError
-from modelsel_exam import board as boards
-from modelsel.certificates import verifier
-from modelsel.certificates.certify import WHAT
-from modelsel_exam.sit import ExamSession
-from modelsel.ledger.home import Home
-from modelsel.statistics.certificate import lower_limit, upper_limit
 from exam_tests.conftest import guess
 from exam_tests.test_exam import SHOWING, answer_of, make_any
+from modelsel.certificates import verifier
+from modelsel.certificates.certify import WHAT
+from modelsel.core.errors import ConfigurationError
+from modelsel.ledger.home import Home
+from modelsel.statistics.certificate import lower_limit, upper_limit
+from modelsel_exam import board as boards
+from modelsel_exam.sit import ExamSession
 
 Make = Callable[..., ExamSession]
 

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 import modelsel
-from modelsel_exam import board as boards
-from modelsel.certificates import verifier
-from modelsel_exam.sit import ExamSession
-from modelsel.ledger.home import Home
 from exam_tests.certification.test_certificate import members, packed, signed_again
 from exam_tests.conftest import guess
+from modelsel.certificates import verifier
+from modelsel.ledger.home import Home
+from modelsel_exam import board as boards
+from modelsel_exam.sit import ExamSession
 
 Make = Callable[..., ExamSession]
 

@@ -13,11 +13,11 @@ import pandas as pd
 import pytest
 
 import modelsel
-from modelsel.core.fingerprint import canonical
+from exam_tests.certification.test_certificate import members, packed, signed_again
 from modelsel.certificates import verifier
 from modelsel.certificates.certify import Claim, cards
+from modelsel.core.fingerprint import canonical
 from modelsel.ledger.home import Home
-from exam_tests.certification.test_certificate import members, packed, signed_again
 
 Facts = dict[str, Any]
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import modelsel
+from exam_tests.conftest import guess
 from modelsel.core.errors import ConfigurationError
 from modelsel_exam.sit import ExamSession
-from exam_tests.conftest import guess
 from tests.extras import needs
 
 needs("rfc3161_client")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # a command imports what it needs
     from modelsel_exam.sit import ExamSession
     from modelsel_exam.store import Store
 
+HELP = "a sealed test set for predictions from anywhere: create, answer, board, close, serve"
 T = TypeVar("T")
 
 
@@ -101,9 +102,9 @@ def audit(words: Sequence[str]) -> int:
     parser = folder_parser("exam", audit)
     parser.add_argument("--fail-on", metavar="LEVEL", choices=LEVELS, help=f"exit 4 from this severity on: {', '.join(LEVELS)}")
     args = parser.parse_args(words)
+    from modelsel.guard.face import markdown
     from modelsel_exam import board as boards
     from modelsel_exam.sit import ExamSession
-    from modelsel.guard.reporting.page import markdown
 
     report = boards.audit(ExamSession(Path(args.folder)))
     faults, others = "".join(f"- {fault}\n" for fault in report["exam"]["faults"]), report["exam"]["others"]

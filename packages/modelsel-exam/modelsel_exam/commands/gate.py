@@ -13,6 +13,8 @@ if TYPE_CHECKING:  # a command imports what it needs
     from modelsel.core.types import Finding
     from modelsel_exam.proposals import GateClose, GateStatus
 
+HELP = "keep or discard for the proposals of a loop: create, propose, status, close"
+
 
 def main(words: Sequence[str]) -> int:
     """Run a command of `modelsel gate`."""
