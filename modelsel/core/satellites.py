@@ -78,6 +78,7 @@ def folders() -> list[str]:
 
 
 def _load(group: str, name: str, where: str) -> Any:
+    """Load an entry point of a group; the error says how to install what is absent."""
     entry = offered(group).get(name)
     if entry is None:
         fix = install_line(name) or "install the package that offers it"

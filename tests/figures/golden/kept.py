@@ -5,9 +5,12 @@ predict and export, and a home in which a gate, an exam and watching have writte
 """
 
 import json
+import os
 import shutil
 import tempfile
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +18,6 @@ import numpy as np
 import pandas as pd
 
 import modelsel
-from tests.figures.golden.make import at
 
 HERE = Path(__file__).parent
 KEPT, TOLD = HERE / "kept.zip", "told.json"
@@ -24,6 +26,21 @@ NUMBERS = ("cart", "m5p", "forest")
 FORMS = ("rules", "json", "dot")  # SQL is asked of databases by other tests
 LEFT_OUT = {"report.html", "journal", "run_index"}  # what is made again
 SMALL = {"forest": ["learner.trees=3", "learner.max_depth=4"]}
+
+
+@contextmanager
+def at(folder: Path, home: str = "home") -> Iterator[Path]:
+    """Work in a folder, with a home there."""
+    before = Path.cwd(), os.environ.get("MODELSEL_HOME")
+    os.chdir(folder)
+    os.environ["MODELSEL_HOME"] = str(folder / home)
+    try:
+        yield folder
+    finally:
+        os.chdir(before[0])
+        os.environ.pop("MODELSEL_HOME")
+        if before[1] is not None:
+            os.environ["MODELSEL_HOME"] = before[1]
 
 
 def table(seed: int = 11) -> pd.DataFrame:

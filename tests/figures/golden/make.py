@@ -8,7 +8,6 @@ what is written a second time can be compared with it entry by entry.
 import hashlib
 import itertools
 import json
-import os
 import platform
 import re
 import secrets
@@ -47,6 +46,7 @@ from modelsel_exam import store
 from modelsel_exam.exams import make_exam
 from modelsel_exam.sit import ExamSession, HandedAnswer
 from modelsel_exam.terms import Wanted
+from tests.figures.golden.kept import at
 from tests.guard.studies import Rule, Study, numbers
 
 HERE = Path(__file__).parent
@@ -86,21 +86,6 @@ def fixed(folder: Path) -> Iterator[None]:
         patch.object(Home, "_salt", lambda home, url, number: salted(home, url.replace(str(folder), ""), number)),
     ):  # fmt: skip
         yield
-
-
-@contextmanager
-def at(folder: Path, home: str = "home") -> Iterator[Path]:
-    """Work in a folder, with a home there."""
-    before = Path.cwd(), os.environ.get("MODELSEL_HOME")
-    os.chdir(folder)
-    os.environ["MODELSEL_HOME"] = str(folder / home)
-    try:
-        yield folder
-    finally:
-        os.chdir(before[0])
-        os.environ.pop("MODELSEL_HOME")
-        if before[1] is not None:
-            os.environ["MODELSEL_HOME"] = before[1]
 
 
 def build(folder: Path) -> None:
