@@ -11,7 +11,7 @@
 | facts as entries state them | `Facts`, `many`, `Look`, `Reveal`, `Note`, `ExamConfig` |
 | an audit | `audit`, `markdown`, `AuditShape`, `findings_now` |
 | findings | `look_findings`, `row_findings` (each kind and its texts) |
-| rows recognised in a table | `Recogniser`, `SealedRows`, `recogniser` |
+| rows recognised in a table | `Recogniser`, `SealedRows`, `recogniser`, `library_of`, `is_plain_list` |
 | looks of other code | `OutsideScore`, `OutsideFit`, `outside_look`, `outside_fit`, `names_of_sets`, `refuses` |
 
 What the ledger states stays readable without any satellite: kinds of entries, findings and prices stand in the core.
@@ -34,7 +34,7 @@ from modelsel.guard.gate import Gate
 from modelsel.guard.history import NO_ANSWER
 from modelsel.guard.labels import wrong
 from modelsel.guard.policy.base import Policy
-from modelsel.guard.recognition import Recogniser, SealedRows
+from modelsel.guard.recognition import Recogniser, SealedRows, is_plain_list, library_of
 from modelsel.guard.release import COUNTED, WORSE, worst_of
 from modelsel.guard.reporting.audit import StandingLook, audit, looks, notes
 from modelsel.guard.reporting.lint import findings_now
@@ -53,11 +53,12 @@ from modelsel.ledger.home import Home, is_signed, write_whole
 from modelsel.ledger.rows.screens import ScreenFolder
 
 __all__ = [
-    "CLOSING", "COUNTED", "NO_ANSWER", "WORSE", "AuditShape", "ExamConfig", "Facts", "Gate", "Handed", "Home", "LedgerSession",
-    "Look", "LookRequest", "Note", "OutOfFold", "OutsideFit", "OutsideScore", "Policy", "Recogniser", "RecordedLook", "Reveal",
-    "SealedRows", "SelectionSummary", "Sitting", "StandingLook", "TestSetDeclaration", "audit", "declared_units",
-    "findings_now", "is_signed", "look_findings", "looks", "many", "markdown", "names_of_sets", "notes", "open_session",
-    "outside_fit", "outside_look", "recogniser", "refuses", "row_findings", "worst_of", "write_whole", "wrong",
+    "CLOSING", "COUNTED", "NO_ANSWER", "WORSE", "AuditShape", "ExamConfig", "Facts", "Gate", "Handed", "Home",
+    "LedgerSession", "Look", "LookRequest", "Note", "OutOfFold", "OutsideFit", "OutsideScore", "Policy", "Recogniser",
+    "RecordedLook", "Reveal", "SealedRows", "SelectionSummary", "Sitting", "StandingLook", "TestSetDeclaration", "audit",
+    "declared_units", "findings_now", "is_plain_list", "is_signed", "library_of", "look_findings", "looks", "many",
+    "markdown", "names_of_sets", "notes", "open_session", "outside_fit", "outside_look", "recogniser", "refuses",
+    "row_findings", "worst_of", "write_whole", "wrong",
 ]  # fmt: skip
 
 
