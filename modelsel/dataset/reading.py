@@ -64,6 +64,11 @@ def absent_words(texts: Sequence[str], missing: Collection[str]) -> set[str]:
     return {word for word in trimmed if word in missing or word.casefold() in ABSENT}
 
 
+def absent_spellings(reading: ColumnReading) -> list[str]:
+    """The words for a missing number, in small letters, for whoever compares them so."""
+    return sorted({*(word.casefold() for word in reading.missing), *ABSENT})
+
+
 def _numbers(column: RawColumn, reading: ColumnReading) -> Floats:
     """The number of each row."""
     if column.numbers is not None:

@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from modelsel.core.errors import ConfigurationError, DataError, ModelselError
-from modelsel.core.spec import make
 from modelsel.core.reading import Reading
+from modelsel.core.spec import make
 from modelsel.core.types import Loaded, Partition
 from modelsel.dataset.csv import Csv
 from modelsel.dataset.profile import profile
