@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fi
 
 from modelsel.config.build import learner as build
 from modelsel.config.schema import setting
-from modelsel.core.reading import Reading
+from modelsel.core.reading import TableReading
 from modelsel.core.spec import flat, spec_of
 from modelsel.core.types import (
     CLASS_TASKS,
@@ -356,9 +356,9 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
         return to_dict(self._cut())
 
     @property
-    def _reading(self) -> Reading:
+    def _reading(self) -> TableReading:
         """How rows are read; plainly by a model that was made of an array, or before there was a reading."""
-        return Reading.of(self.final_.features) if self.final_.reading is None else self.final_.reading
+        return TableReading.of(self.final_.features) if self.final_.reading is None else self.final_.reading
 
     def _tree(self) -> TreeModel | NumberTreeModel:
         """Return the fitted tree; other models are refused."""
@@ -636,7 +636,7 @@ def task_of(estimator: object, X: object, y: object, sample_weight: object = Non
     classes, target = distinct(found) if held is None else held[:2]
     names = tuple(str(label) for label in classes) if held is None else held[2].feature.levels
     if held is not None:
-        reading = replace(Reading.of(table.features) if reading is None else reading, target=held[2])
+        reading = replace(TableReading.of(table.features) if reading is None else reading, target=held[2])
     weights = None if sample_weight is None else _check_sample_weight(sample_weight, table.values, dtype=np.float64)
     task = ClassTask(
         name=table.name, features=table.features, values=table.values, rows=table.rows, weights=weights, reading=reading,
@@ -655,7 +655,7 @@ def numbers_of(estimator: object, X: object, y: object, sample_weight: object = 
     )  # fmt: skip
 
 
-def _training(estimator: Any, X: Any, y: Any, numeric: bool = False) -> tuple[Table, NDArray[np.generic], Reading | None]:
+def _training(estimator: Any, X: Any, y: Any, numeric: bool = False) -> tuple[Table, NDArray[np.generic], TableReading | None]:
     """Read X and y for fitting: how a frame is read its types say; an array's features are all numeric."""
     if is_frame(X):
         validate_data(estimator, X, skip_check_array=True)

@@ -1,7 +1,7 @@
 """How the cells of a table are read: decided once, kept with the model, and applied by whoever has rows.
 
 A `ColumnReading` says of one column what its texts mean: which words say that a value is missing, how numbers, dates and truth
-values are spelled, which levels there are. A `Reading` is that of all features, and of the target. `dataset.reading` decides
+values are spelled, which levels there are. A `TableReading` is that of all features, and of the target. `dataset.reading` decides
 and applies it; the record keeps it as JSON; exporters say it in their own language.
 """
 
@@ -99,7 +99,7 @@ OWN = tuple(each for each in fields(ColumnReading) if each.name != "feature")
 
 
 @dataclass(frozen=True)
-class Reading:
+class TableReading:
     """How a table is read: a `ColumnReading` for each feature, in their order, and for the target where it is known."""
 
     columns: tuple[ColumnReading, ...]

@@ -16,7 +16,7 @@ from modelsel.core.fingerprint import array_digest, digest, short
 from modelsel.core.folds import Unpacked, pack_folds
 from modelsel.core.reading import Feature as Feature
 from modelsel.core.reading import Kind as Kind
-from modelsel.core.reading import Reading
+from modelsel.core.reading import TableReading
 from modelsel.core.source import Source
 from modelsel.core.spec import flat, spec_of
 
@@ -138,7 +138,7 @@ class Task(Table):
     weights: Floats | None = None  # None: one each
     folds: Integers | None = None  # for the `predefined` scheme: a column, or one per repeat
     held_out: Booleans | None = None  # a column (or second file) for `split=predefined`
-    reading: Reading | None = None  # how the source's cells were read; None: there are none, it was made as it is
+    reading: TableReading | None = None  # how the source's cells were read; None: there are none, it was made as it is
 
     def __new__(cls, **given: object) -> Self:
         """Make a task of the kind that is described."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.errors import DataError, Problem
-from modelsel.core.reading import ColumnReading, Reading
+from modelsel.core.reading import ColumnReading, TableReading
 from modelsel.core.types import Booleans, ClassTask, Feature, Finding, Floats, Integers, Kind, Loaded, NumberTask, Task
 from modelsel.dataset import kinds
 from modelsel.dataset.base import TableSettings, as_names
@@ -50,7 +50,7 @@ def assemble(
     kind: Kind = "nominal" if target.numbers is None else "numeric"  # whether they are whole, sealed rows would tell too
     own = ColumnReading(Feature(settings.target, kind, target.classes), tuple(settings.missing), decimal, held=label.held,
                         type=label.read_as if target.numbers is None else "float")  # fmt: skip
-    reading = Reading(columns, own)
+    reading = TableReading(columns, own)
     extra |= {"name": name, "features": reading.features, "values": values, "rows": np.arange(rows), "reading": reading}
     task = _task(target, settings, extra)
     task = task if target.kept.all() else task.take(np.flatnonzero(target.kept))

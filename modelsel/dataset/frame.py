@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from modelsel.core.errors import DataError, ModelselError
-from modelsel.core.reading import Reading
+from modelsel.core.reading import TableReading
 from modelsel.core.types import Feature, Floats, Table
 from modelsel.dataset.base import TableSettings
 from modelsel.dataset.column import RawColumn, moments
@@ -18,7 +18,7 @@ from modelsel.dataset.kinds import make
 from modelsel.dataset.reading import apply, warn_of_unseen
 
 
-def read_frame(frame: object) -> tuple[Reading, Table]:
+def read_frame(frame: object) -> tuple[TableReading, Table]:
     """How a table is read, and its rows: decided as a study decides it, a column called x0, x1, ... where words name none.
 
     Raises ValueError with every problem of the columns.
@@ -34,12 +34,12 @@ def read_frame(frame: object) -> tuple[Reading, Table]:
     made = [make(column.without(settings.missing), settings) for column in found]
     if problems := [problem for one in made for problem in one.problems]:
         raise ValueError(str(DataError(*problems)))
-    reading = Reading(tuple(one.reading for one in made if one.reading is not None))
+    reading = TableReading(tuple(one.reading for one in made if one.reading is not None))
     values = np.column_stack([one.values for one in made if one.values is not None])
     return reading, Table(name="frame", features=reading.features, values=values, rows=np.arange(len(values)))
 
 
-def rows_of_frame(frame: object, reading: Reading, by_name: bool = False) -> Table:
+def rows_of_frame(frame: object, reading: TableReading, by_name: bool = False) -> Table:
     """The rows of a table as a reading says, its columns by their place or by name. Raises ValueError with all problems.
 
     A level that the reading does not list has the code `len(levels)`, and is warned of.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.errors import ConfigurationError, DataError, Problem
-from modelsel.core.reading import Reading
+from modelsel.core.reading import TableReading
 from modelsel.core.spec import make
 from modelsel.core.types import Task
 from modelsel.dataset.column import RawColumn
@@ -114,7 +114,7 @@ def _make_dataset(kind: str, where: str, **settings: object) -> Any:
         raise ConfigurationError(Problem("MSEL-305", f"unknown setting {word}", where, "see conf/dataset/")) from error
 
 
-def read_like(path: str | Path, reading: Reading, ids: Sequence[str] = (), **settings: object) -> PredictionRows:
+def read_like(path: str | Path, reading: TableReading, ids: Sequence[str] = (), **settings: object) -> PredictionRows:
     """Read the rows of a file as a model reads them; other columns of the file are left aside. Raises as `apply`."""
     raw: Raw = reader(path, **settings).raw(Path(path))
     made = apply(raw.columns, reading, bare(path).stem, str(path), raw.decimal)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from modelsel.core.errors import DataError, Problem
-from modelsel.core.reading import EITHER, POINT, ColumnReading, Feature, Reading
+from modelsel.core.reading import EITHER, POINT, ColumnReading, Feature, TableReading
 from modelsel.core.types import Finding, Floats, Table, names, of_texts
 from modelsel.dataset.base import nearest
 from modelsel.dataset.column import RawColumn, examples, like_dates, like_thousands, name_rows, read_numbers, seconds
@@ -98,7 +98,7 @@ class PredictionRows:
     ids: Mapping[str, Sequence[str]] = field(default_factory=dict)  # columns that identify the rows, as they stand there
 
 
-def apply(given: Sequence[RawColumn], reading: Reading, name: str, where: str, decimal: str = POINT) -> PredictionRows:
+def apply(given: Sequence[RawColumn], reading: TableReading, name: str, where: str, decimal: str = POINT) -> PredictionRows:
     """Read columns of any source as the reading says; those that it does not name are left aside.
 
     `decimal` is how the source itself writes numbers, where it says that. A level that the reading does not list becomes the

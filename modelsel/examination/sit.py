@@ -9,7 +9,7 @@ from typing import Any
 
 from modelsel.core.errors import ConfigurationError, Problem, RefusedError
 from modelsel.core.outcome import TestResult
-from modelsel.core.reading import Reading
+from modelsel.core.reading import TableReading
 from modelsel.core.selection import Assessed
 from modelsel.core.system.disk import lock_file
 from modelsel.core.types import Finding, Outputs, Strings, Table
@@ -298,7 +298,7 @@ POLICY = "exam"
 
 
 def sit(
-    folder: Path, name: str, reading: Reading, classes: tuple[str, ...], predict: Callable[[Table], Outputs],
+    folder: Path, name: str, reading: TableReading, classes: tuple[str, ...], predict: Callable[[Table], Outputs],
     forecast: tuple[float, int] | None, assessed: Assessed | None = None,
 ) -> TestResult:  # fmt: skip
     """Predict the questions and hand in the answer under the study's name; a refusal is a result that says why.

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modelsel.core.outcome import FailureShape, SchemeShape, StudySummary, TaskShape, WinnerShape
-from modelsel.core.reading import Reading
+from modelsel.core.reading import TableReading
 from modelsel.core.selection import Selection
 from modelsel.core.spec import kind_of
 from modelsel.core.system.installed import version_of
@@ -39,12 +39,12 @@ class FinalModel:
     example: Table
     estimator: object = None
     pickled: object = None
-    reading: Reading | None = None
+    reading: TableReading | None = None
 
     @property
-    def read_as(self) -> Reading:
+    def read_as(self) -> TableReading:
         """How rows are read; plainly where no table was read (of a set that is made by rule)."""
-        return Reading.of(self.features) if self.reading is None else self.reading.for_features(self.features)
+        return TableReading.of(self.features) if self.reading is None else self.reading.for_features(self.features)
 
 
 class UnseenRows(NamedTuple):

@@ -31,7 +31,7 @@ import yaml  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from modelsel.core.errors import DataError, Problem
-from modelsel.core.reading import ColumnReading, Reading
+from modelsel.core.reading import ColumnReading, TableReading
 from modelsel.core.spec import class_of
 from modelsel.core.system.installed import version_of
 from modelsel.core.types import Description, Feature, Floats, Table, Task, positions, without_levels
@@ -59,7 +59,7 @@ class Predictor:
     classes: tuple[str, ...]
     steps: tuple[FittedPreparer, ...]
     model: FittedModel
-    reading: Reading | None = None  # None: it is made of arrays
+    reading: TableReading | None = None  # None: it is made of arrays
 
     def __call__(self, raw: object) -> NDArray[np.str_ | np.float64]:
         return self.predict(self.table(raw))
@@ -69,9 +69,9 @@ class Predictor:
         return apply(list(columns(raw, new_rows=True).values()), self.read_as, "new rows", "data").table
 
     @property
-    def read_as(self) -> Reading:
+    def read_as(self) -> TableReading:
         """How rows are read: as the study's own were."""
-        return Reading.of(self.features) if self.reading is None else self.reading
+        return TableReading.of(self.features) if self.reading is None else self.reading
 
     def predict(self, table: Table) -> NDArray[np.str_ | np.float64]:
         """The predicted class of each row, as text, or the predicted number.
@@ -206,12 +206,12 @@ def _restore(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[np.generic]]
     return Predictor(features, classes, steps, learner, _reading(facts, features))
 
 
-def _reading(facts: Mapping[str, Any], features: tuple[Feature, ...]) -> Reading:
+def _reading(facts: Mapping[str, Any], features: tuple[Feature, ...]) -> TableReading:
     """How rows are read; plainly by a model that was made before there was a reading."""
     if "reading" in facts:
-        return Reading.restore(features, facts["reading"])
+        return TableReading.restore(features, facts["reading"])
     target = ColumnReading(Feature("target", "nominal"), type=str(facts.get("labels", "str")))
-    return replace(Reading.of(features), target=target)
+    return replace(TableReading.of(features), target=target)
 
 
 def _feature(said: Mapping[str, Any]) -> Feature:

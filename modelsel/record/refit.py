@@ -13,7 +13,7 @@ from dataclasses import replace
 from modelsel.config.build import reopen
 from modelsel.config.settings import LimitSettings
 from modelsel.core.errors import ConfigurationError, DataError, NoCandidateError, Problem
-from modelsel.core.reading import Reading
+from modelsel.core.reading import TableReading
 from modelsel.core.types import Outputs, Table, Task
 from modelsel.dataset.in_memory import read_as_given
 from modelsel.record.folder import RunFolder
@@ -49,7 +49,7 @@ def as_read(folder: RunFolder, predictor: Predictor) -> Predictor:
     missing = (folder.config().get("dataset") or {}).get("missing")
     if predictor.read_as.decided or missing is None:
         return predictor
-    return replace(predictor, reading=replace(Reading.of(predictor.features, missing), target=predictor.read_as.target))
+    return replace(predictor, reading=replace(TableReading.of(predictor.features, missing), target=predictor.read_as.target))
 
 
 RECIPE = "only a recipe of the model was kept, and the development rows to fit it on are not at hand"

@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from modelsel.core.fingerprint import generator
-from modelsel.core.reading import Reading
+from modelsel.core.reading import TableReading
 from modelsel.core.spec import kind_of
 from modelsel.core.types import (
     ABSENT,
@@ -46,7 +46,7 @@ class Final:
     steps: tuple[tuple[str, FittedPreparer], ...]  # kind, fitted step
     kind: str  # of the learner
     model: FittedModel
-    reading: Reading | None = None  # how the cells of the table were read; None: the model was made before there was one
+    reading: TableReading | None = None  # how the cells of the table were read; None: the model was made before there was one
 
     def prepared(self, table: Table) -> Table:
         """The table as the learner sees it."""

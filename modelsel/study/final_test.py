@@ -9,7 +9,7 @@ import numpy as np
 from modelsel.config.compose import Config
 from modelsel.config.settings import AUTO
 from modelsel.core.outcome import TestResult
-from modelsel.core.reading import Reading
+from modelsel.core.reading import TableReading
 from modelsel.core.selection import Assessed, Selection
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Candidate, NumberOutputs, NumberTask, Outputs, Resampling, Table, Task
@@ -139,7 +139,7 @@ def answer_exam(exam: str, config: Config, selection: Selection, final: Final) -
         return ask_winner(config, selection, final, table)
 
     whole = bool(selection.assessed.known(0).all())
-    reading = Reading.of(final.features) if final.reading is None else final.reading
+    reading = TableReading.of(final.features) if final.reading is None else final.reading
     return sit(Path(exam), config.name, reading, final.classes, predict, foreseen, selection.assessed if whole else None)
 
 

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from modelsel.core.errors import ConfigurationError, DataError, ModelselError
-from modelsel.core.reading import Reading
+from modelsel.core.reading import TableReading
 from modelsel.core.spec import make
 from modelsel.core.types import Loaded, Partition
 from modelsel.dataset.csv import Csv
@@ -308,15 +308,15 @@ def test_new_rows_are_matched_by_name_and_unseen_levels_counted(tmp_path: Path) 
     features = load(tmp_path, GOOD).task.features
     path = tmp_path / "new.csv"
     path.write_text("other,b,a\nx,v,1.5\nx,zz,?\nx,,3\n")
-    like = read_like(path, Reading.of(features))
+    like = read_like(path, TableReading.of(features))
     assert np.array_equal(like.table.values, [[1.5, 1.0], [np.nan, 3.0], [3.0, np.nan]], equal_nan=True)
     assert "1 rows hold levels" in like.findings[0].message
     path.write_text("b\nv\n")
     with pytest.raises(DataError, match=r"MSEL-370: the column 'a' is missing"):
-        read_like(path, Reading.of(features))
+        read_like(path, TableReading.of(features))
     path.write_text("a,b\nx,v\n")
     with pytest.raises(DataError, match=r"MSEL-346.*column 'a'"):
-        read_like(path, Reading.of(features))
+        read_like(path, TableReading.of(features))
 
 
 def test_a_second_file_holds_the_test_rows(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from modelsel.core.reading import Reading
+from modelsel.core.reading import TableReading
 from modelsel.core.types import Feature, Table
 from modelsel.dataset.frame import rows_of_frame
 from modelsel.dataset.in_memory import is_frame
@@ -23,7 +23,7 @@ class ReadsAsItsStudy:
         check_is_fitted(self)
         if not getattr(self, "by_name_", False):
             return super()._known(X)  # type: ignore[misc,no-any-return]
-        reading: Reading = self._reading  # type: ignore[attr-defined]
+        reading: TableReading = self._reading  # type: ignore[attr-defined]
         frame = X if is_frame(X) else _by_position(X, reading.features)
         return with_source(rows_of_frame(frame, reading, by_name=True), frame, self.final_)  # type: ignore[attr-defined]
 

@@ -17,7 +17,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _check_y, _num_samples, column_or_1d
 
-from modelsel.core.reading import Reading
+from modelsel.core.reading import TableReading
 from modelsel.core.source import Source
 from modelsel.core.types import Candidate, ClassTask, Feature, Floats, NumberTask, Task
 from modelsel.dataset.frame import read_frame
@@ -68,7 +68,7 @@ def as_given(X: Any, y: object, sample_weight: object = None, numbers: bool = Fa
         return NumberTask(**shared, target=found, source=Source(X, None, y)), np.zeros(0)
     classes, target = distinct(found) if held is None else held[:2]
     labels = tuple(str(label) for label in classes) if held is None else held[2].feature.levels
-    reading = None if held is None else replace(Reading.of(features), target=held[2])
+    reading = None if held is None else replace(TableReading.of(features), target=held[2])
     return ClassTask(**shared, classes=labels, target=target, source=Source(X, classes, y), reading=reading), classes
 
 

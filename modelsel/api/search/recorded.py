@@ -11,7 +11,7 @@ from modelsel.api.outcome import Outcome
 from modelsel.api.run import run_on_all
 from modelsel.api.search.scores import CandidateScores, of_results
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.core.reading import Reading
+from modelsel.core.reading import TableReading
 from modelsel.core.types import Candidate, ClassTask, Fold, Integers, Resampling, Task
 from modelsel.dataset.labels import target_of
 from modelsel.dataset.untyped import UntypedTable
@@ -62,7 +62,7 @@ def study_of(
     settings: Mapping[str, object],
 ) -> tuple[Outcome, CandidateScores]:  # fmt: skip
     """The study of a search, and what its cells answered; nothing is computed again."""
-    reading = Reading.of(task.features) if task.reading is None else task.reading
+    reading = TableReading.of(task.features) if task.reading is None else task.reading
     if reading.target is None:
         task = replace(task, reading=replace(reading, target=target_of(labels, task.class_names)))
     outcome = run_on_all(UntypedTable(task=task, by_estimator=True), settings)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.core.reading import Reading
+from modelsel.core.reading import TableReading
 from modelsel.core.types import Feature
 from modelsel.dataset.reading import code_of_others, spelled
 from modelsel.learner.trees.model import NumberTreeModel, TreeModel
@@ -143,7 +143,7 @@ def _kind(package: ModuleType, feature: Feature) -> object:
     return package.TensorProto.DOUBLE if feature.kind == "numeric" else package.TensorProto.STRING
 
 
-def columns(package: ModuleType, reading: Reading, read: Collection[NodeInput]) -> Iterator[object]:
+def columns(package: ModuleType, reading: TableReading, read: Collection[NodeInput]) -> Iterator[object]:
     """The table that the ensemble reads, a column per number or lookup."""
     node, made = package.helper.make_node, [f"column {number}" for number in range(len(read))]
     for column, out in zip(read, made, strict=True):

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.core.reading import ColumnReading, Reading
+from modelsel.core.reading import ColumnReading, TableReading
 from modelsel.core.types import Codes, Feature, Floats, Integers
 from modelsel.dataset.reading import code_of_others, spelled
 from modelsel.foreign.libraries import CONVERTED
@@ -137,7 +137,7 @@ def _width(columns: Any) -> int:
     return sum(len(one.levels) + 1 if one_hot and one.kind == "nominal" else 1 for one in columns.features)
 
 
-def _matrix(package: ModuleType, reading: Reading, columns: ColumnEncoding, precise: bool) -> Iterator[object]:
+def _matrix(package: ModuleType, reading: TableReading, columns: ColumnEncoding, precise: bool) -> Iterator[object]:
     """The nodes from the features to the matrix, column by column as `ColumnEncoding` makes it."""
     made = []
     for index, place in enumerate(columns.places):
@@ -282,7 +282,7 @@ def _whole(package: ModuleType, name: str, values: object) -> object:
 # the leaf of each tree, whose votes are looked up and summed as whole numbers: predictions are the model's to the last bit.
 
 
-def forest_nodes(package: ModuleType, reading: Reading, model: ForestModel) -> Iterator[object]:
+def forest_nodes(package: ModuleType, reading: TableReading, model: ForestModel) -> Iterator[object]:
     """The nodes of the graph of a forest of classes."""
     voting = np.repeat(np.arange(len(model.nodes)), np.diff(model.first))
     yield from _forest(package, reading, model, voting, model.voted, model.classes, model.shares / WHOLE)
@@ -293,7 +293,7 @@ def forest_nodes(package: ModuleType, reading: Reading, model: ForestModel) -> I
     yield node("Gather", ["classes", "index"], ["prediction"])
 
 
-def _number_forest(package: ModuleType, reading: Reading, forest: NumberForestModel) -> tuple[list[object], list[object]]:
+def _number_forest(package: ModuleType, reading: TableReading, forest: NumberForestModel) -> tuple[list[object], list[object]]:
     """The nodes of the graph of a forest of numbers, and their constants."""
     model, ballot, trees = forest.votes, forest.ballot, len(forest.votes.trees) - 1
     leaves = np.flatnonzero(model.nodes[:, TEST] == LEAF)
@@ -320,7 +320,7 @@ def _number_forest(package: ModuleType, reading: Reading, forest: NumberForestMo
 
 def _forest(
     package: ModuleType,
-    reading: Reading,
+    reading: TableReading,
     model: ForestModel,
     voting: Integers,
     voted: Integers | Codes,

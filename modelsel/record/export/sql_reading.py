@@ -9,7 +9,7 @@ the model, which then knows levels, numbers and NULL alone:
 
 from collections.abc import Iterator
 
-from modelsel.core.reading import POINT, ColumnReading, Reading
+from modelsel.core.reading import POINT, ColumnReading, TableReading
 from modelsel.dataset.reading import OTHER, absent_spellings, spelled
 
 GIVEN = "given"  # the table as it stands there
@@ -44,7 +44,7 @@ def number(value: float) -> str:
     return words if "e" in words else f"{words}e0"
 
 
-def asked_of_read(reading: Reading, expression: str) -> str:
+def asked_of_read(reading: TableReading, expression: str) -> str:
     """The expression, asked of the columns as they are read; of those that it names alone."""
     asked = [f"{_read(column)} AS {name(column.name)}" for column in reading.columns if name(column.name) in expression]
     return f"(SELECT {expression}\nFROM (SELECT {f',{chr(10)}'.join(asked) or '1 AS one'}) AS as_read)"
@@ -125,12 +125,11 @@ def _seconds(written: str, words: object) -> str:
         f" CASE WHEN LENGTH(body) >= 16 THEN {_digits('body', '15')} ELSE 0 END AS i,"
         f" CASE WHEN LENGTH(body) >= 19 THEN CAST(SUBSTR(body, 18) AS {DOUBLE}) ELSE 0 END AS s, shift"
     )
-    clock = f"SELECT {shift} AS shift, {body} AS body FROM (SELECT {trimmed} AS moment) AS m1"
+    clock = f"SELECT {shift} AS shift, {body} AS body FROM (SELECT {trimmed} AS moment) AS m1"  # noqa: S608  names are quoted
     counted = f"CAST(({DAYS}) * 86400 + h * 3600 + i * 60 + s - shift AS {DOUBLE})"
-    return (
-        f"CASE WHEN LOWER(TRIM({written})) IN ({_list(words)}) THEN NULL WHEN {written} LIKE '____-__-__%' THEN"
-        f" (SELECT {counted} FROM (SELECT {parts} FROM ({clock}) AS m2) AS m3) ELSE CAST({written} AS {DOUBLE}) END"
-    )
+    told = f"(SELECT {counted} FROM (SELECT {parts} FROM ({clock}) AS m2) AS m3)"  # noqa: S608  names are quoted
+    absent = f"WHEN LOWER(TRIM({written})) IN ({_list(words)}) THEN NULL"
+    return f"CASE {absent} WHEN {written} LIKE '____-__-__%' THEN {told} ELSE CAST({written} AS {DOUBLE}) END"
 
 
 def _digits(column: str, start: str, many: int = 2) -> str:
