@@ -10,10 +10,11 @@ import numpy as np
 from modelsel.config.compose import Config
 from modelsel.config.settings import AUTO
 from modelsel.core.outcome import TestResult
+from modelsel.core.reading import TableReading
 from modelsel.core.satellites import part
 from modelsel.core.selection import Assessed, Selection
 from modelsel.core.spec import kind_of
-from modelsel.core.types import Candidate, Feature, NumberOutputs, NumberTask, Outputs, Resampling, Table, Task
+from modelsel.core.types import Candidate, NumberOutputs, NumberTask, Outputs, Resampling, Table, Task
 from modelsel.guard.entries import declared_units
 from modelsel.guard.gate import Gate
 from modelsel.guard.labels import wrong
@@ -132,7 +133,7 @@ class ExamPart(Protocol):
         """Return the measure of an exam."""
 
     def sit(
-        self, folder: Path, name: str, features: tuple[Feature, ...], classes: tuple[str, ...],
+        self, folder: Path, name: str, reading: TableReading, classes: tuple[str, ...],
         predict: Callable[[Table], Outputs], forecast: tuple[float, int] | None, assessed: Assessed | None,
     ) -> TestResult:  # fmt: skip
         """Hand in the answer of a study."""
@@ -153,7 +154,8 @@ def answer_exam(exam: str, config: Config, selection: Selection, final: Final) -
 
     whole = bool(selection.assessed.known(0).all())
     known = selection.assessed if whole else None
-    return sitting.sit(Path(exam), config.name, final.features, final.classes, predict, foreseen, known)
+    reading = TableReading.of(final.features) if final.reading is None else final.reading
+    return sitting.sit(Path(exam), config.name, reading, final.classes, predict, foreseen, known)
 
 
 def out_of_fold(assessed: Assessed, sealing: TestSetDeclaration) -> OutOfFold | None:

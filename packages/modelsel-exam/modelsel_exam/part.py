@@ -12,8 +12,9 @@ from typing import Any
 from modelsel.certificates.certify import Certified
 from modelsel.core.errors import ConfigurationError, Problem, RefusedError
 from modelsel.core.outcome import TestResult
+from modelsel.core.reading import TableReading
 from modelsel.core.selection import Assessed
-from modelsel.core.types import Feature, Outputs, Strings, Table
+from modelsel.core.types import Outputs, Strings, Table
 from modelsel.dataset.read_table import read_like
 from modelsel.measure.base import BaseMeasure
 from modelsel_exam.sit import ExamSession, Shown, is_answer, is_close
@@ -74,7 +75,7 @@ POLICY = "exam"
 
 
 def sit(
-    folder: Path, name: str, features: tuple[Feature, ...], classes: tuple[str, ...], predict: Callable[[Table], Outputs],
+    folder: Path, name: str, reading: TableReading, classes: tuple[str, ...], predict: Callable[[Table], Outputs],
     forecast: tuple[float, int] | None, assessed: Assessed | None = None,
 ) -> TestResult:  # fmt: skip
     """Predict the questions and hand in the answer under the study's name; a refusal is a result that says why.
@@ -85,7 +86,7 @@ def sit(
 
     exam = ExamSession(folder)
     path = folder / exam.terms.files["questions"].name
-    outputs = predict(read_like(path, features).table)
+    outputs = predict(read_like(path, reading).table)
     parts = [(exam.store.tokens(), outputs), *_known_answers(exam, assessed, outputs)]
     answer = pd.concat([pd.DataFrame(_columns(exam, *part, classes)) for part in parts], ignore_index=True)
     try:
