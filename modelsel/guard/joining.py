@@ -1,13 +1,13 @@
 """All that a person has on record, as one history: the ledger at hand, the home's own, and others that hold looks of others.
 
-Each contact is written under the home's own key too (`access.looks.copy_all`), so that one key finds it. A contact and its copies
-are one, known by their *origin*: the hash of the entry that was written first. Which of them stands for all is settled by belief.
-A copy goes only where its original is there, is believed, and was hashed under a key at hand; nobody's copy stands for an entry
-that another person signed. Seals are not counted but compared with, so that a copy of a seal stays: the same rows under a further
-name, which is what the ledger at hand may know them by.
+Each contact is written under the home's own key too (`access.looks.copy_all`), so that one key finds it. A contact and its
+copies are one, known by their *origin*: the hash of the entry that was written first. Which of them stands for all is settled
+by belief. A copy goes only where its original is there, is believed, and was hashed under a key at hand; nobody's copy stands
+for an entry that another person signed. Seals are not counted but compared with, so that a copy of a seal stays: the same rows
+under a further name, which is what the ledger at hand may know them by.
 """
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from modelsel.core.fingerprint import canonical
@@ -73,6 +73,7 @@ def count_once(entries: Sequence[LedgerEntry], signers: Signers, keys: Container
 def _stand_for_all(entries: Sequence[LedgerEntry], signers: Signers, keys: Container[str] | None) -> dict[str, LedgerEntry]:
     """Map the hash of each entry that has another version to the version that is kept, beside which the others are."""
     there = {entry.hash: entry for entry in entries}
+    looks = {entry.brief.id for entry in entries if entry.kind == "intent"}  # an answer is one whose look is there
     versions: dict[tuple[str, str | None], list[LedgerEntry]] = {}
     for copy in entries:
         if copy.brief.mirror:
@@ -84,8 +85,9 @@ def _stand_for_all(entries: Sequence[LedgerEntry], signers: Signers, keys: Conta
         if original is not None and signers.get(original.replica) != signer:
             original = None
         known = original is not None and any(keys is None or _made_under(copy) in keys for copy in copies)
-        every = [*([original] if original is not None else []), *copies]
-        first = (original if known and original is not None else copies[0]).beside(every)
+        own = [] if original is None else [original]
+        every = [*own, *copies] if known else [*copies, *own]
+        first = next((one for one in every if one.brief.intent in looks), every[0]).beside(every)
         found.update({one.hash: first for one in every})
     return found
 

@@ -77,7 +77,7 @@ class LedgerEntry:
     versions: "tuple[LedgerEntry, ...]" = field(default=(), compare=False)  # the same contact, as other ledgers have it
 
     def beside(self, versions: "Iterable[LedgerEntry]") -> "LedgerEntry":
-        """This entry with the other versions of its contact; what was read of it is not read again."""
+        """Return the entry with the other versions of its contact; what was read of it is not read again."""
         whole = replace(self, versions=tuple(one for one in versions if one.hash != self.hash))
         whole.__dict__.update({name: self.__dict__[name] for name in ("facts", "brief") if name in self.__dict__})
         return whole

@@ -26,12 +26,13 @@ def hashes(entries: list[LedgerEntry]) -> set[str]:
 def test_a_seal_without_rows_is_compared_by_those_of_its_copy_alone() -> None:
     bare = entry("seal", testset="set", key_id="k", rows=None, development=None, train="rows of set")
     whole = entry("seal", testset="set", key_id="k", rows="mine", development="too")
+    names = ("rows", "development", "key_id", "train")
     stated = {"testset": "SET", "rows": "r", "development": "d", "key_id": "own", "train": "ROWS"}
-    for one, rows in ((bare, ["r", "d", "own", "ROWS"]), (whole, ["mine", "too", "k", "d"])):
-        for signers, expected in (({}, rows), ({"home": "somebody else"}, [one.facts.get(n) for n in ("rows", "development", "key_id", "train")])):  # fmt: skip
-            every = History((one, copy(one, 2, **stated)), signers)
-            said = join_histories(every, NOTHING, "k").seals["set"]
-            assert [getattr(said.brief, name) or None for name in ("rows", "development", "key_id", "train")] == expected
+    for one, lent in ((bare, True), (whole, False)):
+        for signers, mine in (({}, True), ({"home": "somebody else"}, False)):
+            said = join_histories(History((one, copy(one, 2, **stated)), signers), NOTHING, "k").seals["set"]
+            expected = (stated if lent and mine else one.facts).get
+            assert [said.facts.get(name) for name in names] == [expected(name) for name in names]
 
 
 def test_the_original_stands_where_it_is_there_under_a_key_at_hand_else_a_copy() -> None:

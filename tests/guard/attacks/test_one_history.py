@@ -144,7 +144,7 @@ def told(answer: TestResult) -> dict[str, Any]:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_looks_count_as_in_one_ledger(tmp_path: Path, seed: int) -> None:
-    """A colleague, who cannot see what lies at my home, is told the same with and without it, as long as no quota is used up."""
+    """A colleague, who cannot see what lies at my home, is told the same without it, as long as no quota is used up."""
     history = [*steps(np.random.default_rng(seed), others="same" if seed % 2 else "other")]
     spread, single = both(tmp_path, history, quota=not seed % 2)
     for number, (here, there) in enumerate(zip(spread, single, strict=True)):
