@@ -271,7 +271,7 @@ def pairwise(dimensions: Mapping[str, tuple[str, ...]]) -> list[tuple[str, ...]]
 
 
 CELLS = [Cell(*row) for row in pairwise(DIMENSIONS)]
-STEP = max(1, len(CELLS) // 60)
+STEP = -(-len(CELLS) // 60)
 
 
 def marked(cells: list[Cell]) -> list[Any]:
