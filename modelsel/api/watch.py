@@ -59,8 +59,7 @@ def watch(X_test: object, y_test: object = None, *, name: str = "test rows", str
     """
     from modelsel.core.spec import make
     from modelsel.core.types import positions, seal
-    from modelsel.guard.gate import Gate
-    from modelsel.guard.requests import TestSetDeclaration
+    from modelsel.guard.face import Gate, TestSetDeclaration
     from modelsel.record.folder import ROOT
     from modelsel.watcher.evidence import array_of
 

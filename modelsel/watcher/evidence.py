@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.types import Integers
-from modelsel.watcher.recognition import is_plain_list, library_of
+from modelsel.guard.face import is_plain_list, library_of
 
 SURE = 25.0  # nats from which values are made of others, and not like them by chance
 HINT = 7.0  # nats from which that is possible

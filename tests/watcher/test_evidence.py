@@ -16,9 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+from modelsel.guard.face import SealedRows
 from modelsel.watcher.evidence import SURE, Column, arrangement, evidence
 from modelsel.watcher.predictions import Meant, PredictionMemory
-from modelsel.watcher.recognition import SealedRows
 
 Array = np.ndarray
 
