@@ -41,13 +41,13 @@ def array_of(made: object) -> Values | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class RowValues:
     """A value per row, as it is compared."""
 
     values: Values
 
     @classmethod
-    def all_of(cls, values: Values, most: int) -> "tuple[Column, ...]":
+    def all_of(cls, values: Values, most: int) -> "tuple[RowValues, ...]":
         """The columns of values; none of a table of more than `most`."""
         if values.ndim == 1:
             return (cls(values),)
@@ -82,7 +82,8 @@ class Column:
         """Say whether the numbers are known again wherever they stand: there are many, and they are not round."""
         if self.values.dtype.kind != "f":
             return False
-        distinct = np.unique(self.plain[np.isfinite(self.plain)])
+        numbers = np.asarray(self.values, np.float64)
+        distinct = np.unique(numbers[np.isfinite(numbers)])
         return int((distinct != np.round(distinct, 3)).sum()) >= DISTINCT
 
 
@@ -101,7 +102,7 @@ def arrangement(codes: Integers) -> float:
     return least
 
 
-def made_of(made: Column, source: Column) -> float:
+def made_of(made: RowValues, source: RowValues) -> float:
     """Nats for a value per row being made of a source of as many rows; 0 where it is not."""
     if made.levels < 2 or made.levels > source.levels:
         return 0.0
@@ -124,7 +125,7 @@ def _choice(image: Integers, k: int, numeric: bool) -> float:
     return cost
 
 
-def stretch_of(made: Column, source: Column) -> float:
+def stretch_of(made: RowValues, source: RowValues) -> float:
     """Nats for values being a stretch of a longer source, or some of its numbers in any order; 0 where they are not."""
     one, all_ = made.plain, source.plain
     if len(one) >= len(all_) or made.numeric is not source.numeric:
@@ -139,7 +140,7 @@ def stretch_of(made: Column, source: Column) -> float:
     return max(0.0, arrangement(made.codes) - log(len(all_)))
 
 
-def evidence(values: Iterable[Column], source: Iterable[Column]) -> float:
+def evidence(values: Iterable[RowValues], source: Iterable[RowValues]) -> float:
     """Nats for values being made of a source, by any of its columns."""
     best, columns = 0.0, [*source]
     for made in values:

@@ -241,12 +241,13 @@ def evaluation_tables(kwargs: Keywords) -> Iterator[object]:
     """The tables of evaluation sets among the arguments of a fit: alone, beside their labels, or several of either."""
     for name in EVALUATED:
         there = kwargs.get(name)
-        pairs = there if isinstance(there, list) or _of_several(there) else () if there is None else (there,)
+        alone: tuple[Any, ...] = () if there is None else (there,)
+        pairs: Sequence[Any] = there if isinstance(there, list | tuple) and _of_several(there) else alone
         yield from (pair[0] if isinstance(pair, list | tuple) and 1 < len(pair) < 4 else pair for pair in pairs)
 
 
-def _of_several(there: object) -> bool:
-    return isinstance(there, tuple) and len(there) > 0 and (isinstance(there[0], tuple) or len(there) == 1)
+def _of_several(there: Sequence[object]) -> bool:
+    return isinstance(there, list) or (len(there) > 0 and (isinstance(there[0], tuple) or len(there) == 1))
 
 
 def settings_of(model: Any) -> str:
@@ -295,6 +296,7 @@ def places(watch: Watch) -> Iterator[Place]:
 
 
 def _lightgbm(watch: Watch, module: Any) -> Iterator[Place]:
+    """Containers, training, evaluation and predictions of LightGBM."""
     yield module.Dataset, "__init__", partial(containing, watch)
     yield module.Booster, "__init__", partial(training_set, watch)
     yield module.Booster, "predict", partial(saying, watch, "predict", "data")

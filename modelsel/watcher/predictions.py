@@ -22,12 +22,13 @@ from typing import Any
 import numpy as np
 
 from modelsel.guard.face import SealedRows
-from modelsel.watcher.evidence import HINT, LEVELS, SURE, Column, Values, array_of, evidence, made_of
+from modelsel.watcher.evidence import HINT, LEVELS, SURE, RowValues, Values, array_of, evidence, made_of
 
 COLUMNS = 20  # of a prediction that are compared by themselves
 KEPT = 10_000  # digests that are kept in mind
 LATEST = 40  # predictions that are compared by content
 MOST = 20_000_000  # cells of predictions that are kept in mind
+WORK: Any = 1_000  # candidates of common memory that are tried; the stubs know -1 and 0 alone
 PIECES = 4_000  # predictions of one model that are joined
 
 
@@ -51,8 +52,8 @@ class Content:
     sealed: bool
 
     @cached_property
-    def columns(self) -> tuple[Column, ...]:
-        return Column.all_of(self.values, COLUMNS)
+    def columns(self) -> tuple[RowValues, ...]:
+        return RowValues.all_of(self.values, COLUMNS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,9 +114,10 @@ class PredictionMemory:
         if values is None or not self._latest:
             return None
         content = self.very(argument)
-        if content is not None:
+        if content is not None:  # where it is a part, what is known by its digest says of which rows
+            content = self._known.get(_digest(values), content)
             return Meant(content.prediction, content.sealed, inf)
-        best, columns = None, Column.all_of(values, COLUMNS)
+        best, columns = None, RowValues.all_of(values, COLUMNS)
         for content in self._candidates(values):
             nats = evidence(columns, content.columns)
             if nats >= HINT and (best is None or nats > best.nats):
@@ -199,6 +201,7 @@ class PredictionMemory:
         return made
 
     def _keep(self, content: Content) -> None:
+        """Keep what a prediction says in mind, and forget the oldest of too many."""
         for values in (content.values, *(column.values for column in content.columns)):
             self._known.setdefault(_digest(values), content)
         while len(self._known) > KEPT:
@@ -234,7 +237,7 @@ def _is_labels(values: Values, known: Values) -> bool:
     """Say whether values are labels, recoded or in another order."""
     if not values.ndim == known.ndim == 1:
         return True
-    one, other = Column(values), Column(known)
+    one, other = RowValues(values), RowValues(known)
     if sorted(np.bincount(one.codes).tolist()) == sorted(np.bincount(other.codes).tolist()):
         return other.levels <= LEVELS or np.array_equal(np.sort(one.plain), np.sort(other.plain))
     few = other.levels <= LEVELS and len({*zip(other.codes.tolist(), one.codes.tolist())}) == other.levels
@@ -243,7 +246,7 @@ def _is_labels(values: Values, known: Values) -> bool:
 
 def _share(made: Values, argument: Values) -> bool:
     with suppress(np.exceptions.TooHardError):
-        return bool(np.shares_memory(made, argument, max_work=1_000))
+        return bool(np.shares_memory(made, argument, max_work=WORK))
     return False
 
 

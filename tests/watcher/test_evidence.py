@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from modelsel.guard.face import SealedRows
-from modelsel.watcher.evidence import SURE, Column, arrangement, evidence
+from modelsel.watcher.evidence import SURE, RowValues, arrangement, evidence
 from modelsel.watcher.predictions import Meant, PredictionMemory
 
 Array = np.ndarray
@@ -164,7 +164,7 @@ def test_chance_makes_no_evidence() -> None:
     """Of independent arrangements of few rows, where equality does happen, fewer than exp(-nats) have so many."""
     rng, n, strength = np.random.default_rng(0), 12, 3.0
     hits = sum(
-        evidence([Column(rng.integers(0, 2, n))], [Column(rng.random(n))]) >= strength for _ in range(4_000)
+        evidence([RowValues(rng.integers(0, 2, n))], [RowValues(rng.random(n))]) >= strength for _ in range(4_000)
     )  # fmt: skip
     assert hits <= 4_000 * np.exp(-strength)
 

@@ -238,7 +238,7 @@ class Lazy(BaseEstimator):
 
 
 def test_what_is_not_computed_yet_is_not_computed() -> None:
-    modelsel.watch(X, Y)
+    modelsel.watch(X + 1, Y)
     with modelsel.watching() as seen:
         assert isinstance(Lazy().fit(X).predict(X), Computed)
         assert isinstance(Lazy().fit(Computed()).predict(Computed()), Computed)
