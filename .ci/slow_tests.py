@@ -64,7 +64,8 @@ def touched_by(path: str, slow: dict[str, str]) -> Iterator[str]:
         return
     here, module = Path(path), module_of(Path(path))
     beside = "/".join(module.split(".")[1:-1]) if module else "/".join(here.parts[1:-1])
-    yield from (name for name in slow if beside and f"/{beside}/" in f"/{name}" and here.stem in Path(name).stem)
+    near = f"/{beside}/" if beside else "/"
+    yield from (name for name in slow if module and near in f"/{name}" and here.stem in Path(name).stem)
     yield from (name for name, text in slow.items() if (module or here.name) in text)
     yield from (name for name in slow if beside and f"/{beside}/test_" in f"/{name}")
 
