@@ -56,6 +56,7 @@ def compile_nothing() -> Iterator[None]:
 
 @cache
 def _load(name: str) -> ModuleType | None:
+    """Compile a file of kernels, or read what is kept of it, once in a process."""
     module = _modules()[name]  # a name that is not there is a mistake of ours: KeyError, no twin
     if not wanted():
         return None
