@@ -141,7 +141,11 @@ class BaseLearner:
     path_parameters: ClassVar[tuple[str, ...]] = ()  # settings that are read off a fit; all others are what it depends on
     holds_gil: ClassVar[bool] = True
     drawable: ClassVar[bool] = False  # its models can `draw`: the report loads them to show them
-    slow_kernels: ClassVar[tuple[str, ...]] = ()  # those that its fits wait for where nothing is compiled, the longest first
+
+    @classmethod
+    def kernels(cls, task: AnyTask) -> tuple[str, ...]:
+        """Return the files of kernels that its fits and answers use, which a study compiles before its cells."""
+        return ()
 
     def fit(self, task: AnyTask, rows: Integers, rng: np.random.Generator) -> Any:
         """Fit on some rows of a task.
