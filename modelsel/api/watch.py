@@ -60,13 +60,13 @@ def watch(X_test: object, y_test: object = None, *, name: str = "test rows", str
     from modelsel.core.types import positions, seal
     from modelsel.guard.gate import Gate
     from modelsel.guard.requests import TestSetDeclaration
-    from modelsel.record.folder import ROOT
+    from modelsel.record.folder import PROJECT
 
     task = _without_labels(X_test, y_test)
     sealing = TestSetDeclaration(
         seal(task), task.take(positions(task)[:0]), make("measure", "error"), name, str(Path(sys.argv[0]).name), f"watch {name}"
     )
-    Gate(make("guard", "strict" if strict else "warn"), ROOT).remember(sealing)
+    Gate(make("guard", "strict" if strict else "warn"), PROJECT).remember(sealing)
     if WATCHING.watch is not None:
         WATCHING.watch.refresh()
     return X_test, y_test

@@ -1,17 +1,21 @@
 """`run` and `plan` as Hydra applications: overrides, `-m`, `--cfg`, `--info`, `--config-dir` and completion are Hydra's own.
 
 A single study is composed and run here, so that its exit code and its errors are ours. A sweep goes through Hydra's sweeper and
-launcher; each job returns a `SweepScore`, never raises, and the sweep ends with the worst of their exit codes when all have
-run.
+launcher, whichever they are; each job writes what it found into its folder, and the sweep ends by what stands there, with the
+worst of the jobs' exit codes.
 """
 
 import argparse
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
+from math import isfinite
+from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from hydra._internal.hydra import Hydra
 from hydra._internal.utils import get_args_parser
@@ -19,7 +23,7 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException
 from hydra.types import RunMode
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from modelsel.api.commands.table_words import as_overrides
@@ -30,32 +34,37 @@ from modelsel.config import overrides as typed
 from modelsel.config.compose import Config, assemble, compose
 from modelsel.config.folders import ROOT, Folders
 from modelsel.config.loader import GuardedLoader, problem_of
-from modelsel.core.errors import OK, ConfigurationError, Problem, worst
+from modelsel.config.schema import class_of
+from modelsel.core.errors import BAD_CONFIGURATION, OK, ConfigurationError, Problem, worst
 from modelsel.dataset.named import NOT_AT_HAND
+from modelsel.record.folder import runs_folder
+from modelsel.record.sweep import BASIC, FINISHED, JobResult, SweepFolder, SweepSettings, stamp_of, write_result
 
+BASIC_SWEEPER = "hydra._internal.core_plugins.basic_sweeper.BasicSweeper"
+DIRECTIONS = (  # settings of plug-ins: lower is better, higher is better
+    ("hydra.sweeper.direction", "minimize", "maximize"),  # Optuna
+    ("hydra.sweeper.ax_config.experiment.minimize", "true", "false"),
+    ("hydra.sweeper.optim.maximize", "false", "true"),  # Nevergrad
+)
 REFUSED = {"config_path": "--config-path", "config_name": "--config-name", "experimental_rerun": "--experimental-rerun"}
 
 
-class SweepScore(float):
-    """A sweep job's return value: the cross-validated score of its winner (NaN without one), with all else beside it."""
+@dataclass(frozen=True)
+class JobDone:
+    """What the command did for one job: its winner's cross-validated score, its exit code, the run's folder."""
 
     code: int = OK
-    overrides: str = ""
-    result: Any = None
-    place: str = ""  # the folder of the sweep
-
-    @classmethod
-    def of(cls, score: float, code: int = OK, overrides: str = "", result: object = None, place: str = "") -> "SweepScore":
-        done = cls(score)
-        done.code, done.overrides, done.result, done.place = code, overrides, result, place
-        return done
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return SweepScore.of, (float(self), self.code, self.overrides, self.result, self.place)
+    score: float | None = None
+    folder: str = ""
+    opens: bool = False  # its test set may be opened when all jobs have chosen
 
 
-Job = Callable[[Config, bool], SweepScore]
-After = Callable[[Sequence[SweepScore]], int]
+class FailedJobError(Exception):
+    """A job without a score, in the terms of a sweeper that learns: the trial failed. What went wrong was said before."""
+
+
+Job = Callable[[Config, bool], JobDone]
+After = Callable[[SweepFolder], int]
 
 
 def application(command: str, words: Sequence[str], job: Job, after: After) -> int:
@@ -72,25 +81,81 @@ def application(command: str, words: Sequence[str], job: Job, after: After) -> i
     if not args.multirun and not _is_sweep(wanted, folders):
         return job(compose(args.overrides, args.config_dir), False).code
     ConfigurationError.raise_if(wanted.problems)
-    with _place(command) as place, _hydra(folders, (*wanted.hydra, *place)) as hydra:
-        lines = [*wanted.lines, "hydra.mode=MULTIRUN", *place]
-        returned = hydra.multirun(ROOT, partial(_run_sweep_job, job, args.config_dir), lines, with_log_configuration=False)
-    done = [result.return_value for batch in returned for result in batch]
-    return worst([*(one.code for one in done), after(done)])
+    with _hydra(folders, wanted.hydra):
+        composed = _compose_sweep(wanted, folders)
+    with _place(command, words, composed) as sweep:
+        lines, each = _sweep_lines(wanted, composed, sweep), partial(_run_sweep_job, job, args.config_dir, sweep)
+        return _sweep(sweep, lines, each, folders, after)
 
 
-def _run_sweep_job(job: Job, config_dir: str | None, composed: DictConfig) -> SweepScore:
-    """One job of a sweep; it may run in another process."""
+def _sweep(sweep: SweepFolder, lines: Sequence[str], job: Callable[[DictConfig], float], folders: Folders, after: After) -> int:
+    """Let Hydra's sweeper and launcher run the jobs, and end the sweep from what they wrote."""
+    stopped: tuple[Problem, ...] = ()
+    gave_up = False
+    try:
+        with _hydra(folders, tuple(line for line in lines if line.startswith(("hydra.", "hydra/")))) as hydra:
+            hydra.multirun(ROOT, job, list(lines), with_log_configuration=False)
+    except FailedJobError:
+        gave_up = True  # a sweeper that learns, after more of them than it bears
+    except ConfigurationError as error:
+        if not sweep.jobs():
+            raise
+        stopped = error.problems
+    except Exception as error:  # a plug-in's own
+        reason = (str(error).splitlines() or [""])[0]
+        what = f"the sweeper {sweep.settings.sweeper} ended with {type(error).__name__}: {reason}"
+        fix = "its own documentation says what it takes; jobs that are done stay"
+        stopped = (Problem("MSEL-260", what, "hydra/sweeper", fix),)
+    for problem in stopped:
+        print(problem, file=sys.stderr)
+    sweep = sweep.write(replace(sweep.settings, state=FINISHED, ended="; ".join(problem.what for problem in stopped)))
+    code, jobs = after(sweep), sweep.jobs()
+    borne = sweep.settings.learns and not gave_up and any(each.code == OK for each in jobs)  # failed trials, in its terms
+    return worst([*(each.code for each in jobs if not borne), *([BAD_CONFIGURATION] if stopped else ()), code])
+
+
+def _run_sweep_job(job: Job, config_dir: str | None, sweep: SweepFolder, composed: DictConfig) -> float:
+    """One job of a sweep; it may run in another process. What it found is in its folder before it returns.
+
+    Hydra gets the winner's cross-validated score. Where there is none a sweeper that learns gets an exception.
+    """
     hydra = HydraConfig.get()
-    line = " ".join(str(word).lstrip("+") for word in hydra.overrides.task)
+    words = tuple(str(word).lstrip("+") for word in hydra.overrides.task)
+    number, place, learns = int(hydra.job.num), Path(hydra.runtime.output_dir), sweep.settings.learns
+    found = JobResult(number, words)
     try:
         config = assemble(composed, dict(hydra.runtime.choices), Folders.of(config_dir))
-        done = job(config, True)
-        return SweepScore.of(float(done), done.code, line, done.result, str(hydra.sweep.dir))
+        found = replace(found, stamp=stamp_of(config.resolved))
+        known = None if learns else _done_before(sweep, found)
+        found = known or _perform_job(job, config, found)
+        found = replace(found, opens=found.opens and (not learns or config.final_test is True))
     except Exception as error:  # an interrupt ends the sweep
-        print(f"[{line}]", file=sys.stderr)
-        code = errors_module.print_error(error)
-        return SweepScore.of(float("nan"), OK if _is_passed_over(error) else code, line)
+        print(f"[{' '.join(words)}]", file=sys.stderr)
+        code, passed = errors_module.print_error(error), _is_passed_over(error)
+        found = replace(found, code=OK if passed else code, passed_over=passed)
+    write_result(place, found)
+    if learns and (found.score is None or not isfinite(found.score)):
+        raise FailedJobError(" ".join(words))
+    return float("nan") if found.score is None else found.score
+
+
+def _perform_job(job: Job, config: Config, found: JobResult) -> JobResult:
+    """Do the job's study, and tell how long it took."""
+    began = time.monotonic()
+    done = job(config, True)
+    return replace(
+        found, code=done.code, score=done.score, folder=done.folder, opens=done.opens, seconds=time.monotonic() - began
+    )
+
+
+def _done_before(sweep: SweepFolder, wanted: JobResult) -> JobResult | None:
+    """What the same job found before this sweep was interrupted: same words, same settings, same files."""
+    for each in sweep.jobs():
+        same = (each.number, each.overrides, each.stamp) == (wanted.number, wanted.overrides, wanted.stamp)
+        if same and each.code == OK and each.outcome() is not None:
+            print(f"[{' '.join(each.overrides)}] was done before: {each.folder}", file=sys.stderr)
+            return each
+    return None
 
 
 def _is_passed_over(error: BaseException) -> bool:
@@ -102,10 +167,36 @@ def _is_sweep(wanted: typed.Typed, folders: Folders) -> bool:
     """True when an experiment says so in its own file, and what it sweeps is not all fixed by what was typed."""
     if not any(line.startswith(("experiment=", "hydra.mode")) for line in wanted.lines):
         return False
-    loader = GuardedLoader(folders, wanted.hydra)
-    composed = loader.load_configuration(ROOT, list(wanted.lines), RunMode.MULTIRUN, validate_sweep_overrides=False)
-    swept, fixed = set(composed.hydra.sweeper.params or ()), {line.lstrip("+").split("=")[0] for line in wanted.lines}
+    composed = _compose_sweep(wanted, folders)
+    swept, fixed = set(composed.hydra.sweeper.get("params") or ()), {line.lstrip("+").split("=")[0] for line in wanted.lines}
     return bool(composed.hydra.mode == RunMode.MULTIRUN) and not (swept and swept <= fixed)
+
+
+def _compose_sweep(wanted: typed.Typed, folders: Folders) -> DictConfig:
+    """What all jobs begin with: the values that are swept are not in it."""
+    loader = GuardedLoader(folders, wanted.hydra)
+    return loader.load_configuration(ROOT, list(wanted.lines), RunMode.MULTIRUN, validate_sweep_overrides=False)
+
+
+def _sweep_lines(wanted: typed.Typed, composed: DictConfig, sweep: SweepFolder) -> list[str]:
+    """The overrides of a sweep for Hydra: what was typed, where its files go, and which way is better."""
+    typed_keys = {line.lstrip("+~").partition("=")[0] for line in wanted.lines}
+    lines = [line for line in wanted.lines if not line.startswith("hydra.sweep.dir=")]
+    lines += ["hydra.mode=MULTIRUN", f"hydra.sweep.dir='{sweep.path}'"]
+    if not sweep.settings.learns:
+        return lines
+    if any(line.lstrip("+").startswith(("measure=", "measure.")) and "," in line for line in wanted.lines):
+        what = "a sweeper that learns compares the jobs' scores, and they would be of several measures"
+        raise ConfigurationError(Problem("MSEL-261", what, "measure", "name one measure, or leave hydra/sweeper out"))
+    higher = bool(getattr(class_of("measure", _kind_of_measure(composed)), "higher_is_better", False))
+    for key, low, high in DIRECTIONS:
+        if key not in typed_keys and OmegaConf.select(composed, key) is not None:
+            lines.append(f"{key}={high if higher else low}")
+    return lines
+
+
+def _kind_of_measure(composed: DictConfig) -> str:
+    return str(OmegaConf.select(composed, "measure.kind") or composed.hydra.runtime.choices.get("measure"))
 
 
 def _show_configuration(args: argparse.Namespace, folders: Folders) -> int:
@@ -171,10 +262,26 @@ def _flags(words: Sequence[str], program: str) -> Iterator[Problem]:
 
 
 @contextmanager
-def _place(command: str) -> Iterator[tuple[str, ...]]:
-    """Choose the folder for Hydra's notes of a sweep: below runs/ for a run; a plan leaves nothing."""
-    if command == "run":
-        yield ()
+def _place(command: str, words: Sequence[str], composed: DictConfig) -> Iterator[SweepFolder]:
+    """Choose the sweep's folder: a new one, the typed one, or that of the same sweep which did not end.
+
+    A plan leaves nothing.
+    """
+    target = str(composed.hydra.sweeper.get("_target_", ""))
+    sweeper = BASIC if target == BASIC_SWEEPER else str(composed.hydra.runtime.choices.get("hydra/sweeper") or target)
+    settings = SweepSettings(tuple(words), sweeper)
+    if command == "plan":
+        if settings.learns:
+            what = "a plan has no scores, and a sweeper that learns waits for them"
+            raise ConfigurationError(Problem("MSEL-261", what, "hydra/sweeper", "plan without it, over a few values"))
+        with TemporaryDirectory() as folder:
+            yield SweepFolder(Path(folder).resolve()).write(settings)
         return
-    with TemporaryDirectory() as folder:
-        yield (f"hydra.sweep.dir={folder}",)
+    root = runs_folder(composed.get("runs"))
+    own = str(composed.hydra.sweep.dir)
+    known = None if settings.learns or own else SweepFolder.interrupted(root, words)
+    if known is not None:
+        print(f"going on with the sweep of {known.path}", file=sys.stderr)
+    sweep = known or SweepFolder.create(root, own or None).write(settings)
+    with sweep.at_work():
+        yield sweep

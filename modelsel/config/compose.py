@@ -58,7 +58,7 @@ from modelsel.rule.base import BaseRule
 from modelsel.scheme.base import BaseScheme
 from modelsel.split.base import BaseSplit
 
-TASK, MEASURE, DATASET = "task", "measure", "dataset"
+TASK, MEASURE, DATASET, RUNS = "task", "measure", "dataset", "runs"
 WHOLE = {"split": ("random", "group"), "scheme": ("stratified_kfold", "stratified_group_kfold")}  # of auto, and of groups
 NUMBERS_MEASURE = {KIND: "mse"}  # what judges numbers where nobody says what does
 INTERVAL, CORRECTED, BATES = "interval", "corrected", "bates"
@@ -76,6 +76,7 @@ class Config:
     """A study's settings and built parts. `resolved` is what config.yaml keeps: plain data, secrets left as references."""
 
     name: str
+    runs: str | None  # where they go, where that was said
     seed: int
     task: str
     final_test: bool | str
@@ -305,8 +306,10 @@ def _build_parts(settings: Mapping[str, Any], resolved: Mapping[str, object], da
     name = root.name or f"{_dataset_name(parts['dataset'], dataset or settings['dataset']['kind'])}-{space.name}"
     merged = f"{space.merged} of {space.declared} candidates say the same as another one and were merged"
     notes = (*builder.notes, *((merged,) if space.merged else ()))
-    own = {key: value for key, value in vars(root).items() if key != "name"}
-    kept = record_content({**resolved, "name": name, SPACE: read_entries(wanted, builder)}, {**parts, OUTER: said})
+    own = {**{key: value for key, value in vars(root).items() if key != "name"}, RUNS: root.place}
+    place = {} if root.place is None else {RUNS: resolved.get(RUNS) or root.place}
+    said_of_root = {key: value for key, value in resolved.items() if key != RUNS} | place
+    kept = record_content({**said_of_root, "name": name, SPACE: read_entries(wanted, builder)}, {**parts, OUTER: said})
     if said is not None:
         kept[OUTER][INTERVAL] = interval
     return Config(

@@ -29,7 +29,11 @@ COMPOSED = (*PARTS, EXPERIMENT)  # the root's defaults list
 ROLES = ("target", "weights", "groups", "unit", "id")  # of a data set's columns, which Python takes by keyword
 ALIKE = 0.75  # of a setting of a part, which is one of many, and what was typed
 NUMBERS = {"split": "test", "scheme": "folds"}  # what a bare number after the group's name is meant for
-HYDRA = ("hydra.mode", "hydra.verbose", "hydra/launcher", "hydra/sweeper", "hydra.launcher.", "hydra.sweeper.")
+HYDRA = (
+    "hydra.mode", "hydra.verbose", "hydra/launcher", "hydra/sweeper", "hydra.launcher.", "hydra.sweeper.",
+    "hydra.sweep.dir", "hydra.sweep.subdir",
+)  # fmt: skip
+INSTEAD = {"hydra.run.dir": "runs", "hydra.job.name": "name", "hydra.output_subdir": "runs"}  # ours, which do what is meant
 
 
 @dataclass(frozen=True)
@@ -135,8 +139,9 @@ def _hydra(override: Override) -> Iterator[Problem]:
     """Yield a problem where an override changes a setting of Hydra's that is not open."""
     key = override.key_or_group
     if not any(key == name or (name[-1] in "./" and key.startswith(name)) for name in HYDRA):
-        yield Problem("MSEL-242", "this setting of Hydra's is not open", key,
-                      "modelsel takes hydra.mode, hydra/launcher, hydra/sweeper and their settings")  # fmt: skip
+        fix = "modelsel takes hydra.mode, hydra/launcher, hydra/sweeper with their settings, hydra.sweep.dir and .subdir"
+        fix = f"write {INSTEAD[key]}={override.get_value_string()}" if key in INSTEAD else fix
+        yield Problem("MSEL-242", "this setting of Hydra's is not open", key, fix)
 
 
 def _options(override: Override, folders: Folders) -> Iterator[Problem]:

@@ -3,6 +3,7 @@
 Declared like parts (`core.spec`), so that the same checks and the same "did you mean" serve them.
 """
 
+import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -163,7 +164,7 @@ class OptimalSettings:
     )
 
 
-EMBEDDED = "runs/mlflow.db, or MLFLOW_TRACKING_URI"
+PLACE = "MODELSEL_RUNS"  # of the environment: where runs go
 AUTO = "auto"  # of final_test: open it where nothing grave is known of the data; of task: what the target looks like
 CLASSIFICATION, REGRESSION = "classification", "regression"  # what a target may be taken for
 ALL = "all"  # of measures: those of class scores too, for every candidate
@@ -233,6 +234,7 @@ class RootSettings:
         AUTO, CLASSIFICATION, REGRESSION, help="what the target is: classes, a number, or what it looks like (auto)"
     )
     name: str | None = plain(None, help="default: data set and space joined by a dash")
+    runs: str | None = plain(None, help="where runs, sweeps and mlflow.db go; null: MODELSEL_RUNS, else runs")
     final_test: bool | str = plain("auto", help="auto: one look unless the data have findings of high severity; or true, false")
     on_failure: str = one_of("record", "error", help="error: exit 7 when any candidate failed")
     resume: str | None = plain(None, help="a run whose finished cells are used, beside those found by themselves")
@@ -254,6 +256,11 @@ class RootSettings:
     optimal: OptimalSettings = field(default_factory=OptimalSettings)
     explanations: ExplanationSettings = field(default_factory=ExplanationSettings)
     limit: LimitSettings = field(default_factory=LimitSettings)
+
+    @property
+    def place(self) -> str | None:
+        """Where runs go, where that was said, by the setting or by the environment."""
+        return self.runs or os.environ.get(PLACE) or None
 
     def problems(self) -> tuple[Problem, ...]:
         """List what is unknown among the shown sections and the answers to `final_test`."""

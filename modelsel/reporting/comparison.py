@@ -48,9 +48,9 @@ def write(of: Document, path: Path) -> tuple[Path, ...]:
     return write_file(path, page(of) if path.suffix == ".html" else document_markdown(of, picture.name)), *drawn
 
 
-def page(of: Document) -> str:
-    """A self-contained HTML file."""
-    return environment().get_template("comparison.html").render(of=of, style=resource("style.css"))
+def page(of: Document, command: str = "modelsel compare") -> str:
+    """A self-contained HTML file; `command` is what makes it."""
+    return environment().get_template("comparison.html").render(of=of, command=command, style=resource("style.css"))
 
 
 def _on_sets(runs: Sequence[ComparedRun], rope: float) -> Document:

@@ -7,7 +7,7 @@ from typing import Any
 
 from modelsel.config.compose import Config
 from modelsel.core.errors import ConfigurationError
-from modelsel.record.folder import ROOT, RunFolder
+from modelsel.record.folder import RunFolder, runs_folder
 from modelsel.record.mlflow.store import at, locate
 from modelsel.record.mlflow.sync import register, store_of, sync
 
@@ -26,7 +26,7 @@ def to_mlflow(folder: RunFolder, registered_name: str | None = None, uri: str | 
     return done.run_id
 
 
-def under_the_open_run(config: Config, root: Path = ROOT) -> Config:
+def under_the_open_run(config: Config) -> Config:
     """The study put under the run that the caller has open in MLflow, in the store where that run is.
 
     Nothing is written into the open run, and it stays open. If `tracking.uri` names another server, runs go there;
@@ -37,7 +37,7 @@ def under_the_open_run(config: Config, root: Path = ROOT) -> Config:
     tracking = config.tracking
     if mlflow is None or run is None or tracking.kind == OFF or tracking.parent is not None:
         return config
-    address = str(mlflow.get_tracking_uri())
+    address, root = str(mlflow.get_tracking_uri()), runs_folder(config.runs)
     try:
         store = at(address, root)
     except ConfigurationError as error:
