@@ -32,7 +32,7 @@ from modelsel.cli.arguments import complaint
 from modelsel.cli.help import application as help_of
 from modelsel.config import overrides as typed
 from modelsel.config.compose import Config, assemble, compose
-from modelsel.config.folders import ROOT, Folders
+from modelsel.config.folders import Folders
 from modelsel.config.loader import GuardedLoader, problem_of
 from modelsel.config.schema import class_of
 from modelsel.core.errors import BAD_CONFIGURATION, OK, ConfigurationError, Problem, worst
@@ -46,7 +46,7 @@ DIRECTIONS = (  # settings of plug-ins: lower is better, higher is better
     ("hydra.sweeper.ax_config.experiment.minimize", "true", "false"),
     ("hydra.sweeper.optim.maximize", "false", "true"),  # Nevergrad
 )
-REFUSED = {"config_path": "--config-path", "config_name": "--config-name", "experimental_rerun": "--experimental-rerun"}
+REFUSED = {"config_path": "--config-path", "experimental_rerun": "--experimental-rerun"}
 
 
 @dataclass(frozen=True)
@@ -73,18 +73,21 @@ def application(command: str, words: Sequence[str], job: Job, after: After) -> i
     if args.help:
         print(help_of(command))
         return OK
-    folders = Folders.of(args.config_dir)
+    folders = Folders.of(args.config_dir, args.config_name)
     args.overrides = as_overrides(args.overrides)
     if args.cfg or args.info or args.shell_completion:
         return _show_configuration(args, folders)
     wanted = typed.read_overrides(args.overrides, folders, sweep=True)
     if not args.multirun and not _is_sweep(wanted, folders):
-        return job(compose(args.overrides, args.config_dir), False).code
+        return job(compose(args.overrides, args.config_dir, config_name=args.config_name), False).code
     ConfigurationError.raise_if(wanted.problems)
     with _hydra(folders, wanted.hydra):
         composed = _compose_sweep(wanted, folders)
     with _place(command, words, composed) as sweep:
-        lines, each = _sweep_lines(wanted, composed, sweep), partial(_run_sweep_job, job, args.config_dir, sweep)
+        lines, each = (
+            _sweep_lines(wanted, composed, sweep),
+            partial(_run_sweep_job, job, (args.config_dir, args.config_name), sweep),
+        )
         return _sweep(sweep, lines, each, folders, after)
 
 
@@ -94,7 +97,7 @@ def _sweep(sweep: SweepFolder, lines: Sequence[str], job: Callable[[DictConfig],
     gave_up = False
     try:
         with _hydra(folders, tuple(line for line in lines if line.startswith(("hydra.", "hydra/")))) as hydra:
-            hydra.multirun(ROOT, job, list(lines), with_log_configuration=False)
+            hydra.multirun(folders.name, job, list(lines), with_log_configuration=False)
     except FailedJobError:
         gave_up = True  # a sweeper that learns, after more of them than it bears
     except ConfigurationError as error:
@@ -114,7 +117,7 @@ def _sweep(sweep: SweepFolder, lines: Sequence[str], job: Callable[[DictConfig],
     return worst([*(each.code for each in jobs if not borne), *([BAD_CONFIGURATION] if stopped else ()), code])
 
 
-def _run_sweep_job(job: Job, config_dir: str | None, sweep: SweepFolder, composed: DictConfig) -> float:
+def _run_sweep_job(job: Job, own: tuple[str | None, str | None], sweep: SweepFolder, composed: DictConfig) -> float:
     """One job of a sweep; it may run in another process. What it found is in its folder before it returns.
 
     Hydra gets the winner's cross-validated score. Where there is none a sweeper that learns gets an exception.
@@ -124,7 +127,7 @@ def _run_sweep_job(job: Job, config_dir: str | None, sweep: SweepFolder, compose
     number, place, learns = int(hydra.job.num), Path(hydra.runtime.output_dir), sweep.settings.learns
     found = JobResult(number, words)
     try:
-        config = assemble(composed, dict(hydra.runtime.choices), Folders.of(config_dir))
+        config = assemble(composed, dict(hydra.runtime.choices), Folders.of(*own))
         found = replace(found, stamp=stamp_of(config.resolved))
         known = None if learns else _done_before(sweep, found)
         found = known or _perform_job(job, config, found)
@@ -168,14 +171,15 @@ def _is_sweep(wanted: typed.Typed, folders: Folders) -> bool:
     if not any(line.startswith(("experiment=", "hydra.mode")) for line in wanted.lines):
         return False
     composed = _compose_sweep(wanted, folders)
-    swept, fixed = set(composed.hydra.sweeper.get("params") or ()), {line.lstrip("+").split("=")[0] for line in wanted.lines}
+    swept = {str(key).lstrip("+") for key in composed.hydra.sweeper.get("params") or ()}
+    fixed = {line.lstrip("+").split("=")[0] for line in wanted.lines}
     return bool(composed.hydra.mode == RunMode.MULTIRUN) and not (swept and swept <= fixed)
 
 
 def _compose_sweep(wanted: typed.Typed, folders: Folders) -> DictConfig:
     """What all jobs begin with: the values that are swept are not in it."""
     loader = GuardedLoader(folders, wanted.hydra)
-    return loader.load_configuration(ROOT, list(wanted.lines), RunMode.MULTIRUN, validate_sweep_overrides=False)
+    return loader.load_configuration(folders.name, list(wanted.lines), RunMode.MULTIRUN, validate_sweep_overrides=False)
 
 
 def _sweep_lines(wanted: typed.Typed, composed: DictConfig, sweep: SweepFolder) -> list[str]:
@@ -203,16 +207,16 @@ def _show_configuration(args: argparse.Namespace, folders: Folders) -> int:
     """`--cfg`, `--info` and completion: nothing is run, nothing is written."""
     if args.shell_completion:
         with _hydra(folders, ()) as hydra:
-            hydra.shell_completion(ROOT, args.overrides)
+            hydra.shell_completion(folders.name, args.overrides)
         return OK
     wanted = typed.read_overrides(args.overrides, folders)
     ConfigurationError.raise_if(wanted.problems)
     lines = list(wanted.lines)
     with _hydra(folders, wanted.hydra) as hydra:
         if args.cfg:
-            hydra.show_cfg(ROOT, lines, args.cfg, args.package, args.resolve)
+            hydra.show_cfg(folders.name, lines, args.cfg, args.package, args.resolve)
         else:
-            hydra.show_info(args.info, ROOT, lines)
+            hydra.show_info(args.info, folders.name, lines)
     return OK
 
 

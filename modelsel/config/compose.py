@@ -20,7 +20,7 @@ from modelsel.config import keywords
 from modelsel.config import overrides as typed
 from modelsel.config.build import LEARNER, Builder
 from modelsel.config.expand import DRAW, SPACE, SWEEP, AdaptiveEntry, Space, expand, name_of, read_entries
-from modelsel.config.folders import Folders, shipped_folder
+from modelsel.config.folders import ROOT, Folders, line_of, shipped_folder
 from modelsel.config.keywords import Keywords
 from modelsel.config.loader import load
 from modelsel.config.merge import KIND, merge
@@ -163,10 +163,11 @@ class Config:
 
 
 def compose(
-    overrides: Sequence[str] = (), config_dir: str | None = None, settings: Mapping[str, object] | None = None
-) -> Config:
+    overrides: Sequence[str] = (), config_dir: str | None = None, settings: Mapping[str, object] | None = None,
+    config_name: str | None = None,
+) -> Config:  # fmt: skip
     """The study that overrides, and settings by keyword (which win), describe; raises ConfigurationError with every problem."""
-    folders = Folders.of(config_dir)
+    folders = Folders.of(config_dir, config_name)
     given = keywords.sort_keywords(settings or {}, folders, [text.partition("=")[0].lstrip("+~") for text in overrides])
     wanted = typed.read_overrides([*overrides, *given.lines], folders)
     problems = (*wanted.problems, *given.problems)
@@ -268,9 +269,18 @@ def _check(resolved: Mapping[str, object], dataset: str, folders: Folders, probl
     settings, found = resolve(resolved)
     builder = Builder(folders, problems=[*problems, *found, *unknown_knobs(resolved)])
     config = _build_parts(settings, resolved, dataset, builder)
-    ConfigurationError.raise_if(hide_environment(builder.problems, resolved))
+    ConfigurationError.raise_if(hide_environment([_located(each, folders) for each in builder.problems], resolved))
     assert config is not None
     return config
+
+
+def _located(problem: Problem, folders: Folders) -> Problem:
+    """A problem with the line of a person's own root file in which its setting stands."""
+    if folders.own is None or folders.name == ROOT:
+        return problem
+    path = folders.own / f"{folders.name}.yaml"
+    line = line_of(path, problem.where)
+    return problem if line is None else replace(problem, where=f"{problem.where} ({path.name}, line {line})")
 
 
 def _build_parts(settings: Mapping[str, Any], resolved: Mapping[str, object], dataset: str, builder: Builder) -> Config | None:
@@ -282,7 +292,7 @@ def _build_parts(settings: Mapping[str, Any], resolved: Mapping[str, object], da
     builder.seed = root.seed if root else 0
     builder.scheme = _with_seed(parts["scheme"], builder.seed)
     outer, interval = _outer(settings.get(OUTER), builder)
-    if parts["dataset"] is not None:
+    if parts["dataset"] is not None and "${" not in repr(settings[DATASET]):  # a reference that leads nowhere was said
         builder.problems.extend(parts["dataset"].problems())
     if parts["tracking"] is not None:
         builder.problems.extend(
