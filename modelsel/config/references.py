@@ -8,6 +8,7 @@ reference, not what it points to.
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from dataclasses import replace
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
@@ -60,7 +61,7 @@ def hide_environment(problems: Iterable[Problem], data: Mapping[str, object]) ->
     """The problems with values of the environment replaced by the references that they came from."""
     names = {name for _, text in _texts(data, "") for name in _VARIABLE.findall(text)}
     values = {value: f"${{oc.env:{name}}}" for name in sorted(names) if (value := os.environ.get(name))}
-    return [Problem(*(_without(part, values) for part in (each.code, each.what, each.where, each.fix))) for each in problems]
+    return [replace(each, what=_without(each.what, values), fix=_without(each.fix, values)) for each in problems]
 
 
 def _environment(data: object) -> Iterator[Problem]:
@@ -81,7 +82,7 @@ def reads_environment(place: str) -> bool:
 
 def _without(text: str, values: Mapping[str, str]) -> str:
     for value, name in values.items():
-        text = text.replace(value, name)
+        text = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", name.replace("\\", "\\\\"), text)
     return text
 
 
