@@ -7,7 +7,8 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 
-from modelsel.cli.application import JobDone, application
+from modelsel.cli.application import application
+from modelsel.cli.sweep import JobDone
 from modelsel.config.compose import Config
 from modelsel.core.errors import OK
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from modelsel.api.commands.ledger import sweep_looks
 from modelsel.cli import test
-from modelsel.cli.application import JobDone, application
+from modelsel.cli.application import application
 from modelsel.cli.compare import compare
+from modelsel.cli.sweep import JobDone
 from modelsel.config.compose import Config
 from modelsel.config.settings import AUTO
 from modelsel.core.errors import OK, REFUSED, worst
@@ -33,8 +34,6 @@ def study(words: tuple[str, ...], config: Config, swept: bool, verbose: bool = F
     from modelsel.reporting.verdict import brief, verdict
     from modelsel.study.perform import perform
 
-    for note in config.notes:
-        print(note, file=sys.stderr)
     outcome = perform(replace(config, final_test=False) if swept else config, progress(), ("modelsel", "run", *words))
     folder = RunFolder.open(outcome.folder)
     if shown := text(folder):

@@ -295,10 +295,7 @@ def _build_parts(settings: Mapping[str, Any], resolved: Mapping[str, object], da
     if parts["dataset"] is not None and "${" not in repr(settings[DATASET]):  # a reference that leads nowhere was said
         builder.problems.extend(parts["dataset"].problems())
     if parts["tracking"] is not None:
-        builder.problems.extend(
-            Problem("MSEL-205", reason, "tracking.allow_skops", "pip install 'modelsel[skops]', or leave it false")
-            for reason in parts["tracking"].problems()
-        )
+        builder.problems.extend(parts["tracking"].problems())
     if parts["pool"] is not None and root is not None:
         builder.problems.extend(parts["pool"].problems(root.limit))
     builder.problems.extend(_race_conflicts(root, parts))
@@ -316,10 +313,10 @@ def _build_parts(settings: Mapping[str, Any], resolved: Mapping[str, object], da
     name = root.name or f"{_dataset_name(parts['dataset'], dataset or settings['dataset']['kind'])}-{space.name}"
     merged = f"{space.merged} of {space.declared} candidates say the same as another one and were merged"
     notes = (*builder.notes, *((merged,) if space.merged else ()))
-    own = {**{key: value for key, value in vars(root).items() if key != "name"}, RUNS: root.place}
-    place = {} if root.place is None else {RUNS: resolved.get(RUNS) or root.place}
-    said_of_root = {key: value for key, value in resolved.items() if key != RUNS} | place
-    kept = record_content({**said_of_root, "name": name, SPACE: read_entries(wanted, builder)}, {**parts, OUTER: said})
+    own: dict[str, Any] = {**{key: value for key, value in vars(root).items() if key != "name"}, RUNS: root.place}
+    elsewhere = {} if root.place is None else {RUNS: resolved.get(RUNS) or root.place}
+    of_root = {**{key: value for key, value in resolved.items() if key != RUNS}, **elsewhere}
+    kept = record_content({**of_root, "name": name, SPACE: read_entries(wanted, builder)}, {**parts, OUTER: said})
     if said is not None:
         kept[OUTER][INTERVAL] = interval
     return Config(

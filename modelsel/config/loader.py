@@ -7,6 +7,7 @@ and the command line alone would give, so that no detour through packages or def
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from functools import cache, lru_cache
 from pathlib import Path
@@ -16,6 +17,8 @@ from hydra import version
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.config_repository import CachingConfigRepository
 from hydra._internal.config_search_path_impl import ConfigSearchPathImpl
+from hydra._internal.hydra import Hydra
+from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.plugins import Plugins
 from hydra.errors import HydraException
@@ -111,6 +114,19 @@ class _Repository(CachingConfigRepository):
         return loaded
 
 
+@contextmanager
+def hydra_over(folders: Folders, trusted: tuple[str, ...]) -> Iterator[Hydra]:
+    """Hydra over our folders; what it has against a configuration is an error like all others."""
+    hydra = Hydra(task_name="modelsel", config_loader=GuardedLoader(folders, trusted))
+    GlobalHydra.instance().initialize(hydra)
+    try:
+        yield hydra
+    except (HydraException, OmegaConfBaseException) as error:
+        raise ConfigurationError(problem_of(error)) from error
+    finally:
+        GlobalHydra.instance().clear()
+
+
 def load(folders: Folders, overrides: Sequence[str], trusted: tuple[str, ...] = ()) -> DictConfig:
     """The composed configuration, hydra node included, to be read: what the package's own files make is made once."""
     if folders.own is None and not trusted:
@@ -146,7 +162,8 @@ def _typed_wins(config: DictConfig, overrides: list[str]) -> DictConfig:
     if not params:
         return config
     fixed = {line.lstrip("+").partition("=")[0].removesuffix(".kind") for line in overrides}
-    named = {str(key).lstrip("+"): value for key, value in OmegaConf.to_container(params, resolve=False).items()}
+    said: Any = OmegaConf.to_container(params, resolve=False)
+    named = {str(key).lstrip("+"): value for key, value in said.items()}
     with flag_override(config.hydra.sweeper, ["struct", "readonly"], [False, False]):
         config.hydra.sweeper.params = {
             _as_override(key, (*named, *fixed)): value for key, value in named.items() if key not in fixed

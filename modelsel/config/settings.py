@@ -341,15 +341,25 @@ class TrackingSettings:
     )
     uri_env: str | None = plain(None, help="the environment variable that holds the address, so that no file does")
     parent: str | None = plain(None, help="the id of a run of this store under which the study is put")
+    experiment: str | None = plain(None, help="its name; null: MLFLOW_EXPERIMENT_NAME, _ID, else the study's name")
+    experiment_id: str | None = plain(None, help="of this store, in the place of a name")
+    tags: Mapping[str, str] = plain({}, help="tags of one's own of the study's run: {team: risk}")
+    description: str | None = plain(None, help="a text of one's own that stands above the run's note")
     on_error: str = one_of("warn", "fail", help="fail: exit 6 when tracking failed; waits for as long as candidates arrive")
     wait: float = number(1.0, least=0, help="seconds that a study on record waits for MLflow, which then goes on by itself")
     allow_skops: bool = plain(False, help="learner=sklearn: store the fitted estimator too, as model/data/estimator.skops")
     allow_pickle: bool = plain(False, help="store an estimator that no safe format takes, as model/data/estimator.pickle")
     writer: str = one_of("auto", "bulk", "client", help="auto: bulk where the store's revision is known, else client")
 
-    def problems(self) -> tuple[str, ...]:
-        missing = self.allow_skops and find_spec("skops") is None
-        return ("storing a fitted estimator needs a package that is not installed",) if missing else ()
+    def problems(self) -> Iterator[Problem]:
+        """Yield what cannot be stored, and tags that are others'."""
+        if self.allow_skops and find_spec("skops") is None:
+            what = "storing a fitted estimator needs a package that is not installed"
+            yield Problem("MSEL-205", what, "tracking.allow_skops", "pip install 'modelsel[skops]', or leave it false")
+        for name in self.tags:
+            if str(name).startswith(("mlflow.", "modelsel.")):
+                what = f"the tag {name!r} has a name that MLflow or modelsel keeps for itself"
+                yield Problem("MSEL-205", what, "tracking.tags", "choose another name")
 
 
 IN_THIS_PROCESS = ("threads", "sequential")

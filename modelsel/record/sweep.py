@@ -57,7 +57,6 @@ class SweepSettings:
     sweeper: str = BASIC
     state: str = RUNNING
     parent: str = ""  # the id of a run in MLflow
-    store: str = ""  # that run's store
     ended: str = ""  # what ended the sweeper before its time
 
     @property
@@ -164,6 +163,14 @@ def _as_typed(word: str) -> str:
     """An override as it was typed: the name of a part stands under its `kind` where settings of it stand beside."""
     key, sign, value = word.lstrip("+").partition("=")
     return f"{key.removesuffix('.kind')}{sign}{value}"
+
+
+def as_sweep(name: str) -> SweepFolder | None:
+    """The sweep of this name where it is one: a folder with sweep.json, or its name below `runs/sweeps`; else None."""
+    for path in (Path(name), runs_folder() / name, runs_folder() / SWEEPS / name):
+        if (path / SWEEP).is_file():
+            return SweepFolder(path.resolve())
+    return None
 
 
 def write_result(folder: Path, result: JobResult) -> None:

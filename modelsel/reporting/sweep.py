@@ -5,7 +5,7 @@ Test scores stand in the table only of jobs whose test set was opened; they are 
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -181,7 +181,7 @@ def _facts(job: SweepJob) -> dict[str, object]:
     if job.outcome is None:
         return facts
     won, test = job.outcome.winner, job.outcome.test
-    corrected = won.get("corrected") or {}
+    corrected: Mapping[str, object] = won.get("corrected") or {}
     ends = test.interval if test and test.interval else (None, None)
     return facts | {
         "winner": won.get("entry") or won["learner"], "candidate": won["id"], "measure": job.outcome.measure,
