@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,6 +28,22 @@ for name in (
     os.environ.setdefault(name, "1")
 for name in [name for name in os.environ if name.startswith("MLFLOW_")]:
     del os.environ[name]
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` looks at marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of the cases of a test marked `sampled(n)` n stay among the default tests, spread evenly; the others are slow."""
+    cases: defaultdict[str, list[pytest.Function]] = defaultdict(list)
+    for item in items:
+        if isinstance(item, pytest.Function) and item.get_closest_marker("sampled"):
+            cases[item.nodeid.partition("[")[0]].append(item)
+    for several in cases.values():
+        several.sort(key=lambda case: (*case.callspec.indices.values(),))
+        (kept,) = several[0].get_closest_marker("sampled").args
+        stay = {number * len(several) // kept for number in range(kept)}
+        for number, case in enumerate(several):
+            if number not in stay:
+                case.add_marker("slow")
 
 
 def pytest_collection_finish() -> None:

@@ -100,6 +100,7 @@ def test_the_extras_are_those_of_the_project() -> None:
     assert {*EXTRAS.values(), "learners"} == set(project)  # `learners` is several others
 
 
+@pytest.mark.slow
 def test_a_classifier_and_a_selection_need_no_tracking_no_database_no_signatures_and_no_templates() -> None:
     words = [sys.executable, "-c", LIGHT, "mlflow", "sqlalchemy", "cryptography", "jinja2"]
     done = subprocess.run(words, capture_output=True, text=True)
@@ -107,6 +108,7 @@ def test_a_classifier_and_a_selection_need_no_tracking_no_database_no_signatures
     assert done.stdout.split() == ["True", "True", "True", "60"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "package", ["jinja2", *(pytest.param(name, marks=pytest.mark.slow) for name in ("sqlalchemy", "cryptography"))]
 )

@@ -134,6 +134,7 @@ def test_an_audit_quotes_the_last_answer_and_not_the_close(exam: Make) -> None:
     assert shown.price == pytest.approx(log(91), abs=1e-5)
 
 
+@pytest.mark.slow
 def test_a_second_exam_of_the_same_rows_that_shows_one_bit_compares_with_its_own_best(exam: Make, tmp_path: Path) -> None:
     """The best answer of the other exam is not in this one's store."""
     made, other = exam(release="better"), exam(release="better", folder="other", accept_overlap=True)
@@ -147,6 +148,7 @@ def test_a_second_exam_of_the_same_rows_that_shows_one_bit_compares_with_its_own
         assert modelsel.verify(modelsel.certify(one.folder, tmp_path / f"{one.folder.name}.zip"))["faults"] == []
 
 
+@pytest.mark.slow
 def test_no_verdict_stands_on_rows_that_everybody_may_know(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Most questions were development rows before: who copies their labels has fewer errors, and has learnt nothing."""
     monkeypatch.setenv("MODELSEL_HOME", str(tmp_path / "home"))

@@ -209,6 +209,7 @@ def test_budgets_are_each_askers_and_nats_are_everybodys(exam: Make) -> None:
         poor.answer(guess(poor, 2.2), "ann")
 
 
+@pytest.mark.slow
 def test_rows_that_were_tested_before_are_found_at_creation(exam: Make) -> None:
     made, said = exam(release="full"), []
     for folder in ("other", "another"):  # a refused exam seals nothing, so the second attempt hears what the first did
@@ -288,6 +289,7 @@ def test_declared_units_are_counted_while_an_exam_is_open_and_at_its_close(exam:
     assert modelsel.verify(modelsel.certify(made.folder, loans.parent / "c.zip"))["faults"] == []
 
 
+@pytest.mark.slow
 def test_open_answers_about_units_name_them_and_rows_in_time_have_no_interval(exam: Make, loans: Path) -> None:
     frame = table()
     frame["patient"], frame["at"] = np.arange(300) // 5, np.arange(300)

@@ -385,6 +385,7 @@ def test_15_after_the_close_nothing_is_judged_and_the_number_stays(make: Make) -
     assert gate.close() == ended
 
 
+@pytest.mark.slow
 def test_16_a_second_gate_on_the_same_rows_is_refused(make: Make) -> None:
     start(make).close()
     with pytest.raises(RefusedError, match="MSEL-911"):

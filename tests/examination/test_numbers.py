@@ -120,6 +120,7 @@ def test_everything_may_be_asked_with_a_declared_tolerance(exam: Make) -> None:
     assert made.answer(guess(made), "ann").errors == off(made, guess(made))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("release", EVERY_RELEASE)
 def test_every_way_to_show_answers_counts_the_rows_that_are_off(exam: Make, tmp_path: Path, release: str) -> None:
     """Counts, close and certificate, by each release; what the stand-alone verifier computes is the same."""
@@ -316,6 +317,7 @@ def test_the_truth_of_an_answer_is_that_of_many_worlds() -> None:
     assert np.mean(counts) / 200 == pytest.approx(World.drawn(rng, 200, numbers=True).truth(said), abs=0.003)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("release", ["full", "ladder"])
 def test_intervals_of_a_real_exam_hold(exam: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, release: str) -> None:
     """The asker climbs by real numbers, row by row; what each of his answers is worth is known by formula.

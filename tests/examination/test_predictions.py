@@ -17,6 +17,7 @@ from tests.examination.conftest import guess
 Make = Callable[..., ExamSession]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -45,6 +46,7 @@ def test_rows_and_cells_that_do_not_fit_are_named_and_nothing_is_looked_at(
     assert made.history() == []
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "content",
     [b"", b"\0\0\0", b"token,prediction\n", b'token,prediction\n"a,yes\n', b"token,token\na,b\n", b"token,prediction\na,b,c\n",
@@ -84,6 +86,7 @@ def test_what_is_said_of_columns_names_those_that_there_are(exam: Make) -> None:
             made.answer(table, "ann")
 
 
+@pytest.mark.slow
 def test_classes_that_are_whole_numbers_may_have_a_point(exam: Make, loans: Path) -> None:
     frame = pd.read_csv(loans)
     frame.assign(default=(frame.default == "yes").astype(int)).to_csv(loans, index=False)
@@ -97,6 +100,7 @@ def test_classes_that_are_whole_numbers_may_have_a_point(exam: Make, loans: Path
         made.answer(said.assign(prediction=1.5), "ann")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["../x", "", "a/b", "x" * 65, "a\nb", "ann ", " ann"])
 def test_names_are_names(exam: Make, name: str) -> None:
     made = exam()
@@ -109,6 +113,7 @@ def test_a_file_that_is_not_there(exam: Make) -> None:
         exam().answer("nowhere.csv", "ann")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("rows", [10**18, 10**400, float("inf"), float("nan"), 0, -5])
 def test_a_forecast_from_more_rows_than_anybody_has_is_none(exam: Make, rows: float) -> None:
     """From 10**18 rows every answer used to be nearly free, and what the others were shown no longer held."""

@@ -342,6 +342,7 @@ def replied(port: int, *parts: bytes, wait: float = 0.0) -> bytes:
             return b""
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("half", [b"", b"POST / HTTP/1.1\r\nHost: a", WHOLE[:-2]], ids=["nothing", "header", "body"])
 def test_half_a_request_is_not_waited_for(impatient: int, half: bytes) -> None:
     with ThreadPoolExecutor(8) as pool:
@@ -351,6 +352,7 @@ def test_half_a_request_is_not_waited_for(impatient: int, half: bytes) -> None:
     assert b"200 OK" in replied(impatient, WHOLE[:30], WHOLE[30:], wait=0.1)
 
 
+@pytest.mark.slow
 def test_a_connection_is_kept_between_requests_and_a_second_half_is_not_waited_for(impatient: int) -> None:
     with socket.create_connection(("127.0.0.1", impatient), 20) as caller:
         for _ in range(2):
@@ -421,6 +423,7 @@ def test_a_body_that_is_no_table_is_refused_with_a_reason(client: TestClient, se
     assert service.exam.history() == []
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("packed", [gzip.compress, bz2.compress, lzma.compress])
 def test_a_packed_answer_is_not_unpacked(client: TestClient, service: ExamService, packed: Callable[[bytes], bytes]) -> None:
     bomb = packed(b"token,prediction\n" + b"a,yes\n" * 10**6)

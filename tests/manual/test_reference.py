@@ -125,6 +125,7 @@ def test_messages_are_read_off_the_source() -> None:
     assert len(set(explain.errors()) & set(explain.templates())) > 0.8 * len(explain.errors())
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("group", [*GROUPS, "space", "experiment"])
 def test_every_file_of_the_package_is_valid_by_its_schema(group: str) -> None:
     jsonschema, schema = needs("jsonschema"), json.loads(json.dumps(schemas.of_files()[group]))

@@ -326,6 +326,7 @@ def test_terms_inherited_from_overlapping_rows_are_certified(
     assert modelsel.verify(modelsel.certify(outcome, tmp_path / "certificate.zip"))["faults"] == []
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("measure", ["brier", "log_loss", pytest.param("precision", marks=pytest.mark.slow)])
 def test_bounded_losses_of_a_study_are_computed_again_from_the_plan_and_the_symbols(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, measure: str

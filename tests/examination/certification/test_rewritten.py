@@ -288,6 +288,7 @@ def passes(honest: dict[str, bytes], seed: int, path: Path) -> bool | None:
     return verdict.code == 0 and narrower(claim, claims_of(honest)) and not stated
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", [0, pytest.param(60, marks=pytest.mark.slow)])
 def test_no_certificate_changed_by_rule_says_more_and_holds(honest: dict[str, bytes], tmp_path: Path, start: int) -> None:
     seeds = range(60) if not start else range(60, 560)

@@ -278,12 +278,14 @@ def told_in(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Scene], set[s
     return codes
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("code", sorted(CASES))
 def test_a_finding_is_told_where_it_is_due(code: str, told_in: Callable[[Scene], set[str]]) -> None:
     due = CASES[code].due
     assert code in (asserted(due) if isinstance(due, str) else told_in(due))
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("code", sorted(CASES))
 def test_a_finding_is_not_told_where_it_is_not_due(code: str, told_in: Callable[[Scene], set[str]]) -> None:
     otherwise = CASES[code].otherwise
