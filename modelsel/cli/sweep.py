@@ -33,6 +33,7 @@ from modelsel.record.mlflow.place import EXPERIMENT, OFF, RUN, under
 from modelsel.record.mlflow.store import locate
 from modelsel.record.mlflow.sync import options_of
 from modelsel.record.mlflow.track import SweepRun
+from modelsel.record.redact import without_secrets
 from modelsel.record.sweep import BASIC, FINISHED, JobResult, SweepFolder, SweepSettings, stamp_of, write_result
 
 DIRECTIONS = (  # settings of plug-ins: lower is better, higher is better
@@ -78,7 +79,7 @@ def run_sweep(
         code, jobs = after(sweep), sweep.jobs()
         if tracked is not None:
             _end_run(tracked, sweep)
-    borne = sweep.settings.learns and not stopped and any(each.code == OK for each in jobs)  # failed trials, in its terms
+        borne = sweep.settings.learns and not stopped and any(each.code == OK for each in jobs)  # failed trials, in its terms
     return worst([*(each.code for each in jobs if not borne), *([BAD_CONFIGURATION] if _is_wrong(stopped) else ()), code])
 
 
@@ -227,6 +228,7 @@ def _place(command: str, words: Sequence[str], composed: DictConfig) -> Iterator
 
     A plan leaves nothing.
     """
+    words = [without_secrets(word) for word in words]
     settings = SweepSettings(tuple(words), str(composed.hydra.runtime.choices.get("hydra/sweeper") or BASIC))
     if command == "plan":
         if settings.learns:

@@ -192,7 +192,7 @@ def stamp_of(settings: Mapping[str, Any]) -> str:
 
 def _result(path: Path) -> JobResult | None:
     """Read a job's file; None where it is not there, or is none."""
-    with suppress(OSError, ValueError, TypeError, ConfigurationError):
+    with suppress(OSError, ValueError, TypeError, KeyError, ConfigurationError):
         found = _read(path)
         return JobResult(**{**found, "overrides": tuple(found["overrides"])})
     return None
