@@ -33,8 +33,13 @@ def column(name: str, data: pa.ChunkedArray) -> RawColumn:
     """A column of a table; one of an unreadable type has no values."""
     kind = data.type
     if pa.types.is_float64(kind):  # no copy of what was just made: tables may have thousands of them
-        return RawColumn(name, numbers=np.array(data.to_numpy(), np.float64), type="float")
-    return replace(_read_cells(name, data), type="date" if pa.types.is_temporal(kind) else type_of(kind))
+        return RawColumn(name, numbers=np.array(data.to_numpy(), np.float64), type="float", held="double")
+    return replace(_read_cells(name, data), type="date" if pa.types.is_temporal(kind) else type_of(kind), held=_held(kind))
+
+
+def _held(kind: pa.DataType) -> str:
+    """The name of the type of the cells; of categories that of their levels."""
+    return str(kind.value_type if pa.types.is_dictionary(kind) else kind)
 
 
 def _read_cells(name: str, data: pa.ChunkedArray) -> RawColumn:
@@ -75,7 +80,7 @@ def _categories(name: str, data: pa.ChunkedArray) -> RawColumn:
         return text_column(name, pa.array([], pa.string()), "nominal")
     said = chunks[0].dictionary.to_pylist()
     known = [place for place, level in enumerate(said) if level is not None]  # a dictionary may hold null itself
-    levels = tuple(_text(said[place]) for place in known)
+    levels = tuple(text_of(said[place]) for place in known)
     code_of = np.full(len(said) + 1, -1, np.int32)
     code_of[known] = np.arange(len(known))
     signed = (chunk.indices.cast(pa.int64()).fill_null(-1) for chunk in chunks)
@@ -89,10 +94,10 @@ def _categories(name: str, data: pa.ChunkedArray) -> RawColumn:
     return RawColumn(name, texts, place[codes], kind="ordered", levels=levels)
 
 
-def _text(level: object) -> str:
-    """A category as a CSV file would spell it.
+def text_of(level: object) -> str:
+    """A cell as a CSV file would spell it.
 
-    >>> _text(1.0), _text(True), _text("a")
+    >>> text_of(1.0), text_of(True), text_of("a")
     ('1', 'true', 'a')
     """
     if isinstance(level, bool):

@@ -9,9 +9,10 @@ from typing import Any
 
 from modelsel.core.errors import ConfigurationError, Problem, RefusedError
 from modelsel.core.outcome import TestResult
+from modelsel.core.reading import TableReading
 from modelsel.core.selection import Assessed
 from modelsel.core.system.disk import lock_file
-from modelsel.core.types import Feature, Finding, Outputs, Strings, Table
+from modelsel.core.types import Finding, Outputs, Strings, Table
 from modelsel.dataset.read_table import read_like
 from modelsel.examination.predictions import Answer, check_answer, read_answer
 from modelsel.examination.store import Store
@@ -297,7 +298,7 @@ POLICY = "exam"
 
 
 def sit(
-    folder: Path, name: str, features: tuple[Feature, ...], classes: tuple[str, ...], predict: Callable[[Table], Outputs],
+    folder: Path, name: str, reading: TableReading, classes: tuple[str, ...], predict: Callable[[Table], Outputs],
     forecast: tuple[float, int] | None, assessed: Assessed | None = None,
 ) -> TestResult:  # fmt: skip
     """Predict the questions and hand in the answer under the study's name; a refusal is a result that says why.
@@ -308,7 +309,7 @@ def sit(
 
     exam = ExamSession(folder)
     path = folder / exam.terms.files["questions"].name
-    outputs = predict(read_like(path, features).table)
+    outputs = predict(read_like(path, reading).table)
     parts = [(exam.store.tokens(), outputs), *_known_answers(exam, assessed, outputs)]
     answer = pd.concat([pd.DataFrame(_columns(exam, *part, classes)) for part in parts], ignore_index=True)
     try:

@@ -9,6 +9,7 @@ import numpy as np
 from modelsel.config.compose import Config
 from modelsel.config.settings import AUTO
 from modelsel.core.outcome import TestResult
+from modelsel.core.reading import TableReading
 from modelsel.core.selection import Assessed, Selection
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Candidate, NumberOutputs, NumberTask, Outputs, Resampling, Table, Task
@@ -138,7 +139,8 @@ def answer_exam(exam: str, config: Config, selection: Selection, final: Final) -
         return ask_winner(config, selection, final, table)
 
     whole = bool(selection.assessed.known(0).all())
-    return sit(Path(exam), config.name, final.features, final.classes, predict, foreseen, selection.assessed if whole else None)
+    reading = TableReading.of(final.features) if final.reading is None else final.reading
+    return sit(Path(exam), config.name, reading, final.classes, predict, foreseen, selection.assessed if whole else None)
 
 
 def out_of_fold(assessed: Assessed, sealing: TestSetDeclaration) -> OutOfFold | None:

@@ -19,6 +19,7 @@ from modelsel.ledger.rows.identity import Hashes, text_tokens
 from modelsel.ledger.rows.screens import Screen, draw_screen
 
 WHOLE = 0.5  # share of sealed rows from which a table is one of sealed rows with a few others
+FRAMES = frozenset({"pandas", "polars", "pyarrow"})
 KEPT = 64  # derived tables whose rows are known again in copies
 
 
@@ -128,8 +129,31 @@ def _needed_sets(rows: Mapping[str, Booleans], ordered: Sequence[str]) -> list[s
 
 
 def _length(made: object) -> int:
-    shape = getattr(made, "shape", None)
+    """The rows of a table; -1 for what is none."""
+    known = isinstance(made, np.ndarray) or library_of(made) or type(made).__module__.startswith("scipy.sparse")
+    shape = getattr(made, "shape", None) if known else None
     return int(shape[0]) if shape else -1
+
+
+def library_of(table: object) -> str:
+    """The library whose frame or column an object is, or inherits from; empty for all others, which are not read.
+
+    To ask anything else for its columns or values may compute them, or be noted by an object that stands in for a table.
+    """
+    roots = (kind.__module__.partition(".")[0] for kind in type(table).__mro__)
+    return next((root for root in roots if root in FRAMES), "")
+
+
+def is_plain_list(rows: object) -> bool:
+    """Say whether something is a list of numbers and texts, or of lists of them, as its first entry tells."""
+    if not isinstance(rows, list | tuple) or not rows:
+        return False
+    first = rows[0]
+    if isinstance(first, list | tuple) and first:
+        first = first[0]
+    elif isinstance(first, np.ndarray):
+        return first.ndim == 1
+    return isinstance(first, int | float | str | np.generic)
 
 
 # Tables as columns that a screen can ask for.
@@ -151,8 +175,8 @@ class ReadColumns:
         if isinstance(table, np.ndarray):
             return _of_array(table)
         if isinstance(table, list | tuple):
-            return _of_list(table)
-        return _of_frame(table) if hasattr(table, "columns") else None
+            return _of_list(table) if is_plain_list(table) else None
+        return _of_frame(table) if library_of(table) and hasattr(type(table), "shape") and hasattr(table, "columns") else None
 
     def passing(self, screen: Screen) -> Booleans | None:
         """Mask the rows that pass a screen; None where its columns are not there."""

@@ -6,21 +6,24 @@ in the task for such rows (numbers where there are some, else a digest per row) 
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 from warnings import warn
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _check_y, _num_samples, column_or_1d
 
+from modelsel.core.reading import TableReading
 from modelsel.core.source import Source
 from modelsel.core.types import Candidate, ClassTask, Feature, Floats, NumberTask, Task
-from modelsel.dataset.frame import as_pandas, describe_columns
-from modelsel.dataset.frame import table as frame_table
+from modelsel.dataset.frame import read_frame
 from modelsel.dataset.in_memory import by_rows, is_frame, is_sparse, of_sparse
 from modelsel.dataset.kinds import sorted_levels
+from modelsel.dataset.labels import held_labels, own_type
 from modelsel.dataset.targets import MANY
 from modelsel.estimator import countable, distinct
 from modelsel.learner.object import Object
@@ -52,7 +55,8 @@ def as_given(X: Any, y: object, sample_weight: object = None, numbers: bool = Fa
         raise ValueError(f"y is missing: a {'number' if numbers else 'class'} per row")
     check_consistent_length(X, y)
     X = X.tocsr() if is_sparse(X) else X
-    found = column_or_1d(y) if not numbers else _check_y(y, y_numeric=True).astype(np.float64)
+    held = held_labels(y) if not numbers and own_type(y) else None
+    found = _check_y(y, y_numeric=True).astype(np.float64) if numbers else column_or_1d(y if held is None else held[1])
     if not numbers and not countable(found):
         check_classification_targets(found)
     features, values = _describe_rows(X)
@@ -62,9 +66,10 @@ def as_given(X: Any, y: object, sample_weight: object = None, numbers: bool = Fa
     }  # fmt: skip
     if numbers:
         return NumberTask(**shared, target=found, source=Source(X, None, y)), np.zeros(0)
-    classes, target = distinct(found)
-    labels = tuple(str(label) for label in classes)
-    return ClassTask(**shared, classes=labels, target=target, source=Source(X, classes, y)), classes
+    classes, target = distinct(found) if held is None else held[:2]
+    labels = tuple(str(label) for label in classes) if held is None else held[2].feature.levels
+    reading = None if held is None else replace(TableReading.of(features), target=held[2])
+    return ClassTask(**shared, classes=labels, target=target, source=Source(X, classes, y), reading=reading), classes
 
 
 def _describe_rows(X: Any) -> tuple[tuple[Feature, ...], Floats]:
@@ -75,12 +80,11 @@ def _describe_rows(X: Any) -> tuple[tuple[Feature, ...], Floats]:
             return _numbered(found)
         return tuple(Feature(str(name), "numeric") for name in found.columns), found.to_numpy(np.float64)
     if is_frame(X):
-        frame = as_pandas(X)
         try:
-            features = describe_columns(frame)
-            return features, np.array(frame_table(frame, features).values)
+            table = read_frame(X)[1]
+            return table.features, np.array(table.values)
         except (ValueError, TypeError):  # cells that no table holds, and that are the objects' affair
-            return _numbered(by_rows(frame.to_numpy(object)))
+            return _numbered(by_rows(nw.from_native(X, eager_only=True).to_pandas().to_numpy(object)))
     try:
         numbers = np.asarray(X, np.float64)
         return _numbered(numbers if numbers.ndim == 2 else numbers.reshape(_num_samples(X), -1))

@@ -656,7 +656,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
         ConfigurationError.raise_if(self._unrecorded(scorings))
         if isinstance(task, ClassTask):
-            task = replace(task, classes=recorded.classes_of(self._labels))
+            task = replace(task, classes=recorded.classes_of(task, self._labels))
         scheme: object = _named(self.scheme)
         of_kind = CLASSIFY if isinstance(task, ClassTask) else REGRESS
         if self.scheme is None:
