@@ -65,6 +65,7 @@ def hide_environment(problems: Iterable[Problem], data: Mapping[str, object]) ->
 
 
 def _environment(data: object) -> Iterator[Problem]:
+    """Yield the places that read the environment and may not."""
     for place, text in _texts(data, ""):
         if _VARIABLE.search(text) and not reads_environment(place):
             fix = "it is read in dataset's paths, runs, tracking, guard.ledger, pool.scheduler: elsewhere it would be recorded"

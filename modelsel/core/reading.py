@@ -1,8 +1,8 @@
 """How the cells of a table are read: decided once, kept with the model, and applied by whoever has rows.
 
 A `ColumnReading` says of one column what its texts mean: which words say that a value is missing, how numbers, dates and truth
-values are spelled, which levels there are. A `TableReading` is that of all features, and of the target. `dataset.reading` decides
-and applies it; the record keeps it as JSON; exporters say it in their own language.
+values are spelled, which levels there are. A `TableReading` is that of all features, and of the target. `dataset.reading`
+decides and applies it; the record keeps it as JSON; exporters say it in their own language.
 """
 
 from collections.abc import Mapping, Sequence

@@ -200,6 +200,7 @@ def table_rows(jobs: Sequence[SweepJob]) -> list[dict[str, object]]:
 
 
 def _csv(jobs: Sequence[SweepJob]) -> str:
+    """Write sweep.csv."""
     rows = table_rows(jobs)
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]) if rows else ["job", "label", *COLUMNS], lineterminator="\n")

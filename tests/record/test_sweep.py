@@ -44,9 +44,7 @@ def test_only_a_sweep_of_the_same_words_that_did_not_end_and_that_nobody_works_o
     assert SweepFolder.interrupted(tmp_path, WORDS) is None
 
 
-def test_a_sweep_elsewhere_is_found_by_its_name_and_as_the_newest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sweep_elsewhere_is_found_by_its_name_and_as_the_newest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MODELSEL_RUNS", str(tmp_path / "runs"))
     sweep = SweepFolder.create(tmp_path / "runs", tmp_path / "elsewhere").write(SweepSettings(WORDS))
     assert sweep.path == tmp_path / "elsewhere"
