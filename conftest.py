@@ -15,7 +15,7 @@ import pytest
 
 gc.disable()  # while thousands of tests are collected there is nothing to throw away
 
-collect_ignore = [] if find_spec("mcp") else ["modelsel/examination/serve.py"]  # imports the extra `exam`
+collect_ignore = [] if find_spec("mcp") else ["packages/modelsel-exam/modelsel_exam/serve.py"]  # imports the extra `exam`
 
 _HOME = tempfile.TemporaryDirectory(prefix="modelsel-tests-")
 _DATA = tempfile.TemporaryDirectory(prefix="modelsel-nobody-")
@@ -62,7 +62,9 @@ def _the_persons_own_ledger_is_left_alone() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _examples_of_what_people_call(request: pytest.FixtureRequest) -> Iterator[None]:
     """Examples of modelsel.api run in a folder of their own, with a small study that left its test set closed."""
-    if not (isinstance(request.node, pytest.DoctestItem) and "/modelsel/api/" in str(request.node.path)):
+    if not (
+        isinstance(request.node, pytest.DoctestItem) and re.search("/modelsel/api/|/modelsel_exam/", str(request.node.path))
+    ):
         yield
         return
     import modelsel

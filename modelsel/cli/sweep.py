@@ -109,7 +109,7 @@ def _run_jobs(
         reason = (str(error).splitlines() or [""])[0]
         what = f"the sweeper {sweep.settings.sweeper} ended with {type(error).__name__}: {reason}"
         fix = "its own documentation says what it takes; jobs that are done stay"
-        stopped = (Problem("MSEL-260", what, "hydra/sweeper", fix),)
+        stopped = (Problem("MSEL-265", what, "hydra/sweeper", fix),)
     for problem in stopped:
         print(problem, file=sys.stderr)
     return stopped

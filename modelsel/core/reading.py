@@ -1,8 +1,8 @@
 """How the cells of a table are read: decided once, kept with the model, and applied by whoever has rows.
 
 A `ColumnReading` says of one column what its texts mean: which words say that a value is missing, how numbers, dates and truth
-values are spelled, which levels there are. A `TableReading` is that of all features, and of the target. `dataset.reading`
-decides and applies it; the record keeps it as JSON; exporters say it in their own language.
+values are spelled, which levels there are. A `TableReading` is that of all features and of the target. `dataset.reading`
+applies it; the record keeps it as JSON; exporters say it in their own language.
 """
 
 from collections.abc import Mapping, Sequence
@@ -77,6 +77,11 @@ class ColumnReading:
     @property
     def name(self) -> str:
         return self.feature.name
+
+    @property
+    def dressed(self) -> bool:
+        """Say whether numbers may have signs about them, or within, that are left out."""
+        return self.signs or bool(self.thousands)
 
     def describe(self) -> dict[str, object]:
         """What differs from a column of plain texts or numbers, as JSON has it; the feature stands beside."""

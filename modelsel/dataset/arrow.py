@@ -54,7 +54,10 @@ def _read_cells(name: str, data: pa.ChunkedArray) -> RawColumn:
     if pa.types.is_integer(kind) and (pc.max(pc.abs(data.cast(pa.decimal128(20)))).as_py() or 0) > EXACT:
         return text_column(name, data.cast(pa.string()))
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        return RawColumn(name, numbers=np.array(_doubles(data).to_numpy(), np.float64))
+        numbers = np.array(_doubles(data).to_numpy(), np.float64)
+        if pa.types.is_decimal(kind) and (np.abs(numbers) > EXACT).any():
+            return text_column(name, data.cast(pa.string()))
+        return RawColumn(name, numbers=numbers)
     texts = text_column(name, data.cast(pa.string()))
     dates = pa.types.is_temporal(kind) or moments(texts.texts) is not None
     return texts if dates else replace(texts, kind="nominal")

@@ -75,8 +75,8 @@ def _objects(cells: Any) -> NDArray[np.generic]:
     return made
 
 
-IN_OBJECTS = {"boolean", "date", "datetime", "datetime64", "decimal", "time"}  # as pandas calls them
-UNREAD = (nw.Boolean, nw.Date, nw.Datetime, nw.Decimal, nw.Time)  # by scikit-learn, or as something else
+DECIMAL = "decimal"
+OWN = {"boolean", "date", "datetime", "datetime64", DECIMAL, "time"}  # as pandas calls them, in an array of objects
 
 
 def own_type(y: Any) -> bool:
@@ -85,13 +85,26 @@ def own_type(y: Any) -> bool:
     >>> own_type([date(2026, 1, 31)]), own_type(np.array([True])), own_type(["a"]), own_type(np.array([1.5]))
     (True, False, False, False)
     """
+    return _kind(y) in OWN or (_kind(y) == "integer" and not isinstance(getattr(y, "dtype", np.dtype(int)), np.dtype))
+
+
+def _kind(y: Any) -> str:
+    """The type of labels that are no plain array, as pandas calls it; empty for those that are, and for what is no column."""
     series = nw.from_native(y, series_only=True, pass_through=True)
-    if isinstance(series, nw.Series) and not isinstance(getattr(y, "dtype", None), np.dtype):
-        return isinstance(series.dtype, UNREAD)
-    found = np.asarray(y)
-    if found.dtype.kind != "O" or found.ndim != 1:
-        return bool(found.dtype.kind == "M" and found.ndim == 1)
-    return pd.api.types.infer_dtype(found, skipna=True) in IN_OBJECTS
+    extended = isinstance(series, nw.Series) and not isinstance(getattr(y, "dtype", None), np.dtype)
+    found = np.asarray(y, object if extended else None)
+    if found.ndim != 1 or found.dtype.kind not in "OM":
+        return ""
+    return str(pd.api.types.infer_dtype(found, skipna=True))
+
+
+def as_numbers(y: Any) -> Any:
+    """Decimals as numbers of double precision; anything else as it is.
+
+    >>> as_numbers([Decimal("1.50")]).tolist()
+    [1.5]
+    """
+    return np.asarray(y, object).astype(np.float64) if _kind(y) == DECIMAL else y
 
 
 def held_labels(y: Any) -> tuple[NDArray[np.generic], Codes, ColumnReading]:

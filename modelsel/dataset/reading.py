@@ -4,9 +4,11 @@ What is decided about a column (`dataset.kinds`) is a `ColumnReading`; here its 
 decided on and for all that come later, whatever door they come through.
 """
 
+import re
 import warnings
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 import numpy as np
 
@@ -18,6 +20,9 @@ from modelsel.dataset.column import RawColumn, examples, like_dates, like_thousa
 from modelsel.dataset.spellings import BOOLEAN, codes
 
 OTHER = "(other levels)"
+DRESSED = re.compile(  # a currency before a number, or a currency, per cent or a unit behind it
+    r"\s*([A-Z]{3}(?=[\s\d+-])|[$€£¥₹])?\s*(?P<number>[+-]?\d[\d.,'’\s]*?)\s*([^\W\d_]{1,8}[²³]?|[%‰°$€£¥₹]C?)?\s*"
+)
 ABSENT = frozenset({"na", "n/a", "#n/a", "<na>", "nan", "null", "none", "nil", "-", "--", ".", "missing"})  # beside numbers
 
 
@@ -79,11 +84,46 @@ def _numbers(column: RawColumn, reading: ColumnReading) -> Floats:
 
 def _numbers_of(column: RawColumn, reading: ColumnReading) -> tuple[Floats, str]:
     """The number of each text, and its decimal sign; the seconds of a moment; of a column of truth values 0 and 1."""
-    if reading.feature.dates and like_dates(column.texts):
-        return seconds(column.texts), POINT
     if column.levels == BOOLEAN:
         return np.array([BOOLEAN.index(text) for text in column.texts], np.float64), POINT
-    return read_numbers(column.texts, reading.decimal)
+    if reading.date_form:
+        return seconds_by(reading.date_form, column.texts), POINT
+    if reading.feature.dates and like_dates(column.texts):
+        return seconds(column.texts), POINT
+    return read_numbers([*map(bare_number(reading), column.texts)] if reading.dressed else column.texts, reading.decimal)
+
+
+def bare_number(reading: ColumnReading) -> Callable[[str], str]:
+    """What a text is without the signs that the reading leaves out: currency, percent and unit, and that between thousands.
+
+    >>> bare = bare_number(ColumnReading(Feature("x", "numeric"), thousands="'", signs=True))
+    >>> [bare(text) for text in ("CHF 1'250.50", "12 %", "-3kg", "none")]
+    ['1250.50', '12', '-3', 'none']
+    """
+
+    def bare(text: str) -> str:
+        found = DRESSED.fullmatch(text) if reading.signs else None
+        number = text if found is None else found["number"]
+        return number.replace(reading.thousands, "") if reading.thousands else number
+
+    return bare
+
+
+def seconds_by(form: str, texts: Sequence[str]) -> Floats:
+    """The seconds since 1970 of dates in a form of strptime (UTC where it has no zone); NaN where a text has another form.
+
+    >>> seconds_by("%d.%m.%Y", ["02.01.1970", "1970-01-02"]).tolist()
+    [86400.0, nan]
+    """
+
+    def moment(text: str) -> float:
+        try:
+            found = datetime.strptime(text.strip(), form)
+        except ValueError:
+            return np.nan
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+
+    return np.array([moment(text) for text in texts], np.float64)
 
 
 # New rows for a fitted model: columns matched by name, levels mapped to the task's codes, unseen levels counted.
@@ -134,7 +174,7 @@ def _lacking(features: Sequence[Feature], columns: Mapping[str, RawColumn], wher
 
 def _no_numbers(column: RawColumn, reading: ColumnReading, values: Floats) -> Iterator[Problem]:
     """Yield a problem for cells that should be numbers, and are neither finite nor missing."""
-    if reading.feature.kind != "numeric":
+    if reading.feature.kind != "numeric" or reading.coerce:
         return
     absent = column.absent if column.codes is None else column.without(absent_words(column.texts, reading.missing)).absent
     wrong = np.flatnonzero((np.isnan(values) & ~absent) | np.isinf(values))

@@ -10,7 +10,7 @@ import traceback
 from datetime import UTC, datetime
 from pathlib import Path
 
-from modelsel.ledger.home import Home
+from modelsel.guard.face import Home
 
 FILE = "watch_failures.jsonl"
 MOST = 100_000  # bytes of the file; from then on it is counted no further

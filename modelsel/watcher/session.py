@@ -17,17 +17,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.errors import Problem, RefusedError
-from modelsel.core.spec import make
 from modelsel.core.types import Finding
-from modelsel.guard.access import outside
-from modelsel.guard.access.session import LedgerSession
-from modelsel.guard.findings import row_findings
-from modelsel.ledger.home import Home
-from modelsel.ledger.rows.screens import ScreenFolder
+from modelsel.guard.face import (
+    Home,
+    LedgerSession,
+    OutsideFit,
+    OutsideScore,
+    Recogniser,
+    SealedRows,
+    is_plain_list,
+    library_of,
+    names_of_sets,
+    open_session,
+    outside_fit,
+    outside_look,
+    recogniser,
+    refuses,
+    row_findings,
+)
 from modelsel.record.mlflow.own_runs import tag_open_run
 from modelsel.watcher.failures import note_failure, program
 from modelsel.watcher.passing import INTERNAL
-from modelsel.watcher.recognition import Recogniser, SealedRows, is_plain_list, library_of
 
 # Predictions for sealed rows, and whether a metric's arguments are one of them.
 #
@@ -204,7 +214,7 @@ class Watch:
 
     @cached_property
     def recogniser(self) -> Recogniser:
-        return Recogniser([*ScreenFolder.of(Home.find()).screens()])
+        return recogniser()
 
     def refresh(self) -> None:
         """Take in rows that were sealed since."""
@@ -295,10 +305,10 @@ class Watch:
         session, rows = self._session, prediction.rows
         key = session.home.own().secret
         said = hashlib.blake2b(prediction.digest.encode(), digest_size=16, key=key, person=b"modelsel.outside").hexdigest()
-        score = outside.OutsideScore(rows.testset, rows.count, metric, said, prediction.estimator, program())
+        score = OutsideScore(rows.testset, rows.count, metric, said, prediction.estimator, program())
         found = None
         with self._before_refusing(rows.testset):
-            found = outside.look(session, score)
+            found = outside_look(session, score)
         if found is not None:
             self.looks += 1
             self.findings.append(found)
@@ -330,7 +340,7 @@ class Watch:
                 if (testset, code) in self._told and not refused:
                     continue
                 self._told.add((testset, code))
-            name = outside.names(self._session, [testset]).get(testset)
+            name = names_of_sets(self._session, [testset]).get(testset)
             if name is None:  # its seal is not on record in this home
                 continue
             found = (
@@ -339,21 +349,21 @@ class Watch:
                 else row_findings.sealed_rows_in_development(count, rows.n, name, by)
             )
             with self._before_refusing(testset):
-                outside.fit(self._session, outside.OutsideFit(testset, count, rows.n, by, program()), found)
+                outside_fit(self._session, OutsideFit(testset, count, rows.n, by, program()), found)
             self.findings.append(found)
             if refused:
                 raise RefusedError(Problem("MSEL-841", found.message, "strict", found.do))
             self._warn(found)
 
     def _refuses(self, testset: str) -> bool:
-        return self.strict or outside.strict(self._session, testset)
+        return self.strict or refuses(self._session, testset)
 
     @property
     def _session(self) -> LedgerSession:
         """The home's ledger, opened when there is something to write; a forked process opens its own."""
         if os.getpid() not in self._sessions:
             self._sessions.clear()
-            self._sessions[os.getpid()] = LedgerSession(make("guard", "warn"), Path("runs"), (), Home.find())
+            self._sessions[os.getpid()] = open_session(Path("runs"))
         return self._sessions[os.getpid()]
 
     @contextmanager

@@ -11,8 +11,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score
 
 import modelsel
+from exam_tests.conftest import table
 from modelsel.watcher.session import SealedRowsWarning
-from tests.examination.conftest import table
 
 LOOK = """
 import sys, warnings

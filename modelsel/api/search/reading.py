@@ -23,7 +23,7 @@ from modelsel.core.types import Candidate, ClassTask, Feature, Floats, NumberTas
 from modelsel.dataset.frame import read_frame
 from modelsel.dataset.in_memory import by_rows, is_frame, is_sparse, of_sparse
 from modelsel.dataset.kinds import sorted_levels
-from modelsel.dataset.labels import held_labels, own_type
+from modelsel.dataset.labels import as_numbers, held_labels, own_type
 from modelsel.dataset.targets import MANY
 from modelsel.estimator import countable, distinct
 from modelsel.learner.object import Object
@@ -36,7 +36,7 @@ def looks_like_numbers(y: object) -> bool:
     >>> looks_like_numbers([0.5, 1.25, 2.0]), looks_like_numbers([0, 1, 1, 0]), looks_like_numbers(range(50))
     (True, False, True)
     """
-    found = np.asarray(y)
+    found = np.asarray(as_numbers(y))
     if found.dtype.kind not in "iuf" or found.ndim > 2 or (found.ndim == 2 and found.shape[1] != 1) or not len(found):
         return False
     found = found.ravel()
@@ -68,8 +68,9 @@ def as_given(X: Any, y: object, sample_weight: object = None, numbers: bool = Fa
         return NumberTask(**shared, target=found, source=Source(X, None, y)), np.zeros(0)
     classes, target = distinct(found) if held is None else held[:2]
     labels = tuple(str(label) for label in classes) if held is None else held[2].feature.levels
+    given = y if held is None else classes[target]
     reading = None if held is None else replace(TableReading.of(features), target=held[2])
-    return ClassTask(**shared, classes=labels, target=target, source=Source(X, classes, y), reading=reading), classes
+    return ClassTask(**shared, classes=labels, target=target, source=Source(X, classes, given), reading=reading), classes
 
 
 def _describe_rows(X: Any) -> tuple[tuple[Feature, ...], Floats]:

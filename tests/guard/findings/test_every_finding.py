@@ -218,7 +218,7 @@ def audited(study: Study) -> set[str]:
 FINDINGS, ATTEMPTS, TRACES = "guard/findings/test_findings.py", "guard/attacks/test_attempts.py", "flow/test_traces.py"
 FORGETTING = "guard/attacks/test_forgetting.py"
 WHOLE = "guard/attacks/test_parallel.py::test_an_entry_written_after_the_ledger_was_read_was_not_cut_off"
-GATE = "examination/test_gate.py"
+GATE = "../packages/modelsel-exam/exam_tests/test_gate.py"
 LINT = "guard/reporting/test_lint.py"
 CASES: Mapping[str, Case] = {
     "G001": Case(first, changed), "G002": Case(again, first), "G003": Case(unguarded, first), "G004": Case(forgets, unguarded),
