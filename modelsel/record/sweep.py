@@ -199,6 +199,7 @@ def _result(path: Path) -> JobResult | None:
 
 
 def _read(path: Path) -> dict[str, Any]:
+    """Read a file of JSON that holds a mapping. Raises ConfigurationError."""
     try:
         found = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
