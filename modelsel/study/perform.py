@@ -39,7 +39,7 @@ from modelsel.runner.run import QUIET
 from modelsel.runner.study_data import StudyData, prepare
 from modelsel.study.ending import all_findings, complain
 from modelsel.study.final_test import answer_exam, open_test, opens_test, reason_closed, seal, trained_share, word_answer
-from modelsel.study.jobs import journal_of, kernels_ahead
+from modelsel.study.jobs import compile_kernels, journal_of
 from modelsel.study.selection import choices_anew, select
 from modelsel.study.winner import Fitted, explain_choice, fit_winner, kept_of, prediction_times
 from modelsel.tree.growing.columns import release
@@ -80,9 +80,10 @@ def perform(config: Config, progress: Progress = QUIET, command: Sequence[str] =
     for note in config.notes:
         progress.say(note)
     locate(config.tracking, root)  # an address that cannot be meant is refused before anything is read or computed
-    with without_autologging(), kernels_ahead(config):
+    with without_autologging():
         material = prepare(config, progress.say)
         config = material.config
+        compile_kernels(config, material.development)
         folder = RunFolder.create(root, config.name, Redactor.of(config.tracking.uri, config.guard.ledger))
         with log_study(folder) as log:
             log.info("%s: %s", config.name, " ".join(command) or "modelsel.run")
