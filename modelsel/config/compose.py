@@ -17,7 +17,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from modelsel.config import keywords
 from modelsel.config import overrides as typed
-from modelsel.config.build import LEARNER, Builder
+from modelsel.config.build import LEARNER, BuildContext, Builder
 from modelsel.config.expand import DRAW, SPACE, SWEEP, AdaptiveEntry, Space, expand, name_of, read_entries
 from modelsel.config.folders import ROOT, Folders, line_of, shipped_folder
 from modelsel.config.keywords import Keywords
@@ -47,7 +47,7 @@ from modelsel.config.suggest import near
 from modelsel.core import satellites
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.fingerprint import digest
-from modelsel.core.spec import spec_of, with_fields
+from modelsel.core.spec import spec_of
 from modelsel.core.types import Candidate, TaskKind
 from modelsel.dataset.base import DataSource
 from modelsel.dataset.files import bare
@@ -288,9 +288,8 @@ def _build_parts(settings: Mapping[str, Any], resolved: Mapping[str, object], da
     root = _root(settings, builder)
     builder.plugins = root.plugins if root else ()
     parts = {group: builder.part(group, settings.get(group, ABSENT.get(group)), group) for group in PARTS}
-    builder.measure = parts["measure"]
-    builder.seed = root.seed if root else 0
-    builder.scheme = _with_seed(parts["scheme"], builder.seed)
+    kind: TaskKind = "numbers" if settings.get(TASK) == REGRESSION else "classes"
+    builder.context = BuildContext.of(parts["measure"], parts["scheme"], root.seed if root else 0, kind)
     outer, interval = _outer(settings.get(OUTER), builder)
     if parts["dataset"] is not None and "${" not in repr(settings[DATASET]):  # a reference that leads nowhere was said
         builder.problems.extend(parts["dataset"].problems())
@@ -306,7 +305,7 @@ def _build_parts(settings: Mapping[str, Any], resolved: Mapping[str, object], da
     wanted, place = _wanted_space(settings)
     searched = root.search if root else SearchSettings()
     wanted, called = _with_ensemble(wanted, root, builder), name_of(wanted)
-    space = replace(expand(wanted, builder, root.seed if root else 0, place, searched, parts["measure"]), name=called)
+    space = replace(expand(wanted, builder, place, searched), name=called)
     builder.problems.extend(_search_conflicts(root, parts["race"], space, outer is not None))
     if root is None or builder.problems:
         return None
@@ -331,11 +330,6 @@ def _with_ensemble(wanted: object, root: RootSettings | None, builder: Builder) 
     if root is None or root.ensemble == EnsembleSettings():
         return wanted
     return root.ensemble.among(read_entries(wanted, builder))
-
-
-def _with_seed(scheme: BaseScheme | None, seed: int) -> BaseScheme | None:
-    """The scheme as it will draw: with the study's seed in it where it has none of its own."""
-    return with_fields(scheme, seed=seed) if scheme is not None and getattr(scheme, "seed", 0) is None else scheme
 
 
 def _race_conflicts(root: RootSettings | None, parts: Mapping[str, Any]) -> tuple[Problem, ...]:
