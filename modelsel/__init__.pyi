@@ -20,6 +20,7 @@ from modelsel.api.run import open_run as open_run
 from modelsel.api.run import plan as plan
 from modelsel.api.run import run as run
 from modelsel.api.search.selection_cv import SelectionCV as SelectionCV
+from modelsel.api.sweep import open_sweep as open_sweep
 from modelsel.core.errors import ModelselError as ModelselError
 from modelsel.dataset.read_table import read_table as read_table
 from modelsel.estimator import classifier as classifier
