@@ -12,8 +12,6 @@ EXTRAS = {  # the package as it is imported, and the extra of pyproject.toml tha
     "skl2onnx": "onnx-learners",
     "onnxmltools": "onnx-learners",
     "resvg_py": "png",
-    "modelsel_exam": "exam",
-    "modelsel_watch": "watch",
     "mcp": "exam",
     "starlette": "exam",
     "uvicorn": "exam",
