@@ -11,10 +11,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score
 
 import modelsel
-from modelsel.watcher.session import SealedRowsWarning
 from tests.extras import needs
 
-table = needs("exam_tests.conftest").table  # of a package beside the core
+table = needs("exam_tests.conftest").table  # packages beside the core
+SealedRowsWarning = needs("modelsel_watch.session").SealedRowsWarning
 LOOK = """
 import sys, warnings
 warnings.simplefilter("ignore")
