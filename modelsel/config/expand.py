@@ -129,7 +129,7 @@ def read_entries(wanted: object, builder: Builder) -> dict[str, object]:
         return dict(wanted)
     entries: dict[str, object] = {}
     for name in [wanted] if isinstance(wanted, str) else wanted if isinstance(wanted, list | tuple) else [wanted]:
-        for entry, text in _file(name, builder).items():
+        for entry, text in (name if isinstance(name, Mapping) else _file(name, builder)).items():
             if entry in entries and entries[entry] != text:
                 _say(builder, "MSEL-222", f"two entries are named {entry!r}", f"space={name}", "rename one of them")
             entries[entry] = text
@@ -140,7 +140,7 @@ def name_of(wanted: object) -> str:
     """Return the name of a space, for use in a study's name."""
     if isinstance(wanted, Mapping):
         return "-".join(wanted)
-    return "-".join(str(name) for name in wanted) if isinstance(wanted, list | tuple) else str(wanted or "")
+    return "-".join(map(name_of, wanted)) if isinstance(wanted, list | tuple) else str(wanted or "")
 
 
 def family(learner: object) -> str:
