@@ -164,6 +164,8 @@ def ledger() -> Iterator[Line]:
     from modelsel.guard.findings.base import losses
     from modelsel.ledger.home import Home
 
+    if said := Home.find().short_memory:
+        yield "memory", said, OK
     try:
         report = integrity()
     except ModelselError as error:
@@ -179,6 +181,7 @@ def ledger() -> Iterator[Line]:
         kept = f"{found['digests_of_labels']} entries of that time hold digests of labels: keep it as you keep the labels"
         yield "labels", f"{freed}; {kept}", OK
     yield "signs as", Home.find().signer().public, OK
+    yield "remembers since", Home.find().since, OK
     yield "anchors", ", ".join(found.get("anchors", ())) or "none", OK
 
 
