@@ -16,6 +16,7 @@ from modelsel.core.errors import ConfigurationError, DataError, NoCandidateError
 from modelsel.core.reading import TableReading
 from modelsel.core.types import Outputs, Table, Task
 from modelsel.dataset.in_memory import read_as_given
+from modelsel.dataset.targets import AUTO, read_as
 from modelsel.record.folder import RunFolder
 from modelsel.record.model import Predictor, describe, load
 from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits
@@ -63,7 +64,8 @@ def development_rows(folder: RunFolder, needed: str = RECIPE) -> Task:
         raise ConfigurationError(
             _needed(folder, needed, "put the data back where config.yaml says"), *error.problems
         ) from error
-    task: Task = parts.dataset.load().task
+    with read_as(str(folder.config().get("task", AUTO))):
+        task: Task = parts.dataset.load().task
     if any(row.learner == OBJECT for row in folder.candidates()):
         task = read_as_given(task)
     development = task.take(parts.split.partition(task).development)

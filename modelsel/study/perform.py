@@ -39,7 +39,7 @@ from modelsel.runner.run import QUIET
 from modelsel.runner.study_data import StudyData, prepare
 from modelsel.study.ending import all_findings, complain
 from modelsel.study.final_test import answer_exam, open_test, opens_test, reason_closed, seal, trained_share, word_answer
-from modelsel.study.jobs import journal_of, kernels_ahead
+from modelsel.study.jobs import compile_kernels, journal_of
 from modelsel.study.selection import choices_anew, select
 from modelsel.study.winner import Fitted, explain_choice, fit_winner, kept_of, prediction_times
 from modelsel.tree.growing.columns import release
@@ -77,16 +77,16 @@ def perform(config: Config, progress: Progress = QUIET, command: Sequence[str] =
     """The whole study. What it found is on record before it is returned; failures of candidates are part of it."""
     clock = Clock()
     locate(config.tracking, root)  # an address that cannot be meant is refused before anything is read or computed
-    with kernels_ahead(config):
-        material = prepare(config, progress.say)
-        config = material.config
-        folder = RunFolder.create(root, config.name, Redactor.of(config.tracking.uri, config.guard.ledger))
-        with log_study(folder) as log:
-            log.info("%s: %s", config.name, " ".join(command) or "modelsel.run")
-            outcome = _perform_steps(config, progress, command, material, folder, clock)
-            log.info("winner %s, cv %.6g; test %s", outcome.winner["id"], outcome.winner["cv"]["mean"], outcome.test)
-            log.info("floor %s", {line["learner"]: line["cv"]["mean"] for line in outcome.extra["floor"] if line["cv"]})
-        return outcome
+    material = prepare(config, progress.say)
+    config = material.config
+    compile_kernels(config, material.development)
+    folder = RunFolder.create(root, config.name, Redactor.of(config.tracking.uri, config.guard.ledger))
+    with log_study(folder) as log:
+        log.info("%s: %s", config.name, " ".join(command) or "modelsel.run")
+        outcome = _perform_steps(config, progress, command, material, folder, clock)
+        log.info("winner %s, cv %.6g; test %s", outcome.winner["id"], outcome.winner["cv"]["mean"], outcome.test)
+        log.info("floor %s", {line["learner"]: line["cv"]["mean"] for line in outcome.extra["floor"] if line["cv"]})
+    return outcome
 
 
 def _perform_steps(
