@@ -292,9 +292,11 @@ class LedgerSession:
         self.ledger, findings = check_ledger(self.home, self.ledger, self.url)
         if same:
             self.memory = self.ledger
-            return findings
-        self.memory, more = check_ledger(self.home, self.memory, self.memory.url)
-        return [*findings, *more]
+        else:
+            self.memory, more = check_ledger(self.home, self.memory, self.memory.url)
+            findings = [*findings, *more]
+        _ = self.unreadable  # before a lock is held
+        return findings
 
     def known_tables(self, key: IdentityKey, columns: int) -> Iterator[tuple[tuple[Sketch, ...], Callable[[], Hashes]]]:
         """Sketches of every table of so many columns that was sealed under a key, and the rows stored under its names."""
