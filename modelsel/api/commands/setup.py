@@ -161,8 +161,7 @@ def ledger() -> Iterator[Line]:
     from modelsel.guard.findings.base import losses
     from modelsel.ledger.home import Home
 
-    if said := Home.find().short_memory:
-        yield "memory", said, OK
+    forgets = Home.find().short_memory  # as it was before the audit made a home
     try:
         report = integrity()
     except ModelselError as error:
@@ -179,6 +178,8 @@ def ledger() -> Iterator[Line]:
         yield "labels", f"{freed}; {kept}", OK
     yield "signs as", Home.find().signer().public, OK
     yield "remembers since", Home.find().since, OK
+    if forgets:
+        yield "memory", forgets, OK
     yield "anchors", ", ".join(found.get("anchors", ())) or "none", OK
 
 
