@@ -60,14 +60,14 @@ def watch(X_test: object, y_test: object = None, *, name: str = "test rows", str
     from modelsel.core.spec import make
     from modelsel.core.types import positions, seal
     from modelsel.guard.face import Gate, TestSetDeclaration
-    from modelsel.record.folder import ROOT
+    from modelsel.record.folder import PROJECT
     from modelsel.watcher.evidence import array_of
 
     task = _without_labels(X_test, y_test)
     sealing = TestSetDeclaration(
         seal(task), task.take(positions(task)[:0]), make("measure", "error"), name, str(Path(sys.argv[0]).name), f"watch {name}"
     )
-    gate = Gate(make("guard", "strict" if strict else "warn"), ROOT)
+    gate = Gate(make("guard", "strict" if strict else "warn"), PROJECT)
     gate.remember(sealing)
     labels = array_of(task.target if isinstance(X_test, str | Path) else y_test)
     if labels is not None:

@@ -80,8 +80,9 @@ def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 110
 
 
-def test_six_tools_are_translated() -> None:
-    assert re.findall(r"^## (.+)$", PAGE, re.MULTILINE) == ["scikit-learn", "tidymodels", "mlr3", "Weka", "Optuna", "AutoML"]
+def test_eight_tools_are_translated() -> None:
+    tools = ["scikit-learn", "tidymodels", "mlr3", "Weka", "Optuna", "Hydra", "MLflow", "AutoML"]
+    assert re.findall(r"^## (.+)$", PAGE, re.MULTILINE) == tools
 
 
 @pytest.mark.parametrize("space", SPACES)

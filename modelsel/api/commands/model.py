@@ -230,7 +230,8 @@ def _remember(folder: RunFolder, table: Table) -> None:
     from modelsel.config.build import reopen
     from modelsel.guard.gate import Gate
 
-    gate = Gate(reopen(folder.config(), "guard").guard, folder.root)
+    config = folder.config()
+    gate = Gate(reopen(config, "guard").guard, folder.project(config))
     gate.record_prediction(table, str(folder.path))
     for finding in gate.findings:
         Lines(sys.stderr).say(f"{finding.code}: {finding.message}; {finding.do}")

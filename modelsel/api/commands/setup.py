@@ -109,12 +109,12 @@ def stores() -> Iterator[Line]:
     """Folders that are written to."""
     from modelsel.kernels.compiler import folder
     from modelsel.ledger.home import Home
-    from modelsel.record.folder import ROOT
+    from modelsel.record.folder import runs_folder
     from modelsel.record.mlflow.store import embedded_store
 
-    for what, path in (("runs", ROOT), ("home", Home.find().folder), ("kernel cache", folder())):
+    for what, path in (("runs", runs_folder()), ("home", Home.find().folder), ("kernel cache", folder())):
         yield (what, *writable(path))
-    sqlite = embedded_store(ROOT).sqlite
+    sqlite = embedded_store(runs_folder()).sqlite
     there = sqlite is not None and sqlite.exists()
     yield "mlflow", f"{sqlite} ({sqlite.stat().st_size / 1e6:.1f} MB)" if sqlite and there else "no embedded store yet", OK
     if uri := os.environ.get("MLFLOW_TRACKING_URI"):
@@ -137,18 +137,18 @@ def writable(path: Path | None) -> tuple[str, int]:
 
 def outbox() -> Iterator[Line]:
     """Runs that are not in their tracking store yet."""
-    from modelsel.record.folder import ROOT
+    from modelsel.record.folder import runs_folder
     from modelsel.record.mlflow.sync import waiting
 
-    for left in waiting(ROOT):
+    for left in waiting(runs_folder()):
         yield "outbox", f"{left.said}; `modelsel sync {left.folder.name}` writes it, and so does the next study", OK
 
 
 def runs() -> Iterator[Line]:
     """Studies that did not finish."""
-    from modelsel.record.folder import OUTCOME, ROOT
+    from modelsel.record.folder import OUTCOME, runs_folder
 
-    folders = [journal.parent for journal in ROOT.glob("*/*/journal") if not journal.parent.parent.is_symlink()]
+    folders = [journal.parent for journal in runs_folder().glob("*/*/journal") if not journal.parent.parent.is_symlink()]
     stale = [folder for folder in folders if not (folder / OUTCOME).exists()]
     yield "studies", f"{len(folders) - len(stale)} finished, {len(stale)} not", OK
     for folder in stale:
