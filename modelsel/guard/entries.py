@@ -17,6 +17,7 @@ from modelsel.core.fingerprint import digest
 from modelsel.core.spec import kind_of, spec_of
 from modelsel.core.system.installed import version_of
 from modelsel.core.types import Finding, Integers, Table
+from modelsel.guard.copied_units import COPIES_OF_ROWS, sealed_copies
 from modelsel.guard.facts import SealTerms
 from modelsel.guard.findings import row_findings
 from modelsel.guard.fingerprints import RowFingerprints
@@ -207,7 +208,7 @@ class Statement:
 def seal_of(sealing: TestSetDeclaration, subject: RowFingerprints) -> dict[str, object]:
     """The statement of a seal about independence, with the sizes of units."""
     said, units = Statement.of(sealing, subject), units_of(sealing)
-    sizes = {} if said.says != UNITS or units is None else {"sizes": sizes_of(units), "unit": sealing.sealed.unit}
+    sizes = {} if said.says != UNITS or units is None else {"sizes": sizes_of(units), "unit": unit_of(sealing)}
     return {**said.facts, **sizes}
 
 
@@ -231,8 +232,18 @@ def packed_units(sealing: TestSetDeclaration, subject: RowFingerprints) -> bytes
 
 
 def units_of(sealing: TestSetDeclaration) -> Integers | None:
-    """The unit of each sealed row, as declared; None where each row is one."""
-    return declared_units(sealing.sealed)
+    """The unit of each sealed row: as declared, else rows that are copies of each other; None where each row is one."""
+    return declared_units(sealing.sealed) if is_declared(sealing.sealed) else sealed_copies(sealing).unit
+
+
+def unit_of(sealing: TestSetDeclaration) -> str | None:
+    """What units are called; None where they are not called anything."""
+    return sealing.sealed.unit or (None if is_declared(sealing.sealed) else COPIES_OF_ROWS)
+
+
+def is_declared(sealed: Table) -> bool:
+    """Say whether it is declared what belongs together."""
+    return sealed.units is not None or sealed.groups is not None
 
 
 IN_TIME = ("time_split", "group_time_split", "purged_kfold")  # schemes
