@@ -5,7 +5,7 @@ from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 
-from modelsel.core.types import Booleans, Integers, Sealed, Task
+from modelsel.core.types import Booleans, Integers, Sealed, Table, Task
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.statistics.copied_rows import copied_rows
 
@@ -49,11 +49,18 @@ def sealed_copies(sealing: TestSetDeclaration) -> SealedCopies:
     return known[1]
 
 
+def declared_units(sealed: Table) -> Integers | None:
+    """The unit of each row: units, else groups; None where each row is one."""
+    units = sealed.groups if sealed.units is None else sealed.units
+    return None if units is None or len(np.unique(units)) == len(units) else units
+
+
 def _look(sealed: Sealed, development: Task) -> SealedCopies:
+    """Look for copies of both kinds."""
     nowhere = np.zeros(len(sealed), np.bool_)
-    if not len(sealed) or sealed.units is not None or sealed.groups is not None:
+    if not len(sealed) or declared_units(sealed) is not None:
         return SealedCopies(nowhere)
-    found = copied_rows((development.values, sealed.values), development.target)
+    found = copied_rows((development.values, sealed.values), np.asarray(development.target))
     if found is None:
         return SealedCopies(nowhere)
     columns = tuple(development.features[c].name for c in found.columns)

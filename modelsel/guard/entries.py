@@ -16,8 +16,8 @@ from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.fingerprint import digest
 from modelsel.core.spec import kind_of, spec_of
 from modelsel.core.system.installed import version_of
-from modelsel.core.types import Finding, Integers, Table
-from modelsel.guard.copied_units import COPIES_OF_ROWS, sealed_copies
+from modelsel.core.types import Finding, Integers
+from modelsel.guard.copied_units import COPIES_OF_ROWS, declared_units, sealed_copies
 from modelsel.guard.facts import SealTerms
 from modelsel.guard.findings import row_findings
 from modelsel.guard.fingerprints import RowFingerprints
@@ -233,26 +233,16 @@ def packed_units(sealing: TestSetDeclaration, subject: RowFingerprints) -> bytes
 
 def units_of(sealing: TestSetDeclaration) -> Integers | None:
     """The unit of each sealed row: as declared, else rows that are copies of each other; None where each row is one."""
-    return declared_units(sealing.sealed) if is_declared(sealing.sealed) else sealed_copies(sealing).unit
+    declared = declared_units(sealing.sealed)
+    return sealed_copies(sealing).unit if declared is None else declared
 
 
 def unit_of(sealing: TestSetDeclaration) -> str | None:
     """What units are called; None where they are not called anything."""
-    return sealing.sealed.unit or (None if is_declared(sealing.sealed) else COPIES_OF_ROWS)
-
-
-def is_declared(sealed: Table) -> bool:
-    """Say whether it is declared what belongs together."""
-    return sealed.units is not None or sealed.groups is not None
+    return COPIES_OF_ROWS if declared_units(sealing.sealed) is None else sealing.sealed.unit
 
 
 IN_TIME = ("time_split", "group_time_split", "purged_kfold")  # schemes
-
-
-def declared_units(sealed: Table) -> Integers | None:
-    """The unit of each row: units, else groups; None where each row is one."""
-    units = sealed.groups if sealed.units is None else sealed.units
-    return None if units is None or len(np.unique(units)) == len(units) else units
 
 
 def in_time(sealing: TestSetDeclaration) -> bool:

@@ -108,7 +108,11 @@ class BaseLearner:
     unit: ClassVar[str] = "stored numbers"
     path_parameters: ClassVar[tuple[str, ...]] = ()  # settings that are read off a fit; all others are what it depends on
     holds_gil: ClassVar[bool] = True
-    slow_kernels: ClassVar[tuple[str, ...]] = ()  # those that its fits wait for where nothing is compiled, the longest first
+
+    @classmethod
+    def kernels(cls, task: AnyTask) -> tuple[str, ...]:
+        """Return the files of kernels that its fits and answers use, which a study compiles before its cells."""
+        return ()
 
     def fit(self, task: AnyTask, rows: Integers, rng: np.random.Generator) -> Any:
         """Fit on some rows of a task.

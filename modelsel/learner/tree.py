@@ -96,6 +96,14 @@ class Tree(BaseLearner):
     holds_gil: ClassVar[bool] = False
     reads: ClassVar[tuple[TaskKind, ...]] = BOTH_TASKS
 
+    @classmethod
+    def kernels(cls, task: AnyTask) -> tuple[str, ...]:
+        """Growing as the rows allow, and routing."""
+        whole = task.weights is None and not np.isnan(task.values).any()
+        if isinstance(task, NumberTask):
+            return "grow_numbers_complete" if whole else "grow_numbers", "rank", "preorder", "route"
+        return "grow_counted" if whole else "grow", "rank", "preorder", "route"
+
     def __post_init__(self) -> None:
         """Bring settings into one form: costs as tuples of floats, directions sorted by column."""
         object.__setattr__(self, "costs", tuple(tuple(float(cost) for cost in row) for row in self.costs))

@@ -16,6 +16,7 @@ from modelsel.core.types import (
     NUMBER_TASKS,
     AnyTask,
     ClassOutputs,
+    ClassTask,
     Codes,
     Floats,
     NumberOutputs,
@@ -53,6 +54,11 @@ class BaseMeasure:
     over_rows: ClassVar[bool] = False
     zero_one: ClassVar[bool] = False  # the loss of a row is 0 or 1, so that the score is a share of rows
     squared: ClassVar[bool] = False  # in the square of the target's unit: people read its root
+
+    @classmethod
+    def kernels(cls, task: AnyTask) -> tuple[str, ...]:
+        """Return the files of kernels that it uses, which a study compiles before its cells."""
+        return ("confusion",) if isinstance(task, ClassTask) else ()
 
     def problems(self, task: AnyTask, resampling: Resampling) -> Iterator[str]:
         """Yield reasons why it cannot be used on this task and these folds.

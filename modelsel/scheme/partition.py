@@ -103,7 +103,7 @@ _COPIES: WeakKeyDictionary[Task, Integers | None] = WeakKeyDictionary()
 def copies_in(task: Task) -> Integers | None:
     """The rows that are copies of each other by how often they come and how their labels agree; None where there are none."""
     if task not in _COPIES:
-        found = copied_rows((task.values,), task.target) if task.groups is None else None
+        found = copied_rows((task.values,), np.asarray(task.target)) if task.groups is None else None
         _COPIES[task] = found.unit if found is not None and found.agreed else None
     return _COPIES[task]
 

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.runs import is_fresh
-from modelsel.core.types import Codes, Floats, Integers
+from modelsel.core.types import Floats, Integers
 
 Hashes = NDArray[np.uint64]
 
@@ -60,7 +60,7 @@ class CopiedRows:
     nats: float
 
 
-def copied_rows(sides: Sequence[Floats], labels: Floats | Integers | Codes) -> CopiedRows | None:
+def copied_rows(sides: Sequence[Floats], labels: NDArray[np.generic]) -> CopiedRows | None:
     """Look for copies among the rows of two sides, of which the first has labels; None where rows come as independent ones do.
 
     >>> rng = np.random.default_rng(0)
@@ -71,7 +71,7 @@ def copied_rows(sides: Sequence[Floats], labels: Floats | Integers | Codes) -> C
     >>> found.agreed, len(np.unique(found.unit))
     (True, 60)
     """
-    rows = Rows(tuple(sides))
+    rows = StackedRows(tuple(sides))
     if len(rows) < 2 or not rows.width:
         return None
     rng = np.random.default_rng(0)
@@ -87,7 +87,7 @@ def copied_rows(sides: Sequence[Floats], labels: Floats | Integers | Codes) -> C
         nats = max(_evidence(hashes), _evidence(hashes[known:]))
         if nats <= limit + (0 if few else EVIDENCE) or not _may_be_copied(rows, salts, hashes, columns, left_out):
             continue
-        agreed = _agree(hashes[:known], np.asarray(labels))
+        agreed = _agree(hashes[:known], labels)
         if agreed or suspected is None:
             unit = np.unique(hashes, return_inverse=True)[1].astype(np.int64)
             suspected = CopiedRows(tuple(columns), unit, agreed, nats)
@@ -97,7 +97,7 @@ def copied_rows(sides: Sequence[Floats], labels: Floats | Integers | Codes) -> C
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class StackedRows:
     """The rows of both sides, one below the other, of which no copy is made but a column at a time."""
 
     sides: tuple[Floats, ...]
@@ -115,7 +115,7 @@ class Rows:
         own[np.isnan(own)] = np.nan
         return own
 
-    def take(self, places: Integers) -> "Rows":
+    def take(self, places: Integers) -> "StackedRows":
         """Some of the rows, in the order given."""
         cut = len(self.sides[0])
         taken = np.empty((len(places), self.width))
@@ -123,10 +123,10 @@ class Rows:
         taken[first] = self.sides[0][places[first]]
         if len(self.sides) > 1:
             taken[~first] = self.sides[1][places[~first] - cut]
-        return Rows((taken,))
+        return StackedRows((taken,))
 
 
-def _subsets(rows: Rows, rng: np.random.Generator, salts: Hashes) -> list[tuple[int, ...]]:
+def _subsets(rows: StackedRows, rng: np.random.Generator, salts: Hashes) -> list[tuple[int, ...]]:
     """The subsets of columns in which rows are compared."""
     every = tuple(range(rows.width))
     sets = dict.fromkeys([every])
@@ -138,7 +138,7 @@ def _subsets(rows: Rows, rng: np.random.Generator, salts: Hashes) -> list[tuple[
     return list(sets)
 
 
-def _copied_together(rows: Rows, rng: np.random.Generator, salts: Hashes) -> Iterator[tuple[int, ...]]:
+def _copied_together(rows: StackedRows, rng: np.random.Generator, salts: Hashes) -> Iterator[tuple[int, ...]]:
     """The columns that agree far more often than by chance where rows agree in one of them."""
     width = rows.width
     by_chance = _agreeing(rows, *rng.integers(len(rows), size=(2, COMPARED)))
@@ -156,13 +156,13 @@ def _copied_together(rows: Rows, rng: np.random.Generator, salts: Hashes) -> Ite
             yield tuple(together.tolist())
 
 
-def _agreeing(rows: Rows, one: Integers, other: Integers) -> Floats:
+def _agreeing(rows: StackedRows, one: Integers, other: Integers) -> Floats:
     """The share of pairs of rows that agree, per column."""
     ours, theirs = rows.take(one).sides[0], rows.take(other).sides[0]
     return np.asarray(((ours == theirs) | (np.isnan(ours) & np.isnan(theirs))).mean(axis=0))
 
 
-def _hash_rows(rows: Rows, salts: Hashes, columns: Sequence[int]) -> Hashes:
+def _hash_rows(rows: StackedRows, salts: Hashes, columns: Sequence[int]) -> Hashes:
     """The sum of a hash of each value of some columns, row by row: hashes of other columns can be taken off."""
     total = np.zeros(len(rows), np.uint64)
     for c in columns:
@@ -233,7 +233,7 @@ def _agree(hashes: Hashes, labels: NDArray[np.generic]) -> bool:
     return by_chance < 1 and agree >= by_chance + HALF_WAY * (1 - by_chance)
 
 
-def _may_be_copied(rows: Rows, salts: Hashes, hashes: Hashes, columns: Sequence[int], left_out: Sequence[int]) -> bool:
+def _may_be_copied(rows: StackedRows, salts: Hashes, hashes: Hashes, columns: Sequence[int], left_out: Sequence[int]) -> bool:
     """Say whether rows that are equal in some columns may be copies: the others are no factors that are crossed with them."""
     kept = np.flatnonzero(_sampled(hashes))
     order = kept[np.argsort(hashes[kept], kind="stable")]
@@ -242,9 +242,8 @@ def _may_be_copied(rows: Rows, salts: Hashes, hashes: Hashes, columns: Sequence[
         return True
     distinct = order[fresh]
     own = rows.take(distinct)
-    return all(
-        len(np.unique(hashes[distinct] - _hash_rows(own, salts, [c]))) >= UNIQUE * len(distinct)
-        for c in (columns if len(columns) > 1 else ())
+    return len(columns) > 1 and all(
+        len(np.unique(hashes[distinct] - _hash_rows(own, salts, [c]))) >= UNIQUE * len(distinct) for c in columns
     )
 
 

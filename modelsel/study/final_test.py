@@ -15,7 +15,7 @@ from modelsel.core.satellites import part
 from modelsel.core.selection import Assessed, Selection
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Candidate, NumberOutputs, NumberTask, Outputs, Resampling, Table, Task
-from modelsel.guard.entries import declared_units
+from modelsel.guard.copied_units import declared_units
 from modelsel.guard.gate import Gate
 from modelsel.guard.labels import wrong
 from modelsel.guard.policy.base import Policy
@@ -48,7 +48,7 @@ def seal(
     )  # fmt: skip
     if config.published and not len(material.sealed):
         return None, sealing
-    gate = Gate(config.guard, folder.root, tracker.anchors)
+    gate = Gate(config.guard, folder.project(config.resolved), tracker.anchors)
     gate.seal(sealing)
     return gate, sealing
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from modelsel.config.build import learner
+from modelsel.config.build import build as learner
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.types import Feature, Floats, Table, Task, positions
 from modelsel.record.export import sql as sql_module

@@ -13,7 +13,8 @@ import pandas as pd
 import pytest
 
 import modelsel
-from modelsel.config.build import learner
+from modelsel.config.build import BuildContext
+from modelsel.config.build import build as learner
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.types import Feature, NumberTask, Table, Task, positions
 from modelsel.record.export import sql as sql_module
@@ -58,7 +59,7 @@ def others() -> Table:
 
 
 def fitted(known: Task, name: str, settings: dict[str, Any]) -> Predictor:
-    spec, _ = learner(name, settings, numbers=isinstance(known, NumberTask))
+    spec, _ = learner(name, settings, context=BuildContext(task=known.kind))
     classes = () if isinstance(known, NumberTask) else known.classes
     return Predictor(known.features, classes, (), spec.fit(known, positions(known), np.random.default_rng(0)))
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from modelsel.config.build import learner as build
+from modelsel.config.build import build
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.types import Description, Feature, NumberTask, Table, positions
 from modelsel.dataset.read_table import read_table
