@@ -215,8 +215,9 @@ def in_duckdb(cell: Cell, outcome: Any) -> Any:
 def in_onnx(cell: Cell, outcome: Any) -> Any:
     session = needs("onnxruntime").InferenceSession(modelsel.export(outcome, "onnx"))
     kinds = {one.name: one.type for one in session.get_inputs()}
+    empty = {"None": None, "NaN": np.nan, "NaT": pd.NaT}.get(cell.gap, "")
     moments = [np.nan if value is None else value for value, _ in cell.meant]
-    texts = [line[0] for line in cell.lines]
+    texts = [line[0] if value is not None or line[0] else empty for line, (value, _) in zip(cell.lines, cell.meant)]
     if kinds["c"] == "tensor(double)":
         made = [value.replace(tzinfo=None).timestamp() if isinstance(value, datetime) else float(value) for value in moments]
         if cell.column == "date":

@@ -85,9 +85,8 @@ def _levels(column: ColumnReading, written: str) -> Iterator[str]:
     found, levels = spelled(column), column.feature.levels
     for code, level in enumerate(levels):
         others = [word for word, own in found.items() if own == code and word != level]
-        pointed = [f"{word}.0" for word in (level, *others) if word.lstrip("-").isdecimal() and f"{word}.0" not in found]
-        if others or pointed:
-            yield f"WHEN {written} IN ({_list([*others, *pointed])}) THEN {text(level)}"
+        if others:
+            yield f"WHEN {written} IN ({_list(others)}) THEN {text(level)}"
 
 
 def _list(words: object) -> str:
