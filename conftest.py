@@ -81,7 +81,8 @@ def _the_persons_own_ledger_is_left_alone() -> Iterator[None]:
 def _examples_of_what_people_call(request: pytest.FixtureRequest) -> Iterator[None]:
     """Examples of modelsel.api run in a folder of their own, with a small study that left its test set closed."""
     if not (
-        isinstance(request.node, pytest.DoctestItem) and re.search("/modelsel/api/|/modelsel_exam/", str(request.node.path))
+        isinstance(request.node, pytest.DoctestItem)
+        and re.search("/modelsel/api/|/modelsel_(exam|watch)/", str(request.node.path))
     ):
         yield
         return

@@ -26,12 +26,10 @@ from modelsel.core.types import Booleans, ClassTask, Feature, Floats, Integers, 
 from modelsel.criterion.gini import Gini
 from modelsel.kernels.compiler import compile_nothing
 from modelsel.learner.tree import Splits, Tree
-from modelsel.learner.trees.model import TreeModel
+from modelsel.learner.trees.model import TreeModel, TreeRule
 from modelsel.record.documents import ErrorsShape, NamedErrorsShape, SliceShape, SlicesShape
 from modelsel.statistics.bounds import clopper_pearson
 from modelsel.statistics.paired import holm
-from modelsel.tree.routing import route
-from modelsel.tree.rules import TreeRule, to_rules
 
 SMALL = 100_000  # cells up to which the twins have grown the tree long before the kernels would be compiled
 DEPTH = 3
@@ -93,7 +91,7 @@ def weak_slices(task: Task, errors: RowErrors, seed: int) -> SlicesShape:
     testing = np.flatnonzero(~finding)
     with compile_nothing() if task.values.size <= SMALL else nullcontext():
         model, rules = find(task, errors.wrong, finding)
-        leaf, own = route(model.cut.tree, task, testing).leaf, errors.take(testing)
+        leaf, own = model.leaf_of(task, testing), errors.take(testing)
     return own.summary([_count_slice(own, leaf == rule.leaf, task, _words(task, rule)) for rule in rules])
 
 
@@ -124,7 +122,7 @@ def find(task: Task, wrong: Booleans, finding: Booleans) -> tuple[TreeModel, lis
     model = grower.fit_path(errors, rows, np.random.default_rng(0)).model(grower)
     assert isinstance(model, TreeModel)
     share = model.cut.counts[:, 1] / np.maximum(model.cut.counts.sum(axis=1), 1)
-    rules = [rule for rule in to_rules(model.cut) if rule.conditions and share[rule.leaf] > wrong[rows].mean()]
+    rules = [rule for rule in model.leaf_rules() if rule.conditions and share[rule.leaf] > wrong[rows].mean()]
     return model, sorted(rules, key=lambda rule: -share[rule.leaf])[:MOST]
 
 

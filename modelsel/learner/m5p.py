@@ -36,6 +36,7 @@ class M5p(BaseLearner):
 
     reads: ClassVar[tuple[TaskKind, ...]] = NUMBER_TASKS
     unit: ClassVar[str] = "leaves"
+    drawable: ClassVar[bool] = True
     draws: ClassVar[bool] = False
 
     @classmethod

@@ -93,6 +93,7 @@ class Tree(BaseLearner):
         "max_depth", "min_split", "min_gain", "purity", "significance", "collapse", "pruner", "softener", "leaf", "costs",
     )  # fmt: skip
     unit: ClassVar[str] = "leaves"
+    drawable: ClassVar[bool] = True
     holds_gil: ClassVar[bool] = False
     reads: ClassVar[tuple[TaskKind, ...]] = BOTH_TASKS
 

@@ -23,6 +23,7 @@ from modelsel.core.system.memory import give_back
 from modelsel.core.types import Candidate
 from modelsel.guard.gate import keep_answer
 from modelsel.guard.reporting.audit import audit
+from modelsel.learner.trees.path import forget_columns
 from modelsel.measure.beside import omission_note
 from modelsel.planning.make import count_declared, distinct_candidates, make, say_identical
 from modelsel.record import facts
@@ -42,7 +43,6 @@ from modelsel.study.final_test import answer_exam, open_test, opens_test, reason
 from modelsel.study.jobs import compile_kernels, journal_of
 from modelsel.study.selection import choices_anew, select
 from modelsel.study.winner import Fitted, explain_choice, fit_winner, kept_of, prediction_times
-from modelsel.tree.growing.columns import release
 
 
 @dataclass
@@ -149,7 +149,7 @@ def _perform_steps(
                 shows=shows, times=prediction_times(config, material.development, selection, final), explained=explained,
                 folds=folds,
             ))  # fmt: skip
-            release(material.development)  # nothing is grown any more
+            forget_columns(material.development)  # nothing is grown any more
             give_back()
             page.write(folder)
             tracker.finish()

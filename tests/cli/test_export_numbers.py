@@ -17,10 +17,10 @@ from modelsel.config.build import BuildContext
 from modelsel.config.build import build as learner
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.types import Feature, NumberTask, Table, Task, positions
-from modelsel.record.export import sql as sql_module
-from modelsel.record.export.onnx import onnx
-from modelsel.record.export.sql import sql
-from modelsel.record.export.trees import forest_dot, forest_rules
+from modelsel.exports import sql as sql_module
+from modelsel.exports.onnx import onnx
+from modelsel.exports.sql import sql
+from modelsel.exports.trees import forest_dot, forest_rules
 from modelsel.record.model import Predictor
 from modelsel.tree.nested import from_dict, to_dict, to_dot
 from modelsel.tree.rules import rules_text

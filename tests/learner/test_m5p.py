@@ -15,11 +15,11 @@ from modelsel.core.errors import ConfigurationError
 from modelsel.core.types import Description, Feature, NumberTask, Table, positions
 from modelsel.dataset.read_table import read_table
 from modelsel.dataset.targets import read_as
+from modelsel.exports.onnx import onnx
+from modelsel.exports.sql import name as quoted
+from modelsel.exports.sql import sql
 from modelsel.learner.m5p import M5p
 from modelsel.learner.trees.model import ModelTree
-from modelsel.record.export.onnx import onnx
-from modelsel.record.export.sql import name as quoted
-from modelsel.record.export.sql import sql
 from modelsel.record.model import Predictor
 from modelsel.tree.draw import to_html, to_svg
 from modelsel.tree.model_tree import fit_models, grow_models

@@ -10,9 +10,9 @@ from modelsel.config.build import build as learner
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.spec import make
 from modelsel.core.types import Candidate, NumberTask, positions
+from modelsel.exports.onnx import onnx
+from modelsel.exports.sql import sql
 from modelsel.planning.exports import formats, line
-from modelsel.record.export.onnx import onnx
-from modelsel.record.export.sql import sql
 from modelsel.record.model import Predictor
 from tests.cli.test_export import task
 

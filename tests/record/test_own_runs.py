@@ -12,7 +12,7 @@ from sklearn.metrics import accuracy_score
 
 import modelsel
 from exam_tests.conftest import table
-from modelsel.watcher.session import SealedRowsWarning
+from modelsel_watch.session import SealedRowsWarning
 
 LOOK = """
 import sys, warnings
