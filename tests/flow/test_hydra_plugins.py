@@ -1,4 +1,4 @@
-"""Sweepers and launchers of others, in an environment of their own: Optuna's sweeper wants an Optuna that the extra does not."""
+"""Sweepers and launchers of others, in environments of their own: Optuna's sweeper wants another Optuna than the extra."""
 
 import csv
 import os
