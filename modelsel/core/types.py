@@ -167,6 +167,14 @@ class UncheckedRows(RowTable):
         return False
 
 
+@dataclass(frozen=True)
+class Weighing:
+    """What the weights of a study are, decided once: `weights` of its tasks are those of its source, divided by `factor`."""
+
+    are: Literal["repeats", "relative", "given"]  # given: by a study of a time that decided nothing, which is done as it was
+    factor: float = 1.0
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Task(Table):
     """A table with its target: what can be learnt from. It is a `ClassTask` or a `NumberTask`.
@@ -176,6 +184,7 @@ class Task(Table):
 
     target: Targets
     weights: Floats | None = None  # None: one each
+    weighing: Weighing | None = None  # what was decided about them (`dataset.weights`)
     folds: Integers | None = None  # for the `predefined` scheme: a column, or one per repeat
     held_out: Booleans | None = None  # a column (or second file) for `split=predefined`
     types: Mapping[str, str] = field(default_factory=dict)  # bool, int, float, str or date: as the source's columns were read
@@ -222,8 +231,17 @@ class Task(Table):
     @cached_property
     def fingerprint(self) -> str:
         """Digest of all that a fit may depend on: schema, values, target, weights, groups (not the name, not row numbers)."""
+        return self._digest(self.weights)
+
+    @cached_property
+    def draw_fingerprint(self) -> str:
+        """The same without the weights: what folds, resamples and fits are drawn by, so that weights move no draw."""
+        as_drawn = self.weights if self.weighing is not None and self.weighing.are == "given" else None
+        return self.fingerprint if as_drawn is self.weights else self._digest(as_drawn)
+
+    def _digest(self, weights: Floats | None) -> str:
         apart = () if self.units is None else (self.units,)
-        data = array_digest(self.values, self.target, self.weights, self.groups, self.times, self.folds, *apart)
+        data = array_digest(self.values, self.target, weights, self.groups, self.times, self.folds, *apart)
         return digest([self.schema_fingerprint, self.meaning, [f.cost for f in self.features], data])
 
 
@@ -357,7 +375,7 @@ class Fold:
 
 @dataclass(frozen=True, eq=False)
 class Resampling:
-    """A scheme instantiated on a task: it keeps the fingerprint of its rows and is refused for others."""
+    """A scheme instantiated on a task: it keeps the fingerprint that its rows are drawn by, and is refused for others."""
 
     scheme: str
     task_fingerprint: str
@@ -539,7 +557,7 @@ class Description:
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
 
-_NOT_PER_ROW = {"name", "unit", "source", "features", "classes", "types", "label_type", "drop_rare", "measured_in"}
+_NOT_PER_ROW = {"name", "unit", "source", "features", "classes", "types", "label_type", "drop_rare", "measured_in", "weighing"}
 
 
 def _per_row(name: str) -> bool:

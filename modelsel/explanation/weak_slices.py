@@ -86,7 +86,7 @@ def off_by(away: Floats, tolerance: float | None) -> RowErrors:
 
 def weak_slices(task: Task, errors: RowErrors, seed: int) -> SlicesShape:
     """Slices found by one half of the rows and tested by the other."""
-    finding = half(task, generator(seed, task.fingerprint, "slices"))
+    finding = half(task, generator(seed, task.draw_fingerprint, "slices"))
     model, rules = find(task, errors.wrong, finding)
     testing = np.flatnonzero(~finding)
     leaf, own = route(model.cut.tree, task, testing).leaf, errors.take(testing)

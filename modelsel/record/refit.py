@@ -14,6 +14,7 @@ from modelsel.config.settings import LimitSettings
 from modelsel.core.errors import ConfigurationError, DataError, NoCandidateError, Problem
 from modelsel.core.types import Outputs, Table, Task
 from modelsel.dataset.in_memory import read_as_given
+from modelsel.dataset.weights import recorded
 from modelsel.record.folder import RunFolder
 from modelsel.record.model import Predictor, describe, load
 from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits
@@ -56,8 +57,9 @@ def development_rows(folder: RunFolder, needed: str = RECIPE) -> Task:
     task: Task = parts.dataset.load().task
     if any(row.learner == OBJECT for row in folder.candidates()):
         task = read_as_given(task)
-    development = task.take(parts.split.partition(task).development)
-    if development.fingerprint != folder.outcome().task["fingerprint"]:
+    on_record = folder.outcome().task
+    development: Task = recorded(task.take(parts.split.partition(task).development), on_record.get("weights"))
+    if development.fingerprint != on_record["fingerprint"]:
         changed = Problem("MSEL-626", "the data are not those of the study", task.name)
         raise DataError(_needed(folder, needed, "put the data of the study back, or run it again"), changed)
     return development

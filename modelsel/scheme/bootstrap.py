@@ -30,7 +30,7 @@ class Bootstrap(BaseScheme):
     def instantiate(self, task: Task, seed: int) -> Resampling:
         own = seed if self.seed is None else self.seed
         folds = tuple(_resample(task, own, index) for index in range(self.repeats))
-        return Resampling(kind_of(self), task.fingerprint, folds)
+        return Resampling(kind_of(self), task.draw_fingerprint, folds)
 
 
 def _units(task: Task) -> Integers:
@@ -42,7 +42,7 @@ def _units(task: Task) -> Integers:
 
 def _resample(task: Task, seed: int, index: int) -> Fold:
     """Draw a bootstrap sample of rows or declared units; one that leaves none out is drawn again."""
-    rng, unit = generator(seed, task.fingerprint, f"repeat {index}"), _units(task)
+    rng, unit = generator(seed, task.draw_fingerprint, f"repeat {index}"), _units(task)
     many = int(unit.max()) + 1
     while True:  # all units drawn: a chance of n! / nⁿ, real only for a handful of them
         times = np.bincount(rng.integers(many, size=many), minlength=many)[unit]
