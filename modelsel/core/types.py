@@ -375,7 +375,7 @@ class Fold:
 
 @dataclass(frozen=True, eq=False)
 class Resampling:
-    """A scheme instantiated on a task: it keeps the fingerprint that its rows are drawn by, and is refused for others."""
+    """A scheme instantiated on a task: it keeps the fingerprint of its rows and is refused for others."""
 
     scheme: str
     task_fingerprint: str
@@ -390,6 +390,12 @@ class Resampling:
     @cached_property
     def fingerprint(self) -> str:
         return digest([self.task_fingerprint, [fold.fingerprint for fold in self.folds]])
+
+    def drawn_by(self, task: Task) -> str:
+        """The fingerprint on the rows of a task without their weights, by which something is drawn for these folds."""
+        if task.draw_fingerprint == task.fingerprint:
+            return self.fingerprint
+        return digest([task.draw_fingerprint, [fold.fingerprint for fold in self.folds]])
 
     @property
     def repeats(self) -> int:

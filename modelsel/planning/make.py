@@ -190,7 +190,7 @@ class Plan:
 
     def check(self, task: Task, resampling: Resampling) -> None:
         """Refuse folds or rows that the plan was not made for."""
-        if resampling.fingerprint != self.resampling or not _of_these_rows(resampling, task):
+        if resampling.fingerprint != self.resampling or resampling.task_fingerprint != task.fingerprint:
             raise ConfigurationError(
                 Problem("MSEL-521", "the plan was made for other rows or folds", f"task {task.name!r}", "make the plan again")
             )
@@ -205,14 +205,10 @@ def make(candidates: Sequence[Candidate], task: Task, resampling: Resampling) ->
     return Plan(tuple(candidates), batches(candidates), len(resampling.folds), len(task), resampling.fingerprint)
 
 
-def _of_these_rows(resampling: Resampling, task: Task) -> bool:
-    return resampling.task_fingerprint in (task.draw_fingerprint, task.fingerprint)
-
-
 def _problems(candidates: Sequence[Candidate], task: Task, resampling: Resampling) -> list[Problem]:
     """Find the reasons why no plan can be made of these candidates and folds."""
     found = []
-    if not _of_these_rows(resampling, task):
+    if resampling.task_fingerprint != task.fingerprint:
         found.append(Problem("MSEL-521", "the folds were made for other rows", f"scheme {resampling.scheme}",
                              "instantiate the scheme on this task"))  # fmt: skip
     if not candidates:

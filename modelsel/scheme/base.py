@@ -97,7 +97,7 @@ class BaseScheme:
         for fold in folds:
             if not len(fold.analysis) or not len(fold.assessment) or np.intersect1d(fold.analysis, fold.assessment).size:
                 raise ValueError(f"scheme {kind_of(self)}: fold {fold.index} has an empty half, or a row in both")
-        return Resampling(kind_of(self), task.draw_fingerprint, folds)
+        return Resampling(kind_of(self), task.fingerprint, folds)
 
 
 def _rows(which: Booleans | Integers) -> Integers:

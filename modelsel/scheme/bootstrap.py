@@ -30,7 +30,7 @@ class Bootstrap(BaseScheme):
     def instantiate(self, task: Task, seed: int) -> Resampling:
         own = seed if self.seed is None else self.seed
         folds = tuple(_resample(task, own, index) for index in range(self.repeats))
-        return Resampling(kind_of(self), task.draw_fingerprint, folds)
+        return Resampling(kind_of(self), task.fingerprint, folds)
 
 
 def _units(task: Task) -> Integers:

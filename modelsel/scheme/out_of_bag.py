@@ -43,7 +43,7 @@ class OutOfBag(BaseScheme):
     def instantiate(self, task: Task, seed: int) -> Resampling:
         rows = positions(task)
         rows.flags.writeable = False
-        return Resampling(kind_of(self), task.draw_fingerprint, (Fold(0, 0, rows, rows),))
+        return Resampling(kind_of(self), task.fingerprint, (Fold(0, 0, rows, rows),))
 
 
 def _not_bagged(learners: Sequence[Any]) -> Iterator[str]:

@@ -27,7 +27,7 @@ def resampling(scheme: object, task: Task, seed: int, repeats: int, assign: Assi
         assignment = assign(generator(seed, task.draw_fingerprint, f"repeat {repeat}"))
         for number in np.flatnonzero(np.bincount(assignment[assignment >= 0])):
             folds.append(fold(len(folds), repeat, (assignment != number) & (assignment != ABSENT), assignment == number))
-    return Resampling(kind_of(scheme), task.draw_fingerprint, tuple(folds))
+    return Resampling(kind_of(scheme), task.fingerprint, tuple(folds))
 
 
 def fold(index: int, repeat: int, analysis: Booleans, assessment: Booleans) -> Fold:

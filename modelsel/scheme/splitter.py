@@ -55,7 +55,7 @@ class Splitter(BaseScheme):
                 rows.flags.writeable = False
             folds.append(Fold(len(folds), int(times[assessment].max()), analysis, assessment))
             times[assessment] += 1
-        return Resampling(kind_of(self), task.draw_fingerprint, tuple(folds))
+        return Resampling(kind_of(self), task.fingerprint, tuple(folds))
 
     def _pairs_of(self, task: Task) -> list[Pair]:
         """Return the splitter's pairs as positions among the rows of the task."""

@@ -46,4 +46,4 @@ class TimeSplit(BaseScheme):
             analysis = (place >= start) & (place < edges[index + 1] - self.gap)
             assessment = (place >= edges[index + 1]) & (place < edges[index + 2])
             made.append(fold(index, 0, analysis, assessment))
-        return Resampling(kind_of(self), task.draw_fingerprint, tuple(made))
+        return Resampling(kind_of(self), task.fingerprint, tuple(made))

@@ -783,7 +783,7 @@ def _among(resampling: Resampling, counts: Integers, task: Task) -> Resampling:
     folds = tuple(
         replace(fold, analysis=counts[fold.analysis], assessment=counts[fold.assessment]) for fold in resampling.folds
     )
-    return replace(resampling, task_fingerprint=task.draw_fingerprint, folds=folds)
+    return replace(resampling, task_fingerprint=task.fingerprint, folds=folds)
 
 
 def splitter_folds(task: Task, splits: Sequence[tuple[Any, Any]]) -> Resampling:
@@ -798,4 +798,4 @@ def splitter_folds(task: Task, splits: Sequence[tuple[Any, Any]]) -> Resampling:
         if len(rows) and len(others):
             folds.append(Fold(len(folds), int(times[rows].max()), others, rows))
             times[rows] += 1
-    return Resampling(GIVEN, task.draw_fingerprint, tuple(folds))
+    return Resampling(GIVEN, task.fingerprint, tuple(folds))

@@ -76,7 +76,7 @@ def _fit(step: BasePreparer, task: Task, rows: Integers, identity: tuple[int, st
         seen = task.take(rows)
         return Fit(step.fit_path(seen, positions(seen), generator(*identity)), array_digest(seen.rows))
 
-    known = RANKINGS.get((*identity, array_digest(task.weights)), fit)
+    known = RANKINGS.get(identity if task.weights is None else (*identity, array_digest(task.weights)), fit)
     if known.seen != array_digest(task.rows[rows]):
         raise LeakError(f"preparer {kind_of(step)} was fitted on other rows than the analysis rows")
     return known.ranking
