@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 
 gc.disable()  # while thousands of tests are collected there is nothing to throw away
 
-collect_ignore = [] if find_spec("mcp") else ["modelsel/examination/serve.py"]  # imports the extra `exam`
+collect_ignore = [] if find_spec("mcp") else ["packages/modelsel-exam/modelsel_exam/serve.py"]  # imports the extra `exam`
 
 _HOME = tempfile.TemporaryDirectory(prefix="modelsel-tests-")
 _DATA = tempfile.TemporaryDirectory(prefix="modelsel-nobody-")
@@ -27,6 +28,22 @@ for name in (
     os.environ.setdefault(name, "1")
 for name in [name for name in os.environ if name.startswith("MLFLOW_")]:
     del os.environ[name]
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` looks at marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of the cases of a test marked `sampled(n)` n stay among the default tests, spread evenly; the others are slow."""
+    cases: defaultdict[str, list[pytest.Function]] = defaultdict(list)
+    for item in items:
+        if isinstance(item, pytest.Function) and item.get_closest_marker("sampled"):
+            cases[item.nodeid.partition("[")[0]].append(item)
+    for several in cases.values():
+        several.sort(key=lambda case: (*case.callspec.indices.values(),))
+        (kept,) = several[0].get_closest_marker("sampled").args
+        stay = {number * len(several) // kept for number in range(kept)}
+        for number, case in enumerate(several):
+            if number not in stay:
+                case.add_marker("slow")
 
 
 def pytest_collection_finish() -> None:
@@ -45,7 +62,9 @@ def _the_persons_own_ledger_is_left_alone() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _examples_of_what_people_call(request: pytest.FixtureRequest) -> Iterator[None]:
     """Examples of modelsel.api run in a folder of their own, with a small study that left its test set closed."""
-    if not (isinstance(request.node, pytest.DoctestItem) and "/modelsel/api/" in str(request.node.path)):
+    if not (
+        isinstance(request.node, pytest.DoctestItem) and re.search("/modelsel/api/|/modelsel_exam/", str(request.node.path))
+    ):
         yield
         return
     import modelsel

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import redirect_stdout, suppress
 from pathlib import Path
 
-from modelsel.api.commands.words import COMMANDS
+from modelsel.api.commands.words import all_commands
 from modelsel.cli.dispatch import main
 from modelsel.cli.help import EXITS
 from modelsel.config.folders import Folders, shipped_folder
@@ -28,8 +28,8 @@ PARTS = {  # how the settings are divided among pages
     "guard": ("guard",), "work": ("pool", "race", "tracking"),
 }  # fmt: skip
 RETURNED = (  # by public functions
-    "modelsel.estimator.Classifier", "modelsel.api.exams.Exam", "modelsel.api.exams.SealedTable",
-    "modelsel.api.gates.LoopGate", "modelsel.api.results.audit.Audit",
+    "modelsel.estimator.Classifier", "modelsel_exam.exams.Exam", "modelsel_exam.exams.SealedTable",
+    "modelsel_exam.gates.LoopGate", "modelsel.api.results.audit.Audit",
     "modelsel.api.results.comparison.Comparison", "modelsel.reporting.forecast.Forecast",
     "modelsel.api.results.candidates.StudyCandidate", "modelsel.api.results.model.StudyClassifier",
     "modelsel.api.results.plots.Plots",
@@ -110,7 +110,7 @@ def commands_page() -> str:
     """What each command says of itself."""
     lines = ["# Commands", "", "`modelsel COMMAND`, or `python -m modelsel COMMAND`.", ""]
     lines += ["## Exit codes", "", "```text", f"  {EXITS}", "```", ""]
-    for name in COMMANDS:
+    for name in all_commands():
         lines += [f"## modelsel {name}", "", "```text", _help(name).rstrip(), "```", ""]
     return "\n".join(lines)
 

@@ -1,6 +1,7 @@
 """Declarative model selection whose choice can be checked.
 
 The names and their types stand in `__init__.pyi`; each is found on first use, so that importing modelsel costs nothing.
+Packages beside this one bring names of their own: `modelsel.core.satellites`.
 """
 
 _RUN, _COMMANDS = "modelsel.api.run", "modelsel.api.commands"
@@ -13,9 +14,7 @@ _HOMES = {
     "ModelselError": "modelsel.core.errors",
     "Outcome": "modelsel.api.outcome",
     "SelectionCV": "modelsel.api.search.selection_cv",
-    **dict.fromkeys(("exam", "create_exam"), "modelsel.api.exams"),
-    **dict.fromkeys(("certify", "verify"), "modelsel.api.exams"),
-    **dict.fromkeys(("gate", "create_gate"), "modelsel.api.gates"),
+    **dict.fromkeys(("certify", "verify"), f"{_COMMANDS}.certificates"),
     **dict.fromkeys(("watch", "watching"), "modelsel.api.watch"),
     **dict.fromkeys(("test", "audit", "check", "lint"), f"{_COMMANDS}.ledger"),
     **dict.fromkeys(("report", "dossier", "compare", "sync"), f"{_COMMANDS}.record"),
@@ -39,8 +38,23 @@ def __getattr__(name: str) -> object:
 
         with requirements():
             return getattr(importlib.import_module(_HOMES[name]), name)
-    raise AttributeError(f"module 'modelsel' has no attribute {name!r}")
+    return _of_satellites(name)
+
+
+def _of_satellites(name: str) -> object:
+    """Find a name that another package brings."""
+    what = f"module 'modelsel' has no attribute {name!r}"
+    if name.startswith("_"):
+        raise AttributeError(what)
+    from modelsel.core.satellites import NAMES, install_line, offered
+
+    if name in offered(NAMES):
+        return offered(NAMES)[name].load()
+    line = install_line(name)
+    raise AttributeError(f"{what}: {line}" if line else what)
 
 
 def __dir__() -> list[str]:
-    return [*_HOMES, "__version__"]
+    from modelsel.core.satellites import NAMES, offered
+
+    return [*_HOMES, *offered(NAMES), "__version__"]

@@ -1,3 +1,5 @@
+from modelsel.api.commands.certificates import certify as certify
+from modelsel.api.commands.certificates import verify as verify
 from modelsel.api.commands.ledger import audit as audit
 from modelsel.api.commands.ledger import check as check
 from modelsel.api.commands.ledger import lint as lint
@@ -13,12 +15,6 @@ from modelsel.api.commands.setup import explain as explain
 from modelsel.api.commands.setup import init as init
 from modelsel.api.commands.ui import ui as ui
 from modelsel.api.commands.words import completion as completion
-from modelsel.api.exams import certify as certify
-from modelsel.api.exams import create_exam as create_exam
-from modelsel.api.exams import exam as exam
-from modelsel.api.exams import verify as verify
-from modelsel.api.gates import create_gate as create_gate
-from modelsel.api.gates import gate as gate
 from modelsel.api.outcome import Outcome as Outcome
 from modelsel.api.run import open_run as open_run
 from modelsel.api.run import plan as plan
@@ -30,5 +26,9 @@ from modelsel.core.errors import ModelselError as ModelselError
 from modelsel.dataset.read_table import read_table as read_table
 from modelsel.estimator import classifier as classifier
 from modelsel.estimator import regressor as regressor
+from modelsel_exam.exams import create_exam as create_exam
+from modelsel_exam.exams import exam as exam
+from modelsel_exam.gates import create_gate as create_gate
+from modelsel_exam.gates import gate as gate
 
 __version__: str

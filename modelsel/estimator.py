@@ -16,6 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fi
 
 from modelsel.config.build import learner as build
 from modelsel.config.schema import setting
+from modelsel.core.reading import TableReading
 from modelsel.core.spec import flat, spec_of
 from modelsel.core.types import (
     CLASS_TASKS,
@@ -35,19 +36,18 @@ from modelsel.core.types import (
     scores_are,
 )
 from modelsel.dataset.frame import (
-    as_pandas,
-    describe_columns,
     finite_sum,
     numeric_features,
     plain_labels,
     plain_matrix,
     plain_numbers,
+    read_frame,
+    rows_of_frame,
 )
-from modelsel.dataset.frame import table as frame_table
 from modelsel.dataset.in_memory import is_frame, of_columns
+from modelsel.dataset.labels import held_labels, own_type
 from modelsel.dataset.weights import weighed
 from modelsel.learner.trees.model import NumberTreeModel, TreeModel
-from modelsel.record.new_rows import warn_of_unseen
 from modelsel.runner.final_fit import Final, fit
 from modelsel.tree.nested import to_dict
 from modelsel.tree.node import PrunedView
@@ -356,6 +356,11 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
         """
         return to_dict(self._cut())
 
+    @property
+    def _reading(self) -> TableReading:
+        """How rows are read; plainly by a model that was made of an array, or before there was a reading."""
+        return TableReading.of(self.final_.features) if self.final_.reading is None else self.final_.reading
+
     def _tree(self) -> TreeModel | NumberTreeModel:
         """Return the fitted tree; other models are refused."""
         _is_tree(self)
@@ -372,7 +377,7 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
             check_is_fitted(self)
         if is_frame(X):
             validate_data(self, X, reset=False, skip_check_array=True)
-            return with_source(warn_of_unseen(frame_table(as_pandas(X), self.final_.features)), X, self.final_)
+            return with_source(rows_of_frame(X, self._reading), X, self.final_)
         late = not self.final_.steps and getattr(self.final_.model, "looks_for_infinity", False)
         values = X
         if not (_plain(self, X) and X.shape[1] == self.n_features_in_ and (late or finite_sum(X))):
@@ -625,14 +630,18 @@ class Regressor(RegressorMixin, LearnerEstimator):  # type: ignore[misc]
 
 def task_of(estimator: object, X: object, y: object, sample_weight: object = None) -> tuple[Task, NDArray[np.generic]]:
     """The task of a call of `fit`, and the labels of its classes; the estimator learns its features' number and names."""
-    table, y = _training(estimator, X, y)
-    if not countable(y):
-        check_classification_targets(y)
-    classes, target = distinct(y)
+    held = held_labels(y) if own_type(y) else None
+    table, found, reading = _training(estimator, X, y if held is None else held[1])
+    if not countable(found):
+        check_classification_targets(found)
+    classes, target = distinct(found) if held is None else held[:2]
+    names = tuple(str(label) for label in classes) if held is None else held[2].feature.levels
+    if held is not None:
+        reading = replace(TableReading.of(table.features) if reading is None else reading, target=held[2])
     weights = weights_of(sample_weight, table.values)
     task = ClassTask(
-        name=table.name, features=table.features, values=table.values, rows=table.rows, weights=weights,
-        classes=tuple(str(label) for label in classes), target=target,
+        name=table.name, features=table.features, values=table.values, rows=table.rows, weights=weights, reading=reading,
+        classes=names, target=target,
     )  # fmt: skip
     return weighed(task), classes
 
@@ -649,28 +658,28 @@ def weights_of(sample_weight: object, values: object) -> Floats | None:
 
 def numbers_of(estimator: object, X: object, y: object, sample_weight: object = None) -> NumberTask:
     """The task of a call of `fit` with numbers as targets; the estimator learns its features' number and names."""
-    table, y = _training(estimator, X, y, numeric=True)
+    table, found, reading = _training(estimator, X, y, numeric=True)
     task = NumberTask(
-        name=table.name, features=table.features, values=table.values, rows=table.rows,
-        weights=weights_of(sample_weight, table.values), target=np.asarray(y, np.float64),
+        name=table.name, features=table.features, values=table.values, rows=table.rows, reading=reading,
+        weights=weights_of(sample_weight, table.values), target=np.asarray(found, np.float64),
     )  # fmt: skip
     return cast(NumberTask, weighed(task))
 
 
-def _training(estimator: Any, X: Any, y: Any, numeric: bool = False) -> tuple[Table, NDArray[np.generic]]:
-    """Read X and y for fitting: the features are described by a frame's types, or are all numeric."""
+def _training(estimator: Any, X: Any, y: Any, numeric: bool = False) -> tuple[Table, NDArray[np.generic], TableReading | None]:
+    """Read X and y for fitting: how a frame is read its types say; an array's features are all numeric."""
     if is_frame(X):
         validate_data(estimator, X, skip_check_array=True)
         labels = _check_y(y, multi_output=False, y_numeric=numeric, estimator=estimator)
         if not len(X) == len(labels) > 0 or not X.shape[1]:
             raise ValueError(f"Found {X.shape[0]} sample(s) of {X.shape[1]} feature(s) and {len(labels)} label(s).")
-        frame = as_pandas(X)
-        return frame_table(frame, describe_columns(frame)), labels
+        reading, table = read_frame(X)
+        return table, labels, reading
     if _plain(estimator, X) and (plain_labels(y, len(X)) or (numeric and plain_numbers(y, len(X)))) and finite_sum(X):
         values, labels, estimator.n_features_in_ = X, y, X.shape[1]
     else:
         values, labels = validate_data(estimator, X, y, dtype=np.float64, ensure_all_finite="allow-nan", y_numeric=numeric)
-    return _table(values, numeric_features(values.shape[1])), labels
+    return _table(values, numeric_features(values.shape[1])), labels, None
 
 
 def _plain(estimator: object, X: object) -> bool:

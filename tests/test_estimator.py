@@ -104,6 +104,7 @@ TOLD = (
 )
 
 
+@pytest.mark.sampled(17)
 @pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("door", ["classifier", "regressor"])
 def test_a_learner_predicts_the_kind_of_target_that_it_is_given_or_says_in_a_sentence_who_does(door: str, name: str) -> None:

@@ -26,10 +26,10 @@ import numpy as np
 import pandas as pd
 
 import modelsel
-from modelsel.examination.proposals import says_too_much
-from modelsel.examination.terms import VERDICTS
 from modelsel.statistics.certificate import index_weight, interval
 from modelsel.statistics.paired import improvement, kept_by_luck
+from modelsel_exam.proposals import says_too_much
+from modelsel_exam.terms import VERDICTS
 
 RUNS, STEPS, ROWS, START, CHURN = 500, 100, 1000, 0.30, 0.03
 WORSE, LOSS = 0.5, 0.005

@@ -1,7 +1,7 @@
 """Record of a table in memory beside its study: digests of its columns and rows, and the type of its target.
 
-    content.npz   column (names), digest (of the cells of each), row (a number per row), target (bool, int, float or str),
-                  by_estimator (whether new rows are read as estimators read them)
+    content.npz   column (names), digest (of the cells of each), row (a number per row), target (bool, int, float or str), held
+                  (the type of the target's own cells), by_estimator (whether rows are read by the place of their columns)
 
 With it the study can be repeated on the same table, and on another one it is said what changed.
 """
@@ -12,27 +12,43 @@ from pathlib import Path
 import numpy as np
 
 from modelsel.core.errors import DataError, Problem
+from modelsel.core.reading import ColumnReading, Feature
 from modelsel.dataset.column import name_rows
 from modelsel.dataset.untyped import UntypedTable
 from modelsel.record.files import npz, write
 from modelsel.record.folder import RunFolder
+from modelsel.record.model import target_of_model
 
 FILE = "content.npz"
+TARGET = Feature("target", "nominal")
 
 
 def keep(folder: RunFolder, table: UntypedTable, target: str) -> None:
     """Write content.npz."""
+    told = _told(table, target)
     arrays = {
         "column": np.array(list(table.digests), np.str_), "digest": np.array(list(table.digests.values()), np.str_),
-        "row": table.rows, "target": np.array(table.types.get(target, "str"), np.str_),
+        "row": table.rows, "target": np.array(told.type, np.str_), "held": np.array(told.held, np.str_),
         "by_estimator": np.array(table.by_estimator),
     }  # fmt: skip
     write(folder.path / FILE, npz(arrays, compress=True))
 
 
-def target_type(folder: RunFolder) -> str:
-    """bool, int, float or str; text for studies on files."""
-    return str(_array_beside(folder, "target", "str"))
+def _told(table: UntypedTable, target: str) -> ColumnReading:
+    """How the target of a table in memory is held."""
+    of_task = None if table.task is None or table.task.reading is None else table.task.reading.target
+    found = next((column for column in table.columns if column.name == target), None)
+    if of_task is not None or found is None:
+        return of_task or ColumnReading(TARGET, type="str")
+    return ColumnReading(TARGET, type=found.type, held=found.held)
+
+
+def target(folder: RunFolder) -> ColumnReading | None:
+    """How the target's cells were held; None where they were texts of a file."""
+    if not (folder.path / FILE).exists():
+        told = target_of_model(folder.model)
+        return told if told is not None and told.held else None
+    return ColumnReading(TARGET, type=str(_array_beside(folder, "target", "str")), held=str(_array_beside(folder, "held", "")))
 
 
 def by_estimator(folder: RunFolder) -> bool:

@@ -18,7 +18,7 @@ from modelsel.api.results.plots import Plots
 from modelsel.core import outcome as core
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.types import Candidate, ClassTask, Task
-from modelsel.dataset.spellings import labels
+from modelsel.dataset.labels import labels
 from modelsel.dataset.untyped import UntypedTable
 from modelsel.explanation.alternatives import Alternatives, alternatives, check_search
 from modelsel.record.candidates import Row
@@ -150,14 +150,14 @@ class Outcome(core.StudySummary):
 
     @cached_property
     def classes(self) -> NDArray[Any]:
-        """The classes as the target's column held them: bool, int, float or text.
+        """The classes as the target's column held them; of a file of texts, texts.
 
         Examples
         --------
         >>> outcome.classes.tolist()
         ['No', 'Yes']
         """
-        return labels(self.task.get("classes", ()), content.target_type(self._folder))
+        return labels(self.task.get("classes", ()), content.target(self._folder))
 
     @cached_property
     def model(self) -> StudyClassifier | StudyRegressor:
@@ -176,7 +176,7 @@ class Outcome(core.StudySummary):
         kinds = [step["kind"] for step in specification(won).get("preparer", ())] if predictor.steps else []
         steps = tuple(zip(kinds, predictor.steps, strict=True))
         kind = getattr(predictor.model, "made_by", won.learner)  # a learner around that of the row
-        final = Final(predictor.features, predictor.classes, steps, kind, predictor.model)
+        final = Final(predictor.features, predictor.classes, steps, kind, predictor.model, predictor.read_as)
         return self._estimator(final, candidate(won, plugins_of(self._folder)).spec)
 
     @property
@@ -457,8 +457,7 @@ class Outcome(core.StudySummary):
         return self._estimator(fit(candidate, self._development, self.seed), candidate.spec)
 
     def _estimator(self, final: Any, spec: Mapping[str, object]) -> StudyClassifier | StudyRegressor:
-        missing = self._folder.config()["dataset"].get("missing", ())
-        return fitted_estimator(final, spec, self.seed, self.classes, missing, content.by_estimator(self._folder))
+        return fitted_estimator(final, spec, self.seed, self.classes, content.by_estimator(self._folder))
 
     def __str__(self) -> str:
         return verdict(self._folder)

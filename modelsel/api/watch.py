@@ -58,8 +58,7 @@ def watch(X_test: object, y_test: object = None, *, name: str = "test rows", str
     """
     from modelsel.core.spec import make
     from modelsel.core.types import positions, seal
-    from modelsel.guard.gate import Gate
-    from modelsel.guard.requests import TestSetDeclaration
+    from modelsel.guard.face import Gate, TestSetDeclaration
     from modelsel.record.folder import ROOT
 
     task = _without_labels(X_test, y_test)

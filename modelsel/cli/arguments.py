@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
-from modelsel.api.commands.words import COMMANDS
+from modelsel.api.commands.words import all_commands
 from modelsel.core.errors import OK, ConfigurationError, Problem
 
 if TYPE_CHECKING:  # a command imports what it needs
@@ -24,9 +24,9 @@ class Arguments(argparse.ArgumentParser):
     """The parser of one command."""
 
     def __init__(self, command: str, more: str = "") -> None:
-        """Make the parser of a command, with its description from the list of commands."""
+        """Make the parser of a command, with its line of help for a description."""
         super().__init__(
-            prog=f"modelsel {command}", description=f"{COMMANDS[command].capitalize()}.", epilog=more,
+            prog=f"modelsel {command}", description=f"{all_commands()[command].capitalize()}.", epilog=more,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )  # fmt: skip
 

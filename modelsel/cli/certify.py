@@ -17,7 +17,7 @@ def main(words: Sequence[str]) -> int:
     )
     parser.add_argument("--stamp", metavar="URL", help="a time-stamping authority (RFC 3161) that dates it")
     args = parser.parse_args(words)
-    from modelsel.examination.certify import certify
+    from modelsel.certificates.certify import certify
 
     print(certify(args.place, Path(args.output), args.whole, args.stamp))
     return OK

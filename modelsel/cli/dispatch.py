@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from types import ModuleType
 
-from modelsel.api.commands.words import COMMANDS
+from modelsel.api.commands.words import COMMANDS, all_commands
 from modelsel.cli.errors import exit_code, read_up
 from modelsel.cli.help import text
+from modelsel.core import satellites
 from modelsel.core.errors import BAD_CONFIGURATION, OK, Problem
 
 FEW_COLLECTIONS = 100_000  # new objects before Python looks for circles among them: 700 cost a tenth of a short study
@@ -35,7 +36,7 @@ def main(words: Sequence[str] | None = None) -> int:
     if words[0] in ("-V", "--version"):
         return exit_code(_version)
     name, *rest = words
-    if name not in COMMANDS:
+    if name not in COMMANDS and name not in satellites.offered(satellites.COMMANDS) and not satellites.install_line(name):
         problem = _unknown_command(name)
         print(problem, read_up([problem]), sep="\n", file=sys.stderr)
         return BAD_CONFIGURATION
@@ -52,8 +53,9 @@ def _start_recorder() -> None:
 
 
 def module_of(name: str) -> ModuleType:
-    """Import the module of a command."""
-    return importlib.import_module(f"modelsel.cli.{name}")
+    """Import the module of a command; ConfigurationError where the package that brings it is not installed."""
+    module: ModuleType = importlib.import_module(f"modelsel.cli.{name}") if name in COMMANDS else satellites.command(name)
+    return module
 
 
 def _help() -> int:
@@ -75,7 +77,7 @@ def _unknown_command(name: str) -> Problem:
     """Describe an unknown command, with the nearest that there is."""
     if "=" in name:
         return Problem("MSEL-250", f"{name!r} is no command", "command line", f"write `modelsel run {name}`")
-    near = get_close_matches(name, COMMANDS, 1)
+    near = get_close_matches(name, all_commands(), 1)
     fix = f"did you mean `modelsel {near[0]}`?" if near else "`modelsel --help` lists the commands"
     return Problem("MSEL-250", f"{name!r} is no command", "command line", fix)
 

@@ -1,6 +1,6 @@
 """The text of `modelsel --help`: the commands, and the overrides that people type."""
 
-from modelsel.api.commands.words import COMMANDS, OPTIONS
+from modelsel.api.commands.words import COMMANDS, OPTIONS, all_commands
 
 OVERRIDES = (
     ("loans.csv default", "a file of your own (csv, tsv, parquet, arff) and its target"),
@@ -31,7 +31,7 @@ EXITS = (
 
 def text() -> str:
     """The help of `modelsel` itself."""
-    commands = _table(COMMANDS.items(), 12)
+    commands = _table(all_commands().items(), 12)
     return (
         "usage: modelsel <command> [options] [overrides]\n\n"
         "Choose a model in a way that can be checked. `modelsel run` alone does a whole study on bundled data.\n\n"

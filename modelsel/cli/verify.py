@@ -11,7 +11,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("certificate", metavar="FILE", help="certificate.zip")
     parser.add_argument("--key", metavar="PUBLIC", help="the key that ought to have signed it")
     args = parser.parse_args(words)
-    from modelsel.examination.verifier import verify
+    from modelsel.certificates.verifier import verify
 
     verdict = verify(args.certificate, args.key)
     print(verdict.text())

@@ -1,6 +1,7 @@
 """`modelsel watch install|status|uninstall`: watch every process of a virtual environment."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from modelsel.cli.arguments import Arguments
 from modelsel.core.errors import OK
@@ -22,4 +23,17 @@ def main(words: Sequence[str]) -> int:
     else:
         place = watch.installed_hook()
         print(f"{place}: processes of this environment are watched" if place else "this environment is not watched")
+        for line in _failed():
+            print(line)
     return OK
+
+
+def _failed() -> Iterator[str]:
+    """What failed in hooks, and stopped no program, by program and error."""
+    from modelsel.ledger.home import Home
+    from modelsel.reporting.words import plural
+    from modelsel.watcher.failures import failures
+
+    counted = Counter((one["program"], one["error"], one["place"]) for one in failures(Home.find()))
+    for (program, error, place), times in counted.items():
+        yield f"{program}: {plural(times, 'hook')} failed ({error} at {place}): what was seen there is not on record"

@@ -5,7 +5,6 @@
 One ConfigurationError names every problem of every step.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -45,6 +44,7 @@ from modelsel.config.settings import (
     under_new_names,
 )
 from modelsel.config.suggest import near
+from modelsel.core import satellites
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.fingerprint import digest
 from modelsel.core.spec import spec_of, with_fields
@@ -474,9 +474,6 @@ def measure_notes(choice: object) -> tuple[str, ...]:
 # `exam=DIR`: a study on the development rows of an exam, which takes the place of a sealed test set.
 
 
-TERMS, CSV = "exam.json", ".csv"
-
-
 def sitting(settings: Mapping[str, object]) -> Mapping[str, object]:
     """The settings with those that an exam brings: data set and split. ConfigurationError where no exam is there.
 
@@ -486,31 +483,8 @@ def sitting(settings: Mapping[str, object]) -> Mapping[str, object]:
     folder = settings.get("exam")
     if folder is None:
         return settings
-    path = Path(str(folder)) / TERMS
-    try:
-        terms = json.loads(path.read_text("utf-8"))
-        task = {"task": terms["task"]} if "task" in terms and settings.get("task") == "auto" else {}
-        return {**settings, "dataset": _dataset(Path(str(folder)), terms), "split": {"kind": "none"}, **task}
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        fix = "name the folder that `modelsel exam create` wrote"
-        raise ConfigurationError(Problem("MSEL-247", f"no exam is there ({type(error).__name__})", str(path), fix)) from error
-
-
-def _dataset(folder: Path, terms: Mapping[str, Any]) -> dict[str, object]:
-    """The development rows, with kinds and levels as the terms state them."""
-    columns, name = terms["columns"], str(terms["files"]["development"]["name"])
-    kinds = {one["name"]: _kind(one) for one in terms["features"]}
-    roles = {"weights": columns["weight"], "unit" if terms.get("unit") else "groups": columns["group"]}
-    if terms.get("measured_in"):
-        roles["measured_in"] = terms["measured_in"]
-    return {
-        "kind": "csv" if name.endswith(CSV) else "parquet", "path": str(folder / name), "target": columns["target"],
-        "features": {**kinds, columns["token"]: "ignore"}, **{role: column for role, column in roles.items() if column},
-    }  # fmt: skip
-
-
-def _kind(feature: Mapping[str, Any]) -> object:
-    return {"ordered": list(feature["levels"])} if feature["kind"] == "ordered" else feature["kind"]
+    brought: Mapping[str, object] = satellites.part("exam").settings(Path(str(folder)), settings.get("task"))
+    return {**settings, **brought}
 
 
 # Experiments: the knobs of one, and whether it is a published one.

@@ -5,7 +5,6 @@ Values are frozen and arrays read-only, so that every identity is the hash of a 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, Literal, Self, TypeVar, cast
 from weakref import WeakKeyDictionary
@@ -15,29 +14,11 @@ from numpy.typing import NDArray
 
 from modelsel.core.fingerprint import array_digest, digest, short
 from modelsel.core.folds import Unpacked, pack_folds
+from modelsel.core.reading import Feature as Feature
+from modelsel.core.reading import Kind as Kind
+from modelsel.core.reading import TableReading
 from modelsel.core.source import Source
 from modelsel.core.spec import flat, spec_of
-
-# A moment as people read it: `2021-03-04`, and `2021-03-04T12:30` where it is no midnight.
-
-
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def moment(seconds: float) -> str:
-    """A moment by its seconds since 1970 (UTC), to the second; beyond the calendar's years the number itself.
-
-    >>> moment(0.0), moment(45000.0), moment(-1.0), moment(1e18)
-    ('1970-01-01', '1970-01-01T12:30', '1969-12-31T23:59:59', '1e+18')
-    """
-    try:
-        when = EPOCH + timedelta(seconds=round(seconds))
-    except (OverflowError, ValueError):
-        return f"{seconds:.12g}"
-    if not (when.hour or when.minute or when.second):
-        return when.strftime("%Y-%m-%d")
-    return when.strftime("%Y-%m-%dT%H:%M:%S" if when.second else "%Y-%m-%dT%H:%M")
-
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -45,30 +26,9 @@ Codes = NDArray[np.int32]
 Booleans = NDArray[np.bool_]
 Strings = NDArray[np.str_]
 Targets = NDArray[np.int32 | np.float64]  # class indices, or numbers
-Kind = Literal["numeric", "nominal", "ordered"]
 PROBABILITIES, DECISIONS, CLASSES = "probabilities", "decision values", "classes"  # what a learner's class scores are
 TURNED = 4096  # rows
 ABSENT = -2  # in a column of folds: a row that takes no part in that repeat
-
-
-@dataclass(frozen=True)
-class Feature:
-    """A column that may be used for prediction. Nominal and ordered features list their levels, in declared order."""
-
-    name: str
-    kind: Kind
-    levels: tuple[str, ...] = ()
-    cost: float = 1.0
-    dates: bool = field(default=False, compare=False)  # numbers that people read as moments: seconds since 1970
-    text: bool = False  # nominal, and each level is a text to be read: those of one table, no list to choose from
-
-    def number(self, value: float, digits: int = 12) -> str:
-        """A number of this feature as it is shown: so many digits, or a date.
-
-        >>> Feature("age", "numeric").number(17.25, digits=3), Feature("since", "numeric", dates=True).number(86400.0)
-        ('17.2', '1970-01-02')
-        """
-        return moment(value) if self.dates else f"{value:.{digits}g}"
 
 
 def scores_are(learner: object) -> str:
@@ -187,8 +147,7 @@ class Task(Table):
     weighing: Weighing | None = None  # what was decided about them (`dataset.weights`)
     folds: Integers | None = None  # for the `predefined` scheme: a column, or one per repeat
     held_out: Booleans | None = None  # a column (or second file) for `split=predefined`
-    types: Mapping[str, str] = field(default_factory=dict)  # bool, int, float, str or date: as the source's columns were read
-    label_type: str = "str"  # the same of the target
+    reading: TableReading | None = None  # how the source's cells were read; None: there are none, it was made as it is
 
     def __new__(cls, **given: object) -> Self:
         """Make a task of the kind that is described."""
@@ -563,7 +522,7 @@ class Description:
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
 
-_NOT_PER_ROW = {"name", "unit", "source", "features", "classes", "types", "label_type", "drop_rare", "measured_in", "weighing"}
+_NOT_PER_ROW = {"name", "unit", "source", "features", "classes", "reading", "drop_rare", "measured_in", "weighing"}
 
 
 def _per_row(name: str) -> bool:

@@ -33,8 +33,13 @@ def column(name: str, data: pa.ChunkedArray) -> RawColumn:
     """A column of a table; one of an unreadable type has no values."""
     kind = data.type
     if pa.types.is_float64(kind):  # no copy of what was just made: tables may have thousands of them
-        return RawColumn(name, numbers=np.array(data.to_numpy(), np.float64), type="float")
-    return replace(_read_cells(name, data), type="date" if pa.types.is_temporal(kind) else type_of(kind))
+        return RawColumn(name, numbers=np.array(data.to_numpy(), np.float64), type="float", held="double")
+    return replace(_read_cells(name, data), type="date" if pa.types.is_temporal(kind) else type_of(kind), held=_held(kind))
+
+
+def _held(kind: pa.DataType) -> str:
+    """The name of the type of the cells; of categories that of their levels."""
+    return str(kind.value_type if pa.types.is_dictionary(kind) else kind)
 
 
 def _read_cells(name: str, data: pa.ChunkedArray) -> RawColumn:
@@ -49,7 +54,10 @@ def _read_cells(name: str, data: pa.ChunkedArray) -> RawColumn:
     if pa.types.is_integer(kind) and (pc.max(pc.abs(data.cast(pa.decimal128(20)))).as_py() or 0) > EXACT:
         return text_column(name, data.cast(pa.string()))
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        return RawColumn(name, numbers=np.array(_doubles(data).to_numpy(), np.float64))
+        numbers = np.array(_doubles(data).to_numpy(), np.float64)
+        if pa.types.is_decimal(kind) and (np.abs(numbers) > EXACT).any():
+            return text_column(name, data.cast(pa.string()))
+        return RawColumn(name, numbers=numbers)
     texts = text_column(name, data.cast(pa.string()))
     dates = pa.types.is_temporal(kind) or moments(texts.texts) is not None
     return texts if dates else replace(texts, kind="nominal")
@@ -75,7 +83,7 @@ def _categories(name: str, data: pa.ChunkedArray) -> RawColumn:
         return text_column(name, pa.array([], pa.string()), "nominal")
     said = chunks[0].dictionary.to_pylist()
     known = [place for place, level in enumerate(said) if level is not None]  # a dictionary may hold null itself
-    levels = tuple(_text(said[place]) for place in known)
+    levels = tuple(text_of(said[place]) for place in known)
     code_of = np.full(len(said) + 1, -1, np.int32)
     code_of[known] = np.arange(len(known))
     signed = (chunk.indices.cast(pa.int64()).fill_null(-1) for chunk in chunks)
@@ -89,10 +97,10 @@ def _categories(name: str, data: pa.ChunkedArray) -> RawColumn:
     return RawColumn(name, texts, place[codes], kind="ordered", levels=levels)
 
 
-def _text(level: object) -> str:
-    """A category as a CSV file would spell it.
+def text_of(level: object) -> str:
+    """A cell as a CSV file would spell it.
 
-    >>> _text(1.0), _text(True), _text("a")
+    >>> text_of(1.0), text_of(True), text_of("a")
     ('1', 'true', 'a')
     """
     if isinstance(level, bool):

@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.errors import DataError, Problem
-from modelsel.core.types import Booleans, ClassTask, Feature, Finding, Floats, Integers, Loaded, NumberTask, Task
+from modelsel.core.reading import ColumnReading, TableReading
+from modelsel.core.types import Booleans, ClassTask, Feature, Finding, Floats, Integers, Kind, Loaded, NumberTask, Task
 from modelsel.dataset import kinds
 from modelsel.dataset.base import TableSettings, as_names
 from modelsel.dataset.column import NAMED, RawColumn, examples, name_rows, numbers, seconds
+from modelsel.dataset.reading import parted
 from modelsel.dataset.targets import Target, settle_target
 from modelsel.dataset.targets import make as classes_of
 from modelsel.dataset.weights import counting
@@ -22,7 +24,7 @@ _INDEX = re.compile(r"Unnamed: \d+|__index_level_\d+__")  # as pandas names one 
 
 
 def assemble(
-    columns: Sequence[RawColumn], settings: TableSettings, name: str, decimal: str = ".", weights: Floats | None = None
+    given: Sequence[RawColumn], settings: TableSettings, name: str, decimal: str = ".", weights: Floats | None = None
 ) -> Loaded:
     """Build the task. `weights` are those of the source itself (ARFF), overruled by a weights column.
 
@@ -30,7 +32,7 @@ def assemble(
     contents.
     """
     problems: list[Problem] = []
-    waiting = columns if isinstance(columns, list) else list(columns)
+    waiting = given if isinstance(given, list) else list(given)
     rows, cleaned = len(waiting[0]) if waiting else 0, {}
     while waiting:
         column = waiting.pop(0)
@@ -38,18 +40,20 @@ def assemble(
     if not rows:
         raise DataError(Problem("MSEL-311", "a header and no rows", name, "the source needs data rows"))
     assert settings.target is not None, "problems() was not asked"
-    types = {name: column.read_as for name, column in cleaned.items()}
-    target = settle_target(cleaned[settings.target], classes_of(cleaned[settings.target], settings), settings, decimal)
-    if target.numbers is not None:
-        types[settings.target] = "float"  # whether they are whole, sealed rows would tell too
+    label = cleaned[settings.target]
+    target = settle_target(label, classes_of(label, settings), settings, decimal)
     problems += target.problems
     extra = _extra(cleaned, settings, problems)
-    features, values, findings = _features(cleaned, rows, settings, decimal, problems)
+    columns, values, findings = _features(cleaned, rows, settings, decimal, problems)
     DataError.raise_if(problems)
     if weights is not None and settings.weights is None:
         extra["weights"] = weights
-    extra |= {"name": name, "features": features, "values": values, "rows": np.arange(rows), "types": types}
-    task = _task(target, settings, {**extra, "label_type": types[settings.target]})
+    kind: Kind = "nominal" if target.numbers is None else "numeric"  # whether they are whole, sealed rows would tell too
+    own = ColumnReading(Feature(settings.target, kind, target.classes), tuple(settings.missing), decimal, held=label.held,
+                        type=label.read_as if target.numbers is None else "float")  # fmt: skip
+    reading = TableReading(columns, own)
+    extra |= {"name": name, "features": reading.features, "values": values, "rows": np.arange(rows), "reading": reading}
+    task = _task(target, settings, extra)
     task = task if target.kept.all() else task.take(np.flatnonzero(target.kept))
     task, uncounted = counting(task)
     return Loaded(task, (*findings, *target.findings, *uncounted))
@@ -64,10 +68,11 @@ def _task(target: Target, settings: TableSettings, given: dict[str, Any]) -> Tas
 
 def _features(
     columns: dict[str, RawColumn], rows: int, settings: TableSettings, decimal: str, problems: list[Problem]
-) -> tuple[tuple[Feature, ...], Floats, list[Finding]]:
-    """The features with their values; columns without any value, and a saved row index, are left out, which is said."""
+) -> tuple[tuple[ColumnReading, ...], Floats, list[Finding]]:
+    """How the features are read, with their values; what is left out (an empty column, a saved row index) is said."""
     findings: list[Finding] = []
-    made: list[tuple[Feature, kinds.ParsedFeature]] = []
+    made: list[tuple[ColumnReading, kinds.ParsedFeature]] = []
+    pointed: dict[str, Sequence[str]] = {}
     names = _candidates(columns, settings)
     matrix = np.empty((rows, len(names)), order="F")
     for name in names:
@@ -78,34 +83,28 @@ def _features(
         one = kinds.make(column, settings, decimal)
         problems += one.problems
         findings += one.findings
-        if one.feature is not None and one.values is not None:
+        if one.reading is not None and one.values is not None:
             matrix[:, len(made)] = one.values
-            made.append((replace(one.feature, cost=float(settings.costs.get(name, 1.0))), one))
-    problems += _points(made)
+            feature = replace(one.reading.feature, cost=float(settings.costs.get(name, 1.0)))
+            made.append((replace(one.reading, feature=feature), replace(one, values=None)))
+            if one.points:
+                pointed[name] = column.texts
+    commas = [reading.name for reading, _ in made if reading.comma]
+    problems += [parted(name, texts, commas[0]) for name, texts in pointed.items() if commas]
     if not made and not any(problem.code.startswith("MSEL-34") for problem in problems):
         problems.append(
             Problem("MSEL-345", "no features are left", "dataset.features", "the source needs a column besides the target")
         )
     kept = matrix if len(made) == matrix.shape[1] else np.asfortranarray(matrix[:, : len(made)])
-    return tuple(f for f, _ in made), kept, [*_inference([f for f, one in made if one.inferred]), *_commas(made), *findings]
+    inferred = _inference([reading.feature for reading, one in made if one.inferred])
+    return tuple(reading for reading, _ in made), kept, [*inferred, *_commas(commas), *findings]
 
 
-def _commas(made: Sequence[tuple[Feature, kinds.ParsedFeature]]) -> Iterator[Finding]:
+def _commas(names: Sequence[str]) -> Iterator[Finding]:
     """Yield a finding that names columns with decimal commas."""
-    names = [feature.name for feature, one in made if one.comma]
     if names:
         message = f"decimal commas were recognised in {', '.join(names[:NAMED])}{', ...' if len(names) > NAMED else ''}"
         yield Finding("DECIMAL_COMMA", "info", message, "set dataset.decimal=',' to say so, or '.' if they are none")
-
-
-def _points(made: Sequence[tuple[Feature, kinds.ParsedFeature]]) -> Iterator[Problem]:
-    """Yield a problem for each column of `1.250` beside decimal commas, which read as a fraction may be a thousandth."""
-    commas = [feature.name for feature, one in made if one.comma]
-    for feature, one in made:
-        if commas and one.points:
-            what = f"points that may part thousands or fractions: {one.points}; column '{commas[0]}' has decimal commas"
-            fix = f"write the numbers without them, or declare dataset.features.{feature.name}=numeric if they part fractions"
-            yield Problem("MSEL-342", what, f"column '{feature.name}'", fix)
 
 
 def _left_out(column: RawColumn, settings: TableSettings) -> Finding | None:

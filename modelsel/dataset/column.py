@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from modelsel.core.reading import EITHER
 from modelsel.core.types import Booleans, Codes, Floats, Kind
 
 SOME = 4096  # texts above which a column keeps them as Arrow does
@@ -56,6 +57,7 @@ class RawColumn:
     dates: bool = False  # the numbers are seconds since 1970
     guessed: bool = False  # numbers because every text said one, none of them beyond 2^53
     type: str = ""  # of the cells, where the source knows it: bool, int, float, str or date
+    held: str = ""  # the type that the source's own cells have, as Arrow calls it; none where they are texts of a file
 
     def __len__(self) -> int:
         return len(self.per_row)
@@ -217,7 +219,6 @@ PLAIN = r"^-?[0-9]{1,15}(\.[0-9]{1,15})?$"  # the most frequent form, which Arro
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 _INFINITE = re.compile(r"\s*([+-]?)inf(inity)?\s*", re.ASCII | re.IGNORECASE)
 _COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*", re.ASCII)
-EITHER = "either"  # with a point, else with a comma
 _THOUSANDS = re.compile(r"\s*[+-]?\d{1,3}(,\d{3})+\s*", re.ASCII)
 _GROUPED = re.compile(r"\s*[+-]?\d{1,3}((,\d{3})+(\.\d+)?|(\.\d{3})+(,\d+)?|(['’ \u00a0\u202f]\d{3})+([.,]\d+)?)\s*", re.ASCII)
 _CLOCK = r"[T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?"

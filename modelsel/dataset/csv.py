@@ -20,9 +20,10 @@ import pyarrow.csv as arrow
 from numpy.typing import NDArray
 
 from modelsel.core.errors import DataError, Problem
+from modelsel.core.reading import EITHER
 from modelsel.core.spec import plain
 from modelsel.core.types import Finding, Floats, Integers
-from modelsel.dataset.column import EITHER, RawColumn, coded_column, numbers, whole, with_comma
+from modelsel.dataset.column import RawColumn, coded_column, numbers, whole, with_comma
 from modelsel.dataset.files import BLOCK, File, Raw, Stream, codec, first_bytes, lines_of, listener, text_blocks
 from modelsel.dataset.kinds import EXACT
 

@@ -1,50 +1,64 @@
-"""Data frames at the door: category (and text) columns are nominal or ordered, numbers numeric, NaN missing.
+"""Data frames and arrays at the doors of estimators: a frame is read as a study reads it, an array holds numbers."""
 
-A column's levels are its categories, sorted unless they are ordered; of text, the values that occur, sorted. Dates are numeric,
-as seconds since 1970, also where all texts are dates (ISO 8601).
-"""
-
-from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from modelsel.core.errors import DataError, ModelselError
+from modelsel.core.reading import TableReading
 from modelsel.core.types import Feature, Floats, Table
-from modelsel.dataset.column import moments
-from modelsel.dataset.kinds import sorted_levels
-from modelsel.dataset.spellings import codes as spelled
+from modelsel.dataset.base import TableSettings
+from modelsel.dataset.column import RawColumn, moments
+from modelsel.dataset.in_memory import columns
+from modelsel.dataset.kinds import make
+from modelsel.dataset.reading import apply, warn_of_unseen
 
 
-def as_pandas(frame: pd.DataFrame) -> pd.DataFrame:
-    """A table of pandas, Polars or Arrow as one of pandas."""
-    made: pd.DataFrame = nw.from_native(frame, eager_only=True).to_pandas()
-    return made
+def read_frame(frame: object) -> tuple[TableReading, Table]:
+    """How a table is read, and its rows: decided as a study decides it, a column called x0, x1, ... where words name none.
 
-
-def describe_columns(frame: pd.DataFrame) -> tuple[Feature, ...]:
-    """A feature per column, in order, called x0, x1, ... where columns are not named by words.
-
-    Raises ValueError for a column that is neither numbers nor categories.
-    """
-    named = all(isinstance(name, str) for name in frame.columns)
-    names = [str(name) if named else f"x{index}" for index, name in enumerate(frame.columns)]
-    return tuple(_feature(name, frame.iloc[:, index]) for index, name in enumerate(names))
-
-
-def table(frame: pd.DataFrame, features: Sequence[Feature]) -> Table:
-    """The frame's columns, by position, as these features; a level that they do not list has the code `len(levels)`.
+    Raises ValueError with every problem of the columns.
 
     >>> frame = pd.DataFrame({"size": [1.5, None], "colour": pd.Categorical(["red", "blue"])})
-    >>> table(frame, describe_columns(frame)).values.tolist()
+    >>> read_frame(frame)[1].values.tolist()
     [[1.5, 1.0], [nan, 0.0]]
     """
-    columns = [_values(feature, frame.iloc[:, index]) for index, feature in enumerate(features)]
-    values = np.column_stack(columns) if columns else np.empty((len(frame), 0))
-    return Table(name="frame", features=tuple(features), values=values, rows=np.arange(len(frame)))
+    settings, found = TableSettings(), _columns(frame)
+    names = [column.name for column in found]
+    if not all(isinstance(name, str) for name in getattr(frame, "columns", names)):
+        found = [replace(column, name=f"x{place}") for place, column in enumerate(found)]
+    made = [make(column.without(settings.missing), settings) for column in found]
+    if problems := [problem for one in made for problem in one.problems]:
+        raise ValueError(str(DataError(*problems)))
+    reading = TableReading(tuple(one.reading for one in made if one.reading is not None))
+    values = np.column_stack([one.values for one in made if one.values is not None])
+    return reading, Table(name="frame", features=reading.features, values=values, rows=np.arange(len(values)))
+
+
+def rows_of_frame(frame: object, reading: TableReading, by_name: bool = False) -> Table:
+    """The rows of a table as a reading says, its columns by their place or by name. Raises ValueError with all problems.
+
+    A level that the reading does not list has the code `len(levels)`, and is warned of.
+    """
+    found = _columns(frame, new_rows=True)
+    if not by_name:
+        found = [replace(column, name=one.name) for column, one in zip(found, reading.columns, strict=True)]
+    try:
+        return warn_of_unseen(apply(found, reading, "table", "data").table)
+    except DataError as error:  # what scikit-learn's callers catch
+        raise ValueError(str(error)) from error
+
+
+def _columns(frame: object, new_rows: bool = False) -> list[RawColumn]:
+    """The columns of a table, as a study reads them."""
+    try:
+        return list(columns(frame, new_rows).values())
+    except ModelselError as error:
+        raise ValueError(str(error)) from error
 
 
 def moments_of(times: object, rows: int) -> Floats:
@@ -60,34 +74,6 @@ def moments_of(times: object, rows: int) -> Floats:
     if len(found) != rows or not np.isfinite(found).all():
         raise ValueError(f"times are a number or a date (ISO 8601) for each of the {rows} rows")
     return found
-
-
-def _feature(name: str, column: "pd.Series[Any]") -> Feature:
-    """Describe a column of a data frame by its type."""
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        levels = tuple(str(level) for level in column.dtype.categories)
-        return Feature(name, "ordered", levels) if column.dtype.ordered else Feature(name, "nominal", sorted_levels(levels))
-    if pd.api.types.is_bool_dtype(column.dtype) or pd.api.types.is_numeric_dtype(column.dtype):
-        return Feature(name, "numeric")
-    if _moments(column) is not None:
-        return Feature(name, "numeric", dates=True)
-    if pd.api.types.is_string_dtype(column.dtype) or column.dtype == object:
-        return Feature(name, "nominal", sorted_levels(tuple({str(value) for value in column.dropna()})))
-    raise ValueError(f"Column {name!r} has dtype {column.dtype}: make it numeric, or a category.")
-
-
-def _values(feature: Feature, column: "pd.Series[Any]") -> Floats:
-    """Turn a column of a data frame into numbers, or into codes of levels."""
-    if feature.kind == "numeric":
-        since = _moments(column) if feature.dates else None
-        numbers = pd.to_numeric(column, errors="raise").to_numpy(np.float64, na_value=np.nan) if since is None else since
-        if np.isinf(numbers).any():
-            raise ValueError(f"Column {feature.name!r} contains infinity.")
-        return np.asarray(numbers)
-    codes, found = pd.factorize(column.astype(object))
-    place = spelled(feature.levels)
-    known = np.array([*(place.get(str(level), len(feature.levels)) for level in found), np.nan], np.float64)
-    return np.asarray(known[codes])
 
 
 def _moments(column: "pd.Series[Any]") -> Floats | None:

@@ -17,9 +17,9 @@ from modelsel.core.source import Source
 from modelsel.core.types import ClassTask, Floats, Table, Task
 from modelsel.dataset import arrow
 from modelsel.dataset.arrow import cells as cells_of
-from modelsel.dataset.arrow import demand_unique, kinds, to_arrow, type_of
+from modelsel.dataset.arrow import demand_unique, kinds, to_arrow
 from modelsel.dataset.column import RawColumn
-from modelsel.dataset.spellings import labels
+from modelsel.dataset.labels import labels
 from modelsel.dataset.untyped import UntypedTable
 
 ROLES = ("target", "weights", "groups", "unit", "id")
@@ -71,11 +71,36 @@ def take_table(data: Any, **roles: object) -> MemoryTable:
     return found
 
 
-def columns(data: object) -> dict[str, RawColumn]:
-    """The columns of a table, by name. Raises as `take_table`."""
-    table, problems = _read_columns(dict(cells_of(data)))
+def columns(data: object, new_rows: bool = False) -> dict[str, RawColumn]:
+    """The columns of a table, or of a mapping of names to cells, by name. Raises as `take_table`.
+
+    In new rows, of which it is known how they are read, cells of several types are taken as their texts.
+    """
+    cells = dict(data) if isinstance(data, Mapping) else dict(cells_of(data))
+    if new_rows:
+        cells = {name: _as_texts(own) if own is not None and _is_mixed(own) else own for name, own in cells.items()}
+    table, problems = _read_columns(cells)
+    lengths = {len(column) for column in table.columns}
+    if len(lengths) > 1:
+        said = ", ".join(f"{column.name!r} has {len(column)}" for column in table.columns)
+        problems.append(Problem("MSEL-382", f"columns of different lengths: {said}", "data", "give an entry per row in each"))
     DataError.raise_if(problems)
     return {column.name: column for column in table.columns}
+
+
+def _is_mixed(cells: Any) -> bool:
+    """Say whether Arrow has no type for what these cells hold together."""
+    try:
+        to_arrow(cells)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return len(kinds(cells)) > 1
+    return False
+
+
+def _as_texts(cells: Any) -> list[str | None]:
+    """Cells of several types as a file of them would have them."""
+    found = cells.to_list() if isinstance(cells, nw.Series) else list(cells)
+    return [None if cell is None or cell is pd.NA or cell != cell else arrow.text_of(cell) for cell in found]
 
 
 def is_frame(data: object) -> bool:
@@ -165,15 +190,14 @@ def _flat(role: str, said: object) -> object:
 def _read_columns(cells: Cells) -> tuple[UntypedTable, list[Problem]]:
     """Columns of Arrow, and all that cannot be read."""
     problems: list[Problem] = []
-    made, types = [], {}
+    made = []
     for name, data in cells.items():
         array = _array(name, data, problems)
         if array is not None and (column := _column(name, array, problems)) is not None:
             made.append(column)
-            types[name] = type_of(array.type)
     if made and not len(made[0]):
         problems.append(Problem("MSEL-311", "columns and no rows", "data", "the table needs rows"))
-    return UntypedTable(tuple(made), types), problems
+    return UntypedTable(tuple(made)), problems
 
 
 def _array(name: str, data: object, problems: list[Problem]) -> pa.ChunkedArray | None:
@@ -266,7 +290,8 @@ def read_as_given(task: Task) -> Task:
     """The task with a source for estimator objects: columns in their own types, labels as the target's column held them."""
     source = of_table(task) if task.source is None else task.source
     if source.classes is None and isinstance(task, ClassTask):
-        source = replace(source, classes=labels(task.class_names, task.label_type))
+        told = None if task.reading is None else task.reading.target
+        source = replace(source, classes=labels(task.class_names, told))
     return replace(task, source=source)
 
 

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.errors import Problem
-from modelsel.core.types import Feature, Finding, Floats, Integers, of_texts
+from modelsel.core.reading import EITHER, ColumnReading
+from modelsel.core.types import Feature, Finding, Floats, Integers
 from modelsel.dataset.base import TableSettings, read_declaration
 from modelsel.dataset.column import (
-    EITHER,
     RawColumn,
     examples,
     in_thousands,
@@ -32,10 +32,10 @@ from modelsel.dataset.column import (
     with_comma,
     with_groups,
 )
+from modelsel.dataset.reading import ABSENT, OTHER, values_of
+from modelsel.dataset.spellings import codes
 
 EXACT = 2.0**53  # integers beyond this are no longer told apart as float64
-OTHER = "(other levels)"
-ABSENT = frozenset({"na", "n/a", "#n/a", "<na>", "nan", "null", "none", "nil", "-", "--", ".", "missing"})  # beside numbers
 
 FEW = 10  # different values of which nobody can tell whether they are numbers
 LOOKED_AT = 1000  # different values that are read for a common sign
@@ -48,15 +48,14 @@ _WITH_SIGN = re.compile(
 
 @dataclass(frozen=True, eq=False)
 class ParsedFeature:
-    """A feature with its values, or the problems that kept it from becoming one."""
+    """How a column is read, with its values, or the problems that kept it from becoming a feature."""
 
-    feature: Feature | None = None
+    reading: ColumnReading | None = None
     values: Floats | None = None
     problems: tuple[Problem, ...] = ()
     findings: tuple[Finding, ...] = ()
     inferred: bool = False
-    comma: bool = False  # recognised as the decimal point
-    points: str = ""  # numbers whose points part thousands, should commas be decimal in this table
+    points: bool = False  # may part thousands, should commas be decimal in this table
 
 
 def make(column: RawColumn, settings: TableSettings, decimal: str = ".") -> ParsedFeature:
@@ -64,14 +63,30 @@ def make(column: RawColumn, settings: TableSettings, decimal: str = ".") -> Pars
     said = settings.features.get(column.name)
     kind, levels = read_declaration(said) if said is not None else (column.kind, column.levels)
     if kind == "numeric":
-        return _numeric(column, decimal)
-    if kind == "text":
-        return _text(column)
-    if kind is not None:
-        return _nominal(column, str(kind), levels or column.levels, settings)
-    if column.numbers is not None:
-        return replace(_numeric(column, decimal), inferred=column.guessed)
-    return _infer_kind(column, settings, decimal)
+        made = _numeric(column, decimal)
+    elif kind == "text":
+        made = ParsedFeature(ColumnReading(Feature(column.name, "nominal", text=True)))
+    elif kind is not None:
+        made = _nominal(column, str(kind), levels or column.levels, settings)
+    elif column.numbers is not None:
+        made = replace(_numeric(column, decimal), inferred=column.guessed)
+    else:
+        made = _infer_kind(column, settings, decimal)
+    return _with_values(column, made, settings)
+
+
+def _with_values(column: RawColumn, made: ParsedFeature, settings: TableSettings) -> ParsedFeature:
+    """What was decided, applied to the column; infinite values are a problem."""
+    if made.reading is None:
+        return made
+    reading = replace(made.reading, missing=tuple(settings.missing), type=column.read_as, held=column.held)
+    feature, values = values_of(column, reading)
+    infinite = np.flatnonzero(np.isinf(values)) if not column.guessed else ()
+    if len(infinite):
+        what = f"infinite value in {len(infinite)} rows ({name_rows(infinite)})"
+        return _wrong("MSEL-340", what, f"column '{column.name}'", "correct them or make them missing")
+    large = _large(column, values) if feature.kind == "numeric" and not column.guessed else ()
+    return replace(made, reading=replace(reading, feature=feature), values=values, findings=(*large, *made.findings))
 
 
 def _infer_kind(column: RawColumn, settings: TableSettings, decimal: str) -> ParsedFeature:
@@ -80,12 +95,12 @@ def _infer_kind(column: RawColumn, settings: TableSettings, decimal: str) -> Par
     strange = [column.texts[i] for i in np.flatnonzero(np.isnan(found)).tolist()]
     if not strange:
         guess = decimal == EITHER
-        points = examples([text for text in column.texts if "." in text]) if guess and like_thousands(column.texts) else ""
-        return replace(_as_numbers(column, found, inferred=True), comma=sign == "," and guess, points=points)
+        reading = _of_numbers(column, decimal=decimal, comma=sign == "," and guess)
+        return ParsedFeature(reading, inferred=True, points=guess and like_thousands(column.texts))
     if len(strange) < len(column.texts) and all(text.strip().casefold() in ABSENT for text in strange):
         return _without_absent(column, strange, settings, decimal)
-    if (since := moments(column.texts)) is not None:
-        return _as_moments(column, since)
+    if moments(column.texts) is not None:
+        return _as_moments(column)
     if problem := _doubtful(column, strange, settings, decimal):
         return ParsedFeature(problems=(problem,))
     made = _nominal(column, "nominal", (), settings, inferred=True)
@@ -152,7 +167,7 @@ def _numbers_with_sign(column: RawColumn, settings: TableSettings) -> Iterator[F
 def _numeric(column: RawColumn, decimal: str) -> ParsedFeature:
     """Read a column that is declared numeric, as numbers or dates."""
     if column.numbers is not None:
-        return _as_numbers(column, column.numbers)
+        return ParsedFeature(_of_numbers(column))
     dates = like_dates(column.texts)
     found = seconds(column.texts) if dates else read_numbers(column.texts, decimal)[0]
     strange = [column.texts[i] for i in np.flatnonzero(np.isnan(found)).tolist()]
@@ -161,32 +176,22 @@ def _numeric(column: RawColumn, decimal: str) -> ParsedFeature:
         return _wrong(
             "MSEL-346", what, f"column '{column.name}'", "correct them, add them to dataset.missing or declare nominal"
         )
-    made = _as_numbers(column, found)
-    return replace(made, feature=made.feature and replace(made.feature, dates=dates))
+    return ParsedFeature(_of_numbers(column, dates, decimal=decimal, declared=True))
 
 
-def _as_moments(column: RawColumn, found: Floats) -> ParsedFeature:
+def _as_moments(column: RawColumn) -> ParsedFeature:
     """Make a numeric feature of dates, and say what else they can be."""
-    made = _as_numbers(replace(column, dates=True), found, inferred=True)
     message = f"column '{column.name}' holds dates, which were read as moments: a feature that may tell the future"
     do = (
         f"`preparer: dates` in a space (learner=NAME learner.preparer=dates) takes their parts; set dataset.time={column.name} "
         f"if rows are divided by it, dataset.features.{column.name}=ignore if it is no feature, or numeric if it is"
     )
-    return replace(made, findings=(*made.findings, Finding("DATES_AS_NUMBERS", "medium", message, do)))
+    said = Finding("DATES_AS_NUMBERS", "medium", message, do)
+    return ParsedFeature(_of_numbers(column, dates=True), findings=(said,), inferred=True)
 
 
-def _as_numbers(column: RawColumn, found: Floats, inferred: bool = False) -> ParsedFeature:
-    """Make a numeric feature; infinite values are a problem."""
-    feature = Feature(column.name, "numeric", dates=column.dates)
-    if column.guessed:
-        return ParsedFeature(feature, found, inferred=inferred)
-    values = found if column.codes is None else np.append(found, np.nan)[column.codes]
-    infinite = np.flatnonzero(np.isinf(values))
-    if len(infinite):
-        what = f"infinite value in {len(infinite)} rows ({name_rows(infinite)})"
-        return _wrong("MSEL-340", what, f"column '{column.name}'", "correct them or make them missing")
-    return ParsedFeature(feature, values, findings=tuple(_large(column, values)), inferred=inferred)
+def _of_numbers(column: RawColumn, dates: bool = False, **how: Any) -> ColumnReading:
+    return ColumnReading(Feature(column.name, "numeric", dates=dates or column.dates), **how)
 
 
 def _nominal(
@@ -201,22 +206,13 @@ def _nominal(
         return _wrong("MSEL-347", "an ordered column needs its levels in order", where, fix)
     findings: tuple[Finding, ...] = ()
     if not levels:
-        levels, column, findings = _cap_levels(column, settings.max_levels)
-    place = {level: code for code, level in enumerate(levels)}
-    strange = [text for text in column.texts if text not in place]
+        levels, findings = _cap_levels(column, settings.max_levels)
+        return ParsedFeature(ColumnReading(Feature(column.name, _kind(kind), levels)), findings=findings, inferred=inferred)
+    strange = [text for text in column.texts if text not in codes(levels)]
     if strange:
         what = f"not among the declared levels: {examples(strange)} ({name_rows(_rows_of(column, strange))})"
         return _wrong("MSEL-344", what, where, f"the levels are {examples(levels)}; correct the cells or the declaration")
-    code = np.array([*(place[text] for text in column.texts), np.nan], np.float64)
-    return ParsedFeature(Feature(column.name, _kind(kind), levels), code[column.codes], findings=findings, inferred=inferred)
-
-
-def _text(column: RawColumn) -> ParsedFeature:
-    """Make a feature of texts, each a level as it stands."""
-    column = column.as_text()
-    assert column.codes is not None
-    feature, codes = of_texts(Feature(column.name, "nominal", text=True), [*column.texts, None])
-    return ParsedFeature(feature, codes[column.codes])
+    return ParsedFeature(ColumnReading(Feature(column.name, _kind(kind), levels)), findings=findings, inferred=inferred)
 
 
 def sorted_levels(texts: Sequence[str]) -> tuple[str, ...]:
@@ -231,20 +227,16 @@ def sorted_levels(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted(texts))
 
 
-def _cap_levels(column: RawColumn, most: int) -> tuple[tuple[str, ...], RawColumn, tuple[Finding, ...]]:
+def _cap_levels(column: RawColumn, most: int) -> tuple[tuple[str, ...], tuple[Finding, ...]]:
     """The levels of a nominal column; beyond `most`, the rarest become one level, which is said."""
     if len(column.texts) <= most:
-        return sorted_levels(column.texts), column, ()
+        return sorted_levels(column.texts), ()
     assert column.codes is not None
     counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.texts))
     kept = np.argsort(-counts, kind="stable")[: most - 1]
-    rename = np.full(len(column.texts) + 1, most - 1, np.int32)
-    rename[kept] = np.arange(most - 1)
-    rename[-1] = -1
-    texts = (*(column.texts[i] for i in kept.tolist()), OTHER)
     message = f"column '{column.name}' has {len(column.texts)} levels: the rarest became '{OTHER}', {most} are left"
     finding = Finding("MANY_LEVELS", "medium", message, "declare it as ignore or dataset.id, or raise dataset.max_levels")
-    return (*sorted_levels(texts[:-1]), OTHER), RawColumn(column.name, texts, rename[column.codes]), (finding,)
+    return (*sorted_levels([column.texts[i] for i in kept.tolist()]), OTHER), (finding,)
 
 
 def _large(column: RawColumn, values: Floats) -> Iterator[Finding]:

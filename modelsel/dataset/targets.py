@@ -1,10 +1,12 @@
 """The target column: classes in declared order or sorted, and everything that makes labels unusable."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -95,9 +97,24 @@ def _number_problems(column: RawColumn, found: NDArray[np.float64], where: str) 
         what = f"{len(finite)} different fractional numbers: this looks like regression"
         fix = "set task=regression, or cut the quantity into classes"
         yield Problem("MSEL-323", what, where, fix)
-    elif len(np.unique(finite)) < len(finite):
-        same = [text for text, value in zip(column.texts, found) if np.sum(found == value) > 1]
+    elif same := _same_numbers(column.texts) if len(np.unique(finite)) < len(finite) and not _typed_text(column) else []:
         yield Problem("MSEL-325", f"labels that are the same number: {examples(same)}", where, "write each label in one way")
+
+
+def _same_numbers(texts: Sequence[str]) -> list[str]:
+    """The texts of which another says the same number, to the last digit.
+
+    >>> _same_numbers(["01", "1", "1152921504606846976", "1152921504606846977", "inf"])
+    ['01', '1']
+    """
+    exact = [Decimal(text.strip()) for text in texts]
+    times = Counter(exact)
+    return [text for text, value in zip(texts, exact, strict=True) if times[value] > 1]
+
+
+def _typed_text(column: RawColumn) -> bool:
+    """Say whether the source's own cells are texts, so that each way to write a number is a label of its own."""
+    return bool(column.held) and column.type == "str"
 
 
 def _count_problems(target: Target, where: str, labelled: int, declared: bool) -> Iterator[Problem]:

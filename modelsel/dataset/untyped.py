@@ -4,8 +4,8 @@ A configuration is data and cannot hold a table: it names the content, and whoev
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from weakref import WeakValueDictionary
 
@@ -24,12 +24,11 @@ MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 class UntypedTable:
     """A table in memory: columns whose kinds are not settled yet, or a task that is made already.
 
-    `types` says of what Python type the cells of a column were: bool, int, float or str. `by_estimator`: the task was made of a
-    table as estimators read it (booleans are numbers, columns may have no names), so that new rows are to be read so too.
+    `by_estimator`: the task was made of a table as estimators read it (columns by their place, perhaps without names), so that
+    new rows are to be read so too.
     """
 
     columns: tuple[RawColumn, ...] = ()
-    types: Mapping[str, str] = field(default_factory=dict)
     task: Task | None = None
     by_estimator: bool = False
     native: object = None  # the table as it was handed over, for estimators that read columns in their own types

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from modelsel.config.folders import Folders, shipped_folder
+from modelsel.core.satellites import folders
 from modelsel.core.spec import GROUPS
 from modelsel.manual import settings
 from modelsel.manual.settings import ROOT, SettingEntry
@@ -286,7 +287,7 @@ class MessageTemplate:
 def templates() -> dict[str, tuple[MessageTemplate, ...]]:
     """Code to the messages that may come with it, in the order of the source files."""
     found: dict[str, dict[MessageTemplate, None]] = {}
-    for path in sorted(PACKAGE.rglob("*.py")):
+    for path in _sources():
         text = path.read_text("utf-8")
         if '"MSEL-' in text and path.parent != PACKAGE / "core":
             for code, template in _of_module(text):
@@ -301,11 +302,16 @@ def messages_of(code: str) -> tuple[MessageTemplate, ...]:
     'rename one of them'
     """
     found: dict[MessageTemplate, None] = {}
-    for path in sorted(PACKAGE.rglob("*.py")):
+    for path in _sources():
         text = path.read_text("utf-8")
         if f'"{code}"' in text and path.parent != PACKAGE / "core":
             found.update({template: None for name, template in _of_module(text) if name == code})
     return tuple(found)
+
+
+def _sources() -> list[Path]:
+    """The source files of modelsel and of the packages beside it."""
+    return [path for place in (PACKAGE, *map(Path, folders())) for path in sorted(place.rglob("*.py"))]
 
 
 def _of_module(text: str) -> Iterator[tuple[str, MessageTemplate]]:

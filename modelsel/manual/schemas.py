@@ -2,17 +2,16 @@
 
 import dataclasses
 import types
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from modelsel.config.folders import Folders
 from modelsel.config.schema import Slot, class_of, slots
 from modelsel.config.settings import RootSettings
+from modelsel.core import satellites
 from modelsel.core.outcome import StudyShape
 from modelsel.core.spec import GROUPS
-from modelsel.examination.board import AuditedExam, BoardLine, ExamClose, ExamStatus
-from modelsel.examination.proposals import GateClose, GateStatus, Proposal
-from modelsel.examination.sit import Shown
 from modelsel.guard.reporting.lint import LintReport
 from modelsel.guard.reporting.report import AuditShape
 from modelsel.manual import settings
@@ -115,12 +114,6 @@ def _list(hint: object) -> dict[str, object]:
 # A field that is not in a type is not valid, so that a test of real outputs finds what was added without being described.
 
 
-class ExamAuditShape(AuditShape):
-    """The output of `modelsel exam audit --json`."""
-
-    exam: AuditedExam
-
-
 PLAIN: Mapping[object, Mapping[str, object]] = {
     str: {"type": "string"}, bool: {"type": "boolean"}, int: {"type": "integer"}, float: {"type": "number"},
     type(None): {"type": "null"}, object: {}, Any: {},
@@ -132,14 +125,6 @@ OUTPUTS: Mapping[str, tuple[str, object]] = {
     "audit": ("modelsel audit --json", AuditShape),
     "lint": ("modelsel lint --json", LintReport),
     "dossier": ("modelsel dossier --to json", Dossier),
-    "gate_propose": ("modelsel gate propose --json", Proposal),
-    "gate_status": ("modelsel gate status --json", GateStatus),
-    "gate_close": ("modelsel gate close --json", GateClose),
-    "exam_answer": ("modelsel exam answer --json", Shown),
-    "exam_status": ("modelsel exam status --json", ExamStatus),
-    "exam_board": ("modelsel exam board --json", list[BoardLine]),
-    "exam_close": ("modelsel exam close --json", ExamClose),
-    "exam_audit": ("modelsel exam audit --json", ExamAuditShape),
 }
 
 
@@ -149,7 +134,8 @@ def of_outputs() -> dict[str, dict[str, object]]:
     >>> of_outputs()["study"]["title"]
     'study.json'
     """
-    return {name: {"$schema": DRAFT, "title": title, **of(shape)} for name, (title, shape) in OUTPUTS.items()}
+    outputs = dict(ChainMap(dict(OUTPUTS), *satellites.every(satellites.OUTPUTS)))
+    return {name: {"$schema": DRAFT, "title": title, **of(shape)} for name, (title, shape) in outputs.items()}
 
 
 def of(hint: object) -> dict[str, Any]:

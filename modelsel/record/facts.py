@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from modelsel.core.outcome import FailureShape, SchemeShape, StudySummary, TaskShape, WinnerShape
+from modelsel.core.reading import TableReading
 from modelsel.core.selection import Selection
 from modelsel.core.spec import kind_of
 from modelsel.core.system.installed import version_of
@@ -28,8 +29,7 @@ class FinalModel:
     `learner` and `steps` are what `Model.describe` and `Prepared.describe` returned; `features` are those of the raw table
     that goes in; `example` holds a few development rows without labels (signature and input example of the pyfunc).
     `estimator` is a fitted scikit-learn estimator that is to be stored beside the recipe;
-    `pickled` one that no safe format takes, where the person allows a pickle. `types` and `label_type` say how the source's
-    columns were read (bool, int, float, str or date).
+    `pickled` one that no safe format takes, where the person allows a pickle. `reading` says how the source's cells were read.
     """
 
     features: tuple[Feature, ...]
@@ -39,8 +39,12 @@ class FinalModel:
     example: Table
     estimator: object = None
     pickled: object = None
-    types: Mapping[str, str] = field(default_factory=dict)
-    label_type: str = "str"
+    reading: TableReading | None = None
+
+    @property
+    def read_as(self) -> TableReading:
+        """How rows are read; plainly where no table was read (of a set that is made by rule)."""
+        return TableReading.of(self.features) if self.reading is None else self.reading.for_features(self.features)
 
 
 class UnseenRows(NamedTuple):

@@ -18,7 +18,7 @@ import math
 import pickle
 import platform
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from io import BytesIO
@@ -31,14 +31,16 @@ import yaml  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from modelsel.core.errors import DataError, Problem
+from modelsel.core.reading import ColumnReading, TableReading
 from modelsel.core.spec import class_of
 from modelsel.core.system.installed import version_of
 from modelsel.core.types import Description, Feature, Floats, Table, Task, positions, without_levels
-from modelsel.dataset.spellings import labels
+from modelsel.dataset.in_memory import columns
+from modelsel.dataset.labels import labels
+from modelsel.dataset.reading import apply
 from modelsel.foreign.stored import FILES, SKOPS
 from modelsel.learner.base import FittedModel
 from modelsel.preparer.base import FittedPreparer
-from modelsel.record import new_rows
 from modelsel.record.facts import FinalModel
 from modelsel.record.files import npz, write_directory
 
@@ -57,14 +59,19 @@ class Predictor:
     classes: tuple[str, ...]
     steps: tuple[FittedPreparer, ...]
     model: FittedModel
-    label_type: str = "str"  # of the target's column: bool, int, float or str
+    reading: TableReading | None = None  # None: it is made of arrays
 
-    def __call__(self, raw: Mapping[str, Sequence[object]]) -> NDArray[np.str_ | np.float64]:
+    def __call__(self, raw: object) -> NDArray[np.str_ | np.float64]:
         return self.predict(self.table(raw))
 
-    def table(self, raw: Mapping[str, Sequence[object]]) -> Table:
-        """The rows as the model wants them. Raises DataError with all problems of the columns."""
-        return new_rows.table(raw, self.features)
+    def table(self, raw: object) -> Table:
+        """The rows of a table, or of columns by name, as the model wants them. Raises DataError with all their problems."""
+        return apply(list(columns(raw, new_rows=True).values()), self.read_as, "new rows", "data").table
+
+    @property
+    def read_as(self) -> TableReading:
+        """How rows are read: as the study's own were."""
+        return TableReading.of(self.features) if self.reading is None else self.reading
 
     def predict(self, table: Table) -> NDArray[np.str_ | np.float64]:
         """The predicted class of each row, as text, or the predicted number.
@@ -80,7 +87,8 @@ class Predictor:
         """The predicted class of each row as the target's column held it: bool, int, float or text. Raises as `predict`."""
         if not self.classes:
             return self.predict(table)
-        said: NDArray[np.generic] = labels(self.classes, self.label_type)[self._fitted.predict(self.prepared(table))]
+        told = None if self.reading is None else self.reading.target
+        said: NDArray[np.generic] = labels(self.classes, told)[self._fitted.predict(self.prepared(table))]
         return said
 
     def scores(self, table: Table) -> Floats:
@@ -176,6 +184,15 @@ def describe(path: Path) -> dict[str, object]:
         raise DataError(Problem("MSEL-620", f"the model cannot be read: {error}", str(path))) from error
 
 
+def target_of_model(path: Path) -> ColumnReading | None:
+    """How the labels that a model learnt were held; None where there is no model, or it does not say."""
+    facts = path / "data" / FACTS
+    if not facts.exists():
+        return None
+    said = json.loads(facts.read_text("utf-8")).get("reading", {}).get("target")
+    return None if said is None else ColumnReading.restore(Feature("target", "nominal"), said)
+
+
 def _restore(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[np.generic]], plugins: tuple[str, ...]) -> Predictor:
     """Rebuild the predictor from untrusted facts and arrays."""
     if facts["format"] != FORMAT:
@@ -186,7 +203,15 @@ def _restore(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[np.generic]]
         raise ValueError("one class alone, or two features of one name")
     steps = tuple(_part("preparer", step, arrays, f"step{i}/", plugins) for i, step in enumerate(facts["steps"]))
     learner = _part("learner", facts["learner"], arrays, "learner/", plugins)
-    return Predictor(features, classes, steps, learner, str(facts.get("labels", "str")))
+    return Predictor(features, classes, steps, learner, _reading(facts, features))
+
+
+def _reading(facts: Mapping[str, Any], features: tuple[Feature, ...]) -> TableReading:
+    """How rows are read; plainly by a model that was made before there was a reading."""
+    if "reading" in facts:
+        return TableReading.restore(features, facts["reading"])
+    target = ColumnReading(Feature("target", "nominal"), type=str(facts.get("labels", "str")))
+    return replace(TableReading.of(features), target=target)
 
 
 def _feature(said: Mapping[str, Any]) -> Feature:
@@ -218,10 +243,16 @@ def _facts(final: FinalModel, version: str) -> dict[str, object]:
         "modelsel": version,
         "features": [dict(vars(feature)) for feature in without_levels(final.features)],
         "classes": list(final.classes),
-        "labels": final.label_type,
+        "labels": _label_type(final),
+        "reading": final.read_as.describe(),
         "steps": [{"kind": step.kind, "facts": dict(step.facts)} for step in final.steps],
         "learner": {"kind": final.learner.kind, "facts": dict(final.learner.facts)},
     }
+
+
+def _label_type(final: FinalModel) -> str:
+    """The type that table readers give the target's cells: bool, int, float, str or date."""
+    return "str" if final.reading is None or final.reading.target is None else final.reading.target.type
 
 
 def _arrays(final: FinalModel) -> dict[str, NDArray[np.generic]]:
@@ -375,23 +406,23 @@ def signature(final: FinalModel) -> dict[str, str]:
 
     Where the source's types are not known, a column of numbers is `double`, any other `string`. `scores=true` gives scores.
     """
-    inputs = [{"type": TYPES[_type(final, feature)], "name": feature.name, "required": True} for feature in final.features]
+    inputs = [{"type": TYPES[_type(one)], "name": one.name, "required": True} for one in final.read_as.columns]
     return {
         "inputs": json.dumps(inputs, ensure_ascii=False),
-        "outputs": json.dumps([{"type": TYPES[final.label_type if final.classes else "float"], "required": True}]),
+        "outputs": json.dumps([{"type": TYPES[_label_type(final) if final.classes else "float"], "required": True}]),
         "params": json.dumps([{"name": "scores", "default": False, "shape": None, "type": "boolean"}]),
     }
 
 
-def _type(final: FinalModel, feature: Feature) -> str:
+def _type(column: ColumnReading) -> str:
     """The type of a feature's cells; texts that were read as numbers (decimal commas, words for missing) come as numbers."""
-    found = final.types.get(feature.name) or ("float" if feature.kind == "numeric" else "str")
+    feature, found = column.feature, column.type or ("float" if column.feature.kind == "numeric" else "str")
     return "float" if feature.kind == "numeric" and found == "str" and not feature.dates else found
 
 
 def example_rows(final: FinalModel) -> list[list[float | str | None]]:
     """The example rows as the signature wants them, null where missing."""
-    types = [_type(final, feature) for feature in final.features]
+    types = [_type(column) for column in final.read_as.columns]
     return [
         [_as_cell(value, feature, kind) for value, feature, kind in zip(row, final.features, types)]
         for row in final.example.values.tolist()

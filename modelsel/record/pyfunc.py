@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from modelsel.dataset.reading import warn_of_unseen
 from modelsel.record.model import Predictor, load
-from modelsel.record.new_rows import warn_of_unseen
 
 
 class PyfuncModel:
@@ -21,7 +21,7 @@ class PyfuncModel:
         self, model_input: pd.DataFrame, params: Mapping[str, object] | None = None
     ) -> pd.DataFrame | NDArray[np.generic]:
         """Predict classes, or class scores, for the rows of a frame."""
-        rows = warn_of_unseen(self.predictor.table({str(name): list(model_input[name]) for name in model_input.columns}))
+        rows = warn_of_unseen(self.predictor.table(model_input))
         if (params or {}).get("scores"):
             return pd.DataFrame(self.predictor.scores(rows), columns=list(self.predictor.classes), index=model_input.index)
         return self.predictor.labels(rows)

@@ -8,10 +8,12 @@ crash, stall or fill the memory there, and the command says so and lives.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from modelsel.config.build import reopen
 from modelsel.config.settings import LimitSettings
 from modelsel.core.errors import ConfigurationError, DataError, NoCandidateError, Problem
+from modelsel.core.reading import TableReading
 from modelsel.core.types import Outputs, Table, Task
 from modelsel.dataset.in_memory import read_as_given
 from modelsel.dataset.weights import recorded
@@ -33,7 +35,7 @@ def ready(folder: RunFolder, say: Say, development: Task | None = None) -> Predi
     Raises DataError where the model is damaged or a recipe's rows or versions are others, ConfigurationError where its rows
     cannot be read, NoCandidateError where the fit fails.
     """
-    predictor = load(folder.model, tuple(folder.config().get("plugins") or ()))
+    predictor = as_read(folder, load(folder.model, tuple(folder.config().get("plugins") or ())))
     if not predictor.is_recipe:
         return predictor
     rows = development_rows(folder) if development is None else development
@@ -41,6 +43,14 @@ def ready(folder: RunFolder, say: Say, development: Task | None = None) -> Predi
     again = f"fitted again on the {len(rows)} development rows of {rows.name}"
     say(f"the record holds the recipe of this {predictor.recipe}: {again}")
     return fitted
+
+
+def as_read(folder: RunFolder, predictor: Predictor) -> Predictor:
+    """The model; one that was made before there was a reading reads as its study's settings say."""
+    missing = (folder.config().get("dataset") or {}).get("missing")
+    if predictor.read_as.decided or missing is None:
+        return predictor
+    return replace(predictor, reading=replace(TableReading.of(predictor.features, missing), target=predictor.read_as.target))
 
 
 RECIPE = "only a recipe of the model was kept, and the development rows to fit it on are not at hand"

@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from modelsel.core.fingerprint import generator
+from modelsel.core.reading import TableReading
 from modelsel.core.spec import kind_of
 from modelsel.core.types import (
     ABSENT,
@@ -45,6 +46,7 @@ class Final:
     steps: tuple[tuple[str, FittedPreparer], ...]  # kind, fitted step
     kind: str  # of the learner
     model: FittedModel
+    reading: TableReading | None = None  # how the cells of the table were read; None: the model was made before there was one
 
     def prepared(self, table: Table) -> Table:
         """The table as the learner sees it."""
@@ -88,7 +90,8 @@ def fit(candidate: Candidate, task: Task, seed: int, rows: Integers | None = Non
     rng = generator(seed, rows_digest(task, rows), fit_digest(candidate)) if _draws(candidate.learner) else _nothing_drawn()
     kinds = [kind_of(step) for step in candidate.preparers]
     model = candidate.learner.fit(ready, rows, rng)
-    return Final(task.features, task.class_names, tuple(zip(kinds, steps, strict=True)), kind_of(candidate.learner), model)
+    named = tuple(zip(kinds, steps, strict=True))
+    return Final(task.features, task.class_names, named, kind_of(candidate.learner), model, task.reading)
 
 
 def _mean(
@@ -102,7 +105,12 @@ def _mean(
     )
     times = tuple(count for _, count in chosen)
     return Final(
-        task.features, task.class_names, (), kind_of(ensemble.learner), EnsembleModel(members, times, not task.class_names)
+        task.features,
+        task.class_names,
+        (),
+        kind_of(ensemble.learner),
+        EnsembleModel(members, times, not task.class_names),
+        task.reading,
     )
 
 

@@ -1,19 +1,20 @@
 """The final test of a study: seal the test rows, decide whether they are opened, and open them once; or answer an exam."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
 from modelsel.config.compose import Config
 from modelsel.config.settings import AUTO
 from modelsel.core.outcome import TestResult
+from modelsel.core.reading import TableReading
+from modelsel.core.satellites import part
 from modelsel.core.selection import Assessed, Selection
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Candidate, NumberOutputs, NumberTask, Outputs, Resampling, Table, Task
-from modelsel.examination.sit import sit
-from modelsel.examination.terms import read_terms
 from modelsel.guard.entries import declared_units
 from modelsel.guard.gate import Gate
 from modelsel.guard.labels import wrong
@@ -125,10 +126,24 @@ def word_answer(test: TestResult, measure: BaseMeasure) -> TestResult:
 WITHIN, MEASURES = "within", {1: "mae", 2: "mse"}
 
 
+class ExamPart(Protocol):
+    """What exams offer a study; they stand in a package of their own."""
+
+    def measure(self, folder: Path) -> BaseMeasure:
+        """Return the measure of an exam."""
+
+    def sit(
+        self, folder: Path, name: str, reading: TableReading, classes: tuple[str, ...],
+        predict: Callable[[Table], Outputs], forecast: tuple[float, int] | None, assessed: Assessed | None,
+    ) -> TestResult:  # fmt: skip
+        """Hand in the answer of a study."""
+
+
 def answer_exam(exam: str, config: Config, selection: Selection, final: Final) -> TestResult:
     """Hand in the winner's answer to an exam, foreseen by its errors out of fold, with these if all rows have one."""
     board, winner = selection.board, selection.winner
-    asked = read_terms(Path(exam)).make_measure()
+    sitting: ExamPart = part("exam")
+    asked = sitting.measure(Path(exam))
     chosen = summarise_selection(
         board.ids[winner], float(board.mean[winner]), selection.assessed, len(selection.candidates), measure=asked
     )
@@ -138,7 +153,9 @@ def answer_exam(exam: str, config: Config, selection: Selection, final: Final) -
         return ask_winner(config, selection, final, table)
 
     whole = bool(selection.assessed.known(0).all())
-    return sit(Path(exam), config.name, final.features, final.classes, predict, foreseen, selection.assessed if whole else None)
+    known = selection.assessed if whole else None
+    reading = TableReading.of(final.features) if final.reading is None else final.reading
+    return sitting.sit(Path(exam), config.name, reading, final.classes, predict, foreseen, known)
 
 
 def out_of_fold(assessed: Assessed, sealing: TestSetDeclaration) -> OutOfFold | None:

@@ -107,7 +107,7 @@ def describe_model(final: Final, task: Task, tracking: TrackingSettings) -> Fina
     return FinalModel(
         features=final.features, classes=final.classes, learner=learner, steps=final.descriptions,
         example=task.take(positions(task)[:5]), estimator=estimator if tracking.allow_skops and recipe else None,
-        pickled=estimator if tracking.allow_pickle and recipe else None, types=task.types, label_type=task.label_type,
+        pickled=estimator if tracking.allow_pickle and recipe else None, reading=task.reading,
     )  # fmt: skip
 
 

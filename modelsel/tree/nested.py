@@ -34,8 +34,8 @@ def to_dict(cut: PrunedView, widths: Widths | None = None) -> dict[str, object]:
     scores come from other rows (those held back by reduced-error pruning); `softened` stands in a test whose threshold is a
     ramp: from where to where, half each way at the threshold; `missing` is the child that takes a missing value, where that is
     not the one with most training weight. A `threshold` of None parts known values from missing ones. Weights count rows, or
-    where they are relative (`dataset.weights_are`) rows of mean weight. A model tree has `terms`, and at its leaves the `model` that
-    answers in place of `prediction`: an intercept, a coefficient per term, and the mean squared error on their rows.
+    where they are relative (`dataset.weights_are`) rows of mean weight. A model tree has `terms`, and at its leaves the `model`
+    that answers in place of `prediction`: an intercept, a coefficient per term, and the mean squared error on their rows.
     """
     number = _renumber(reached(cut))
     models = {} if cut.models is None else {"terms": [_term(term, cut.tree.features) for term in cut.models.terms]}

@@ -1,24 +1,31 @@
 """The few places of scikit-learn and of three boosting libraries at which code is watched: put in place, and taken away.
 
-    validation of feature names    every fit (`reset`) and everything else that is given a table
+    validation of feature names    everything that is given a table
     container of transform         what a transformer made, beside what it was given
     validation of parameters       every metric, before it is computed
-    methods that predict           of the estimators that are loaded, and of those that are fitted later: what they said
+    methods that fit and predict   of the estimators that are loaded, and of those that are fitted later
 
-Nothing else is touched: no attribute access, no tracing. A place that this version of scikit-learn has not raises at entering.
+A hook is a generator: it is started with the arguments of the call, and sent what the call returned. The call itself is passed
+through as it came (`modelsel.watcher.passing`). Nothing else is touched: no attribute access, no tracing. A place that this
+version of scikit-learn has not raises at entering.
 """
 
 import copy
-import functools
+import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from types import ModuleType
+from functools import partial
+from types import FunctionType, ModuleType
 from typing import Any
 
+from modelsel.watcher.passing import Hook, Story, passing
 from modelsel.watcher.session import Watch
 
-Place = tuple[Any, str, Callable[..., Any]]
+Place = tuple[Any, str, Hook]
+Arguments = tuple[Any, ...]
+Keywords = Mapping[str, Any]
 LAST = {"lightgbm": "LGBMClassifier", "xgboost": "XGBClassifier", "catboost": "CatBoostRanker"}  # loaded last of a library
 METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 ARGUMENTS = ("y_", "pred_")  # how scikit-learn's metrics begin the names of what they compare with y_true
@@ -31,6 +38,7 @@ class Hooks:
 
     watch: Watch
     _undo: list[tuple[object, str, object, object]] = field(default_factory=list)
+    _hooks: list[list[Hook]] = field(default_factory=list)  # of each function that was put in place
     _classes: set[type] = field(default_factory=set)
 
     def place(self) -> None:
@@ -44,108 +52,149 @@ class Hooks:
 
     def place_native(self) -> None:
         """Hook into the loaded libraries that predict by themselves."""
-        for owner, name, wrapped in places(self.watch):
-            self._put(owner, name, wrapped)
+        for owner, name, hook in places(self.watch):
+            self._put(owner, name, hook)
 
     def remove(self) -> None:
-        """Take every hook away, the last first; what somebody else has put in its place since is left there."""
+        """Take every hook away, the last first; what somebody has put in its place since stays, and nothing is told of it."""
+        for hooks in self._hooks:
+            hooks.clear()
         for owner, name, mine, before in reversed(self._undo):
             for holder in (owner, *(_holding(name, mine) if isinstance(owner, ModuleType) else ())):
                 if vars(holder).get(name) is mine:
-                    setattr(holder, name, before)
+                    _set(holder, name, before)
+        self._hooks.clear()
         self._undo.clear()
         self._classes.clear()
 
-    def _put(self, owner: object, name: str, mine: object) -> None:
-        self._undo.append((owner, name, mine, vars(owner)[name]))
-        setattr(owner, name, mine)
+    def _put(self, owner: object, name: str, hook: Hook) -> None:
+        """Put a function that passes through in the place of a function; what is none is left alone."""
+        there = vars(owner).get(name)
+        if isinstance(there, FunctionType):
+            self._replace(owner, name, there, self._passing(there, hook))
+        elif isinstance(getattr(there, "fn", None), FunctionType) and hasattr(there, "check"):  # available_if of scikit-learn
+            conditional: Any = copy.copy(there)
+            conditional.fn = self._passing(conditional.fn, hook)
+            self._replace(owner, name, there, conditional)
+
+    def _passing(self, function: FunctionType, hook: Hook) -> Callable[..., Any]:
+        mine, hooks = passing(function, hook, self.watch.failed)
+        self._hooks.append(hooks)
+        return mine
+
+    def _replace(self, owner: object, name: str, there: object, mine: object) -> None:
+        self._undo.append((owner, name, mine, there))
+        _set(owner, name, mine)
 
     def _in_scikit_learn(self) -> None:
         """Put the hooks into scikit-learn, which is loaded."""
         from sklearn.base import BaseEstimator
         from sklearn.utils import _param_validation, _set_output, validation
 
-        checked = self._validating(validation._check_feature_names)
+        checked = self._passing(validation._check_feature_names, self._validating)
         for module in _holding("_check_feature_names", validation._check_feature_names):
-            self._put(module, "_check_feature_names", checked)
-        self._put(_set_output, "_wrap_data_with_container", self._transforming(_set_output._wrap_data_with_container))
-        self._put(
-            _param_validation, "validate_parameter_constraints", self._scoring(_param_validation.validate_parameter_constraints)
-        )
+            self._replace(module, "_check_feature_names", validation._check_feature_names, checked)
+        self._put(_set_output, "_wrap_data_with_container", partial(transforming, self.watch))
+        self._put(_param_validation, "validate_parameter_constraints", partial(scoring, self.watch))
         for kind in _below(BaseEstimator):
             self._predicting(kind)
 
-    def _validating(self, original: Callable[..., object]) -> Callable[..., object]:
-        """Watch a table at the door of an estimator."""
-
-        @functools.wraps(original)
-        def check(estimator: object, X: object, *, reset: bool) -> object:
-            if reset:
-                for kind in type(estimator).__mro__:
-                    self._predicting(kind)
-                self.watch.fitted(estimator, X)
-            else:
-                self.watch.seen(X, begins=True)
-            return original(estimator, X, reset=reset)
-
-        return check
-
-    def _transforming(self, original: Callable[..., object]) -> Callable[..., object]:
-        """Watch what a transformer has made."""
-
-        @functools.wraps(original)
-        def wrap(method: str, data_to_wrap: object, original_input: object, estimator: object) -> object:
-            made = original(method, data_to_wrap, original_input, estimator)
-            self.watch.transformed(original_input, made)
-            return made
-
-        return wrap
-
-    def _scoring(self, original: Callable[..., object]) -> Callable[..., object]:
-        """Watch a metric that is about to be computed."""
-
-        @functools.wraps(original)
-        def validate(parameter_constraints: object, params: Any, caller_name: str) -> object:
-            checked = original(parameter_constraints, params, caller_name)
-            if TRUTH in params:
-                said = [value for name, value in params.items() if name.startswith(ARGUMENTS) and name != TRUTH]
-                self.watch.scored(caller_name, said)
-            return checked
-
-        return validate
+    def _validating(self, args: Arguments, kwargs: Keywords) -> Story:
+        """Watch a table at the door of an estimator; classes that were made since are watched from their first fit on."""
+        estimator, table = given("estimator", 0, args, kwargs), given("X", 1, args, kwargs)
+        if kwargs.get("reset"):
+            self._predicting(type(estimator))
+            self.watch.fitted(estimator, table)
+        else:
+            self.watch.seen(table, begins=True)
+        yield
 
     def _predicting(self, kind: type) -> None:
-        """Watch what the estimators of a class predict."""
-        if kind in self._classes or kind is object:
-            return
-        self._classes.add(kind)
-        for name in METHODS:
-            method: object = vars(kind).get(name)
-            if callable(method):
-                self._put(kind, name, saying(self.watch, method))
-            elif hasattr(method, "fn") and hasattr(method, "check"):  # available_if of scikit-learn
-                conditional = copy.copy(method)
-                conditional.fn = saying(self.watch, method.fn)
-                self._put(kind, name, conditional)
+        """Watch what the estimators of a class predict, by its own methods or inherited ones."""
+        for one in kind.__mro__[:-1]:
+            if one not in self._classes:
+                self._classes.add(one)
+                for name in METHODS:
+                    if name in vars(one):
+                        self._put(one, name, partial(saying, self.watch, second(vars(one)[name])))
 
 
-def saying(watch: Watch, method: Callable[..., object]) -> Callable[..., object]:
-    """A method that predicts, whose answers are told."""
+def _set(owner: object, name: str, there: object) -> None:
+    """Set an attribute, past what a class of classes makes of that."""
+    if isinstance(owner, type):
+        type.__setattr__(owner, name, there)
+    else:
+        setattr(owner, name, there)
 
-    @functools.wraps(method)
-    def predict(self: object, X: object, *args: object, **kwargs: object) -> Any:
-        with watch.calling():
-            made = method(self, X, *args, **kwargs)
-            watch.predicted(self, X, made)
-            return made
 
-    return predict
+def given(name: str, place: int, args: Arguments, kwargs: Keywords) -> Any:
+    """The argument of a name, or at a place; None where there is none."""
+    return kwargs[name] if name in kwargs else args[place] if len(args) > place else None
+
+
+def second(method: Any) -> str:
+    """The name of a method's first argument after the object; empty where it has none."""
+    with suppress(TypeError, ValueError):
+        names: Sequence[str] = [*inspect.signature(getattr(method, "fn", method)).parameters]
+        return names[1] if len(names) > 1 else ""
+    return ""
+
+
+# The stories of hooks: up to `yield` before the call, after it with what the call returned.
+
+
+def transforming(watch: Watch, args: Arguments, kwargs: Keywords) -> Story:
+    """Watch what a transformer has made."""
+    table = given("original_input", 2, args, kwargs)
+    made = yield
+    watch.transformed(table, made)
+
+
+def scoring(watch: Watch, args: Arguments, kwargs: Keywords) -> Story:
+    """Watch a metric that is about to be computed, once its parameters are found to be right."""
+    params, metric = given("params", 1, args, kwargs), given("caller_name", 2, args, kwargs)
+    yield
+    if TRUTH in params:
+        said = [value for name, value in params.items() if name.startswith(ARGUMENTS) and name != TRUTH]
+        watch.scored(metric, said)
+
+
+def saying(watch: Watch, name: str, args: Arguments, kwargs: Keywords) -> Story:
+    """Watch what a method predicts of the table that it is given under a name, or as its first argument."""
+    table = given(name, 1, args, kwargs)
+    with watch.calling():
+        made = yield
+        watch.predicted(args[0], table, made)
+
+
+def containing(watch: Watch, args: Arguments, kwargs: Keywords) -> Story:
+    """Let a container take the mark of its table over."""
+    rows = watch.seen(given("data", 1, args, kwargs), begins=True)
+    yield
+    if rows:
+        watch.recogniser.carry(args[0], rows)
+
+
+def training(watch: Watch, name: str, args: Arguments, kwargs: Keywords) -> Story:
+    """Watch a method that learns from a container or a table."""
+    table = given(name, 1, args, kwargs)
+    if table is not None:
+        watch.fitted(args[0], table)
+    yield
+
+
+def own_score(watch: Watch, args: Arguments, kwargs: Keywords) -> Story:
+    """Watch a score that a library computes by itself."""
+    model, table = args[0], given("X", 1, args, kwargs)
+    if watch.seen(table, begins=True):
+        watch.scored(f"{type(model).__name__}.score", [model.predict(table)])
+    yield
 
 
 def _holding(name: str, function: object) -> Iterator[object]:
     """The loaded modules of scikit-learn that hold a function under its name."""
     for module in [*sys.modules.values()]:
-        if getattr(module, "__name__", "").split(".")[0] == "sklearn" and vars(module).get(name) is function:
+        if isinstance(module, ModuleType) and module.__name__.split(".")[0] == "sklearn" and vars(module).get(name) is function:
             yield module
 
 
@@ -165,7 +214,7 @@ def _below(kind: type) -> Iterator[type]:
 
 
 def places(watch: Watch) -> Iterator[Place]:
-    """Every method of a loaded library that is watched, and what stands in its place."""
+    """Every method of a loaded library that is watched, and its hook."""
     for library in LAST:
         module = sys.modules.get(library)
         if module is not None and hasattr(module, LAST[library]):  # all of it is loaded
@@ -173,32 +222,40 @@ def places(watch: Watch) -> Iterator[Place]:
 
 
 def _lightgbm(watch: Watch, module: Any) -> Iterator[Place]:
-    yield module.Dataset, "__init__", _containing(watch, module.Dataset.__init__)
-    yield module.Booster, "__init__", _training(watch, module.Booster.__init__, "train_set", 1)
-    yield module.Booster, "predict", saying(watch, module.Booster.predict)
+    yield module.Dataset, "__init__", partial(containing, watch)
+    yield module.Booster, "__init__", partial(training_set, watch)
+    yield module.Booster, "predict", partial(saying, watch, "data")
+
+
+def training_set(watch: Watch, args: Arguments, kwargs: Keywords) -> Story:
+    """Watch a booster of LightGBM that begins with the data it learns from."""
+    table = given("train_set", 2, args, kwargs)
+    if table is not None:
+        watch.fitted(args[0], table)
+    yield
 
 
 def _xgboost(watch: Watch, module: Any) -> Iterator[Place]:
     """Containers, boosting rounds and predictions of XGBoost."""
     for kind in (module.DMatrix, module.QuantileDMatrix):
-        if "__init__" in vars(kind):
-            yield kind, "__init__", _containing(watch, kind.__init__)
-    yield module.Booster, "update", _training(watch, module.Booster.update, "dtrain", 0)
+        yield kind, "__init__", partial(containing, watch)
+    yield module.Booster, "update", partial(training, watch, "dtrain")
     for name in ("predict", "inplace_predict"):
-        yield module.Booster, name, saying(watch, getattr(module.Booster, name))
+        yield module.Booster, name, partial(saying, watch, "data")
 
 
 def _catboost(watch: Watch, module: Any) -> Iterator[Place]:
     """Containers, fits, predictions and scores of CatBoost."""
-    yield module.Pool, "__init__", _containing(watch, module.Pool.__init__)
+    yield module.Pool, "__init__", partial(containing, watch)
     for kind in (module.CatBoost, module.CatBoostClassifier, module.CatBoostRegressor, module.CatBoostRanker):
         for name in ("predict", "predict_proba", "predict_log_proba"):
-            if name in vars(kind):
-                yield kind, name, saying(watch, vars(kind)[name])
-        if "fit" in vars(kind):
-            yield kind, "fit", _training(watch, vars(kind)["fit"], "X", 0)
-        if "score" in vars(kind):
-            yield kind, "score", _scoring(watch, vars(kind)["score"])
+            yield kind, name, partial(saying, watch, "data" if "data" in _names(kind, name) else "X")
+        yield kind, "fit", partial(training, watch, "X")
+        yield kind, "score", partial(own_score, watch)
+
+
+def _names(kind: type, method: str) -> tuple[str, ...]:
+    return getattr(getattr(kind, method, None), "__code__", _names.__code__).co_varnames
 
 
 _PLACES: dict[str, Callable[[Watch, object], Iterator[Place]]] = {
@@ -206,41 +263,3 @@ _PLACES: dict[str, Callable[[Watch, object], Iterator[Place]]] = {
     "xgboost": _xgboost,
     "catboost": _catboost,
 }
-
-
-def _containing(watch: Watch, original: Callable[..., object]) -> Callable[..., object]:
-    """A container that takes the mark of its table over."""
-
-    @functools.wraps(original)
-    def make(self: object, data: object, *args: object, **kwargs: object) -> None:
-        rows = watch.seen(data, begins=True)
-        original(self, data, *args, **kwargs)
-        if rows:
-            watch.recogniser.carry(self, rows)
-
-    return make
-
-
-def _training(watch: Watch, original: Callable[..., object], name: str, place: int) -> Callable[..., object]:
-    """A method that learns from a container or a table: the argument `name`, or the one at its place."""
-
-    @functools.wraps(original)
-    def train(self: object, *args: object, **kwargs: object) -> object:
-        given = kwargs[name] if name in kwargs else args[place] if len(args) > place else None
-        if given is not None:
-            watch.fitted(self, given)
-        return original(self, *args, **kwargs)
-
-    return train
-
-
-def _scoring(watch: Watch, original: Callable[..., object]) -> Callable[..., object]:
-    """A score that a library computes by itself."""
-
-    @functools.wraps(original)
-    def score(self: Any, X: Any, *args: Any, **kwargs: Any) -> object:
-        if watch.seen(X, begins=True):
-            watch.scored(f"{type(self).__name__}.score", [self.predict(X)])
-        return original(self, X, *args, **kwargs)
-
-    return score

@@ -17,15 +17,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.errors import Problem, RefusedError
-from modelsel.core.spec import make
 from modelsel.core.types import Finding
-from modelsel.guard.access import outside
-from modelsel.guard.access.session import LedgerSession
-from modelsel.guard.findings import row_findings
-from modelsel.ledger.home import Home
-from modelsel.ledger.rows.screens import ScreenFolder
+from modelsel.guard.face import (
+    Home,
+    LedgerSession,
+    OutsideFit,
+    OutsideScore,
+    Recogniser,
+    SealedRows,
+    is_plain_list,
+    library_of,
+    names_of_sets,
+    open_session,
+    outside_fit,
+    outside_look,
+    recogniser,
+    refuses,
+    row_findings,
+)
 from modelsel.record.mlflow.own_runs import tag_open_run
-from modelsel.watcher.recognition import Recogniser, SealedRows
+from modelsel.watcher.failures import note_failure, program
+from modelsel.watcher.passing import INTERNAL
 
 # Predictions for sealed rows, and whether a metric's arguments are one of them.
 #
@@ -146,10 +158,12 @@ def _names(values: NDArray[np.generic]) -> Iterator[bytes]:
 
 
 def _array(made: object) -> NDArray[np.generic] | None:
-    """Values of one or two dimensions; None for what is none."""
+    """Values of one or two dimensions; None for what is none, or would have to be computed to be read."""
+    if not (isinstance(made, np.ndarray) or library_of(made) or is_plain_list(made)):
+        return None
     with suppress(ValueError, TypeError):
         values = np.asarray(made)
-        return values if values.ndim in (1, 2) and len(values) else None
+        return values if values.ndim in (1, 2) and len(values) and values.dtype.kind in "fiubOUST" else None
     return None
 
 
@@ -196,15 +210,27 @@ class Watch:
     _memory: PredictionMemory = field(default_factory=PredictionMemory)
     _own: threading.local = field(default_factory=threading.local)
     _sessions: dict[int, LedgerSession] = field(default_factory=dict)
+    failures: int = 0
 
     @cached_property
     def recogniser(self) -> Recogniser:
-        return Recogniser([*ScreenFolder.of(Home.find()).screens()])
+        return recogniser()
 
     def refresh(self) -> None:
         """Take in rows that were sealed since."""
         with self._lock:
             self.__dict__.pop("recogniser", None)
+
+    def failed(self, error: Exception) -> None:
+        """Count what failed in a hook: the program goes on, and `modelsel watch status` says so."""
+        self.failures += 1
+        with suppress(Exception):
+            note_failure(Home.find(), program(), error)
+
+    def forked(self) -> None:
+        """Begin anew in a forked process: another thread may have held the lock."""
+        self._lock = threading.RLock()
+        self._own = threading.local()
 
     # What hooks tell.
 
@@ -279,8 +305,10 @@ class Watch:
         session, rows = self._session, prediction.rows
         key = session.home.own().secret
         said = hashlib.blake2b(prediction.digest.encode(), digest_size=16, key=key, person=b"modelsel.outside").hexdigest()
-        score = outside.OutsideScore(rows.testset, rows.count, metric, said, prediction.estimator, program())
-        found = outside.look(session, score)
+        score = OutsideScore(rows.testset, rows.count, metric, said, prediction.estimator, program())
+        found = None
+        with self._before_refusing(rows.testset):
+            found = outside_look(session, score)
         if found is not None:
             self.looks += 1
             self.findings.append(found)
@@ -312,7 +340,7 @@ class Watch:
                 if (testset, code) in self._told and not refused:
                     continue
                 self._told.add((testset, code))
-            name = outside.names(self._session, [testset]).get(testset)
+            name = names_of_sets(self._session, [testset]).get(testset)
             if name is None:  # its seal is not on record in this home
                 continue
             found = (
@@ -320,41 +348,52 @@ class Watch:
                 if alone
                 else row_findings.sealed_rows_in_development(count, rows.n, name, by)
             )
-            outside.fit(self._session, outside.OutsideFit(testset, count, rows.n, by, program()), found)
+            with self._before_refusing(testset):
+                outside_fit(self._session, OutsideFit(testset, count, rows.n, by, program()), found)
             self.findings.append(found)
             if refused:
                 raise RefusedError(Problem("MSEL-841", found.message, "strict", found.do))
             self._warn(found)
 
     def _refuses(self, testset: str) -> bool:
-        return self.strict or outside.strict(self._session, testset)
+        return self.strict or refuses(self._session, testset)
 
     @property
     def _session(self) -> LedgerSession:
         """The home's ledger, opened when there is something to write; a forked process opens its own."""
         if os.getpid() not in self._sessions:
             self._sessions.clear()
-            self._sessions[os.getpid()] = LedgerSession(make("guard", "warn"), Path("runs"), (), Home.find())
+            self._sessions[os.getpid()] = open_session(Path("runs"))
         return self._sessions[os.getpid()]
 
+    @contextmanager
+    def _before_refusing(self, testset: str) -> Iterator[None]:
+        """Where it is refused anyway, a ledger that cannot be written hinders no refusal."""
+        try:
+            yield
+        except Exception as error:
+            if not self._refuses(testset):
+                raise
+            self.failed(error)
+
     def _warn(self, found: Finding) -> None:
-        warnings.warn(f"{found.code}: {found.message}; {found.do}", SealedRowsWarning, stacklevel=_level())
-
-
-def program() -> str:
-    """The program that is running, as the ledger names it: its file, or where it was typed."""
-    path = sys.argv[0] if sys.argv else ""
-    return Path(path).name if path and path not in ("-c", "-m") else "interactive"
+        """Warn at the person's own line; a program that turns warnings into errors goes on, and the words go to stderr."""
+        words = f"{found.code}: {found.message}; {found.do}"
+        try:
+            warnings.warn(words, SealedRowsWarning, stacklevel=_level())
+        except SealedRowsWarning:
+            sys.stderr.write(f"SealedRowsWarning: {words}\n")
 
 
 def _rows_of(made: object) -> int:
-    shape = getattr(made, "shape", None)
-    return int(shape[0]) if shape else -1
+    array = _array(made)
+    return -1 if array is None else len(array)
 
 
 def _level() -> int:
-    """The depth of the first caller that is neither modelsel's nor scikit-learn's: the person's own line."""
+    """The depth of the first caller that is neither modelsel's nor scikit-learn's: the person's own line, as warnings count."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("modelsel", "sklearn"):
-        frame, level = frame.f_back, level + 1
+        frame = frame.f_back
+        level += frame.f_code.co_filename != INTERNAL
     return level

@@ -7,6 +7,7 @@ when scikit-learn (or a library with predictions of its own) has been loaded.
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -15,7 +16,6 @@ from typing import Any
 
 FIRST = "sklearn.base"
 AWAITED = (FIRST, "lightgbm", "xgboost", "catboost")
-LOCK = threading.RLock()
 
 
 class Watching:
@@ -25,14 +25,17 @@ class Watching:
         """Start with nothing watched."""
         self.watch: Any = None  # a Watch: its module is loaded when there is something to watch
         self.depth = 0
+        self._lock = threading.RLock()
         self._hooks: Any = None
         self._notice: LoadNotice | None = None
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._forked)
 
     def begin(self, strict: bool = False) -> Any:
         """Watch from now on; a further beginning goes on with the same."""
         from modelsel.watcher.session import Watch
 
-        with LOCK:
+        with self._lock:
             self.depth += 1
             if self.watch is None:
                 self.watch = Watch(strict)
@@ -48,7 +51,7 @@ class Watching:
 
     def end(self) -> None:
         """End what one `begin` began; with the last one all hooks are taken away."""
-        with LOCK:
+        with self._lock:
             self.depth -= 1
             if self.depth == 0:
                 if self._hooks is not None:
@@ -59,9 +62,15 @@ class Watching:
 
     def await_libraries(self, strict: bool) -> None:
         """Begin when one of the libraries is loaded: the start of a process of a watched environment."""
-        with LOCK:
+        with self._lock:
             self._notice = LoadNotice(AWAITED, lambda _: self._first(strict))
             sys.meta_path.insert(0, self._notice)
+
+    def _forked(self) -> None:
+        """Begin anew in a forked process, where no other thread is left that could give a lock back."""
+        self._lock = threading.RLock()
+        if self.watch is not None:
+            self.watch.forked()
 
     def _first(self, strict: bool) -> None:
         if self._notice in sys.meta_path:
@@ -78,7 +87,7 @@ class Watching:
 
     def _put_hooks_into(self, name: str) -> None:
         """Put hooks into a library that has just been loaded."""
-        with LOCK:
+        with self._lock:
             if self._hooks is None:
                 self._place()
             elif name != FIRST:
@@ -123,8 +132,12 @@ class _Telling(importlib.abc.Loader):
         spec = module.__spec__
         if spec is not None:
             spec.loader = self._loader
+        module.__loader__ = self._loader
         self._loader.exec_module(module)
-        self._told()
+        try:
+            self._told()
+        except Exception as error:  # the library is there, and its importer goes on
+            sys.stderr.write(f"modelsel: not watched: {error}\n")
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._loader, name)

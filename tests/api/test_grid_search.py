@@ -98,6 +98,7 @@ def replaced(value: Any) -> Any:
     return GridSearchCV(**value.get_params(deep=False)) if type(value) is Theirs else value
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", APPLY)
 def test_it_passes_the_tests_of_grid_search(name: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,6 +71,7 @@ def reader() -> Any:
     return Pipeline([("columns", columns), ("clf", LogisticRegression())])
 
 
+@pytest.mark.slow
 def test_an_object_gets_the_frames_own_columns_in_their_types_and_a_pipeline_scores_as_in_grid_search() -> None:
     frame, grid = notes(), {"clf__C": [0.1, 100.0]}
     Seen.kinds.clear()
@@ -89,6 +90,7 @@ def test_an_object_gets_the_frames_own_columns_in_their_types_and_a_pipeline_sco
     assert (ours.predict(frame.drop(columns="y")) == theirs.predict(frame.drop(columns="y"))).all()
 
 
+@pytest.mark.slow
 def test_a_study_of_objects_is_sealed_tested_and_gone_on_with_and_says_that_it_is_not_portable() -> None:
     frame = notes()
     arguments: dict[str, Any] = {"target": "y", "space": {"mine": (reader(), {"clf__C": [1.0, 100.0]})}, **QUICK}
@@ -107,6 +109,7 @@ def test_a_study_of_objects_is_sealed_tested_and_gone_on_with_and_says_that_it_i
         outcome.export("onnx")
 
 
+@pytest.mark.slow
 def test_a_record_is_never_a_program_and_says_what_is_lost_in_another_process(tmp_path: Path) -> None:
     outcome = modelsel.run(notes(), target="y", space={"mine": reader()}, final_test=False, name="objects", **QUICK)
     code = f"""
@@ -196,6 +199,7 @@ def test_a_step_that_needs_the_target_and_what_cannot_be_cloned_are_refused() ->
         modelsel.SelectionCV(make_pipeline(NotClonable(), SVC())).fit(X, y)
 
 
+@pytest.mark.slow
 def test_sparse_matrices_and_lists_of_texts_are_read_as_they_are() -> None:
     texts, y = notes()["note"].tolist(), notes()["y"]
     folds = StratifiedKFold(3)

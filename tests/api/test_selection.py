@@ -153,6 +153,7 @@ SCORERS: dict[str, Any] = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 @pytest.mark.parametrize("scoring", SCORERS.values(), ids=SCORERS)
 def test_scorers_get_what_grid_search_gives_them(scoring: Any, weighted: bool, payments: tuple[Any, Any]) -> None:
@@ -253,6 +254,7 @@ def test_measures_of_probabilities_refuse_who_has_none_before_any_fit(choice: An
             modelsel.plan("dataset=wine", space=["svm", "knn"], **choice)
 
 
+@pytest.mark.slow
 def test_a_study_with_a_winner_without_probabilities_is_told_whole(folder: Path) -> None:
     """Measures of probabilities beside its own are empty, and the report has no calibration curve."""
     outcome = modelsel.run("dataset=wine", space=["svm"], measure="auc", measures="all", scheme={"folds": 3}, tracking="off")

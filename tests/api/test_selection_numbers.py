@@ -92,6 +92,7 @@ def same(one: Any, other: Any) -> bool:
     return bool(np.allclose(one, other, rtol=1e-10, atol=1e-12))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("scoring", SCORERS.values(), ids=SCORERS)
 def test_scores_of_a_pipeline_are_those_of_grid_search(scoring: Any, homes: Any) -> None:
     X, y = homes
@@ -106,6 +107,7 @@ def test_scores_of_a_pipeline_are_those_of_grid_search(scoring: Any, homes: Any)
     assert (ours.predict(X) == theirs.predict(X)).all()
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 @pytest.mark.parametrize("scoring", SCORERS.values(), ids=SCORERS)
 def test_scorers_of_own_learners_get_what_grid_search_gives_them(scoring: Any, weighted: bool, homes: Any) -> None:
@@ -156,6 +158,7 @@ def test_any_splitter_is_taken_and_means_over_rows_of_whole_folds_are_corrected(
     assert SelectionCV((made, grid), cv=cv).fit(X, y, groups=groups).corrected_score_ is None  # R² is no mean over rows
 
 
+@pytest.mark.slow
 def test_objects_of_every_make_are_scored_as_in_grid_search(homes: Any) -> None:
     X, y = homes
     stack = StackingRegressor([("ridge", Ridge()), ("tree", DecisionTreeRegressor(max_depth=3, random_state=0))], cv=3)
@@ -187,6 +190,7 @@ class Nearest(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self.said_[np.argsort(away, axis=1, kind="stable")[:, : self.k]].mean(axis=1)
 
 
+@pytest.mark.slow
 def test_several_entries_of_objects_and_own_learners_stand_in_one_space(homes: Any) -> None:
     X, y = homes
     space = {"mine": (reader(Ridge()), {"ridge__alpha": [0.1, 10.0]}), **OWN}
@@ -226,6 +230,7 @@ def test_what_the_target_is_follows_from_the_objects_then_from_the_target(space:
     assert is_regressor(before) == (numbers and declared)  # a target that nobody has seen decides nothing
 
 
+@pytest.mark.slow
 def test_folds_around_a_search_are_those_of_numbers(homes: Any) -> None:
     X, y = homes
     search, theirs = (kind(reader(Ridge()), {"ridge__alpha": [0.1, 10.0]}) for kind in (_search, GridSearchCV))

@@ -59,6 +59,7 @@ def answers(outcome: modelsel.Outcome) -> list[Any]:
     return sorted(found, key=lambda one: (one[0], one[1].get("ids", b""), "scores" in one[1]))
 
 
+@pytest.mark.slow
 def test_no_cell_is_fitted_twice_and_every_figure_is_that_of_a_second_fit(
     fits: Counter[tuple[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

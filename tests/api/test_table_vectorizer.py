@@ -27,6 +27,7 @@ def rows() -> tuple[pd.DataFrame, pd.Series]:
     return frame, pd.Series(np.where(wanted, "yes", "no"), name="wanted")
 
 
+@pytest.mark.slow
 def test_it_says_what_grid_search_says_and_is_fitted_once_per_fold(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = rows()
     vectorizer = skrub.TableVectorizer(high_cardinality=skrub.StringEncoder(random_state=0))  # a step that draws is not shared
@@ -41,6 +42,7 @@ def test_it_says_what_grid_search_says_and_is_fitted_once_per_fold(monkeypatch: 
         assert ours.cv_results_[f"split{fold}_test_score"].tolist() == theirs.cv_results_[f"split{fold}_test_score"].tolist()
 
 
+@pytest.mark.slow
 def test_a_study_of_it_predicts_new_rows(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MODELSEL_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)

@@ -64,6 +64,7 @@ def _as_categories(frame: pd.DataFrame, order: list[str], classes: list[str]) ->
     return frame.assign(c=pd.Categorical(frame["c"], order), y=pd.Categorical(frame["y"], classes))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("form", [lambda frame: frame, pl.from_pandas, pa.Table.from_pandas], ids=["pandas", "Polars", "Arrow"])
 def test_categories_in_any_order_are_the_study_of_their_csv_file(form: Any, tmp_path: Path, monkeypatch: Any) -> None:
     """Folds, candidates and winner: the order of levels and classes is that of the file, unused ones are left out."""

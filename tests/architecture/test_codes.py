@@ -5,19 +5,23 @@ from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGE = ROOT / "modelsel"
+PACKAGE, BESIDE = ROOT / "modelsel", ROOT / "packages"
 CODE = re.compile(r"MSEL-(?!000)\d{3}")  # 000 stands where no problem is
 DOCSTRING = re.compile(r'""".*?"""', re.DOTALL)
 
 
 def used() -> dict[str, set[str]]:
-    """Code to the rooms whose modules name it; those in docstrings of core and of the manual are examples.
+    """Code to the rooms, or packages beside, whose modules name it; those in docstrings of core and of the manual are examples.
 
     What a command does stands in `api`, what it reads and prints in `cli`: the two are one room.
     """
     found = defaultdict(set)
-    for path in PACKAGE.rglob("*.py"):
-        room = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    for path in (*PACKAGE.rglob("*.py"), *BESIDE.glob("*/modelsel_*/**/*.py")):
+        room = (
+            path.relative_to(PACKAGE if PACKAGE in path.parents else BESIDE)
+            .parts[PACKAGE not in path.parents]
+            .removesuffix(".py")
+        )
         room = "api" if room == "cli" else room
         text = path.read_text("utf-8")
         for code in CODE.findall(DOCSTRING.sub("", text) if room in ("core", "manual") else text):

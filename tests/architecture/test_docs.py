@@ -25,6 +25,7 @@ def examples(page: str) -> str:
     return "\n".join(kept) + "\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
 def test_every_example_of_a_page_runs_as_it_stands(path: Path) -> None:
     text = examples(path.read_text("utf-8"))

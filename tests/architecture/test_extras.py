@@ -15,7 +15,7 @@ import pytest
 from tests.extras import EXTRAS
 
 ROOT = Path(__file__).resolve().parents[2]
-FILES = sorted((ROOT / "tests").rglob("*.py"))
+FILES = [path for place in ("tests", "packages") for path in sorted((ROOT / place).rglob("*test*/**/*.py"))]
 ABSENT = """
 import sys
 
@@ -54,7 +54,8 @@ def imported(tree: ast.AST) -> Iterator[tuple[int, str]]:
 @cache
 def needed(module: str) -> list[str]:
     """Packages of extras that a module of the project imports at its top."""
-    path = ROOT.joinpath(*module.split(".")).with_suffix(".py")
+    places = (ROOT, *(ROOT / "packages").iterdir())
+    path = next((path for place in places if (path := place.joinpath(*module.split(".")).with_suffix(".py")).is_file()), ROOT)
     top = ast.parse(path.read_text("utf-8")).body if path.is_file() else []
     froms = [node.module or "" for node in top if isinstance(node, ast.ImportFrom)]
     plain = [alias.name for node in top if isinstance(node, ast.Import) for alias in node.names]
@@ -84,7 +85,7 @@ def unasked(text: str) -> list[str]:
         ("from onnx import helper\nneeds('onnx')", ["onnx"]),
         ("needs('mcp')\nfrom starlette.testclient import TestClient", []),
         ("def test():\n    import polars.selectors", ["polars"]),
-        ("from modelsel.examination.web import page\nneeds('mcp')", ["starlette"]),
+        ("from modelsel_exam.web import page\nneeds('mcp')", ["starlette"]),
     ],
 )
 def test_an_import_of_an_extra_that_was_not_asked_for_is_found(text: str, found: list[str]) -> None:
@@ -100,6 +101,7 @@ def test_the_extras_are_those_of_the_project() -> None:
     assert {*EXTRAS.values(), "learners"} == set(project)  # `learners` is several others
 
 
+@pytest.mark.slow
 def test_a_classifier_and_a_selection_need_no_tracking_no_database_no_signatures_and_no_templates() -> None:
     words = [sys.executable, "-c", LIGHT, "mlflow", "sqlalchemy", "cryptography", "jinja2"]
     done = subprocess.run(words, capture_output=True, text=True)
@@ -107,6 +109,7 @@ def test_a_classifier_and_a_selection_need_no_tracking_no_database_no_signatures
     assert done.stdout.split() == ["True", "True", "True", "60"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "package", ["jinja2", *(pytest.param(name, marks=pytest.mark.slow) for name in ("sqlalchemy", "cryptography"))]
 )

@@ -16,10 +16,12 @@ import benchmarks.__main__
 from modelsel.core.spec import GROUPS, kinds_of
 
 ROOT = Path(__file__).resolve().parents[2]
+BESIDE = sorted((ROOT / "packages").iterdir())
 
 
 def named(path: Path) -> str:
-    parts = path.relative_to(ROOT).with_suffix("").parts
+    beside = next((place for place in BESIDE if place in path.parents), ROOT)
+    parts = path.relative_to(beside).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
@@ -27,9 +29,10 @@ def modules(folder: str = "modelsel") -> dict[str, Path]:
     return {named(path): path for path in sorted((ROOT / folder).rglob("*.py"))}
 
 
-OWN = modules()
+SATELLITES = {name: path for place in BESIDE for name, path in modules(str(place.relative_to(ROOT))).items()}
+OWN = modules() | {name: path for name, path in SATELLITES.items() if name.startswith("modelsel_")}
 MEASURED = modules("benchmarks")
-TESTS = modules("tests")
+TESTS = modules("tests") | {name: path for name, path in SATELLITES.items() if name not in OWN}
 
 
 def imported(path: Path, known: dict[str, Path] = OWN) -> Iterator[str]:
@@ -113,10 +116,14 @@ PATTERNS = {"cli/COMMAND.py"}
 
 
 def test_every_place_that_the_page_of_architecture_names_is_there() -> None:
-    """Paths start at the root or at the package."""
+    """Paths start at the root, at the package, or at one beside it."""
     places = set(NAMED.findall((ROOT / "docs" / "architecture.md").read_text("utf-8"))) - PATTERNS
     assert len(places) > 40
-    assert {place for place in places if not any((root / place).exists() for root in (ROOT, ROOT / "modelsel"))} == set()
+    assert {
+        place
+        for place in places
+        if not any((root / place).exists() for root in (ROOT, ROOT / "modelsel", *(ROOT / "packages").iterdir()))
+    } == set()
 
 
 def test_every_package_stands_in_the_picture_and_in_the_order_of_imports() -> None:

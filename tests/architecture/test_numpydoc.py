@@ -21,9 +21,9 @@ RESULTS = (  # classes whose objects the public functions return
     "modelsel.api.results.model.StudyClassifier",
     "modelsel.api.results.plots.Plots",
     "modelsel.api.search.selection_cv.SelectionCV",
-    "modelsel.api.exams.Exam",
-    "modelsel.api.exams.SealedTable",
-    "modelsel.api.gates.LoopGate",
+    "modelsel_exam.exams.Exam",
+    "modelsel_exam.exams.SealedTable",
+    "modelsel_exam.gates.LoopGate",
     "modelsel.estimator.Classifier",
     "modelsel.reporting.forecast.Forecast",
 )

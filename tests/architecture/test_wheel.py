@@ -76,6 +76,7 @@ def test_a_wheel_with_its_kernels_is_of_this_platform(source: Path, monkeypatch:
     assert "linux_x86_64.whl" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="wheels with machine code are made on Linux alone")
 def test_a_further_build_finds_machine_code_of_the_same_sources_where_it_is_told_to(
     source: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch

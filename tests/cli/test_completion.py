@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from modelsel.api.commands.words import COMMANDS, SCRIPTS
+from modelsel.api.commands.words import SCRIPTS, all_commands
 
 BASH = shutil.which("bash")
 DRIVER = """\
@@ -36,7 +36,7 @@ def replies(folder: Path, line: str) -> list[str]:
 
 
 def test_the_first_word_is_a_command(tmp_path: Path) -> None:
-    assert replies(tmp_path, "modelsel ") == list(COMMANDS)
+    assert replies(tmp_path, "modelsel ") == list(all_commands())
     assert replies(tmp_path, "modelsel pl") == ["plan"]
 
 
@@ -64,6 +64,6 @@ def test_after_other_commands_files_are_offered(tmp_path: Path) -> None:
 def test_every_script_names_every_command_and_calls_hydra_without_the_command_word(shell: str) -> None:
     done = subprocess.run([sys.executable, "-m", "modelsel", "completion", shell], capture_output=True, text=True)
     assert done.returncode == 0
-    assert " ".join(COMMANDS) in done.stdout
+    assert " ".join(all_commands()) in done.stdout
     assert "-sc query=" in done.stdout
     assert "@" not in done.stdout.replace("$@", "").replace("[@]", "")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from modelsel.api.commands.words import COMMANDS
+from modelsel.api.commands.words import all_commands
 from modelsel.cli import errors as errors_module
 from modelsel.cli.dispatch import module_of
 from modelsel.core.errors import DataError, Problem
@@ -19,12 +19,12 @@ Command = Callable[..., object]
 def test_help_names_every_command_and_exit_code(modelsel: Command, words: tuple[str, ...]) -> None:
     ran = modelsel(*words)
     assert ran.code == 0
-    assert all(f"  {name} " in ran.out for name in COMMANDS)
+    assert all(f"  {name} " in ran.out for name in all_commands())
     assert all(f"{code} " in ran.out for code in (0, 1, 2, 3, 4, 5, 6, 7, 130))
     assert max(map(len, ran.out.splitlines())) <= 120
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", all_commands())
 def test_every_command_is_a_file_with_a_help_of_its_own(modelsel: Command, name: str) -> None:
     assert module_of(name).__doc__
     try:

@@ -163,6 +163,7 @@ def asked_of_onnx(predictor: Predictor, rows: Table) -> Floats:
     return session.run(["prediction"], {feature.name: cells_of(feature, column) for feature, column in columns})[0]
 
 
+@pytest.mark.sampled(26)
 @pytest.mark.parametrize("grown_with_holes", [True, False])
 @pytest.mark.parametrize(("settings", "depth"), HOLES)
 def test_sqlite_sends_rows_with_holes_as_the_model_does(settings: dict[str, object], depth: int | None, grown_with_holes: bool):
@@ -171,6 +172,7 @@ def test_sqlite_sends_rows_with_holes_as_the_model_does(settings: dict[str, obje
     assert asked_of_sqlite(predictor, rows) == predictor.predict(rows).tolist()
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize(("settings", "depth"), [*HOLES, *(({"missing": one}, None) for one in ("node_mode", "branch"))])
 def test_a_flat_expression_says_what_the_nested_one_says(
     settings: dict[str, object], depth: int | None, monkeypatch: pytest.MonkeyPatch
@@ -180,6 +182,7 @@ def test_a_flat_expression_says_what_the_nested_one_says(
     assert asked_of_sqlite(predictor, rows) == predictor.predict(rows).tolist()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("missing", ["node_mode", "branch", "surrogate", "fractional"])
 def test_sqlite_takes_a_tree_of_more_than_a_hundred_tests_on_a_path(missing: str) -> None:
     """Three classes in turns: every test cuts off one row."""

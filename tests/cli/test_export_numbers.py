@@ -73,6 +73,7 @@ def in_databases(cases: list[dict[str, Any]]) -> list[Any]:
     ]
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize(("settings", "flat"), in_databases(TREES))
 def test_databases_say_the_number_that_a_tree_says(
     settings: dict[str, Any], flat: bool, monkeypatch: pytest.MonkeyPatch
@@ -101,6 +102,7 @@ def test_a_runtime_of_onnx_says_the_number_that_a_tree_says(settings: dict[str, 
     assert asked_of_onnx(predictor, rows).tolist() == predictor.predict(rows).tolist()
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(("settings", "flat"), in_databases(FORESTS))
 def test_databases_and_onnx_say_the_number_that_a_forest_says(
     settings: dict[str, Any], flat: bool, monkeypatch: pytest.MonkeyPatch
@@ -115,6 +117,7 @@ def test_databases_and_onnx_say_the_number_that_a_forest_says(
     assert len(set(wanted)) > (settings["max_depth"] != 0)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("settings", FORESTS, ids=str)
 def test_databases_say_the_class_that_a_forest_says(settings: dict[str, Any]) -> None:
     predictor, rows = fitted(task(np.random.default_rng(5)), "forest", settings), others()

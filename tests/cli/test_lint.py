@@ -43,6 +43,7 @@ def git(folder: Path, *words: str) -> None:
     subprocess.run(["git", "-C", str(folder), *identity, *words], check=True, capture_output=True)
 
 
+@pytest.mark.slow
 def test_the_exit_code_follows_fail_on_and_a_line_is_as_compilers_write_it(looked: Path, modelsel: Callable[..., Ran]) -> None:
     ran = modelsel("lint", "--against", "HEAD")
     assert ran.code == 4
@@ -169,6 +170,7 @@ def step(number: int, folder: Path, inputs: Mapping[str, str]) -> tuple[int, str
     return done.returncode, done.stdout, said[0], said[1]
 
 
+@pytest.mark.slow
 def test_the_steps_of_the_action_run_in_a_shell(looked: Path) -> None:
     assert step(0, looked, {"install": ""})[0] == 0
     code, out, page, outputs = step(1, looked, {"against": "HEAD", "sarif": "found here.sarif"})
@@ -241,6 +243,7 @@ def _entry_points() -> Any:
     return entry_points(group="pytest11")
 
 
+@pytest.mark.slow
 def test_the_plugin_fails_where_a_finding_is_new_and_names_the_test(plugged: Callable[..., pytest.RunResult]) -> None:
     assert plugged().ret == 0  # without the flag nothing is watched, and nothing is on record
     found = plugged("--modelsel", "--modelsel-fail-on", "critical")

@@ -15,6 +15,7 @@ def files_with_it(folder: Path) -> list[str]:
     return [str(path) for path in folder.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "words",
     [

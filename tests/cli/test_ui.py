@@ -56,6 +56,7 @@ subprocess.Popen(words, stdin=subprocess.PIPE, start_new_session=True).wait()
 STUBBORN = "import os, signal, time; {0}; os.fork(); os.write(1, b'%d\\n' % os.getpid()); time.sleep(600)"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stubborn", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_a_leashed_command_does_not_outlive_a_starter_that_is_killed(stubborn):
     """Neither does what it started, nor one that does not listen when it is asked to end."""

@@ -26,6 +26,7 @@ def share(outcome: modelsel.Outcome) -> float:
     return float(np.mean(own) / np.mean(floor))
 
 
+@pytest.mark.slow
 def test_learners_are_compared_over_tables_as_shares_of_the_floor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     space = {"line": {"learner": "linear_regression"}, "near": {"learner": "knn", "k": 9}}

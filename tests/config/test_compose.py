@@ -206,6 +206,7 @@ def test_what_is_wrong_is_said_with_the_place_and_the_remedy(overrides: list[str
     assert said in "\n".join(found)
 
 
+@pytest.mark.slow
 def test_settings_of_a_part_that_nothing_names_say_that_it_is_missing() -> None:
     assert problems("learner.max_depth=3")[0].startswith("MSEL-204: a learner is missing, learner;")
 
@@ -272,6 +273,7 @@ def spec_id(*overrides: str) -> str:
     ).spec_id
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("overrides", SAME, ids=str)
 def test_what_does_not_decide_the_answer_leaves_the_spec_id_alone(overrides: list[str]) -> None:
     assert spec_id(*overrides) == spec_id()

@@ -155,6 +155,7 @@ def write(folder: Path, group: str, text: str) -> Path:
 QUICK = ("dataset", "space", "experiment")  # read by Hydra, by ourselves, and merged at the root; the others in `make check`
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(
     ("group", "call"),
     [pytest.param(*pair, marks=() if pair[0] in QUICK else pytest.mark.slow) for pair in product(FILES, CALLS)],

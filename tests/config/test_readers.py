@@ -28,6 +28,7 @@ def homes() -> pd.DataFrame:
 DEAR = {"default", "quickstart", "boosting", "everything", "mlp", "forests"}  # the plan tries what a fit costs
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in DEAR)) for name in SPACES])
 def test_a_space_takes_numbers_or_names_those_that_do(name: str, homes: pd.DataFrame) -> None:
     if name in readers("numbers").spaces:

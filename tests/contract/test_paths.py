@@ -162,6 +162,7 @@ def outputs_of(task: Task, learners: Sequence[Any], rows: np.ndarray, asked: Tab
     return path, path.outputs(learners, asked, positions(asked), True)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", sorted(LEARNERS))
 @settings(max_examples=40, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))  # a seed shrinks to nothing
 @given(seed=st.integers(0, 2**32 - 1))
@@ -181,6 +182,7 @@ def test_one_fit_answers_every_path_candidate_exactly(name: str, seed: int) -> N
         assert path.complexity([learner])[0] == size
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 @given(seed=st.integers(0, 2**32 - 1))
 def test_the_tree_that_is_left_is_the_one_that_was_grown_and_pruned_alone(seed: int) -> None:
@@ -211,6 +213,7 @@ def _assert_same(plain: PlainTree, place: Place, cut: PrunedView, node: int) -> 
         _assert_same(plain, below, cut, int(child))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", sorted(ALL))
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))

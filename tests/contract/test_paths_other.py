@@ -104,6 +104,7 @@ def majority_twin(learner: Any, task: Task, rows: np.ndarray, asked: np.ndarray)
 TWINS = {"knn": knn_twin, "naive_bayes": bayes_twin, "table": table_twin, "majority": majority_twin}
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", sorted(TWINS))
 @settings(max_examples=30, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))  # a seed shrinks to nothing
 @given(seed=st.integers(0, 2**32 - 1))
@@ -119,6 +120,7 @@ def test_one_fit_answers_every_path_candidate_exactly(name: str, seed: int) -> N
             np.testing.assert_allclose(outputs.scores[index, row], scores, rtol=0, atol=lost)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", sorted(LEARNERS))
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1))

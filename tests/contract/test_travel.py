@@ -57,6 +57,7 @@ def mapped(array):
 NEEDS = {"dask": "distributed", "ray": "ray", "spark": "joblibspark"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "memory", "most"),
     [("processes", "mapped", 1), *(pytest.param(kind, "own", 2, marks=pytest.mark.slow) for kind in NEEDS)],

@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from modelsel.core.errors import ConfigurationError, DataError, ModelselError
+from modelsel.core.reading import TableReading
 from modelsel.core.spec import make
 from modelsel.core.types import Loaded, Partition
 from modelsel.dataset.csv import Csv
@@ -124,7 +125,7 @@ def test_many_levels_are_capped_and_said(tmp_path: Path) -> None:
     assert "MANY_LEVELS" in codes(loaded)
     assert (loaded.task.values[:, 0] == 2).sum() == 16
     (tmp_path / "new.csv").write_text("a\ntwice\nnever seen\n")
-    like = read_like(tmp_path / "new.csv", loaded.task.features)
+    like = read_like(tmp_path / "new.csv", loaded.task.reading)
     assert (like.table.values[:, 0].tolist(), like.findings) == ([1.0, 2.0], ())
 
 
@@ -173,7 +174,7 @@ def test_words_for_missing_among_numbers_are_taken_as_missing_and_said(word: str
     said = [finding.message for finding in loaded.findings if finding.code == "WORDS_FOR_MISSING"]
     assert said == [f"column 'a' holds numbers, and '{word}' in 4 rows, which were taken as missing"]
     (tmp_path / "new.csv").write_text(f"a,b\n{word},1\n2,1\n")
-    assert np.isnan(read_like(tmp_path / "new.csv", loaded.task.features).table.values[0, 0])
+    assert np.isnan(read_like(tmp_path / "new.csv", loaded.task.reading).table.values[0, 0])
 
 
 def test_a_declared_column_keeps_its_words_and_refuses_them_as_numbers(tmp_path: Path) -> None:
@@ -307,15 +308,15 @@ def test_new_rows_are_matched_by_name_and_unseen_levels_counted(tmp_path: Path) 
     features = load(tmp_path, GOOD).task.features
     path = tmp_path / "new.csv"
     path.write_text("other,b,a\nx,v,1.5\nx,zz,?\nx,,3\n")
-    like = read_like(path, features)
+    like = read_like(path, TableReading.of(features))
     assert np.array_equal(like.table.values, [[1.5, 1.0], [np.nan, 3.0], [3.0, np.nan]], equal_nan=True)
     assert "1 rows hold levels" in like.findings[0].message
     path.write_text("b\nv\n")
     with pytest.raises(DataError, match=r"MSEL-370: the column 'a' is missing"):
-        read_like(path, features)
+        read_like(path, TableReading.of(features))
     path.write_text("a,b\nx,v\n")
     with pytest.raises(DataError, match=r"MSEL-346.*column 'a'"):
-        read_like(path, features)
+        read_like(path, TableReading.of(features))
 
 
 def test_a_second_file_holds_the_test_rows(tmp_path: Path) -> None:

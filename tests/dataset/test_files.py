@@ -70,7 +70,7 @@ def test_a_compressed_file_is_the_table_in_it(ending: str, tmp_path: Path) -> No
     assert same(load(packed).task, plain)
     assert same(read_table(packed, "y"), plain)
     assert load(packed).task.name == "rows"
-    assert np.array_equal(read_like(packed, plain.features).table.values, plain.values)
+    assert np.array_equal(read_like(packed, plain.reading).table.values, plain.values)
     assert same(load(written(tmp_path, packed.read_bytes(), "odd.csv")).task, plain)  # whatever it is called
 
 
@@ -156,7 +156,7 @@ def test_decimal_commas_are_recognised_where_commas_part_no_fields(tmp_path: Pat
     loaded = load(written(tmp_path, text))
     assert loaded.task.values[:3].tolist() == [[0.25, 0.5], [1.25, 1.5], [2.25, 2.5]]
     assert said(loaded, "DECIMAL_COMMA") == ["decimal commas were recognised in a"]
-    assert read_like(tmp_path / "rows.csv", loaded.task.features).table.values[1].tolist() == [1.25, 1.5]
+    assert read_like(tmp_path / "rows.csv", loaded.task.reading).table.values[1].tolist() == [1.25, 1.5]
 
 
 def test_commas_that_may_part_thousands_are_asked_about(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ def test_magic_is_read_whole(shared: Path) -> None:
     assert np.bincount(task.target).tolist() == [12_332, 6_688]
 
 
+@pytest.mark.slow
 def test_magic_without_a_header_is_the_same(shared: Path, tmp_path: Path) -> None:
     text = (shared / "data" / "magic04.csv").read_text()
     (tmp_path / "magic04.data").write_text(text.partition("\n")[2])
@@ -46,6 +47,7 @@ def test_miniboone_leaves_out_events_that_were_not_reconstructed(tmp_path: Path)
         Miniboone(dir=str(tmp_path)).read()
 
 
+@pytest.mark.slow
 def test_magic_in_ten_random_splits_of_the_published_sizes(shared: Path) -> None:
     folds = Predefined().instantiate(Magic(dir=str(shared / "data"), sets=10).read(), 0).folds
     assert [(len(fold.analysis), len(fold.assessment)) for fold in folds] == [(12_680, 6_340)] * 10

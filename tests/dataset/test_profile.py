@@ -5,11 +5,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from modelsel.core.reading import ColumnReading
 from modelsel.core.types import Feature, Task
 from modelsel.dataset.column import text_column
-from modelsel.dataset.kinds import _text
 from modelsel.dataset.memory import Memory
 from modelsel.dataset.profile import _id_like, profile
+from modelsel.dataset.reading import values_of
 
 
 @pytest.mark.parametrize(
@@ -55,6 +56,7 @@ def test_columns_of_a_table_in_memory_that_are_ignored_or_have_a_role_are_no_fea
 
 
 def test_a_feature_of_texts_has_each_text_as_it_stands() -> None:
-    found = _text(text_column("t", ["b b", "a", None, "b b"]))
-    assert found.feature.text
-    assert len(set(found.values[[0, 1, 3]].tolist())) == 2
+    told = ColumnReading(Feature("t", "nominal", text=True))
+    feature, values = values_of(text_column("t", ["b b", "a", None, "b b"]), told)
+    assert feature.text
+    assert len(set(values[[0, 1, 3]].tolist())) == 2

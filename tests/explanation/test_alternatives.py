@@ -67,6 +67,7 @@ def brute(task, least: float, depth: int = 2) -> dict:  # noqa: C901
     return {key: cost for key, cost in below(np.ones(len(task), bool), depth).items() if key is not None}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("variant", [{}, {"named": True}, {"gaps": True, "named": True}, {"weighted": True, "gaps": True}])
 @pytest.mark.parametrize("least", [1, 3])
 @pytest.mark.parametrize("seeds", [FEW, MANY])

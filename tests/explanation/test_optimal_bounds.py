@@ -45,6 +45,7 @@ def wrong(task, learner, seen, unseen) -> int:
     return int((model.predict(task.take(unseen)) != task.target[unseen]).sum())
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("missing", ["node_mode", "class_mode", "branch"])
 @pytest.mark.parametrize("nominal", ["equality", "subset"])
 def test_no_grown_tree_lies_below_the_bound_of_its_size(missing, nominal):
@@ -84,6 +85,7 @@ def test_trees_of_other_tests_are_named_and_not_bounded():
     assert many.unlike == NOT_BINARY
 
 
+@pytest.mark.slow
 def test_prices_answer_every_number_of_leaves_that_some_price_asks_for():
     rng = np.random.default_rng(0)
     for _ in range(200):

@@ -125,6 +125,7 @@ def nested(homes, tmp_path_factory: pytest.TempPathFactory) -> modelsel.Outcome:
         )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_nested_choices_are_those_of_studies_of_the_analysis_rows_alone(nested, tmp_path: Path, monkeypatch) -> None:
     """Each fold's model is the winner of a study that has never seen the fold's rows."""
     monkeypatch.chdir(tmp_path)

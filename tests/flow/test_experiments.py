@@ -20,6 +20,7 @@ def _opened(tmp: Path) -> bool:
     return any(tmp.glob("home/**/*.db"))
 
 
+@pytest.mark.slow
 def test_play_tennis_prints_the_published_gains_tree_and_concepts(modelsel: Any, tmp_path: Path) -> None:
     done = modelsel("run", "experiment=play_tennis")
     assert done.code == 0, done.err

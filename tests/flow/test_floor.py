@@ -107,6 +107,7 @@ def test_the_same_command_again_finds_it_in_the_journal(modelsel: Any) -> None:
     assert wider.outcome.extra["floor"][0]["cv"]["folds"] == first.extra["floor"][0]["cv"]["folds"]
 
 
+@pytest.mark.slow
 def test_nested_cross_validation_does_not_choose_from_it(modelsel: Any) -> None:
     done = modelsel("run", *SMALL, "space=[naive_bayes]", "outer=kfold", "outer.folds=3")
     assert done.code == 0, done.err

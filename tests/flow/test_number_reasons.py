@@ -121,6 +121,7 @@ def test_an_overfitting_curve_of_another_measure_says_why_there_is_none(modelsel
     assert "root mean squared errors need measure=mse or rmse, not mae" in done.out
 
 
+@pytest.mark.slow
 def test_a_model_tree_is_shown_and_its_gains_are_refused_by_name(modelsel: Callable[..., Any]) -> None:
     rng = np.random.default_rng(0)
     x = rng.normal(size=80)

@@ -70,6 +70,7 @@ def test_quantiles_of_the_errors_stand_beside_and_are_certified(modelsel: Any, a
     assert "quantiles of errors are those of the places shown" in verified.out
 
 
+@pytest.mark.slow
 def test_what_has_no_interval_is_told_before_anything_is_fitted(modelsel: Any) -> None:
     homes()
     for wrong, words in (

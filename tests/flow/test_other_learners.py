@@ -168,6 +168,7 @@ def test_a_plug_in_that_workers_cannot_import_costs_its_own_candidate(modelsel: 
     assert "no licence on this machine" in done.outcome.failures[0]["reason"]
 
 
+@pytest.mark.slow
 def test_a_plug_in_that_cannot_be_imported_is_named_before_any_fit(modelsel: Any, odd: Path) -> None:
     _distribution(odd, "lockedlearners", SHY, offered=True)
     (odd / "lockedlearners" / "only.txt").write_text("nobody")
@@ -177,6 +178,7 @@ def test_a_plug_in_that_cannot_be_imported_is_named_before_any_fit(modelsel: Any
     assert "importing lockedlearners ended with RuntimeError: no licence on this machine" in " ".join(refused.err.split())
 
 
+@pytest.mark.slow
 def test_a_plug_in_that_takes_its_process_along_while_it_is_imported_is_named_before_any_fit(modelsel: Any, odd: Path) -> None:
     _distribution(odd, "deadlylearners", "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", offered=True)
     refused = modelsel("run", "dataset=iris", "learner={kind: estimator, estimator: deadlylearners.Own}")

@@ -64,6 +64,7 @@ def disguised(source: Path, target: str, to: Path) -> None:
         csv.writer(stream).writerows([header, *rows])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "target"), [pytest.param("credit_g", "class", marks=pytest.mark.slow), ("tic_tac_toe", "Class"), ("vote", "Class")]
 )
@@ -125,6 +126,7 @@ def test_strict_refuses_a_second_look_with_exit_4(modelsel: Any) -> None:
     assert done.outcome.test.score is None
 
 
+@pytest.mark.slow
 def test_a_look_that_was_killed_is_told_by_the_audit(modelsel: Any, tmp_path: Path) -> None:
     code = (
         "import os, modelsel.guard.gate as gate\n"

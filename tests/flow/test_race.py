@@ -15,6 +15,7 @@ def candidates() -> dict[str, dict[str, str]]:
         return {row["id"]: row for row in csv.DictReader(file)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words", [(), ("rule=one_standard_error",), ("measure=auc",)], ids=["best", "one_standard_error", "auc"]
 )

@@ -60,6 +60,7 @@ def test_what_reads_no_texts_is_refused_before_any_fit(modelsel: Any, letters: P
     assert "steps of 'text' do not fit letter" in modelsel("plan", *ASKED, wrong).err
 
 
+@pytest.mark.slow
 def test_a_frame_in_python_has_texts_too(letters: Path) -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.read_csv(letters)

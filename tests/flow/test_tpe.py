@@ -60,6 +60,7 @@ def told(folder: RunFolder) -> dict[str, Any]:
             "findings": outcome.findings}  # fmt: skip
 
 
+@pytest.mark.slow
 def test_every_trial_is_a_candidate_on_the_record_with_its_order_and_seed() -> None:
     folder = study()
     search, rows = folder.outcome().extra["search"], {row.id: row for row in folder.candidates()}
@@ -207,6 +208,7 @@ def test_it_finds_better_ones_than_it_began_with() -> None:
     assert np.mean(scores[24:]) < np.mean(scores[:10])
 
 
+@pytest.mark.slow
 def test_a_failing_trial_is_told_as_failed_and_the_search_goes_on() -> None:
     """More neighbours than rows cannot be asked for: those candidates fail on every fold."""
     rows = table(36)
@@ -232,6 +234,7 @@ def test_seconds_end_the_search_between_two_batches(monkeypatch: pytest.MonkeyPa
     assert len(folder.candidates()) == len({one["id"] for one in asked})
 
 
+@pytest.mark.slow
 def test_the_space_is_priced_by_the_most_that_may_be_asked_for() -> None:
     import sqlite3
 

@@ -18,6 +18,7 @@ def lines() -> list:
     return json.loads(Path("runs/latest/explanation.json").read_text())["optimal"]
 
 
+@pytest.mark.slow
 def test_the_best_tree_of_each_entry_stands_beside_the_best_of_its_size(modelsel):
     planned = modelsel("plan", *WORDS, "optimal=bounds", "optimal.depth=2")
     told = "optimal      at most 57 searches of trees of depth 2 beside those of cart, shallow: 100,000 million steps, 50 s"
@@ -44,6 +45,7 @@ def test_the_best_tree_of_each_entry_stands_beside_the_best_of_its_size(modelsel
     assert lines() == first
 
 
+@pytest.mark.slow
 def test_it_is_off_by_itself_and_changes_no_choice(modelsel):
     done = modelsel("run", *WORDS)
     assert "optimal" not in json.loads(Path("runs/latest/explanation.json").read_text() or "{}")
@@ -63,6 +65,7 @@ def test_what_has_no_best_tree_is_refused_before_a_fit(modelsel):
     assert (deep.code, "optimal.depth" in deep.err) == (2, True)
 
 
+@pytest.mark.slow
 def test_alternatives_of_a_run_are_told_from_its_development_rows(modelsel):
     assert modelsel("run", "dataset=wine", "learner=knn", "scheme.folds=3", "tracking=off").code == 0
     told = modelsel("explain", "latest", "--alternatives", "--within", "0.02", "--min-leaf", "3")

@@ -114,6 +114,7 @@ def test_an_installed_package_is_allowed_by_its_entry_point(installed):
     assert class_of("ownlearners.Own").__name__ == "Own"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("ends", ["raise RuntimeError('no licence')", "import sys; sys.exit('no licence')", "None.absent"])
 def test_a_plug_in_that_cannot_be_imported_is_a_problem_of_its_entry_and_no_crash(installed, ends):
     (installed / "entry_points.txt").write_text("[modelsel.estimators]\nownlearners = ownlearners\n")

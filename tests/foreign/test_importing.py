@@ -55,6 +55,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return asked
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("ends", ENDS)
 def test_a_package_that_takes_its_process_along_is_refused_by_name(package: Path, ends: str) -> None:
     package.write_text(ends)
@@ -69,6 +70,7 @@ def test_what_a_package_does_when_a_process_ends_is_not_asked(package: Path) -> 
     assert crash_on_import("fragilelearners", "fragilelearners 1.0") == ""
 
 
+@pytest.mark.slow
 def test_what_can_be_imported_is_asked_of_once_and_what_cannot_anew(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = counted(monkeypatch)
     for _ in range(2):
@@ -86,6 +88,7 @@ def test_what_can_be_imported_is_asked_of_once_and_what_cannot_anew(package: Pat
     assert len(asked) == 4
 
 
+@pytest.mark.slow
 def test_scikit_learn_and_what_is_imported_already_are_not_asked_about(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = counted(monkeypatch)
     class_of("sklearn.svm.SVC")
@@ -94,6 +97,7 @@ def test_scikit_learn_and_what_is_imported_already_are_not_asked_about(package: 
     assert asked == []
 
 
+@pytest.mark.slow
 def test_nothing_of_the_working_directory_is_run(package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "sys.py").write_text("raise SystemExit")
     (tmp_path / "site.py").write_text("import pathlib; pathlib.Path('RAN').write_text('ran')")

@@ -153,6 +153,7 @@ def strange(task: Task, rng: np.random.Generator) -> Table:
     return task.with_features(task.features, values)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", [*range(15), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(15, 60))])
 def test_one_forest_says_what_each_learner_grown_alone_would(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -65,6 +65,7 @@ def test_the_compiled_grower_grows_the_tree_of_the_plain_one(seed: int) -> None:
             )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("features", "least"), [("all", 1), (3, 1), (3, 4), (2, 1)])
 def test_columns_that_are_sorted_once_give_the_tree_of_the_plain_grower(features: str | int, least: int) -> None:
     """Three columns of many codes, one of them with ties, beside one of few: nodes above and below what a node sorts itself."""
@@ -165,6 +166,7 @@ def grid_of(base: Forest) -> list[Forest]:
     ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(8))
 def test_one_forest_says_what_each_learner_grown_alone_would_bit_for_bit(seed: int) -> None:
     rng = np.random.default_rng(seed)

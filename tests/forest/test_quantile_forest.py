@@ -153,6 +153,7 @@ def test_a_stored_forest_says_any_quantile(homes, tmp_path: Path, capsys: pytest
         modelsel.predict(outcome, frame, quantiles=(10,))
 
 
+@pytest.mark.slow
 def test_another_model_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MODELSEL_HOME", str(tmp_path / "home"))

@@ -57,6 +57,7 @@ def gate_of(home: Path) -> Gate:
     return Gate(make("guard", "warn", release="full", quota=None), home / "runs", (), Home(home))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("own", [True, False], ids=["by recipe", "by name"])
 def test_new_development_labels_before_each_look_do_not_pass_for_the_declared_model(home: Path, own: bool) -> None:
     """The attack: labels to learn from are what the attacker wants predicted; the vote of those that came out well is shown."""
@@ -92,6 +93,7 @@ def change(what: str, task: Task, first: TestSetDeclaration) -> TestSetDeclarati
     return replace(first, development=changed[what]())
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("what", ["labels", "one label", "weights", "order", "groups", "seed"])
 def test_a_recipe_is_declared_with_every_input(home: Path, what: str) -> None:
     task, rng = shadowed(60, 5)
@@ -102,6 +104,7 @@ def test_a_recipe_is_declared_with_every_input(home: Path, what: str) -> None:
     assert other.replay or "G016" not in other.flags
 
 
+@pytest.mark.slow
 def test_another_version_of_the_code_is_another_function(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     task, rng = shadowed(60, 5)
     first = sealed(task, rng.integers(0, 2, 60))

@@ -69,6 +69,7 @@ def test_another_study_pays_for_the_answer_before(home: Path) -> None:
     assert "G012" in second.flags
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "disguise",
     [
@@ -202,6 +203,7 @@ def test_an_exception_while_labels_are_open_is_charged_and_tells_its_type_alone(
     assert second.spent > 13
 
 
+@pytest.mark.slow
 def test_an_interrupted_look_is_counted_until_the_same_study_resolves_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = Study(numbers(), home)
     with monkeypatch.context() as patch:

@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.figures.golden import make
+from tests.extras import needs
+
+needs("modelsel_exam")
+from tests.figures.golden import make  # noqa: E402
 
 
 @pytest.fixture(scope="module")

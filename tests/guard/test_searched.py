@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from modelsel.core.spec import make
 from modelsel.core.types import Candidate
@@ -77,6 +78,7 @@ def test_what_a_search_asks_for_after_an_answer_is_no_member(home: Path) -> None
     assert "G016" not in again.flags
 
 
+@pytest.mark.slow
 def test_searches_on_record_before_an_answer_make_no_more_members_than_were_sealed(home: Path) -> None:
     """The attack: many searches with other courses before the first look, each of six, and then a look at any of them."""
     gate, sealing = gate_of(home), declaration()
@@ -100,6 +102,7 @@ def test_another_search_over_the_same_rows_brings_no_members(home: Path) -> None
     assert "G016" not in asked(gate, other, MANY[7]).flags
 
 
+@pytest.mark.slow
 def test_intervals_of_forty_looks_at_searched_candidates_hold(home: Path) -> None:
     """All of them are members on noise labels: each interval holds one half, as the union over six says it will."""
     gate, sealing = gate_of(home), declaration(seed=5)

@@ -51,6 +51,7 @@ def less_and_less(study: Study, first: int, last: int) -> Iterator[TestResult]:
         yield study.gate().look(study.but(rule=Rule(gone % 4, gone / 50)).request(declared))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("where", PLACES)
 @pytest.mark.parametrize("rows", [400, 100])
 def test_a_row_less_is_a_further_look_whatever_a_project_stores(home: Path, where: str, rows: int) -> None:
@@ -81,6 +82,7 @@ def test_rows_less_are_further_looks_in_processes_of_their_own(home: Path) -> No
     assert [int(one.stdout) for one in said] == list(range(1, 21))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("rows", "gone", "codes", "certified"),
     [(400, 0, {"G023", "G052"}, False), (400, 1, {"G022", "G052"}, False), (50, 0, {"G023", "G052"}, False),

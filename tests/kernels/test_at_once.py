@@ -78,6 +78,7 @@ def test_another_version_of_numba_compiles_in_its_own_way(monkeypatch: pytest.Mo
         assert codegen._library_class is JITCodeLibrary
 
 
+@pytest.mark.slow
 def test_a_piece_that_was_left_as_it_is_serves_another_caller() -> None:
     known, _, whole = pieces_and_whole()
     with at_once():

@@ -141,6 +141,7 @@ print("loaded" if piece.twice.stats.cache_hits else "compiled")
 """
 
 
+@pytest.mark.slow
 def test_of_two_processes_that_want_a_kernel_one_compiles(tmp_path: Path) -> None:
     (tmp_path / "piece.py").write_text(PIECE)
     (tmp_path / "use.py").write_text(AT_ONCE)

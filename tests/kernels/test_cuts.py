@@ -85,6 +85,7 @@ def every_cut(column: Column, policy: str, formula: int) -> dict[tuple[int, int,
     return cuts
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("weights", ["ones", "whole", "real"])
 @pytest.mark.parametrize("formula", [ENTROPY, GINI])
 @pytest.mark.parametrize("policy", MISSING)

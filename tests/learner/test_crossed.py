@@ -237,6 +237,7 @@ def plugged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda **asked: found.get(asked.get("group")) or real(**asked))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("scheme", ["dealt", "dealt_by_seed", {"kind": "dealt_by_seed", "seed": 11}])
 def test_a_scheme_of_a_plug_in_teaches_whether_or_not_it_has_a_seed(plugged: None, scheme: Any) -> None:
     space = {"bayes": {"learner": "naive_bayes", "threshold": "outer_path"}}

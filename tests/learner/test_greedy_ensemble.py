@@ -283,6 +283,7 @@ def outcome(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return whole()
 
 
+@pytest.mark.slow
 def test_a_study_keeps_names_predicts_and_refuses_it(outcome: Any) -> None:
     folder = Path(outcome.folder)
     summed = json.loads((folder / "study.json").read_text())
@@ -304,6 +305,7 @@ def test_a_study_keeps_names_predicts_and_refuses_it(outcome: Any) -> None:
     assert "ensemble" in page
 
 
+@pytest.mark.slow
 def test_what_is_resumed_is_the_same_to_the_last_byte(outcome: Any) -> None:
     again = whole(resume=str(outcome.folder))
     for name in ("candidates.csv", "model/data/arrays.npz", "model/data/model.json"):

@@ -130,6 +130,7 @@ class Twin:
         return best, [(learner.k * score + added) / (learner.k + added * len(scores)) for score in scores]
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(st.data(), st.lists(knns, min_size=1, max_size=6))
 def test_one_search_answers_every_k_vote_and_prior_as_a_plain_search_would(tied, data, learners):
@@ -163,6 +164,7 @@ def test_answers_do_not_depend_on_row_order(tied, data, learner, random):
     assert np.array_equal(moved.predict(task), here.predict(task))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.data(), knns.filter(is_scaled), st.sampled_from([3.0, 0.1, 1e6]), st.floats(-5, 5))
 def test_normalised_distances_know_no_units(tied, data, learner, factor, shift):

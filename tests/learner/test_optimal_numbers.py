@@ -52,6 +52,7 @@ def brute(task: NumberTask, depth: int, missing: str = "impute", least: float = 
 VARIANTS = {**BY_CLASSES, "groups": {"gaps": True, "named": True, "nominal": "subset"}}
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("seeds", [FEW, MANY])
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_squared_errors_equal_brute_force_on_300_small_tables(variant, seeds):

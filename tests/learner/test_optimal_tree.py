@@ -137,6 +137,7 @@ VARIANTS = {
 FEW, MANY = range(60), pytest.param(range(60, 300), marks=pytest.mark.slow)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seeds", [FEW, MANY])
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_it_equals_brute_force_on_300_small_tables(variant, seeds):
@@ -219,6 +220,7 @@ def test_costs_of_too_many_rows_are_refused_before_the_search():
     assert "too many steps" in str(learner.refusal(task, np.zeros(200_000, np.int64)))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("seeds", [FEW, MANY])
 @pytest.mark.parametrize("missing", ["none", "impute", "level", "branch"])
 def test_grouped_levels_equal_brute_force_on_300_small_tables(missing, seeds):
@@ -301,6 +303,7 @@ def test_four_levels_equal_brute_force_on_small_tables():
     assert better > 0  # a fourth level is worth something somewhere
 
 
+@pytest.mark.slow
 def test_more_work_raises_the_bound_and_the_same_work_finds_the_same():
     values = RNG(0).normal(size=(300, 8))
     task = table(values, (values[:, 0] * values[:, 1] + values[:, 2] + RNG(1).normal(size=300) > 0).astype(int))
@@ -410,6 +413,7 @@ def test_a_bound_at_the_limit_is_never_above_the_truth(depth):
     assert any(two for _, two in seen)
 
 
+@pytest.mark.slow
 def test_a_search_that_meets_its_limit_says_what_is_proven():
     values = RNG(0).normal(size=(400, 12))
     task = table(values, (values[:, 0] * values[:, 1] + values[:, 2] + RNG(1).normal(size=400) > 0).astype(int))

@@ -110,6 +110,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.slow
 def test_who_shares_steps_says_what_it_says_alone_bit_for_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     alone = scores(PROGRAMS, monkeypatch, False)
     for n_jobs in (1, 2):
@@ -131,6 +132,7 @@ def counts(caplog: pytest.LogCaptureFixture) -> Any:
     return count
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_each_step_is_fitted_once_and_asked_once_per_fold(counts: Any, n_jobs: int) -> None:
     """Six candidates: alone they would fit the branch 18 times, and ask it 54 times."""

@@ -26,6 +26,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kills", [2, pytest.param(6, marks=pytest.mark.slow), pytest.param(200, marks=pytest.mark.soak)])
 def test_kills_at_random_moments(tmp_path: Path, kills: int) -> None:
     url, chance = sqlite_url(tmp_path / "ledger.db"), random.Random(0)

@@ -134,6 +134,7 @@ ORACLES: dict[str, Callable[..., float]] = {
 }
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", ORACLES)
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10_000))

@@ -36,7 +36,7 @@ from mutation.equivalent import without
 from mutation.operators import PLACES, ROOT, Mutant, every, mutants, others
 
 TESTS = ("tests/statistics/test_certificate.py", "tests/statistics/test_prices.py", "tests/statistics/test_guard_oracles.py",
-         "tests/ledger", "tests/guard", "tests/examination", *PLACES)  # fmt: skip
+         "tests/ledger", "tests/guard", "packages/modelsel-exam/exam_tests", *PLACES)  # fmt: skip
 DEFAULT = ("tests", "modelsel", "--ignore", "tests/architecture")  # what reads the source sees switches
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-m", "not slow and not soak")
 LEAST, ALIVE = 0.9, ("SURVIVED", "")

@@ -17,6 +17,7 @@ def exhaustive(cut, counts, prunings, nodes_of, relabel, costs):
     return min((round(sum(cost(leaf) for leaf in kept), 9), nodes_of(cut, kept)) for kept in prunings(cut))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("amounts", ["whole", "quarters", "fractions"])
 @pytest.mark.parametrize("relabel", [True, False])
 @pytest.mark.parametrize("with_costs", [True, False])

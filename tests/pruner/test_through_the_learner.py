@@ -33,6 +33,7 @@ def task_of(rng, rows=120, classes=3):
                 weights=rng.integers(1, 4, rows) / 2)  # fmt: skip
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("kind", STRENGTHS)
 @pytest.mark.parametrize(
     ("missing", "nominal"),

@@ -23,6 +23,7 @@ def _statuses(store, folder):
     return [run.info.status for run in api.search_runs([experiment.experiment_id], max_results=1000)]
 
 
+@pytest.mark.slow
 def test_the_same_study_again_is_done_already_and_logged_once(folder, again, store):
     first, second = sync(folder, store), sync(again, store)
     assert (second.run_id, second.written, second.writer) == (first.run_id, 0, "done already")

@@ -45,6 +45,7 @@ def tables(draw):
     ]
 
 
+@pytest.mark.slow
 @given(tables())
 def test_what_is_read_is_what_was_written(table):
     assert [_as_text(row) for row in candidates.read_candidates(candidates.text(table))] == [_as_text(row) for row in table]
@@ -82,6 +83,7 @@ def test_the_columns_are_those_of_the_contract(finished):
     assert len(lines) == len(finished.selection.candidates) + 2
 
 
+@pytest.mark.slow
 def test_a_parameter_that_does_not_apply_is_empty_and_none_is_a_word(finished):
     rows = candidates.read_candidates(candidates.text(candidates.rows(finished.selection)))
     knn = next(row for row in rows if row.entry == "knn")

@@ -63,6 +63,7 @@ def test_an_unwritable_place_is_said_with_the_place(tmp_path):
     assert str(tmp_path / "file") in str(error.value)
 
 
+@pytest.mark.slow
 @given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)))
 def test_whatever_is_written_as_json_is_strict_json(value):
     def refuse(word):

@@ -37,6 +37,7 @@ def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
     return pd.read_csv("people.csv")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("learner", ["cart", "naive_bayes"])
 def test_the_loaded_model_takes_what_pandas_reads_from_its_training_file(people: Any, learner: str) -> None:
     import mlflow
@@ -54,6 +55,7 @@ def test_the_loaded_model_takes_what_pandas_reads_from_its_training_file(people:
     assert types == ["boolean", "long", "string", "string", "double"]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("labels", "expected"),
     [
@@ -78,6 +80,7 @@ def test_the_loaded_model_answers_in_the_type_of_the_target(people: Any, labels:
     assert set(said.tolist()) <= set(labels)
 
 
+@pytest.mark.slow
 def test_a_file_of_whole_labels_gives_whole_labels_and_one_of_leading_zeros_texts(people: Any) -> None:
     import mlflow
 

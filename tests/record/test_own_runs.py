@@ -11,8 +11,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score
 
 import modelsel
+from exam_tests.conftest import table
 from modelsel.watcher.session import SealedRowsWarning
-from tests.examination.conftest import table
 
 LOOK = """
 import sys, warnings
@@ -28,6 +28,7 @@ print("mlflow" in sys.modules)
 """
 
 
+@pytest.mark.slow
 def test_an_outside_look_tags_the_open_run_at_the_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import mlflow
 
@@ -53,6 +54,7 @@ def test_an_outside_look_tags_the_open_run_at_the_look(tmp_path: Path, monkeypat
     assert np.isfinite(predicted).all()
 
 
+@pytest.mark.slow
 def test_an_answer_to_an_exam_and_the_end_of_a_gate_tag_the_open_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import mlflow
 
@@ -76,6 +78,7 @@ def test_an_answer_to_an_exam_and_the_end_of_a_gate_tag_the_open_run(tmp_path: P
         mlflow.set_tracking_uri(before)
 
 
+@pytest.mark.slow
 def test_mlflow_is_not_imported_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MODELSEL_HOME", str(tmp_path / "home"))
     done = subprocess.run([sys.executable, "-c", LOOK], capture_output=True, text=True, cwd=tmp_path)

@@ -189,6 +189,7 @@ def test_what_was_broken_off_is_completed_without_duplicates(folder, store, writ
     assert keyed[runs.children[4].key].data.metrics["cv/error"] == row.mean
 
 
+@pytest.mark.slow
 def test_a_look_taken_later_is_added_to_the_same_run(folder, store, finished):
     folder.write_outcome(replace(finished.outcome, test=None))
     first = sync(folder, store)
@@ -345,6 +346,7 @@ def test_our_mlmodel_says_what_mlflow_itself_would_write(finished, tmp_path):
     assert ours.flavors["python_function"]["loader_module"] == "modelsel.record.pyfunc"
 
 
+@pytest.mark.slow
 def test_the_model_is_where_people_look_for_it_and_the_candidates_are_one_file(folder, store, finished):
     import mlflow
 

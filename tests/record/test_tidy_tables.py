@@ -78,6 +78,7 @@ def test_candidates_folds_and_measures_are_those_of_the_leaderboard(outcome: mod
     assert sorted(depth) == ["1", "2"]
 
 
+@pytest.mark.slow
 def test_predictions_give_the_fold_scores_and_scores_add_up(outcome: modelsel.Outcome) -> None:
     found = outcome.tables()
     said = found["predictions"]

@@ -140,6 +140,7 @@ def test_with_on_error_fail_a_dead_server_is_exit_6(folder):
     assert error.value.exit_code == UNWRITABLE
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_is_noticed(folder, store):
     tracker = Tracker(tracking(), folder)
     tracker.outbox.kill()

@@ -156,6 +156,7 @@ def test_rpart_makes_tests_as_good_at_every_node(answers, reference_task) -> Non
     assert sum(found.ties for found in sets.values()) < sum(found.same for found in sets.values()) / 4
 
 
+@pytest.mark.slow
 def test_rpart_has_the_same_leaves_and_errors_where_nothing_ties(enough, answers, reference_task) -> None:
     compared = 0
     for name, reference in answers("rpart/*").items():

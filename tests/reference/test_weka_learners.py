@@ -83,6 +83,7 @@ def test_naive_bayes_on_discretised_numbers_is_wekas(enough, answers, reference_
     assert different == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("job", "distance"),
     [

@@ -51,6 +51,7 @@ def test_marks_stand_within_the_axes(recorded, finished) -> None:
         assert all(left < x < width - slices.RIGHT and slices.TOP < y < slices.BOTTOM for x, y in marks)
 
 
+@pytest.mark.slow
 def test_the_winners_strip_alone_has_its_name_in_bold(recorded, finished) -> None:
     view = View(recorded(finished))
     bold = re.findall(r'class="name strong"[^>]*>([^<]*)', scores.strips(view)["svg"])

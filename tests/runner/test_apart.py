@@ -37,10 +37,12 @@ def test_a_fit_that_raises_is_told_with_its_reason_and_traceback(kind):
     assert "doubles.py" in failure.traceback
 
 
+@pytest.mark.slow
 def test_a_fit_that_kills_its_worker_is_crashed():
     assert final(PROCESSES, deed="kill_fit") == Failure("crashed", "it killed its worker twice")
 
 
+@pytest.mark.slow
 def test_what_a_crash_dumps_goes_to_the_log_and_not_to_the_terminal(capfd, monkeypatch):
     said = []
     monkeypatch.setattr("modelsel.runner.execution.worker.LOG.info", lambda text, *words: said.append(text % words))
@@ -51,6 +53,7 @@ def test_what_a_crash_dumps_goes_to_the_log_and_not_to_the_terminal(capfd, monke
     assert "Fatal Python error" not in capfd.readouterr().err
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("deed", ["stall_fit", "long_c_call_fit"])
 def test_a_fit_that_takes_too_long_is_stopped(deed):
     began = time.monotonic()

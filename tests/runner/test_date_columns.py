@@ -65,6 +65,7 @@ def test_where_it_does_not_follow_the_person_is_asked(sales: pd.DataFrame, overr
         read("split=time", *overrides)
 
 
+@pytest.mark.slow
 def test_a_study_of_a_file_and_of_a_frame_keep_it_in_their_record(sales: pd.DataFrame) -> None:
     settings = {"space": "naive_bayes", "split": "time", "tracking": "off", "final_test": False}
     ran, framed = modelsel.run("sales.csv", "sold", **settings), modelsel.run(sales, target="sold", **settings)

@@ -41,6 +41,7 @@ def test_the_event_is_raised_in_the_main_thread_when_time_is_up(timer):
     assert 0.2 <= time.monotonic() - began < 5
 
 
+@pytest.mark.sampled(1)
 def test_nothing_is_raised_in_time_nor_afterwards(timer):
     with raised_after(0.3, DeadlineExceeded()):
         pass
@@ -48,6 +49,7 @@ def test_nothing_is_raised_in_time_nor_afterwards(timer):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.sampled(1)
 def test_time_that_is_up_as_the_block_ends_is_no_interrupt(timer):
     """The timer rings before, at and after the end of a block: the event, or nothing, and the handlers are back."""
     handlers = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGALRM)
@@ -70,6 +72,7 @@ def test_an_interrupt_meanwhile_is_an_interrupt(timer):
         _spin(20)
 
 
+@pytest.mark.slow
 def test_all_that_a_process_started_ends_also_what_does_not_want_to():
     stubborn = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(600)"
     words = [sys.executable, "-c", f"import subprocess, sys; subprocess.run([sys.executable, '-c', {stubborn!r}])"]

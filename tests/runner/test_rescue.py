@@ -54,6 +54,7 @@ def test_where_no_mark_tells_who_was_reached_the_batch_is_halved(tmp_path, monke
     assert results.status == ("ok", "ok", "ok", "crashed")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("guilty", [(20,), pytest.param((3, 11, 19, 27, 35), marks=pytest.mark.slow)])
 def test_of_forty_batches_those_that_kill_their_worker_are_named_and_the_others_finish(tmp_path, guilty):
     some = candidates(*(Double(group=i, cut=i / 20, deed="kill" if i in guilty else "none") for i in range(40)))

@@ -168,6 +168,7 @@ def check_kills(tmp_path, kind, kills, groups, seconds):
     assert rework <= kills * 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["threads", "processes"])
 def test_killed_runs_end_resumed_with_the_answer_of_the_undisturbed_one(tmp_path, kind):
     check_kills(tmp_path, kind, kills=2, groups=12, seconds=0.04)

@@ -36,6 +36,7 @@ def path_of(places):
     return Path(places[0].path)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(
     st.dictionaries(

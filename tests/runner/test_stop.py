@@ -139,6 +139,7 @@ def test_a_deadline_outside_the_main_thread_is_refused(tmp_path):
     assert "MSEL-535" in str(caught[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [pytest.param("sequential", marks=pytest.mark.slow), "threads", "processes"])
 def test_a_full_disk_ends_the_run_with_one_clear_message_and_loses_nothing(tmp_path, kind):
     process = started(tmp_path, kind, "full")

@@ -84,6 +84,7 @@ def test_one_that_was_changed_or_is_not_here_is_refused() -> None:
     assert "hand it over in Python" in " ".join(make("scheme", "splitter").problems(task()))
 
 
+@pytest.mark.slow
 def test_a_study_divides_its_development_rows_by_it_and_goes_on(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MODELSEL_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)

@@ -186,6 +186,7 @@ def quantity() -> NumberTask:
     )  # fmt: skip
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("case", SHARED_NUMBERS, ids=str)
 def test_one_fit_says_the_numbers_of_separate_fits_bit_for_bit(case):
     installed(case)
@@ -213,12 +214,14 @@ def installed(case: Case) -> None:
     needs(case.estimator.partition(".")[0])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", SHARED, ids=str)
 def test_one_fit_says_what_separate_fits_say_bit_for_bit(case):
     installed(case)
     compared(case, task())
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", [SHARED[0], SHARED[3], SHARED[5], SHARED[7], SHARED[11], SHARED[18], SHARED[21]], ids=str)
 @pytest.mark.parametrize("classes", [2, 4])
 def test_with_two_or_four_classes_without_weights_and_with_gaps(case, classes):
@@ -227,6 +230,7 @@ def test_with_two_or_four_classes_without_weights_and_with_gaps(case, classes):
     compared(case, task(classes, weighted=False, missing=gaps))
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("case", SHARED, ids=str)
 def test_a_shared_fit_is_one_batch_and_a_model_is_that_of_its_own_fit(case):
     installed(case)

@@ -22,6 +22,7 @@ def correlated(rng: np.random.Generator, rows: int, rates: NDArray[np.float64]) 
     return (hard < ndtri(rates)).astype(np.float32)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("rows", [200, 1000])
 @pytest.mark.parametrize("kind", ["equal", "one is best", "five are best"])
 def test_both_sets_hold_what_they_promise(rows: int, kind: str) -> None:

@@ -42,6 +42,7 @@ def test_the_probabilities_of_places_sum_to_one_and_none_is_nought(rows: int, sh
         assert found.min() >= (0.1 if shares else 1.0) / 4 - 1e-12
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("q", [0.5, 0.9])
 def test_an_interval_holds_the_quantile_as_often_as_it_says(q: float) -> None:
     """20,000 samples of |t(2)|: each end is wrong at most as often as its level, on small steps not much more seldom."""

@@ -183,6 +183,7 @@ def test_the_interval_told_holds_the_limits_and_no_smaller_k_does(kind: str, kno
         assert not (narrower[0] <= inside[0] and inside[1] <= narrower[1])
 
 
+@pytest.mark.slow
 def test_probabilities_of_all_answers_sum_to_one() -> None:
     seen, sealed = study(0, 300, "brier")
     chosen = plan(seen, sealed.den, 20.0, 1.0)

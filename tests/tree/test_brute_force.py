@@ -233,6 +233,7 @@ class Node:
         return [Node(self.task, *part, self.growth) for part in parts]
 
 
+@pytest.mark.sampled(19)
 @pytest.mark.parametrize("missing", MISSING)
 @pytest.mark.parametrize("kind", CRITERIA)
 @settings(max_examples=3, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))

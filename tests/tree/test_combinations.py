@@ -55,6 +55,7 @@ def candidates(grown: Tree) -> Iterator[tuple[Tree, bool]]:
 CRITERIA = [kind for kind in kinds("criterion") if "classes" in make("criterion", kind).reads]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("missing", MISSING)
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_each_combination_is_refused_with_a_reason_or_answers(criterion: str, missing: str, task: Task, later: Table) -> None:

@@ -34,6 +34,7 @@ def _fitted(learner: Tree, task: Task) -> tuple[PrunedView, GrowthParams]:
     return learner.fit(task, np.arange(len(task)), generator(0)).cut, learner.growth
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("missing", MISSING)
 @pytest.mark.parametrize("kind", NOISY)
 def test_the_first_of_the_largest_is_the_test_that_was_made(kind: str, missing: str) -> None:
@@ -58,6 +59,7 @@ def test_the_first_of_the_largest_is_the_test_that_was_made(kind: str, missing: 
                 assert made.test == branch_words(cut.tree, contest.node, 0)
 
 
+@pytest.mark.sampled(19)
 @pytest.mark.parametrize("seed", range(40))
 def test_of_numbers_the_largest_is_the_test_that_was_made_and_what_it_spares(seed: int) -> None:
     """Against the compiled tree; and the decrease of the mean squared error by hand, where every value is known."""

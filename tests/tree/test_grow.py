@@ -70,6 +70,7 @@ def assert_same(one: DecisionTree, other: DecisionTree) -> None:
         }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.skipif(load("grow") is None, reason="only the NumPy grower is there")
 @pytest.mark.parametrize("missing", MISSING)
 @pytest.mark.parametrize("kind", CRITERIA)

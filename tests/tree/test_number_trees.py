@@ -121,6 +121,7 @@ def best_of_all(X: np.ndarray, y: list[Fraction], least: int) -> Fraction | None
     return max(saved, default=None)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("block", range(6))
 def test_every_test_is_the_best_of_all_on_fifty_small_tables(block: int) -> None:
     for seed in range(50 * block, 50 * block + 50):
@@ -158,6 +159,7 @@ def gaps() -> list[tuple[NumberTask, float]]:
     return found
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("which", ["kernels", "twins"])
 @pytest.mark.parametrize("missing", ["surrogate", "fractional"])
 def test_where_values_are_missing_the_rows_that_have_one_say_what_a_test_saves(

@@ -78,6 +78,7 @@ def test_only_the_one_with_a_loop_is_grown_by_the_kernel() -> None:
     assert records(FastGini(), task, GrowthParams()) is not None
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("criterion", [OwnGini(), FastGini()], ids=["numpy", "compiled"])
 @pytest.mark.parametrize("missing", MISSING)
 @settings(max_examples=10, deadline=None)

@@ -70,6 +70,7 @@ def undivided(seed: int):
     return replace(table, growth=replace(table.growth, missing=policy))
 
 
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("seed", range(60))
 def test_the_kernel_and_its_twin_agree_to_the_last_bit_whatever_the_weights_gaps_and_levels(seed: int, code) -> None:
     table, loss = undivided(seed), LOSSES[seed // 3 % 3]
@@ -102,6 +103,7 @@ def test_a_whole_weight_is_so_many_repeats() -> None:
         )
 
 
+@pytest.mark.slow
 def test_rows_beyond_one_word_of_bits_are_found_again(code) -> None:
     """The rows in the middle leave first, so that the quantile jumps over what is gone."""
     rng = np.random.default_rng(5)

@@ -20,6 +20,7 @@ TABLES = {
 OF_CLASSES = [name for name in RECIPES if "classes" in recipe(name).criterion.reads]  # those of numbers: test_number_trees
 
 
+@pytest.mark.sampled(25)
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("name", OF_CLASSES)
 def test_it_answers_as_a_tree_by_the_book(name: str, table: str) -> None:

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from modelsel.core.types import Feature, Table
+from modelsel.guard.recognition import Recogniser, SealedRows
 from modelsel.ledger.rows.screens import MANY, Screen, draw_screen, screen_hashes
-from modelsel.watcher.recognition import Recogniser, SealedRows
 from modelsel.watcher.session import PredictionMemory
 
 SECRET = b"k" * 32

@@ -177,7 +177,7 @@ def predict_file(folder: RunFolder, path: Path, beside: Beside = NOTHING) -> Pre
     say = Lines(sys.stderr).say
     predictor = ready(folder, say)
     dataset = folder.config()["dataset"]
-    rows = read_like(path, predictor.features, ids=as_names(dataset.get("id")), **inherited_settings(path, dataset))
+    rows = read_like(path, predictor.read_as, ids=as_names(dataset.get("id")), **inherited_settings(path, dataset))
     for finding in rows.findings:
         say(f"{finding.code}: {finding.message}; {finding.do}")
     _remember(folder, rows.table)

@@ -4,6 +4,9 @@ Hydra's own query reads the line from COMP_LINE and knows nothing of commands, s
 word. Standard library only: help and completion answer at once.
 """
 
+from collections.abc import Mapping
+
+from modelsel.core import satellites
 from modelsel.core.errors import ConfigurationError, Problem
 
 COMMANDS = {
@@ -24,11 +27,15 @@ COMMANDS = {
     "explain": "what a code or a setting means: MSEL-250, learner.k; RUN --alternatives",
     "certify": "a certificate of a run's test or of an exam, for others to check",
     "verify": "recompute what a certificate says (exit 0, or 5)",
-    "exam": "a sealed test set for predictions from anywhere: create, answer, board, close, serve",
-    "gate": "keep or discard for the proposals of a loop: create, propose, status, close",
     "lint": "hold modelsel.lock against the ledger and git; SARIF, annotations",
     "watch": "see what other code does with sealed rows: install, status, uninstall",
 }
+
+
+def all_commands() -> Mapping[str, str]:
+    """Return every command with its line of help: this package's, and those that others bring."""
+    return {**COMMANDS, **{name: satellites.command(name).HELP for name in satellites.offered(satellites.COMMANDS)}}
+
 
 OPTIONS = (
     ("-m", "a sweep: dataset=iris,wine,vote runs a study each and ends in one table"),
@@ -117,4 +124,4 @@ def completion(shell: str) -> str:
     if shell not in SCRIPTS:
         what, where = f"unknown shell {shell!r}: bash, fish, zsh", "`modelsel completion`"
         raise ConfigurationError(Problem("MSEL-251", what, where, "see `modelsel completion --help`"))
-    return SCRIPTS[shell].replace("@COMMANDS@", " ".join(COMMANDS)).replace("@OPTIONS@", " ".join(FLAGS))
+    return SCRIPTS[shell].replace("@COMMANDS@", " ".join(all_commands())).replace("@OPTIONS@", " ".join(FLAGS))

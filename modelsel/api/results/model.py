@@ -7,12 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from modelsel.core.errors import DataError
+from modelsel.core.reading import TableReading
 from modelsel.core.types import Feature, Table
-from modelsel.dataset.in_memory import columns, is_frame
-from modelsel.dataset.read_table import like
+from modelsel.dataset.frame import rows_of_frame
+from modelsel.dataset.in_memory import is_frame
 from modelsel.estimator import Classifier, Regressor, with_source
-from modelsel.record.new_rows import warn_of_unseen
 from modelsel.runner.final_fit import Final
 
 
@@ -22,16 +21,11 @@ class ReadsAsItsStudy:
     def _known(self, X: object) -> Table:
         """Read the columns of X as the study read its data; an array is taken by position."""
         check_is_fitted(self)
-        features, missing = getattr(self, "read_as_", ((), ()))
-        if not features:
+        if not getattr(self, "by_name_", False):
             return super()._known(X)  # type: ignore[misc,no-any-return]
-        if not is_frame(X):
-            X = _by_position(X, features)
-        try:
-            table = warn_of_unseen(like(tuple(columns(X).values()), features, "table", "data", missing).table)
-            return with_source(table, X, self.final_)  # type: ignore[attr-defined]
-        except DataError as error:  # what scikit-learn's callers catch
-            raise ValueError(str(error)) from error
+        reading: TableReading = self._reading  # type: ignore[attr-defined]
+        frame = X if is_frame(X) else _by_position(X, reading.features)
+        return with_source(rows_of_frame(frame, reading, by_name=True), frame, self.final_)  # type: ignore[attr-defined]
 
 
 class StudyClassifier(ReadsAsItsStudy, Classifier):
@@ -74,8 +68,7 @@ class StudyRegressor(ReadsAsItsStudy, Regressor):
 
 
 def fitted_estimator(
-    final: Final, spec: Mapping[str, object], seed: int, labels: NDArray[np.generic], missing: Sequence[str] = (),
-    by_estimator: bool = False,
+    final: Final, spec: Mapping[str, object], seed: int, labels: NDArray[np.generic], by_estimator: bool = False,
 ) -> StudyClassifier | StudyRegressor:  # fmt: skip
     """An estimator around a model that is fitted already; `by_estimator`: on a table that was read as estimators do."""
     made: StudyClassifier | StudyRegressor
@@ -89,7 +82,7 @@ def fitted_estimator(
     names = [feature.name for feature in final.features]
     if not by_estimator or names != [f"x{index}" for index in range(len(names))]:  # what columns without names are called
         made.feature_names_in_ = np.array(names, object)
-    made.read_as_ = ((), ()) if by_estimator else (final.features, tuple(missing))
+    made.by_name_ = not by_estimator
     return made
 
 

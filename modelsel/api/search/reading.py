@@ -6,21 +6,24 @@ in the task for such rows (numbers where there are some, else a digest per row) 
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 from warnings import warn
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_y, _num_samples, column_or_1d
 
+from modelsel.core.reading import TableReading
 from modelsel.core.source import Source
 from modelsel.core.types import Candidate, ClassTask, Feature, Floats, NumberTask, Task
-from modelsel.dataset.frame import as_pandas, describe_columns
-from modelsel.dataset.frame import table as frame_table
+from modelsel.dataset.frame import read_frame
 from modelsel.dataset.in_memory import by_rows, is_frame, is_sparse, of_sparse
 from modelsel.dataset.kinds import sorted_levels
+from modelsel.dataset.labels import as_numbers, held_labels, own_type
 from modelsel.dataset.targets import MANY
 from modelsel.dataset.weights import weighed
 from modelsel.estimator import countable, distinct, weights_of
@@ -34,7 +37,7 @@ def looks_like_numbers(y: object) -> bool:
     >>> looks_like_numbers([0.5, 1.25, 2.0]), looks_like_numbers([0, 1, 1, 0]), looks_like_numbers(range(50))
     (True, False, True)
     """
-    found = np.asarray(y)
+    found = np.asarray(as_numbers(y))
     if found.dtype.kind not in "iuf" or found.ndim > 2 or (found.ndim == 2 and found.shape[1] != 1) or not len(found):
         return False
     found = found.ravel()
@@ -53,7 +56,8 @@ def as_given(X: Any, y: object, sample_weight: object = None, numbers: bool = Fa
         raise ValueError(f"y is missing: a {'number' if numbers else 'class'} per row")
     check_consistent_length(X, y)
     X = X.tocsr() if is_sparse(X) else X
-    found = column_or_1d(y) if not numbers else _check_y(y, y_numeric=True).astype(np.float64)
+    held = held_labels(y) if not numbers and own_type(y) else None
+    found = _check_y(y, y_numeric=True).astype(np.float64) if numbers else column_or_1d(y if held is None else held[1])
     if not numbers and not countable(found):
         check_classification_targets(found)
     features, values = _describe_rows(X)
@@ -63,9 +67,12 @@ def as_given(X: Any, y: object, sample_weight: object = None, numbers: bool = Fa
     }  # fmt: skip
     if numbers:
         return weighed(NumberTask(**shared, target=found, source=Source(X, None, y))), np.zeros(0)
-    classes, target = distinct(found)
-    labels = tuple(str(label) for label in classes)
-    return weighed(ClassTask(**shared, classes=labels, target=target, source=Source(X, classes, y))), classes
+    classes, target = distinct(found) if held is None else held[:2]
+    labels = tuple(str(label) for label in classes) if held is None else held[2].feature.levels
+    given = y if held is None else classes[target]
+    reading = None if held is None else replace(TableReading.of(features), target=held[2])
+    task = ClassTask(**shared, classes=labels, target=target, source=Source(X, classes, given), reading=reading)
+    return weighed(task), classes
 
 
 def _describe_rows(X: Any) -> tuple[tuple[Feature, ...], Floats]:
@@ -76,12 +83,11 @@ def _describe_rows(X: Any) -> tuple[tuple[Feature, ...], Floats]:
             return _numbered(found)
         return tuple(Feature(str(name), "numeric") for name in found.columns), found.to_numpy(np.float64)
     if is_frame(X):
-        frame = as_pandas(X)
         try:
-            features = describe_columns(frame)
-            return features, np.array(frame_table(frame, features).values)
+            table = read_frame(X)[1]
+            return table.features, np.array(table.values)
         except (ValueError, TypeError):  # cells that no table holds, and that are the objects' affair
-            return _numbered(by_rows(frame.to_numpy(object)))
+            return _numbered(by_rows(nw.from_native(X, eager_only=True).to_pandas().to_numpy(object)))
     try:
         numbers = np.asarray(X, np.float64)
         return _numbered(numbers if numbers.ndim == 2 else numbers.reshape(_num_samples(X), -1))

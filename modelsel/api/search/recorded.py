@@ -11,8 +11,9 @@ from modelsel.api.outcome import Outcome
 from modelsel.api.run import run_on_all
 from modelsel.api.search.scores import CandidateScores, of_results
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.core.types import Candidate, Fold, Integers, Resampling, Task
-from modelsel.dataset.in_memory import OF_A_TASK
+from modelsel.core.reading import TableReading
+from modelsel.core.types import Candidate, ClassTask, Fold, Integers, Resampling, Task
+from modelsel.dataset.labels import target_of
 from modelsel.dataset.untyped import UntypedTable
 from modelsel.measure.base import BaseMeasure
 from modelsel.planning.make import make
@@ -21,8 +22,6 @@ from modelsel.runner.execution.executors import Pool
 from modelsel.runner.journal import Journal, older_journals
 from modelsel.runner.run import run as run_plan
 from modelsel.scheme.predefined import Predefined
-
-TYPES = {"b": "bool", "i": "int", "u": "int", "f": "float"}
 
 
 def with_folds(task: Task, resampling: Resampling) -> tuple[Task, Resampling]:
@@ -63,8 +62,10 @@ def study_of(
     settings: Mapping[str, object],
 ) -> tuple[Outcome, CandidateScores]:  # fmt: skip
     """The study of a search, and what its cells answered; nothing is computed again."""
-    kind = TYPES.get(labels.dtype.kind, "str")
-    outcome = run_on_all(UntypedTable(task=task, types={OF_A_TASK: kind}, by_estimator=True), settings)
+    reading = TableReading.of(task.features) if task.reading is None else task.reading
+    if reading.target is None:
+        task = replace(task, reading=replace(reading, target=target_of(labels, task.class_names)))
+    outcome = run_on_all(UntypedTable(task=task, by_estimator=True), settings)
     folder = RunFolder.open(outcome.folder)
     with Journal(folder.journal, older_journals(folder.root)) as journal:
         found = run_plan(
@@ -73,10 +74,6 @@ def study_of(
         return outcome, of_results(found)
 
 
-def classes_of(labels: NDArray[np.generic]) -> tuple[str, ...]:
-    """Labels as a record spells them: booleans in small letters.
-
-    >>> classes_of(np.array([False, True])), classes_of(np.array([1, 2]))
-    (('false', 'true'), ('1', '2'))
-    """
-    return tuple(str(label).lower() if labels.dtype.kind == "b" else str(label) for label in labels.tolist())
+def classes_of(task: ClassTask, labels: NDArray[np.generic]) -> tuple[str, ...]:
+    """Labels as a record spells them: booleans in small letters."""
+    return tuple(name.lower() for name in task.classes) if labels.dtype.kind == "b" else task.classes

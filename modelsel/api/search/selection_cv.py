@@ -33,6 +33,7 @@ from modelsel.core.spec import kind_of
 from modelsel.core.types import CLASS_TASKS, NUMBER_TASKS, Candidate, ClassTask, Fold, Integers, Resampling, Task
 from modelsel.dataset.frame import moments_of
 from modelsel.dataset.in_memory import is_frame, is_sparse
+from modelsel.dataset.labels import own_type
 from modelsel.dataset.targets import AUTO, CLASSIFY, REGRESS
 from modelsel.estimator import Classifier, Regressor, numbers_of, task_of
 from modelsel.foreign.libraries import is_pairwise, kinds_read, takes_categorical, takes_nan
@@ -506,6 +507,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if alone and not all(map(_is_object, own)):
             task, labels = self._task(X, y, weights, numbers)
         if any(map(_is_object, own)):
+            y = labels[task.target] if not numbers and own_type(y) else y
             task = replace(task, source=Source(X.tocsr() if is_sparse(X) else X, None if numbers else labels, y))
         self._numbers, self._labels = numbers, labels
         return task, entries
@@ -557,7 +559,8 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 return _by_units(task, 5 if self.cv is None else self.cv, self.seed)
             classes = isinstance(task, ClassTask)
             splitter, y = check_cv(self.cv, task.target, classifier=classes), task.target
-            return splitter_folds(task, list(splitter.split(np.zeros(len(task)), self._labels[y] if classes else y, groups)))
+            said = self._labels[y] if classes and not own_type(self._labels) else y
+            return splitter_folds(task, list(splitter.split(np.zeros(len(task)), said, groups)))
         builder = Builder(Folders.of())
         scheme = builder.part("scheme", _named(self.scheme), "scheme")
         ConfigurationError.raise_if(builder.problems)
@@ -657,7 +660,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
         ConfigurationError.raise_if(self._unrecorded(scorings))
         if isinstance(task, ClassTask):
-            task = replace(task, classes=recorded.classes_of(self._labels))
+            task = replace(task, classes=recorded.classes_of(task, self._labels))
         scheme: object = _named(self.scheme)
         of_kind = CLASSIFY if isinstance(task, ClassTask) else REGRESS
         if self.scheme is None:

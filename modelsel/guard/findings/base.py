@@ -11,6 +11,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Literal, get_args
 
+from modelsel.core import satellites
 from modelsel.core.types import Finding
 from modelsel.guard import findings
 
@@ -72,7 +73,7 @@ def at_least(findings: Iterable[Finding], level: Severity) -> list[Finding]:
     return [f for f in findings if SEVERITIES.index(f.severity) >= SEVERITIES.index(level)]
 
 
-# All kinds of findings, found in the files beside this one.
+# All kinds of findings, found in the files beside this one, and those of packages beside the core.
 
 
 @cache
@@ -83,6 +84,7 @@ def catalogue() -> Mapping[str, FindingKind]:
     'LEDGER_ROLLED_BACK'
     """
     files = [import_module(f"{findings.__name__}.{found.name}") for found in iter_modules(findings.__path__)]
+    files += satellites.every(satellites.FINDINGS)
     kinds = {value.code: value for file in files for value in vars(file).values() if isinstance(value, FindingKind)}
     return {code: kinds[code] for code in sorted(kinds)}
 

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.core.reading import TableReading
 from modelsel.core.types import Feature
+from modelsel.dataset.reading import code_of_others, spelled
 from modelsel.learner.trees.model import NumberTreeModel, TreeModel
 from modelsel.record.export.trees import NodeInput
 from modelsel.record.model import Predictor
-from modelsel.record.new_rows import MISSING
 from modelsel.tree.node import EQUALITY, MULTIWAY, SUBSET, THRESHOLD, DecisionTree
 
 # A tree in the form that tree ensembles of other systems have: two children a node, every test `column <= threshold`.
@@ -142,18 +143,19 @@ def _kind(package: ModuleType, feature: Feature) -> object:
     return package.TensorProto.DOUBLE if feature.kind == "numeric" else package.TensorProto.STRING
 
 
-def columns(package: ModuleType, features: tuple[Feature, ...], read: Collection[NodeInput]) -> Iterator[object]:
+def columns(package: ModuleType, reading: TableReading, read: Collection[NodeInput]) -> Iterator[object]:
     """The table that the ensemble reads, a column per number or lookup."""
     node, made = package.helper.make_node, [f"column {number}" for number in range(len(read))]
     for column, out in zip(read, made, strict=True):
-        feature = features[column.feature]
+        told = reading.columns[column.feature]
         if column.child is None:
-            yield node("Identity", [feature.name], [out])
+            yield node("Identity", [told.name], [out])
             continue
-        position = dict(zip(feature.levels, column.child, strict=True)) | dict.fromkeys(MISSING, column.missing)
+        child = [*column.child, column.rest]
+        position = {text: column.missing if code < 0 else child[code] for text, code in spelled(told).items()}
         yield node(
-            "LabelEncoder", [feature.name], [f"{out}, position"], domain="ai.onnx.ml", keys_strings=list(position),
-            values_floats=[float(child) for child in position.values()], default_float=float(column.rest),
+            "LabelEncoder", [told.name], [f"{out}, position"], domain="ai.onnx.ml", keys_strings=list(position),
+            values_floats=[float(child) for child in position.values()], default_float=float(child[code_of_others(told)]),
         )  # fmt: skip
         yield node("Cast", [f"{out}, position"], [out], to=package.TensorProto.DOUBLE)
     yield node("Concat", made, ["table"], axis=1)

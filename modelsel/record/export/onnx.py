@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.core.reading import ColumnReading, TableReading
 from modelsel.core.types import Codes, Feature, Floats, Integers
+from modelsel.dataset.reading import code_of_others, spelled
 from modelsel.foreign.libraries import CONVERTED
 from modelsel.kernels.forests.forest_layout import AT, COLUMN, KIND, LOST, RIGHT, TEST, WHOLE
 from modelsel.kernels.layout import LEAF, THRESHOLD
@@ -26,7 +28,6 @@ from modelsel.learner.trees.model import TreeModel
 from modelsel.record.export.graph import CORE, ML, Ensemble, columns, doubles, ensemble, onnx_package, serialise
 from modelsel.record.export.trees import NodeInput, node_input, one_path, tree_and_place, unprepared_forest
 from modelsel.record.model import Predictor
-from modelsel.record.new_rows import MISSING
 
 # A winner of other libraries as an ONNX graph: our encoding of the columns, then the library's own converter.
 
@@ -44,7 +45,7 @@ def estimator_graph(predictor: Predictor) -> bytes:
     ConfigurationError.raise_if(Problem("MSEL-255", reason, "--to onnx", FIX) for reason in reasons)
     package = onnx_package()
     assert isinstance(answering.columns, ColumnEncoding)
-    made = list(_matrix(package, predictor.features, answering.columns, _precise(answering)))
+    made = list(_matrix(package, predictor.read_as, answering.columns, _precise(answering)))
     inner = package.compose.add_prefix(_convert_estimator(package, answering), "model/", rename_inputs=False)
     label, shares = [one.name for one in inner.graph.output][:2]
     renamed = package.helper.make_node("Identity", [MATRIX], [inner.graph.input[0].name])
@@ -136,27 +137,29 @@ def _width(columns: Any) -> int:
     return sum(len(one.levels) + 1 if one_hot and one.kind == "nominal" else 1 for one in columns.features)
 
 
-def _matrix(package: ModuleType, features: tuple[Feature, ...], columns: ColumnEncoding, precise: bool) -> Iterator[object]:
+def _matrix(package: ModuleType, reading: TableReading, columns: ColumnEncoding, precise: bool) -> Iterator[object]:
     """The nodes from the features to the matrix, column by column as `ColumnEncoding` makes it."""
     made = []
     for index, place in enumerate(columns.places):
         block = f"block {index}"
-        if features[place].kind == "nominal":
-            yield from _levels(package, features[place], columns.encoding == "one_hot", block)
+        told = reading.columns[place]
+        if told.feature.kind == "nominal":
+            yield from _levels(package, told, columns.encoding == "one_hot", block)
         else:
-            yield from _numbers(package, features[place], columns, index, block)
+            yield from _numbers(package, told, columns, index, block)
         made.append(block)
     node = package.helper.make_node
     yield node("Concat", made, ["doubles"], axis=1)
     yield node("Cast", ["doubles"], [MATRIX], to=package.TensorProto.DOUBLE if precise else package.TensorProto.FLOAT)
 
 
-def _numbers(package: ModuleType, feature: Feature, columns: ColumnEncoding, index: int, block: str) -> Iterator[object]:
+def _numbers(package: ModuleType, told: ColumnReading, columns: ColumnEncoding, index: int, block: str) -> Iterator[object]:
     """A number or a rank: the median where it is missing, centred and scaled."""
+    feature = told.feature
     node, source = package.helper.make_node, feature.name
     if feature.kind == "ordered":
-        codes = {level: float(code) for code, level in enumerate(feature.levels)} | dict.fromkeys(MISSING, np.nan)
-        yield from _looked_up(package, feature, codes, float(len(feature.levels)), f"{block} rank")
+        codes = {text: np.nan if code < 0 else float(code) for text, code in spelled(told).items()}
+        yield from _looked_up(package, feature, codes, float(code_of_others(told)), f"{block} rank")
         source = f"{block} rank"
     for name, value in (("middle", columns.middle), ("center", columns.center), ("scale", columns.scale)):
         yield node("Constant", [], [f"{block} {name}"], value=_one(package, value[index]))
@@ -166,11 +169,13 @@ def _numbers(package: ModuleType, feature: Feature, columns: ColumnEncoding, ind
     yield node("Div", [f"{block} centred", f"{block} scale"], [block])
 
 
-def _levels(package: ModuleType, feature: Feature, one_hot: bool, block: str) -> Iterator[object]:
+def _levels(package: ModuleType, told: ColumnReading, one_hot: bool, block: str) -> Iterator[object]:
     """A level: its index, or a column per level and one for a missing value."""
-    node, count = package.helper.make_node, len(feature.levels)
+    feature, node, count = told.feature, package.helper.make_node, len(told.feature.levels)
     absent, other = (float(count), -2.0) if one_hot else (-1.0, float(count))
-    codes = {level: float(code) for code, level in enumerate(feature.levels)} | dict.fromkeys(MISSING, absent)
+    if (others := code_of_others(told)) < count:
+        other = float(others)
+    codes = {text: absent if code < 0 else float(code) for text, code in spelled(told).items()}
     found = f"{block} index" if one_hot else block
     yield from _looked_up(package, feature, codes, other, found)
     if one_hot:
@@ -218,8 +223,8 @@ def onnx(predictor: Predictor) -> bytes:
     if isinstance(model, ForestModel | NumberForestModel):
         forest, package = unprepared_forest(predictor, "onnx"), onnx_package()
         if isinstance(model, NumberForestModel):
-            return serialise(package, predictor, "forest", *_number_forest(package, model))
-        return serialise(package, predictor, "forest", forest_nodes(package, forest), ())
+            return serialise(package, predictor, "forest", *_number_forest(package, predictor.read_as, model))
+        return serialise(package, predictor, "forest", forest_nodes(package, predictor.read_as, forest), ())
     tree, package = one_path(predictor, "onnx"), onnx_package()
     trees = ensemble(tree)
     if isinstance(tree, TreeModel):
@@ -229,7 +234,7 @@ def onnx(predictor: Predictor) -> bytes:
         answers = np.arange(len(trees.leaf), dtype=np.float64)[:, None]
         nodes = _number_answers(package, trees, answers)
         constants = [doubles(package, "numbers", tree.cut.prediction[trees.origin])]
-    return serialise(package, predictor, "tree", [*columns(package, predictor.features, trees.columns), *nodes], constants)
+    return serialise(package, predictor, "tree", [*columns(package, predictor.read_as, trees.columns), *nodes], constants)
 
 
 def _ensemble(package: ModuleType, trees: Ensemble, answers: Floats) -> object:
@@ -277,10 +282,10 @@ def _whole(package: ModuleType, name: str, values: object) -> object:
 # the leaf of each tree, whose votes are looked up and summed as whole numbers: predictions are the model's to the last bit.
 
 
-def forest_nodes(package: ModuleType, model: ForestModel) -> Iterator[object]:
+def forest_nodes(package: ModuleType, reading: TableReading, model: ForestModel) -> Iterator[object]:
     """The nodes of the graph of a forest of classes."""
     voting = np.repeat(np.arange(len(model.nodes)), np.diff(model.first))
-    yield from _forest(package, model, voting, model.voted, model.classes, model.shares / WHOLE)
+    yield from _forest(package, reading, model, voting, model.voted, model.classes, model.shares / WHOLE)
     node = package.helper.make_node
     yield node("ReduceSum", ["votes", "axis"], ["all"], keepdims=1)
     yield node("Div", ["votes", "all"], ["scores"])
@@ -288,7 +293,7 @@ def forest_nodes(package: ModuleType, model: ForestModel) -> Iterator[object]:
     yield node("Gather", ["classes", "index"], ["prediction"])
 
 
-def _number_forest(package: ModuleType, forest: NumberForestModel) -> tuple[list[object], list[object]]:
+def _number_forest(package: ModuleType, reading: TableReading, forest: NumberForestModel) -> tuple[list[object], list[object]]:
     """The nodes of the graph of a forest of numbers, and their constants."""
     model, ballot, trees = forest.votes, forest.ballot, len(forest.votes.trees) - 1
     leaves = np.flatnonzero(model.nodes[:, TEST] == LEAF)
@@ -297,7 +302,7 @@ def _number_forest(package: ModuleType, forest: NumberForestModel) -> tuple[list
     votes[leaves] = model.shares[model.first[leaves]]
     node, kinds = package.helper.make_node, package.TensorProto
     nodes = [
-        *_forest(package, model, leaves, tree[leaves], trees, place[leaves].astype(np.float64)),
+        *_forest(package, reading, model, leaves, tree[leaves], trees, place[leaves].astype(np.float64)),
         node("Cast", ["votes"], ["places"], to=kinds.INT64),
         node("Add", ["places", "starts"], ["leaves"]),
         node("Gather", ["votes of nodes", "leaves"], ["votes of trees"]),
@@ -314,7 +319,13 @@ def _number_forest(package: ModuleType, forest: NumberForestModel) -> tuple[list
 
 
 def _forest(
-    package: ModuleType, model: ForestModel, voting: Integers, voted: Integers | Codes, many: int, votes: Floats
+    package: ModuleType,
+    reading: TableReading,
+    model: ForestModel,
+    voting: Integers,
+    voted: Integers | Codes,
+    many: int,
+    votes: Floats,
 ) -> Iterator[object]:
     """The table that is tested, and all trees of a forest: nodes `voting` add `votes` to the sums `voted` of so `many`."""
     read: dict[NodeInput, int] = {}
@@ -322,7 +333,7 @@ def _forest(
     if not read:  # leaves alone still answer as many rows as they are given
         feature = model.features[0]
         read[NodeInput(0, None if feature.kind == "numeric" else (0,) * len(feature.levels))] = 0
-    yield from columns(package, model.features, read)
+    yield from columns(package, reading, read)
     nodes, inner, (tree, place) = model.nodes, model.nodes[:, TEST] != LEAF, tree_and_place(model)
     numbers = inner & (nodes[:, TEST] & KIND == THRESHOLD) & np.isin(nodes[:, COLUMN], _numeric(model))
     yield package.helper.make_node(

@@ -19,6 +19,7 @@ from modelsel.kernels.layout import LEAF
 from modelsel.learner.forests.model import ForestModel, NumberForestModel
 from modelsel.learner.trees.leaf import frequencies
 from modelsel.learner.trees.model import NumberTreeModel, TreeModel
+from modelsel.record.export.sql_reading import GIVEN, asked_of_read, name, number, text
 from modelsel.record.export.trees import hard_tree, node_input, unprepared_forest
 from modelsel.record.model import Predictor
 from modelsel.tree.cutting import reached
@@ -104,35 +105,7 @@ def _node_condition(model: ForestModel, node: int) -> tuple[str, int]:
     return or_missing(among(column, levels), column, asked.missing == to), to
 
 
-# Names, texts and numbers as SQL has them, and sums that are not deep.
-
-
-def name(word: str) -> str:
-    """Quote an identifier of SQL.
-
-    >>> print(name('the "size" of it'))
-    "the ""size"" of it"
-    """
-    return '"' + word.replace('"', '""') + '"'
-
-
-def text(word: str) -> str:
-    """Quote a text of SQL.
-
-    >>> print(text("don't"))
-    'don''t'
-    """
-    return "'" + word.replace("'", "''") + "'"
-
-
-def number(value: float) -> str:
-    """Write a number with an exponent, which no system takes for a decimal of few places.
-
-    >>> number(0.25), number(1e-20)
-    ('0.25e0', '1e-20')
-    """
-    words = repr(float(value))
-    return words if "e" in words else f"{words}e0"
+# Conditions, and sums that are not deep.
 
 
 def among(column: str, levels: Sequence[str]) -> str:
@@ -162,7 +135,11 @@ AnyTree = TreeModel | NumberTreeModel
 
 def sql(predictor: Predictor, table: str) -> str:
     """A SELECT that adds the predicted class, or number, to the rows of a table."""
-    return f"SELECT *,\n{_expression(predictor)} AS prediction\nFROM {name(table)};\n"
+    said = _expression(predictor)
+    if predictor.read_as.decided:
+        said = asked_of_read(predictor.read_as, said)
+        return f"SELECT *,\n{said} AS prediction\nFROM {name(table)} AS {GIVEN};\n"
+    return f"SELECT *,\n{said} AS prediction\nFROM {name(table)};\n"
 
 
 def _expression(predictor: Predictor) -> str:

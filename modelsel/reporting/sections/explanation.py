@@ -8,7 +8,7 @@ from typing import TypedDict, TypeVar
 
 import numpy as np
 
-from modelsel.core.types import moment
+from modelsel.core.reading import moment
 from modelsel.record.documents import ColumnLossShape, DependenceShape, ImportanceShape, LossShape, SliceShape, SlicesShape
 from modelsel.reporting.charts import NARROW, WIDE, Lanes, Plot, Scale
 from modelsel.reporting.roots import is_squared, risen

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import yaml  # type: ignore[import-untyped]
 
 from modelsel.core.outcome import FindingShape
-from modelsel.core.types import moment
+from modelsel.core.reading import moment
 from modelsel.guard.reporting.report import NextLookShape
 from modelsel.record.documents import DataShape, FeatureShape, audit_of
 from modelsel.reporting.sections.view import View

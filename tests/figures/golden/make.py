@@ -8,7 +8,6 @@ what is written a second time can be compared with it entry by entry.
 import hashlib
 import itertools
 import json
-import os
 import platform
 import re
 import secrets
@@ -29,13 +28,11 @@ import numpy as np
 import pandas as pd
 
 import modelsel
-from modelsel.api.exams import make_exam
+from exam_tests.conftest import table
+from exam_tests.test_exam import TERMS, answer_of
+from modelsel.certificates import verifier
+from modelsel.certificates.certify import certify
 from modelsel.core.spec import make
-from modelsel.examination import board as boards
-from modelsel.examination import store, verifier
-from modelsel.examination.certify import certify
-from modelsel.examination.sit import ExamSession, HandedAnswer
-from modelsel.examination.terms import Wanted
 from modelsel.guard import entries
 from modelsel.guard.gate import Gate
 from modelsel.guard.policy.base import Justify
@@ -44,8 +41,12 @@ from modelsel.guard.reporting.page import markdown, reforms
 from modelsel.ledger.database.schema import sqlite_url
 from modelsel.ledger.database.store import Ledger
 from modelsel.ledger.home import Home
-from tests.examination.conftest import table
-from tests.examination.test_exam import TERMS, answer_of
+from modelsel_exam import board as boards
+from modelsel_exam import store
+from modelsel_exam.exams import make_exam
+from modelsel_exam.sit import ExamSession, HandedAnswer
+from modelsel_exam.terms import Wanted
+from tests.figures.golden.kept import at
 from tests.guard.studies import Rule, Study, numbers
 
 HERE = Path(__file__).parent
@@ -85,21 +86,6 @@ def fixed(folder: Path) -> Iterator[None]:
         patch.object(Home, "_salt", lambda home, url, number: salted(home, url.replace(str(folder), ""), number)),
     ):  # fmt: skip
         yield
-
-
-@contextmanager
-def at(folder: Path, home: str = "home") -> Iterator[Path]:
-    """Work in a folder, with a home there."""
-    before = Path.cwd(), os.environ.get("MODELSEL_HOME")
-    os.chdir(folder)
-    os.environ["MODELSEL_HOME"] = str(folder / home)
-    try:
-        yield folder
-    finally:
-        os.chdir(before[0])
-        os.environ.pop("MODELSEL_HOME")
-        if before[1] is not None:
-            os.environ["MODELSEL_HOME"] = before[1]
 
 
 def build(folder: Path) -> None:

@@ -107,6 +107,7 @@ def two_looks(folder: Path, level: str) -> Elsewhere:
     return anchor
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("damage", "level"),
     [

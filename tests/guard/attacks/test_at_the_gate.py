@@ -18,6 +18,7 @@ PROMISED = [cell for cell in cells() if cell[0] == "units" and cell[1] != at_the
 DECLARED = ("units", "declared", "groups")
 
 
+@pytest.mark.slow
 def test_of_twenty_runs_few_have_a_look_that_misses() -> None:
     """A cell after the other, each by another run: of a true method more than 4 of 20 miss once in four hundred times."""
     with in_memory():

@@ -93,6 +93,7 @@ def test_01_a_new_split_seed_on_few_rows_leaves_no_certificate(home: Path) -> No
     assert do.startswith("collect fresh test rows")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["02 renamed", "03 reordered", "04 shuffled", "05 text", "32 another name"])
 def test_02_to_05_and_32_are_ordinary_next_looks(home: Path, kind: str) -> None:
     task = numbers()
@@ -345,6 +346,7 @@ def _race(home: Path, column: int, policy: str, answers: Any) -> None:
     answers.put((result.look, result.refused is not None))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("policy", ["warn", "strict"])
 @pytest.mark.parametrize("start", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])
 def test_18_processes_race_for_the_first_look(home: Path, policy: str, start: str) -> None:
@@ -650,6 +652,7 @@ def test_30_a_laxer_policy_and_back(home: Path) -> None:
     assert "G073" in codes(study.but(policy="warn", rule=Rule(2)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [60, pytest.param(300, marks=pytest.mark.slow), pytest.param(10_000, marks=pytest.mark.soak)])
 def test_31_many_specifications_committed_before_any_answer(home: Path, count: int) -> None:
     study = Study(numbers(), home, settings={"declared_space": None})

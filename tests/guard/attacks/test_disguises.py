@@ -44,6 +44,7 @@ def test_tables_that_share_no_row_are_accused_of_nothing(kind: str, index: int) 
     assert accusations(pair(kind, index)) == ()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("index", [1, *(pytest.param(i, marks=pytest.mark.slow) for i in range(2, 10))])
 @pytest.mark.parametrize("kind", DESIGNS)
 def test_tables_that_share_days_places_or_persons_are_accused_of_nothing(kind: str, index: int) -> None:

@@ -79,6 +79,7 @@ def test_strict_refuses_it(begun: Begun, tmp_path: Path, monkeypatch: pytest.Mon
     assert "guard.max_looks=1" in str(second.look().refused)
 
 
+@pytest.mark.sampled(2)
 def test_the_way_back_forgets_as_little(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: Way) -> None:
     study = Study(numbers(), home)
     study.choose_only()
@@ -89,6 +90,7 @@ def test_the_way_back_forgets_as_little(home: Path, tmp_path: Path, monkeypatch:
     assert second.refused is not None
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("order", list(permutations(("home's", "project", "url"))), ids=" ".join)
 def test_a_look_in_another_ledger_at_hand_is_neither_lost_nor_charged_twice(
     home: Path, tmp_path: Path, order: tuple[str, ...]

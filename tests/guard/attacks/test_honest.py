@@ -20,6 +20,7 @@ def test_honest_projects_raise_no_grave_flag(home: Path, index: int) -> None:
     assert honest(home, index) == []
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("index", range(8))
 def test_a_planted_peek_is_flagged(home: Path, index: int) -> None:
     assert peeking(home, index)

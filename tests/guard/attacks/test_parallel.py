@@ -81,6 +81,7 @@ def _study(home: Path, index: int, answers: Any) -> None:
     answers.put([finding.message for gate in gates for finding in gate.findings if finding.severity in GRAVE])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("studies", "at_once"), [(8, 8), pytest.param(200, 25, marks=(pytest.mark.soak, pytest.mark.timeout(5400)))]
 )

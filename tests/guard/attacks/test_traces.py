@@ -39,6 +39,7 @@ def refused_for(study: Study, code: str) -> bool:
     return code in result.flags and f"{code}: " in str(result.refused) and result.score is None
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("policy", ["off", "warn", "strict", "ladder"])
 def test_after_choosing_on_all_rows_a_strict_test_is_refused(home: Path, policy: str) -> None:
     assert Study(numbers(), home / "other", policy="strict").look().refused is None  # the control: nothing chosen before
@@ -96,6 +97,7 @@ def test_a_score_that_is_no_count_is_charged_all_that_its_digits_can_say(home: P
     assert few.but(rule=Rule(1)).look().spent == pytest.approx(18 * log(2))  # nor more than all labels
 
 
+@pytest.mark.slow
 def test_the_same_unguarded_number_is_one_contact_however_often_it_is_shown(home: Path) -> None:
     study = Study(numbers(), home, policy="off")
     assert [study.look().score for _ in range(3)] == [study.look().score] * 3

@@ -123,6 +123,7 @@ def test_a_column_is_wholly_like_itself_and_half_like_one_that_shares_half() -> 
     assert _likenesses([one], [one, half]).round(9).tolist() == [[1.0, 0.5]]
 
 
+@pytest.mark.slow
 def test_the_price_that_is_foretold_of_a_board_that_stays_is_what_it_costs(tmp_path: Path) -> None:
     study = Study(numbers(), tmp_path, settings={"quota": 1, "anchors": ()})
     study.look()

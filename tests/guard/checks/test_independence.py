@@ -62,6 +62,7 @@ def grouped(rng: np.random.Generator, groups: int, rows: int, first: int = 0) ->
     return table(rng.normal(size=(len(group), 5)), np.repeat(rng.random(groups) > 0.3, rows), group)
 
 
+@pytest.mark.slow
 def test_intervals_of_grouped_rows_hold_for_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Asked, "nearest", always)
     covered = 0
@@ -83,6 +84,7 @@ def test_rows_in_time_have_no_interval(tmp_path: Path, config: dict[str, Any]) -
     assert uncertified(gate)[0] == "not certified: rows in time"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("jitter", [0.0, 0.01, 0.05])
 def test_copies_under_permuted_labels_are_never_certified_below_what_chance_gives(tmp_path: Path, jitter: float) -> None:
     for run in range(RUNS // 5):
@@ -184,6 +186,7 @@ def counted_later(home: Path) -> tuple[str, int | None]:
     return later.unit, later.units
 
 
+@pytest.mark.slow
 def test_another_process_counts_the_units_that_were_sealed(tmp_path: Path) -> None:
     study = again(tmp_path)
     study.look(study.theirs.groups)

@@ -36,6 +36,7 @@ def test_giving_the_labels_away_is_the_next_look(home: Path) -> None:
     assert (burned["look"], burned["spent"]) == (2, pytest.approx(first.price))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("release", "foresees"), [("full", False), ("predicted", True)])
 def test_another_measure_costs_less_where_it_was_foreseen_and_the_release_says_so(
     home: Path, release: str, foresees: bool

@@ -218,7 +218,7 @@ def audited(study: Study) -> set[str]:
 FINDINGS, ATTEMPTS, TRACES = "guard/findings/test_findings.py", "guard/attacks/test_attempts.py", "flow/test_traces.py"
 FORGETTING = "guard/attacks/test_forgetting.py"
 WHOLE = "guard/attacks/test_parallel.py::test_an_entry_written_after_the_ledger_was_read_was_not_cut_off"
-GATE = "examination/test_gate.py"
+GATE = "../packages/modelsel-exam/exam_tests/test_gate.py"
 LINT = "guard/reporting/test_lint.py"
 CASES: Mapping[str, Case] = {
     "G001": Case(first, changed), "G002": Case(again, first), "G003": Case(unguarded, first), "G004": Case(forgets, unguarded),
@@ -278,12 +278,14 @@ def told_in(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Scene], set[s
     return codes
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("code", sorted(CASES))
 def test_a_finding_is_told_where_it_is_due(code: str, told_in: Callable[[Scene], set[str]]) -> None:
     due = CASES[code].due
     assert code in (asserted(due) if isinstance(due, str) else told_in(due))
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("code", sorted(CASES))
 def test_a_finding_is_not_told_where_it_is_not_due(code: str, told_in: Callable[[Scene], set[str]]) -> None:
     otherwise = CASES[code].otherwise

@@ -96,6 +96,7 @@ def test_a_board_begins_with_what_was_shown_of_error_counts(symbol: str, score: 
     assert _board(100, 100, [ShownAnswer(1, 100, symbol, score)]).rounds == rounds
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("rate", [0.0, 1.0])
 def test_a_colleague_who_foresaw_no_error_or_nothing_else_pays_the_price_of_that(home: Path, rate: float) -> None:
     entries = read(home, "me", cv_error=rate)

@@ -34,6 +34,7 @@ CHANGES = (
 )  # fmt: skip
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("change", CHANGES, ids=" ".join)
 def test_settings_that_leave_the_identity_alone_are_no_difference(change: list[str]) -> None:
     before, after = compose(STUDY), compose([*STUDY, *change])

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from modelsel.guard.entries import origin
 from modelsel.guard.facts import SealTerms
@@ -16,6 +17,7 @@ from tests.guard.studies import Study, numbers
 SAYS = ("looks", "seals", "selections", "commits", "replays", "tested", "keys", "latest")
 
 
+@pytest.mark.slow
 def test_a_history_that_grew_says_what_one_of_all_its_entries_says(home: Path) -> None:
     study = Study(numbers(), home)
     gate = study.run()[1]

@@ -37,6 +37,7 @@ STRANGE: tuple[tuple[str, Mapping[str, Any]], ...] = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strange", [STRANGE, *(pytest.param((fact,), marks=pytest.mark.slow) for fact in STRANGE)])
 def test_strange_facts_stop_nobody(team: Team, strange: tuple[tuple[str, Mapping[str, Any]], ...]) -> None:  # noqa: F811
     team.alice.look()

@@ -13,6 +13,7 @@ from modelsel.statistics.certificate import SpendingState
 COUNTS = ("share", "tolerances")  # of which a look costs next to nothing
 
 
+@pytest.mark.slow
 def test_few_runs_have_a_look_that_misses() -> None:
     runs = [
         missed(scenario, np.random.default_rng([run, 7, place]))

@@ -159,6 +159,7 @@ IN_VAIN = {  # what changes nothing of what is believed
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("change", CHANGES)
 def test_whatever_is_changed_in_the_ledger_is_seen_as_without_the_file(team: Team, change: str) -> None:
     before = told(same(team))
@@ -230,6 +231,7 @@ SPOILED: dict[str, Callable[[Team], Any]] = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("done", SPOILED)
 def test_a_file_that_is_not_what_was_written_says_nothing(team: Team, examined: list[int], done: str) -> None:
     SPOILED[done](team)

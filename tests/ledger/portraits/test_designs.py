@@ -38,6 +38,7 @@ def test_tables_on_one_design_are_two(kind: str, index: int) -> None:
     assert share_a_design(second, first)
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("disguise", DISGUISES, ids=lambda one: one.name)
 def test_a_table_in_disguise_is_one(disguise: Disguise) -> None:
     other = disguise.of(table())
