@@ -1,27 +1,32 @@
 # Two commands are all a fresh machine needs (python3, pip and make):
-#   make study   set up, then the quick-start study
-#   make test    set up, then the tests
+#   make study   set up what a study needs, then the quick-start study
+#   make test    set up what the tests need as well, then the tests
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
+INSTALL = $(BIN)/python -m pip install --quiet --no-compile  # a module is compiled when it is first imported: few ever are
 
 unexport PYTHONDONTWRITEBYTECODE  # images for containers set it, and each of hundreds of processes would compile all Python anew
 
-.PHONY: setup study kernels test oldest check lint types imports docs soak bench mutate clean
+.PHONY: setup study kernels test oldest check lint types imports docs soak bench mutate release audit clean
 
-setup: $(VENV)/.ready
-
-$(VENV)/.ready: pyproject.toml
+$(VENV)/.study: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[test,dask,postgresql]'
+	$(INSTALL) --editable .
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.ready
-	$(BIN)/python -m pip install --quiet --editable '.[test,dev,dask,postgresql]'
+$(VENV)/.test: $(VENV)/.study
+	$(INSTALL) --editable '.[test,dask,postgresql]'
 	@touch $@
 
-study: setup
+$(VENV)/.dev: $(VENV)/.test
+	$(INSTALL) --editable '.[test,dev,dask,postgresql]'
+	@touch $@
+
+setup: $(VENV)/.test
+
+study: $(VENV)/.study
 	$(BIN)/modelsel run
 
 kernels: setup  # by a process per core; the tests' workers would wait for each other
@@ -49,8 +54,8 @@ types: $(VENV)/.dev
 imports: $(VENV)/.dev
 	$(BIN)/lint-imports
 
-$(VENV)/.docs: $(VENV)/.ready
-	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+$(VENV)/.docs: $(VENV)/.test
+	$(INSTALL) --editable '.[docs]'
 	@touch $@
 
 docs: $(VENV)/.docs
@@ -65,6 +70,13 @@ mutate: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks
+
+release: $(VENV)/.dev
+	$(BIN)/python .ci/release.py
+
+audit: $(VENV)/.dev  # asks an advisory service about each installed package
+	$(INSTALL) pip-audit
+	$(BIN)/pip-audit --skip-editable
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache build dist

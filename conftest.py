@@ -5,7 +5,8 @@ import os
 import re
 import shutil
 import tempfile
-from collections import defaultdict
+import time
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 
 gc.disable()  # while thousands of tests are collected there is nothing to throw away
 
+LATE = "no time was left to begin them"
 collect_ignore = [] if find_spec("mcp") else ["packages/modelsel-exam/modelsel_exam/serve.py"]  # imports the extra `exam`
 
 _HOME = tempfile.TemporaryDirectory(prefix="modelsel-tests-")
@@ -44,6 +46,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for number, case in enumerate(several):
             if number not in stay:
                 case.add_marker("slow")
+
+
+@pytest.hookimpl(tryfirst=True)  # before any fixture is made
+def pytest_runtest_setup() -> None:
+    """Begin no test after the moment `MODELSEL_TESTS_UNTIL` (seconds since 1970): it is skipped, and told at the end."""
+    if time.time() > float(os.environ.get("MODELSEL_TESTS_UNTIL") or "inf"):
+        pytest.skip(LATE)
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say which tests there was no time for."""
+    late = [report for report in terminalreporter.stats.get("skipped", ()) if LATE in str(report.longrepr)]
+    if late:
+        terminalreporter.section(f"{len(late)} tests were not run: {LATE}")
+        for name, many in sorted(Counter(report.nodeid.partition("::")[0] for report in late).items()):
+            terminalreporter.line(f"{many:5} of {name}")
 
 
 def pytest_collection_finish() -> None:

@@ -9,6 +9,7 @@ _HOMES = {
     "run": _RUN,
     "plan": _RUN,
     "open_run": _RUN,
+    "open_sweep": "modelsel.api.sweep",
     **dict.fromkeys(("classifier", "regressor"), "modelsel.estimator"),
     "read_table": "modelsel.dataset.read_table",
     "ModelselError": "modelsel.core.errors",

@@ -20,6 +20,7 @@ from modelsel.api.run import open_run as open_run
 from modelsel.api.run import plan as plan
 from modelsel.api.run import run as run
 from modelsel.api.search.selection_cv import SelectionCV as SelectionCV
+from modelsel.api.sweep import open_sweep as open_sweep
 from modelsel.api.watch import watch as watch
 from modelsel.api.watch import watching as watching
 from modelsel.core.errors import ModelselError as ModelselError

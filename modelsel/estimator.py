@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fitted, validate_data
 
-from modelsel.config.build import learner as build
+from modelsel.config.build import ALONE, NUMBERS, BuildContext, LearnerAndSteps, build
 from modelsel.config.schema import setting
 from modelsel.core.reading import TableReading
 from modelsel.core.spec import flat, spec_of
@@ -91,7 +91,7 @@ def classifier(learner: str = "tree", *overrides: str, seed: int = 0, **params: 
     x0 > 2.5: b (1)
     """
     settings = {**dict(setting(override) for override in overrides), **params}
-    build(learner, settings)
+    build(learner, settings, Classifier.context)
     return Classifier(learner, settings or None, seed)
 
 
@@ -125,7 +125,7 @@ def regressor(learner: str = "linear_regression", *overrides: str, seed: int = 0
     [15.0]
     """
     settings = {**dict(setting(override) for override in overrides), **params}
-    build(learner, settings, numbers=True)
+    build(learner, settings, Regressor.context)
     return Regressor(learner, settings or None, seed)
 
 
@@ -176,7 +176,7 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
     (True, True)
     """
 
-    numbers: ClassVar[bool] = False  # it predicts numbers
+    context: ClassVar[BuildContext] = ALONE
     final_: Final
 
     def __init__(
@@ -250,14 +250,15 @@ class LearnerEstimator(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.categorical = True
         return tags
 
-    def _built(self) -> tuple[Any, tuple[Any, ...]]:
+    def _built(self) -> LearnerAndSteps:
         """Build the learner and its preparation steps."""
-        return build(self.learner, self.settings, numbers=self.numbers)
+        return build(self.learner, self.settings, self.context)
 
     def _check_target(self) -> None:
         """Build the learner, before rows are looked at; ValueError where it predicts what this estimator does not."""
         spec, _ = self._built()
-        own, other, door = ("numbers", "classes", "classifier") if self.numbers else ("classes", "numbers", "regressor")
+        own = self.context.task
+        other, door = ("classes", "classifier") if own == "numbers" else ("numbers", "regressor")
         if own not in getattr(spec, "reads", CLASS_TASKS):
             fix = f"take modelsel.{door}({self.learner!r}), or a learner of {own}: cart, forest and knn predict either"
             raise ValueError(f"learner {self.learner!r} predicts {other} and no {own}: {fix}")
@@ -521,7 +522,7 @@ class Classifier(ClassifierMixin, LearnerEstimator):  # type: ignore[misc]
         ('probabilities', 'decision values')
         """
         final = vars(self).get("final_")
-        return scores_are(build(self.learner, self.settings)[0] if final is None else final.model)
+        return scores_are(self._built()[0] if final is None else final.model)
 
     @property
     def decides(self) -> bool:
@@ -533,7 +534,7 @@ class Classifier(ClassifierMixin, LearnerEstimator):  # type: ignore[misc]
         (False, True)
         """
         final = vars(self).get("final_")
-        own = build(self.learner, self.settings)[0] if final is None else final.model
+        own = self._built()[0] if final is None else final.model
         return bool(getattr(own, "decides", False))
 
     def __sklearn_tags__(self) -> Any:
@@ -561,7 +562,7 @@ class Regressor(RegressorMixin, LearnerEstimator):  # type: ignore[misc]
     [10.0]
     """
 
-    numbers = True
+    context = NUMBERS
 
     def __init__(
         self,

@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks.common.number_tables import tables
 from benchmarks.learners.regression_trees import cart
-from modelsel.config.build import learner as build
+from modelsel.config.build import NUMBERS, build
 from modelsel.core.spec import make as part
 from modelsel.core.types import Floats, Integers, NumberTask
 from modelsel.dataset.read_table import read_table
@@ -33,7 +33,7 @@ def fitted(name: str, settings: Mapping[str, object] | None = None) -> Asked:
     """A learner as its file has it, fitted on some rows and asked about others."""
 
     def ask(task: NumberTask, train: Integers, test: Integers) -> Floats:
-        model = build(name, dict(settings or {}), numbers=True)[0].fit(task, train, np.random.default_rng(0))
+        model = build(name, dict(settings or {}), context=NUMBERS)[0].fit(task, train, np.random.default_rng(0))
         return np.asarray(model.predict(task.take(test)))
 
     return ask

@@ -30,7 +30,7 @@ from sklearn.ensemble import RandomForestRegressor
 from benchmarks.common.number_tables import tables
 from benchmarks.learners.number_forests import numbers
 from benchmarks.learners.regression_trees import SHARE, root
-from modelsel.config.build import learner
+from modelsel.config.build import build as learner
 from modelsel.core.types import Floats, Integers, NumberTask
 from modelsel.dataset.read_table import read_table
 from modelsel.dataset.targets import read_as

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.config.build import learner as build
+from modelsel.config.build import build
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.spec import make
 from modelsel.core.types import Candidate, Feature, Outputs, Task

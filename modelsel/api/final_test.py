@@ -15,7 +15,7 @@ from modelsel.dataset.weights import recorded
 from modelsel.guard.gate import Gate, keep_answer
 from modelsel.guard.reporting.audit import audit
 from modelsel.guard.requests import LookRequest, TestSetDeclaration
-from modelsel.record.folder import ROOT, RunFolder
+from modelsel.record.folder import RunFolder
 from modelsel.record.mlflow.track import Tracker
 from modelsel.record.refit import ask_model, ready
 from modelsel.reporting import page
@@ -23,7 +23,9 @@ from modelsel.runner.run import QUIET
 from modelsel.study.final_test import asked_of_test, out_of_fold, summarise_selection, word_answer
 
 
-def open_test(run: str, category: str = "", text: str = "", root: Path = ROOT, progress: Progress = QUIET) -> StudySummary:
+def open_test(
+    run: str, category: str = "", text: str = "", root: Path | None = None, progress: Progress = QUIET
+) -> StudySummary:
     """Open the sealed test of a study that ran with `final_test=false`; `category` and `text` justify a further look.
 
     The recorded model is what is tested (a recipe is fitted again, and `progress` is told). A replay keeps the price and the
@@ -34,7 +36,7 @@ def open_test(run: str, category: str = "", text: str = "", root: Path = ROOT, p
     parts, sealing = reseal(folder)
     tracker = Tracker(parts.tracking, folder)
     policy = replace(parts.guard, justify=replace(parts.guard.justify, category=category, text=text)) if text else parts.guard
-    gate = Gate(policy, folder.root, tracker.anchors)
+    gate = Gate(policy, folder.project(folder.config()), tracker.anchors)
     model = ready(folder, progress.say, sealing.development)
     assessed = folder.assessed()
     chosen = summarise_selection(

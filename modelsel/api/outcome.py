@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from modelsel.api import content
 from modelsel.api.results import candidates as tables
-from modelsel.api.results.candidates import StudyCandidate, candidate, plugins_of, specification
+from modelsel.api.results.candidates import StudyCandidate, candidate, specification
 from modelsel.api.results.exporting import export_model
 from modelsel.api.results.methods import methods
 from modelsel.api.results.model import StudyClassifier, StudyRegressor, fitted_estimator
@@ -177,7 +177,7 @@ class Outcome(core.StudySummary):
         steps = tuple(zip(kinds, predictor.steps, strict=True))
         kind = getattr(predictor.model, "made_by", won.learner)  # a learner around that of the row
         final = Final(predictor.features, predictor.classes, steps, kind, predictor.model, predictor.read_as)
-        return self._estimator(final, candidate(won, plugins_of(self._folder)).spec)
+        return self._estimator(final, candidate(won, self._folder).spec)
 
     @property
     def plot(self) -> Plots:

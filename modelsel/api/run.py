@@ -9,7 +9,6 @@ from typing import Any, Self, TypeVar
 from modelsel.api import content
 from modelsel.api.commands.table_words import is_table
 from modelsel.api.outcome import Outcome
-from modelsel.api.results.mlflow_models import under_the_open_run
 from modelsel.config.compose import Config, compose, recompose
 from modelsel.config.overrides import ROLES
 from modelsel.core.errors import ConfigurationError, DataError, Problem
@@ -118,17 +117,15 @@ def _perform(config: Config, table: UntypedTable | None, command: tuple[str, ...
     with requirements():
         from modelsel.study.perform import perform
 
-    composed, shown = under_the_open_run(config), progress()
-    for note in composed.notes:
-        shown.say(note)
+    shown = progress()
     try:
-        done = perform(composed, shown, command)
+        done = perform(config, shown, command)
     except KeyboardInterrupt as error:
         error.add_note("interrupted; the same call goes on where it stopped")
         raise
     folder = RunFolder.open(done.folder)
     if table is not None:
-        content.keep(folder, table, str(getattr(composed.dataset, "target", "")))
+        content.keep(folder, table, str(getattr(config.dataset, "target", "")))
     return Outcome.at(folder, table)
 
 

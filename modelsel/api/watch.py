@@ -19,14 +19,15 @@ def watch(X_test: object, y_test: object = None, *, name: str = "test rows", str
     """Remember rows as sealed, and give both back unchanged.
 
     The ledger keeps keyed hashes of the rows, and nothing of a label. What code does with these rows is seen where it is
-    watched, in this process or a later one: `with modelsel.watching():`, or `modelsel watch install`.
+    watched, in this process or a later one: `with modelsel.watching():`, or `modelsel watch install`. In this process the
+    labels are kept in memory, to tell whether it is they that predictions are compared with.
 
     Parameters
     ----------
     X_test : array-like or str or Path of shape (n_rows, n_features)
         The test rows: a frame of pandas, Polars or Arrow, an array, or a file (CSV, ARFF, Parquet).
     y_test : array-like of shape (n_rows,) or str, optional
-        Their labels, which are handed back and not read; of a file the name of the target's column.
+        Their labels, which are handed back and nowhere written; of a file the name of the target's column.
     name : str
         How audits call these rows.
     strict : bool
@@ -59,13 +60,18 @@ def watch(X_test: object, y_test: object = None, *, name: str = "test rows", str
     from modelsel.core.spec import make
     from modelsel.core.types import positions, seal
     from modelsel.guard.face import Gate, TestSetDeclaration
-    from modelsel.record.folder import ROOT
+    from modelsel.record.folder import PROJECT
+    from modelsel.watcher.evidence import array_of
 
     task = _without_labels(X_test, y_test)
     sealing = TestSetDeclaration(
         seal(task), task.take(positions(task)[:0]), make("measure", "error"), name, str(Path(sys.argv[0]).name), f"watch {name}"
     )
-    Gate(make("guard", "strict" if strict else "warn"), ROOT).remember(sealing)
+    gate = Gate(make("guard", "strict" if strict else "warn"), PROJECT)
+    gate.remember(sealing)
+    labels = array_of(task.target if isinstance(X_test, str | Path) else y_test)
+    if labels is not None:
+        WATCHING.labels[gate.subject(sealing).digest] = labels.copy()
     if WATCHING.watch is not None:
         WATCHING.watch.refresh()
     return X_test, y_test

@@ -35,7 +35,7 @@ from modelsel.guard.gate import Gate
 from modelsel.guard.reporting.audit import StandingLook, looks
 from modelsel.ledger.entry import LedgerEntry, heads
 from modelsel.record.documents import audit_of
-from modelsel.record.folder import ROOT, RunFolder
+from modelsel.record.folder import RunFolder
 
 FORMAT, WHAT = "modelsel certificate 1", "modelsel.certificate.v1 "
 EXAM = "exam.json"  # the file that makes a folder one of an exam
@@ -92,7 +92,7 @@ class CardLine:
     look: int
 
 
-def certify(place: str, output: Path, whole: bool = False, stamp: str | None = None, root: Path = ROOT) -> Path:
+def certify(place: str, output: Path, whole: bool = False, stamp: str | None = None, root: Path | None = None) -> Path:
     """Write the certificate of a run (its final test) or of an exam (all that was shown).
 
     `whole` shows the contents of every entry of the ledger; else those about other rows are withheld, and their number is seen.
@@ -115,11 +115,11 @@ def certify(place: str, output: Path, whole: bool = False, stamp: str | None = N
     return _write_archive(output, files)
 
 
-def _of_run(run: str, root: Path) -> Certified:
+def _of_run(run: str, root: Path | None) -> Certified:
     """Gather the look of a run that a certificate covers."""
     folder = RunFolder.open(run, root)
     outcome, config = folder.outcome(), folder.config()
-    gate = Gate(reopen(config, "guard").guard, folder.root)
+    gate = Gate(reopen(config, "guard").guard, folder.project(config))
     audit = audit_of(folder.details())
     sets = [one["id"] for one in (audit.get("test_sets", ()) if audit else ())]
     test = outcome.test

@@ -1,4 +1,4 @@
-"""`modelsel compare RUN RUN …`: learners compared on the same folds, or over data sets, with the sentences to quote."""
+"""`modelsel compare RUN RUN …|SWEEP`: learners compared on the same folds, or over data sets, with the sentences to quote."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ def main(words: Sequence[str]) -> int:
     parser = Arguments(
         "compare", "Runs of one data set are compared fold by fold, runs of several over the data sets (Demšar 2006)."
     )
-    parser.add_argument("runs", metavar="RUN", nargs="+", help=RUN_HELP)
+    parser.add_argument("runs", metavar="RUN", nargs="+", help=f"{RUN_HELP}; a sweep's folder stands for its jobs")
     parser.add_argument("--rope", type=float, default=0.01, help="differences up to this are practically none (default .01)")
     parser.add_argument("-o", metavar="FILE", type=Path, help="the page (.html), its picture (.svg), or Markdown with it (.md)")
     args = parser.parse_args(words)

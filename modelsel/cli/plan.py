@@ -7,17 +7,18 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 
-from modelsel.cli.application import SweepScore, application
+from modelsel.cli.application import application
+from modelsel.cli.sweep import JobDone
 from modelsel.config.compose import Config
 from modelsel.core.errors import OK
 
 
 def main(words: Sequence[str]) -> int:
     """Run `modelsel plan`: print the cells and their cost."""
-    return application("plan", words, print_plan, lambda jobs: OK)
+    return application("plan", words, print_plan, lambda sweep: OK)
 
 
-def print_plan(config: Config, swept: bool) -> SweepScore:
+def print_plan(config: Config, swept: bool) -> JobDone:
     """Print the plan of one study."""
     from modelsel.dataset.files import tell_progress
     from modelsel.reporting.forecast import forecast
@@ -29,4 +30,4 @@ def print_plan(config: Config, swept: bool) -> SweepScore:
     if swept:
         print(f"\n{config.name}")
     print(found.text)
-    return SweepScore.of(float("nan"))
+    return JobDone()

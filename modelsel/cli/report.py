@@ -1,4 +1,4 @@
-"""`modelsel report RUN`: report.html once more, from the record alone."""
+"""`modelsel report RUN|SWEEP`: report.html once more, from the record alone."""
 
 from collections.abc import Sequence
 
@@ -9,10 +9,15 @@ from modelsel.core.errors import OK
 def main(words: Sequence[str]) -> int:
     """Run `modelsel report`: write the page again and print its path."""
     parser = Arguments("report")
-    parser.add_argument("run", metavar="RUN", nargs="?", default="latest", help=RUN_HELP)
+    parser.add_argument("run", metavar="RUN", nargs="?", default="latest", help=f"{RUN_HELP}, or a sweep's folder")
     args = parser.parse_args(words)
     from modelsel.record.folder import RunFolder
-    from modelsel.reporting import page
+    from modelsel.record.sweep import as_sweep
+    from modelsel.reporting import page, sweep
 
-    print(page.write(RunFolder.open(args.run)))
+    if (found := as_sweep(args.run)) is not None:
+        sweep.write_sweep(found)
+        print(found.report)
+    else:
+        print(page.write(RunFolder.open(args.run)))
     return OK

@@ -8,12 +8,14 @@ from pathlib import Path
 
 from modelsel.api.commands.ledger import sweep_looks
 from modelsel.cli import test
-from modelsel.cli.application import SweepScore, application
+from modelsel.cli.application import application
 from modelsel.cli.compare import compare
+from modelsel.cli.sweep import JobDone
 from modelsel.config.compose import Config
 from modelsel.config.settings import AUTO
 from modelsel.core.errors import OK, REFUSED, worst
 from modelsel.core.outcome import StudySummary
+from modelsel.record.sweep import JobResult, SweepFolder
 
 VERBOSE = ("-v", "--verbose")
 
@@ -24,7 +26,7 @@ def main(words: Sequence[str]) -> int:
     return application("run", rest, partial(study, tuple(rest), verbose=len(rest) < len(words)), end_sweep)
 
 
-def study(words: tuple[str, ...], config: Config, swept: bool, verbose: bool = False) -> SweepScore:
+def study(words: tuple[str, ...], config: Config, swept: bool, verbose: bool = False) -> JobDone:
     """Perform a study and print its verdict. In a sweep the table says it; the test set stays closed until all have chosen."""
     from modelsel.record.folder import RunFolder
     from modelsel.reporting.show import text
@@ -32,15 +34,14 @@ def study(words: tuple[str, ...], config: Config, swept: bool, verbose: bool = F
     from modelsel.reporting.verdict import brief, verdict
     from modelsel.study.perform import perform
 
-    for note in config.notes:
-        print(note, file=sys.stderr)
     outcome = perform(replace(config, final_test=False) if swept else config, progress(), ("modelsel", "run", *words))
     folder = RunFolder.open(outcome.folder)
     if shown := text(folder):
         print(f"== {outcome.task['name']} ==\n\n{shown}" if swept else shown)
     said = verdict(folder) if verbose else brief(folder)
     print(said if not swept else outcome.folder, file=sys.stderr if swept else sys.stdout)
-    return SweepScore.of(outcome.winner["cv"]["mean"], code_of(outcome), result=(outcome, swept and _opens(config, outcome)))
+    place = str(Path(outcome.folder).absolute())
+    return JobDone(code_of(outcome), outcome.winner["cv"]["mean"], place, swept and _opens(config, outcome))
 
 
 def _opens(config: Config, outcome: StudySummary) -> bool:
@@ -48,37 +49,34 @@ def _opens(config: Config, outcome: StudySummary) -> bool:
     return config.final_test is True or (config.final_test == AUTO and "grave" not in outcome.extra)
 
 
-def end_sweep(jobs: Sequence[SweepScore]) -> int:
-    """The table over a sweep's jobs; then each test set is opened, for the best job on it or for all, and `compare` is done."""
-    from modelsel.reporting.terminal import SweepJob, table
+def end_sweep(sweep: SweepFolder) -> int:
+    """The table over a sweep's jobs; then each test set is opened, for the best job on it or for all, and `compare` is done.
 
-    names = telling([job.overrides.split() for job in jobs])
-    print(table([SweepJob(name, job.result and job.result[0], job.code) for name, job in zip(names, jobs, strict=True)]))
-    looks = sweep_looks([job.result[0] for job in jobs if job.result and job.result[1]])
+    Where the sweeper learned from the jobs' scores, at most one look is made, by the best job, and only where `final_test=true`
+    was typed.
+    """
+    from modelsel.reporting.sweep import best_job, read_jobs, write_sweep
+
+    print(write_sweep(sweep))
+    jobs = read_jobs(sweep)
+    opening = [job for job in jobs if job.result.opens and job.outcome is not None]
+    if sweep.settings.learns and opening:
+        opening = [best_job(opening)]
+    looks = sweep_looks([job.outcome for job in opening if job.outcome is not None])
     code = worst([test.open_test(outcome.folder) for outcome in looks])
-    _compare([job for job in jobs if job.result])
+    _compare(sweep, [job.result for job in jobs])
+    write_sweep(sweep)
+    print(f"sweep    {sweep.report}")
     return code
 
 
-def _compare(jobs: Sequence[SweepScore]) -> None:
-    """Print the comparison of the space's entries over the data sets where `compare` is set, and store it beside Hydra's."""
+def _compare(sweep: SweepFolder, jobs: Sequence[JobResult]) -> None:
+    """Print the comparison of the space's entries over the data sets where `compare` is set, and store it with the sweep."""
     from modelsel.record.folder import RunFolder
 
-    folders = [job.result[0].folder for job in jobs]
+    folders = [job.folder for job in jobs if job.folder]
     if folders and RunFolder.open(folders[0]).config().get("compare"):
-        place = Path(jobs[0].place)
-        place.mkdir(parents=True, exist_ok=True)
-        compare(folders, [place / "comparison.html", place / "comparison.md"])
-
-
-def telling(jobs: Sequence[Sequence[str]]) -> list[str]:
-    """Return the overrides that tell each job from the others; all of them when nothing does.
-
-    >>> telling([["dataset=iris", "seed=1"], ["dataset=wine", "seed=1"]])
-    ['dataset=iris', 'dataset=wine']
-    """
-    common = set.intersection(*map(set, jobs)) if len(jobs) > 1 else set()
-    return [" ".join(word for word in words if word not in common) or " ".join(words) or "(defaults)" for words in jobs]
+        compare(folders, [sweep.path / "comparison.html", sweep.path / "comparison.md"])
 
 
 def code_of(outcome: StudySummary) -> int:

@@ -48,6 +48,7 @@ class ComparedRun:
     best: tuple[EntryResult, ...]
     higher_is_better: bool = False
     scale: float = 1.0
+    label: str = ""  # what tells it from other runs on the same rows and folds
 
     @property
     def relative(self) -> "ComparedRun":
@@ -103,6 +104,48 @@ def ratio_of(fold: Integers) -> float:
     return float(np.mean(sizes / (len(fold) - sizes)))
 
 
+def merge_by_data(runs: Sequence[ComparedRun]) -> list[ComparedRun]:
+    """Put several runs of one data set together, where every run's entries can be told apart.
+
+    Entries of runs on the same folds stand side by side; of runs on other folds of the same rows the scores are joined, fold
+    after fold. Entries of one name on the same folds are told apart by their run's label, everywhere. Runs that cannot be put
+    together are returned as they are.
+    """
+    tasks = list(dict.fromkeys(run.task for run in runs))
+    foldings = len({(run.task, run.resampling) for run in runs})
+    if len(tasks) == len(runs) or (len(tasks) == 1 and foldings == 1):
+        return list(runs)
+    if _repeats(runs):
+        runs = [replace(run, best=tuple(_labelled(best, run.label) for best in run.best)) for run in runs]
+    merged = [_merged([run for run in runs if run.task == task]) for task in tasks]
+    return list(runs) if _repeats(runs) or any(len(run.best) < 2 for run in merged) else merged
+
+
+def _repeats(runs: Sequence[ComparedRun]) -> bool:
+    """Say whether an entry's name stands twice on the same folds."""
+    named = [(run.task, run.resampling, best.learner) for run in runs for best in run.best]
+    return len(set(named)) < len(named)
+
+
+def _labelled(best: EntryResult, label: str) -> EntryResult:
+    return replace(best, learner=f"{best.learner} ({label})") if label else best
+
+
+def _merged(runs: Sequence[ComparedRun]) -> ComparedRun:
+    """One run of all entries of a data set that every set of folds has."""
+    foldings = sorted({run.resampling for run in runs})
+    sides = [{best.learner: best for run in runs if run.resampling == one for best in run.best} for one in foldings]
+    shared = [name for name in sides[0] if all(name in side for side in sides)]
+    best = tuple(_joined([side[name] for side in sides]) for name in shared)
+    return replace(runs[0], best=best, resampling=" ".join(foldings), ratio=float(np.mean([run.ratio for run in runs])))
+
+
+def _joined(parts: Sequence[EntryResult]) -> EntryResult:
+    """A learner's result over several sets of folds."""
+    folds = np.concatenate([part.folds for part in parts])
+    return replace(parts[0], folds=folds, mean=float(folds.mean()), tried=max(part.tried for part in parts))
+
+
 def pairing(runs: Sequence[ComparedRun]) -> str:
     """Return how the runs are compared: `folds` (same rows and folds) or `sets` (each its own data set).
 
@@ -142,9 +185,8 @@ def _problems(runs: Sequence[ComparedRun]) -> Iterator[Problem]:
         )
     elif 1 < len(tasks) < len(runs):
         twice = sorted({run.data for run in runs if sum(other.task == run.task for other in runs) > 1})
-        yield Problem(
-            "MSEL-284", f"several runs on {', '.join(twice)} among other data sets", "compare", "name one run per data set"
-        )
+        fix = "name one of them per data set, or the sweep that made them: `modelsel compare SWEEP`"
+        yield Problem("MSEL-284", f"several runs of the same learners on {', '.join(twice)}", "compare", fix)
     elif len(tasks) > 1 and len(common_learners(runs)) < 2:
         have = "; ".join(f"{run.data}: {', '.join(best.learner for best in run.best)}" for run in runs)
         yield Problem(

@@ -21,6 +21,7 @@ from modelsel.config.settings import CLASSES
 from modelsel.config.suggest import near, near_option
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.spec import FieldLimits, kind_of, with_fields
+from modelsel.core.types import TaskKind
 from modelsel.decision.base import BaseDecision
 from modelsel.decision.threshold import Threshold
 from modelsel.learner.base import BaseLearner
@@ -59,6 +60,36 @@ class Found:
     levels: tuple[Mapping[str, object], ...] = ()  # what each place says: the specification itself, then the files it leads to
 
 
+@dataclass(frozen=True)
+class BuildContext:
+    """What candidates are built for. A learner that needs what is not there says so (`problems`); nothing stands in for it."""
+
+    measure: BaseMeasure | None = None  # what chooses: thresholds serve it
+    scheme: BaseScheme | None = None  # the outer folds that may teach calibrators and thresholds, or stop a fit early
+    seed: int = 0  # what a scheme without a seed of its own draws from
+    task: TaskKind = "classes"
+
+    @classmethod
+    def of(cls, measure: BaseMeasure | None, scheme: BaseScheme | None, seed: int, task: TaskKind) -> "BuildContext":
+        """The context of a study: its scheme as it will draw, with the study's seed in it where it has none of its own."""
+        seedless = scheme is not None and getattr(scheme, "seed", 0) is None
+        return cls(measure, with_fields(scheme, seed=seed) if seedless else scheme, seed, task)
+
+    @property
+    def seed_beside_scheme(self) -> int | None:
+        """The seed that goes with the scheme, where that can hold none and it is not 0."""
+        return self.seed if self.seed and self.scheme is not None and not hasattr(self.scheme, "seed") else None
+
+    @property
+    def served(self) -> BaseMeasure | None:
+        """The measure that thresholds serve; None where there is none, or one that only its scorer can compute."""
+        measure: BaseMeasure | None = getattr(self.measure, "served", self.measure)
+        return measure
+
+
+ALONE, NUMBERS = BuildContext(), BuildContext(task="numbers")  # no study: a learner by itself, which refuses what needs one
+
+
 @dataclass
 class Builder:
     """Builds parts out of some folders; `problems` grows, so that one message can tell them all."""
@@ -67,9 +98,7 @@ class Builder:
     plugins: tuple[str, ...] = ()
     problems: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)  # what is done otherwise than a file says, each once
-    measure: BaseMeasure | None = None  # of the study, where it is known: what thresholds serve
-    scheme: BaseScheme | None = None  # of the study, its seed in it: the outer folds that may teach calibrators and thresholds
-    seed: int = 0  # of the study: what a scheme without a seed of its own draws from
+    context: BuildContext = ALONE
 
     def part(self, group: str, value: object, where: str) -> Any:
         """The part that a name or mapping describes; None after a problem."""
@@ -98,7 +127,7 @@ class Builder:
             found, own = self._with_steps(found, settings, where) if group == LEARNER else (found, settings)
             own = {key: value for key, value in own.items() if key in fields}
             used.update(own, {STEPS_SAID} & set(settings))
-            made = _maker(group, found, self.measure, (self.scheme, self.seed))
+            made = _maker(group, found, self.context)
             sets.append(self._combine_options(made, fields, found.values, own, where))
         for key in sorted(set(settings) - used):
             self._add_unknown_setting(key, group, chosen or (base,), where)
@@ -304,45 +333,44 @@ class Builder:
             self.problems.append(problem)
 
 
-def learner(
-    name: str | Mapping[str, object],
-    overrides: Mapping[str, object] | None = None,
+LearnerAndSteps = tuple[BaseLearner, tuple[BasePreparer, ...]]
+
+
+def build(
+    spec: str | Mapping[str, object], overrides: Mapping[str, object] | None = None, context: BuildContext = ALONE,
     plugins: Sequence[str] = (),
-    numbers: bool = False,
-) -> tuple[BaseLearner, tuple[BasePreparer, ...]]:
+) -> LearnerAndSteps:  # fmt: skip
     """A learner of `conf/learner/` with some settings changed, and its preparation steps.
 
-    `overrides` are dotted (`pruner.confidence`) or nested; `plugins` are parts of other packages that are allowed; `numbers`
-    says that the target is a number. Raises
-    ConfigurationError that names every problem.
+    `overrides` are dotted (`pruner.confidence`) or nested; `plugins` are parts of other packages that are allowed. Raises
+    ConfigurationError that names every problem, among them what the context lacks.
     """
     settings = tuple((key, value, type(value)) for key, value in (overrides or {}).items())  # True is not 1
-    if isinstance(name, str) and all(kind in PLAIN for _, _, kind in settings):
-        pair = _cached_learner(name, settings, tuple(plugins), numbers)
+    if isinstance(spec, str) and all(kind in PLAIN for _, _, kind in settings):
+        pair = _cached_learner(spec, context, settings, tuple(plugins))
     else:
-        pair = _build_learner(name, overrides, tuple(plugins), numbers)
+        pair = _build_learner(spec, context, overrides or {}, tuple(plugins))
     ConfigurationError.raise_if(invalid(pair[0]))  # each time: a package that it needs may be gone
     return pair
 
 
 @lru_cache(maxsize=256)
 def _cached_learner(
-    name: str, settings: tuple[tuple[str, object, type], ...], plugins: tuple[str, ...], numbers: bool
-) -> tuple[BaseLearner, tuple[BasePreparer, ...]]:
+    name: str, context: BuildContext, settings: tuple[tuple[str, object, type], ...], plugins: tuple[str, ...]
+) -> LearnerAndSteps:
     """A learner that is asked for again: parts are frozen, and the package's files are as they were when it was loaded."""
-    return _build_learner(name, {key: value for key, value, _ in settings}, plugins, numbers)
+    return _build_learner(name, context, {key: value for key, value, _ in settings}, plugins)
 
 
 def _build_learner(
-    name: str | Mapping[str, object], overrides: Mapping[str, object] | None, plugins: tuple[str, ...], numbers: bool
-) -> tuple[BaseLearner, tuple[BasePreparer, ...]]:
+    spec: str | Mapping[str, object], context: BuildContext, overrides: Mapping[str, object], plugins: tuple[str, ...]
+) -> LearnerAndSteps:
     """Build a learner and its preparation steps out of the package's files."""
     folders = Folders.of()
-    builder = Builder(folders.for_numbers() if numbers else folders, plugins)
-    spec = merge({KIND: name} if isinstance(name, str) else name, nest(overrides or {}))
-    built = builder.part(LEARNER, spec, LEARNER)
+    builder = Builder(folders.for_numbers() if context.task == "numbers" else folders, plugins, context=context)
+    built = builder.part(LEARNER, merge({KIND: spec} if isinstance(spec, str) else spec, nest(overrides)), LEARNER)
     ConfigurationError.raise_if(builder.problems)
-    pair: tuple[BaseLearner, tuple[BasePreparer, ...]] = built
+    pair: LearnerAndSteps = built
     return pair
 
 
@@ -385,9 +413,7 @@ def _slots_of(group: str, cls: type) -> Mapping[str, Slot]:
     return {PREPARER: STEPS, **({} if around else {**ADJUSTED, **OF_TARGET}), **slots(cls)}
 
 
-def _maker(
-    group: str, found: Found, measure: BaseMeasure | None, outer: tuple[BaseScheme | None, int]
-) -> Callable[..., object]:
+def _maker(group: str, found: Found, context: BuildContext) -> Callable[..., object]:
     """Return what makes the part: its class, with what else it needs to know."""
     cls = found.cls
     if group in CLASSES:
@@ -396,52 +422,49 @@ def _maker(
         return cls
     if issubclass(cls, Calibrated | Decided | TransformedTarget):
         return lambda preparer=(), **settings: (cls(**settings), preparer)
-    return partial(_move_steps_inside, found.cls, measure, outer)
+    return partial(_move_steps_inside, found.cls, context)
 
 
 def _move_steps_inside(
-    cls: Callable[..., BaseLearner], measure: BaseMeasure | None, outer: tuple[BaseScheme | None, int],
-    preparer: tuple[BasePreparer, ...] = (), calibrator: BaseCalibrator | None = None, decision: BaseDecision | None = None,
-    threshold: float | str | None = None, target: TargetSettings | None = None, **settings: object,
-) -> tuple[BaseLearner, tuple[BasePreparer, ...]]:  # fmt: skip
+    cls: Callable[..., BaseLearner], context: BuildContext, preparer: tuple[BasePreparer, ...] = (),
+    calibrator: BaseCalibrator | None = None, decision: BaseDecision | None = None, threshold: float | str | None = None,
+    target: TargetSettings | None = None, **settings: object,
+) -> LearnerAndSteps:  # fmt: skip
     """Learner and steps; behind a calibrator or a decision the learner fits its steps itself, inside the inner folds."""
-    learner, steps = _stopping(cls(**settings), *outer), preparer
+    learner, steps = _stopping(cls(**settings), context), preparer
     if target is not None and target.transform != NONE:
         learner = TransformedTarget(learner, target)
     if calibrator is not None and kind_of(calibrator) != NO:
-        learner, steps = Calibrated(learner, steps, _crossing(calibrator, *outer)), ()
-    decision = _operating(decision, threshold, measure)
+        learner, steps = Calibrated(learner, steps, _crossing(calibrator, context)), ()
+    decision = _operating(decision, threshold, context)
     if decision is not None and kind_of(decision) != NO:
-        learner, steps = Decided(learner, steps, _crossing(decision, *outer)), ()
+        learner, steps = Decided(learner, steps, _crossing(decision, context)), ()
     return learner, steps
 
 
-def _stopping(learner: BaseLearner, scheme: BaseScheme | None, seed: int) -> BaseLearner:
+def _stopping(learner: BaseLearner, context: BuildContext) -> BaseLearner:
     """Return a learner that stops early with the study's scheme put into it, unless it says another one."""
-    if getattr(learner, "early_stopping", None) is None or getattr(learner, "validation", None) is not None or scheme is None:
+    if getattr(learner, "early_stopping", None) is None or getattr(learner, "validation", None) is not None:
         return learner
-    own = seed if seed and not hasattr(scheme, "seed") else None
-    return with_fields(learner, validation=scheme, validation_seed=own)
+    return with_fields(learner, validation=context.scheme, validation_seed=context.seed_beside_scheme)
 
 
-def _operating(
-    decision: BaseDecision | None, threshold: float | str | None, measure: BaseMeasure | None
-) -> BaseDecision | None:
+def _operating(decision: BaseDecision | None, threshold: float | str | None, context: BuildContext) -> BaseDecision | None:
     """Return the decision that `threshold` is short for; `path` takes the study's measure, where that reads classes."""
     if threshold is None or (decision is not None and kind_of(decision) == "costs" and threshold in (PATH, OUTER_PATH)):
         return decision
     if threshold not in (PATH, OUTER_PATH):
         return Threshold(at=float(threshold))
     taught = Threshold(fold_scores="outer" if threshold == OUTER_PATH else "inner")
-    return taught if measure is None or measure.needs_scores else replace(taught, measure=measure)
+    measure = context.served
+    return taught if measure is not None and measure.needs_scores else replace(taught, measure=measure)
 
 
-def _crossing(adjustment: Adjustment, scheme: BaseScheme | None, seed: int) -> Adjustment:
+def _crossing(adjustment: Adjustment, context: BuildContext) -> Adjustment:
     """Return an adjustment that learns from outer folds, with the study's folds and their seed put into it."""
-    if adjustment.fold_scores == "inner" or adjustment.scheme is not None or scheme is None:
+    if adjustment.fold_scores == "inner" or adjustment.scheme is not None:
         return adjustment
-    given = seed if seed and not hasattr(scheme, "seed") else None
-    return replace(adjustment, scheme=scheme, scheme_seed=given)
+    return replace(adjustment, scheme=context.scheme, scheme_seed=context.seed_beside_scheme)
 
 
 def _in_order(**steps: object) -> tuple[object, ...]:

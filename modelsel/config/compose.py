@@ -17,9 +17,9 @@ from omegaconf import DictConfig, OmegaConf
 
 from modelsel.config import keywords
 from modelsel.config import overrides as typed
-from modelsel.config.build import LEARNER, Builder
+from modelsel.config.build import LEARNER, BuildContext, Builder
 from modelsel.config.expand import DRAW, SPACE, SWEEP, AdaptiveEntry, Space, expand, name_of, read_entries
-from modelsel.config.folders import Folders, shipped_folder
+from modelsel.config.folders import ROOT, Folders, line_of, shipped_folder
 from modelsel.config.keywords import Keywords
 from modelsel.config.loader import load
 from modelsel.config.merge import KIND, merge
@@ -47,7 +47,7 @@ from modelsel.config.suggest import near
 from modelsel.core import satellites
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.fingerprint import digest
-from modelsel.core.spec import spec_of, with_fields
+from modelsel.core.spec import spec_of
 from modelsel.core.types import Candidate, TaskKind
 from modelsel.dataset.base import DataSource
 from modelsel.dataset.files import bare
@@ -59,7 +59,7 @@ from modelsel.rule.base import BaseRule
 from modelsel.scheme.base import BaseScheme
 from modelsel.split.base import BaseSplit
 
-TASK, MEASURE, DATASET = "task", "measure", "dataset"
+TASK, MEASURE, DATASET, RUNS = "task", "measure", "dataset", "runs"
 WHOLE = {"split": ("random", "group"), "scheme": ("stratified_kfold", "stratified_group_kfold")}  # of auto, and of groups
 NUMBERS_MEASURE = {KIND: "mse"}  # what judges numbers where nobody says what does
 INTERVAL, CORRECTED, BATES = "interval", "corrected", "bates"
@@ -77,6 +77,7 @@ class Config:
     """A study's settings and built parts. `resolved` is what config.yaml keeps: plain data, secrets left as references."""
 
     name: str
+    runs: str | None  # where they go, where that was said
     seed: int
     task: str
     final_test: bool | str
@@ -163,10 +164,11 @@ class Config:
 
 
 def compose(
-    overrides: Sequence[str] = (), config_dir: str | None = None, settings: Mapping[str, object] | None = None
-) -> Config:
+    overrides: Sequence[str] = (), config_dir: str | None = None, settings: Mapping[str, object] | None = None,
+    config_name: str | None = None,
+) -> Config:  # fmt: skip
     """The study that overrides, and settings by keyword (which win), describe; raises ConfigurationError with every problem."""
-    folders = Folders.of(config_dir)
+    folders = Folders.of(config_dir, config_name)
     given = keywords.sort_keywords(settings or {}, folders, [text.partition("=")[0].lstrip("+~") for text in overrides])
     wanted = typed.read_overrides([*overrides, *given.lines], folders)
     problems = (*wanted.problems, *given.problems)
@@ -269,9 +271,18 @@ def _check(resolved: Mapping[str, object], dataset: str, folders: Folders, probl
     settings, found = resolve(resolved)
     builder = Builder(folders, problems=[*problems, *found, *unknown_knobs(resolved)])
     config = _build_parts(settings, resolved, dataset, builder)
-    ConfigurationError.raise_if(hide_environment(builder.problems, resolved))
+    ConfigurationError.raise_if(hide_environment([_located(each, folders) for each in builder.problems], resolved))
     assert config is not None
     return config
+
+
+def _located(problem: Problem, folders: Folders) -> Problem:
+    """A problem with the line of a person's own root file in which its setting stands."""
+    if folders.own is None or folders.name == ROOT:
+        return problem
+    path = folders.own / f"{folders.name}.yaml"
+    line = line_of(path, problem.where)
+    return problem if line is None else replace(problem, where=f"{problem.where} ({path.name}, line {line})")
 
 
 def _build_parts(settings: Mapping[str, Any], resolved: Mapping[str, object], dataset: str, builder: Builder) -> Config | None:
@@ -279,17 +290,13 @@ def _build_parts(settings: Mapping[str, Any], resolved: Mapping[str, object], da
     root = _root(settings, builder)
     builder.plugins = root.plugins if root else ()
     parts = {group: builder.part(group, settings.get(group, ABSENT.get(group)), group) for group in PARTS}
-    builder.measure = parts["measure"]
-    builder.seed = root.seed if root else 0
-    builder.scheme = _with_seed(parts["scheme"], builder.seed)
+    kind: TaskKind = "numbers" if settings.get(TASK) == REGRESSION else "classes"
+    builder.context = BuildContext.of(parts["measure"], parts["scheme"], root.seed if root else 0, kind)
     outer, interval = _outer(settings.get(OUTER), builder)
-    if parts["dataset"] is not None:
+    if parts["dataset"] is not None and "${" not in repr(settings[DATASET]):  # a reference that leads nowhere was said
         builder.problems.extend(parts["dataset"].problems())
     if parts["tracking"] is not None:
-        builder.problems.extend(
-            Problem("MSEL-205", reason, "tracking.allow_skops", "pip install 'modelsel[skops]', or leave it false")
-            for reason in parts["tracking"].problems()
-        )
+        builder.problems.extend(parts["tracking"].problems())
     if parts["pool"] is not None and root is not None:
         builder.problems.extend(parts["pool"].problems(root.limit))
     builder.problems.extend(_race_conflicts(root, parts))
@@ -300,15 +307,17 @@ def _build_parts(settings: Mapping[str, Any], resolved: Mapping[str, object], da
     wanted, place = _wanted_space(settings)
     searched = root.search if root else SearchSettings()
     wanted, called = _with_ensemble(wanted, root, builder), name_of(wanted)
-    space = replace(expand(wanted, builder, root.seed if root else 0, place, searched, parts["measure"]), name=called)
+    space = replace(expand(wanted, builder, place, searched), name=called)
     builder.problems.extend(_search_conflicts(root, parts["race"], space, outer is not None))
     if root is None or builder.problems:
         return None
     name = root.name or f"{_dataset_name(parts['dataset'], dataset or settings['dataset']['kind'])}-{space.name}"
     merged = f"{space.merged} of {space.declared} candidates say the same as another one and were merged"
     notes = (*builder.notes, *((merged,) if space.merged else ()))
-    own = {key: value for key, value in vars(root).items() if key != "name"}
-    kept = record_content({**resolved, "name": name, SPACE: read_entries(wanted, builder)}, {**parts, OUTER: said})
+    own: dict[str, Any] = {**{key: value for key, value in vars(root).items() if key != "name"}, RUNS: root.place}
+    elsewhere = {} if root.place is None else {RUNS: resolved.get(RUNS) or root.place}
+    of_root = {**{key: value for key, value in resolved.items() if key != RUNS}, **elsewhere}
+    kept = record_content({**of_root, "name": name, SPACE: read_entries(wanted, builder)}, {**parts, OUTER: said})
     if said is not None:
         kept[OUTER][INTERVAL] = interval
     return Config(
@@ -323,11 +332,6 @@ def _with_ensemble(wanted: object, root: RootSettings | None, builder: Builder) 
     if root is None or root.ensemble == EnsembleSettings():
         return wanted
     return root.ensemble.among(read_entries(wanted, builder))
-
-
-def _with_seed(scheme: BaseScheme | None, seed: int) -> BaseScheme | None:
-    """The scheme as it will draw: with the study's seed in it where it has none of its own."""
-    return with_fields(scheme, seed=seed) if scheme is not None and getattr(scheme, "seed", 0) is None else scheme
 
 
 def _race_conflicts(root: RootSettings | None, parts: Mapping[str, Any]) -> tuple[Problem, ...]:

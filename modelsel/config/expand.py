@@ -18,8 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from modelsel.config.build import LEARNER, Builder, invalid
-from modelsel.config.build import learner as build
+from modelsel.config.build import LEARNER, BuildContext, Builder, LearnerAndSteps, build, invalid
 from modelsel.config.folders import TWIN, Folders
 from modelsel.config.grammar import SweepError, read_sweep
 from modelsel.config.merge import KIND, merge, nest
@@ -34,13 +33,11 @@ from modelsel.learner.base import BaseLearner
 from modelsel.learner.greedy_ensemble import ALONE
 from modelsel.learner.transformed_target import TransformedTarget
 from modelsel.measure.base import BaseMeasure
-from modelsel.preparer.base import BasePreparer
 
 SPACE, SWEEP, DRAW, MEASURE_READS = "space", "sweep", "draw", "measure_reads"
 CLASSES, SCORES, RANKS, PROBABILITIES = "classes", "scores", "ranks", "probabilities"  # scores: ranks or probabilities
 READS = (CLASSES, SCORES, RANKS, PROBABILITIES)
 MOST = 2_000_000
-LearnerAndSteps = tuple[BaseLearner, tuple[BasePreparer, ...]]
 ALL_COMBINATIONS = SearchSettings()
 
 
@@ -102,20 +99,14 @@ class Space:
         return self.declared - len(self.candidates)
 
 
-def expand(
-    wanted: object,
-    builder: Builder,
-    seed: int = 0,
-    where: str = SPACE,
-    search: SearchSettings = ALL_COMBINATIONS,
-    measure: BaseMeasure | None = None,
-) -> Space:
+def expand(wanted: object, builder: Builder, where: str = SPACE, search: SearchSettings = ALL_COMBINATIONS) -> Space:
     """The candidates of a space: names of files and learners, or entries. Problems are added to the builder's.
 
-    `where` is the setting that the entries stand under, for messages; `measure` is what chooses, where it is known. A candidate
-    that was drawn knows at which trial.
+    The builder's context says what chooses, and the seed. `where` is the setting that the entries stand under, for messages. A
+    candidate that was drawn knows at which trial.
     """
-    entries = _read_entries(read_entries(wanted, builder), measure, builder, where)
+    seed = builder.context.seed
+    entries = _read_entries(read_entries(wanted, builder), builder.context.measure, builder, where)
     found: dict[tuple[object, object], Candidate] = {}
     declared = 0
     adaptive: list[AdaptiveEntry] = []
@@ -138,7 +129,7 @@ def read_entries(wanted: object, builder: Builder) -> dict[str, object]:
         return dict(wanted)
     entries: dict[str, object] = {}
     for name in [wanted] if isinstance(wanted, str) else wanted if isinstance(wanted, list | tuple) else [wanted]:
-        for entry, text in _file(name, builder).items():
+        for entry, text in (name if isinstance(name, Mapping) else _file(name, builder)).items():
             if entry in entries and entries[entry] != text:
                 _say(builder, "MSEL-222", f"two entries are named {entry!r}", f"space={name}", "rename one of them")
             entries[entry] = text
@@ -149,7 +140,7 @@ def name_of(wanted: object) -> str:
     """Return the name of a space, for use in a study's name."""
     if isinstance(wanted, Mapping):
         return "-".join(wanted)
-    return "-".join(str(name) for name in wanted) if isinstance(wanted, list | tuple) else str(wanted or "")
+    return "-".join(map(name_of, wanted)) if isinstance(wanted, list | tuple) else str(wanted or "")
 
 
 def family(learner: object) -> str:
@@ -435,7 +426,7 @@ def _rows(kind: TaskKind) -> Task:
 def _learner(name: str, kind: TaskKind) -> BaseLearner | None:
     """A learner of a file; None where it cannot be made."""
     try:
-        return build(name, numbers=kind == "numbers")[0]
+        return build(name, context=BuildContext(task=kind))[0]
     except ConfigurationError:
         return None
 

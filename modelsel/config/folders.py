@@ -7,16 +7,19 @@ group; it holds plain data.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError  # type: ignore[import-untyped]
+from yaml import compose as compose_yaml
 
 from modelsel.core.errors import ConfigurationError, Problem
 
 ROOT = "config"
+PACKAGE = "pkg://"
 TWIN = "_regression"  # what a file is called that stands in for another where the target is a number
 
 
@@ -32,19 +35,33 @@ class Folders:
     """The folders that options are looked up in, first come first served."""
 
     roots: tuple[Path, ...]
+    name: str = ROOT  # of the root file
     numbers: bool = False  # the target is a number: a file NAME_regression stands in for NAME
 
     @classmethod
-    def of(cls, config_dir: str | Path | None = None) -> "Folders":
-        """The package's folder, after a person's own when there is one; ConfigurationError when that is no folder."""
+    def of(cls, config_dir: str | Path | None = None, config_name: str | None = None) -> "Folders":
+        """The package's folder, after a person's own (a path, or `pkg://a.package`) when there is one.
+
+        `config_name` is a root file in that folder, composed on top of the package's own by `defaults: [config, _self_]`.
+        Raises ConfigurationError where there is no such folder or file.
+        """
+        name = (config_name or ROOT).removesuffix(".yaml")
         if config_dir is None:
+            if name != ROOT:
+                raise ConfigurationError(
+                    Problem("MSEL-210", f"{name!r} is looked for in a folder", "--config-name", "give --config-dir DIR too")
+                )
             return cls((shipped_folder(),))
-        own = Path(config_dir).absolute()
+        own = _in_package(str(config_dir)) if str(config_dir).startswith(PACKAGE) else Path(config_dir).absolute()
         if not own.is_dir():
             raise ConfigurationError(
                 Problem("MSEL-210", f"there is no folder {str(config_dir)!r}", "--config-dir", "`modelsel init DIR` makes one")
             )
-        return cls((own, shipped_folder()))
+        if config_name is not None and (name == ROOT or not (own / f"{name}.yaml").is_file()):
+            what = "a root file of one's own has another name than config" if name == ROOT else f"there is no {name}.yaml"
+            fix = f"write {own / 'NAME.yaml'} that begins with `defaults: [config, _self_]`"
+            raise ConfigurationError(Problem("MSEL-210", what, "--config-name", fix))
+        return cls((own, shipped_folder()), name)
 
     def for_numbers(self) -> "Folders":
         """Return these folders as a study of numbers sees them: NAME_regression.yaml stands in for NAME.yaml."""
@@ -79,6 +96,40 @@ class Folders:
         own = dict(read_yaml(path))
         below = [self.read(group, str(each)) or {} for each in own.pop("defaults", ()) if each != "_self_"]
         return {key: value for each in (*below, own) for key, value in each.items()}
+
+
+def _in_package(address: str) -> Path:
+    """The folder of `pkg://a.package.folder`; ConfigurationError where there is none on disk."""
+    name = address.removeprefix(PACKAGE).replace("/", ".")
+    try:
+        spec = find_spec(name)
+    except (ImportError, ValueError):
+        spec = None
+    places = list(spec.submodule_search_locations or ()) if spec else []
+    if not places:
+        what = f"there is no package {name!r}"
+        raise ConfigurationError(Problem("MSEL-210", what, "--config-dir", "install it, or give the path of a folder"))
+    return Path(places[0])
+
+
+def line_of(path: Path, key: str) -> int | None:
+    """The line of a dotted key in a YAML file, from 1; None where it is not there.
+
+    A file that is no YAML is complained of elsewhere.
+    """
+    try:
+        node = compose_yaml(path.read_text("utf-8"))
+    except (YAMLError, OSError, UnicodeDecodeError):
+        return None
+    line = None
+    for part in key.split("."):
+        found = next(
+            (pair for pair in getattr(node, "value", ()) or () if isinstance(pair, tuple) and pair[0].value == part), None
+        )
+        if found is None:
+            return line
+        line, node = found[0].start_mark.line + 1, found[1]
+    return line
 
 
 def read_yaml(path: Path) -> Mapping[str, Any]:

@@ -6,7 +6,8 @@ code or places. Files are looked through before they are merged; afterwards the 
 and the command line alone would give, so that no detour through packages or defaults lists helps.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from functools import cache, lru_cache
 from pathlib import Path
@@ -16,6 +17,8 @@ from hydra import version
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.config_repository import CachingConfigRepository
 from hydra._internal.config_search_path_impl import ConfigSearchPathImpl
+from hydra._internal.hydra import Hydra
+from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.plugins import Plugins
 from hydra.errors import HydraException
@@ -26,22 +29,32 @@ from omegaconf import DictConfig, OmegaConf, flag_override
 from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError  # type: ignore[import-untyped]
 
-from modelsel.config.folders import ROOT, Folders, shipped_folder
+from modelsel.config.folders import Folders, shipped_folder
 from modelsel.config.references import unsafe_keys
 from modelsel.core.errors import ConfigurationError, Problem
 
 BROKEN = (HydraException, OmegaConfBaseException, YAMLError, ValueError, TypeError, AttributeError, OSError, RecursionError)
+GROUPS = ("dataset", "split", "scheme", "measure", "rule", "race", "guard", "pool", "tracking", "experiment")  # of defaults
 NO_GROUPS = ("space", "learner")  # their names are read by `expand`, where a list is a union and a learner is a space
 OURS = (
     "hydra.output_subdir=null",  # the record of a study is its own folder
     "hydra.run.dir=.",
-    "hydra.sweep.dir='runs/sweeps/${now:%Y%m%d-%H%M%S-%f}'",
-    "hydra.sweep.subdir=.",
+    "hydra.sweep.dir=''",  # below `runs`, unless it is typed
     "hydra.job.chdir=false",
     "hydra/job_logging=none",  # modelsel logs to stderr by itself
     "hydra/hydra_logging=none",
 )
-FREE = ("mode", "sweeper.params", "runtime", "overrides", "job.name", "job.override_dirname", "job.num", "job.id")
+FREE = (
+    "mode",
+    "sweeper.params",
+    "runtime",
+    "overrides",
+    "job.name",
+    "job.config_name",
+    "job.override_dirname",
+    "job.num",
+    "job.id",
+)
 TAKEN = ("mode", "sweeper")  # what a file may say under `hydra`
 _SHIPPED: dict[str, dict[str, ConfigResult | None]] = {}  # files of the package that were read, by their folder
 
@@ -101,6 +114,19 @@ class _Repository(CachingConfigRepository):
         return loaded
 
 
+@contextmanager
+def hydra_over(folders: Folders, trusted: tuple[str, ...]) -> Iterator[Hydra]:
+    """Hydra over our folders; what it has against a configuration is an error like all others."""
+    hydra = Hydra(task_name="modelsel", config_loader=GuardedLoader(folders, trusted))
+    GlobalHydra.instance().initialize(hydra)
+    try:
+        yield hydra
+    except (HydraException, OmegaConfBaseException) as error:
+        raise ConfigurationError(problem_of(error)) from error
+    finally:
+        GlobalHydra.instance().clear()
+
+
 def load(folders: Folders, overrides: Sequence[str], trusted: tuple[str, ...] = ()) -> DictConfig:
     """The composed configuration, hydra node included, to be read: what the package's own files make is made once."""
     if folders.own is None and not trusted:
@@ -117,7 +143,7 @@ def _of_the_package(_folder: Path, overrides: tuple[str, ...]) -> DictConfig:
 
 
 def _compose(folders: Folders, overrides: Sequence[str], trusted: tuple[str, ...]) -> DictConfig:
-    return GuardedLoader(folders, trusted).load_configuration(ROOT, list(overrides), RunMode.RUN, from_shell=False)
+    return GuardedLoader(folders, trusted).load_configuration(folders.name, list(overrides), RunMode.RUN, from_shell=False)
 
 
 def problem_of(error: Exception) -> Problem:
@@ -133,10 +159,23 @@ def problem_of(error: Exception) -> Problem:
 def _typed_wins(config: DictConfig, overrides: list[str]) -> DictConfig:
     """Let typed overrides replace what an experiment's file sweeps under the same key."""
     params = config.hydra.sweeper.get("params")
-    for key in {line.lstrip("+").partition("=")[0] for line in overrides} & set(params or ()):
-        with flag_override(params, ["struct", "readonly"], [False, False]):
-            del params[key]
+    if not params:
+        return config
+    fixed = {line.lstrip("+").partition("=")[0].removesuffix(".kind") for line in overrides}
+    said: Any = OmegaConf.to_container(params, resolve=False)
+    named = {str(key).lstrip("+"): value for key, value in said.items()}
+    with flag_override(config.hydra.sweeper, ["struct", "readonly"], [False, False]):
+        config.hydra.sweeper.params = {
+            _as_override(key, (*named, *fixed)): value for key, value in named.items() if key not in fixed
+        }
     return config
+
+
+def _as_override(key: str, others: Collection[str]) -> str:
+    """A swept key of a file as Hydra takes it: what is no folder's file is set, and a part's name stands above its settings."""
+    if key.split(".")[0] == "hydra" or key in GROUPS:
+        return key
+    return f"++{key}.kind" if any(other.startswith(f"{key}.") for other in others) else f"++{key}"
 
 
 def _search_path(folders: Folders) -> ConfigSearchPathImpl:

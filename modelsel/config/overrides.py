@@ -17,6 +17,7 @@ from modelsel.config.build import LEARNER
 from modelsel.config.expand import SPACE
 from modelsel.config.folders import Folders
 from modelsel.config.grammar import override_parser
+from modelsel.config.loader import GROUPS
 from modelsel.config.references import reference
 from modelsel.config.schema import class_of, kinds, plugin_kinds, slots
 from modelsel.config.settings import RENAMED, RootSettings
@@ -24,12 +25,16 @@ from modelsel.config.suggest import near, near_option
 from modelsel.core.errors import Problem
 
 OUTER, EXPERIMENT = "outer", "experiment"
-PARTS = ("dataset", "split", "scheme", "measure", "rule", "race", "guard", "pool", "tracking")
-COMPOSED = (*PARTS, EXPERIMENT)  # the root's defaults list
+COMPOSED = GROUPS  # the root's defaults list
+PARTS = tuple(group for group in GROUPS if group != EXPERIMENT)
 ROLES = ("target", "weights", "groups", "unit", "id")  # of a data set's columns, which Python takes by keyword
 ALIKE = 0.75  # of a setting of a part, which is one of many, and what was typed
 NUMBERS = {"split": "test", "scheme": "folds"}  # what a bare number after the group's name is meant for
-HYDRA = ("hydra.mode", "hydra.verbose", "hydra/launcher", "hydra/sweeper", "hydra.launcher.", "hydra.sweeper.")
+HYDRA = (
+    "hydra.mode", "hydra.verbose", "hydra/launcher", "hydra/sweeper", "hydra.launcher.", "hydra.sweeper.",
+    "hydra.sweep.dir", "hydra.sweep.subdir",
+)  # fmt: skip
+INSTEAD = {"hydra.run.dir": "runs", "hydra.job.name": "name"}  # ours, which do what is meant
 
 
 @dataclass(frozen=True)
@@ -135,8 +140,9 @@ def _hydra(override: Override) -> Iterator[Problem]:
     """Yield a problem where an override changes a setting of Hydra's that is not open."""
     key = override.key_or_group
     if not any(key == name or (name[-1] in "./" and key.startswith(name)) for name in HYDRA):
-        yield Problem("MSEL-242", "this setting of Hydra's is not open", key,
-                      "modelsel takes hydra.mode, hydra/launcher, hydra/sweeper and their settings")  # fmt: skip
+        fix = "modelsel takes hydra.mode, hydra/launcher, hydra/sweeper with their settings, hydra.sweep.dir and .subdir"
+        fix = f"write {INSTEAD[key]}={override.get_value_string()}" if key in INSTEAD else fix
+        yield Problem("MSEL-242", "this setting of Hydra's is not open", key, fix)
 
 
 def _options(override: Override, folders: Folders) -> Iterator[Problem]:
@@ -144,6 +150,8 @@ def _options(override: Override, folders: Folders) -> Iterator[Problem]:
     group = override.key_or_group
     known, sweeping = folders.options(group), override.is_sweep_override()
     if override.is_delete():
+        if group == EXPERIMENT:  # it needs none
+            return
         yield Problem("MSEL-243", f"a study needs a {group}", override.input_line or group, near("", known))
     for name in _chosen_names(override):
         if isinstance(name, str) and name not in known and (sweeping or name not in plugin_kinds(group)):

@@ -1,12 +1,14 @@
 """References in configuration: `${seed}` takes another setting, `${oc.env:NAME}` a variable of the environment.
 
-Only these are followed, and the environment only where an address with a password may be needed: everything else that
-OmegaConf could be asked to call is refused. What is recorded and what is said keep the reference, not what it points to.
+Only these are followed, and the environment only in addresses and paths, since a stranger's file could else print any variable
+into a record: everything else that OmegaConf could be asked to call is refused. What is recorded and what is said keep the
+reference, not what it points to.
 """
 
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from dataclasses import replace
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
@@ -15,7 +17,8 @@ from omegaconf.errors import OmegaConfBaseException
 from modelsel.core.errors import Problem
 
 RESOLVERS = ("oc.env", "oc.select")
-SECRET_PLACES = ("tracking.uri", "guard.ledger", "pool.scheduler")
+SECRET_PLACES = ("tracking.uri", "guard.ledger", "pool.scheduler")  # of addresses, which may hold a password
+_PATH_PLACE = re.compile(r"dataset\.(\w*path\w*|dir|database)(\.|$)|runs$|tracking\.\w+$")
 _REFERENCE = re.compile(r"\$\{\s*([^}:]*?)\s*(?:(:)|\})")
 _VARIABLE = re.compile(r"\$\{\s*oc\.env\s*:\s*([^},\s]+)")
 
@@ -58,18 +61,29 @@ def hide_environment(problems: Iterable[Problem], data: Mapping[str, object]) ->
     """The problems with values of the environment replaced by the references that they came from."""
     names = {name for _, text in _texts(data, "") for name in _VARIABLE.findall(text)}
     values = {value: f"${{oc.env:{name}}}" for name in sorted(names) if (value := os.environ.get(name))}
-    return [Problem(*(_without(part, values) for part in (each.code, each.what, each.where, each.fix))) for each in problems]
+    return [replace(each, what=_without(each.what, values), fix=_without(each.fix, values)) for each in problems]
 
 
 def _environment(data: object) -> Iterator[Problem]:
+    """Yield the places that read the environment and may not."""
     for place, text in _texts(data, ""):
-        if _VARIABLE.search(text) and place not in SECRET_PLACES:
-            yield Problem("MSEL-234", "the environment is not read here", place, f"it is in {', '.join(SECRET_PLACES)}")
+        if _VARIABLE.search(text) and not reads_environment(place):
+            fix = "it is read in dataset's paths, runs, tracking, guard.ledger, pool.scheduler: elsewhere it would be recorded"
+            yield Problem("MSEL-234", "the environment is not read here", place, fix)
+
+
+def reads_environment(place: str) -> bool:
+    """Say whether a setting may be taken from the environment: an address, or a path.
+
+    >>> reads_environment("dataset.path"), reads_environment("runs"), reads_environment("name")
+    (True, True, False)
+    """
+    return place in SECRET_PLACES or _PATH_PLACE.match(place) is not None
 
 
 def _without(text: str, values: Mapping[str, str]) -> str:
     for value, name in values.items():
-        text = text.replace(value, name)
+        text = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", name.replace("\\", "\\\\"), text)
     return text
 
 

@@ -3,6 +3,7 @@
 Declared like parts (`core.spec`), so that the same checks and the same "did you mean" serve them.
 """
 
+import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -163,7 +164,7 @@ class OptimalSettings:
     )
 
 
-EMBEDDED = "runs/mlflow.db, or MLFLOW_TRACKING_URI"
+PLACE = "MODELSEL_RUNS"  # of the environment: where runs go
 AUTO = "auto"  # of final_test: open it where nothing grave is known of the data; of task: what the target looks like
 CLASSIFICATION, REGRESSION = "classification", "regression"  # what a target may be taken for
 ALL = "all"  # of measures: those of class scores too, for every candidate
@@ -233,6 +234,7 @@ class RootSettings:
         AUTO, CLASSIFICATION, REGRESSION, help="what the target is: classes, a number, or what it looks like (auto)"
     )
     name: str | None = plain(None, help="default: data set and space joined by a dash")
+    runs: str | None = plain(None, help="where runs, sweeps and mlflow.db go; null: MODELSEL_RUNS, else runs")
     final_test: bool | str = plain("auto", help="auto: one look unless the data have findings of high severity; or true, false")
     on_failure: str = one_of("record", "error", help="error: exit 7 when any candidate failed")
     resume: str | None = plain(None, help="a run whose finished cells are used, beside those found by themselves")
@@ -254,6 +256,11 @@ class RootSettings:
     optimal: OptimalSettings = field(default_factory=OptimalSettings)
     explanations: ExplanationSettings = field(default_factory=ExplanationSettings)
     limit: LimitSettings = field(default_factory=LimitSettings)
+
+    @property
+    def place(self) -> str | None:
+        """Where runs go, where that was said, by the setting or by the environment."""
+        return self.runs or os.environ.get(PLACE) or None
 
     def problems(self) -> tuple[Problem, ...]:
         """List what is unknown among the shown sections and the answers to `final_test`."""
@@ -334,15 +341,25 @@ class TrackingSettings:
     )
     uri_env: str | None = plain(None, help="the environment variable that holds the address, so that no file does")
     parent: str | None = plain(None, help="the id of a run of this store under which the study is put")
+    experiment: str | None = plain(None, help="its name; null: MLFLOW_EXPERIMENT_NAME, _ID, else the study's name")
+    experiment_id: str | None = plain(None, help="of this store, in the place of a name")
+    tags: Mapping[str, str] = plain({}, help="tags of one's own of the study's run: {team: risk}")
+    description: str | None = plain(None, help="a text of one's own that stands above the run's note")
     on_error: str = one_of("warn", "fail", help="fail: exit 6 when tracking failed; waits for as long as candidates arrive")
     wait: float = number(1.0, least=0, help="seconds that a study on record waits for MLflow, which then goes on by itself")
     allow_skops: bool = plain(False, help="learner=sklearn: store the fitted estimator too, as model/data/estimator.skops")
     allow_pickle: bool = plain(False, help="store an estimator that no safe format takes, as model/data/estimator.pickle")
     writer: str = one_of("auto", "bulk", "client", help="auto: bulk where the store's revision is known, else client")
 
-    def problems(self) -> tuple[str, ...]:
-        missing = self.allow_skops and find_spec("skops") is None
-        return ("storing a fitted estimator needs a package that is not installed",) if missing else ()
+    def problems(self) -> Iterator[Problem]:
+        """Yield what cannot be stored, and tags that are others'."""
+        if self.allow_skops and find_spec("skops") is None:
+            what = "storing a fitted estimator needs a package that is not installed"
+            yield Problem("MSEL-205", what, "tracking.allow_skops", "pip install 'modelsel[skops]', or leave it false")
+        for name in self.tags:
+            if str(name).startswith(("mlflow.", "modelsel.")):
+                what = f"the tag {name!r} has a name that MLflow or modelsel keeps for itself"
+                yield Problem("MSEL-205", what, "tracking.tags", "choose another name")
 
 
 IN_THIS_PROCESS = ("threads", "sequential")

@@ -122,13 +122,14 @@ class RawColumn:
 
 
 _WITH_GAPS = {"int": "float", "bool": "str"}
-_WHOLE = re.compile(r"\s*[+-]?[0-9]{1,18}\s*")
+_WHOLE = re.compile(r"\s*[+-]?[0-9]{1,19}\s*")
+_LARGEST = 2**63 - 1  # of the whole numbers that table readers take for such
 _TRUTH = {"true", "True", "TRUE", "false", "False", "FALSE"}
 
 
 def whole(texts: Iterable[str]) -> bool:
     """Say whether every text is a whole number, written without a point."""
-    return all(_WHOLE.fullmatch(text) for text in texts)
+    return all(_WHOLE.fullmatch(text) and (len(text) < 19 or abs(int(text)) <= _LARGEST) for text in texts)
 
 
 def _type_of(texts: Sequence[str]) -> str:

@@ -20,9 +20,7 @@ class Threshold(BaseDecision):
     """Learnt is the threshold; what is at least it is the second class."""
 
     at: float | None = number(None, least=0.0, most=1.0, help="the threshold; none: the best by `measure` on inner folds")
-    measure: ScoringMeasure = part(
-        "measure", "balanced_error", help="which the threshold serves: one of classes; else the study's own"
-    )
+    measure: ScoringMeasure | None = part("measure", "balanced_error", help="which the threshold serves: one of classes")
     grid: int = whole(100, least=2, help="thresholds tried")
 
     @property
@@ -30,13 +28,21 @@ class Threshold(BaseDecision):
         return 0 if self.at is not None else self.folds
 
     def problems(self, task: Table | None = None) -> Iterable[str]:
+        if self.measure is None and self.at is None:
+            yield (
+                "threshold: path serves a study's measure, and there is none here that says how good classes are: "
+                "say which: decision: {kind: threshold, measure: error}"
+            )
         if getattr(self.measure, "needs_scores", False):
             yield "a threshold decides the predicted class, and its measure reads class scores: name one of classes"
         if isinstance(task, ClassTask) and len(task.classes) != 2:
             yield f"a threshold is for two classes, and the task has {len(task.classes)}: use decision.costs"
 
     def learnt(self, held: Sequence[Held]) -> Floats:
-        return np.array([best_threshold(held, self.measure, self.grid) if self.at is None else self.at])
+        if self.at is not None:
+            return np.array([self.at])
+        assert self.measure is not None  # else `problems` refused
+        return np.array([best_threshold(held, self.measure, self.grid)])
 
     def predicted(self, learnt: Floats, scores: Floats) -> Codes:
         return np.asarray(scores[:, 1] >= learnt[0]).astype(np.int32)

@@ -24,8 +24,6 @@ from modelsel.core.types import Booleans, ClassTask, Integers, positions, readab
 from modelsel.kernels.compiler import load
 from modelsel.learner.optimal_tree import NEVER, Node, OptimalPath, OptimalTree
 from modelsel.learner.trees.optimal_problem import COMPILED
-from modelsel.tree.node import PrunedView
-from modelsel.tree.rules import to_text
 
 # Which columns good trees test: skeletons of two and of three levels, from the searches of an optimal tree.
 #
@@ -242,11 +240,11 @@ class SkeletonSearch:
             found.append(Half(int(table[root, pair]), bits, (root, left, right), (int(place[root, pair]), None, None)))
         return found
 
-    def tree_of(self, skeleton: Skeleton) -> PrunedView:
-        """A tree of least training errors among those of a skeleton."""
+    def nodes_of(self, skeleton: Skeleton) -> list[Node]:
+        """Find the nodes of a tree of least training errors among those of a skeleton."""
         nodes: list[Node] = []
         self._append(nodes, -1, np.arange(len(self.path.class_costs.labels)), skeleton.features, skeleton.places)
-        return self.path.assembled(nodes)
+        return nodes
 
     def _append(self, nodes: list[Node], parent: int, rows: Integers, side: Side, places: Places | None) -> None:
         """Append the nodes of a side whose place is known, or the best test on a column, or a leaf."""
@@ -406,7 +404,7 @@ def alternatives(
         rows=len(task), best=best, within=within, min_leaf=min_leaf,
         skeletons=tuple(GoodSkeleton(_column_names(one, names), one.errors) for one in good.skeletons),
         needed=tuple(names[at] for at in needed), unused=tuple(names[at] for at in absent) if good.ended else (),
-        different=tuple(to_text(search.tree_of(one)) for one in _different(good.skeletons)), ended=good.ended, depth=depth,
+        different=tuple(path.text(search.nodes_of(one)) for one in _different(good.skeletons)), ended=good.ended, depth=depth,
         found=good.found, unknown=tuple(names[at] for at in open_ones),
     )  # fmt: skip
 

@@ -32,7 +32,6 @@ from modelsel.record.documents import OptimalShape, TrainingSizeShape, UnseenSha
 from modelsel.runner.execution.single_job import CallsApart, Failure
 from modelsel.runner.final_fit import fit
 from modelsel.statistics.paired import corrected_t
-from modelsel.tree.node import MULTIWAY, SUBSET
 
 INNER = 5  # folds that choose λ
 DIVIDED, NOT_BINARY, SOFT = (
@@ -105,9 +104,7 @@ def _unlike(model: TreeModel, gaps: Booleans) -> str:
         return SOFT
     if (gaps[tree.feature[inner]] & (tree.missing_to[inner] < 0)).any():
         return DIVIDED
-    wide = (tree.test[inner] == MULTIWAY) & (np.diff(tree.first)[inner] > 2)
-    sets = [min(side.sum(), (~side).sum()) > 1 for node, side in tree.subset.items() if tree.test[node] == SUBSET]
-    return NOT_BINARY if wide.any() or any(sets) else ""
+    return "" if model.is_binary else NOT_BINARY
 
 
 def optimal(depth: int, limit: int, price: float = 0.0) -> OptimalTree:

@@ -15,6 +15,7 @@ Source: Athey & Imbens (2016) on honest trees; Fisher (1935); Holm (1979).
 """
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,14 +24,14 @@ from scipy.special import gammaln
 from modelsel.core.fingerprint import generator
 from modelsel.core.types import Booleans, ClassTask, Feature, Floats, Integers, Task, positions
 from modelsel.criterion.gini import Gini
+from modelsel.kernels.compiler import compile_nothing
 from modelsel.learner.tree import Splits, Tree
-from modelsel.learner.trees.model import TreeModel
+from modelsel.learner.trees.model import TreeModel, TreeRule
 from modelsel.record.documents import ErrorsShape, NamedErrorsShape, SliceShape, SlicesShape
 from modelsel.statistics.bounds import clopper_pearson
 from modelsel.statistics.paired import holm
-from modelsel.tree.routing import route
-from modelsel.tree.rules import TreeRule, to_rules
 
+SMALL = 100_000  # cells up to which the twins have grown the tree long before the kernels would be compiled
 DEPTH = 3
 LEAST = 20  # rows of a leaf, in the half that finds
 SHARE = 0.05  # or this share of that half, where it is more
@@ -87,9 +88,10 @@ def off_by(away: Floats, tolerance: float | None) -> RowErrors:
 def weak_slices(task: Task, errors: RowErrors, seed: int) -> SlicesShape:
     """Slices found by one half of the rows and tested by the other."""
     finding = half(task, generator(seed, task.draw_fingerprint, "slices"))
-    model, rules = find(task, errors.wrong, finding)
     testing = np.flatnonzero(~finding)
-    leaf, own = route(model.cut.tree, task, testing).leaf, errors.take(testing)
+    with compile_nothing() if task.values.size <= SMALL else nullcontext():
+        model, rules = find(task, errors.wrong, finding)
+        leaf, own = model.leaf_of(task, testing), errors.take(testing)
     return own.summary([_count_slice(own, leaf == rule.leaf, task, _words(task, rule)) for rule in rules])
 
 
@@ -120,7 +122,7 @@ def find(task: Task, wrong: Booleans, finding: Booleans) -> tuple[TreeModel, lis
     model = grower.fit_path(errors, rows, np.random.default_rng(0)).model(grower)
     assert isinstance(model, TreeModel)
     share = model.cut.counts[:, 1] / np.maximum(model.cut.counts.sum(axis=1), 1)
-    rules = [rule for rule in to_rules(model.cut) if rule.conditions and share[rule.leaf] > wrong[rows].mean()]
+    rules = [rule for rule in model.leaf_rules() if rule.conditions and share[rule.leaf] > wrong[rows].mean()]
     return model, sorted(rules, key=lambda rule: -share[rule.leaf])[:MOST]
 
 

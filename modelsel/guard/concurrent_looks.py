@@ -145,9 +145,7 @@ def _are_concurrent(look: PastLook, other: PastLook) -> bool:
 
 def _knows(look: PastLook, other: PastLook) -> bool:
     """Say whether the other look was on record when this one was recorded."""
-    if look.entry.replica == other.entry.replica:
-        return look.entry.seq > other.entry.seq
-    return look.facts.knows(other.entry)
+    return look.entry.follows(other.entry) or look.facts.knows(other.entry)
 
 
 def _interval(look: PastLook, standing: SpendingState) -> list[float] | None:

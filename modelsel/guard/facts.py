@@ -202,8 +202,9 @@ class Look(Entry):
         return self.charged or () if self.states("charged") else (self.testset,)
 
     def knows(self, entry: LedgerEntry) -> bool:
-        """Say whether an entry of another replica was on record when the look began."""
-        return (self.seen or {}).get(entry.replica, 0) >= entry.seq
+        """Say whether an entry of another replica was on record when the look began, in whichever version."""
+        seen = self.seen or {}
+        return any(seen.get(one.replica, 0) >= one.seq for one in entry.written)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

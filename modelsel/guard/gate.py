@@ -33,8 +33,8 @@ from modelsel.guard.entries import origin
 from modelsel.guard.facts import Look, Reveal
 from modelsel.guard.findings import ledger_findings, look_findings, row_findings
 from modelsel.guard.fingerprints import RowFingerprints, slow, subject_of
+from modelsel.guard.joining import OtherLedgers
 from modelsel.guard.labels import former_digest, prediction_digest, truth
-from modelsel.guard.matching import OtherLedgers
 from modelsel.guard.policy.base import Policy
 from modelsel.guard.release import Better, LabelSummary, Released, ReleaseMechanism
 from modelsel.guard.requests import Handed, LookRequest, SelectionSummary, TestSetDeclaration

@@ -1,7 +1,7 @@
 """The entries of a ledger as a history: what was sealed, who chose on which rows, who looked, and what it cost."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from operator import attrgetter
@@ -11,7 +11,7 @@ from modelsel.core.fingerprint import canonical
 from modelsel.guard.facts import Look, PolicyChange, Reveal, Seal, SealTerms
 from modelsel.guard.quarantine import all_fit, believed_entries, quarantine_charges
 from modelsel.guard.release import ShownAnswer
-from modelsel.ledger.entry import LedgerEntry
+from modelsel.ledger.entry import LedgerEntry, heads
 from modelsel.ledger.trust import TrustedEntries
 
 NO_ANSWER = Reveal.read({})
@@ -84,6 +84,8 @@ class History:
     """All entries, read once. Order within a replica is by number; between replicas by the clock."""
 
     entries: tuple[LedgerEntry, ...]
+    signers: Mapping[str, str] = field(default_factory=dict)  # the key that signs a chain, where entries were read with keys
+    read: Mapping[str, int] = field(default_factory=dict)  # how far chains were read that no entry is left of
 
     @classmethod
     def of(cls, entries: Iterable[LedgerEntry]) -> "History":
@@ -91,7 +93,8 @@ class History:
         if not isinstance(entries, TrustedEntries):
             return cls(tuple(_order_entries(believed_entries(entries))))
         if "history" not in entries.memo:
-            entries.memo["history"] = cls._further(entries) or cls(tuple(_order_entries(believed_entries(entries))))
+            further = cls._further(entries)
+            entries.memo["history"] = further or cls(tuple(_order_entries(believed_entries(entries))), entries.signers)
         found: History = entries.memo["history"]
         return found
 
@@ -107,7 +110,7 @@ class History:
         times = [history.latest, *(str(entry.brief.at or "") for entry in read.fresh)]
         if not all(one < other for one, other in pairwise(times)):
             return None
-        found = cls((*history.entries, *read.fresh))
+        found = cls((*history.entries, *read.fresh), read.signers)
         found.__dict__.update({"latest": times[-1], **history._with(read.fresh)})
         return found
 
@@ -122,6 +125,14 @@ class History:
             if not _follows(entry, looks, sets, ids):
                 return {}
         return {"looks": tuple(looks), "_places_of_looks": sets, "_places_of_ids": ids, "_kinds": kinds}
+
+    @cached_property
+    def heads(self) -> dict[str, int]:
+        """How far each chain was read."""
+        return {
+            **self.read,
+            **{replica: max(entry.seq, self.read.get(replica, 0)) for replica, entry in heads(self.entries).items()},
+        }
 
     @cached_property
     def latest(self) -> str:
@@ -162,6 +173,20 @@ class History:
         for entry in sorted(self.of_kind("seal"), key=lambda entry: bool(entry.brief.off)):
             found.setdefault(entry.brief.testset, entry)
         return found
+
+    @cached_property
+    def descriptions(self) -> tuple[LedgerEntry, ...]:
+        """The seals that differ in what rows are compared by: whoever states other rows under a set's name, hides none."""
+        found = {(e.brief.testset, e.brief.key_id, e.brief.rows, e.brief.portrait): e for e in reversed(self.of_kind("seal"))}
+        return tuple(reversed(found.values()))
+
+    @cached_property
+    def sealed_by(self) -> Mapping[str, Sequence[LedgerEntry]]:
+        """The first seal of each test set in every chain: a later one of the same chain changes no term."""
+        found: dict[str, dict[str, LedgerEntry]] = {}
+        for entry in sorted(self.of_kind("seal"), key=lambda entry: bool(entry.brief.off)):
+            found.setdefault(entry.brief.testset, {}).setdefault(entry.replica, entry)
+        return {testset: tuple(by_chain.values()) for testset, by_chain in found.items()}
 
     def sealings(self, testsets: Iterable[str]) -> tuple[LedgerEntry, ...]:
         """Every seal of some test sets, by whichever replica."""
@@ -214,7 +239,8 @@ class History:
     def before(self, intent: LedgerEntry) -> "History":
         """Return the history as it stood when an intent was written."""
         seen = Look.of(intent).seen or {}
-        return History(tuple(entry for entry in self.entries if entry.seq <= seen.get(entry.replica, 0)))
+        kept = (e for e in self.entries if any(one.seq <= seen.get(one.replica, 0) for one in e.written))
+        return replace(self, entries=tuple(kept))
 
     def looks_at(self, testsets: Iterable[str]) -> tuple[PastLook, ...]:
         wanted = sorted({place for testset in set(testsets) for place in self._places_of_looks.get(testset, ())})

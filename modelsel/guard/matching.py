@@ -13,10 +13,10 @@ from math import ceil, log, sqrt
 import numpy as np
 from scipy.special import gammaln
 
-from modelsel.core.fingerprint import canonical
-from modelsel.core.types import Booleans, Finding, Floats, Integers
+from modelsel.core.types import Booleans, Floats, Integers
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history import History
+from modelsel.guard.joining import OtherLedgers
 from modelsel.ledger.entry import Brief, LedgerEntry
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.portraits.designs import share_a_design
@@ -155,10 +155,10 @@ def _tests(subject: RowFingerprints, memory: RowSetIndex) -> Iterable[Relation]:
     n = len(subject.test.bound)
     if subject.digest in memory.history.seals or memory.history.looks_at([subject.digest]):
         yield Relation(subject.digest, "test", n, 1.0, np.ones(n, bool), same=True)
-    for testset, entry in memory.history.seals.items():
-        stated = entry.brief
-        if testset != subject.digest and stated.key_id == memory.key.id:
-            relation = _once(subject, ("test", testset, str(stated.rows)), partial(_test, testset, stated, subject, memory))
+    for stated in (entry.brief for entry in memory.history.descriptions):
+        if stated.testset != subject.digest and stated.key_id == memory.key.id:
+            what = ("test", stated.testset, str(stated.rows), str(stated.portrait))
+            relation = _once(subject, what, partial(_test, stated.testset, stated, subject, memory))
             if relation is not None:
                 yield relation
 
@@ -312,80 +312,7 @@ def _met_again(ours: Sequence[tuple[str, Hashes]], theirs: Sequence[Hashes]) -> 
             yield name, again
 
 
-# All that a person has on record beside the ledger at hand: other ledgers, other keys. No setting switches it off.
-#
-# Each contact is written under the home's own key too (`access.looks.copy_all`), so that one key finds it. Besides, the same
-# rows are looked for under every key at hand, and in every ledger of the registry that holds looks of others.
-
-
-Load = Callable[[str], RowSet]
-Ahead = Callable[[Sequence[str]], None]
-
-
-@dataclass(frozen=True, eq=False)
-class OtherLedgers:
-    """A sealing under the other keys at hand, entries of other ledgers, and findings about those that could not be asked."""
-
-    subjects: tuple[tuple[RowFingerprints, IdentityKey], ...] = ()
-    entries: tuple[LedgerEntry, ...] = ()
-    load: Load | None = None
-    ahead: Ahead | None = None
-    unreached: tuple[Finding, ...] = ()
-    hashes: HashIndex | None = None
-
-    @property
-    def keys(self) -> frozenset[str]:
-        return frozenset(key.id for _, key in self.subjects)
-
-
-NOTHING = OtherLedgers()
-
-
-def join_histories(history: History, elsewhere: OtherLedgers, key_id: str) -> History:
-    """Join all ledgers into one history: a contact that is found under its own key is not counted again under the home's.
-
-    Where the ledger at hand keeps no hashes of its rows, it is compared by those that the home keeps with its copy.
-    """
-    if not elsewhere.entries and not any(entry.brief.mirror for entry in history.entries):
-        return history
-    every = [*history.entries, *elsewhere.entries]
-    kept = without_copies(every, elsewhere.keys | {key_id})
-    own = {entry.hash for entry in history.entries}
-    sealed = {entry.brief.testset for entry in history.entries if entry.kind == "seal"}
-    whole = {entry.hash: entry for entry in kept if entry.hash in own or not _seals(entry, sealed)}
-    return History.of([*_with_rows(whole, every).values()])
-
-
-ROWS_OF_COPY = ("rows", "development", "table", "portrait", "train", "source", "names", "key_id", "u")
-
-
-def _with_rows(entries: dict[str, LedgerEntry], every: Sequence[LedgerEntry]) -> dict[str, LedgerEntry]:
-    """Seals and selections without rows, with those of their first copy that has some, under the key of that copy."""
-    copies: dict[str, LedgerEntry] = {}
-    for entry in every:
-        if entry.brief.mirror and entry.brief.development:
-            copies.setdefault(entry.brief.copied, entry)
-    bare = {hash_ for hash_ in entries.keys() & copies.keys() if not entries[hash_].brief.development}
-    return {hash_: _borrow_entry(entry, copies[hash_]) if hash_ in bare else entry for hash_, entry in entries.items()}
-
-
-def _borrow_entry(entry: LedgerEntry, copy: LedgerEntry) -> LedgerEntry:
-    """An entry as it stands in the ledger, but for what its rows are compared by."""
-    rows = {name: copy.facts[name] for name in ROWS_OF_COPY if name in copy.facts}
-    return replace(entry, body=canonical({**entry.facts, **rows}))
-
-
-def without_copies(entries: Sequence[LedgerEntry], keys: Container[str] | None = None) -> list[LedgerEntry]:
-    """Leave out copies of entries that are there themselves under one of these keys (None: under any)."""
-    there = {entry.hash for entry in entries}
-    copies = [(entry.hash, entry.brief.mirror) for entry in entries if entry.brief.copied in there]
-    doubles = {hash_ for hash_, mirror in copies if mirror and (keys is None or mirror["key_id"] in keys)}
-    return [entry for entry in entries if entry.hash not in doubles]
-
-
-def _seals(entry: LedgerEntry, testsets: set[str]) -> bool:
-    """Say whether an entry states terms of sets that the ledger at hand sealed itself."""
-    return entry.kind in ("seal", "policy_change") and entry.brief.testset in testsets
+# Sets that are known by another name: those of other ledgers, and those that were sealed under other keys.
 
 
 def related_sets(subject: RowFingerprints, memory: RowSetIndex, elsewhere: OtherLedgers) -> tuple[Relation, ...]:
@@ -396,10 +323,12 @@ def related_sets(subject: RowFingerprints, memory: RowSetIndex, elsewhere: Other
         theirs = RowSetIndex(memory.history, memory.load, key, memory.hashes, memory.ahead)
         found += [*_itself(other, memory.history), *relations(other, theirs)]
         found += links(other, theirs, found)
-    first: dict[tuple[str, str, bool], Relation] = {}
+    first: dict[tuple[str, str, bool], Relation] = {}  # of several descriptions of a set the one that shares most
     designs = {one.testset for one in found if one.role == DESIGN}  # where some ranks are the same, others may be by chance
     for relation in (one for one in found if one.channel != "C4" or one.testset not in designs):
-        first.setdefault((relation.testset, relation.role, relation.linked), relation)
+        what = (relation.testset, relation.role, relation.linked)
+        if what not in first or relation.rows > first[what].rows:
+            first[what] = relation
     return tuple(sorted(first.values(), key=lambda relation: (not relation.same, -relation.share, relation.testset)))
 
 
@@ -432,7 +361,7 @@ def links(subject: RowFingerprints, memory: RowSetIndex, found: Sequence[Relatio
         return
     known = {relation.testset for relation in found if relation.same and relation.share >= EXPLAINED}
     halves = Halves(subject.variables, subject.source)
-    seals = [entry for entry in memory.history.seals.values() if _nearly_as_large(subject, entry, memory)]
+    seals = [entry for entry in memory.history.descriptions if _nearly_as_large(subject, entry, memory)]
     seals = [entry for entry in seals if entry.brief.testset not in {subject.digest, *known}]
     seals.sort(key=lambda entry: abs(log(entry.brief.rows_in_all / len(subject))))
     used = [(place, entry, role) for place, entry in enumerate(seals) if (role := _role(entry, memory.history))]
@@ -449,7 +378,7 @@ def links(subject: RowFingerprints, memory: RowSetIndex, found: Sequence[Relatio
 
 def seals_without_rows(history: History, keys: Container[str], testset: str) -> Iterator[LedgerEntry]:
     """Seals under these keys, of other sets than this one, that looked or chose and of whose rows no hash is kept."""
-    for entry in history.seals.values():
+    for entry in history.descriptions:
         stated = entry.brief
         if stated.testset != testset and stated.key_id in keys and not stated.rows and _role(entry, history):
             yield entry

@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -109,8 +110,11 @@ class Recogniser:
     def _found(self, columns: "ReadColumns") -> SealedRows:
         """Try every screen whose columns are there."""
         rows: dict[str, Booleans] = {}
-        for testset, screen in (*((one.testset, one) for one in self.screens), *self._derived):
+        tried = [*((one.testset, one, False) for one in self.screens), *((*one, True) for one in self._derived)]
+        for testset, screen, derived in tried:
             passing = columns.passing(screen)
+            if passing is None and derived:  # a frame made of what a transformer returned has names of its own
+                passing = columns.passing_by_place(screen)
             if passing is not None and not screen.by_chance(int(passing.sum()), columns.n):
                 rows[testset] = rows[testset] | passing if testset in rows else passing
         ordered = sorted(rows, key=lambda testset: -int(rows[testset].sum()))
@@ -168,6 +172,7 @@ class ReadColumns:
     n: int
     matrix: NDArray[np.generic] | None = None
     named: Mapping[str, Column] | None = None
+    by_place: Column | None = None  # of a frame the matrix of its numbers, where all are
 
     @classmethod
     def of(cls, table: object) -> "ReadColumns | None":
@@ -190,6 +195,11 @@ class ReadColumns:
         if any(cell is None or (cell.dtype == np.uint64) is not text for cell, text in zip(cells, kinds)):
             return None
         return screen.passing([cell for cell in cells if cell is not None])
+
+    def passing_by_place(self, screen: Screen) -> Booleans | None:
+        """Mask the rows of a frame that pass a screen whatever its columns are called."""
+        matrix = self.by_place() if self.by_place is not None else None
+        return None if matrix is None else _matrix_passing(matrix, screen)
 
 
 def _matrix_passing(matrix: NDArray[np.generic], screen: Screen) -> Booleans | None:
@@ -242,7 +252,13 @@ def _of_frame(frame: Any) -> ReadColumns | None:
     def column(place: int) -> Column:
         return lambda: _cells(_frame_column(frame, place))
 
-    return ReadColumns(_length(frame), named={name: column(place) for place, name in enumerate(names)})
+    @cache
+    def matrix() -> NDArray[np.generic] | None:
+        cells = [_cells(_frame_column(frame, place)) for place in range(len(names))]
+        known = [cell for cell in cells if cell is not None and cell.dtype.kind == "f"]
+        return np.column_stack(known) if len(known) == len(names) > 0 else None
+
+    return ReadColumns(_length(frame), named={name: column(place) for place, name in enumerate(names)}, by_place=matrix)
 
 
 def _frame_column(frame: Any, place: int) -> object:

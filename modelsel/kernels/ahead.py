@@ -1,53 +1,64 @@
-"""Compile kernels in a second process, from the start of a study: those that its cells would wait for longest.
+"""Compile kernels ahead, by several processes: those of a study before its cells, all of them for a build or `doctor --warm`.
 
-Where nothing is compiled yet, the study compiles one kernel after the other as it comes to them. A process beside it begins
-with the longest ones meanwhile; whoever needs one of these finds it kept, or waits until it is (`compiler._alone`).
+Each process takes the first kernel of the list that none has taken: the largest come first, so that none is left alone with
+one of them at the end. The processes end with the one that waits for them, however that ends.
 """
 
 import os
 import subprocess
 import sys
+import tempfile
 import threading
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
 
-from modelsel.core.system.machine import cores
-from modelsel.kernels.compiler import folder, is_kept, load, wanted
+from modelsel.kernels.compiler import folder, is_kept, load, path_of, size, wanted
 
 
-@contextmanager
-def compiled_ahead(names: Iterable[str], jobs: int) -> Iterator[None]:
-    """Compile what is not kept yet while the block is performed, where there is a core for it and a place to keep it.
+def compile_ahead(names: Iterable[str], processes: int) -> None:
+    """Compile what is not kept yet, and say so in one line; nothing where kernels are not wanted or cannot be kept.
 
-    The process ends with the block at the latest, and with this process however that ends. Its locks end with it.
+    What a process could not compile is told by whoever loads it.
     """
-    names = list(names)
-    spare = names and min(jobs, cores()) > 1 and wanted() and folder() is not None
-    new = [name for name in names if not is_kept(name)] if spare else []
-    process = None
-    with suppress(OSError):  # the study does without
-        process = _start(new) if new else None
-    try:
-        yield
-    finally:
-        if process is not None:
-            process.kill()
-            process.communicate()
+    new = [name for name in dict.fromkeys(names) if wanted() and not is_kept(name)]
+    if not new or folder() is None:
+        return
+    new.sort(key=lambda name: size(path_of(name)), reverse=True)
+    many = min(max(processes, 1), len(new))
+    said = f"{len(new)} kernels by {many} processes" if many > 1 else f"{len(new)} kernels"
+    print(f"modelsel: compiling {said}, once on this machine (up to a minute)", file=sys.stderr)  # noqa: T201
+    with tempfile.TemporaryDirectory() as taken, suppress(OSError):  # without a process the study compiles as it goes
+        _wait([_start([taken, *new]) for _ in range(many)])
 
 
-def _start(names: list[str]) -> "subprocess.Popen[bytes]":
-    """Start the process. It says nothing: the study says what it waits for, and tries itself what could not be compiled."""
-    command = [sys.executable, "-c", f"from {__name__} import compile_given; compile_given()", *names]
+def _start(words: list[str]) -> "subprocess.Popen[bytes]":
+    """Start a process that says nothing."""
+    command = [sys.executable, "-c", f"from {__name__} import compile_given; compile_given()", *words]
     return subprocess.Popen(  # noqa: S603  our own words
         command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
 
 
+def _wait(started: "list[subprocess.Popen[bytes]]") -> None:
+    """Wait for all processes; an interrupt ends them."""
+    try:
+        for process in started:
+            process.wait()
+    finally:
+        for process in started:
+            process.kill()
+            process.communicate()
+
+
 def compile_given() -> None:
-    """Compile the kernels on the command line one after the other, as long as somebody holds the other end of the input."""
+    """Compile, of the kernels on the command line, each that no process took: a file in the folder before them marks it."""
     threading.Thread(target=_end_with_input, daemon=True).start()
-    for name in sys.argv[1:]:
-        load(name)
+    taken, *names = sys.argv[1:]
+    for name in names:
+        with suppress(FileExistsError):
+            Path(taken, name).touch(exist_ok=False)
+            load(name)
 
 
 def _end_with_input() -> None:

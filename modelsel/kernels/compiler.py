@@ -16,6 +16,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -43,9 +44,27 @@ def wanted() -> bool:
     return said != TWINS
 
 
-@cache
+_COMPILES = ContextVar("compiles", default=True)
+
+
 def load(name: str) -> ModuleType | None:
     """The compiled kernels of a file of this folder, or None: use the twin (a failure is said once)."""
+    return _load(name) if _COMPILES.get() or is_kept(name) else None
+
+
+@contextmanager
+def compile_nothing() -> Iterator[None]:
+    """Use the twins of what is not compiled yet: for work that a twin has done before its kernel would be compiled."""
+    before = _COMPILES.set(False)
+    try:
+        yield
+    finally:
+        _COMPILES.reset(before)
+
+
+@cache
+def _load(name: str) -> ModuleType | None:
+    """Compile a file of kernels, or read what is kept of it, once in a process."""
     module = _modules()[name]  # a name that is not there is a mistake of ours: KeyError, no twin
     if not wanted():
         return None
@@ -64,6 +83,11 @@ def _modules() -> dict[str, str]:
     here = Path(__file__).parent
     files = [path.relative_to(here).with_suffix("") for path in sources(here)]
     return {path.name: ".".join(("modelsel", "kernels", *path.parts)) for path in files}
+
+
+def path_of(name: str) -> Path:
+    """The file of kernels of this name."""
+    return Path(__file__).parents[2].joinpath(*_modules()[name].split(".")).with_suffix(".py")
 
 
 def sources(folder: Path) -> list[Path]:
@@ -201,5 +225,5 @@ def is_kept(name: str) -> bool:
     """Say whether machine code of this file came with the package or was compiled here before."""
     from modelsel.kernels.ready import has
 
-    place = place_of(Path(__file__).parents[2].joinpath(*_modules()[name].split(".")).with_suffix(".py"))
+    place = place_of(path_of(name))
     return has(name) or (place is not None and any(place.glob("*.nbi")))

@@ -17,8 +17,9 @@ What it may offer besides, each with a default: `problems` and `refusal` (where 
 fields are more than arrays and plain values), `holds_gil`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -49,6 +50,10 @@ from modelsel.core.types import (
 class FittedModel(Described):
     """Base of fitted learners. A new one defines `scores`; one of numbers `predict`.
 
+    What it can beside predicting it offers by methods of these names, or by functions of the module that `abilities` names
+    (loaded when asked): `draw`, `picture`, `rules`, `structure`, `to_dot`, `to_sql`, `to_onnx`. Reports and exports ask for
+    them by `ability`; each takes what `exports.shipped` describes, `rules` how many lines at `most`, `to_sql` the table's name.
+
     Examples
     --------
     >>> from modelsel.dataset.play_tennis import PlayTennis
@@ -58,6 +63,8 @@ class FittedModel(Described):
     >>> model.predict(task)[:3].tolist()
     [1, 1, 1]
     """
+
+    abilities: ClassVar[str] = ""
 
     def scores(self, table: Table) -> Floats:
         """Compute class scores of the rows of a table.
@@ -93,6 +100,31 @@ class FittedModel(Described):
         return predicted
 
 
+def ability(model: object, name: str) -> Callable[..., Any] | None:
+    """Return what a fitted model can beside predicting, by name.
+
+    Parameters
+    ----------
+    model : FittedModel
+        The model.
+    name : str
+        `draw`, `picture`, `rules`, `structure`, `to_dot`, `to_sql` or `to_onnx`.
+
+    Returns
+    -------
+    callable or None
+        Its method, or the function of the module that its `abilities` name; None where it has neither.
+
+    Examples
+    --------
+    >>> ability(FittedModel(), "to_sql") is None
+    True
+    """
+    own: Callable[..., Any] | None = getattr(model, name, None)
+    module = getattr(model, "abilities", "")
+    return own if own or not module else getattr(import_module(module), name, None)
+
+
 class BaseLearner:
     """Base of learners without path parameters: every candidate is a fit. A new one defines `fit`.
 
@@ -108,7 +140,12 @@ class BaseLearner:
     unit: ClassVar[str] = "stored numbers"
     path_parameters: ClassVar[tuple[str, ...]] = ()  # settings that are read off a fit; all others are what it depends on
     holds_gil: ClassVar[bool] = True
-    slow_kernels: ClassVar[tuple[str, ...]] = ()  # those that its fits wait for where nothing is compiled, the longest first
+    drawable: ClassVar[bool] = False  # its models can `draw`: the report loads them to show them
+
+    @classmethod
+    def kernels(cls, task: AnyTask) -> tuple[str, ...]:
+        """Return the files of kernels that its fits and answers use, which a study compiles before its cells."""
+        return ()
 
     def fit(self, task: AnyTask, rows: Integers, rng: np.random.Generator) -> Any:
         """Fit on some rows of a task.

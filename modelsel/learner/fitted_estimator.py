@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -168,6 +168,8 @@ def _params(estimator: object, adapter: Adapter) -> dict[str, object]:
 @dataclass(frozen=True, eq=False)
 class EstimatorModel(FittedModel):
     """A model of one fitted estimator."""
+
+    abilities: ClassVar[str] = "modelsel.exports.of_estimators"
 
     learner: Any
     answering: Answering

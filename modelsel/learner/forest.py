@@ -74,10 +74,14 @@ class Forest(BaseLearner):
     unit: ClassVar[str] = "leaves"
     reads: ClassVar[tuple[TaskKind, ...]] = BOTH_TASKS
     holds_gil: ClassVar[bool] = False
-    slow_kernels: ClassVar[tuple[str, ...]] = ("grow_forest", "forest_nodes", "forest_grid", "forest_votes", "forest_predict")
     no_training_error: ClassVar[str] = (
         "a forest would send every analysis row down every tree for it, and says little there: most trees have seen the row"
     )
+
+    @classmethod
+    def kernels(cls, task: AnyTask) -> tuple[str, ...]:
+        """Growing, and asking trees one by one and together."""
+        return "grow_forest", "forest_nodes", "forest_grid", "forest_votes", "forest_predict", "draws", "rank"
 
     def __post_init__(self) -> None:
         """Bring settings into one form: a number of features as a count or a share below 1, directions sorted by column."""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from modelsel.core.spec import one_of, optional_number, optional_word, part, plain, spec_of, whole
 from modelsel.core.types import (
     BOTH_TASKS,
+    AnyTask,
     ClassTask,
     Codes,
     Description,
@@ -144,6 +145,11 @@ class Knn(BaseLearner):
     no_training_error: ClassVar[str] = (
         "k-NN would search the neighbours of every analysis row for it, and find each row to be its own nearest"
     )
+
+    @classmethod
+    def kernels(cls, task: AnyTask) -> tuple[str, ...]:
+        """Return the files of kernels that it uses, which a study compiles before its cells."""
+        return ("neighbours", "single") if len(task) >= 500 else ("neighbours",)  # as `distance.search` chooses
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "prior", as_prior(self.prior))

@@ -36,7 +36,13 @@ class M5p(BaseLearner):
 
     reads: ClassVar[tuple[TaskKind, ...]] = NUMBER_TASKS
     unit: ClassVar[str] = "leaves"
+    drawable: ClassVar[bool] = True
     draws: ClassVar[bool] = False
+
+    @classmethod
+    def kernels(cls, task: NumberTask) -> tuple[str, ...]:
+        """Return the files of kernels that it uses, which a study compiles before its cells."""
+        return "grow_numbers", "rank", "preorder", "route"
 
     def fit_key(self) -> dict[str, object]:
         return {"kind": "m5p"}

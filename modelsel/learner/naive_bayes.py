@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from modelsel.core.spec import number, one_of, plain
-from modelsel.core.types import ClassTask, Codes, Description, Floats, Integers, Outputs, Table
+from modelsel.core.types import AnyTask, ClassTask, Codes, Description, Floats, Integers, Outputs, Table
 from modelsel.learner.base import BaseLearner, PathModel, path_errors
 from modelsel.learner.class_prior import Prior, as_prior, prior_of, prior_problems
 from modelsel.learner.likelihood import Counted, Densities, Smoothing, count_levels, densities
@@ -38,6 +38,11 @@ class NaiveBayes(BaseLearner):
     no_training_error: ClassVar[str] = "kernel densities would compare every analysis row with every other one for it"
     reads_subsets: ClassVar[bool] = True
     draws: ClassVar[bool] = False
+
+    @classmethod
+    def kernels(cls, task: AnyTask) -> tuple[str, ...]:
+        """Return the files of kernels that it uses, which a study compiles before its cells."""
+        return ("gaussian",) if any(not feature.levels for feature in task.features) else ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "prior", as_prior(self.prior))

@@ -57,6 +57,7 @@ from modelsel.learner.trees.optimal_problem import (
 from modelsel.tree.growing.assemble import midpoint
 from modelsel.tree.node import DecisionTree, NodeNumbers, PrunedView
 from modelsel.tree.pruning import best_class
+from modelsel.tree.rules import to_text
 
 POLICIES = ("impute", "level", "branch")
 LANES = 16  # columns are filled up to a multiple, for whole registers
@@ -86,6 +87,7 @@ class OptimalTree(BaseLearner):
 
     path_parameters: ClassVar[tuple[str, ...]] = ("max_depth", "leaf_price", "leaf")
     unit: ClassVar[str] = "leaves"
+    drawable: ClassVar[bool] = True
     holds_gil: ClassVar[bool] = False
     reads: ClassVar[tuple[TaskKind, ...]] = BOTH_TASKS
 
@@ -428,6 +430,10 @@ class OptimalPath:
         left[there] = column.groups[there] <= cut
         to = -1 if np.isnan(column.usual) else int(column.usual)
         return Test(np.nan, int(not left[to]), left[:-1])
+
+    def text(self, nodes: list[Node]) -> str:
+        """Write the tree of some nodes down in words."""
+        return to_text(self.assembled(nodes))
 
     def assembled(self, nodes: list[Node]) -> PrunedView:
         """The nodes as arrays."""

@@ -214,6 +214,8 @@ def back(transform: Transform, said: Targets) -> Floats:
 class TransformedModel(FittedModel):
     """`kind` is that of the base."""
 
+    abilities: ClassVar[str] = "modelsel.exports.refused"
+
     kind: str
     base: FittedModel
     name: str

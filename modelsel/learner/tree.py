@@ -93,8 +93,17 @@ class Tree(BaseLearner):
         "max_depth", "min_split", "min_gain", "purity", "significance", "collapse", "pruner", "softener", "leaf", "costs",
     )  # fmt: skip
     unit: ClassVar[str] = "leaves"
+    drawable: ClassVar[bool] = True
     holds_gil: ClassVar[bool] = False
     reads: ClassVar[tuple[TaskKind, ...]] = BOTH_TASKS
+
+    @classmethod
+    def kernels(cls, task: AnyTask) -> tuple[str, ...]:
+        """Growing as the rows allow, and routing."""
+        whole = task.weights is None and not np.isnan(task.values).any()
+        if isinstance(task, NumberTask):
+            return "grow_numbers_complete" if whole else "grow_numbers", "rank", "preorder", "route"
+        return "grow_counted" if whole else "grow", "rank", "preorder", "route"
 
     def __post_init__(self) -> None:
         """Bring settings into one form: costs as tuples of floats, directions sorted by column."""

@@ -10,7 +10,7 @@ anew: that is what anchors are for.
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import groupby
 from typing import Any
@@ -74,6 +74,24 @@ class LedgerEntry:
     body: str
     prev: str
     hash: str
+    versions: "tuple[LedgerEntry, ...]" = field(default=(), compare=False)  # the same contact, as other ledgers have it
+
+    def beside(self, versions: "Iterable[LedgerEntry]") -> "LedgerEntry":
+        """Return the entry with the other versions of its contact; what was read of it is not read again."""
+        whole = replace(self, versions=tuple(one for one in versions if one.hash != self.hash))
+        whole.__dict__.update({name: self.__dict__[name] for name in ("facts", "brief") if name in self.__dict__})
+        return whole
+
+    @property
+    def written(self) -> "tuple[LedgerEntry, ...]":
+        """All versions: who has seen one of them knows of the contact."""
+        return (self, *self.versions)
+
+    def follows(self, other: "LedgerEntry") -> bool:
+        """Say whether it stands after another one in some chain."""
+        return any(
+            mine.replica == theirs.replica and mine.seq > theirs.seq for mine in self.written for theirs in other.written
+        )
 
     @cached_property
     def facts(self) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from modelsel.core.types import (
     NUMBER_TASKS,
     AnyTask,
     ClassOutputs,
+    ClassTask,
     Codes,
     Floats,
     NumberOutputs,
@@ -69,6 +70,11 @@ class BaseMeasure:
         (-1.0, 1.0)
         """
         return self.between
+
+    @classmethod
+    def kernels(cls, task: AnyTask) -> tuple[str, ...]:
+        """Return the files of kernels that it uses, which a study compiles before its cells."""
+        return ("confusion",) if isinstance(task, ClassTask) else ()
 
     def problems(self, task: AnyTask, resampling: Resampling) -> Iterator[str]:
         """Yield reasons why it cannot be used on this task and these folds.

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from modelsel.core.spec import number, one_of
-from modelsel.core.types import BOTH_TASKS, Floats
+from modelsel.core.types import BOTH_TASKS, AnyTask, Floats
 from modelsel.pruner.base import NestedSequence, Pruning
 from modelsel.tree.cutting import PruningData, branches_less_one, errors_as_leaf, weakest_links
 from modelsel.tree.node import PrunedView
@@ -29,6 +29,11 @@ class CostComplexity(Pruning):
     impurity: str = one_of("misclassification", "gini", "entropy", help="what R is measured by; of numbers the squared error")
 
     reads = BOTH_TASKS
+
+    @classmethod
+    def kernels(cls, task: AnyTask) -> tuple[str, ...]:
+        """Return the files of kernels that it uses, which a study compiles before its cells."""
+        return ("weakest_links",)
 
     @property
     def is_family(self) -> bool:

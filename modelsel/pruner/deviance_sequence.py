@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from modelsel.core.spec import number, whole
-from modelsel.core.types import Floats, Integers
+from modelsel.core.types import AnyTask, Floats, Integers
 from modelsel.pruner.base import NestedSequence, Pruning
 from modelsel.pruner.cost_complexity import CostComplexity
 from modelsel.tree.cutting import PruningData, cut_by
@@ -35,6 +35,11 @@ class DevianceSequence(Pruning):
     share: float = number(1 / 3, above=0.0, most=0.9, help="share of the rows held back; they neither grow nor soften")
 
     validates: ClassVar[bool] = True  # rows held back only judge: leaves keep the counts of growing
+
+    @classmethod
+    def kernels(cls, task: AnyTask) -> tuple[str, ...]:
+        """Return the files of kernels that it uses, which a study compiles before its cells."""
+        return ("tallies",)
 
     def fit_key(self) -> dict[str, object]:
         return {"share": self.share}

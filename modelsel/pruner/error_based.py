@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import betaincinv, ndtri
 
 from modelsel.core.spec import number, one_of, plain
-from modelsel.core.types import Codes, Floats, Integers
+from modelsel.core.types import AnyTask, Codes, Floats, Integers
 from modelsel.kernels.compiler import load
 from modelsel.kernels.layout import BY_BETA, BY_DEVIATE, NOTHING_MORE
 from modelsel.pruner.base import CountsErrors, RecomputedPath
@@ -34,6 +34,11 @@ class ErrorBased(CountsErrors):
     confidence: float = number(0.25, above=0.0, most=1.0, help="one-sided level of the limit; smaller prunes more")
     raising: bool = plain(True, help="the largest branch may take its parent's place")
     bound: str = one_of("normal", "c45_table", "exact", help="how the limit is computed")
+
+    @classmethod
+    def kernels(cls, task: AnyTask) -> tuple[str, ...]:
+        """Return the files of kernels that it uses, which a study compiles before its cells."""
+        return ("raising",)
 
     def sharing(self) -> tuple[object, ...]:
         return ("error_based", self.raising)

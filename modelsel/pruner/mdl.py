@@ -11,6 +11,7 @@ Quinlan and Rivest 1989, *Inferring decision trees using the minimum description
 Agrawal 1995, *MDL-based decision tree pruning*; the leaf code: Kononenko 1995.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +20,7 @@ from scipy.special import gammaln
 from modelsel.core.spec import number
 from modelsel.core.types import Floats
 from modelsel.pruner.base import CountsErrors, NestedSequence
-from modelsel.tree.cutting import PruningData, weakest_links
+from modelsel.tree.cutting import PruningData, reached, weakest_links
 from modelsel.tree.node import EQUALITY, MULTIWAY, SUBSET, DecisionTree, PrunedView
 
 
@@ -82,3 +83,17 @@ def _value_bits(tree: DecisionTree, node: int, more: bool) -> float:
         return levels - 1.0 if more else levels - 1 + float(np.log1p(-(2.0 ** (1 - levels))) / np.log(2))
     cuts = float(tree.weight[node]) - 1.0 + more
     return float(np.log2(max(min(cuts, levels - 1) if feature.kind == "ordered" else cuts, 1.0)))
+
+
+def description_length(cut: PrunedView) -> tuple[float, float, float]:
+    """Bits of a whole tree, the weight of wrong rows and of all rows that its leaves count.
+
+    A bit for the root, the bits of every test, log2 classes for every leaf; errors among the rows that the leaves count.
+    """
+    there, classes = reached(cut), len(cut.tree.classes)
+    leaves, tests = there & cut.leaf, there & ~cut.leaf
+    held = leaves & (cut.tree.counts.sum(axis=1) > 0)  # an empty branch has its parent's counts
+    counts = cut.counts[held]
+    wrong = float((counts.sum(axis=1) - np.take_along_axis(counts, cut.prediction[held][:, None], axis=1)[:, 0]).sum())
+    bits = 1 + float(structure_bits(cut.tree)[tests].sum()) + float(leaves.sum()) * math.log2(classes)
+    return bits, wrong, float(counts.sum())

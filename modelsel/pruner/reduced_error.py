@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from modelsel.core.spec import number, plain
-from modelsel.core.types import BOTH_TASKS, Floats
+from modelsel.core.types import BOTH_TASKS, AnyTask, Floats
 from modelsel.pruner.base import ConstantPath, Pruning
 from modelsel.tree.cutting import PruningData, cheaper_as_leaf, errors_as_leaf
 from modelsel.tree.node import NodeNumbers, PrunedView
@@ -27,6 +27,11 @@ class ReducedError(Pruning):
     relabel: bool = plain(True, help="a leaf takes the best class (of numbers, the mean) of the held-back rows that reach it")
 
     reads = BOTH_TASKS
+
+    @classmethod
+    def kernels(cls, task: AnyTask) -> tuple[str, ...]:
+        """Return the files of kernels that it uses, which a study compiles before its cells."""
+        return ("tallies",)
 
     def fit_key(self) -> dict[str, object]:
         return {"share": self.share}

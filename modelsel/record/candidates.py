@@ -29,7 +29,7 @@ RISKY = ("=", "+", "-", "@", "\t", "\r", "'")
 class Row:
     """A candidate as the record keeps it. Numbers are NaN where there is none, `rank` is 0 where it was not eligible.
 
-    The fields before `reason`, and it, are the file's first columns. One with a default may be missing in an older file.
+    Its plain values are the file's first columns, in this order. One with a default may be missing in an older file.
     """
 
     id: str
@@ -55,7 +55,6 @@ class Row:
         return self.entry or self.learner
 
 
-LAST = "reason"
 FIXED = {
     each.name: each for each in fields(Row) if each.name not in ("folds", "parameters", "measures")
 }  # as the columns stand
@@ -102,9 +101,7 @@ def text(table: Sequence[Row]) -> str:
     width = max((len(row.folds) for row in table), default=0)
     out = StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(
-        [*FIXED, *(f"fold_{i:02d}" for i in range(width)), *(f"{MEASURE}{name}" for name in measures), *map(safe, names)]
-    )
+    writer.writerow([*FIXED, *map(fold_name, range(width)), *(f"{MEASURE}{name}" for name in measures), *map(safe, names)])
     for row in table:
         fixed = (_cell(getattr(row, name)) for name in FIXED)
         others = (_cell(row.measures.get(name, math.nan)) for name in measures)
@@ -113,15 +110,18 @@ def text(table: Sequence[Row]) -> str:
 
 
 def read_candidates(content: str) -> list[Row]:
-    """The rows back. Raises ValueError (KeyError for a missing column) when the file is not one of ours."""
+    """The rows back: the columns before the first fold are known by name, in whatever order; the parameters stand last.
+
+    Raises ValueError when the file is not one of ours, KeyError for a fixed column that is missing or that nobody knows.
+    """
     lines = csv.reader(StringIO(content, newline=""))
     header = next(lines, [])
-    fixed = header[: header.index(LAST) + 1] if LAST in header else []
+    fixed = header[: header.index(fold_name(0))] if fold_name(0) in header else _leading(header, lambda _, name: name in FIXED)
     needed = [name for name, column in FIXED.items() if column.default is MISSING]
     if missing := [name for name in needed if name not in fixed] or [name for name in fixed if name not in FIXED]:
         raise KeyError(missing[0])
-    folds = _leading(header[len(fixed) :], "fold_")
-    measures = _leading(header[len(fixed) + folds :], MEASURE)
+    folds = len(_leading(header[len(fixed) :], lambda place, name: name == fold_name(place)))
+    measures = len(_leading(header[len(fixed) + folds :], lambda _, name: name.startswith(MEASURE)))
     return [_row(cells, header, fixed, folds, measures) for cells in lines if cells]
 
 
@@ -181,13 +181,22 @@ def differing(parameters: Sequence[Mapping[str, object]]) -> set[str]:
     return {name for name, found in values.items() if len(found) + (name in absent) > 1}
 
 
-def _leading(header: Sequence[str], start: str) -> int:
-    """Count the first columns that begin with `start`."""
-    return sum(1 for _ in takewhile(lambda name: name.startswith(start), header))
+def fold_name(place: int) -> str:
+    """The column of a fold's scores.
+
+    >>> fold_name(3)
+    'fold_03'
+    """
+    return f"fold_{place:02d}"
+
+
+def _leading(header: Sequence[str], belongs: Callable[[int, str], bool]) -> list[str]:
+    """The first columns that belong together, each told its place among them and its name."""
+    return [name for _, name in takewhile(lambda column: belongs(*column), enumerate(header))]
 
 
 def _row(cells: Sequence[str], header: Sequence[str], fixed: Sequence[str], folds: int, measures: int) -> Row:
-    """Read a line by position, as a parameter may be called like a fixed column."""
+    """Read a line of known column groups, as a parameter may be called like a fixed column."""
     line = dict(zip(fixed, cells, strict=False))
     first, last = len(fixed) + folds, len(fixed) + folds + measures
     names, values, scores = header[last:], cells[last:], cells[len(fixed) : first]

@@ -34,8 +34,9 @@ from modelsel.record.facts import StudyRecord
 from modelsel.record.files import json_text, npz, plain, storing, write
 from modelsel.record.redact import RedactingFilter, Redactor
 
-ROOT = Path("runs")
-LATEST = "latest"
+PROJECT = Path("runs")  # of the folder one works in: there a project's ledger lies, wherever its runs go
+PLACE = "MODELSEL_RUNS"
+LATEST, SWEEPS = "latest", "sweeps"
 OUTCOME, CONFIG, CANDIDATES, LOSSES, DETAILS, MLFLOW, EXPLANATION = (
     "study.json", "config.yaml", "candidates.csv", "losses.npz", "details.json", "mlflow.json", "explanation.json",
 )  # fmt: skip
@@ -60,15 +61,15 @@ class RunFolder:
         parent = Path(root) / folder_name(study)
         with storing(parent):
             parent.mkdir(parents=True, exist_ok=True)
-            path = _fresh(parent)
+            path = fresh(parent)
             (path / "journal").mkdir()
-            _point(Path(root) / LATEST, path.relative_to(root))
+            point(Path(root) / LATEST, path.relative_to(root))
         return cls(path, redactor or Redactor.of())
 
     @classmethod
-    def open(cls, run: str | Path, root: Path | str = ROOT) -> "RunFolder":
+    def open(cls, run: str | Path, root: Path | str | None = None) -> "RunFolder":
         """The folder of RUN; ConfigurationError (exit 2) names what is nearest when there is none."""
-        return cls(_find(str(run), Path(root)), Redactor.of())
+        return cls(_find(str(run), runs_folder(root)), Redactor.of())
 
     @property
     def journal(self) -> Path:
@@ -95,6 +96,10 @@ class RunFolder:
     def root(self) -> Path:
         """The `runs/` that holds this folder."""
         return self.path.parent.parent
+
+    def project(self, settings: Mapping[str, Any]) -> Path:
+        """The `runs/` whose ledger and lock file a study of these settings uses: another place for runs forgets nothing."""
+        return PROJECT if settings.get("runs") else self.root
 
     def save(self, finished: StudyRecord) -> None:
         """Write all files but report and log. `study.json` comes last: where it is, the rest is whole."""
@@ -200,6 +205,15 @@ def details(finished: StudyRecord) -> DetailsShape:
     }
 
 
+def runs_folder(given: str | Path | None = None) -> Path:
+    """The folder where runs go and are looked for: the one given, else that of MODELSEL_RUNS, else `runs`.
+
+    >>> runs_folder("elsewhere").name
+    'elsewhere'
+    """
+    return Path(given or os.environ.get(PLACE) or PROJECT)
+
+
 def folder_name(study: str) -> str:
     """A study's name as a folder: what could leave the folder or hide in it becomes an underscore.
 
@@ -207,10 +221,10 @@ def folder_name(study: str) -> str:
     ('_credit_g', 'latest_')
     """
     name = re.sub(r"[^\w.=,+-]+", "_", study).lstrip(".") or "study"
-    return f"{name}_" if name == LATEST else name[:100]
+    return f"{name}_" if name in (LATEST, SWEEPS) else name[:100]
 
 
-def _fresh(parent: Path) -> Path:
+def fresh(parent: Path) -> Path:
     """`<timestamp>-<suffix>`: the suffix is the fraction of the second, then chance, so that names sort by time."""
     while True:
         now = time.time_ns()
@@ -221,7 +235,7 @@ def _fresh(parent: Path) -> Path:
             return path
 
 
-def _point(link: Path, target: Path) -> None:
+def point(link: Path, target: Path) -> None:
     """A symbolic link; where people may not make one (Windows) a line of text."""
     beside = link.with_name(f".{link.name}.{secrets.token_hex(4)}.part")
     try:

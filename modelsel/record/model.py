@@ -35,8 +35,6 @@ from modelsel.core.reading import ColumnReading, TableReading
 from modelsel.core.spec import class_of
 from modelsel.core.system.installed import version_of
 from modelsel.core.types import Description, Feature, Floats, Table, Task, positions, without_levels
-from modelsel.dataset.in_memory import columns
-from modelsel.dataset.labels import labels
 from modelsel.dataset.reading import apply
 from modelsel.foreign.stored import FILES, SKOPS
 from modelsel.learner.base import FittedModel
@@ -66,6 +64,8 @@ class Predictor:
 
     def table(self, raw: object) -> Table:
         """The rows of a table, or of columns by name, as the model wants them. Raises DataError with all their problems."""
+        from modelsel.dataset.in_memory import columns  # a second, which a study without new rows does not have
+
         return apply(list(columns(raw, new_rows=True).values()), self.read_as, "new rows", "data").table
 
     @property
@@ -88,6 +88,8 @@ class Predictor:
         if not self.classes:
             return self.predict(table)
         told = None if self.reading is None else self.reading.target
+        from modelsel.dataset.labels import labels
+
         said: NDArray[np.generic] = labels(self.classes, told)[self._fitted.predict(self.prepared(table))]
         return said
 

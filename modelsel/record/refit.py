@@ -15,7 +15,7 @@ from modelsel.config.settings import LimitSettings
 from modelsel.core.errors import ConfigurationError, DataError, NoCandidateError, Problem
 from modelsel.core.reading import TableReading
 from modelsel.core.types import Outputs, Table, Task
-from modelsel.dataset.in_memory import read_as_given
+from modelsel.dataset.targets import AUTO, read_as
 from modelsel.dataset.weights import recorded
 from modelsel.record.folder import RunFolder
 from modelsel.record.model import Predictor, describe, load
@@ -64,8 +64,11 @@ def development_rows(folder: RunFolder, needed: str = RECIPE) -> Task:
         raise ConfigurationError(
             _needed(folder, needed, "put the data back where config.yaml says"), *error.problems
         ) from error
-    task: Task = parts.dataset.load().task
+    with read_as(str(folder.config().get("task", AUTO))):
+        task: Task = parts.dataset.load().task
     if any(row.learner == OBJECT for row in folder.candidates()):
+        from modelsel.dataset.in_memory import read_as_given
+
         task = read_as_given(task)
     on_record = folder.outcome().task
     development: Task = recorded(task.take(parts.split.partition(task).development), on_record.get("weights"))

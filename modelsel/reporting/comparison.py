@@ -14,7 +14,7 @@ from modelsel.comparison.learners import (
     sentences_over_folds,
     sentences_over_sets,
 )
-from modelsel.comparison.runs import ComparedRun, pairing
+from modelsel.comparison.runs import ComparedRun, merge_by_data, pairing
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.record.files import write as write_file
 from modelsel.reporting import charts
@@ -28,6 +28,7 @@ FORMS = (".html", ".md", ".svg")
 
 def of_runs(runs: Sequence[ComparedRun], rope: float = 0.01) -> Document:
     """Compare what can be compared; ConfigurationError that says why it cannot."""
+    runs = merge_by_data(runs)
     return _on_folds(runs, rope) if pairing(runs) == "folds" else _on_sets(runs, rope)
 
 
@@ -48,9 +49,9 @@ def write(of: Document, path: Path) -> tuple[Path, ...]:
     return write_file(path, page(of) if path.suffix == ".html" else document_markdown(of, picture.name)), *drawn
 
 
-def page(of: Document) -> str:
-    """A self-contained HTML file."""
-    return environment().get_template("comparison.html").render(of=of, style=resource("style.css"))
+def page(of: Document, command: str = "modelsel compare") -> str:
+    """A self-contained HTML file; `command` is what makes it."""
+    return environment().get_template("comparison.html").render(of=of, command=command, style=resource("style.css"))
 
 
 def _on_sets(runs: Sequence[ComparedRun], rope: float) -> Document:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.exports.of_trees import drawing_style
 from modelsel.record.files import write
 from modelsel.record.folder import RunFolder
 from modelsel.reporting import charts
@@ -14,7 +15,6 @@ from modelsel.reporting.page import environment, resource
 from modelsel.reporting.sections import leaderboard, scores
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.verdict import verdict
-from modelsel.tree import draw
 
 FORMS = (".svg", ".png")
 SPACE = 'xmlns="http://www.w3.org/2000/svg"'
@@ -61,7 +61,7 @@ def style() -> str:
     colours = re.findall(r"^(?:@media[^{]*dark[^{]*\{\s*)?:root \{.*?\n\s*\}(?:\n\})?", text, re.MULTILINE | re.DOTALL)[:2]
     rules = re.findall(r"^svg .*$", text, re.MULTILINE)
     paper = "svg { background: var(--paper); }"
-    return "\n".join([*(block.replace(":root", "svg") for block in colours), *rules, charts.CSS, draw.rules(), paper])
+    return "\n".join([*(block.replace(":root", "svg") for block in colours), *rules, charts.CSS, drawing_style(), paper])
 
 
 @cache

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.spec import one_of, whole
-from modelsel.core.types import Floats, Integers, Task
+from modelsel.core.types import AnyTask, Floats, Integers, Task
 from modelsel.kernels.compiler import load
 from modelsel.softener.range_fraction import RangeFraction
 from modelsel.statistics.auc import auc
@@ -150,6 +150,11 @@ class NelderMead:
     iterations: int | None = whole(None, least=1, help="of the simplex; by default 200 per softened node")
 
     dear: ClassVar[bool] = True  # seconds per tree: each tree is a cell of its own
+
+    @classmethod
+    def kernels(cls, task: AnyTask) -> tuple[str, ...]:
+        """Return the files of kernels that it uses, which a study compiles before its cells."""
+        return "soft", "ranks"
 
     def widths(self, cut: PrunedView, task: Task, rows: Integers) -> Widths:
         return self.search(cut, task, rows).widths

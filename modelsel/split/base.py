@@ -107,9 +107,9 @@ def _class_problems(task: ClassTask, partition: Partition) -> Iterator[Problem]:
     if (counts > 0).sum() < 2:
         yield Problem("MSEL-331", "the development rows hold fewer than two classes", "split", "choose another split")
         return
-    for name, n, held, few in zip(task.classes, counts, test, _too_few(counts, test)):
-        if few:
-            what = f"class '{name}' has {n} development row{'' if n == 1 else 's'} ({held} in the test set)"
+    for name, n, few in zip(task.classes, counts, _too_few(counts, test)):
+        if few:  # how many of the class are sealed is not told: nothing is on record yet, and it would say their labels
+            what = f"class '{name}' has {n} development row{'' if n == 1 else 's'}"
             fix = "set dataset.rare=drop, or dataset.rare=merge with dataset.rare_below above its rows, or gather more of them"
             yield Problem("MSEL-332", what, "split", fix)
 

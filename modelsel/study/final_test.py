@@ -48,7 +48,7 @@ def seal(
     )  # fmt: skip
     if config.published and not len(material.sealed):
         return None, sealing
-    gate = Gate(config.guard, folder.root, tracker.anchors)
+    gate = Gate(config.guard, folder.project(config.resolved), tracker.anchors)
     gate.seal(sealing)
     return gate, sealing
 

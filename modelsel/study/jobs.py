@@ -1,14 +1,13 @@
 """The journal of a study, and calls that run where its cells are computed."""
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
-from itertools import chain
 
 from modelsel.config.compose import Config
 from modelsel.core.spec import classes_in
 from modelsel.core.system.interrupts import interruptible
-from modelsel.core.types import Candidate
-from modelsel.kernels.ahead import compiled_ahead
+from modelsel.core.system.machine import cores
+from modelsel.core.types import AnyTask, Candidate
+from modelsel.kernels.ahead import compile_ahead
 from modelsel.record.folder import RunFolder
 from modelsel.runner.evaluation.limits import CellLimits
 from modelsel.runner.execution.executors import Pool, choose_pool
@@ -31,8 +30,8 @@ def journal_of(config: Config, folder: RunFolder) -> Journal:
     return Journal(folder.journal, older_journals(folder.root, first))
 
 
-def kernels_ahead(config: Config) -> AbstractContextManager[None]:
-    """Compile beside the study what its learners would wait for longest, unless it is to have one worker."""
-    kinds = classes_in(candidate.learner for candidate in config.foreseen)
-    slow = sorted({getattr(kind, "slow_kernels", ()) for kind in kinds})
-    return compiled_ahead(dict.fromkeys(chain(*slow)), Pool(config.pool.kind, config.pool.n_jobs).jobs)
+def compile_kernels(config: Config, task: AnyTask) -> None:
+    """Compile what sealing and the parts of the candidates use, by as many processes as the study has workers."""
+    parts = [candidate.learner for candidate in config.foreseen]
+    used = {name for kind in classes_in([*parts, config.measure]) if hasattr(kind, "kernels") for name in kind.kernels(task)}
+    compile_ahead(sorted({*used, "blake"}), min(Pool(config.pool.kind, config.pool.n_jobs).jobs, cores()))

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 
 import modelsel
 from modelsel.comparison.indistinguishable import pairs
@@ -24,11 +23,13 @@ from modelsel.core.system.memory import give_back
 from modelsel.core.types import Candidate
 from modelsel.guard.gate import keep_answer
 from modelsel.guard.reporting.audit import audit
+from modelsel.learner.trees.path import forget_columns
 from modelsel.measure.beside import omission_note
 from modelsel.planning.make import count_declared, distinct_candidates, make, say_identical
 from modelsel.record import facts
 from modelsel.record.facts import StudyRecord
-from modelsel.record.folder import ROOT, RunFolder, log_study
+from modelsel.record.folder import RunFolder, log_study, runs_folder
+from modelsel.record.mlflow.place import placed, without_autologging
 from modelsel.record.mlflow.store import locate
 from modelsel.record.mlflow.track import Tracker
 from modelsel.record.redact import Redactor
@@ -39,10 +40,9 @@ from modelsel.runner.run import QUIET
 from modelsel.runner.study_data import StudyData, prepare
 from modelsel.study.ending import all_findings, complain
 from modelsel.study.final_test import answer_exam, open_test, opens_test, reason_closed, seal, trained_share, word_answer
-from modelsel.study.jobs import journal_of, kernels_ahead
+from modelsel.study.jobs import compile_kernels, journal_of
 from modelsel.study.selection import choices_anew, select
 from modelsel.study.winner import Fitted, explain_choice, fit_winner, kept_of, prediction_times
-from modelsel.tree.growing.columns import release
 
 
 @dataclass
@@ -73,13 +73,17 @@ def run(*overrides: str, config_dir: str | None = None) -> StudySummary:
     return perform(compose(overrides, config_dir), command=("modelsel", "run", *overrides))
 
 
-def perform(config: Config, progress: Progress = QUIET, command: Sequence[str] = (), root: Path = ROOT) -> StudySummary:
+def perform(config: Config, progress: Progress = QUIET, command: Sequence[str] = ()) -> StudySummary:
     """The whole study. What it found is on record before it is returned; failures of candidates are part of it."""
-    clock = Clock()
+    clock, root = Clock(), runs_folder(config.runs)
+    config = placed(config)
+    for note in config.notes:
+        progress.say(note)
     locate(config.tracking, root)  # an address that cannot be meant is refused before anything is read or computed
-    with kernels_ahead(config):
+    with without_autologging():
         material = prepare(config, progress.say)
         config = material.config
+        compile_kernels(config, material.development)
         folder = RunFolder.create(root, config.name, Redactor.of(config.tracking.uri, config.guard.ledger))
         with log_study(folder) as log:
             log.info("%s: %s", config.name, " ".join(command) or "modelsel.run")
@@ -145,7 +149,7 @@ def _perform_steps(
                 shows=shows, times=prediction_times(config, material.development, selection, final), explained=explained,
                 folds=folds,
             ))  # fmt: skip
-            release(material.development)  # nothing is grown any more
+            forget_columns(material.development)  # nothing is grown any more
             give_back()
             page.write(folder)
             tracker.finish()

@@ -28,8 +28,9 @@ Arguments = tuple[Any, ...]
 Keywords = Mapping[str, Any]
 LAST = {"lightgbm": "LGBMClassifier", "xgboost": "XGBClassifier", "catboost": "CatBoostRanker"}  # loaded last of a library
 METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
-ARGUMENTS = ("y_", "pred_")  # how scikit-learn's metrics begin the names of what they compare with y_true
-TRUTH = "y_true"
+TRUTHS = ("y_true", "labels_true")
+ARGUMENTS = ("y_", "pred_", "labels_pred")  # how scikit-learn's metrics begin the names of what they compare with them
+EVALUATED = ("eval_set", "eval_X", "X_val", "validation_data")  # tables with labels that a fit computes scores on
 
 
 @dataclass(eq=False)
@@ -89,6 +90,7 @@ class Hooks:
     def _in_scikit_learn(self) -> None:
         """Put the hooks into scikit-learn, which is loaded."""
         from sklearn.base import BaseEstimator
+        from sklearn.metrics import _scorer
         from sklearn.utils import _param_validation, _set_output, validation
 
         checked = self._passing(validation._check_feature_names, self._validating)
@@ -96,6 +98,8 @@ class Hooks:
             self._replace(module, "_check_feature_names", validation._check_feature_names, checked)
         self._put(_set_output, "_wrap_data_with_container", partial(transforming, self.watch))
         self._put(_param_validation, "validate_parameter_constraints", partial(scoring, self.watch))
+        for scorer in (_scorer._BaseScorer, _scorer._PassthroughScorer):
+            self._put(scorer, "__call__", partial(calling_scorer, self.watch))
         for kind in _below(BaseEstimator):
             self._predicting(kind)
 
@@ -104,7 +108,8 @@ class Hooks:
         estimator, table = given("estimator", 0, args, kwargs), given("X", 1, args, kwargs)
         if kwargs.get("reset"):
             self._predicting(type(estimator))
-            self.watch.fitted(estimator, table)
+            if fits(estimator):
+                self.watch.fitted(estimator, table)
         else:
             self.watch.seen(table, begins=True)
         yield
@@ -116,7 +121,9 @@ class Hooks:
                 self._classes.add(one)
                 for name in METHODS:
                     if name in vars(one):
-                        self._put(one, name, partial(saying, self.watch, second(vars(one)[name])))
+                        self._put(one, name, partial(saying, self.watch, name, second(vars(one)[name])))
+                if "fit" in vars(one):
+                    self._put(one, "fit", partial(fitting, self.watch, second(vars(one)["fit"])))
 
 
 def _set(owner: object, name: str, there: object) -> None:
@@ -154,17 +161,30 @@ def scoring(watch: Watch, args: Arguments, kwargs: Keywords) -> Story:
     """Watch a metric that is about to be computed, once its parameters are found to be right."""
     params, metric = given("params", 1, args, kwargs), given("caller_name", 2, args, kwargs)
     yield
-    if TRUTH in params:
-        said = [value for name, value in params.items() if name.startswith(ARGUMENTS) and name != TRUTH]
-        watch.scored(metric, said)
+    truth = next((name for name in TRUTHS if name in params), None)
+    if truth is not None:
+        said = [value for name, value in params.items() if name.startswith(ARGUMENTS) and name not in TRUTHS]
+        watch.scored(metric, params[truth], said)
 
 
-def saying(watch: Watch, name: str, args: Arguments, kwargs: Keywords) -> Story:
+def calling_scorer(watch: Watch, args: Arguments, kwargs: Keywords) -> Story:
+    """Watch a scorer: scikit-learn's own functions call metrics whose parameters it does not validate again."""
+    model, table = given("estimator", 1, args, kwargs), given("X", 2, args, kwargs)
+    truth = kwargs.get("y_true", given("y", 3, args, kwargs))
+    with watch.calling():
+        rows = watch.seen(table)
+        yield
+        if rows and truth is not None:
+            metric = getattr(getattr(args[0], "_score_func", None), "__name__", f"{type(model).__name__}.score")
+            watch.scored_by(model, rows, metric, truth)
+
+
+def saying(watch: Watch, method: str, name: str, args: Arguments, kwargs: Keywords) -> Story:
     """Watch what a method predicts of the table that it is given under a name, or as its first argument."""
     table = given(name, 1, args, kwargs)
     with watch.calling():
         made = yield
-        watch.predicted(args[0], table, made)
+        watch.predicted(args[0], table, made, method)
 
 
 def containing(watch: Watch, args: Arguments, kwargs: Keywords) -> Story:
@@ -187,7 +207,61 @@ def own_score(watch: Watch, args: Arguments, kwargs: Keywords) -> Story:
     """Watch a score that a library computes by itself."""
     model, table = args[0], given("X", 1, args, kwargs)
     if watch.seen(table, begins=True):
-        watch.scored(f"{type(model).__name__}.score", [model.predict(table)])
+        watch.scored(f"{type(model).__name__}.score", given("y", 2, args, kwargs), [model.predict(table)])
+    yield
+
+
+def own_metrics(watch: Watch, args: Arguments, kwargs: Keywords) -> Story:
+    """Watch metrics that CatBoost computes of data with labels."""
+    watch.evaluated(args[0], given("data", 1, args, kwargs), settings_of(args[0]))
+    yield
+
+
+def fitting(watch: Watch, name: str, args: Arguments, kwargs: Keywords) -> Story:
+    """Watch a fit of any estimator, also of one that does not validate its table, and the tables that it is judged on."""
+    model, table = args[0], given(name, 1, args, kwargs)
+    with watch.calling():
+        if table is not None and fits(model):
+            watch.fitted(model, table)
+        tables = [*evaluation_tables(kwargs)]
+        for one in tables:
+            watch.evaluated(model, one, settings_of(model))
+        with watch.judging(bool(tables)):
+            yield
+
+
+def fits(model: Any) -> bool:
+    """Say whether an estimator learns from what it is given: one that is frozen does not, nor one that has nothing to learn."""
+    with suppress(Exception):
+        return type(model).__name__ != "FrozenEstimator" and bool(model.__sklearn_tags__().requires_fit)
+    return True
+
+
+def evaluation_tables(kwargs: Keywords) -> Iterator[object]:
+    """The tables of evaluation sets among the arguments of a fit: alone, beside their labels, or several of either."""
+    for name in EVALUATED:
+        there = kwargs.get(name)
+        alone: tuple[Any, ...] = () if there is None else (there,)
+        pairs: Sequence[Any] = there if isinstance(there, list | tuple) and _of_several(there) else alone
+        yield from (pair[0] if isinstance(pair, list | tuple) and 1 < len(pair) < 4 else pair for pair in pairs)
+
+
+def _of_several(there: Sequence[object]) -> bool:
+    return isinstance(there, list) or (len(there) > 0 and (isinstance(there[0], tuple) or len(there) == 1))
+
+
+def settings_of(model: Any) -> str:
+    """What tells a model from others of its class, as a text; empty where nothing does."""
+    with suppress(Exception):
+        return repr(sorted(model.get_params(deep=False).items()))
+    return ""
+
+
+def boosting(watch: Watch, args: Arguments, kwargs: Keywords) -> Story:
+    """Watch a booster that is given data with labels to judge itself on: `add_valid` of LightGBM, `eval_set` of XGBoost."""
+    there = kwargs.get("evals", kwargs.get("data", args[1] if len(args) > 1 else None))
+    for table in [pair[0] for pair in there] if isinstance(there, list | tuple) else [there]:
+        watch.evaluated(args[0], table)
     yield
 
 
@@ -222,9 +296,11 @@ def places(watch: Watch) -> Iterator[Place]:
 
 
 def _lightgbm(watch: Watch, module: Any) -> Iterator[Place]:
+    """Containers, training, evaluation and predictions of LightGBM."""
     yield module.Dataset, "__init__", partial(containing, watch)
     yield module.Booster, "__init__", partial(training_set, watch)
-    yield module.Booster, "predict", partial(saying, watch, "data")
+    yield module.Booster, "predict", partial(saying, watch, "predict", "data")
+    yield module.Booster, "add_valid", partial(boosting, watch)
 
 
 def training_set(watch: Watch, args: Arguments, kwargs: Keywords) -> Story:
@@ -240,8 +316,10 @@ def _xgboost(watch: Watch, module: Any) -> Iterator[Place]:
     for kind in (module.DMatrix, module.QuantileDMatrix):
         yield kind, "__init__", partial(containing, watch)
     yield module.Booster, "update", partial(training, watch, "dtrain")
+    for name in ("eval_set", "eval"):
+        yield module.Booster, name, partial(boosting, watch)
     for name in ("predict", "inplace_predict"):
-        yield module.Booster, name, partial(saying, watch, "data")
+        yield module.Booster, name, partial(saying, watch, name, "data")
 
 
 def _catboost(watch: Watch, module: Any) -> Iterator[Place]:
@@ -249,8 +327,9 @@ def _catboost(watch: Watch, module: Any) -> Iterator[Place]:
     yield module.Pool, "__init__", partial(containing, watch)
     for kind in (module.CatBoost, module.CatBoostClassifier, module.CatBoostRegressor, module.CatBoostRanker):
         for name in ("predict", "predict_proba", "predict_log_proba"):
-            yield kind, name, partial(saying, watch, "data" if "data" in _names(kind, name) else "X")
-        yield kind, "fit", partial(training, watch, "X")
+            yield kind, name, partial(saying, watch, name, "data" if "data" in _names(kind, name) else "X")
+        yield kind, "fit", partial(fitting, watch, "X")
+        yield kind, "eval_metrics", partial(own_metrics, watch)
         yield kind, "score", partial(own_score, watch)
 
 

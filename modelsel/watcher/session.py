@@ -6,15 +6,12 @@ import sys
 import threading
 import warnings
 import weakref
-from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import inf
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
 
 from modelsel.core.errors import Problem, RefusedError
 from modelsel.core.types import Finding
@@ -25,8 +22,7 @@ from modelsel.guard.face import (
     OutsideScore,
     Recogniser,
     SealedRows,
-    is_plain_list,
-    library_of,
+    look_findings,
     names_of_sets,
     open_session,
     outside_fit,
@@ -36,148 +32,10 @@ from modelsel.guard.face import (
     row_findings,
 )
 from modelsel.record.mlflow.own_runs import tag_open_run
+from modelsel.watcher.evidence import SURE, Values
 from modelsel.watcher.failures import note_failure, program
 from modelsel.watcher.passing import INTERNAL
-
-# Predictions for sealed rows, and whether a metric's arguments are one of them.
-#
-# A prediction is known by its values in their order, whole or a column of it (a class's probability), and the part of it that
-# is about sealed rows; classes and probabilities that one fitted model gave for the same rows are one prediction. Where a
-# metric is given something else of the same length (a threshold was put on by hand), it is taken for the last prediction of
-# sealed rows of that length, unless other rows of that length were predicted too. Values that were predicted for other rows,
-# too, accuse nobody.
-
-
-COLUMNS = 20  # of a prediction that are known by themselves
-KEPT = 10_000  # digests that are kept in mind
-SHORT = 20_000  # rows up to which predictions for other rows are kept in mind by their values, too
-
-
-@dataclass(eq=False)
-class Prediction:
-    """An estimator's predictions for sealed rows; `scored` once a metric was computed on it."""
-
-    rows: SealedRows
-    estimator: str
-    digest: str
-    tainted: bool = False  # its model was fitted on some of these rows
-    scored: bool = False
-
-
-@dataclass(eq=False)
-class PredictionMemory:
-    """The predictions of a process; none of their values is kept, but digests."""
-
-    _known: OrderedDict[bytes, tuple[Prediction, bool]] = field(default_factory=OrderedDict)  # are the rows all sealed
-    _tainted: dict[int, tuple[weakref.ref[object], set[str]]] = field(
-        default_factory=dict
-    )  # models, and the sets that they were fitted on
-    _last: dict[int, Prediction] = field(default_factory=dict)  # by length
-    _lengths: set[int] = field(default_factory=set)  # of predictions for other rows
-    _others: OrderedDict[bytes, None] = field(default_factory=OrderedDict)  # digests of predictions for other rows
-    _by: dict[int, tuple[weakref.ref[object], list[Prediction]]] = field(
-        default_factory=dict
-    )  # the predictions of each fitted model
-
-    def other(self, made: object, n: int) -> None:
-        """Keep in mind that other rows, so many, were predicted, and what."""
-        self._lengths.add(n)
-        values = _array(made) if n <= SHORT or n in self._last else None
-        if values is not None and len(values) == n:
-            self._others.update(dict.fromkeys(_names(values)))
-            while len(self._others) > KEPT:
-                self._others.popitem(last=False)
-
-    def fitted(self, model: object, rows: SealedRows) -> None:
-        """Forget what a model predicted, for it is another one now, and keep in mind which sealed rows it is fitted on."""
-        name = id(model)
-        self._by.pop(name, None)
-        self._tainted.pop(name, None)
-        if rows:
-            with suppress(TypeError):
-                self._tainted[name] = weakref.ref(model, lambda _: self._tainted.pop(name, None)), set(rows.rows)
-
-    def take(self, made: object, rows: SealedRows, model: object) -> None:
-        """Keep in mind what a model predicted for sealed rows."""
-        values = _array(made)
-        if values is None or len(values) != rows.n:
-            return
-        mask = rows.mask
-        owner, sets = self._tainted.get(id(model), (None, set()))
-        tainted = owner is not None and owner() is model and bool(sets & rows.rows.keys())
-        prediction = self._of(model, rows) or Prediction(rows, type(model).__name__, _digest(values[mask]).hex(), tainted)
-        self._note(model, prediction)
-        for part, sealed in ((values, rows.whole), *([] if mask.all() else [(values[mask], True)])):
-            for name in _names(part):
-                prediction, _ = self._known.setdefault(name, (prediction, sealed))
-            if sealed:
-                self._last[len(part)] = prediction
-        while len(self._known) > KEPT:
-            self._known.popitem(last=False)
-
-    def _of(self, model: object, rows: SealedRows) -> Prediction | None:
-        """What this fitted model is known to have predicted for the same rows."""
-        owner, made = self._by.get(id(model), (None, []))
-        same = (one for one in made if owner is not None and owner() is model and _is_same(one.rows, rows))
-        return next(same, None)
-
-    def _note(self, model: object, prediction: Prediction) -> None:
-        """Keep in mind that a prediction is this model's."""
-        name = id(model)
-        owner, made = self._by.get(name, (None, []))
-        if owner is None or owner() is not model:
-            with suppress(TypeError):
-                self._by[name] = weakref.ref(model, lambda _: self._by.pop(name, None)), [prediction]
-        elif prediction not in made:
-            made.append(prediction)
-
-    def meant(self, arguments: list[object]) -> tuple[Prediction, bool] | None:
-        """The prediction that is among a metric's arguments, and whether its rows there are sealed ones (and few others)."""
-        if not self._known:
-            return None
-        arrays = [array for array in map(_array, arguments) if array is not None]
-        for array in arrays:
-            name = _digest(array)
-            found = self._known.get(name)
-            if found is not None:
-                return None if name in self._others else found
-        lengths = [len(array) for array in arrays if len(array) in self._last and len(array) not in self._lengths]
-        return (self._last[lengths[0]], True) if lengths else None
-
-
-def _is_same(one: SealedRows, other: SealedRows) -> bool:
-    return one.n == other.n and one.rows.keys() == other.rows.keys() and np.array_equal(one.mask, other.mask)
-
-
-def _names(values: NDArray[np.generic]) -> Iterator[bytes]:
-    """The digests by which a prediction, or a column of it, is known."""
-    yield _digest(values)
-    if values.ndim == 2 and values.shape[1] <= COLUMNS:
-        for place in range(values.shape[1]):
-            yield _digest(values[:, place])
-
-
-def _array(made: object) -> NDArray[np.generic] | None:
-    """Values of one or two dimensions; None for what is none, or would have to be computed to be read."""
-    if not (isinstance(made, np.ndarray) or library_of(made) or is_plain_list(made)):
-        return None
-    with suppress(ValueError, TypeError):
-        values = np.asarray(made)
-        return values if values.ndim in (1, 2) and len(values) and values.dtype.kind in "fiubOUST" else None
-    return None
-
-
-def _digest(values: NDArray[np.generic]) -> bytes:
-    """The digest of values in their order: numbers as floats, others as texts, a matrix of one column as that column."""
-    flat = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
-    with suppress(ValueError, TypeError):
-        raw = np.ascontiguousarray(flat, np.float64).tobytes()
-        return hashlib.blake2b(raw, digest_size=16, person=f"numbers {flat.ndim}".encode()).digest()
-    raw = "\0".join(map(str, flat.ravel().tolist())).encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(raw, digest_size=16, person=f"texts {flat.ndim}".encode()).digest()
-
-
-# Watching.
+from modelsel.watcher.predictions import Meant, Prediction, PredictionMemory
 
 RESAMPLING = "_fit_and_score"  # scikit-learn's function that fits and scores one fold
 
@@ -207,10 +65,15 @@ class Watch:
     looks: int = 0
     _lock: AbstractContextManager[bool] = field(default_factory=threading.RLock)
     _told: set[tuple[str, str]] = field(default_factory=set)
-    _memory: PredictionMemory = field(default_factory=PredictionMemory)
+    labels: dict[str, Values] = field(default_factory=dict)
+    _evaluated: dict[tuple[str, str, str], str | None] = field(default_factory=dict)  # None: it is on record
     _own: threading.local = field(default_factory=threading.local)
     _sessions: dict[int, LedgerSession] = field(default_factory=dict)
     failures: int = 0
+
+    @cached_property
+    def _memory(self) -> PredictionMemory:
+        return PredictionMemory(self.labels)
 
     @cached_property
     def recogniser(self) -> Recogniser:
@@ -269,14 +132,12 @@ class Watch:
         if rows:
             self._in_development(rows, type(model).__name__)
 
-    def predicted(self, model: object, table: object, made: object) -> None:
+    def predicted(self, model: object, table: object, made: object, method: str) -> None:
         """A model has predicted a table."""
         rows = self.seen(table)
-        with self._lock:
-            if rows:
-                self._memory.take(made, rows, model)
-            else:
-                self._memory.other(made, _rows_of(made))
+        if rows:
+            with self._lock:
+                self._memory.take(made, rows, model, method)
 
     def transformed(self, table: object, made: object) -> None:
         """A table was transformed: what was made of sealed rows is sealed."""
@@ -285,20 +146,69 @@ class Watch:
             with self._lock:
                 self.recogniser.derive(made, rows)
 
-    def scored(self, metric: str, arguments: list[object]) -> None:
-        """A metric is about to be computed on labels and these arguments."""
+    def scored(self, metric: str, truth: object, arguments: Sequence[object]) -> None:
+        """A metric is about to be computed on what is called the truth and these arguments."""
         with self._lock:
-            prediction, sealed = self._memory.meant(arguments) or (None, False)
-            if prediction is None:
-                return
-            resampled = self._resampled()
-            if prediction.tainted or not sealed or resampled:
-                self._in_development(resampled or prediction.rows, prediction.estimator, among=True)
-            elif not prediction.scored or self._refuses(prediction.rows.testset):
-                self._look(metric, prediction)
-                prediction.scored = True
+            meant = self._memory.meant(arguments)
+            if meant is None and self._memory.very(truth) is not None:  # given the other way round
+                (truth, *_), meant = arguments, self._memory.meant([truth])
+            if meant is not None and self._memory.is_of_labels(truth, meant):
+                self._judge(metric, truth, meant)
+
+    def scored_by(self, model: object, rows: SealedRows, metric: str, truth: object) -> None:
+        """A scorer has judged a model on sealed rows, and is about to return its number."""
+        with self._lock:
+            prediction = self._memory.prediction_of(model, rows)
+            meant = Meant(prediction, rows.whole, inf) if prediction is not None else None
+            if meant is not None and self._memory.is_of_labels(truth, meant):
+                self._judge(metric, truth, meant)
+
+    def evaluated(self, model: object, table: object, settings: str = "") -> None:
+        """A model is about to be judged on a table and its labels while it is fitted; `settings` tell it from others."""
+        if getattr(self._own, "judged", False):  # the fit that is under way has told
+            return
+        rows, by = self.seen(table, begins=True), type(model).__name__
+        with self._lock:
+            if rows and not rows.whole:
+                self._in_development(rows, by, among=True)
+            elif rows:
+                name = (rows.testset, by, settings or str(id(model)))
+                digest = self._evaluated.setdefault(name, _digest_of(settings))
+                if digest is not None or self._refuses(rows.testset):
+                    self._evaluated[name] = None
+                    self._look("evaluation set", Prediction(rows, by, digest or ""))
+
+    @contextmanager
+    def judging(self, told: bool) -> Iterator[None]:
+        """Within a fit whose evaluation sets were told, what it calls tells nothing of them."""
+        before = getattr(self._own, "judged", False)
+        self._own.judged = before or told
+        try:
+            yield
+        finally:
+            self._own.judged = before
 
     # What comes of it.
+
+    def _judge(self, metric: str, truth: object, meant: Meant) -> None:
+        """Say what a metric of a prediction is: a look, rows that helped to choose, or perhaps one of them."""
+        prediction, resampled = meant.prediction, self._resampled()
+        if meant.nats < SURE:
+            self._possible(metric, prediction)
+        elif prediction.tainted or not meant.sealed or resampled:
+            self._in_development(resampled or prediction.rows, prediction.estimator, among=True)
+        elif not prediction.scored or self._refuses(prediction.rows.testset):
+            self._memory.looked(truth)
+            self._look(metric, prediction)
+            prediction.scored = True
+
+    def _possible(self, metric: str, prediction: Prediction) -> None:
+        """Say once that this may have been a look; nothing is put on record, and no certificate is withdrawn."""
+        testset = prediction.rows.testset
+        name = names_of_sets(self._session, [testset]).get(testset)
+        if name is not None and (testset, "possible") not in self._told:
+            self._told.add((testset, "possible"))
+            self.findings.append(look_findings.possible_outside_look(metric, prediction.rows.count, name))
 
     def _look(self, metric: str, prediction: Prediction) -> None:
         """Put an outside look on record, say so, and raise where that is asked for."""
@@ -385,9 +295,10 @@ class Watch:
             sys.stderr.write(f"SealedRowsWarning: {words}\n")
 
 
-def _rows_of(made: object) -> int:
-    array = _array(made)
-    return -1 if array is None else len(array)
+def _digest_of(settings: str) -> str:
+    """What stands for predictions where none is seen: of equal settings the same, of none a new one."""
+    raw = settings.encode("utf-8", "surrogatepass") or os.urandom(16)
+    return hashlib.blake2b(raw, digest_size=16).hexdigest()
 
 
 def _level() -> int:

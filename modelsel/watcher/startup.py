@@ -24,6 +24,7 @@ class Watching:
     def __init__(self) -> None:
         """Start with nothing watched."""
         self.watch: Any = None  # a Watch: its module is loaded when there is something to watch
+        self.labels: dict[str, Any] = {}  # of the sets that `modelsel.watch` was given with labels: in memory, and nowhere else
         self.depth = 0
         self._lock = threading.RLock()
         self._hooks: Any = None
@@ -38,7 +39,7 @@ class Watching:
         with self._lock:
             self.depth += 1
             if self.watch is None:
-                self.watch = Watch(strict)
+                self.watch = Watch(strict, labels=self.labels)
                 self._notice = LoadNotice(AWAITED, self._put_hooks_into)
                 sys.meta_path.insert(0, self._notice)
                 try:

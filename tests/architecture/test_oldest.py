@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = ("dask", "postgresql", "onnx", "png", "skops", "exam", "lightgbm", "xgboost", "catboost", "imbalanced", "skrub")
-TESTS = ("polars", "httpx")  # what the tests alone need, pinned to what goes with the others
+TESTS = ("polars", "httpx", "xgboost-cpu")  # what the tests alone need, pinned to what goes with the others
 
 
 def test_the_floors_are_the_versions_of_make_oldest() -> None:

@@ -30,7 +30,36 @@ def test_a_workflow_says_that_it_has_not_run_and_runs_what_there_is(path: Path) 
 
 
 def test_there_are_workflows_of_tests_site_and_release() -> None:
-    assert {path.stem for path in WORKFLOWS} == {"tests", "site", "release"}
+    assert {path.stem for path in WORKFLOWS} == {"tests", "other_systems", "site", "release"}
+
+
+def test_classifiers_say_the_systems_and_versions_that_the_tests_run_on() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    told = [each.split(" :: ") for each in project["classifiers"]]
+    matrix = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yaml").read_text("utf-8"))["jobs"]["tests"]["strategy"][
+        "matrix"
+    ]
+    systems = {"ubuntu": "Linux", "macos": "MacOS", "windows": "Microsoft"}
+    assert {each[-1] for each in told if each[0] == "Operating System"} == {systems[os.split("-")[0]] for os in matrix["os"]}
+    assert [each[-1] for each in told if each[:-1] == ["Programming Language", "Python"] and "." in each[-1]] == matrix[
+        "python"
+    ]
+    assert project["requires-python"] == f">={matrix['python'][0]}"
+
+
+def test_the_changelog_has_the_version_and_an_entry_is_one_line() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    text = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    heads = re.findall(r"^## \[(.+?)\]", text, re.MULTILINE)
+    assert heads[:2] == ["Unreleased", project["version"]]
+    body = text[text.index("## [Unreleased]") :].splitlines()
+    assert [line for line in body if len(line) > 128] == [], "an entry is what a user notices, in one line"
+    assert [line for line in body if line.startswith((" ", "\t"))] == [], "an entry is one line"
+
+
+def test_what_a_version_brought_fits_a_screen() -> None:
+    _, *versions = re.split(r"^## \[\d.*$", (ROOT / "CHANGELOG.md").read_text("utf-8"), flags=re.MULTILINE)
+    assert [len(version.strip().splitlines()) for version in versions if len(version.strip().splitlines()) > 24] == []
 
 
 def test_nothing_that_a_study_leaves_is_part_of_the_project() -> None:
@@ -51,8 +80,9 @@ def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 110
 
 
-def test_six_tools_are_translated() -> None:
-    assert re.findall(r"^## (.+)$", PAGE, re.MULTILINE) == ["scikit-learn", "tidymodels", "mlr3", "Weka", "Optuna", "AutoML"]
+def test_eight_tools_are_translated() -> None:
+    tools = ["scikit-learn", "tidymodels", "mlr3", "Weka", "Optuna", "Hydra", "MLflow", "AutoML"]
+    assert re.findall(r"^## (.+)$", PAGE, re.MULTILINE) == tools
 
 
 @pytest.mark.parametrize("space", SPACES)

@@ -52,7 +52,7 @@ def test_a_file_and_its_target_do_not_end_the_completion_and_flags_have_one(tmp_
     (tmp_path / "wine.csv").touch()
     assert replies(tmp_path, "modelsel run wine.csv target scheme=stratified_k") == ["scheme=stratified_kfold"]
     assert replies(tmp_path, "modelsel run wine.csv target space=trees scheme.fol") == ["scheme.folds="]
-    assert replies(tmp_path, "modelsel run wine.csv target --c") == ["--config-dir", "--cfg"]
+    assert replies(tmp_path, "modelsel run wine.csv target --c") == ["--config-dir", "--config-name", "--cfg"]
 
 
 def test_after_other_commands_files_are_offered(tmp_path: Path) -> None:

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from modelsel.config.build import learner
+from modelsel.config.build import build as learner
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.types import Feature, Floats, Table, Task, positions
-from modelsel.record.export import sql as sql_module
-from modelsel.record.export.onnx import onnx
-from modelsel.record.export.sql import name, sql
+from modelsel.exports import sql as sql_module
+from modelsel.exports.onnx import onnx
+from modelsel.exports.sql import name, sql
 from modelsel.record.model import Predictor
 from tests.extras import needs
 

@@ -13,13 +13,14 @@ import pandas as pd
 import pytest
 
 import modelsel
-from modelsel.config.build import learner
+from modelsel.config.build import BuildContext
+from modelsel.config.build import build as learner
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.types import Feature, NumberTask, Table, Task, positions
-from modelsel.record.export import sql as sql_module
-from modelsel.record.export.onnx import onnx
-from modelsel.record.export.sql import sql
-from modelsel.record.export.trees import forest_dot, forest_rules
+from modelsel.exports import sql as sql_module
+from modelsel.exports.onnx import onnx
+from modelsel.exports.sql import sql
+from modelsel.exports.trees import forest_dot, forest_rules
 from modelsel.record.model import Predictor
 from modelsel.tree.nested import from_dict, to_dict, to_dot
 from modelsel.tree.rules import rules_text
@@ -58,7 +59,7 @@ def others() -> Table:
 
 
 def fitted(known: Task, name: str, settings: dict[str, Any]) -> Predictor:
-    spec, _ = learner(name, settings, numbers=isinstance(known, NumberTask))
+    spec, _ = learner(name, settings, context=BuildContext(task=known.kind))
     classes = () if isinstance(known, NumberTask) else known.classes
     return Predictor(known.features, classes, (), spec.fit(known, positions(known), np.random.default_rng(0)))
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from modelsel.config.build import Builder, learner
+from modelsel.config.build import BuildContext, Builder
+from modelsel.config.build import build as learner
 from modelsel.config.expand import Space, expand
 from modelsel.config.folders import Folders
 from modelsel.core.types import Candidate
@@ -17,8 +18,8 @@ FOLDERS = Folders.of()
 
 
 def space(wanted: Any, seed: int = 0) -> Space:
-    builder = Builder(FOLDERS)
-    found = expand(wanted, builder, seed)
+    builder = Builder(FOLDERS, context=BuildContext(seed=seed))
+    found = expand(wanted, builder)
     assert not builder.problems
     return found
 
@@ -246,7 +247,8 @@ def test_a_misspelt_parameter_in_a_swept_mapping_is_said() -> None:
 def read_by(measure: str | None, text: Any) -> list[str]:
     """Entries of the candidates that stand where this measure chooses."""
     builder = Builder(FOLDERS)
-    found = expand(text, builder, measure=measure and builder.part("measure", measure, "measure"))
+    builder.context = BuildContext(measure and builder.part("measure", measure, "measure"))
+    found = expand(text, builder)
     assert not builder.problems
     return [candidate.entry for candidate in found.candidates]
 

@@ -97,7 +97,6 @@ hydra/job_logging=default
 hydra.job_logging.root=null
 hydra.searchpath=[pkg://canary]
 hydra.run.dir={mark}
-hydra.sweep.dir={mark}
 hydra.output_subdir={mark}
 hydra.job.chdir=true
 +hydra.job.env_set.MODELSEL_CANARY_SET=1

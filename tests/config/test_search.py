@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import modelsel
-from modelsel.config.build import Builder
+from modelsel.config.build import BuildContext, Builder
 from modelsel.config.expand import expand
 from modelsel.config.folders import Folders
 from modelsel.config.grammar import SweepError, read_sweep
@@ -22,8 +22,8 @@ from modelsel.record.folder import RunFolder
 
 
 def candidates(entries: Any, seed: int = 0, **search: Any) -> Any:
-    builder = Builder(Folders.of())
-    found = expand(space(entries), builder, seed, search=SearchSettings(**search))
+    builder = Builder(Folders.of(), context=BuildContext(seed=seed))
+    found = expand(space(entries), builder, search=SearchSettings(**search))
     ConfigurationError.raise_if(builder.problems)
     return found.candidates
 

@@ -8,7 +8,7 @@ import pytest
 
 from modelsel.core.spec import make
 from modelsel.guard.gate import Gate
-from modelsel.record.folder import ROOT
+from modelsel.record.folder import PROJECT as ROOT
 
 FEW = ("dataset=breast_cancer", "space=[naive_bayes,majority]", "scheme.folds=3")
 STRICT = ("run", *FEW, "guard=strict")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from modelsel.config.build import learner
+from modelsel.config.build import build as learner
 from modelsel.config.compose import compose
 from modelsel.core.types import Candidate
 from modelsel.runner.execution.executors import needs_process

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from modelsel.config.build import learner as built
+from modelsel.config.build import build as built
 from modelsel.core.fingerprint import digest
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Table, Task, positions

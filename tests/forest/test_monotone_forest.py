@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeRegressor
 
-from modelsel.config.build import learner as build
+from modelsel.config.build import build
 from modelsel.core.spec import spec_of
 from modelsel.core.types import ClassTask, NumberTask, positions
 from modelsel.forest import forest_tree

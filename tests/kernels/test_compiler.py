@@ -190,21 +190,6 @@ def test_a_damaged_kernel_is_not_replaced_by_its_twin(tmp_path: Path) -> None:
     assert "was dropped" in again.stderr
 
 
-@pytest.mark.slow
-def test_several_processes_compile_what_is_not_kept_and_each_kernel_once(tmp_path: Path) -> None:
-    code = """
-from modelsel.api.commands import setup
-from modelsel.kernels import compiler
-names = ["preorder", "tallies", "distinct"]
-setup._compile_by_processes(names, 2)
-print(*map(compiler.is_kept, names), compiler.load.cache_info().currsize)
-"""
-    settings = {**os.environ, "MODELSEL_CACHE": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-c", code], env=settings, capture_output=True, text=True, check=True, timeout=240)
-    assert done.stdout == "True True True 0\n", "all of them, and none in the process that asks"
-    assert sorted(done.stderr.split("'")[1::2]) == ["distinct", "preorder", "tallies"]
-
-
 @pytest.mark.skipif(not compiler.wanted(), reason="twins were chosen")
 def test_files_with_machine_code_of_their_own_are_those_with_a_kernel_that_has_a_signature() -> None:
     for source in compiler.sources(Path(compiler.__file__).parent):

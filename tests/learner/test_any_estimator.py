@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import TargetEncoder
 
-from modelsel.config.build import learner as built
+from modelsel.config.build import build as built
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.types import Candidate, Description, Feature, positions
 from modelsel.learner.estimator import Estimator

@@ -17,8 +17,7 @@ from sklearn.model_selection import TunedThresholdClassifierCV
 from sklearn.naive_bayes import GaussianNB
 
 import modelsel
-from modelsel.config.build import Builder
-from modelsel.config.build import learner as build
+from modelsel.config.build import BuildContext, Builder, build
 from modelsel.config.folders import Folders
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.spec import snake, whole
@@ -252,7 +251,7 @@ def test_a_scheme_of_a_plug_in_teaches_whether_or_not_it_has_a_seed(plugged: Non
 
 def test_a_scheme_without_a_seed_draws_what_it_draws_in_the_study() -> None:
     task = task_of("iris")
-    builder = Builder(Folders.of(), scheme=Dealt(), seed=7)
+    builder = Builder(Folders.of(), context=BuildContext(scheme=Dealt(), seed=7))
     learner, _ = builder.part("learner", {**BAYES, "decision": {"kind": "threshold", "fold_scores": "outer"}}, "learner")
     for fold in Dealt().instantiate(task, 7).folds:
         assert learner.refusal(task, fold.analysis) is None

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import modelsel
 from modelsel.cli.dispatch import main
-from modelsel.config.build import learner as build
+from modelsel.config.build import build
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.spec import make
 from modelsel.core.types import Candidate, Description, Feature, Outputs, Task, positions
@@ -200,7 +200,7 @@ def test_what_cannot_be_is_refused_before_any_fit(said: dict[str, Any], what: st
 def test_the_plan_counts_inner_fits_also_of_a_calibrator_in_between() -> None:
     task = task_of("made")
     folds = StratifiedKfold(folds=10).instantiate(task, 0)
-    spec = {"kind": "naive_bayes", "calibrator": "platt", "threshold": "path"}
+    spec = {"kind": "naive_bayes", "calibrator": "platt", "decision": {"kind": "threshold"}}
     plan = planned([Candidate(*build(spec)), Candidate(*build("naive_bayes"))], task, folds)
     assert plan.needed == 10 * (6 * 6 + 1) + 1
     assert plan.inner == 10 * 35

@@ -11,7 +11,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import modelsel
-from modelsel.config.build import learner
+from modelsel.config.build import build as learner
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.spec import make
 from modelsel.core.types import ClassTask, Feature, NumberTask, Task

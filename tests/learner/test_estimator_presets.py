@@ -8,8 +8,8 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from modelsel.config.build import Builder
-from modelsel.config.build import learner as built
+from modelsel.config.build import NUMBERS, BuildContext, Builder
+from modelsel.config.build import build as built
 from modelsel.config.expand import expand
 from modelsel.config.folders import Folders
 from modelsel.core.errors import ConfigurationError
@@ -36,7 +36,8 @@ def test_a_preset_can_be_made(name):
 
 def counted(space: str) -> tuple[int, int]:
     builder = Builder(Folders.of())
-    found = expand(space, builder, measure=builder.part("measure", "error", "measure"))
+    builder.context = BuildContext(builder.part("measure", "error", "measure"))
+    found = expand(space, builder)
     assert builder.problems == []
     assert found.merged == 0
     return len(found.candidates), len(batches(found.candidates))
@@ -67,7 +68,7 @@ def test_every_strength_of_linear_regression_is_scikit_learns_ridge_of_scaled_co
     X = rng.normal(size=(60, 4)) * [1, 10, 0.1, 100]
     task = number_task(X, X @ [1.0, 0.2, 3.0, 0.0] + rng.normal(size=60))
     for alpha in (0.1, 1.0, 30.0):
-        learner = built("linear_regression", {"params.alpha": alpha}, numbers=True)[0]
+        learner = built("linear_regression", {"params.alpha": alpha}, context=NUMBERS)[0]
         theirs = make_pipeline(StandardScaler(), Ridge(alpha=alpha)).fit(X[:40], task.target[:40])
         said = learner.fit(task, np.arange(40), rng).predict(task)
         np.testing.assert_allclose(said, theirs.predict(X), rtol=1e-9)

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from modelsel.config.build import learner as build
+from modelsel.config.build import build
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.types import Candidate, positions
 from modelsel.learner.tree import Tree

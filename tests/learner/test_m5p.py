@@ -10,16 +10,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from modelsel.config.build import learner as build
+from modelsel.config.build import build
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.types import Description, Feature, NumberTask, Table, positions
 from modelsel.dataset.read_table import read_table
 from modelsel.dataset.targets import read_as
+from modelsel.exports.onnx import onnx
+from modelsel.exports.sql import name as quoted
+from modelsel.exports.sql import sql
 from modelsel.learner.m5p import M5p
 from modelsel.learner.trees.model import ModelTree
-from modelsel.record.export.onnx import onnx
-from modelsel.record.export.sql import name as quoted
-from modelsel.record.export.sql import sql
 from modelsel.record.model import Predictor
 from modelsel.tree.draw import to_html, to_svg
 from modelsel.tree.model_tree import fit_models, grow_models

@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeRegressor
 
 import modelsel
-from modelsel.config.build import learner as build
+from modelsel.config.build import build
 from modelsel.core.types import positions
 from modelsel.learner.tree import Tree
 from modelsel.learner.trees.model import NumberTreeModel

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from modelsel.config.build import learner
+from modelsel.config.build import build as learner
 from modelsel.core.spec import make
 from modelsel.core.types import Candidate, Feature, Task, positions
 from modelsel.planning.make import distinct_candidates, say_identical

@@ -5,13 +5,14 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from modelsel.config.build import learner
+from modelsel.config.build import NUMBERS
+from modelsel.config.build import build as learner
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.spec import make
 from modelsel.core.types import Candidate, NumberTask, positions
+from modelsel.exports.onnx import onnx
+from modelsel.exports.sql import sql
 from modelsel.planning.exports import formats, line
-from modelsel.record.export.onnx import onnx
-from modelsel.record.export.sql import sql
 from modelsel.record.model import Predictor
 from tests.cli.test_export import task
 
@@ -58,7 +59,7 @@ def test_entries_are_named_by_format() -> None:
     assert line([bayes]) == "export       json: all"
     forest = Candidate(learner("forest", {"criterion": "variance"})[0], entry="e")
     assert line([forest], numbers=True) == "export       sql: e; onnx: e; rules: e; dot: e; json: all"
-    logs = Candidate(learner("cart", {"target.transform": "log"}, numbers=True)[0], entry="f")
+    logs = Candidate(learner("cart", {"target.transform": "log"}, context=NUMBERS)[0], entry="f")
     assert line([logs], numbers=True) == "export       json: all"
 
 
@@ -67,7 +68,7 @@ def test_a_forest_that_says_quantiles_is_said_to_have_json_alone(write: Callable
     rng = np.random.default_rng(0)
     own = task(np.random.default_rng(3))
     known = NumberTask(name="n", features=own.features, values=own.values, rows=own.rows, target=rng.normal(size=len(own)))
-    forest = learner("forest", {"criterion": "variance", "trees": 2, "leaf.statistic": "median"}, numbers=True)[0]
+    forest = learner("forest", {"criterion": "variance", "trees": 2, "leaf.statistic": "median"}, context=NUMBERS)[0]
     assert formats(Candidate(forest), numbers=True) == ()
     predictor = Predictor(known.features, (), (), forest.fit(known, positions(known), rng))
     with pytest.raises(ConfigurationError, match=r"rows that its leaves keep.*leaf\.statistic=mean"):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from modelsel.config.build import learner
+from modelsel.config.build import build as learner
 from modelsel.core.spec import make
 from modelsel.core.types import Description, Feature, positions
 from modelsel.preparer.binning import Distinct, mdl_cuts

@@ -106,6 +106,28 @@ def test_a_file_of_a_version_without_the_error_of_the_difference_is_read(finishe
     assert [_as_text(replace(row, difference_se=math.nan, reason="")) for row in rows] == list(map(_as_text, read))
 
 
+def test_fixed_columns_are_known_by_name_wherever_they_stand(finished):
+    rows = candidates.rows(finished.selection)
+    header, *lines = csv.reader(StringIO(candidates.text(rows), newline=""))
+    fixed = len(candidates.FIXED)
+    moved = [*reversed(range(fixed)), *range(fixed, len(header))]
+    content = StringIO()
+    csv.writer(content, lineterminator="\n").writerows([line[place] for place in moved] for line in (header, *lines))
+    assert list(map(_as_text, candidates.read_candidates(content.getvalue()))) == list(map(_as_text, rows))
+
+
+@pytest.mark.parametrize("behind", ["id", "reason"])
+def test_a_fixed_column_of_a_later_version_is_refused_and_not_taken_for_a_parameter(finished, behind):
+    lines = [
+        line.split(",")
+        for line in candidates.text([replace(r, reason="") for r in candidates.rows(finished.selection)]).splitlines()
+    ]
+    at = lines[0].index(behind) + 1
+    content = "\n".join(",".join([*cells[:at], "of_later" if cells is lines[0] else "7", *cells[at:]]) for cells in lines)
+    with pytest.raises(KeyError, match="of_later"):
+        candidates.read_candidates(content)
+
+
 def test_ranks_follow_score_then_complexity_then_declared_order():
     board = Scoreboard(tuple("abcde"), np.zeros((5, 1)), np.array([0.2, 0.1, 0.1, 0.1, np.nan]), np.zeros(5),
                        np.array([1.0, 5.0, 3.0, 3.0, 1.0]), ("leaves",) * 5, np.array([True] * 4 + [False]))  # fmt: skip

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import modelsel
-from modelsel.config.build import learner as built
+from modelsel.config.build import build as built
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.types import Candidate
 from modelsel.foreign.libraries import CONVERTED

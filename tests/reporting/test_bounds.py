@@ -8,8 +8,9 @@ from scipy.stats import binom
 
 from modelsel.core.types import Feature, positions
 from modelsel.learner.tree import Tree
+from modelsel.pruner.mdl import description_length
 from modelsel.reporting.page import render
-from modelsel.reporting.sections.bounds import NOTHING, Errors, TreeCode, description_length, of_candidates, of_trees, section
+from modelsel.reporting.sections.bounds import NOTHING, Errors, TreeCode, of_candidates, of_trees, section, tree_code
 from modelsel.reporting.sections.view import View
 from tests import doubles
 
@@ -84,7 +85,7 @@ def test_errors_of_a_tree_are_those_of_predicting_its_rows():
     task = doubles.task(200, classes=3)
     for learner in (Tree(max_depth=2), Tree(min_leaf=4), Tree(max_depth=0)):
         model = learner.fit(task, positions(task), np.random.default_rng(0))
-        found = description_length(model.cut, prepared=False)
+        found = tree_code(model.cut.tree.features, *description_length(model.cut), prepared=False)
         assert found.errors.rows == 200
         assert found.errors.share == pytest.approx((model.predict(task) != task.target).mean())
         leaves = int((model.cut.leaf).sum())

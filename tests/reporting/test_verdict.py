@@ -9,7 +9,8 @@ import pytest
 
 from modelsel.core.outcome import TestResult
 from modelsel.record.folder import RunFolder
-from modelsel.reporting.terminal import SweepJob, table
+from modelsel.record.sweep import JobResult
+from modelsel.reporting.sweep import SweepJob, text_table
 from modelsel.reporting.verdict import LABEL, WIDTH, BaselineLine, alike, brief, cross_validated, say_score, verdict
 
 GOLDEN = Path(__file__).with_name("golden")
@@ -69,12 +70,15 @@ def test_without_tracking_no_ui_is_offered(small, recorded):
 
 def test_a_sweep_ends_in_one_table(small):
     outcome = small.untested(small.finished()).outcome
-    jobs = [SweepJob("dataset=iris", outcome), SweepJob("dataset=breast_cancer seed=1", None, 3)]
-    compare("sweep.txt", table(jobs))
+    jobs = [
+        SweepJob("dataset=iris", JobResult(0, ("dataset=iris",)), outcome),
+        SweepJob("dataset=breast_cancer seed=1", JobResult(1, ("dataset=breast_cancer", "seed=1"), 3), None),
+    ]
+    compare("sweep.txt", text_table(jobs))
 
 
 def test_a_sweep_shows_no_test_score(small):
-    assert "0.2000" not in table([SweepJob("a", small.finished().outcome)])
+    assert "0.2000" not in text_table([SweepJob("a", JobResult(0, ("a=1",)), small.finished().outcome)])
 
 
 def test_units_are_named_with_the_claim_and_a_cap_with_what_is_above_it() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeRegressor
 
-from modelsel.config.build import learner as build
+from modelsel.config.build import build
 from modelsel.core.types import Feature, positions
 from modelsel.tree.growing.grow_numbers import grow_numbers
 from modelsel.tree.growing.growth import POISSON_DEVIANCE, GrowthParams

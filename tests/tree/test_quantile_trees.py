@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeRegressor
 
-from modelsel.config.build import learner as build
+from modelsel.config.build import build
 from modelsel.core.errors import ConfigurationError
 from modelsel.core.types import Feature, positions
 from modelsel.kernels.layout import PINBALL

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import sklearn.datasets
 
-from modelsel.config.build import learner as built
+from modelsel.config.build import build as built
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task, positions
 from modelsel.criterion.base import BaseCriterion

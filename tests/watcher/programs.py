@@ -23,6 +23,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import BaggingClassifier, HistGradientBoostingClassifier, RandomForestClassifier, VotingClassifier
 from sklearn.feature_selection import SelectKBest
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import (
     GridSearchCV,
@@ -37,7 +38,7 @@ from sklearn.model_selection import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, Normalizer, OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -249,7 +250,7 @@ def a_vote_bags_and_boosting_then_all_rows(parts: Split) -> None:
     clone(vote).fit(*whole(parts))
 
 
-# Those that do not peek: ten ways to work, on ten tables.
+# Those that do not peek: fifteen ways to work, on ten tables.
 
 
 def cross_validated(parts: Split) -> None:
@@ -314,10 +315,45 @@ def predictions_handed_over(parts: Split) -> None:
     metrics.accuracy_score(parts[2], model.predict(parts[0]))
 
 
+def out_of_fold_on_as_many_rows_as_are_sealed(parts: Split) -> None:
+    n = len(parts[1])
+    tree(parts).predict(parts[1])
+    metrics.accuracy_score(parts[2][:n], cross_val_predict(GaussianNB(), parts[0], parts[2], cv=KFold(3))[:n])
+
+
+def agreement_of_two_models(parts: Split) -> None:
+    one, other = tree(parts), GaussianNB().fit(parts[0], parts[2])
+    metrics.accuracy_score(one.predict(parts[1]), other.predict(parts[1]))
+    chances = [model.predict_proba(parts[1])[:, 0] > 0.5 for model in (one, other)]
+    metrics.cohen_kappa_score(*chances)
+
+
+def constants_compared_with_constants(parts: Split) -> None:
+    n = len(parts[1])
+    DummyClassifier(strategy="prior").fit(parts[0], parts[2]).predict_proba(parts[1])
+    metrics.zero_one_loss(parts[2][:n], np.full(n, parts[2][0]))
+    metrics.brier_score_loss((parts[2] == parts[2][0])[:n], np.full(n, 0.5))
+
+
+def rows_that_teach_nothing(parts: Split) -> None:
+    """Nothing is learned by what has nothing to learn, nor by a model that is frozen."""
+    Normalizer().fit_transform(parts[1])
+    FunctionTransformer(np.abs).fit_transform(parts[1])
+    FrozenEstimator(GaussianNB().fit(parts[0], parts[2])).fit(parts[1], parts[3]).predict(parts[1])
+
+
+def evaluated_on_development_rows(parts: Split) -> None:
+    xgboost, n = import_module("xgboost"), len(parts[2]) // 2
+    y = np.unique(parts[2], return_inverse=True)[1]
+    model = xgboost.XGBClassifier(n_estimators=2, n_jobs=1).fit(parts[0], y, eval_set=[(parts[0][:n], y[:n])], verbose=False)
+    model.predict(parts[1])
+
+
 CLEAN: tuple[Program, ...] = (
     cross_validated, searched_and_predicted, validated_on_as_many_rows_as_are_sealed, everybody_is_in_the_commonest_class,
     a_learning_curve, predicted_out_of_fold, calibrated_and_selected, another_table_of_the_same_columns,
-    regressions_of_the_first_column, predictions_handed_over,
+    regressions_of_the_first_column, predictions_handed_over, out_of_fold_on_as_many_rows_as_are_sealed,
+    agreement_of_two_models, constants_compared_with_constants, rows_that_teach_nothing, evaluated_on_development_rows,
 )  # fmt: skip
 
 

@@ -26,7 +26,7 @@ from sklearn.preprocessing import StandardScaler
 import modelsel
 from modelsel.cli import dispatch
 from modelsel.core.errors import RefusedError
-from modelsel.guard.access import outside
+from modelsel.watcher import session
 from modelsel.watcher.session import SealedRowsWarning, Watch
 from tests.extras import needs
 
@@ -238,7 +238,7 @@ class Lazy(BaseEstimator):
 
 
 def test_what_is_not_computed_yet_is_not_computed() -> None:
-    modelsel.watch(X, Y)
+    modelsel.watch(X + 1, Y)
     with modelsel.watching() as seen:
         assert isinstance(Lazy().fit(X).predict(X), Computed)
         assert isinstance(Lazy().fit(Computed()).predict(Computed()), Computed)
@@ -269,7 +269,7 @@ def test_what_fails_in_a_hook_is_swallowed_and_counted(
 
 def test_a_ledger_that_fails_stops_no_program_and_no_refusal(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     modelsel.watch(parts[1], parts[3], name="loans")
-    monkeypatch.setattr(outside, "look", broken)
+    monkeypatch.setattr(session, "outside_look", broken)
     model = LogisticRegression().fit(parts[0], parts[2])
     with modelsel.watching() as seen:
         assert model.score(parts[1], parts[3]) > 0

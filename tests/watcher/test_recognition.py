@@ -9,9 +9,8 @@ import pandas as pd
 import pytest
 
 from modelsel.core.types import Feature, Table
-from modelsel.guard.recognition import Recogniser, SealedRows
+from modelsel.guard.recognition import Recogniser
 from modelsel.ledger.rows.screens import MANY, Screen, draw_screen, screen_hashes
-from modelsel.watcher.session import PredictionMemory
 
 SECRET = b"k" * 32
 
@@ -95,58 +94,3 @@ def test_what_is_no_table_of_rows_is_left_alone() -> None:
                pd.Series([1]), pd.DataFrame({"a": pd.to_datetime(["2020-01-01"]), "b": [1], "c": [2]}))  # fmt: skip
     for one in strange:
         assert not recogniser.sealed_in(one)
-
-
-class Model:
-    pass
-
-
-def rows(n: int, sealed: int) -> SealedRows:
-    return SealedRows(n, {"t1": np.arange(n) < sealed})
-
-
-def test_a_prediction_is_known_whole_by_a_column_and_by_its_sealed_part() -> None:
-    memory, model = PredictionMemory(), Model()
-    p = np.random.default_rng(0).random((40, 2))
-    memory.take(p, rows(40, 30), model)
-    for argument in (p, p[:, 1], p[:30], p[:30, 0], p.tolist(), pd.Series(p[:, 1])):
-        found = memory.meant([argument])
-        assert found is not None
-        assert found[1]
-    assert memory.meant([p[:20]]) is None
-    mixed = PredictionMemory()
-    mixed.take(p, rows(40, 10), model)
-    assert mixed.meant([p])[1] is False  # type: ignore[index]
-    assert mixed.meant([p[:10]])[1] is True  # type: ignore[index]
-
-
-def test_what_was_predicted_for_other_rows_too_accuses_nobody() -> None:
-    memory, said = PredictionMemory(), np.zeros(20)
-    memory.take(said, rows(20, 20), Model())
-    assert memory.meant([said]) is not None
-    assert memory.meant([np.ones(20)]) is not None  # by its length
-    memory.other(said, 20)
-    assert memory.meant([said]) is None
-    assert memory.meant([np.ones(20)]) is None
-
-
-def test_a_model_that_is_fitted_again_predicts_anew() -> None:
-    memory, model, p = PredictionMemory(), Model(), np.arange(20.0)
-    memory.take(p, rows(20, 20), model)
-    memory.take(p + 1, rows(20, 20), model)
-    assert memory.meant([p])[0] is memory.meant([p + 1])[0]  # type: ignore[index]
-    memory.fitted(model, rows(0, 0))
-    memory.take(p + 2, rows(20, 20), model)
-    assert memory.meant([p + 2])[0] is not memory.meant([p])[0]  # type: ignore[index]
-    memory.fitted(model, rows(50, 9))
-    memory.take(p + 3, rows(20, 20), model)
-    assert memory.meant([p + 3])[0].tainted  # type: ignore[index]
-
-
-def test_what_a_model_said_of_other_rows_in_between_is_not_forgotten() -> None:
-    memory, model, p = PredictionMemory(), Model(), np.arange(40.0)
-    memory.take(p, rows(40, 40), model)
-    memory.take(p[:20] + 100, rows(20, 20), model)
-    memory.take(p + 200, rows(40, 40), model)
-    assert memory.meant([p + 200])[0] is memory.meant([p])[0]  # type: ignore[index]
-    assert memory.meant([p[:20] + 100])[0] is not memory.meant([p])[0]  # type: ignore[index]

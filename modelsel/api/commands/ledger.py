@@ -271,4 +271,4 @@ def _commit(outcomes: Sequence[StudySummary]) -> None:
     folder = RunFolder.open(outcomes[0].folder)
     parts, sealing = reseal(folder)
     if kind_of(parts.guard) != "off":
-        Gate(parts.guard, folder.root).commit(sealing, [outcome.spec_id for outcome in outcomes])
+        Gate(parts.guard, folder.project(folder.config())).commit(sealing, [outcome.spec_id for outcome in outcomes])

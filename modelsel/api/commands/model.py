@@ -83,7 +83,7 @@ def predict(
     found = _predictions(outcome, data, Beside(explain, sets, interval, tuple(quantiles)))
     if threshold is not None:
         found = at_threshold(found, threshold)
-    labels: Sequence[object] = outcome.classes.tolist()
+    labels: Sequence[object] = list(outcome.classes)
     if not found.classes:
         return pd.DataFrame({"prediction": found.labels, **found.more})
     frame = pd.DataFrame(found.scores, columns=[f"score_{label}" for label in labels])
@@ -145,11 +145,11 @@ def _predictions(outcome: "Outcome", data: object, beside: Beside) -> "Predictio
         return _of_numbers(outcome.model.predict(data), {}, beside, columns)
     _refuse_what_numbers_have(beside)
     table, scores = (known := outcome.model._known(data)), outcome.model.final_.scores(known)
-    names = dict(zip(outcome.classes.tolist(), outcome.task["classes"], strict=True))
+    names = dict(zip(outcome.classes, outcome.task["classes"], strict=True))
     more = {"path": tree_paths(ready(folder, progress().say), table)} if beside.explain else {}
     if beside.sets is not None:
         more["set"] = prediction_sets(folder, table, beside.sets)
-    words = [names[label] for label in outcome.model.predict(data).tolist()]
+    words = [names[label] for label in outcome.model.predict(data)]
     return Predictions(outcome.task["classes"], words, scores.tolist(), {}, more)
 
 
@@ -230,7 +230,8 @@ def _remember(folder: RunFolder, table: Table) -> None:
     from modelsel.config.build import reopen
     from modelsel.guard.gate import Gate
 
-    gate = Gate(reopen(folder.config(), "guard").guard, folder.root)
+    config = folder.config()
+    gate = Gate(reopen(config, "guard").guard, folder.project(config))
     gate.record_prediction(table, str(folder.path))
     for finding in gate.findings:
         Lines(sys.stderr).say(f"{finding.code}: {finding.message}; {finding.do}")

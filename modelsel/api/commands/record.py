@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from modelsel.api.commands.runs import outcome_of, place
 from modelsel.api.results.comparison import Comparison, compare_runs
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.record.folder import OUTCOME, ROOT, RunFolder
+from modelsel.record.folder import OUTCOME, RunFolder, runs_folder
 
 if TYPE_CHECKING:  # what it needs is imported when it is written
     from modelsel.record.mlflow.sync import Synced
@@ -151,7 +151,7 @@ def sync_each(run: str | None, uri: str | None = None, writer: str = "auto") -> 
     from modelsel.record.mlflow.sync import store_of
     from modelsel.record.mlflow.sync import sync as write
 
-    runs = [run] if run is not None else sorted(str(path.parent) for path in ROOT.glob(f"*/*/{OUTCOME}"))
+    runs = [run] if run is not None else sorted(str(path.parent) for path in runs_folder().glob(f"*/*/{OUTCOME}"))
     for one in runs:
         folder = RunFolder.open(one)
         yield one, write(folder, store_of(folder, uri), writer)

@@ -6,11 +6,8 @@ Standard library only until a function is called: building a wheel compiles the 
 import json
 import os
 import platform
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from itertools import chain
 from pathlib import Path
@@ -112,12 +109,12 @@ def stores() -> Iterator[Line]:
     """Folders that are written to."""
     from modelsel.kernels.compiler import folder
     from modelsel.ledger.home import Home
-    from modelsel.record.folder import ROOT
+    from modelsel.record.folder import runs_folder
     from modelsel.record.mlflow.store import embedded_store
 
-    for what, path in (("runs", ROOT), ("home", Home.find().folder), ("kernel cache", folder())):
+    for what, path in (("runs", runs_folder()), ("home", Home.find().folder), ("kernel cache", folder())):
         yield (what, *writable(path))
-    sqlite = embedded_store(ROOT).sqlite
+    sqlite = embedded_store(runs_folder()).sqlite
     there = sqlite is not None and sqlite.exists()
     yield "mlflow", f"{sqlite} ({sqlite.stat().st_size / 1e6:.1f} MB)" if sqlite and there else "no embedded store yet", OK
     if uri := os.environ.get("MLFLOW_TRACKING_URI"):
@@ -140,18 +137,18 @@ def writable(path: Path | None) -> tuple[str, int]:
 
 def outbox() -> Iterator[Line]:
     """Runs that are not in their tracking store yet."""
-    from modelsel.record.folder import ROOT
+    from modelsel.record.folder import runs_folder
     from modelsel.record.mlflow.sync import waiting
 
-    for left in waiting(ROOT):
+    for left in waiting(runs_folder()):
         yield "outbox", f"{left.said}; `modelsel sync {left.folder.name}` writes it, and so does the next study", OK
 
 
 def runs() -> Iterator[Line]:
     """Studies that did not finish."""
-    from modelsel.record.folder import OUTCOME, ROOT
+    from modelsel.record.folder import OUTCOME, runs_folder
 
-    folders = [journal.parent for journal in ROOT.glob("*/*/journal") if not journal.parent.parent.is_symlink()]
+    folders = [journal.parent for journal in runs_folder().glob("*/*/journal") if not journal.parent.parent.is_symlink()]
     stale = [folder for folder in folders if not (folder / OUTCOME).exists()]
     yield "studies", f"{len(folders) - len(stale)} finished, {len(stale)} not", OK
     for folder in stale:
@@ -192,11 +189,11 @@ def compile_kernels() -> Iterator[tuple[str, bool]]:
     """Compile every kernel and every criterion's own function; each name is followed by whether it has machine code."""
     import modelsel.kernels
     from modelsel.core.spec import kinds_of, make
-    from modelsel.kernels.compiler import has_own_code, load, size, sources
+    from modelsel.kernels.ahead import compile_ahead
+    from modelsel.kernels.compiler import has_own_code, load, sources
 
-    files = filter(has_own_code, sources(Path(modelsel.kernels.__path__[0])))
-    names = [path.stem for path in sorted(files, key=size, reverse=True)]
-    _compile_by_processes(names, os.cpu_count() or 1)
+    names = [path.stem for path in filter(has_own_code, sources(Path(modelsel.kernels.__path__[0])))]
+    compile_ahead(names, os.cpu_count() or 1)
     for name in names:
         yield name, load(name) is not None
     if load("grow") is None:
@@ -204,31 +201,6 @@ def compile_kernels() -> Iterator[tuple[str, bool]]:
     for kind in kinds_of("criterion"):
         if "classes" in make("criterion", kind).reads:  # those of numbers are compiled with what grows by them
             yield f"criterion {kind}", _compile_criterion(kind)
-
-
-def _compile_by_processes(names: list[str], processes: int) -> None:
-    """Compile the kernels that are not kept yet, the largest first; what a process could not do is told by who loads it."""
-    from modelsel.kernels.compiler import folder, is_kept, wanted
-
-    new = [name for name in names if wanted() and not is_kept(name)]
-    if len(new) < 2 or processes < 2 or folder() is None:
-        return
-    with tempfile.TemporaryDirectory() as taken:
-        command = [sys.executable, "-c", f"from {__name__} import compile_some; compile_some()", taken, *new]
-        started = [subprocess.Popen(command) for _ in range(min(processes, len(new)))]  # noqa: S603  our own words
-        for process in started:
-            process.wait()
-
-
-def compile_some() -> None:
-    """Compile, of the kernels on the command line, each that no process took: a file in the folder before them marks it."""
-    from modelsel.kernels.compiler import load
-
-    taken, *names = sys.argv[1:]
-    for name in names:
-        with suppress(FileExistsError):
-            Path(taken, name).touch(exist_ok=False)
-            load(name)
 
 
 def _compile_criterion(kind: str) -> bool:

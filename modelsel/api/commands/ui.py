@@ -49,14 +49,14 @@ def ui(port: int = 5000, host: str = "127.0.0.1") -> int:
     >>> modelsel.ui(port=5001)  # doctest: +SKIP
     0
     """
-    from modelsel.record.folder import ROOT
+    from modelsel.record.folder import runs_folder
     from modelsel.record.mlflow import store as mlflow_store
     from modelsel.reporting.terminal import Lines
 
-    store = mlflow_store.embedded_store(ROOT)
+    store = mlflow_store.embedded_store(runs_folder())
     if store.sqlite is None or not store.sqlite.exists():
         raise ConfigurationError(Problem("MSEL-252", "there is no store yet", str(store.sqlite), "`modelsel run` makes one"))
-    _write_what_is_due(store, ROOT)
+    _write_what_is_due(store, runs_folder())
     options = {"--backend-store-uri": store.uri, "--host": host, "--port": str(port)}
     command = [sys.executable, "-m", "mlflow", "ui", *(word for option in options.items() for word in option)]
     Lines(sys.stderr).say(f"http://{host}:{port}  (Ctrl-C ends it)")

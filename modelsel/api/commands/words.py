@@ -40,6 +40,7 @@ def all_commands() -> Mapping[str, str]:
 OPTIONS = (
     ("-m", "a sweep: dataset=iris,wine,vote runs a study each and ends in one table"),
     ("--config-dir DIR", "a conf/ of your own, searched before the package's (`modelsel init`)"),
+    ("--config-name NAME", "a root file of your own in DIR, which begins with `defaults: [config, _self_]`"),
     ("-v", "run: say all that is known at the end, not eight lines"),
     ("--cfg job", "print the composed configuration and stop"),
     ("--info defaults", "print where it comes from (also searchpath, defaults-tree, config)"),
@@ -60,12 +61,16 @@ _modelsel_complete() {
             COMPREPLY=($(compgen -W "@OPTIONS@" -- "$word"))
             return
         fi
-        local rest=" " one
+        local rest=" " one last=""
+        local -a own=()
         for one in "${words[@]:2}"; do  # a FILE and its TARGET are no overrides
-            [[ "$one" == *=* && "$one" != "$word" ]] && rest+="$one "
+            if [[ "$last" == --config-dir || "$last" == --config-name ]]; then own+=("$last" "$one")
+            elif [[ "$one" == --config-dir=* || "$one" == --config-name=* ]]; then own+=("$one")
+            elif [[ "$one" == *=* && "$one" != "$word" ]]; then rest+="$one "; fi
+            last="$one"
         done
         rest+="$word"
-        choices="$(COMP_LINE="${words[0]}${rest}" "${words[0]}" "${words[1]}" -sc query=bash 2>/dev/null)"
+        choices="$(COMP_LINE="${words[0]}${rest}" "${words[0]}" "${words[1]}" "${own[@]}" -sc query=bash 2>/dev/null)"
     else
         COMPREPLY=($(compgen -f -- "$word"))
         return

@@ -22,7 +22,7 @@ from modelsel.guard.reporting.audit import audit
 from modelsel.guard.reporting.report import AuditShape
 from modelsel.record.candidates import Row
 from modelsel.record.documents import audit_of
-from modelsel.record.folder import ROOT, RunFolder
+from modelsel.record.folder import PROJECT, RunFolder
 from modelsel.reporting.terminal import Lines
 
 if TYPE_CHECKING:  # the command starts without it
@@ -99,7 +99,7 @@ class Audit(Mapping[str, Any]):
 
 def integrity() -> AuditShape:
     """Report whether the person's ledger is whole; of no test set."""
-    return audit(Gate(make("guard", "warn"), ROOT), sets=False)
+    return audit(Gate(make("guard", "warn"), PROJECT), sets=False)
 
 
 def audit_report(
@@ -111,13 +111,13 @@ def audit_report(
     are ruled void.
     """
     if run is None:
-        gate = Gate(make("guard", "warn", ledger=ledger), ROOT)
+        gate = Gate(make("guard", "warn", ledger=ledger), PROJECT)
         _amend(gate, merge, vouch, void)
         return audit(gate)
     folder = RunFolder.open(run)
     policy = reopen(folder.config(), "guard").guard
     with _witnesses(folder) as (anchors, unasked):
-        gate = Gate(policy, folder.root, anchors)
+        gate = Gate(policy, folder.project(folder.config()), anchors)
         _amend(gate, merge, vouch, void)
         known = audit_of(folder.details())
         recorded = [one["id"] for one in (known.get("test_sets", ()) if known else ())]

@@ -10,10 +10,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from modelsel.api.results.model import StudyClassifier
-from modelsel.config.build import learner as build
+from modelsel.config.build import BuildContext, LearnerAndSteps, build, reopen
 from modelsel.config.merge import nest
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.core.types import Candidate, Integers
+from modelsel.core.types import Candidate, Integers, TaskKind
 from modelsel.record.candidates import OPTIONAL_PARTS, Row, varied_parameters
 from modelsel.record.folder import RunFolder
 from modelsel.record.tables import TABLES
@@ -25,30 +25,34 @@ from modelsel.record.tables import tables as table_rows
 WORDS = {"none": None, "true": True, "false": False}
 
 
-def candidate(row: Row, plugins: Sequence[str] = ()) -> Candidate:
-    """The candidate of a row; ConfigurationError where what is built is not what was recorded (another version, a plugin)."""
-    made = Candidate(*_learner_and_steps(row, plugins), entry=row.entry)
+def candidate(row: Row, folder: RunFolder) -> Candidate:
+    """A candidate of a run; ConfigurationError where what is built is not what was recorded (another version, a plugin)."""
+    plugins = tuple(folder.config().get("plugins") or ())
+    made = Candidate(*_learner_and_steps(row, _context_of(folder), plugins), entry=row.entry)
     if made.id != row.id:
         fix = "run the study again with this version"
         raise ConfigurationError(Problem("MSEL-805", "its parameters mean something else here", f"candidate {row.id}", fix))
     return made
 
 
-def plugins_of(folder: RunFolder) -> tuple[str, ...]:
-    """Return the parts of other packages that a run's study allowed."""
-    return tuple(folder.config().get("plugins") or ())
+def _context_of(folder: RunFolder) -> BuildContext:
+    """What a run's candidates were built for."""
+    config = folder.config()
+    parts = reopen(config, "measure", "scheme")
+    kind: TaskKind = "numbers" if folder.outcome().task.get("kind") == "numbers" else "classes"
+    return BuildContext.of(parts.measure, parts.scheme, int(config.get("seed") or 0), kind)
 
 
-def _learner_and_steps(row: Row, plugins: Sequence[str]) -> tuple[object, tuple[object, ...]]:
+def _learner_and_steps(row: Row, context: BuildContext, plugins: Sequence[str]) -> LearnerAndSteps:
     """Learner and steps; `none` is no value, and where a value is needed the word."""
     try:
-        return build(specification(row), None, plugins)
+        return build(specification(row), None, context, plugins)
     except ConfigurationError as error:
         wanted = {problem.where.removeprefix("learner.") for problem in error.problems}
         words = frozenset(name for name in wanted if row.parameters.get(name) == "none")
         if not words:
             raise
-        return build(specification(row, words), None, plugins)
+        return build(specification(row, words), None, context, plugins)
 
 
 def specification(row: Row, words: Collection[str] = ()) -> dict[str, Any]:
@@ -234,7 +238,7 @@ class StudyCandidate:
         >>> outcome.candidate().specification["max_depth"]
         1
         """
-        return dict(candidate(self.row, plugins_of(self.folder)).spec)
+        return dict(candidate(self.row, self.folder).spec)
 
     @property
     def scores(self) -> NDArray[np.float64]:
@@ -276,7 +280,7 @@ class StudyCandidate:
         >>> outcome.candidate().fit().predict(frame.head(2)).tolist()
         ['No', 'No']
         """
-        return self.fitted(candidate(self.row, plugins_of(self.folder)))
+        return self.fitted(candidate(self.row, self.folder))
 
     def __repr__(self) -> str:
         return f"<Candidate {self.id}: {self.row.label}, mean {self.row.mean:.4g}>"

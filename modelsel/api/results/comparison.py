@@ -1,11 +1,12 @@
 """The result of `modelsel.compare`: sentences, tables, a picture."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from modelsel.record.folder import RunFolder
+from modelsel.record.sweep import JobResult, as_sweep, labels_of
 from modelsel.reporting.charts import Document, document_text
 from modelsel.reporting.picture import Picture
 
@@ -107,8 +108,23 @@ class Comparison:
 
 
 def compare_runs(runs: Iterable[object], rope: float) -> Comparison:
-    """Compare the studies of some folders."""
+    """Compare the studies of some folders; a sweep's folder stands for its jobs."""
     from modelsel.comparison.runs import of_folder
     from modelsel.reporting import comparison
 
-    return Comparison(comparison.of_runs([of_folder(RunFolder.open(str(run))) for run in runs], rope))
+    found = [one for run in runs for one in _runs_of(str(run))]
+    return Comparison(comparison.of_runs([replace(of_folder(folder), label=label) for folder, label in found], rope))
+
+
+def _runs_of(run: str) -> Iterator[tuple[RunFolder, str]]:
+    """A run, or the finished jobs of a sweep, each with what tells it from others on its rows and folds."""
+    if (sweep := as_sweep(run)) is None:
+        yield RunFolder.open(run), ""
+        return
+    jobs = [(job, outcome) for job in sweep.jobs() if (outcome := job.outcome()) is not None]
+    groups: dict[object, list[JobResult]] = {}
+    for job, outcome in jobs:
+        groups.setdefault((outcome.task["fingerprint"], outcome.scheme["fingerprint"]), []).append(job)
+    for own in groups.values():
+        for job, label in zip(own, labels_of([each.overrides for each in own])):
+            yield RunFolder.open(job.folder), label if len(own) > 1 else ""

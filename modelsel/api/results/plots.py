@@ -233,13 +233,13 @@ class Plots:
         >>> outcome.plot.tree()
         <picture: the final tree>
         """
-        from modelsel.reporting.sections.final import tree, widths
-        from modelsel.tree.draw import to_svg, top
+        from modelsel.reporting.sections.final import drawn, say
 
-        model = tree(self._folder)
-        if model is None:
+        shipped = drawn(self._folder)
+        picture = say(shipped, "picture") if shipped else ""
+        if not picture:
             raise _nothing("the winner is no tree", "plot.leaderboard() and plot.curve() are of every winner")
-        return Picture("the final tree", to_svg(top(model.cut, 500), widths(model)))
+        return Picture("the final tree", picture)
 
     def roc(self) -> Picture:
         """Draw ROC curves of the winner's out-of-fold scores.

@@ -23,8 +23,10 @@ from modelsel.runner.journal import Journal, older_journals
 from modelsel.runner.run import run as run_plan
 from modelsel.scheme.predefined import Predefined
 
+RECORD = "record=True"
 
-def with_folds(task: Task, resampling: Resampling) -> tuple[Task, Resampling]:
+
+def with_folds(task: Task, resampling: Resampling, asks: str = RECORD) -> tuple[Task, Resampling]:
     """The rows that count with a column of their folds, and what scheme=predefined makes of it.
 
     Raises ConfigurationError for folds of which no column can tell: repeated or overlapping ones, or such that leave rows out.
@@ -34,19 +36,20 @@ def with_folds(task: Task, resampling: Resampling) -> tuple[Task, Resampling]:
     for fold in resampling.folds:
         column[fold.assessment] = fold.index
     told = replace(task, folds=column).take(counts)
-    ConfigurationError.raise_if(_untold(told, resampling, counts))
+    ConfigurationError.raise_if(_untold(told, resampling, counts, asks))
     return told, Predefined().instantiate(told, 0)
 
 
-def _untold(task: Task, resampling: Resampling, counts: Integers) -> Iterator[Problem]:
+def _untold(task: Task, resampling: Resampling, counts: Integers, asks: str) -> Iterator[Problem]:
     """Yield a problem where a study would not make the same folds from fold numbers."""
     problems = list(Predefined().problems(task))
     made = () if problems else Predefined().instantiate(task, 0).folds
     if len(made) == len(resampling.folds) and all(map(partial(_is_same_fold, counts), made, resampling.folds)):
         return
     what = "; ".join(problems) or "they repeat, overlap, or leave rows out that they could have been fitted on"
-    fix = "use folds that cover the rows once, or a scheme= (repeated_kfold, bootstrap, ...), or record=False"
-    yield Problem("MSEL-814", f"a study cannot tell of these folds: {what}", "record=True", fix)
+    who, other = ("a study", ", or record=False") if asks == RECORD else ("a learner that reads the outer folds", "")
+    fix = f"use folds that cover the rows once, or a scheme= (repeated_kfold, bootstrap, ...){other}"
+    yield Problem("MSEL-814", f"{who} cannot tell of these folds: {what}", asks, fix)
 
 
 def _is_same_fold(counts: Integers, one: Fold, other: Fold) -> bool:

@@ -137,7 +137,7 @@ def scoring_of(scoring: object, measure: object, builder: Builder | None = None,
     wrong = [*_scoring_problems(scoring, own.folders.options("measure"))]
     own.problems.extend(wrong)
     said = measure_of(None if wrong else scoring, measure, kind)
-    made = _wrap_scorer(scoring, kind) if said is None else _measure_scorer(said, own)
+    made = _wrap_scorer(scoring, kind, own) if said is None else _measure_scorer(said, own)
     if builder is None:
         ConfigurationError.raise_if(own.problems)
     return made
@@ -223,9 +223,13 @@ def own_score(estimator: Any, X: object, y: object) -> float:
     return float(estimator.score(X, y))
 
 
-def _wrap_scorer(scoring: object, kind: TaskKind) -> Scoring:
-    """Wrap a scorer of scikit-learn's."""
+def _wrap_scorer(scoring: object, kind: TaskKind, builder: Builder) -> Scoring:
+    """Wrap a scorer of scikit-learn's, with the measure of modelsel's of its name: that which thresholds serve."""
     asked = Asked(scoring if callable(scoring) else get_scorer(scoring), (kind,))
+    if kind == "classes" and isinstance(scoring, str) and scoring in builder.folders.options("measure"):
+        asked = replace(asked, served=builder.part("measure", {"kind": scoring}, "scoring"))
+    elif asked.response not in (None, "predict"):
+        asked = replace(asked, served=asked)
     return Scoring(asked, 1.0, 0.0, AskedAlone(asked))
 
 
@@ -277,6 +281,7 @@ class Asked(BaseMeasure):
     reads: tuple[TaskKind, ...] = CLASS_TASKS  # type: ignore[misc]  # of each scorer its own
     given: GivenRows | None = None
     asked: tuple[RunContext, Fold, tuple[Candidate, ...], Sequence[object]] | None = None
+    served: BaseMeasure | None = None  # the measure of modelsel's that it is, where it reads classes; itself where it does not
     higher_is_better = True
     over_rows = False
     ranks = False  # what it reads of an estimator is its own affair
@@ -289,7 +294,7 @@ class Asked(BaseMeasure):
     @property
     def needs_probabilities(self) -> bool:  # type: ignore[override]  # as it asks
         """True where it asks for `predict_proba` and nothing else."""
-        return bool(self._response == "predict_proba")
+        return bool(self.response == "predict_proba")
 
     @property
     def name(self) -> str:
@@ -297,7 +302,7 @@ class Asked(BaseMeasure):
         return f"scoring={self.scorer}"
 
     @property
-    def _response(self) -> object:
+    def response(self) -> object:
         """The method of the estimator that is read, or several of which one will do; None where only the callable knows."""
         return getattr(self.scorer, "_response_method", None)
 
@@ -326,7 +331,7 @@ class Asked(BaseMeasure):
                 X = self.given.part(fold.assessment, fold.analysis)[0]
             if isinstance(said, AnsweredClassifier):
                 assert outputs.scores is not None
-                said.either_will_do = isinstance(self._response, list | tuple)
+                said.either_will_do = isinstance(self.response, list | tuple)
                 said.that_said(X, outputs.predicted[place], outputs.scores[place])
             elif isinstance(said, AnsweredRegressor):
                 said.that_said(X, outputs.predicted[place])

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from modelsel.api.search.reading import as_given, in_words_of_fit, looks_like_numbers, warn_of_dates
 from modelsel.api.search.scores import CandidateScores, SearchLines, Training, beside, compute_cells, parameters, results
 from modelsel.api.search.scoring import Asked, Scorings, judge_themselves, measure_of, own_score, scorings_of
-from modelsel.config.build import Builder
+from modelsel.config.build import BuildContext, Builder
 from modelsel.config.expand import SPACE, expand
 from modelsel.config.folders import Folders
 from modelsel.config.keywords import plain
@@ -47,6 +47,8 @@ from modelsel.planning.make import make
 from modelsel.rule.base import BaseRule, among, nearest
 from modelsel.runner.families import resolve
 from modelsel.runner.final_fit import fit
+from modelsel.scheme.base import BaseScheme
+from modelsel.scheme.predefined import Predefined
 from modelsel.scheme.stratified_kfold import StratifiedKfold
 
 OBJECT = "object"  # the learner that an estimator object is
@@ -229,12 +231,16 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         numbers = looks_like_numbers(y) if self._declared is None else self._declared
         task, entries = self._read(X, y, weights, numbers)
         task = self._told(task, groups, times, unit)
-        scorings, rule, candidates = self._parts(task, entries)
+        scorings, rule, scheme, candidates = self._parts(task, entries)
         warn_of_dates(task, candidates)
         weights = None if weights is None else task.row_weights
         scorings = scorings.on_rows(self, X, y, weights)
         scoring = scorings.chooses
-        resampling = _whole(self._resampling(task, groups), task)
+        resampling = _whole(self._resampling(task, groups, scheme), task)
+        if any(map(_reads_given_folds, candidates)):
+            from modelsel.api.search.recorded import with_folds
+
+            task, resampling = with_folds(task, resampling, "cv")
         if not resampling.folds:
             raise ValueError("No fits were performed. Was the CV iterator empty? Were there no candidates?")
         undefined = _why_undefined(scoring.measure, task, resampling) if numbers else ()
@@ -531,8 +537,8 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             raise AttributeError(f"this {type(self).__name__} has no classes_: it is not fitted, or predicts numbers")
         return self._labels
 
-    def _parts(self, task: Task, entries: object) -> tuple[Scorings, Any, tuple[Candidate, ...]]:
-        """Measures, rule and candidates; raises ConfigurationError with every problem."""
+    def _parts(self, task: Task, entries: object) -> tuple[Scorings, Any, BaseScheme | None, tuple[Candidate, ...]]:
+        """Measures, rule, scheme and candidates; raises ConfigurationError with every problem."""
         folders = Folders.of()
         builder = Builder(folders if isinstance(task, ClassTask) else folders.for_numbers())
         if self.task not in (AUTO, CLASSIFY, REGRESS):
@@ -543,27 +549,27 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         scorings = scorings_of(self.scoring, self.measure, self.refit, builder, task.kind)
         if not self.record:
             builder.problems.extend(search.by_the_clock())
-        space = expand(entries, builder, self.seed, search=search, measure=scorings.chooses.measure)
+        scheme = None if self.scheme is None else builder.part("scheme", _named(self.scheme), "scheme")
+        around = Predefined() if self.scheme is None else scheme  # what a study makes of the folds of a splitter
+        builder.context = BuildContext.of(scorings.chooses.measure, around, self.seed, task.kind)
+        space = expand(entries, builder, search=search)
         builder.problems.extend(search.by_scores(bool(space.adaptive)))
         if self.scoring is None and self.measure is None and not builder.problems and judge_themselves(space.candidates):
             scorings = scorings_of(own_score, None, self.refit, builder, task.kind)
         builder.problems.extend(_misjudging(scorings, task))
         ConfigurationError.raise_if(builder.problems)
         reads = any(one.measure.needs_scores for one in scorings.each.values())
-        return scorings, rule, resolve(_one_by_one(space.candidates), task, self.seed, scores=reads)
+        return scorings, rule, scheme, resolve(_one_by_one(space.candidates), task, self.seed, scores=reads)
 
-    def _resampling(self, task: Task, groups: object) -> Resampling:
-        """Make the folds of a scikit-learn splitter, or of a scheme by name."""
-        if self.scheme is None:
+    def _resampling(self, task: Task, groups: object, scheme: BaseScheme | None) -> Resampling:
+        """Make the folds of a scikit-learn splitter, or of a scheme."""
+        if scheme is None:
             if task.units is not None and (self.cv is None or isinstance(self.cv, int)):
                 return _by_units(task, 5 if self.cv is None else self.cv, self.seed)
             classes = isinstance(task, ClassTask)
             splitter, y = check_cv(self.cv, task.target, classifier=classes), task.target
             said = self._labels[y] if classes and not own_type(self._labels) else y
             return splitter_folds(task, list(splitter.split(np.zeros(len(task)), said, groups)))
-        builder = Builder(Folders.of())
-        scheme = builder.part("scheme", _named(self.scheme), "scheme")
-        ConfigurationError.raise_if(builder.problems)
         if reasons := list(scheme.problems(task)):
             raise ValueError("; ".join(map(in_words_of_fit, reasons)))
         counts = np.flatnonzero(task.row_weights > 0)
@@ -741,6 +747,17 @@ def _misjudging(scorings: Scorings, task: Task) -> Iterator[Problem]:
             where = f"scoring.{name}" if scorings.several else "measure"
             fix = f"take another score, or set task={REGRESS if task.kind == 'classes' else CLASSIFY!r}"
             yield Problem("MSEL-815", what, where, fix)
+
+
+def _reads_given_folds(candidate: Candidate) -> bool:
+    """Say whether the folds of a splitter teach a candidate's calibrator or threshold, or stop its fit."""
+    learner: Any = candidate.learner
+    while learner is not None:
+        read = getattr(learner, "validation", None), getattr(getattr(learner, "crossing", None), "scheme", None)
+        if any(isinstance(one, Predefined) for one in read):
+            return True
+        learner = getattr(learner, "base", None)
+    return False
 
 
 def _named(part: object) -> Any:

@@ -23,6 +23,17 @@ def lock_file(path: Path) -> Iterator[None]:
         yield
 
 
+def is_locked(path: Path) -> bool:
+    """Say whether another process or thread holds the lock."""
+    from filelock import FileLock, Timeout
+
+    try:
+        with FileLock(path, timeout=0):
+            return False
+    except Timeout:
+        return True
+
+
 def sync_directory(path: Path) -> None:
     """Make a rename durable; where a folder cannot be opened (Windows) the rename itself is all there is."""
     if os.name == "nt":

@@ -23,7 +23,8 @@ from modelsel.guard.entries import ONLY_ERRORS, as_facts, origin
 from modelsel.guard.facts import Commitment, Reason, Seal
 from modelsel.guard.findings import certificate_findings, look_findings
 from modelsel.guard.history import History, PastLook
-from modelsel.guard.matching import DESIGN, NOTHING, OtherLedgers, RowSetIndex, join_histories, related_sets
+from modelsel.guard.joining import NOTHING, OtherLedgers, join_histories
+from modelsel.guard.matching import DESIGN, RowSetIndex, related_sets
 from modelsel.guard.policy.base import CORRECTED, Question, judge
 from modelsel.guard.release import (
     Counts,
@@ -38,7 +39,7 @@ from modelsel.guard.release import (
     count_limits,
 )
 from modelsel.ledger.database.store import WriteTransaction
-from modelsel.ledger.entry import LedgerEntry, heads
+from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.home import Home, IdentityKey
 from modelsel.ledger.rows.row_set import RowSet
 from modelsel.measure.capped import ErrorQuantiles
@@ -374,7 +375,7 @@ def _intent(
         "declared": position.declared.how, "worst": channel.worst, "delta": terms.delta, "release": terms.release,
         "policy": kind_of(ask.policy), "since": ask.since, "commit": position.commit and Commitment.of(position.commit).id,
         "overlap": [relation.facts() for relation in position.relations if relation.testset != position.digest],
-        "charged": list(position.charged), "seen": {r: e.seq for r, e in heads(position.history.entries).items()},
+        "charged": list(position.charged), "seen": position.history.heads,
         "flags": as_facts(findings), "justify": asdict(ask.policy.justify), NAMED: ask.at_work,
         **{name: value for name, value in apart.items() if value},
     }  # fmt: skip

@@ -17,7 +17,7 @@ from modelsel.guard.facts import Look, Reveal, Seal
 from modelsel.guard.findings import ledger_findings, row_findings
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history import History
-from modelsel.guard.matching import OtherLedgers
+from modelsel.guard.joining import OtherLedgers
 from modelsel.guard.policy.base import FULL, Policy
 from modelsel.guard.release import CAPPED, QUANTILES, WITH_COUNT, LabelSummary, Released, count_limits, shown_quantiles
 from modelsel.guard.requests import TestSetDeclaration
@@ -67,10 +67,11 @@ def asked_now(session: LedgerSession, ask: PreparedLook, home: Sequence[LedgerEn
 
 def elsewhere_now(session: LedgerSession, elsewhere: OtherLedgers, home: Sequence[LedgerEntry]) -> OtherLedgers:
     """Return the home's and all shared ledgers as they are now, read under their locks."""
-    entries = (entry for ledger in session.shared.ledgers for entry in History.of(ledger.entries()).entries)
+    known = [History.of(home), *(History.of(ledger.entries()) for ledger in session.shared.ledgers)]
     return replace(
         elsewhere,
-        entries=(*History.of(home).entries, *entries),
+        entries=tuple(entry for history in known for entry in history.entries),
+        signers={replica: key for history in known for replica, key in history.signers.items()},
         load=session.row_set,
         ahead=session.ahead,
         unreached=session.shared.unreached,

@@ -25,7 +25,8 @@ from modelsel.guard.facts import Commitment, Note, RecordedSelection, Seal, Seal
 from modelsel.guard.findings import ledger_findings
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history import History
-from modelsel.guard.matching import OtherLedgers, RowSetIndex, join_histories, related_sets, relations
+from modelsel.guard.joining import OtherLedgers, join_histories
+from modelsel.guard.matching import RowSetIndex, related_sets, relations
 from modelsel.guard.quarantine import believed_entries
 from modelsel.guard.requests import SelectionSummary, TestSetDeclaration
 from modelsel.ledger.database.store import Ledger, WriteTransaction

@@ -19,8 +19,8 @@ from modelsel.guard.history import History
 from modelsel.guard.policy.base import FULL, Policy
 from modelsel.guard.quarantine import all_fit, believed_entries
 from modelsel.ledger.anchors import LockFile, StateAnchor
-from modelsel.ledger.database.reading import JudgedEntries
-from modelsel.ledger.database.schema import same_file, sqlite_url, without_password
+from modelsel.ledger.database.reading import JudgedEntries, chains_in_file
+from modelsel.ledger.database.schema import same_file, sqlite_file, sqlite_url, without_password
 from modelsel.ledger.database.store import Ledger
 from modelsel.ledger.database.upkeep import LOOKED_THROUGH, merge, strip
 from modelsel.ledger.entry import Brief, LedgerEntry
@@ -108,14 +108,19 @@ class SharedLedgers:
 
     @classmethod
     def of(cls, home: Home, but: Collection[str], judged: JudgedEntries | None = None) -> "SharedLedgers":
-        """Open what the registry lists as holding looks of others, but for some; `judged` as of the ledger in use."""
+        """Open what others have written to as well, but for some; `judged` as of the ledger in use.
+
+        Of what this home alone has written the home's own ledger has copies; where that was lost, all are opened.
+        """
         ledgers, unreached = [], []
+        lost = bool(home.state().get("generation", {}).get(sqlite_url(home.ledger)))
         for id_, known in home.state().get("registry", {}).items():
-            if known["others"] and id_ not in but:
+            if id_ not in but and (known["others"] or lost or _has_others(home, known["url"])):
                 try:
                     ledgers.append(_opened(known["url"], id_, home.signer(), judged))
                 except ModelselError as error:
-                    unreached.append(ledger_findings.ledger_unreached(known["url"], error.problems[0].what))
+                    if known["others"]:
+                        unreached.append(ledger_findings.ledger_unreached(known["url"], error.problems[0].what))
         return cls(tuple(ledgers), tuple(unreached))
 
 
@@ -132,6 +137,12 @@ def register(home: Home, ledger: Ledger, key_id: str) -> None:
         )
         known["keys"] = sorted({*known["keys"], key_id})
         known["others"] = others
+
+
+def _has_others(home: Home, url: str) -> bool:
+    """Say whether others may have written to a ledger since this home did: to a file it is seen, of a server it is asked."""
+    file = sqlite_file(url)
+    return file is None or bool(chains_in_file(file) - home.replicas(url))
 
 
 def _opened(url: str, id_: str, signer: Signer, judged: JudgedEntries | None) -> Ledger:

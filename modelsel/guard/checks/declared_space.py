@@ -144,8 +144,7 @@ def knows(look: PastLook, entry: LedgerEntry) -> bool:
     """Say whether an entry was on record when a look began; nobody knows that of a recovered look."""
     if look.status == "recovered":
         return False
-    later = look.entry
-    return later.seq > entry.seq if later.replica == entry.replica else look.facts.knows(entry)
+    return look.entry.follows(entry) or look.facts.knows(entry)
 
 
 def _same_space(other: LedgerEntry, seal: LedgerEntry) -> bool:

@@ -160,7 +160,7 @@ def terms_for(position: LookContext) -> LookTerms:
 
 def strictest_of(history: History, testset: str, charged: Collection[str]) -> LookTerms:
     """The strictest terms of the guarded seals among some sets; those of a set's own seal where none of them was guarded."""
-    seals = [Seal.of(entry).terms for name, entry in history.seals.items() if name in charged]
+    seals = [Seal.of(entry).terms for name, by_chain in history.sealed_by.items() if name in charged for entry in by_chain]
     return strictest(history.terms(testset), [terms for terms in seals if not terms.off])
 
 

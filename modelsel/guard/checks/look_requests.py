@@ -10,7 +10,7 @@ from modelsel.core.types import Booleans, Finding, Integers, Outputs
 from modelsel.guard.bounded_losses import LossForm, form_of
 from modelsel.guard.facts import Look, Reveal
 from modelsel.guard.fingerprints import RowFingerprints
-from modelsel.guard.matching import NOTHING, OtherLedgers
+from modelsel.guard.joining import NOTHING, OtherLedgers
 from modelsel.guard.policy.base import Policy
 from modelsel.guard.release import CAPPED, COUNTED, ReleaseMechanism
 from modelsel.guard.requests import LookRequest

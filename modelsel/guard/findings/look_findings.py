@@ -43,6 +43,17 @@ def outside_looks(count: int) -> Finding:
     return OUTSIDE_LOOK.finding(f"at least {times}: other code computed scores on these rows, and nothing at them is certified")
 
 
+# Other code may have computed a score on these rows: too little of it is known to tell.
+
+POSSIBLE_OUTSIDE_LOOK = FindingKind("G018", "POSSIBLE_OUTSIDE_LOOK", "info", "judge by cross-validation on development rows")
+
+
+def possible_outside_look(metric: str, rows: int, name: str) -> Finding:
+    return POSSIBLE_OUTSIDE_LOOK.finding(
+        f"{metric} may have been computed on {rows} sealed rows ({name}); that is not sure, and nothing is withdrawn"
+    )
+
+
 # Nothing of this study is kept, so that no later test can know of it.
 
 NOT_REMEMBERED = FindingKind(

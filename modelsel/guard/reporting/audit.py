@@ -22,7 +22,7 @@ from modelsel.guard.findings import ledger_findings, look_findings
 from modelsel.guard.findings.base import FindingKind, catalogue
 from modelsel.guard.gate import Gate
 from modelsel.guard.history import History, PastLook, differences
-from modelsel.guard.matching import without_copies
+from modelsel.guard.joining import count_once
 from modelsel.guard.quarantine import PLACE
 from modelsel.guard.release import CAPPED, QUANTILES
 from modelsel.guard.reporting.forecast import budget, next_look
@@ -161,7 +161,7 @@ def _of_labels(entries: list[LedgerEntry]) -> tuple[int, int]:
 
 def _counted_once(entries: TrustedEntries) -> History:
     """The history without copies of what stands there too, and with what is charged for bad entries."""
-    return History.of(without_copies(History.of(entries).entries))
+    return History.of(count_once(History.of(entries).entries, entries.signers))
 
 
 def _touched_sets(history: History, study: str | None) -> list[str]:

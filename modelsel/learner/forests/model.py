@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,6 +122,8 @@ class ForestModel(FittedModel):
 
     A threshold is known by its place among its feature's `cuts`; children and marks are counted from the start of their tree.
     """
+
+    abilities: ClassVar[str] = "modelsel.exports.of_forests"
 
     features: tuple[Feature, ...]
     classes: int
@@ -281,6 +283,8 @@ def _demand(condition: object, otherwise: str) -> None:
 class NumberForestModel(FittedModel):
     """`votes` has one class, whose votes are means of leaves in whole numbers (`ballot`): no order of trees changes a bit."""
 
+    abilities: ClassVar[str] = "modelsel.exports.of_forests"
+
     votes: ForestModel
     ballot: NumberBallot
 
@@ -356,6 +360,8 @@ class KeptRows:
 @dataclass(frozen=True, eq=False)
 class QuantileForestModel(FittedModel):
     """A forest that says the quantile q, and any other when asked."""
+
+    abilities: ClassVar[str] = "modelsel.exports.refused"
 
     means: NumberForestModel
     kept: KeptRows

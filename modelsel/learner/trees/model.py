@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from modelsel.core.types import Codes, Description, Feature, Floats, Table, positions
+from modelsel.core.types import Codes, Description, Feature, Floats, Integers, Table, positions
 from modelsel.learner.base import FittedModel
 from modelsel.learner.trees.leaf import frequencies
 from modelsel.tree.node import (
@@ -27,7 +27,8 @@ from modelsel.tree.node import (
 )
 from modelsel.tree.pruning import best_class
 from modelsel.tree.routing import Routed, route
-from modelsel.tree.rules import row_paths
+from modelsel.tree.rules import TreeRule as TreeRule
+from modelsel.tree.rules import row_paths, to_rules
 from modelsel.tree.softening import Widths, soft_route
 
 # The arrays of any tree, and a tree from arrays.
@@ -181,6 +182,8 @@ CLASSES = ("prediction", "counts", "scores")
 class TreeModel(FittedModel):
     """`cut.tree` holds only nodes that stand; `node_scores` are class scores per node, `costs` true × predicted class."""
 
+    abilities: ClassVar[str] = "modelsel.exports.of_trees"
+
     cut: PrunedView
     node_scores: Floats
     costs: Floats | None = None
@@ -195,6 +198,22 @@ class TreeModel(FittedModel):
     def paths(self, table: Table) -> list[str]:
         """Describe the tests on each row's way in words, and the leaf that answers."""
         return row_paths(self.cut, self._route(table))
+
+    def leaf_rules(self) -> tuple[TreeRule, ...]:
+        """Return the rule of each leaf."""
+        return to_rules(self.cut)
+
+    def leaf_of(self, table: Table, rows: Integers) -> Codes:
+        """Return the leaf that each of some rows reaches, where none is divided."""
+        return route(self.cut.tree, table, rows).leaf
+
+    @property
+    def is_binary(self) -> bool:
+        """Say whether every test has two sides, with one level on either of them where it is a set of levels."""
+        tree, inner = self.cut.tree, np.flatnonzero(~self.cut.leaf)
+        wide = (tree.test[inner] == MULTIWAY) & (np.diff(tree.first)[inner] > 2)
+        sets = [min(side.sum(), (~side).sum()) > 1 for node, side in tree.subset.items() if tree.test[node] == SUBSET]
+        return not (wide.any() or any(sets))
 
     def unseen(self, table: Table) -> int:
         """Count the rows that met a level that training had not declared; they went with the majority."""
@@ -296,6 +315,8 @@ MODELS = ("intercept", "coefficients", "model_squares", "term_feature", "term_fi
 @dataclass(frozen=True, eq=False)
 class NumberTreeModel(FittedModel):
     """`cut.tree` holds only nodes that stand; `cut.prediction` is what each of them answers."""
+
+    abilities: ClassVar[str] = "modelsel.exports.of_trees"
 
     cut: PrunedView
 

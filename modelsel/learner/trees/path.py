@@ -17,6 +17,7 @@ from modelsel.learner.trees.model import TreeModel, predict_classes
 from modelsel.pruner.base import Pruning
 from modelsel.statistics.auc import multiclass_auc
 from modelsel.tree.cutting import PruningData, PruningPath, errors_as_leaf
+from modelsel.tree.growing.columns import release
 from modelsel.tree.node import DecisionTree, PrunedView
 from modelsel.tree.pruning import StoppingLimits, compact, truncations
 from modelsel.tree.routing import Routed, ends, route
@@ -68,6 +69,11 @@ class TreeSettings(Protocol):
 # same tree, with the same classes at its leaves, share one `PrunedTree`.
 
 BLOCK = 1 << 17  # ends of nodes looked through at a time
+
+
+def forget_columns(table: Table) -> None:
+    """Drop the ranked columns of a table on which no tree will be grown any more."""
+    release(table)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,9 @@ import hashlib
 import hmac
 import json
 import marshal
+import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -315,3 +316,10 @@ def _tops(connection: Connection) -> Tops:
 def _hashes(connection: Connection, replica: str, seq: int) -> tuple[str, ...]:
     query = select(ENTRIES.c.hash).where(ENTRIES.c.replica == replica, ENTRIES.c.seq == seq).order_by(ENTRIES.c.hash)
     return tuple(connection.execute(query).scalars())
+
+
+def chains_in_file(path: Path) -> set[str]:
+    """The names of the chains in an SQLite file, read without opening it as a ledger; none where it cannot be read."""
+    with suppress(sqlite3.Error), closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
+        return {str(name) for (name,) in connection.execute("SELECT DISTINCT replica FROM entries")}
+    return set()

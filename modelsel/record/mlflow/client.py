@@ -71,11 +71,14 @@ class Client:
         told = kept.data.tags.get(STATE) == run.tags[STATE]
         return kept.info.run_id, told and kept.info.status in ENDED
 
-    def already(self, experiment: str, run: TrackedRun) -> str | None:
-        """The run of another folder that tells of the very same study; one that was abandoned half-way becomes this run's."""
+    def already(self, experiment: str, run: TrackedRun, below: str | None = None) -> str | None:
+        """The run of another folder that tells of the very same study; one that was abandoned half-way becomes this run's.
+
+        Under another run it is one of the same place.
+        """
         if self._search(experiment, KEY, run.key):
             return None
-        same = self._search(experiment, SAME, run.tags[SAME])
+        same = [one for one in self._search(experiment, SAME, run.tags[SAME]) if one.data.tags.get(PARENT) == below]
         for one in same:
             if one.info.status in ENDED:
                 return str(one.info.run_id)

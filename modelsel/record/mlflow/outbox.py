@@ -8,8 +8,8 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any
 
 Answer = Mapping[str, Any]
@@ -35,6 +35,37 @@ def give_up() -> None:
         process = _AHEAD.pop()
         process.kill()
         process.communicate()
+
+
+_SHARED: "dict[str, WriterProcess] | None" = None  # by store, while studies follow each other in one process
+
+
+@contextmanager
+def shared_writers() -> Iterator[None]:
+    """Let the studies of a sweep that run in this process use one writing process per store, which imports MLflow once."""
+    global _SHARED
+    _SHARED = {} if _SHARED is None else _SHARED
+    try:
+        yield
+    finally:
+        for writer in (_SHARED or {}).values():
+            writer.close()
+        _SHARED = None
+
+
+def writer_for(store: Mapping[str, str]) -> "WriterProcess":
+    """The process that writes to a store: one of its own, or the one that the studies of this process share."""
+    if _SHARED is None:
+        return WriterProcess(store)
+    key = json.dumps(dict(store), sort_keys=True)
+    if key not in _SHARED or _SHARED[key].process.poll() is not None:
+        _SHARED[key] = WriterProcess(store)
+    return _SHARED[key]
+
+
+def is_shared(writer: "WriterProcess") -> bool:
+    """Say whether other studies of this process use the writer too."""
+    return _SHARED is not None and writer in _SHARED.values()
 
 
 def _start() -> "subprocess.Popen[str]":

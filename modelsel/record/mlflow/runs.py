@@ -66,6 +66,7 @@ class TrackedStudy:
     """All of a study: `test` stands apart, since it is linked to model and data set."""
 
     experiment: str
+    experiment_id: str | None  # in its place
     below: str | None  # the run of somebody else's under which all of this hangs, in its experiment
     parent: TrackedRun
     children: tuple[TrackedRun, ...]
@@ -79,6 +80,7 @@ class TrackedStudy:
 def project(folder: RunFolder) -> TrackedStudy:
     """Build the MLflow runs of a recorded study."""
     outcome, details, table = folder.outcome(), folder.details(), folder.candidates()
+    tracking = folder.config().get("tracking") or {}
     redact = folder.redactor.data
     end = int(details["ended"])
     times = (end - int(1000 * outcome.seconds.get("total", 0)), end)
@@ -91,7 +93,8 @@ def project(folder: RunFolder) -> TrackedStudy:
         STATE: state,
         SAME: _study_digest(outcome, table),
         "modelsel.folder": str(folder.path),
-        "mlflow.note.content": note(outcome, table),
+        "mlflow.note.content": "\n\n".join(filter(None, (tracking.get("description"), note(outcome, table)))),
+        **{str(name): str(value) for name, value in (tracking.get("tags") or {}).items()},
     }
     params = {
         **_parent_params(outcome, folder.config()),
@@ -103,8 +106,9 @@ def project(folder: RunFolder) -> TrackedStudy:
     children = tuple(_child(key, row, outcome, times, common) for row in table)
     names = (folder.path / OUTCOME, folder.path / CONFIG, folder.path / CANDIDATES, folder.report)
     return TrackedStudy(
-        experiment=outcome.study,
-        below=(folder.config().get("tracking") or {}).get("parent"),
+        experiment=tracking.get("experiment") or outcome.study,
+        experiment_id=tracking.get("experiment_id"),
+        below=tracking.get("parent"),
         parent=parent,
         children=children,
         data=_data(outcome, redact(folder.config()), audit_of(details)),

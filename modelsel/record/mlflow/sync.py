@@ -47,9 +47,7 @@ def store_of(folder: RunFolder, uri: str | None = None) -> TrackingStore:
     """
     if uri is not None:
         return mlflow_store.at(uri, folder.root)
-    said = SyncOptions(
-        **{name: value for name, value in (folder.config().get("tracking") or {}).items() if name in SyncOptions.NAMES}
-    )
+    said = options_of(folder.config().get("tracking") or {})
     if HIDDEN in (said.uri or ""):
         fix = "give it with --uri, or use tracking.uri_env for studies to come"
         raise ConfigurationError(Problem("MSEL-634", "the address had a password, which is not on record", str(said.uri), fix))
@@ -64,6 +62,11 @@ class SyncOptions:
     kind: str = "sqlite"
     uri: str | None = None
     uri_env: str | None = None
+
+
+def options_of(tracking: Mapping[Any, Any]) -> SyncOptions:
+    """The settings of the store among all of tracking."""
+    return SyncOptions(**{name: value for name, value in tracking.items() if name in SyncOptions.NAMES})
 
 
 def sync(folder: RunFolder, store: TrackingStore, writer: str = "auto", told: Told | None = None) -> Synced:

@@ -17,7 +17,7 @@ from modelsel.core.errors import ModelselError, Problem, StoreError
 from modelsel.core.surroundings import Anchor
 from modelsel.record.folder import RunFolder
 from modelsel.record.mlflow.anchor import MlflowAnchor
-from modelsel.record.mlflow.outbox import Answer, WriterProcess
+from modelsel.record.mlflow.outbox import Answer, WriterProcess, is_shared, writer_for
 from modelsel.record.mlflow.store import StoreSettings, TrackingStore, locate
 from modelsel.record.mlflow.sync import Pending, note_pending, store_of, waiting
 
@@ -55,6 +55,33 @@ def left_for(store: TrackingStore, root: Path) -> Iterator[Pending]:
                 yield left
 
 
+@dataclass(frozen=True)
+class SweepRun:
+    """A sweep's own run in MLflow, and the process that writes it."""
+
+    run: str
+    process: WriterProcess
+
+    @classmethod
+    def begin(cls, store: TrackingStore, **facts: object) -> "SweepRun | None":
+        """Begin the run, or say on the log why the studies will stand by themselves."""
+        process = writer_for(asdict(store))
+        answer = process.ask({"sweep": "begin", "facts": facts}, PATIENCE)
+        if answer is None or "done" not in answer:
+            reason = SILENT if answer is None else answer["error"]
+            logging.getLogger("modelsel").warning("the sweep has no run of its own in MLflow: %s", reason)
+            process.kill()
+            return None
+        return cls(str(answer["done"]), process)
+
+    def finish(self, folder: Path, best: Mapping[str, object], failed: bool) -> None:
+        """Log the sweep's table and its best job, and end the run."""
+        facts = {"run": self.run, "folder": str(folder), "best": best, "failed": failed}
+        answer = self.process.ask({"sweep": "finish", "facts": facts}, PATIENCE)
+        if answer is not None and "done" not in answer:
+            logging.getLogger("modelsel").warning("the sweep's run in MLflow was not ended: %s", answer["error"])
+
+
 class Tracker:
     """Tracking of a study, from its first second; raises ConfigurationError for an address that cannot be meant."""
 
@@ -62,7 +89,7 @@ class Tracker:
         """Find the store that the settings name, and start the process that writes to it."""
         self.tracking, self.folder, self.patience = tracking, folder, patience
         self.store = locate(tracking, folder.root)
-        self.outbox = WriterProcess(asdict(self.store)) if self.store else None
+        self.outbox = writer_for(asdict(self.store)) if self.store else None
         self.written = 0
         self.of = 0
         self.unheard: list[Mapping[str, object]] = []  # looks handed over to be witnessed, of which nothing was heard since
@@ -79,7 +106,8 @@ class Tracker:
         self._note()
         answer = self._recorded()
         self._take_along()
-        self.outbox.close()
+        if not is_shared(self.outbox):
+            self.outbox.close()
         tracked = self._judge(answer)
         if tracked.state == "failed" and self.tracking.on_error == "fail":
             raise StoreError(Problem("MSEL-632", tracked.message, "tracking"))

@@ -23,7 +23,7 @@ from modelsel.record.redact import Redactor
 
 
 def main(jobs: TextIO, answers: TextIO) -> None:
-    """The first line names the store; each further one is a job: warm, record, left, witness or recall."""
+    """The first line names the store; each further one is a job: warm, record, left, sweep, witness or recall."""
     _import()
     first = jobs.readline()
     if not first:  # started ahead, and nobody had anything to record
@@ -68,6 +68,10 @@ def _do(job: Mapping[str, Any], store: TrackingStore, redactor: Redactor, answer
         return anchor.write(store, job["witness"])
     if "recall" in job:
         return anchor.read(store, job["recall"])
+    if "sweep" in job:
+        from modelsel.record.mlflow import sweeps
+
+        return getattr(sweeps, str(job["sweep"]))(store, **job["facts"])
     if "left" in job and pending_of(Path(job["left"])) is None:
         return "done meanwhile"
     folder = RunFolder(Path(job.get("record") or job["left"]), redactor)

@@ -33,8 +33,10 @@ class Written:
 def write(runs: TrackedStudy, store: TrackingStore, writer: str, told: Told) -> Written:
     """Write what is missing. `writer` is auto (bulk where it is safe), bulk or client."""
     client = Client(store)
-    experiment = client.experiment(runs.experiment) if runs.below is None else client.experiment_of(runs.below)
-    if (already := client.already(experiment, runs.parent)) is not None:
+    experiment = runs.experiment_id or client.experiment(runs.experiment)
+    if runs.below is not None:
+        experiment = client.experiment_of(runs.below)
+    if (already := client.already(experiment, runs.parent, runs.below)) is not None:
         told(len(runs.children), len(runs.children))
         return Written(already, experiment, 0, len(runs.children), ALREADY)
     parent, whole = client.parent(experiment, runs.parent, runs.below)

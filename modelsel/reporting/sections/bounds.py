@@ -9,19 +9,14 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
 from modelsel.core.errors import DataError
 from modelsel.core.types import Feature
-from modelsel.learner.trees.model import TreeModel
-from modelsel.pruner.mdl import structure_bits
+from modelsel.learner.base import ability
 from modelsel.record.documents import FoldsShape
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.words import number, plural, score
 from modelsel.statistics import bounds
 from modelsel.statistics.bounds import upper_limit
-from modelsel.tree.cutting import reached
-from modelsel.tree.node import PrunedView
 
 DELTA = 0.05
 WITHIN = 0.05  # what the rows that would be needed are told for
@@ -184,16 +179,11 @@ def _tree(view: View) -> TreeCode | None:
         predictor = view.predictor
     except DataError:
         return None  # the section on the final model says what is damaged
-    return description_length(predictor.model.cut, bool(predictor.steps)) if isinstance(predictor.model, TreeModel) else None
+    coded = ability(predictor.model, "code_length")
+    found: tuple[tuple[Feature, ...], float, float, float] | None = coded(predictor) if coded else None
+    return None if found is None else tree_code(*found, bool(predictor.steps))
 
 
-def description_length(cut: PrunedView, prepared: bool) -> TreeCode:
-    """A bit for the root, the bits of every test, log2 classes for every leaf; errors among the rows that the leaves count."""
-    there, classes = reached(cut), len(cut.tree.classes)
-    leaves, tests = there & cut.leaf, there & ~cut.leaf
-    held = leaves & (cut.tree.counts.sum(axis=1) > 0)  # an empty branch has its parent's counts
-    counts = cut.counts[held]
-    wrong = float((counts.sum(axis=1) - np.take_along_axis(counts, cut.prediction[held][:, None], axis=1)[:, 0]).sum())
-    bits = 1 + float(structure_bits(cut.tree)[tests].sum()) + float(leaves.sum()) * math.log2(classes)
-    total = float(counts.sum())
-    return TreeCode(cut.tree.features, bits, Errors(wrong / total if total else 1.0, max(1, int(total))), prepared)
+def tree_code(features: tuple[Feature, ...], bits: float, wrong: float, total: float, prepared: bool) -> TreeCode:
+    """The code of a tree, with the errors among the rows that its leaves count."""
+    return TreeCode(features, bits, Errors(wrong / total if total else 1.0, max(1, int(total))), prepared)

@@ -1,23 +1,21 @@
-"""The final model as people read it: a tree as a drawing and as rules, drawn anew from the model folder, which is checked.
+"""The final model as people read it: its drawing and its rules, made anew from the model folder, which is checked.
 
 Nothing that was drawn before is kept, so that no file of a run's folder gets into the page as it is.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from modelsel.core.errors import DataError
-from modelsel.learner.trees.model import NumberTreeModel, TreeModel
+from modelsel.core.spec import class_of
+from modelsel.learner.base import ability
 from modelsel.record.documents import OptimalShape
 from modelsel.record.folder import RunFolder
 from modelsel.record.model import Predictor, describe, load
 from modelsel.reporting import verdict
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.words import number, score
-from modelsel.tree.draw import to_html
-from modelsel.tree.rules import rules_text
-from modelsel.tree.softening import Widths
 
-TREES = ("tree", "m5p")  # learners whose models are trees
 RULES = 500  # on the page; `modelsel export RUN --to rules` has all
 
 
@@ -27,12 +25,13 @@ def section(view: View) -> dict[str, str]:
     if not view.folder.model.is_dir():
         return empty
     try:
-        model = tree(view.folder, lambda: view.predictor)
+        shipped = drawn(view.folder, lambda: view.predictor)
     except DataError as error:
         return {**empty, "damage": str(error)}
-    if model is None:
+    if shipped is None:
         return empty
-    return {**empty, "drawing": to_html(model.cut, widths=widths(model)), "rules": rules_text(model.cut, RULES)}
+    rules = ability(shipped.model, "rules")
+    return {**empty, "drawing": say(shipped, "draw"), "rules": rules(shipped, RULES) if rules else ""}
 
 
 def _rows(view: View) -> str:
@@ -43,22 +42,30 @@ def _rows(view: View) -> str:
     return f"all {view.outcome.task['development_rows']:,} development rows"
 
 
-def widths(model: TreeModel | NumberTreeModel) -> Widths | None:
-    """The ramps of a softened tree."""
-    return model.widths if isinstance(model, TreeModel) else None
-
-
-def tree(folder: RunFolder, restored: Callable[[], Predictor] | None = None) -> TreeModel | NumberTreeModel | None:
-    """The tree of a model folder, or as it was `restored` before; what else it may hold is not read.
+def drawn(folder: RunFolder, restored: Callable[[], Predictor] | None = None) -> Predictor | None:
+    """The model of a folder where it can draw itself, or as it was `restored` before; what else it may hold is not read.
 
     Raises DataError where the folder is damaged.
     """
-    learner = describe(folder.model).get("learner")
-    is_tree = isinstance(learner, dict) and learner.get("kind") in TREES
-    if not is_tree:
+    learner, plugins = describe(folder.model).get("learner"), tuple(folder.config().get("plugins") or ())
+    kind = learner.get("kind") if isinstance(learner, dict) else None
+    if not _is_drawable(str(kind), plugins):
         return None
-    model = (restored() if restored else load(folder.model)).model
-    return model if isinstance(model, TreeModel | NumberTreeModel) else None
+    shipped = restored() if restored else load(folder.model, plugins)
+    return shipped if ability(shipped.model, "draw") else None
+
+
+def _is_drawable(kind: str, plugins: tuple[str, ...]) -> bool:
+    """Say whether models of a learner can draw themselves, as far as it is known here."""
+    with suppress(KeyError):
+        return bool(getattr(class_of("learner", kind, plugins), "drawable", False))
+    return False
+
+
+def say(shipped: Predictor, name: str) -> str:
+    """What a model that can says of itself: a drawing, a picture."""
+    able = ability(shipped.model, name)
+    return str(able(shipped)) if able else ""
 
 
 # Could a tree of this size do better? The winner and each entry's best tree beside the best trees of their size.

@@ -11,6 +11,7 @@ from modelsel.guard.checks import declared_space
 from modelsel.guard.checks.declared_space import RECIPE, RECORD, STRANGER, judge_declaration, knows
 from modelsel.guard.entries import space_hashes
 from modelsel.guard.history import History, PastLook
+from tests.guard.chains import entry
 from tests.guard.histories import choice, entries, look, seal
 
 MODEL = Candidate(make("learner", "knn", k=1))
@@ -122,7 +123,7 @@ def test_an_earlier_declaration_of_the_same_chain_comes_first() -> None:
      ("b", 1, "revealed", True), ("c", 9, "revealed", False)],
 )  # fmt: skip
 def test_what_was_on_record_when_a_look_began(replica: str, seq: int, status: str, said: bool) -> None:
-    entry = SimpleNamespace(replica="a", seq=5)
-    at: Any = SimpleNamespace(replica=replica, seq=seq, facts={"seen": {"a": 5}} if replica == "b" else {"seen": {"a": 4}})
-    assert knows(PastLook(at, status), entry) == said  # type: ignore[arg-type]
-    assert not knows(PastLook(SimpleNamespace(replica="d", seq=9, facts={}), "open"), entry)  # type: ignore[arg-type]
+    known = entry("seal", "a", 5)
+    at = entry("intent", replica, seq, seen={"a": 5 if replica == "b" else 4})
+    assert knows(PastLook(at, status), known) == said  # type: ignore[arg-type]
+    assert not knows(PastLook(entry("intent", "d", 9), "open"), known)

@@ -8,7 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score
 from sklearn.naive_bayes import GaussianNB
 
 import modelsel
@@ -191,6 +194,16 @@ def predicted_elsewhere(home: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]
     return told(watched(home, monkeypatch, lambda model, rows, labels: model.predict(rows)))
 
 
+def perhaps_scored_elsewhere(home: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """A copy of so few predictions that nobody can be sure."""
+    rows, labels = np.random.default_rng(0).normal(size=(24, 3)), np.arange(24) % 2
+    modelsel.watch(rows, name="few")
+    with modelsel.watching() as seen:
+        predicted = LogisticRegression().fit(rows[::2] + 0.1, rows[::2, 0] > 0).predict(rows)
+        accuracy_score(labels, predicted.tolist())
+    return {one.code for one in seen.findings}
+
+
 def fitted_elsewhere(home: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     return audited(watched(home, monkeypatch, lambda model, rows, labels: model.fit(rows, labels)))
 
@@ -228,6 +241,7 @@ CASES: Mapping[str, Case] = {
     "G012": Case(changed, again), "G013": Case(committed, first), "G014": Case(stranger, member),
     "G015": Case(corrected, justified),
     "G016": Case(member, stranger), "G017": Case(scored_elsewhere, predicted_elsewhere),
+    "G018": Case(perhaps_scored_elsewhere, scored_elsewhere),
     "G020": Case(reseeded, another_table), "G021": Case(reseeded, another_table),
     "G022": Case(scaled, another_table), "G023": Case(only_digests, lambda home, patch: only_digests(home, patch, 0)),
     "G024": Case(on_the_same_days, scaled),

@@ -17,7 +17,7 @@ from modelsel.guard.checks.review import answer, choices, selection
 from modelsel.guard.concurrent_looks import _knows
 from modelsel.guard.facts import Look, SealTerms
 from modelsel.guard.findings import look_findings
-from modelsel.guard.history import History
+from modelsel.guard.history import History, PastLook
 from modelsel.guard.quarantine import believed_entries
 from modelsel.guard.release import LabelSummary, Released, ShownAnswer, _board, count_channel
 from modelsel.guard.requests import Handed, SelectionSummary
@@ -25,6 +25,7 @@ from modelsel.ledger.entry import Brief, follow
 from modelsel.ledger.home import SALT, Home, chain_of
 from modelsel.ledger.portraits.variables import LARGE, variables
 from modelsel.ledger.trust import LedgerTerms, examine
+from tests.guard.chains import entry
 from tests.guard.findings.test_findings import with_parts
 from tests.guard.history.test_quarantine import read
 from tests.guard.studies import Rule, Study, numbers
@@ -82,7 +83,7 @@ def test_luck_is_reckoned_of_what_can_be_an_error_rate(told: float | None, lucky
 
 def test_a_look_knows_those_on_record_when_it_was_made() -> None:
     def look(replica: str, seq: int, **seen: int) -> Any:
-        return SimpleNamespace(entry=SimpleNamespace(replica=replica, seq=seq), facts=Look.read({"seen": seen}))
+        return PastLook(entry("intent", replica, seq, seen=seen), "open")
 
     assert [_knows(look("a", 9, b=seen), look("b", 5)) for seen in (4, 5, 6)] == [False, True, True]
     assert [_knows(look("a", 9), look("a", seq)) for seq in (8, 9, 10)] == [True, False, False]

@@ -11,6 +11,7 @@ from modelsel.guard.history import History, PastLook
 from modelsel.guard.release import Counts, LabelSummary
 from modelsel.ledger.rows.row_set import RowSet
 from modelsel.statistics.certificate import SpendingState, interval
+from tests.guard.chains import entry
 from tests.guard.histories import entries, look, seal
 
 
@@ -19,8 +20,11 @@ def past(replica: str, seq: int = 5, status: str = "revealed", **facts: Any) -> 
     released = vars(Counts(200, None).release(LabelSummary(200, 40, 0.2, (200,), 200.0)))
     said = {"price": 3.0, "released": {**released, "bounds": [0.0, 1.0]}}
     whole: Any = {"look": 2, "spent": 1.0, "n": 200, "certified": True, "delta": 0.05, "seen": {}, "worst": 20.0, **facts}
-    entry: Any = SimpleNamespace(replica=replica, seq=seq, facts=whole)
-    return PastLook(entry, status, SimpleNamespace(facts={**said, **facts.get("answer", {})}) if status == "revealed" else None)  # type: ignore[arg-type]
+    return PastLook(
+        entry("intent", replica, seq, **whole),
+        status,
+        SimpleNamespace(facts={**said, **facts.get("answer", {})}) if status == "revealed" else None,
+    )  # type: ignore[arg-type]
 
 
 def limits(look: int, spent: float, delta: float = 0.05, space: int | None = None, member: bool = False) -> list[float]:

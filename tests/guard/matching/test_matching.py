@@ -12,14 +12,13 @@ import pytest
 from modelsel.guard import matching
 from modelsel.guard.fingerprints import RowFingerprints, SideFingerprints
 from modelsel.guard.history import History
+from modelsel.guard.joining import OtherLedgers
 from modelsel.guard.matching import (
     EXPLAINED,
     FEWEST,
     MARGIN,
-    NOTHING,
     QUASI,
     THOROUGH,
-    OtherLedgers,
     Relation,
     RowSetIndex,
     _met_again,
@@ -27,12 +26,10 @@ from modelsel.guard.matching import (
     _stronger,
     enough,
     expected_overlap,
-    join_histories,
     links,
     more_than_chance,
     related_sets,
     relations,
-    without_copies,
 )
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.home import IdentityKey
@@ -344,44 +341,6 @@ def test_a_table_that_shares_a_design_is_neither_tested_nor_chosen_on() -> None:
 
 
 # --- other ledgers and other keys
-
-
-def test_a_seal_without_rows_is_compared_by_those_of_its_copy() -> None:
-    bare = sealed("set", 1, rows=None, development=None, train="rows of set")
-    whole = sealed("set", 1, rows="mine", development="too")
-    for one, rows in ((bare, ["r", "d", "own", "ROWS"]), (whole, ["mine", "too", KEY.id, whole.brief.train])):
-        of = {"hash": one.hash, "key_id": "k"}
-        copy = sealed("SET", 2, rows="r", development="d", key_id="own", train="ROWS", mirror=of)
-        (left,) = join_histories(History.of([one, copy]), NOTHING, "k").entries
-        assert (left.hash, left.facts["testset"]) == (one.hash, "set")
-        assert [getattr(left.brief, name) for name in ("rows", "development", "key_id", "train")] == rows
-
-
-def test_a_copy_is_left_out_where_what_it_copies_is_there_under_a_key_at_hand() -> None:
-    one, other = entry("intent", seq=1), entry("intent", seq=2, id="j")
-    of = [(one.hash, "k"), (one.hash, "x"), ("gone", "k"), (other.hash, "k")]
-    copies = [entry("intent", "home", seq, mirror={"hash": hash_, "key_id": key}) for seq, (hash_, key) in enumerate(of)]
-    every = [one, other, *copies]
-    assert without_copies(every) == [one, other, copies[2]]
-    assert without_copies(every, {"k"}) == [one, other, copies[1], copies[2]]
-    assert without_copies(every, set()) == every
-    assert without_copies(every[1:], {"k", "x"}) == [other, *copies[:3]]
-
-
-def test_other_ledgers_bring_looks_but_no_terms_of_sets_that_were_sealed_here() -> None:
-    here = History((entry("seal", testset="t"), entry("intent", seq=2, testset="u")))
-    assert join_histories(here, OtherLedgers(), "k") is here
-    seals = [entry(kind, "s", seq, testset=name) for seq, (kind, name) in enumerate(
-        [("seal", "t"), ("policy_change", "t"), ("seal", "u"), ("policy_change", "u"), ("intent", "t")])]  # fmt: skip
-    both = join_histories(here, OtherLedgers(entries=(*seals, here.entries[0])), "k")
-    assert {one.hash for one in both.entries} == {one.hash for one in (*here.entries, *seals[2:])}
-    assert len(both.entries) == 5
-    mirrored = History((*here.entries, entry("intent", "h", mirror={"hash": here.entries[1].hash, "key_id": "k"})))
-    assert len(join_histories(mirrored, OtherLedgers(), "k").entries) == 2
-    assert len(join_histories(mirrored, OtherLedgers(), "x").entries) == 3
-    other: Any = (subject({"bound": many(0, 3)}), KEY)
-    copied = entry("intent", "h", mirror={"hash": here.entries[1].hash, "key_id": KEY.id})
-    assert len(join_histories(History((*here.entries, copied)), OtherLedgers(subjects=(other,)), "x").entries) == 2
 
 
 def test_rows_sealed_under_another_key_are_found_by_their_name_there() -> None:

@@ -18,6 +18,9 @@ from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.reading import ColumnReading, TableReading
 from modelsel.core.types import Codes, Feature, Floats, Integers
 from modelsel.dataset.reading import code_of_others, spelled
+from modelsel.exports.graph import CORE, ML, Ensemble, columns, doubles, ensemble, onnx_package, serialise
+from modelsel.exports.shipped import Shipped
+from modelsel.exports.trees import NodeInput, node_input, one_path, tree_and_place, unprepared_forest
 from modelsel.foreign.libraries import CONVERTED
 from modelsel.kernels.forests.forest_layout import AT, COLUMN, KIND, LOST, RIGHT, TEST, WHOLE
 from modelsel.kernels.layout import LEAF, THRESHOLD
@@ -25,9 +28,6 @@ from modelsel.learner.columns import BranchColumns, ColumnEncoding
 from modelsel.learner.fitted_estimator import Answering, EstimatorModel
 from modelsel.learner.forests.model import ForestModel, NumberForestModel
 from modelsel.learner.trees.model import TreeModel
-from modelsel.record.export.graph import CORE, ML, Ensemble, columns, doubles, ensemble, onnx_package, serialise
-from modelsel.record.export.trees import NodeInput, node_input, one_path, tree_and_place, unprepared_forest
-from modelsel.record.model import Predictor
 
 # A winner of other libraries as an ONNX graph: our encoding of the columns, then the library's own converter.
 
@@ -37,9 +37,9 @@ MATRIX, INSTALL = "model/matrix", "pip install 'modelsel[onnx-learners]'"
 FIX = "take --to json, or another entry: `modelsel plan` says which can be exported"
 
 
-def estimator_graph(predictor: Predictor) -> bytes:
+def estimator_graph(predictor: Shipped) -> bytes:
     """Serialise the graph. Raises ConfigurationError with what has no form in ONNX, or names the package that is missing."""
-    model: EstimatorModel = predictor.model  # type: ignore[assignment]
+    model: EstimatorModel = predictor.model
     answering = model.answering
     reasons = list(_reasons(predictor, answering))
     ConfigurationError.raise_if(Problem("MSEL-255", reason, "--to onnx", FIX) for reason in reasons)
@@ -59,7 +59,7 @@ def _precise(answering: Answering) -> bool:
     return type(answering.estimator).__name__ in DOUBLE
 
 
-def _reasons(predictor: Predictor, answering: Answering) -> Iterator[str]:
+def _reasons(predictor: Shipped, answering: Answering) -> Iterator[str]:
     """Yield why an estimator has no form in ONNX."""
     made = answering.estimator
     name = type(made).__name__
@@ -215,7 +215,7 @@ def _answers(package: ModuleType, answering: Answering, label: str, shares: str)
     yield node("Div", ["shares", "total"], ["scores"])
 
 
-def onnx(predictor: Predictor) -> bytes:
+def onnx(predictor: Shipped) -> bytes:
     """The serialised graph. Raises ConfigurationError for what no such graph can say, and without the package."""
     model = predictor.model
     if isinstance(model, EstimatorModel):

@@ -11,9 +11,9 @@ from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.reading import TableReading
 from modelsel.core.types import Feature
 from modelsel.dataset.reading import code_of_others, spelled
+from modelsel.exports.shipped import Shipped
+from modelsel.exports.trees import NodeInput
 from modelsel.learner.trees.model import NumberTreeModel, TreeModel
-from modelsel.record.export.trees import NodeInput
-from modelsel.record.model import Predictor
 from modelsel.tree.node import EQUALITY, MULTIWAY, SUBSET, THRESHOLD, DecisionTree
 
 # A tree in the form that tree ensembles of other systems have: two children a node, every test `column <= threshold`.
@@ -103,7 +103,7 @@ CORE, ML, FORMAT = 17, 3, 8  # operators, those for models (3: ensembles of doub
 
 
 def serialise(
-    package: ModuleType, predictor: Predictor, name: str, nodes: Iterable[object], constants: Iterable[object]
+    package: ModuleType, predictor: Shipped, name: str, nodes: Iterable[object], constants: Iterable[object]
 ) -> bytes:
     """A graph of these nodes, from one input per feature to `prediction` (and of classes `scores`), checked and as bytes."""
     helper, kinds, classes = package.helper, package.TensorProto, predictor.classes

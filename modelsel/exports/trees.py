@@ -11,12 +11,12 @@ import numpy as np
 
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.types import Booleans, Floats, Integers
+from modelsel.exports.shipped import Shipped
 from modelsel.kernels.forests.forest_layout import AT, COLUMN, KIND, LOST, OTHERS, RIGHT, TEST, WHOLE
 from modelsel.kernels.layout import EQUALITY, LEAF, SUBSET, THRESHOLD
 from modelsel.learner.forests.model import ForestModel, NumberForestModel, QuantileForestModel
 from modelsel.learner.transformed_target import TransformedModel
 from modelsel.learner.trees.model import ModelTree, NumberTreeModel, TreeModel
-from modelsel.record.model import Predictor
 from modelsel.tree.conditions import paths
 from modelsel.tree.nested import digraph, dot_lines
 from modelsel.tree.node import DIVIDED, DecisionTree
@@ -25,7 +25,7 @@ KEPT_ROWS = "it says quantiles of the rows that its leaves keep (leaf.statistic 
 PREPARED = "the features are prepared before the tree sees them (preparer)"
 
 
-def one_path(predictor: Predictor, to: str) -> TreeModel | NumberTreeModel:
+def one_path(predictor: Shipped, to: str) -> TreeModel | NumberTreeModel:
     """Return the tree of a predictor that sends each row down a single path by the test's own column.
 
     Raises ConfigurationError with every reason why `--to` cannot express it.
@@ -34,21 +34,21 @@ def one_path(predictor: Predictor, to: str) -> TreeModel | NumberTreeModel:
     if isinstance(predictor.model, ModelTree):
         what = "its leaves are linear models, and the leaves of a tree in ONNX say one number"
         raise ConfigurationError(Problem("MSEL-255", what, f"--to {to}", "take --to sql, rules, dot or json"))
-    _refuse_other_answers(predictor, to)
+    refuse_other_answers(predictor, to)
     _refuse(to, [*_reasons(predictor), *_holes(predictor)], fix)
     assert isinstance(predictor.model, TreeModel | NumberTreeModel)
     return predictor.model
 
 
-def hard_tree(predictor: Predictor, to: str) -> TreeModel | NumberTreeModel:
+def hard_tree(predictor: Shipped, to: str) -> TreeModel | NumberTreeModel:
     """The tree of a predictor whose splits are hard, rows with missing values sent as they may be."""
-    _refuse_other_answers(predictor, to)
+    refuse_other_answers(predictor, to)
     _refuse(to, list(_reasons(predictor)), "take --to json, or a tree without these settings")
     assert isinstance(predictor.model, TreeModel | NumberTreeModel)
     return predictor.model
 
 
-def unprepared_forest(predictor: Predictor, to: str) -> ForestModel:
+def unprepared_forest(predictor: Shipped, to: str) -> ForestModel:
     """The forest of a predictor (of numbers the votes), or ConfigurationError where its features are prepared."""
     reasons = [PREPARED.replace("tree", "forest")] if predictor.steps else []
     fix = "take --to json, or a forest without a preparer"
@@ -58,7 +58,7 @@ def unprepared_forest(predictor: Predictor, to: str) -> ForestModel:
     return model
 
 
-def _refuse_other_answers(predictor: Predictor, to: str) -> None:
+def refuse_other_answers(predictor: Shipped, to: str) -> None:
     """Raise for a model whose answers are more than the numbers of its leaves.
 
     A transform is turned back by exponentials, which differ from system to system in their last digits; a quantile of a forest
@@ -77,7 +77,7 @@ def _refuse(to: str, reasons: list[str], fix: str) -> None:
     ConfigurationError.raise_if(Problem("MSEL-255", reason, f"--to {to}", fix) for reason in reasons)
 
 
-def _reasons(predictor: Predictor) -> Iterator[str]:
+def _reasons(predictor: Shipped) -> Iterator[str]:
     """Yield why the model is not a single tree with hard tests on unprepared features."""
     model = predictor.model
     if not isinstance(model, TreeModel | NumberTreeModel):
@@ -89,7 +89,7 @@ def _reasons(predictor: Predictor) -> Iterator[str]:
         yield "the splits are softened (softener other than hard): a row reaches several leaves"
 
 
-def _holes(predictor: Predictor) -> Iterator[str]:
+def _holes(predictor: Shipped) -> Iterator[str]:
     """Yield why its rows with missing values cannot be sent down one path."""
     model = predictor.model
     if not isinstance(model, TreeModel | NumberTreeModel) or model.cut.tree.missing_to is None:

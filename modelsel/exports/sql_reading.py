@@ -118,7 +118,7 @@ def _seconds(written: str, words: object) -> str:
     body = (
         f"CASE WHEN {whole} THEN SUBSTR(moment, 1, {size} - 6) WHEN {hours} THEN SUBSTR(moment, 1, {size} - 3) ELSE moment END"
     )
-    trimmed = f"REPLACE(TRIM({written}), 'Z', '')"
+    trimmed = f"CASE WHEN {written} LIKE '____-__-__%' THEN REPLACE(TRIM({written}), 'Z', '') END"
     parts = (
         f"{_digits('body', '1', 4)} AS y, {_digits('body', '6')} AS m, {_digits('body', '9')} AS d,"
         f" CASE WHEN LENGTH(body) >= 13 THEN {_digits('body', '12')} ELSE 0 END AS h,"

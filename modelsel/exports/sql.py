@@ -14,14 +14,14 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from modelsel.core.types import Booleans, Feature, Floats
+from modelsel.exports.shipped import Shipped
+from modelsel.exports.sql_reading import GIVEN, asked_of_read, name, number, text
+from modelsel.exports.trees import hard_tree, node_input, unprepared_forest
 from modelsel.kernels.forests.forest_layout import AT, LOST, RIGHT, TEST
 from modelsel.kernels.layout import LEAF
 from modelsel.learner.forests.model import ForestModel, NumberForestModel
 from modelsel.learner.trees.leaf import frequencies
 from modelsel.learner.trees.model import NumberTreeModel, TreeModel
-from modelsel.record.export.sql_reading import GIVEN, asked_of_read, name, number, text
-from modelsel.record.export.trees import hard_tree, node_input, unprepared_forest
-from modelsel.record.model import Predictor
 from modelsel.tree.cutting import reached
 from modelsel.tree.node import BY_SURROGATES, DIVIDED, EQUALITY, MULTIWAY, SUBSET, THRESHOLD, DecisionTree, NodeModels, Term
 
@@ -133,7 +133,7 @@ def bracketed_sum(terms: Sequence[str]) -> str:
 AnyTree = TreeModel | NumberTreeModel
 
 
-def sql(predictor: Predictor, table: str) -> str:
+def sql(predictor: Shipped, table: str) -> str:
     """A SELECT that adds the predicted class, or number, to the rows of a table."""
     said = _expression(predictor)
     if predictor.read_as.decided:
@@ -142,7 +142,7 @@ def sql(predictor: Predictor, table: str) -> str:
     return f"SELECT *,\n{said} AS prediction\nFROM {name(table)};\n"
 
 
-def _expression(predictor: Predictor) -> str:
+def _expression(predictor: Shipped) -> str:
     """What a tree or a forest says. Raises ConfigurationError where SQL cannot say it."""
     if isinstance(predictor.model, NumberForestModel):
         unprepared_forest(predictor, "sql")
