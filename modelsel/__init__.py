@@ -16,7 +16,6 @@ _HOMES = {
     "Outcome": "modelsel.api.outcome",
     "SelectionCV": "modelsel.api.search.selection_cv",
     **dict.fromkeys(("certify", "verify"), f"{_COMMANDS}.certificates"),
-    **dict.fromkeys(("watch", "watching"), "modelsel.api.watch"),
     **dict.fromkeys(("test", "audit", "check", "lint"), f"{_COMMANDS}.ledger"),
     **dict.fromkeys(("report", "dossier", "compare", "sync"), f"{_COMMANDS}.record"),
     "ui": f"{_COMMANDS}.ui",

@@ -21,8 +21,6 @@ from modelsel.api.run import plan as plan
 from modelsel.api.run import run as run
 from modelsel.api.search.selection_cv import SelectionCV as SelectionCV
 from modelsel.api.sweep import open_sweep as open_sweep
-from modelsel.api.watch import watch as watch
-from modelsel.api.watch import watching as watching
 from modelsel.core.errors import ModelselError as ModelselError
 from modelsel.dataset.read_table import read_table as read_table
 from modelsel.estimator import classifier as classifier
@@ -31,5 +29,7 @@ from modelsel_exam.exams import create_exam as create_exam
 from modelsel_exam.exams import exam as exam
 from modelsel_exam.gates import create_gate as create_gate
 from modelsel_exam.gates import gate as gate
+from modelsel_watch.watching import watch as watch
+from modelsel_watch.watching import watching as watching
 
 __version__: str

@@ -11,7 +11,7 @@ TURNS, ALLOWED = 11, 0.05
 CODE = """
 import time, pytest
 begun = time.process_time()
-import modelsel.cli.pytest_plugin as plugin
+import modelsel_watch.pytest_plugin as plugin
 taken = time.process_time() - begun
 import sys
 heavy = {"numpy", "sklearn", "pandas", "mlflow", "hydra"} & set(sys.modules)

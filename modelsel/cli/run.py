@@ -34,6 +34,8 @@ def study(words: tuple[str, ...], config: Config, swept: bool, verbose: bool = F
     from modelsel.reporting.verdict import brief, verdict
     from modelsel.study.perform import perform
 
+    for note in _of_memory():
+        print(note, file=sys.stderr)
     outcome = perform(replace(config, final_test=False) if swept else config, progress(), ("modelsel", "run", *words))
     folder = RunFolder.open(outcome.folder)
     if shown := text(folder):
@@ -42,6 +44,15 @@ def study(words: tuple[str, ...], config: Config, swept: bool, verbose: bool = F
     print(said if not swept else outcome.folder, file=sys.stderr if swept else sys.stdout)
     place = str(Path(outcome.folder).absolute())
     return JobDone(code_of(outcome), outcome.winner["cv"]["mean"], place, swept and _opens(config, outcome))
+
+
+def _of_memory() -> list[str]:
+    """Say at the first run in a container that its home is new and goes with it."""
+    from modelsel.core.system.container import is_lost_afterwards
+    from modelsel.ledger.home import Home
+
+    home = Home.find()
+    return [home.short_memory] if not home.ledger.exists() and is_lost_afterwards(home.folder) else []
 
 
 def _opens(config: Config, outcome: StudySummary) -> bool:

@@ -24,6 +24,7 @@ COMMANDS, NAMES, OUTPUTS, FINDINGS, PARTS = (
 )
 OWN = {  # what our own packages offer, by name: the extra that brings it
     **dict.fromkeys(("exam", "gate", "create_exam", "create_gate"), "exam"),
+    **dict.fromkeys(("watch", "watching"), "watch"),
 }
 
 

@@ -20,6 +20,7 @@ from modelsel.dataset.column import RawColumn, examples, like_dates, like_thousa
 from modelsel.dataset.spellings import BOOLEAN, codes
 
 OTHER = "(other levels)"
+NOTHING = ("", "nan", "NaN", "None", "<NA>", "NaT")  # as a missing value is written where texts alone are taken
 DRESSED = re.compile(  # a currency before a number, or a currency, per cent or a unit behind it
     r"\s*([A-Z]{3}(?=[\s\d+-])|[$€£¥₹])?\s*(?P<number>[+-]?\d[\d.,'’\s]*?)\s*([^\W\d_]{1,8}[²³]?|[%‰°$€£¥₹]C?)?\s*"
 )
@@ -49,12 +50,16 @@ def values_of(column: RawColumn, reading: ColumnReading) -> tuple[Feature, Float
 def spelled(reading: ColumnReading) -> Mapping[str, int]:
     """The texts that mean a level, each with its code, and those that say that a value is missing, with −1.
 
-    For whoever cannot have a missing value as such, the empty text is one, unless it is a level.
+    For whoever has texts alone: there a missing value is empty, or what Python writes for it, unless that is a level; and a
+    whole number may have got a point.
 
-    >>> spelled(ColumnReading(Feature("x", "nominal", ("?", "a")), ("NA",)))
-    {'': -1, 'NA': -1, '?': 0, 'a': 1}
+    >>> found = spelled(ColumnReading(Feature("x", "nominal", ("?", "1")), ("NA",)))
+    >>> [found[text] for text in ("", "nan", "NA", "?", "1", "1.0")]
+    [-1, -1, -1, 0, 1, 1]
     """
-    return {**dict.fromkeys(("", *reading.missing), -1), **codes(reading.feature.levels)}
+    known = codes(reading.feature.levels)
+    pointed = {f"{word}.0": code for word, code in known.items() if word.removeprefix("-").isdecimal()}
+    return {**dict.fromkeys((*NOTHING, *reading.missing), -1), **pointed, **known}
 
 
 def code_of_others(reading: ColumnReading) -> int:

@@ -9,6 +9,7 @@ the model, which then knows levels, numbers and NULL alone:
 
 from collections.abc import Iterator
 
+from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.reading import POINT, ColumnReading, TableReading
 from modelsel.dataset.reading import OTHER, absent_spellings, spelled
 
@@ -46,8 +47,19 @@ def number(value: float) -> str:
 
 def asked_of_read(reading: TableReading, expression: str) -> str:
     """The expression, asked of the columns as they are read; of those that it names alone."""
-    asked = [f"{_read(column)} AS {name(column.name)}" for column in reading.columns if name(column.name) in expression]
+    named = [column for column in reading.columns if name(column.name) in expression]
+    ConfigurationError.raise_if(
+        Problem("MSEL-255", f"column {column.name!r} is read by {how}, which SQL cannot say", "--to sql", "take --to json")
+        for column in named if (how := _unsayable(column))
+    )  # fmt: skip
+    asked = [f"{_read(column)} AS {name(column.name)}" for column in named]
     return f"(SELECT {expression}\nFROM (SELECT {f',{chr(10)}'.join(asked) or '1 AS one'}) AS as_read)"
+
+
+def _unsayable(column: ColumnReading) -> str:
+    """The setting by which a column is read in a way that systems say differently; empty where there is none."""
+    told = {"dataset.dates": column.date_form, "dataset.signs": column.signs, "dataset.coerce": column.coerce}
+    return next((setting for setting, own in told.items() if own), "")
 
 
 def _read(column: ColumnReading) -> str:
@@ -66,7 +78,10 @@ def _read(column: ColumnReading) -> str:
 
 
 def _number(column: ColumnReading, given: str, written: str) -> str:
-    """A number; with a decimal comma where the model reads one."""
+    """A number; with a decimal comma where the model reads one, without the sign between thousands."""
+    if column.thousands:
+        written = f"REPLACE({written}, {text(column.thousands)}, '')"
+        given = written
     trimmed = f"LOWER(TRIM({written}))"
     whens = [f"WHEN {trimmed} IN ({_list(absent_spellings(column))}) THEN NULL"]
     if column.decimal != POINT:
@@ -85,9 +100,8 @@ def _levels(column: ColumnReading, written: str) -> Iterator[str]:
     found, levels = spelled(column), column.feature.levels
     for code, level in enumerate(levels):
         others = [word for word, own in found.items() if own == code and word != level]
-        pointed = [f"{word}.0" for word in (level, *others) if word.lstrip("-").isdecimal() and f"{word}.0" not in found]
-        if others or pointed:
-            yield f"WHEN {written} IN ({_list([*others, *pointed])}) THEN {text(level)}"
+        if others:
+            yield f"WHEN {written} IN ({_list(others)}) THEN {text(level)}"
 
 
 def _list(words: object) -> str:

@@ -30,14 +30,13 @@ def one_path(predictor: Shipped, to: str) -> TreeModel | NumberTreeModel:
 
     Raises ConfigurationError with every reason why `--to` cannot express it.
     """
-    fix = "take --to sql, or a tree with missing=node_mode"
     if isinstance(predictor.model, ModelTree):
         what = "its leaves are linear models, and the leaves of a tree in ONNX say one number"
-        raise ConfigurationError(Problem("MSEL-255", what, f"--to {to}", "take --to sql, rules, dot or json"))
-    refuse_other_answers(predictor, to)
-    _refuse(to, [*_reasons(predictor), *_holes(predictor)], fix)
-    assert isinstance(predictor.model, TreeModel | NumberTreeModel)
-    return predictor.model
+        said = "take --to rules, dot or json" if predictor.steps else "take --to sql, rules, dot or json"
+        raise ConfigurationError(Problem("MSEL-255", what, f"--to {to}", said))
+    model = hard_tree(predictor, to)
+    _refuse(to, list(_holes(predictor)), "take --to sql, or a tree with missing=node_mode")
+    return model
 
 
 def hard_tree(predictor: Shipped, to: str) -> TreeModel | NumberTreeModel:

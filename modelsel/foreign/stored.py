@@ -37,7 +37,7 @@ class Booster(Protocol):
     """LightGBM's booster, as far as it is asked."""
 
     def predict(self, X: object) -> object:
-        """Return shares of the classes, or that of the second of two."""
+        """Return shares of the classes, or that of the second of two; of a regressor numbers."""
         ...
 
     def model_to_string(self) -> str:
@@ -46,7 +46,7 @@ class Booster(Protocol):
 
 
 class HoldsBooster(Protocol):
-    """A classifier of LightGBM's, or what was read back of one."""
+    """A classifier or regressor of LightGBM's, or what was read back of one."""
 
     @property
     def booster_(self) -> Booster:
@@ -65,8 +65,13 @@ def dump(made: object, plugins: tuple[str, ...] = ()) -> tuple[str, bytes]:
     return write(made) if write else (SKOPS, skops(made, plugins))
 
 
-def load(name: str, data: bytes, plugins: tuple[str, ...] = ()) -> Any:
-    """Read what `dump` wrote. Raises NotStoredError for types that are not allowed, and what the library raises."""
+def load(name: str, data: bytes, plugins: tuple[str, ...] = (), numbers: bool = False) -> Any:
+    """Read what `dump` wrote, of an estimator of `numbers` or of classes.
+
+    Raises NotStoredError for types that are not allowed, and what the library raises.
+    """
+    if name == TEXT and numbers:
+        return BoostedNumbers(_booster(data))
     return _READERS[name](data) if name in _READERS else load_skops(data, plugins)
 
 
@@ -144,10 +149,26 @@ class Boosted:
         return np.asarray(self.predict_proba(X).argmax(axis=1), np.int64)
 
 
-def _booster(data: bytes) -> object:
+class BoostedNumbers:
+    """LightGBM's booster with the question that its regressor answers, in the same way."""
+
+    def __init__(self, booster: Booster) -> None:
+        self.booster_ = booster
+
+    def predict(self, X: object) -> Floats:
+        """The numbers."""
+        return np.asarray(self.booster_.predict(X), np.float64)
+
+
+def _booster(data: bytes) -> Booster:
     import lightgbm
 
-    return Boosted(lightgbm.Booster(model_str=data.decode()))
+    booster: Booster = lightgbm.Booster(model_str=data.decode())
+    return booster
+
+
+def _boosted(data: bytes) -> object:
+    return Boosted(_booster(data))
 
 
 def _xgboost(data: bytes) -> object:
@@ -172,9 +193,11 @@ def _catboost(data: bytes) -> object:
 
 _WRITERS: Mapping[str, Callable[[Any], tuple[str, bytes]]] = {
     "lightgbm.sklearn.LGBMClassifier": _text_of,
+    "lightgbm.sklearn.LGBMRegressor": _text_of,
     "modelsel.foreign.stored.Boosted": _text_of,
+    "modelsel.foreign.stored.BoostedNumbers": _text_of,
     "xgboost.sklearn.XGBClassifier": _json_of,
     "xgboost.sklearn.XGBRFClassifier": _json_of,
     "catboost.core.CatBoostClassifier": _cbm_of,
 }
-_READERS: Mapping[str, Callable[[bytes], object]] = {TEXT: _booster, JSON: _xgboost, CBM: _catboost}
+_READERS: Mapping[str, Callable[[bytes], object]] = {TEXT: _boosted, JSON: _xgboost, CBM: _catboost}

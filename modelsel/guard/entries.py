@@ -16,7 +16,8 @@ from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.fingerprint import digest
 from modelsel.core.spec import kind_of, spec_of
 from modelsel.core.system.installed import version_of
-from modelsel.core.types import Finding, Integers, Table
+from modelsel.core.types import Finding, Integers
+from modelsel.guard.copied_units import COPIES_OF_ROWS, declared_units, sealed_copies
 from modelsel.guard.facts import SealTerms
 from modelsel.guard.findings import row_findings
 from modelsel.guard.fingerprints import RowFingerprints
@@ -207,7 +208,7 @@ class Statement:
 def seal_of(sealing: TestSetDeclaration, subject: RowFingerprints) -> dict[str, object]:
     """The statement of a seal about independence, with the sizes of units."""
     said, units = Statement.of(sealing, subject), units_of(sealing)
-    sizes = {} if said.says != UNITS or units is None else {"sizes": sizes_of(units), "unit": sealing.sealed.unit}
+    sizes = {} if said.says != UNITS or units is None else {"sizes": sizes_of(units), "unit": unit_of(sealing)}
     return {**said.facts, **sizes}
 
 
@@ -231,17 +232,17 @@ def packed_units(sealing: TestSetDeclaration, subject: RowFingerprints) -> bytes
 
 
 def units_of(sealing: TestSetDeclaration) -> Integers | None:
-    """The unit of each sealed row, as declared; None where each row is one."""
-    return declared_units(sealing.sealed)
+    """The unit of each sealed row: as declared, else rows that are copies of each other; None where each row is one."""
+    declared = declared_units(sealing.sealed)
+    return sealed_copies(sealing).unit if declared is None else declared
+
+
+def unit_of(sealing: TestSetDeclaration) -> str | None:
+    """What units are called; None where they are not called anything."""
+    return COPIES_OF_ROWS if declared_units(sealing.sealed) is None else sealing.sealed.unit
 
 
 IN_TIME = ("time_split", "group_time_split", "purged_kfold")  # schemes
-
-
-def declared_units(sealed: Table) -> Integers | None:
-    """The unit of each row: units, else groups; None where each row is one."""
-    units = sealed.groups if sealed.units is None else sealed.units
-    return None if units is None or len(np.unique(units)) == len(units) else units
 
 
 def in_time(sealing: TestSetDeclaration) -> bool:

@@ -27,7 +27,7 @@ from modelsel.guard.access.outside import look as outside_look
 from modelsel.guard.access.outside import names as names_of_sets
 from modelsel.guard.access.outside import strict as refuses
 from modelsel.guard.access.session import LedgerSession
-from modelsel.guard.entries import declared_units
+from modelsel.guard.copied_units import declared_units
 from modelsel.guard.facts import ExamConfig, Facts, Look, Note, Reveal, many
 from modelsel.guard.findings import look_findings, row_findings
 from modelsel.guard.gate import Gate

@@ -29,6 +29,7 @@ from modelsel.guard.checks.declared_space import commitment
 from modelsel.guard.checks.leakage import leaks
 from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
 from modelsel.guard.checks.review import answer
+from modelsel.guard.copied_units import sealed_copies
 from modelsel.guard.entries import origin
 from modelsel.guard.facts import Look, Reveal
 from modelsel.guard.findings import ledger_findings, look_findings, row_findings
@@ -462,7 +463,7 @@ class LookPreparation:
             self._leaks[rows], noticed, OtherLedgers(self.elsewhere(request.sealing)),
             former=former_digest(outputs, subject.test.bound) if outputs else "", doubted=(), home=self.session.home,
             outputs=outputs,
-            copies=row_findings.near_duplicates_hinder(self._leaks[rows]),
+            copies=sealed_copies(request.sealing).hinder or row_findings.near_duplicates_hinder(self._leaks[rows]),
             **self.declaration(request.sealing),
         )  # fmt: skip
 

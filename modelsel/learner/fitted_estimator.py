@@ -410,7 +410,7 @@ def _answering(learner: Any, facts: Mapping[str, Any], arrays: Mapping[str, NDAr
     if name == SKOPS and _minor(str(facts["version"])) != _minor(learner.source):
         raise ValueError(f"it was stored by {facts['version']}, and this is {learner.source}: install that version")
     columns = {key.removeprefix(COLUMNS): array for key, array in arrays.items() if key.startswith(COLUMNS)}
-    estimator = load(name, np.asarray(arrays[f"{FILE}{name}"], np.uint8).tobytes(), learner.plugins)
+    estimator = load(name, np.asarray(arrays[f"{FILE}{name}"], np.uint8).tobytes(), learner.plugins, numbers)
     if not hasattr(estimator, "predict"):
         raise ValueError("estimator: what is stored predicts nothing")
     nominal = tuple(int(column) for column in facts["nominal"])

@@ -22,6 +22,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from modelsel.core.errors import ConfigurationError, LedgerError, Problem, StoreError
+from modelsel.core.system.container import is_lost_afterwards
 from modelsel.core.system.disk import lock_file, sync_directory
 
 # Ed25519 signatures over the hashes of entries, by a key that the name of the chain commits to.
@@ -116,6 +117,19 @@ class Home:
     @property
     def ledger(self) -> Path:
         return self.folder / "ledger.db"
+
+    @property
+    def short_memory(self) -> str:
+        """What a person should know of a home that forgets, and how to keep one; empty where it remembers and lasts."""
+        new = "" if self.ledger.exists() else " is new: no look made before or elsewhere is known here"
+        keep = f"mount a volume at {self.folder} (or where MODELSEL_HOME says), or name the team's ledger (guard.ledger=postgresql://...)"
+        if is_lost_afterwards(self.folder):
+            return f"the home {self.folder}{new}{', and it' if new else ''} goes with this container; {keep}"
+        return (
+            f"the home {self.folder}{new}; set MODELSEL_HOME to the one that remembers, or name the team's ledger"
+            if new
+            else ""
+        )
 
     def key(self, name: str = "user") -> IdentityKey:
         """The key of this name, made on first use (mode 0600). `MODELSEL_KEY` (hexadecimal) wins over the file.

@@ -236,7 +236,12 @@ def fresh(parent: Path) -> Path:
 
 
 def point(link: Path, target: Path) -> None:
-    """A symbolic link; where people may not make one (Windows) a line of text."""
+    """A symbolic link; where people may not make one (Windows) a line of text.
+
+    A folder in its place is a copy of a run, made where links were followed: it moves aside.
+    """
+    if link.is_dir() and not link.is_symlink():
+        link.rename(link.with_name(f"{link.name}_copied_{secrets.token_hex(4)}"))
     beside = link.with_name(f".{link.name}.{secrets.token_hex(4)}.part")
     try:
         beside.symlink_to(target)

@@ -36,6 +36,7 @@ from modelsel.core.spec import class_of
 from modelsel.core.system.installed import version_of
 from modelsel.core.types import Description, Feature, Floats, Table, Task, positions, without_levels
 from modelsel.dataset.reading import apply
+from modelsel.dataset.spellings import BOOLEAN, codes
 from modelsel.foreign.stored import FILES, SKOPS
 from modelsel.learner.base import FittedModel
 from modelsel.preparer.base import FittedPreparer
@@ -64,7 +65,7 @@ class Predictor:
 
     def table(self, raw: object) -> Table:
         """The rows of a table, or of columns by name, as the model wants them. Raises DataError with all their problems."""
-        from modelsel.dataset.in_memory import columns  # a second, which a study without new rows does not have
+        from modelsel.dataset.in_memory import columns  # pandas, which few studies need
 
         return apply(list(columns(raw, new_rows=True).values()), self.read_as, "new rows", "data").table
 
@@ -87,9 +88,9 @@ class Predictor:
         """The predicted class of each row as the target's column held it: bool, int, float or text. Raises as `predict`."""
         if not self.classes:
             return self.predict(table)
-        told = None if self.reading is None else self.reading.target
-        from modelsel.dataset.labels import labels
+        from modelsel.dataset.labels import labels  # pandas, which few studies need
 
+        told = None if self.reading is None else self.reading.target
         said: NDArray[np.generic] = labels(self.classes, told)[self._fitted.predict(self.prepared(table))]
         return said
 
@@ -439,7 +440,7 @@ def _as_cell(value: float, feature: Feature, kind: str) -> float | str | None:
     if feature.dates:
         return feature.number(value)
     if kind == "bool":
-        return str(cell).lower() == "true"
+        return codes(BOOLEAN)[str(cell)] == 1
     return int(cell) if kind == "int" else float(cell) if kind == "float" else cell
 
 

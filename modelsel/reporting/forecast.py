@@ -9,7 +9,8 @@ from modelsel.core.types import Finding
 from modelsel.dataset.profile import suggested_scheme
 from modelsel.explanation.explain import forecast_lines
 from modelsel.explanation.explain import lines as explaining
-from modelsel.guard.entries import declared_units, is_ordered_in_time
+from modelsel.guard.copied_units import declared_units
+from modelsel.guard.entries import is_ordered_in_time
 from modelsel.kernels import compiler
 from modelsel.planning import exports
 from modelsel.planning.make import distinct_candidates, make, say_identical

@@ -3,12 +3,14 @@
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import kind_of, plain, whole
 from modelsel.core.types import ABSENT, Booleans, ClassTask, Codes, Finding, Floats, Fold, Integers, Resampling, Task
+from modelsel.statistics.copied_rows import copied_rows
 from modelsel.statistics.sampling import deal, deal_groups, draw, equal_rows
 
 QUANTILES = 10  # of a target that is a number, by which folds are stratified
@@ -89,10 +91,21 @@ def blocks_in_time(times: Floats, folds: int) -> Integers:
 
 def _together(task: Task, duplicates: bool) -> Integers | None:
     """The rows that share a fold: those of a declared unit (or its group), and identical ones where that is asked for."""
-    same = equal_rows(task.values) if duplicates else None
     if task.units is None or task.groups is None:
-        return same
+        return equal_rows(task.values) if duplicates else copies_in(task)
+    same = equal_rows(task.values) if duplicates else None
     return task.groups if same is None else _join(task.groups, same)
+
+
+_COPIES: WeakKeyDictionary[Task, Integers | None] = WeakKeyDictionary()
+
+
+def copies_in(task: Task) -> Integers | None:
+    """The rows that are copies of each other by how often they come and how their labels agree; None where there are none."""
+    if task not in _COPIES:
+        found = copied_rows((task.values,), np.asarray(task.target)) if task.groups is None else None
+        _COPIES[task] = found.unit if found is not None and found.agreed else None
+    return _COPIES[task]
 
 
 def strata_of(task: Task, folds: int) -> Codes:

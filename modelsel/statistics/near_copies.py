@@ -12,7 +12,8 @@ rows belong together. Tight clusters of honest rows are hit, too; in two dimensi
 
 Only tables whose distinct rows are nearly unique are looked at: of the distinct rows the share that no other equals although a
 column is left out is at least .95, whichever column it is. Elsewhere (a board of a game, answers of a questionnaire) equal rows
-need not be copies of one thing.
+need not be copies of one thing. A column without which few rows are unique, and then a second one, may be all that tells copies
+apart (a row number, noise): where the rows are unique without them, they are looked at without them.
 Source: distances of nearest neighbours, Levina & Bickel (2004), Advances in Neural Information Processing Systems 17.
 """
 
@@ -27,6 +28,7 @@ from modelsel.core.runs import is_fresh
 from modelsel.core.types import Floats, Integers
 
 UNIQUE = 0.95
+LEAVABLE = 2  # columns that may be left out
 RANKS = 25
 FAR = 60  # rank up to which the local dimension is read
 LEVEL = 0.001
@@ -70,7 +72,7 @@ def near_copies(development: Floats, sealed: Floats, rng: np.random.Generator) -
     """Look for near copies of development rows (numbers; missing ones count as the mean) among the sealed ones."""
     near, far = standardise(development, sealed)
     nobody = np.zeros(0, np.int64)
-    unique = uniqueness((near, far), rng) if near.shape[1] else 0.0
+    unique, near, far = _telling(near, far, rng)
     if unique < UNIQUE or len(near) < FEWEST or not len(far):
         return NearCopies(nobody, nobody, False, 0.0, unique)
     most = TREE_ROWS if near.shape[1] <= FLAT else max(500, PAIRS // len(near))
@@ -94,6 +96,18 @@ def standardise(development: Floats, sealed: Floats) -> tuple[Floats, Floats]:
     )
 
 
+def _telling(near: Floats, far: Floats, rng: np.random.Generator) -> tuple[float, Floats, Floats]:
+    """u and both sides, without up to two columns that alone tell rows apart; with all of them where that does not help."""
+    unique, without = whole = _least_unique((near, far), rng)
+    ours, theirs = near, far
+    for _ in range(LEAVABLE):
+        if unique >= UNIQUE or ours.shape[1] < 3:
+            break
+        ours, theirs = np.delete(ours, without, axis=1), np.delete(theirs, without, axis=1)
+        unique, without = _least_unique((ours, theirs), rng)
+    return (unique, ours, theirs) if unique >= UNIQUE else (whole[0], near, far)
+
+
 def uniqueness(sides: Sequence[Floats], rng: np.random.Generator) -> float:
     """u: of the distinct rows, the share that stays alone with one column left out, for the column with the least.
 
@@ -101,19 +115,26 @@ def uniqueness(sides: Sequence[Floats], rng: np.random.Generator) -> float:
     >>> uniqueness([board[:7], board[7:]], np.random.default_rng(0))
     0.0
     """
+    return _least_unique(sides, rng)[0]
+
+
+def _least_unique(sides: Sequence[Floats], rng: np.random.Generator) -> tuple[float, int]:
+    """u, and the column without which it is so low."""
+    if sides[0].shape[1] < 2:
+        return 0.0, 0
     own = _digests(sides, rng)
     whole = own.sum(axis=0)
     _, first = np.unique(whole, return_index=True)
     if len(first) > EXAMINED:
         first = rng.choice(first, EXAMINED, replace=False)
-    if len(own) < 2:
-        return 0.0
-    alone = len(first)
+    alone, least = len(first), 0
     for some in _in_parts(len(own), len(first)):
         ordered = np.sort(whole[first] - own[some][:, first], axis=1)
         fresh = np.pad(is_fresh(ordered), ((0, 0), (0, 1)), constant_values=True)
-        alone = min(alone, int((fresh[:, :-1] & fresh[:, 1:]).sum(axis=1).min()))
-    return float(alone / len(first))
+        found = (fresh[:, :-1] & fresh[:, 1:]).sum(axis=1)
+        if found.min() < alone:
+            alone, least = int(found.min()), some.start + int(found.argmin())
+    return float(alone / len(first)), least
 
 
 def _digests(sides: Sequence[Floats], rng: np.random.Generator) -> NDArray[np.uint64]:

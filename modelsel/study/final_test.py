@@ -15,7 +15,7 @@ from modelsel.core.satellites import part
 from modelsel.core.selection import Assessed, Selection
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Candidate, NumberOutputs, NumberTask, Outputs, Resampling, Table, Task
-from modelsel.guard.entries import declared_units
+from modelsel.guard.copied_units import declared_units
 from modelsel.guard.gate import Gate
 from modelsel.guard.labels import wrong
 from modelsel.guard.policy.base import Policy

@@ -93,3 +93,22 @@ def test_the_folds_of_a_splitter_teach_as_a_scheme_does(rare: pd.DataFrame) -> N
     overlapping = [(np.arange(100), np.arange(100, 200)), (np.arange(50, 150), np.arange(50))]
     with pytest.raises(ConfigurationError, match="a learner that reads the outer folds cannot tell of these folds"):
         modelsel.SelectionCV(entry, cv=overlapping).fit(X, y)
+
+
+def test_what_a_plan_refuses_a_search_refuses_in_the_same_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"c": pd.Categorical(rng.integers(0, 400, 900).astype(str)), "x": rng.normal(size=900)})
+    y = pd.Series(rng.integers(0, 2, 900), name="y")
+    with pytest.raises(ConfigurationError) as searched:
+        modelsel.SelectionCV("hist_gradient_boosting", cv=3).fit(frame, y)
+    with pytest.raises(ConfigurationError) as planned:
+        modelsel.plan(data=frame.assign(y=y), target="y", space="hist_gradient_boosting", split="none")
+    assert [(one.code, one.what) for one in searched.value.problems] == [(one.code, one.what) for one in planned.value.problems]
+
+
+def test_a_scorer_that_fails_on_a_fold_without_a_class_is_told_with_the_class() -> None:
+    y = np.array(["a"] * 60 + ["b"] * 60 + ["rare"] * 2)
+    X = np.random.default_rng(0).normal(size=(122, 2))
+    with pytest.warns(UserWarning, match="least populated"), pytest.raises(ValueError, match="which assesses no row of rare"):
+        modelsel.SelectionCV("naive_bayes", cv=3, scoring="neg_log_loss").fit(X, y)

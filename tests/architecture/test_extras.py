@@ -98,7 +98,7 @@ def test_tests_ask_for_what_an_extra_brings() -> None:
 
 def test_the_extras_are_those_of_the_project() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
-    assert {*EXTRAS.values(), "learners"} == set(project)  # `learners` is several others
+    assert {*EXTRAS.values(), "learners", "watch"} == set(project)  # `learners` is several; `watch` our own
 
 
 @pytest.mark.slow

@@ -32,7 +32,7 @@ def test_both_projects_name_the_same_entry_points_and_the_core_knows_which_extra
             found.setdefault(group, {}).update(entries)
             if group in (satellites.COMMANDS, satellites.NAMES):
                 extras |= dict.fromkeys(entries, place.name.removeprefix("modelsel-"))
-    groups = (satellites.COMMANDS, satellites.NAMES, satellites.OUTPUTS, satellites.FINDINGS, satellites.PARTS)
+    groups = ("pytest11", satellites.COMMANDS, satellites.NAMES, satellites.OUTPUTS, satellites.FINDINGS, satellites.PARTS)
     assert {group: own[group] for group in groups if group in own} == {name: found[name] for name in groups if name in found}
     assert extras == dict(satellites.OWN)
 

@@ -43,8 +43,7 @@ def test_every_option_of_a_command_has_an_argument_in_its_twin() -> None:
     """Commands with an argument parser; `run` and `plan` take overrides."""
     renamed = {"file": "data", "folder": "directory", "justify": "category", "output": "path", "o": "path", "as": "checklist"}
     shown = {"help", "json", "html", "fail_on", "verbose"}  # what is printed is returned; `check` is `audit --fail-on`
-    beneath = ("watch",)  # beneath it: watcher/test_watching.py
-    for command in (one for one in COMMANDS if one not in beneath):
+    for command in COMMANDS:
         taken = set(inspect.signature(getattr(modelsel, command)).parameters)
         options = {renamed.get(name, name) for name in _arguments(command)} - shown
         if command == "compare":

@@ -168,6 +168,22 @@ def test_doctor_finds_everything_in_order(modelsel: Command, small: tuple[str, .
 
 
 @pytest.mark.slow
+def test_an_audit_sees_scores_that_were_changed(modelsel: Command, folder: Path, small: tuple[str, ...]) -> None:
+    """Each number of the test and of the winner alone, beside the ledger and candidates.csv."""
+    assert modelsel("run", *small, "final_test=true").code == 0
+    path = folder / "runs" / "latest" / "study.json"
+    whole = path.read_text()
+    assert "R003" not in modelsel("audit", "latest").out
+    for place, name, value in (("test", "score", 0.0), ("test", "errors", 0), ("test", "interval", [0.0, 0.01]),
+                               ("cv", "mean", 0.0), ("test", "look", 7)):  # fmt: skip
+        said = json.loads(whole)
+        (said["test"] if place == "test" else said["winner"]["cv"])[name] = value
+        path.write_text(json.dumps(said))
+        ran = modelsel("audit", "latest", "--fail-on", "high")
+        assert (ran.code, "R003" in ran.out) == (4, True), (place, name)
+
+
+@pytest.mark.slow
 def test_an_audit_sees_a_record_that_was_changed(modelsel: Command, folder: Path, small: tuple[str, ...]) -> None:
     assert modelsel("run", *small).code == 0
     assert json.loads(modelsel("audit", "latest", "--json").out)["ledger"]["intact"] is True

@@ -24,6 +24,7 @@ import pyarrow as pa
 import pytest
 
 import modelsel
+from modelsel.cli.predict import main as predict_main
 from modelsel.core.errors import ModelselError
 from modelsel.record.pyfunc import _load_pyfunc
 from tests.extras import needs
@@ -215,8 +216,9 @@ def in_duckdb(cell: Cell, outcome: Any) -> Any:
 def in_onnx(cell: Cell, outcome: Any) -> Any:
     session = needs("onnxruntime").InferenceSession(modelsel.export(outcome, "onnx"))
     kinds = {one.name: one.type for one in session.get_inputs()}
+    empty = {"None": None, "NaN": np.nan, "NaT": pd.NaT}.get(cell.gap, "")
     moments = [np.nan if value is None else value for value, _ in cell.meant]
-    texts = [line[0] for line in cell.lines]
+    texts = [line[0] if value is not None or line[0] else empty for line, (value, _) in zip(cell.lines, cell.meant)]
     if kinds["c"] == "tensor(double)":
         made = [value.replace(tzinfo=None).timestamp() if isinstance(value, datetime) else float(value) for value in moments]
         if cell.column == "date":
@@ -228,7 +230,14 @@ def in_onnx(cell: Cell, outcome: Any) -> Any:
     return session.run(["prediction"], {name: given[name] for name in kinds})[0]
 
 
+def by_command(cell: Cell, outcome: Any) -> Any:
+    assert predict_main([outcome.folder, str(cell.write(Path("new.csv"))), "-o", "said.csv"]) == 0
+    with open("said.csv", newline="") as said:
+        return [line["prediction"] for line in csv.DictReader(said)]
+
+
 OUT: dict[str, Callable[[Cell, Any], Any]] = {
+    "the command": by_command,
     "predict, a file": lambda cell, outcome: modelsel.predict(outcome, cell.write(Path("new.csv")))["prediction"],
     "predict, Parquet": lambda cell, outcome: modelsel.predict(outcome, as_parquet(cell))["prediction"],
     "predict, a frame": lambda cell, outcome: modelsel.predict(outcome, cell.frame)["prediction"],
@@ -244,7 +253,7 @@ OUT: dict[str, Callable[[Cell, Any], Any]] = {
         cell.frame.drop(columns="y")
     ),
 }
-TEXTS = ("SQLite, csv", "SQLite, to_sql", "DuckDB", "ONNX")
+TEXTS = ("the command", "SQLite, csv", "SQLite, to_sql", "DuckDB", "ONNX")
 DIMENSIONS: Mapping[str, tuple[str, ...]] = {
     "column": tuple(COLUMNS), "gap": GAPS, "sign": SIGNS, "labels": tuple(LABELS), "task": TASKS,
     "into": (*STUDIES, *ESTIMATORS), "out": tuple(OUT),
@@ -324,3 +333,17 @@ def test_every_door_says_what_the_table_says(cell: Cell, tmp_path: Path, monkeyp
 def demand(said: Any, held: "pd.Series[Any]") -> None:
     """The labels, of the type that they had."""
     assert list(pd.Series(said)) == list(held)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("labels", [name if name == "date" else pytest.param(name, marks=pytest.mark.slow) for name in LABELS])
+def test_an_exam_takes_labels_as_they_are_held(labels: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MODELSEL_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    frame = Cell("number", "", ".", labels, "classes", "pandas", "record").frame.dropna(ignore_index=True)
+    with redirect_stderr(io.StringIO()):
+        exam = modelsel.create_exam(frame, tmp_path / "exam", "y", "task=classification", all=True)
+        model = modelsel.classifier("tree").fit(frame[["c", "beside"]], frame["y"])
+        said = model.predict(exam.questions[["c", "beside"]])
+        assert exam.answer(said, "as an array")["errors"] == 0
+        assert exam.answer(exam.questions[["token"]].assign(prediction=pd.Series(said)), "as a table")["errors"] == 0

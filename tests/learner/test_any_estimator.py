@@ -144,7 +144,7 @@ def test_decision_values_of_pairs_of_classes_are_none_and_a_calibrator_that_cann
     for wrong in ({"calibrator": "beta"}, {"calibrator": "temperature"}, {"threshold": "path"}, {"threshold": 0.5}):
         with pytest.raises(ConfigurationError, match=r"MSEL-207.* reads probabilities, and this learner gives decision values"):
             built("svm", wrong)
-    for right in ({"calibrator": "platt"}, {"calibrator": "isotonic", "threshold": "path"}):
+    for right in ({"calibrator": "platt"}, {"calibrator": "isotonic", "decision": {"kind": "threshold"}}):
         assert built("svm", right)[0].scores_are == "probabilities"
 
 

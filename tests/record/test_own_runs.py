@@ -11,9 +11,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score
 
 import modelsel
-from exam_tests.conftest import table
-from modelsel.watcher.session import SealedRowsWarning
+from tests.extras import needs
 
+table = needs("exam_tests.conftest").table  # packages beside the core
+SealedRowsWarning = needs("modelsel_watch.session").SealedRowsWarning
 LOOK = """
 import sys, warnings
 warnings.simplefilter("ignore")

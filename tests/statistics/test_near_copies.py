@@ -70,6 +70,15 @@ def test_honest_tables_keep_their_certificate(load: Any) -> None:
         assert not found.sampled
 
 
+def test_a_column_that_alone_tells_copies_apart_is_left_out() -> None:
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        values = np.repeat(rng.normal(size=(150, 8)), 4, axis=0)
+        found = split(np.column_stack([values, np.arange(600.0)]), seed)
+        assert found.unique > 0.95
+        assert not found.certifiable
+
+
 def test_a_single_copy_is_named_and_the_rest_is_certified() -> None:
     rng = np.random.default_rng(0)
     values = rng.normal(size=(400, 6))

@@ -161,6 +161,7 @@ def ledger() -> Iterator[Line]:
     from modelsel.guard.findings.base import losses
     from modelsel.ledger.home import Home
 
+    forgets = Home.find().short_memory  # as it was before the audit made a home
     try:
         report = integrity()
     except ModelselError as error:
@@ -176,6 +177,9 @@ def ledger() -> Iterator[Line]:
         kept = f"{found['digests_of_labels']} entries of that time hold digests of labels: keep it as you keep the labels"
         yield "labels", f"{freed}; {kept}", OK
     yield "signs as", Home.find().signer().public, OK
+    yield "remembers since", Home.find().since, OK
+    if forgets:
+        yield "memory", forgets, OK
     yield "anchors", ", ".join(found.get("anchors", ())) or "none", OK
 
 

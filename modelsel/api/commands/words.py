@@ -28,7 +28,6 @@ COMMANDS = {
     "certify": "a certificate of a run's test or of an exam, for others to check",
     "verify": "recompute what a certificate says (exit 0, or 5)",
     "lint": "hold modelsel.lock against the ledger and git; SARIF, annotations",
-    "watch": "see what other code does with sealed rows: install, status, uninstall",
 }
 
 

@@ -338,6 +338,10 @@ class Asked(BaseMeasure):
             try:
                 found.append(self.call_scorer(said, X, y, extra))
             except Exception as error:
+                if absent := [label for code, label in enumerate(getattr(work.task, "classes", ())) if code not in truth]:
+                    what = f"{self.scorer} failed on fold {fold.index}, which assesses no row of {', '.join(absent)}"
+                    fix = "take fewer folds, or a measure= of modelsel's, which knows all classes"
+                    raise ValueError(f"{what}: {error}; {fix}") from error
                 error.add_note(f"while {self.scorer} scored {candidate.entry} on fold {fold.index}")
                 raise
         return np.array(found, np.float64)

@@ -39,7 +39,6 @@ from modelsel.estimator import Classifier, Regressor, numbers_of, task_of
 from modelsel.foreign.libraries import is_pairwise, kinds_read, takes_categorical, takes_nan
 from modelsel.foreign.written import as_space, is_pipeline, of_objects
 from modelsel.learner.object import Object
-from modelsel.learner.transformed_target import TransformedTarget
 from modelsel.measure.base import BaseMeasure
 from modelsel.measure.beside import bound_problems, bounding_measures, unanswerable
 from modelsel.measure.r2 import R2
@@ -255,11 +254,10 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             Problem("MSEL-816", reason, f"space.{entry}")
             for entry, reason in unanswerable((scoring.measure, *shown.values()), candidates)
         )
-        told = [one for one in candidates if isinstance(one.learner, Object | TransformedTarget)]
-        if told or any(task.kind not in getattr(one.learner, "reads", CLASS_TASKS) for one in candidates):
+        if any(task.kind not in getattr(one.learner, "reads", CLASS_TASKS) or _misfits(one, task) for one in candidates):
             from modelsel.runner.study_data import refuse  # brings the guard along, which no other selection needs
 
-            refuse(told, task, candidates)
+            refuse(candidates, task, candidates)
         training = Training(self, scorings, X, y, weights) if self.return_train_score else None
         found = self._answered(task, resampling, scorings, candidates, shown, entries, training)
         found = self._failing(found, scorings)
@@ -747,6 +745,11 @@ def _misjudging(scorings: Scorings, task: Task) -> Iterator[Problem]:
             where = f"scoring.{name}" if scorings.several else "measure"
             fix = f"take another score, or set task={REGRESS if task.kind == 'classes' else CLASSIFY!r}"
             yield Problem("MSEL-815", what, where, fix)
+
+
+def _misfits(candidate: Candidate, task: Task) -> bool:
+    """Say whether a part of a candidate cannot be used on these rows."""
+    return any(True for part in (*candidate.preparers, candidate.learner) for _ in part.problems(task))
 
 
 def _reads_given_folds(candidate: Candidate) -> bool:

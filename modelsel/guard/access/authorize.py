@@ -19,6 +19,7 @@ from modelsel.guard.checks.look_context import EXACT, LookContext, in_force
 from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
 from modelsel.guard.checks.review import LookReview, review, selection
 from modelsel.guard.concurrent_looks import counts_at, standing_answer, standing_interval
+from modelsel.guard.copied_units import sealed_copies
 from modelsel.guard.entries import ONLY_ERRORS, as_facts, origin
 from modelsel.guard.facts import Commitment, Reason, Seal
 from modelsel.guard.findings import certificate_findings, look_findings
@@ -192,6 +193,7 @@ def position_of(
         unknown,
         at_work=at_work,
         independence=Independence.of(ask.request.sealing, ask.has_form_for_units, ask.copies),
+        copied=sealed_copies(ask.request.sealing).dropped,
         designs=tuple(dict.fromkeys(one.testset for one in kin if one.role == DESIGN)),
     )
     position = replace(position, independence=_independent(writing, ask, position))

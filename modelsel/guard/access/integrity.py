@@ -5,6 +5,7 @@ from math import log
 from typing import Any
 
 from modelsel.core.errors import LedgerError, Problem
+from modelsel.core.fingerprint import canonical
 from modelsel.core.types import Finding
 from modelsel.guard.entries import origin
 from modelsel.guard.facts import Look, Note
@@ -20,6 +21,7 @@ from modelsel.ledger.home import Home
 from modelsel.ledger.trust import TrustedEntries
 
 MOST = 1000  # lost looks that are written down one by one: after so many no interval says anything, whatever an anchor claims
+LOST = "lost"  # in place of the chain
 Seen = Sequence[tuple[str, Mapping[str, str]]]  # the name of an anchor, and what it saw
 
 
@@ -127,6 +129,12 @@ def _facts(testset: str, n: int, anchor: str, look: AnchoredLook) -> dict[str, o
     unknown = dict.fromkeys(("spec_id", "train", "metric", "predictions", "study"), "")
     return {**origin(), "testset": testset, "head": look.head, "anchor": anchor, "worst": worst, "look": int(look.look),
             **unknown, "unguarded": off, "flags": []}  # fmt: skip
+
+
+def lost_look(number: int, look: AnchoredLook) -> LedgerEntry:
+    """A look that the home's state alone tells of, as an entry that nobody has written: it is charged at its worst."""
+    facts = _facts(look.testset, 0, "state", look)
+    return LedgerEntry(LOST, number, "recovered", canonical({**facts, "code": "G072"}), "", f"{LOST}:{look.head}")
 
 
 def _meaning(ledger: Ledger, anchor: str, look: AnchoredLook, present: set[tuple[str, int]]) -> Finding:

@@ -68,13 +68,14 @@ def asked_now(session: LedgerSession, ask: PreparedLook, home: Sequence[LedgerEn
 def elsewhere_now(session: LedgerSession, elsewhere: OtherLedgers, home: Sequence[LedgerEntry]) -> OtherLedgers:
     """Return the home's and all shared ledgers as they are now, read under their locks."""
     known = [History.of(home), *(History.of(ledger.entries()) for ledger in session.shared.ledgers)]
+    charged, gone = session.lost_looks()
     return replace(
         elsewhere,
-        entries=tuple(entry for history in known for entry in history.entries),
+        entries=(*(entry for history in known for entry in history.entries), *charged),
         signers={replica: key for history in known for replica, key in history.signers.items()},
         load=session.row_set,
         ahead=session.ahead,
-        unreached=session.shared.unreached,
+        unreached=(*session.shared.unreached, *session.unreadable, *gone),
         hashes=session.hashes,
     )
 

@@ -11,14 +11,14 @@ import numpy as np
 from modelsel.core.errors import ConfigurationError, LedgerError, ModelselError, Problem
 from modelsel.core.surroundings import Anchor
 from modelsel.core.types import Finding
-from modelsel.guard.access.integrity import check_ledger, judged_of, losses, mark
+from modelsel.guard.access.integrity import check_ledger, judged_of, losses, lost_look, mark
 from modelsel.guard.entries import origin, table_sketches
 from modelsel.guard.facts import Look
 from modelsel.guard.findings import ledger_findings
 from modelsel.guard.history import History
 from modelsel.guard.policy.base import FULL, Policy
 from modelsel.guard.quarantine import all_fit, believed_entries
-from modelsel.ledger.anchors import LockFile, StateAnchor
+from modelsel.ledger.anchors import AnchoredLook, LockFile, StateAnchor
 from modelsel.ledger.database.reading import JudgedEntries, chains_in_file
 from modelsel.ledger.database.schema import same_file, sqlite_file, sqlite_url, without_password
 from modelsel.ledger.database.store import Ledger
@@ -222,6 +222,36 @@ class LedgerSession:
         """Other ledgers of the registry that hold looks of others."""
         return SharedLedgers.of(self.home, {self.ledger.id, self.memory.id}, judged_of(self.home))
 
+    @cached_property
+    def unreadable(self) -> tuple[Finding, ...]:
+        """That the home's own ledger is another home's, whose keys are not here: of a home that was stripped to its ledger."""
+        read = self.memory.entries()
+        if read.owner in ("", self.home.signer().public):
+            return ()
+        seals, keys = History.of(read).of_kind("seal"), {*self.home.keys()}
+        kept = {seal.brief.copied for seal in seals if seal.brief.key_id in keys}
+        strange = {seal.brief.testset for seal in seals if seal.brief.key_id not in keys and seal.hash not in kept}
+        return (ledger_findings.key_gap_of_home(len(strange), self.home.folder),) if strange else ()
+
+    def lost_looks(self) -> tuple[list[LedgerEntry], list[Finding]]:
+        """Looks that the state alone tells of since the home's ledger was lost or shortened, to be charged where related.
+
+        And a finding where rows of some are kept nowhere: these may be any rows.
+        """
+        state = self.home.state()
+        if not state.get("generation", {}).get(self.memory.url):
+            return [], []
+        every = [entry for ledger in self.ledgers for entry in believed_entries(ledger.entries())]
+        known = {entry.place for entry in every} | {str(entry.facts["head"]) for entry in every if entry.kind == "recovered"}
+        hashes = {entry.brief.copied for entry in every if entry.brief.mirror}
+        sealed = {entry.brief.testset for entry in every if entry.kind == "seal"}
+        told = [AnchoredLook.read(facts) for some in state.get("facts", {}).values() for facts in some]
+        gone = {look.head: look for look in told if look.head not in known and look.head.rpartition(":")[2] not in hashes}
+        lost = [look for look in gone.values() if not look.unguarded]
+        unknown = sum(look.testset not in sealed for look in lost)
+        charged = [lost_look(number, look) for number, look in enumerate(lost, start=1) if look.testset in sealed]
+        return charged, [ledger_findings.ledger_missing_of_unknown_rows(unknown)] if unknown else []
+
     @property
     def ledgers(self) -> tuple[Ledger, ...]:
         """All that can be asked, this one first."""
@@ -262,9 +292,11 @@ class LedgerSession:
         self.ledger, findings = check_ledger(self.home, self.ledger, self.url)
         if same:
             self.memory = self.ledger
-            return findings
-        self.memory, more = check_ledger(self.home, self.memory, self.memory.url)
-        return [*findings, *more]
+        else:
+            self.memory, more = check_ledger(self.home, self.memory, self.memory.url)
+            findings = [*findings, *more]
+        _ = self.unreadable  # before a lock is held
+        return findings
 
     def known_tables(self, key: IdentityKey, columns: int) -> Iterator[tuple[tuple[Sketch, ...], Callable[[], Hashes]]]:
         """Sketches of every table of so many columns that was sealed under a key, and the rows stored under its names."""

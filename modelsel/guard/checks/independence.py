@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from modelsel.core.types import Booleans, Integers
-from modelsel.guard.entries import TIME, UNITS, Statement, in_time, is_ordered_in_time, sizes_of, units_of
+from modelsel.guard.copied_units import declared_units
+from modelsel.guard.entries import TIME, UNITS, Statement, in_time, is_ordered_in_time, sizes_of, unit_of, units_of
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history import PastLook
 from modelsel.guard.matching import Relation
@@ -46,8 +47,8 @@ class Independence:
     def of(cls, sealing: TestSetDeclaration, counted: bool, copies: bool) -> "Independence":
         """Read off a declaration what is independent."""
         units = units_of(sealing)
-        withheld = TIME if in_time(sealing) else COPIES if copies and units is None else ""
-        return cls(withheld, units, sealing.sealed.unit or GROUPS, counted)
+        withheld = TIME if in_time(sealing) else COPIES if copies and declared_units(sealing.sealed) is None else ""
+        return cls(withheld, units, unit_of(sealing) or GROUPS, counted)
 
     def why_not(self, rows: Booleans) -> str:
         """Why rows or units cannot be counted as independent; empty where they can."""

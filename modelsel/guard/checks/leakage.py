@@ -12,6 +12,7 @@ import numpy as np
 
 from modelsel.core.fingerprint import generator
 from modelsel.core.types import Booleans, ClassTask, Codes, Feature, Finding, Floats, Integers, Task
+from modelsel.guard.copied_units import sealed_copies
 from modelsel.guard.entries import units_of
 from modelsel.guard.findings import row_findings
 from modelsel.guard.fingerprints import RowFingerprints
@@ -36,13 +37,24 @@ def leaks(sealing: TestSetDeclaration, subject: RowFingerprints) -> tuple[Findin
         if copies is None
         else [row_findings.near_duplicates_uncertifiable(copies.share, len(copies.examined))]
     )
-    return (*near, *_groups(sealing), *_suspected_groups(sealing))
+    return (*_copies(sealing), *near, *_groups(sealing), *_suspected_groups(sealing))
+
+
+def _copies(sealing: TestSetDeclaration) -> Iterator[Finding]:
+    """Report copies that touch what can be certified, and rows that repeat with labels of their own."""
+    copies, n = sealed_copies(sealing), len(sealing.sealed)
+    if copies.unit is not None:
+        yield row_findings.copies_within_test_rows(n, len(np.unique(copies.unit)), copies.columns)
+    if copies.across.any():
+        yield row_findings.copies_across_the_split(int(copies.across.sum()), n, copies.hinder)
+    if copies.columns and not copies.agreed:
+        yield row_findings.repeated_rows(copies.columns)
 
 
 def copies_across(sealing: TestSetDeclaration, subject: RowFingerprints) -> NearCopies | None:
     """The near copies of development rows where they are too many to certify anything; declared groups say it better."""
     numeric = [index for index, feature in enumerate(sealing.development.features) if feature.kind == "numeric"]
-    if units_of(sealing) is not None or len(numeric) < 2:
+    if units_of(sealing) is not None or sealed_copies(sealing).hinder or len(numeric) < 2:
         return None
     ours, theirs = (_columns(side.values, numeric) for side in (sealing.development, sealing.sealed))
     found = near_copies(ours, theirs, generator(0, subject.digest))

@@ -39,6 +39,7 @@ class LookContext:
     declared: Declared = NOBODY
     at_work: frozenset[str] = frozenset()  # looks that are being answered at this moment: nobody has seen what they will say
     independence: Independence = OF_ROWS
+    copied: Booleans | None = None  # rows that stand among the development rows, where they are few: they are dropped
     designs: tuple[str, ...] = ()  # test sets of other tables on the same days, at the same places, of the same persons
 
     @cached_property
@@ -64,7 +65,7 @@ class LookContext:
         used = [r for r in self.relations if r.role == "selection"]
         used += [r for r in self.looked if not r.same and self.droppable]
         clean: Booleans = ~_union(self.n, used)
-        return clean
+        return clean if self.copied is None else clean & ~self.copied
 
     @property
     def certified(self) -> bool:

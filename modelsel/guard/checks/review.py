@@ -147,7 +147,7 @@ def _space(seen: LookReview) -> Iterator[Finding]:
 def _duplicates(seen: LookReview) -> Iterator[Finding]:
     """Report test rows that stand among the development rows, and other leaks."""
     rows = int(seen.subject.duplicated.sum())
-    if rows:
+    if rows and row_findings.TRAIN_TEST_DUPLICATES.code not in {finding.code for finding in seen.leaks}:
         yield row_findings.train_test_duplicates(rows, seen.position.n, seen.subject.identifiable)
     yield from seen.leaks
 

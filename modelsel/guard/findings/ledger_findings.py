@@ -103,6 +103,16 @@ def key_gap_no_rows(sets: int) -> Finding:
     )
 
 
+def key_gap_of_home(sets: int, place: object) -> Finding:
+    """Report that the home's own ledger was written under keys that are gone."""
+    return KEY_GAP.finding(
+        f"{sets} test set(s) of the home's own ledger were hashed under keys that are not here, and another signing key wrote "
+        f"it: whether these rows were looked at before cannot be told, and nothing is certified",
+        severity="high",
+        do=f"restore the whole home ({place}) from a backup: own.key, keys, signing.key and state.json beside the ledger",
+    )
+
+
 def key_gap_in_anchor(path: object) -> Finding:
     return KEY_GAP.finding(f"{path} counts looks made with another key: overlap is unknown")
 
@@ -114,6 +124,14 @@ LEDGER_MISSING = FindingKind("G072", "LEDGER_MISSING", "critical", RESTORE, loss
 
 def ledger_missing_elsewhere(anchor: str, look: int | str, rows: str) -> Finding:
     return LEDGER_MISSING.finding(f"{anchor} saw look {look} at {rows} in another ledger, which is not here")
+
+
+def ledger_missing_of_unknown_rows(looks: int) -> Finding:
+    """Report looks that the home remembers, at rows that no ledger at hand keeps."""
+    return LEDGER_MISSING.finding(
+        f"this home remembers {looks} look(s) at rows that no ledger at hand keeps: whether they are these cannot be told, and "
+        "nothing is certified"
+    )
 
 
 def ledger_missing_another_one(place: str) -> Finding:

@@ -1,6 +1,6 @@
 """Findings about rows: tested before, on both sides, in disguise."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from modelsel.core.types import Finding
 from modelsel.guard.findings.base import FRESH, LARGE, QUOTE, FindingKind, Severity, of_test_rows
@@ -186,6 +186,36 @@ def train_test_duplicates(rows: int, n: int, identifiable: bool) -> Finding:
 
 def _train_test_duplicates_severity(share: float) -> Severity:
     return "low" if share < 0.01 else "medium" if share < LARGE else "high"
+
+
+def copies_across_the_split(rows: int, n: int, hinder: bool) -> Finding:
+    """Report copies on both sides of the split; `hinder`: they are too many for anything to be certified."""
+    then = "nothing is certified" if hinder else "they are left out"
+    return TRAIN_TEST_DUPLICATES.finding(f"{of_test_rows(rows, n)} are copies of development rows: {then}", severity="high")
+
+
+def copies_within_test_rows(n: int, different: int, columns: Sequence[str]) -> Finding:
+    """Report sealed rows that are copies of each other."""
+    what = f"the {n:,} test rows are copies of {different:,} different ones (equal in {_some_of(columns)})"
+    do = "seal each row once, or say what belongs together (dataset.unit)"
+    return TRAIN_TEST_DUPLICATES.finding(f"{what}: the interval is for {different:,}", severity="high", do=do)
+
+
+def repeated_rows(columns: Sequence[str]) -> Finding:
+    """Report rows that repeat as no independent ones do, with labels of their own: visits, replicates, households."""
+    unit = f"dataset.unit=[{','.join(columns)}]" if len(columns) <= MOST_NAMED else "dataset.unit=COLUMN"
+    return GROUP_SPANS_SPLIT.finding(
+        f"rows that are equal in {_some_of(columns)} come more evenly than independent rows do",
+        severity="medium", do=f"if they are of one person, place or visit, declare it ({unit})",
+    )  # fmt: skip
+
+
+MOST_NAMED = 4
+
+
+def _some_of(columns: Sequence[str]) -> str:
+    """Name a few columns, or count them."""
+    return ", ".join(columns) if len(columns) <= MOST_NAMED else f"{len(columns)} columns"
 
 
 # These rows were opened without a guard before.

@@ -76,7 +76,7 @@ def _order(value: str) -> tuple[int, float, str]:
 def _number(value: str) -> float | None:
     """Read a number; None for a truth value or a word."""
     try:
-        return float(value) if value not in ("true", "false") else None
+        return float(value)
     except ValueError:
         return None
 

@@ -71,7 +71,7 @@ def _name(call: ast.Call) -> str:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--release", "passfail", "--pass", "7"], "no target, --pass"),
+        (["--release", "passfail", "--pass", "7"], "no target, --target-rate"),
         (["--release", "ladder", "--resolution", "fine"], "'fine' is no step"),
         (["--release", "grid", "--resolution", "0"], "0 is no step"),
         (["--looks", "-3"], "no budget, --looks"),

@@ -23,7 +23,7 @@ from tests.extras import needs
 
 Make = Callable[..., ExamSession]
 SHOWING = ("full", "grid", "predicted", "ladder", "passfail", "better", "thresholdout")
-TERMS = {"grid": {"resolution": 0.05}, "passfail": {"target": 0.3}, "ladder": {"resolution": 0.05}}
+TERMS = {"grid": {"resolution": 0.05}, "passfail": {"target_rate": 0.3}, "ladder": {"resolution": 0.05}}
 
 
 def make_any(exam: Make, release: str, **more: object) -> ExamSession:

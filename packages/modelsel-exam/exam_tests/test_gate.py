@@ -27,11 +27,11 @@ from modelsel.core.errors import ConfigurationError, DataError, LedgerError, Ref
 from modelsel.ledger.home import Home
 from modelsel.measure.error import Error
 from modelsel.statistics.paired import improvement
-from modelsel.watcher.session import SealedRowsWarning
 from modelsel_exam import proposals
 from modelsel_exam.gates import LoopGate
 from modelsel_exam.proposals import LoopSession
 from modelsel_exam.terms import WantedLoop, _of_loop
+from modelsel_watch.session import SealedRowsWarning
 from tests.extras import needs
 
 Make = Callable[..., LoopGate]

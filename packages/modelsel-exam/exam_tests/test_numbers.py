@@ -28,7 +28,7 @@ from modelsel_exam.terms import RELEASES as EVERY_RELEASE
 from modelsel_exam.terms import Wanted
 
 Make = Callable[..., ExamSession]
-NEEDS: dict[str, dict[str, Any]] = {"grid": {"resolution": 0.05}, "passfail": {"target": 0.4}}
+NEEDS: dict[str, dict[str, Any]] = {"grid": {"resolution": 0.05}, "passfail": {"target_rate": 0.4}}
 
 
 def homes(rows: int = 300) -> pd.DataFrame:

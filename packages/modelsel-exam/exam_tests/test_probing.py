@@ -27,7 +27,8 @@ EXACT = ("full", "predicted")
 TOLD = {"full": 1, "predicted": 1, "better": 2, "ladder": 99}  # rows that have to be turned at once before it shows
 OTHER = {"yes": "no", "no": "yes"}
 HIDING: dict[str, dict[str, Any]] = {
-    "ladder": {"resolution": 0.05}, "grid": {"resolution": 0.2}, "passfail": {"target": 0.4}, "better": {"resolution": 0.05},
+    "ladder": {"resolution": 0.05}, "grid": {"resolution": 0.2}, "passfail": {"target_rate": 0.4},
+    "better": {"resolution": 0.05},
     "closed": {},
 }  # fmt: skip
 

@@ -239,7 +239,7 @@ def _facts(config: Config, wanted: Wanted, sides: Mapping[str, Task], home: Home
         "features": [{"name": f.name, "kind": f.kind, "levels": list(f.levels)} for f in task.features],
         "rows": {side: len(rows) for side, rows in sides.items()} | judging, "measure": spec_of(config.measure),
         "policy": {"release": wanted.release, "resolution": wanted.resolution, "delta": delta,
-                   "intervals": delta * (1 - VERDICTS), "verdicts": delta * VERDICTS, "target": wanted.target,
+                   "intervals": delta * (1 - VERDICTS), "verdicts": delta * VERDICTS, "target": wanted.target_rate,
                    "budget": wanted.budget},
         "per_asker": {"looks": wanted.looks, "nats": wanted.nats}, "class_counts": None,
         "notes": [PUBLIC],

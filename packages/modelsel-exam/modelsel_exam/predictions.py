@@ -15,6 +15,7 @@ from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.types import Booleans, Codes, Floats, Integers, Outputs, Strings, Targets
 from modelsel.dataset.column import RawColumn, numbers
 from modelsel.dataset.read_table import kind_of_file, reader
+from modelsel.dataset.spellings import codes
 from modelsel_exam.terms import Terms
 
 PREDICTION, SCORE, THRESHOLDOUT = "prediction", "score_", "thresholdout"
@@ -198,7 +199,7 @@ def _labels(column: RawColumn, terms: Terms) -> Codes:
     """Read predicted classes as class indices."""
     text = column.as_text()
     assert text.codes is not None
-    code = {name: number for number, name in enumerate(terms.classes)}
+    code = codes(terms.classes)
     known = np.array([*(code.get(word, code.get(_whole(word), -1)) for word in text.texts), -1], np.int32)
     found: Codes = known[text.codes]
     if (found < 0).any():

@@ -254,7 +254,7 @@ class Wanted:
     release: str = "predicted"
     resolution: float | str = "count"
     delta: float = 0.05
-    target: float | None = None  # the error rate to be met, for passfail
+    target_rate: float | None = None  # the error rate to be met, for passfail
     budget: int = 10  # answers of thresholdout that may differ from the development rows
     looks: int | None = 20
     nats: float | None = None
@@ -275,8 +275,8 @@ def problems(wanted: Wanted, folder: Path, config: Config) -> Iterator[Problem]:
         yield Problem(
             "MSEL-914", f"{wanted.release!r} is no way to show answers", "--release", f"use one of {', '.join(RELEASES)}"
         )
-    if wanted.release == "passfail" and wanted.target is None:
-        yield Problem("MSEL-914", "passfail needs a target", "--pass", "give the error rate to be met, as --pass 0.2")
+    if wanted.release == "passfail" and wanted.target_rate is None:
+        yield Problem("MSEL-914", "passfail needs a target", "--target-rate", "give the error rate to be met, as 0.2")
     yield from _numbers(wanted)
     yield from _steps(wanted)
     if wanted.release == "thresholdout" and wanted.everything:
@@ -316,8 +316,10 @@ def _numbers(wanted: Wanted) -> Iterator[Problem]:
     if wanted.tolerance is not None and not 0 <= wanted.tolerance < inf:
         fix = "give a number from 0 on, in the unit of the target: a row is off when its error exceeds it"
         yield Problem("MSEL-914", f"{wanted.tolerance:g} is no tolerance", "--tolerance", fix)
-    if wanted.target is not None and not 0 < wanted.target < 1:
-        yield Problem("MSEL-914", f"an error rate of {wanted.target:g} is no target", "--pass", "give one between 0 and 1")
+    if wanted.target_rate is not None and not 0 < wanted.target_rate < 1:
+        yield Problem(
+            "MSEL-914", f"an error rate of {wanted.target_rate:g} is no target", "--target-rate", "give one between 0 and 1"
+        )
     if wanted.release != "closed":
         yield from no_answer(wanted.nats)
     for option, limit in (("--looks", wanted.looks), ("--nats", wanted.nats), ("--budget", wanted.budget)):

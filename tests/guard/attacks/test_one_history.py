@@ -17,6 +17,7 @@ import pytest
 
 from modelsel.core.outcome import TestResult
 from modelsel.core.types import Task
+from modelsel.guard.reporting.audit import audit
 from tests.guard.studies import Rule, Study, numbers
 
 ROWS, TEST = 200, 80
@@ -151,6 +152,21 @@ def test_looks_count_as_in_one_ledger(tmp_path: Path, seed: int) -> None:
         assert told(here) == told(there), (number, history)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(12))
+def test_a_ledger_that_is_restored_or_deleted_makes_no_interval_narrower(tmp_path: Path, seed: int) -> None:
+    rng = np.random.default_rng(100 + seed)
+    history, ledger = [*steps(rng, others="other")], str(rng.choice(LEDGERS))
+    for place, what in zip(sorted(rng.choice(np.arange(2, len(history)), 2, replace=False))[::-1], ("restore", "keep")):
+        history.insert(place, (what, ledger, "", ()))
+    spread, single = both(tmp_path, history, quota=False)
+    for number, (here, there) in enumerate(zip(spread, single, strict=True)):
+        assert here.interval is None or (here.look, here.spent) >= (there.look, there.spent - 1e-9), (number, history)
+        if here.interval and there.interval and here.n == there.n and here.errors == there.errors:
+            assert here.interval[0] <= there.interval[0] + 1e-9, (number, history)
+            assert here.interval[1] >= there.interval[1] - 1e-9, (number, history)
+
+
 def test_a_look_in_a_ledger_that_others_write_to_is_counted_at_home(tmp_path: Path) -> None:
     """Copies of my looks lie at home, the looks themselves in a ledger that is read as well: neither may go for the other."""
     world, mine = World(tmp_path, bytes(32)), numbers(ROWS)
@@ -166,3 +182,17 @@ def test_a_colleague_who_comes_later_is_seen_from_home(tmp_path: Path) -> None:
     world.look("me", "one", numbers(ROWS, seed=1), 0)
     world.look("colleague", "one", mine, 1)
     assert world.look("me", "own", mine, 2).look == 2
+
+
+def test_a_home_that_is_stripped_to_its_ledger_certifies_nothing(tmp_path: Path) -> None:
+    study = Study(numbers(), tmp_path / "home")
+    study.look()
+    for left in (tmp_path / "home").iterdir():
+        if not left.name.startswith("ledger.db"):
+            shutil.rmtree(left) if left.is_dir() else left.unlink()
+    answer, gate = study.but(rule=Rule(1)).run()
+    assert answer.interval is None
+    assert ("G074", "high") in {(one.code, one.severity) for one in gate.findings} | {
+        (one["code"], one["severity"]) for one in audit(gate)["test_sets"][-1]["looks"][-1]["findings"]
+    }
+    assert Study(numbers(seed=2), tmp_path / "another").look().interval is not None

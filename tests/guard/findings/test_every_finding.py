@@ -21,7 +21,7 @@ from modelsel.guard.findings.base import catalogue
 from modelsel.guard.gate import Gate
 from modelsel.guard.policy.base import Identity, Justify
 from modelsel.guard.reporting.audit import audit
-from modelsel.watcher.session import SealedRowsWarning
+from tests.extras import needs
 from tests.guard.access.test_running import dies
 from tests.guard.studies import Rule, Study, numbers
 
@@ -196,6 +196,7 @@ def predicted_elsewhere(home: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]
 
 def perhaps_scored_elsewhere(home: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """A copy of so few predictions that nobody can be sure."""
+    needs("modelsel_watch")
     rows, labels = np.random.default_rng(0).normal(size=(24, 3)), np.arange(24) % 2
     modelsel.watch(rows, name="few")
     with modelsel.watching() as seen:
@@ -215,11 +216,12 @@ def fitted_on_all(home: Path, monkeypatch: pytest.MonkeyPatch) -> set[str]:
 
 def watched(home: Path, monkeypatch: pytest.MonkeyPatch, script: Callable[[Any, Any, Any], object]) -> Study:
     """A study whose rows are sealed, and what a watched script did with a model and these rows."""
+    needs("modelsel_watch")
     monkeypatch.setenv("MODELSEL_HOME", str(home))
     study = Study(numbers(), home)
     development, test = study.parts()
     study.gate().seal(study.sealing())
-    with modelsel.watching(), warnings.catch_warnings(action="ignore", category=SealedRowsWarning):
+    with modelsel.watching(), warnings.catch_warnings(action="ignore"):
         script(GaussianNB().fit(development.values, development.target), test.values, test.target)
     return study
 

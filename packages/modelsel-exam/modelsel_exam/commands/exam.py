@@ -33,7 +33,8 @@ def create(words: Sequence[str]) -> int:
                         help="full, grid, predicted, ladder, better, passfail, closed or thresholdout")  # fmt: skip
     parser.add_argument("--resolution", default="count", metavar="STEP", help="count, auto or a step such as 0.01")
     parser.add_argument("--delta", type=float, default=0.05, help="the chance that anything shown is wrong")
-    parser.add_argument("--pass", type=float, dest="target_rate", metavar="RATE", help="passfail: the error rate to be met")
+    parser.add_argument("--target-rate", "--pass", type=float, metavar="RATE",
+                        help="passfail: the error rate to be met (--pass: its earlier name)")  # fmt: skip
     parser.add_argument("--budget", type=int, default=10, help="thresholdout: answers that may differ from development")
     parser.add_argument("--looks", type=int, default=20, metavar="N", help="answers that each asker may hand in; 0: no limit")
     parser.add_argument("--nats", type=float, metavar="X", help="nats that each asker may spend")

@@ -23,7 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import modelsel
 from modelsel.core.errors import RefusedError
-from modelsel.watcher.session import SealedRowsWarning
+from modelsel_watch.session import SealedRowsWarning
 from tests.extras import needs
 
 table = load_breast_cancer(as_frame=True)
@@ -133,7 +133,7 @@ LOOKS = (
 )  # fmt: skip
 
 
-@pytest.mark.filterwarnings("ignore::modelsel.watcher.session.SealedRowsWarning")
+@pytest.mark.filterwarnings("ignore::modelsel_watch.session.SealedRowsWarning")
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("look", LOOKS, ids=lambda look: look.__name__)
@@ -154,7 +154,7 @@ def test_a_strict_look_is_refused_whatever_computes_it(look: Callable[[], None])
         look()
 
 
-@pytest.mark.filterwarnings("ignore::modelsel.watcher.session.SealedRowsWarning")
+@pytest.mark.filterwarnings("ignore::modelsel_watch.session.SealedRowsWarning")
 def test_calibrating_a_frozen_model_on_sealed_rows_is_a_fit_on_them() -> None:
     modelsel.watch(B, D, name="cancer")
     with modelsel.watching() as seen:

@@ -49,7 +49,7 @@ class SealedRowsPlugin:
 
     def pytest_sessionstart(self) -> None:
         """Take the audit before the first test, and watch."""
-        from modelsel.watcher.startup import WATCHING
+        from modelsel_watch.startup import WATCHING
 
         if not self._worker:
             self._before = {(one.code, one.message) for one in self._findings()}
@@ -73,7 +73,7 @@ class SealedRowsPlugin:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Compare the audit with the one before, and fail where a grave finding is new."""
-        from modelsel.watcher.startup import WATCHING
+        from modelsel_watch.startup import WATCHING
 
         WATCHING.end()
         if self._worker:
@@ -101,7 +101,7 @@ class SealedRowsPlugin:
     def _findings(self) -> "list[Finding]":
         """All findings of the ledger and of the lock file; none where there is no ledger."""
         from modelsel.core.types import Finding
-        from modelsel.guard.reporting.lint import findings_now
+        from modelsel.guard.face import findings_now
 
         told: list[Finding] = findings_now(Path(self._config.rootpath), self._config.getoption("modelsel_ledger"))
         return told

@@ -18,7 +18,7 @@ from sklearn.utils import _param_validation, _set_output, validation
 import modelsel
 from modelsel.core.errors import ConfigurationError, RefusedError
 from modelsel.ledger.home import Home
-from modelsel.watcher.session import SealedRowsWarning
+from modelsel_watch.session import SealedRowsWarning
 from tests.guard.studies import Rule, Study, numbers
 
 Parts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from modelsel.core.errors import ConfigurationError, Problem, RefusedError, StoreError
-from modelsel.watcher.startup import WATCHING
+from modelsel_watch.startup import WATCHING
 
 if TYPE_CHECKING:  # a start of a process loads them when there is something to watch
     from modelsel.core.types import Task
-    from modelsel.watcher.session import Watch
+    from modelsel_watch.session import Watch
 
 
 def watch(X_test: object, y_test: object = None, *, name: str = "test rows", strict: bool = False) -> tuple[Any, Any]:
@@ -61,7 +61,7 @@ def watch(X_test: object, y_test: object = None, *, name: str = "test rows", str
     from modelsel.core.types import positions, seal
     from modelsel.guard.face import Gate, TestSetDeclaration
     from modelsel.record.folder import PROJECT
-    from modelsel.watcher.evidence import array_of
+    from modelsel_watch.evidence import array_of
 
     task = _without_labels(X_test, y_test)
     sealing = TestSetDeclaration(
@@ -142,7 +142,7 @@ def watching(strict: bool = False) -> Iterator["Watch"]:
 
 NAME = "modelsel_watch.pth"
 LINE = (
-    "import importlib.util as u; u.find_spec('modelsel') and __import__('modelsel.watcher.startup', fromlist=['begin'])"
+    "import importlib.util as u; u.find_spec('modelsel_watch') and __import__('modelsel_watch.startup', fromlist=['begin'])"
     ".begin({strict})\n"
 )
 

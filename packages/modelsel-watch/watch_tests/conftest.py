@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
-from modelsel.watcher.startup import WATCHING
+from modelsel_watch.startup import WATCHING
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,6 @@
 """Programs of other people: twenty that peek at sealed rows, and a hundred that do not. Each is what somebody might type.
 
-`python -m tests.watcher.programs seal|peek|clean HOMES` runs them in a process of its own and prints what was seen.
+`python -m watch_tests.programs seal|peek|clean HOMES` runs them in a process of its own and prints what was seen.
 """
 
 import json

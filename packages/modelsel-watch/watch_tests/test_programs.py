@@ -10,15 +10,16 @@ import pytest
 
 import modelsel
 from tests.extras import needs
-from tests.watcher.programs import CLEAN, PEEKING, TABLES
+from watch_tests.programs import CLEAN, PEEKING, TABLES
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def process(*words: str) -> dict[str, list[str]]:
     """What the programs of a kind saw, in a process of its own."""
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
-    command = [sys.executable, "-m", "tests.watcher.programs", *words]
+    paths = os.pathsep.join(map(str, [ROOT, *(ROOT / "packages").iterdir()]))
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore", "PYTHONPATH": paths}
+    command = [sys.executable, "-m", "watch_tests.programs", *words]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     found: dict[str, list[str]] = json.loads(done.stdout.splitlines()[-1])

@@ -17,8 +17,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from modelsel.guard.face import SealedRows
-from modelsel.watcher.evidence import SURE, RowValues, arrangement, evidence
-from modelsel.watcher.predictions import Meant, PredictionMemory
+from modelsel_watch.evidence import SURE, RowValues, arrangement, evidence
+from modelsel_watch.predictions import Meant, PredictionMemory
 
 Array = np.ndarray
 

@@ -26,8 +26,8 @@ from sklearn.preprocessing import StandardScaler
 import modelsel
 from modelsel.cli import dispatch
 from modelsel.core.errors import RefusedError
-from modelsel.watcher import session
-from modelsel.watcher.session import SealedRowsWarning, Watch
+from modelsel_watch import session
+from modelsel_watch.session import SealedRowsWarning, Watch
 from tests.extras import needs
 
 Parts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from modelsel.cli.arguments import Arguments
 from modelsel.core.errors import OK
 
+HELP = "see what other code does with sealed rows: install, status, uninstall"
+
 
 def main(words: Sequence[str]) -> int:
     """Run `modelsel watch`: put the hook of this environment in place, take it away, or say whether it is there."""
@@ -13,7 +15,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("action", choices=("install", "status", "uninstall"), metavar="install|status|uninstall")
     parser.add_argument("--strict", action="store_true", help="install: raise before a score on sealed rows is returned")
     args = parser.parse_args(words)
-    from modelsel.api import watch
+    from modelsel_watch import watching as watch
 
     if args.action == "install":
         print(f"{watch.install(args.strict)}: processes of this environment are watched from their start")
@@ -30,9 +32,9 @@ def main(words: Sequence[str]) -> int:
 
 def _failed() -> Iterator[str]:
     """What failed in hooks, and stopped no program, by program and error."""
-    from modelsel.ledger.home import Home
+    from modelsel.guard.face import Home
     from modelsel.reporting.words import plural
-    from modelsel.watcher.failures import failures
+    from modelsel_watch.failures import failures
 
     counted = Counter((one["program"], one["error"], one["place"]) for one in failures(Home.find()))
     for (program, error, place), times in counted.items():

@@ -6,7 +6,7 @@
     methods that fit and predict   of the estimators that are loaded, and of those that are fitted later
 
 A hook is a generator: it is started with the arguments of the call, and sent what the call returned. The call itself is passed
-through as it came (`modelsel.watcher.passing`). Nothing else is touched: no attribute access, no tracing. A place that this
+through as it came (`modelsel_watch.passing`). Nothing else is touched: no attribute access, no tracing. A place that this
 version of scikit-learn has not raises at entering.
 """
 
@@ -20,8 +20,8 @@ from functools import partial
 from types import FunctionType, ModuleType
 from typing import Any
 
-from modelsel.watcher.passing import Hook, Story, passing
-from modelsel.watcher.session import Watch
+from modelsel_watch.passing import Hook, Story, passing
+from modelsel_watch.session import Watch
 
 Place = tuple[Any, str, Hook]
 Arguments = tuple[Any, ...]

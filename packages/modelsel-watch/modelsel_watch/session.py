@@ -32,11 +32,12 @@ from modelsel.guard.face import (
     row_findings,
 )
 from modelsel.record.mlflow.own_runs import tag_open_run
-from modelsel.watcher.evidence import SURE, Values
-from modelsel.watcher.failures import note_failure, program
-from modelsel.watcher.passing import INTERNAL
-from modelsel.watcher.predictions import Meant, Prediction, PredictionMemory
+from modelsel_watch.evidence import SURE, Values
+from modelsel_watch.failures import note_failure, program
+from modelsel_watch.passing import INTERNAL
+from modelsel_watch.predictions import Meant, Prediction, PredictionMemory
 
+OURS = ("modelsel", "modelsel_watch", "sklearn")  # whose lines are not the person's own
 RESAMPLING = "_fit_and_score"  # scikit-learn's function that fits and scores one fold
 
 
@@ -304,7 +305,11 @@ def _digest_of(settings: str) -> str:
 def _level() -> int:
     """The depth of the first caller that is neither modelsel's nor scikit-learn's: the person's own line, as warnings count."""
     frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("modelsel", "sklearn"):
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in (
+        "modelsel",
+        "modelsel_watch",
+        "sklearn",
+    ):
         frame = frame.f_back
         level += frame.f_code.co_filename != INTERNAL
     return level

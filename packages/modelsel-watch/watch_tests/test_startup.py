@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 import modelsel
-from modelsel.api import watch as api
 from modelsel.cli import dispatch
 from modelsel.core.errors import REFUSED, RefusedError
+from modelsel_watch import watching as api
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 DATA = """
 from sklearn.datasets import make_classification
 X, y = make_classification(240, 6, random_state=0)
@@ -27,6 +27,18 @@ def run(python: str, code: str, *options: str) -> subprocess.CompletedProcess[st
     return subprocess.run(
         words, capture_output=True, text=True, check=False, cwd=ROOT, env={**os.environ, "OMP_NUM_THREADS": "1"}
     )
+
+
+def test_the_hook_of_an_earlier_install_works_and_is_silent_where_watching_is_not_installed() -> None:
+    """The line that `modelsel_watch.pth` held when watching stood in the core."""
+    line = (
+        "import importlib.util as u; u.find_spec('modelsel') and "
+        "__import__('modelsel.watcher.startup', fromlist=['begin']).begin(True)"
+    )
+    waits = "import sys; print(any('LoadNotice' in type(one).__name__ for one in sys.meta_path))"
+    for before, watched in (("", "True"), ("import sys; sys.modules['modelsel_watch'] = None", "False")):
+        done = run(sys.executable, f"{before}\n{line}\n{waits}")
+        assert (done.returncode, done.stdout, done.stderr) == (0, f"{watched}\n", "")
 
 
 def test_outside_a_virtual_environment_nothing_is_installed(
@@ -45,7 +57,7 @@ def test_libraries_that_are_loaded_within_the_context_are_watched() -> None:
     code = """
     import sys, warnings
     import modelsel
-    from modelsel.watcher.startup import WATCHING
+    from modelsel_watch.startup import WATCHING
     assert "sklearn" not in sys.modules
     with modelsel.watching() as seen:
         assert "sklearn" not in sys.modules
@@ -68,7 +80,9 @@ def test_every_process_of_an_environment_is_watched_workers_included(tmp_path: P
     python = tmp_path / "env" / "bin" / "python"
     site = run(str(python), "import sysconfig; print(sysconfig.get_path('purelib'))").stdout.strip()
     paths = [path for path in sys.path if path.endswith("site-packages")]
-    Path(site, "aaa.pth").write_text("\n".join([str(ROOT), sysconfig.get_path("purelib"), *paths]) + "\n")
+    Path(site, "aaa.pth").write_text(
+        "\n".join([str(ROOT), *map(str, (ROOT / "packages").iterdir()), sysconfig.get_path("purelib"), *paths]) + "\n"
+    )
     monkeypatch.setenv("MODELSEL_HOME", str(tmp_path / "home"))
     words = [str(python), "-m", "modelsel", "watch"]
     assert "watched from their start" in subprocess.run([*words, "install"], capture_output=True, text=True, check=True).stdout

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.guard.face import SealedRows
-from modelsel.watcher.evidence import HINT, LEVELS, SURE, RowValues, Values, array_of, evidence, made_of
+from modelsel_watch.evidence import HINT, LEVELS, SURE, RowValues, Values, array_of, evidence, made_of
 
 COLUMNS = 20  # of a prediction that are compared by themselves
 KEPT = 10_000  # digests that are kept in mind

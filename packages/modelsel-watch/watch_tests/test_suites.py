@@ -1,0 +1,61 @@
+"""Test suites of other libraries, as they are installed, have the same outcomes watched and unwatched.
+
+A few files of each; the whole of `sklearn.ensemble`, `sklearn.model_selection`, `imblearn` and `mapie` is for a longer hour.
+XGBoost and LightGBM install no tests.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import modelsel
+from tests.extras import needs
+
+ROOT = Path(__file__).parents[3]
+SUITES = {
+    "sklearn": ["sklearn.tests.test_isotonic", "sklearn.ensemble.tests.test_voting"],
+    "imblearn": ["imblearn.tests.test_pipeline"],
+    "mapie": ["mapie.tests.test_utils"],
+}  # fmt: skip
+
+
+def outcomes(modules: list[str], folder: Path, *flags: str) -> dict[str, str]:
+    """What each test of some modules came to, by name."""
+    folder.mkdir()
+    paths = os.pathsep.join(map(str, [ROOT, *(ROOT / "packages").iterdir()]))
+    own = () if _plugin_is_installed() else ("-p", "modelsel_watch.pytest_plugin")
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider", "-n", "0", *own, *flags]
+    environment = {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
+    subprocess.run(
+        [*words, "--junitxml", str(folder / "told.xml"), "--pyargs", *modules],
+        cwd=folder, env=environment, capture_output=True, check=False,
+    )  # fmt: skip
+    cases = ElementTree.parse(folder / "told.xml").iter("testcase")
+    return {f"{one.get('classname')}::{one.get('name')}": ",".join(what.tag for what in one) for one in cases}
+
+
+def _plugin_is_installed() -> bool:
+    from importlib.metadata import entry_points
+
+    return any(one.name == "modelsel" for one in entry_points(group="pytest11"))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("library", SUITES)
+def test_suites_of_other_libraries_have_the_same_outcomes(library: str, tmp_path: Path) -> None:
+    needs(library)
+    from sklearn import datasets
+
+    for load in (datasets.load_iris, datasets.load_breast_cancer, datasets.load_diabetes):
+        X, y = load(return_X_y=True)
+        modelsel.watch(X[::3], y[::3], name=load.__name__)
+    unwatched = outcomes(SUITES[library], tmp_path / "unwatched")
+    watched = outcomes(SUITES[library], tmp_path / "watched", "--modelsel", "--modelsel-fail-on", "critical")
+    assert len(unwatched) > 20
+    assert watched == unwatched
+    assert not (tmp_path / "home" / "watch_failures.jsonl").exists()
