@@ -73,7 +73,18 @@ class BaseMeasure:
 
     @classmethod
     def kernels(cls, task: AnyTask) -> tuple[str, ...]:
-        """Return the files of kernels that it uses, which a study compiles before its cells."""
+        """Return the files of kernels that it uses, which a study compiles before its cells.
+
+        Parameters
+        ----------
+        task : Task or NumberTask
+            The study's task.
+
+        Returns
+        -------
+        tuple of str
+            Names of files of `modelsel/kernels`.
+        """
         return ("confusion",) if isinstance(task, ClassTask) else ()
 
     def problems(self, task: AnyTask, resampling: Resampling) -> Iterator[str]:
