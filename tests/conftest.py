@@ -1,14 +1,12 @@
 """Where data sets and other tools' answers lie."""
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
 
-from modelsel.kernels import compiler
 from tests import lookalikes
 
 collect_ignore = ["mutation"]  # a command of its own (`make mutate`)
@@ -43,39 +41,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if away:
         config.hook.pytest_deselected(items=list(away))
         items[:] = [item for item in items if item not in away]
-
-
-class _Asked(dict[str, str]):
-    """The modules of kernels, and which of them were asked for."""
-
-    def __getitem__(self, name: str) -> str:
-        self.names = {*getattr(self, "names", ()), name}
-        return super().__getitem__(name)
-
-
-@pytest.fixture(scope="session")
-def code() -> Callable[[str], AbstractContextManager[None]]:
-    """`with code("twins"):` or `code("kernels")`: what runs inside is just that, or the test fails.
-
-    A comparison of a kernel with its twin is none where one of them was compared with itself.
-    """
-
-    @contextmanager
-    def only(which: str) -> Iterator[None]:
-        compiled, asked = {"kernels": True, "twins": False}[which], _Asked(compiler._modules())
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(compiler, "_modules", lambda: asked)
-            patch.setattr(compiler, "wanted", lambda: compiled)
-            compiler.load.cache_clear()
-            try:
-                yield
-                ran = [compiler.load(name) is not None for name in getattr(asked, "names", ())]
-            finally:
-                compiler.load.cache_clear()
-        assert ran, f"nothing asked for a kernel, so that its {which} did not run"
-        assert all(one == compiled for one in ran), f"not all that ran were {which}"
-
-    return only
 
 
 @pytest.fixture(scope="session")
