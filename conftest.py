@@ -7,7 +7,8 @@ import shutil
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -93,20 +94,60 @@ def _examples_of_what_people_call(request: pytest.FixtureRequest) -> Iterator[No
     sources = [example.source for example in request.node.dtest.examples]
     made = ("outcome =", "create_exam(", "create_gate(")
     studied = any(re.search(r"outcome|exam\(\"tennis|gate\(\"gate", source) for source in sources)
-    studied = studied and not any(word in source for source in sources for word in made)
+    swept = any("sweep" in source for source in sources)
+    studied = studied and not swept and not any(word in source for source in sources for word in made)
     if studied:
         folder = Path(shutil.copytree(request.getfixturevalue("_small_study"), folder / "study"))
+    if swept:
+        folder = request.getfixturevalue("_small_sweep")
     monkeypatch.chdir(folder)
     monkeypatch.setenv("MODELSEL_HOME", str(folder / "home"))
     namespace: dict[str, Any] = request.getfixturevalue("doctest_namespace")
     frame = _play_tennis()
     frame.to_csv(folder / "play_tennis.csv", index=False)
     namespace.update(modelsel=modelsel, frame=frame)
+    if swept:
+        namespace["sweep"] = modelsel.open_sweep("latest")
     if studied:
         namespace["outcome"] = modelsel.open_run("latest", frame, target="PlayTennis")
     yield
-    for name in ("modelsel", "frame", "outcome"):  # the namespace is the session's: no example lives on another's
+    for name in ("modelsel", "frame", "outcome", "sweep"):  # the namespace is the session's: no example lives on another's
         namespace.pop(name, None)
+
+
+class _Asked(dict[str, str]):
+    """The modules of kernels, and which of them were asked for."""
+
+    def __getitem__(self, name: str) -> str:
+        self.names = {*getattr(self, "names", ()), name}
+        return super().__getitem__(name)
+
+
+@pytest.fixture(scope="session")
+def code() -> Callable[[str], AbstractContextManager[None]]:
+    """`with code("twins"):` or `code("kernels")`: what runs inside is just that, or the test fails.
+
+    A comparison of a kernel with its twin is none where one of them was compared with itself.
+    """
+
+    from modelsel.kernels import compiler
+
+    @contextmanager
+    def only(which: str) -> Iterator[None]:
+        compiled, asked = {"kernels": True, "twins": False}[which], _Asked(compiler._modules())
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(compiler, "_modules", lambda: asked)
+            patch.setattr(compiler, "wanted", lambda: compiled)
+            compiler._load.cache_clear()
+            try:
+                yield
+                ran = [compiler.load(name) is not None for name in getattr(asked, "names", ())]
+            finally:
+                compiler._load.cache_clear()
+        assert ran, f"nothing asked for a kernel, so that its {which} did not run"
+        assert all(one == compiled for one in ran), f"not all that ran were {which}"
+
+    return only
 
 
 @pytest.fixture(scope="session")
@@ -131,6 +172,20 @@ def _small_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if find_spec("modelsel_exam"):
             modelsel.create_exam("play_tennis.csv", "tennis", "PlayTennis", accept_overlap=True)
             modelsel.create_gate("play_tennis.csv", "gate", "PlayTennis", accept_overlap=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def _small_sweep(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A sweep of two jobs, which examples read."""
+    from modelsel.cli.dispatch import main
+
+    folder = tmp_path_factory.mktemp("sweep")
+    words = ("dataset=play_tennis", "learner=majority,naive_bayes", "scheme=kfold", "scheme.folds=3", "tracking=off")
+    with pytest.MonkeyPatch.context() as there:
+        there.chdir(folder)
+        there.setenv("MODELSEL_HOME", str(folder / "home"))
+        assert main(["run", "-m", *words, "final_test=false"]) == 0
     return folder
 
 

@@ -5,7 +5,7 @@ The adapter lives at the door: it turns arrays and data frames into a `Task` and
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,7 @@ from modelsel.dataset.frame import (
 )
 from modelsel.dataset.in_memory import is_frame, of_columns
 from modelsel.dataset.labels import held_labels, own_type
+from modelsel.dataset.weights import weighed
 from modelsel.learner.trees.model import NumberTreeModel, TreeModel
 from modelsel.runner.final_fit import Final, fit
 from modelsel.tree.nested import to_dict
@@ -638,22 +639,32 @@ def task_of(estimator: object, X: object, y: object, sample_weight: object = Non
     names = tuple(str(label) for label in classes) if held is None else held[2].feature.levels
     if held is not None:
         reading = replace(TableReading.of(table.features) if reading is None else reading, target=held[2])
-    weights = None if sample_weight is None else _check_sample_weight(sample_weight, table.values, dtype=np.float64)
+    weights = weights_of(sample_weight, table.values)
     task = ClassTask(
         name=table.name, features=table.features, values=table.values, rows=table.rows, weights=weights, reading=reading,
         classes=names, target=target,
     )  # fmt: skip
-    return task, classes
+    return weighed(task), classes
+
+
+def weights_of(sample_weight: object, values: object) -> Floats | None:
+    """Weights as scikit-learn checks them, none below 0; None where there are none."""
+    if sample_weight is None:
+        return None
+    weights: Floats = _check_sample_weight(sample_weight, values, dtype=np.float64)
+    if (weights < 0).any():
+        raise ValueError("Negative values in data passed to `sample_weight`: weights are numbers from 0 on.")
+    return weights
 
 
 def numbers_of(estimator: object, X: object, y: object, sample_weight: object = None) -> NumberTask:
     """The task of a call of `fit` with numbers as targets; the estimator learns its features' number and names."""
     table, found, reading = _training(estimator, X, y, numeric=True)
-    weights = None if sample_weight is None else _check_sample_weight(sample_weight, table.values, dtype=np.float64)
-    return NumberTask(
-        name=table.name, features=table.features, values=table.values, rows=table.rows, weights=weights, reading=reading,
-        target=np.asarray(found, np.float64),
+    task = NumberTask(
+        name=table.name, features=table.features, values=table.values, rows=table.rows, reading=reading,
+        weights=weights_of(sample_weight, table.values), target=np.asarray(found, np.float64),
     )  # fmt: skip
+    return cast(NumberTask, weighed(task))
 
 
 def _training(estimator: Any, X: Any, y: Any, numeric: bool = False) -> tuple[Table, NDArray[np.generic], TableReading | None]:

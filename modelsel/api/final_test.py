@@ -11,6 +11,7 @@ from modelsel.core.outcome import StudySummary, TestResult
 from modelsel.core.surroundings import Progress
 from modelsel.core.types import Task, seal
 from modelsel.dataset.targets import AUTO, read_as
+from modelsel.dataset.weights import recorded
 from modelsel.guard.gate import Gate, keep_answer
 from modelsel.guard.reporting.audit import audit
 from modelsel.guard.requests import LookRequest, TestSetDeclaration
@@ -56,17 +57,19 @@ def open_test(
 
 def reseal(folder: RunFolder) -> tuple[Any, TestSetDeclaration]:
     """The parts of a recorded study, and its rows read, split and sealed again; they have to be those of the record."""
-    outcome, recorded = folder.outcome(), folder.config()
-    parts = reopen(recorded, "dataset", "split", "measure", "guard", "tracking")
-    with read_as(recorded.get("task", AUTO)):
+    outcome, config = folder.outcome(), folder.config()
+    parts = reopen(config, "dataset", "split", "measure", "guard", "tracking")
+    with read_as(config.get("task", AUTO)):
         task = parts.dataset.load().task
     partition = parts.split.partition(task)
-    development = task.take(partition.development)
+    development, test = (
+        recorded(task.take(rows), outcome.task.get("weights")) for rows in (partition.development, partition.test)
+    )
     ConfigurationError.raise_if(_untestable(outcome, development, len(partition.test), folder))
     return parts, TestSetDeclaration(
-        sealed=seal(task.take(partition.test)), development=development,
+        sealed=seal(test), development=development,
         measure=asked_of_test(parts.measure, parts.guard, development), study=outcome.study,
-        folder=outcome.folder or str(folder.path), spec_id=outcome.spec_id, config=recorded,
+        folder=outcome.folder or str(folder.path), spec_id=outcome.spec_id, config=config,
         candidates=tuple(row.id for row in folder.candidates()), seed=outcome.seed,
     )  # fmt: skip
 

@@ -88,7 +88,10 @@ def _is_wrong(stopped: Sequence[Problem]) -> bool:
     return any(each.code != GAVE_UP.code for each in stopped)
 
 
-GAVE_UP = Problem("MSEL-263", "the sweeper gave up after too many failed jobs", "hydra.sweeper.max_failure_rate")
+GAVE_UP = Problem(
+    "MSEL-263", "the sweeper gave up after too many failed jobs", "hydra.sweeper.max_failure_rate",
+    "mend what failed, or bear more of it: hydra.sweeper.max_failure_rate=0.5",
+)  # fmt: skip
 
 
 def _run_jobs(

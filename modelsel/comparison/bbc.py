@@ -22,7 +22,7 @@ from scipy.special import ndtri
 
 from modelsel.core.fingerprint import generator
 from modelsel.core.outcome import CorrectedBy, CorrectedShape
-from modelsel.core.types import Booleans, Floats, Integers, Resampling, Scoreboard
+from modelsel.core.types import Booleans, Floats, Integers, Resampling, Scoreboard, Task
 from modelsel.measure.base import BaseMeasure
 from modelsel.rule.base import BaseRule
 from modelsel.runner.racing import least_losses
@@ -340,9 +340,9 @@ def _mean_of(of: Units, left: Integers, column: int) -> float:
 SLACK = 1e-6  # of losses that are kept in single precision
 
 
-def bbc_generator(resampling: Resampling, seed: int) -> np.random.Generator:
-    """Return the generator that draws the resamples of a study's correction."""
-    return generator(seed, resampling.fingerprint, "bbc")
+def bbc_generator(resampling: Resampling, seed: int, task: Task | None = None) -> np.random.Generator:
+    """Return the generator that draws the resamples of a study's correction; weights of the rows of `task` do not move it."""
+    return generator(seed, resampling.fingerprint if task is None else resampling.drawn_by(task), "bbc")
 
 
 def pickable(results: Results, resampling: Resampling, seed: int) -> frozenset[int]:
@@ -357,7 +357,7 @@ def pickable(results: Results, resampling: Resampling, seed: int) -> frozenset[i
     usable = results.board.eligible[results.kept].copy()
     finished = np.flatnonzero(usable)
     usable[of_dropped] = True
-    rng = bbc_generator(resampling, seed)
+    rng = bbc_generator(resampling, seed, task)
     of = deal_blocks(units(whole, usable, task.groups, task.weights), rng)
     place = {int(candidate): at for at, candidate in enumerate(of.candidates)}
     done, out = [place[int(one)] for one in finished], [place[one] for one in of_dropped]

@@ -161,7 +161,9 @@ def score_selection(selecting: SelectionProcedure, task: Task, outer: Resampling
     """Select on each outer analysis part, score its winner on the assessment part. Raises what a selection raises."""
     chosen = [_select(selecting, task, fold.analysis, fold.index, fold.assessment) for fold in outer.folds]
     scores = [_score(selecting, one.said[0], task.take(fold.assessment)) for one, fold in zip(chosen, outer.folds)]
-    return sum_up_outer(scores, outer.ratio, [one.name for one in chosen])
+    found = sum_up_outer(scores, outer.ratio, [one.name for one in chosen])
+    low, high = np.clip([found.low, found.high], *selecting.measure.bounds).tolist()
+    return replace(found, low=low, high=high)
 
 
 def score_selection_by_bates(selecting: SelectionProcedure, task: Task, outer: Resampling) -> NestedResult:
@@ -170,7 +172,8 @@ def score_selection_by_bates(selecting: SelectionProcedure, task: Task, outer: R
     repeats = [[fold for fold in outer.folds if fold.repeat == repeat] for repeat in range(outer.repeats)]
     found = interval([_losses_by_fold(selecting, task, folds) for folds in repeats])
     label = f"{BATES_LABEL}; {outer.repeats} × {len(repeats[0])} folds, standard error × {found.inflation:.2f}"
-    return replace(plainly, mean=found.mean, low=found.low, high=found.high, label=label, method="bates")
+    low, high = np.clip([found.low, found.high], *selecting.measure.bounds).tolist()
+    return replace(plainly, mean=found.mean, low=low, high=high, label=label, method="bates")
 
 
 def _losses_by_fold(selecting: SelectionProcedure, task: Task, folds: Sequence[Fold]) -> list[OuterFoldLosses]:

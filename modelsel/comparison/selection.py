@@ -43,7 +43,7 @@ def choose(
     results = results.including(winner)
     dropped = results.status.count("dropped")
     able = (pickable or not dropped) and not adapted
-    corrected = _correct_score(results, rule, winner, bbc_generator(resampling, seed)) if able else None
+    corrected = _correct_score(results, rule, winner, bbc_generator(resampling, seed, results.book.work.task)) if able else None
     ratio = resampling.ratio
     assessed = results.out_of_fold([winner, *best_of_each(results, winner)])
     near = _indistinguishable_sets(results, winner, resampling, seed)
@@ -104,7 +104,7 @@ def _indistinguishable_sets(results: Results, winner: int, resampling: Resamplin
     if matrix is None:
         ratio = resampling.ratio
         return Sets(indistinguishable(board, winner, ratio, more=results.status.count("dropped")))
-    rng = generator(seed, resampling.fingerprint, "confidence set")
+    rng = generator(seed, resampling.drawn_by(task), "confidence set")
     with_rows, columns = board.eligible[kept], place(kept, winner)
     more = results.status.count("dropped") + int(board.eligible.sum() - with_rows.sum())
     found = confidence_sets(part(board, kept), columns, matrix, rng, weights=task.weights, groups=task.groups, more=more)

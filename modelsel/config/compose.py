@@ -52,6 +52,7 @@ from modelsel.core.types import Candidate, TaskKind
 from modelsel.dataset.base import DataSource
 from modelsel.dataset.files import bare
 from modelsel.guard.policy.base import Policy
+from modelsel.kernels.compiler import wanted as kernels_wanted
 from modelsel.measure.base import BaseMeasure
 from modelsel.measure.beside import bounding_measures
 from modelsel.rule.base import BaseRule
@@ -264,6 +265,7 @@ def for_task(config: Config, kind: TaskKind) -> Config:
 
 def _check(resolved: Mapping[str, object], dataset: str, folders: Folders, problems: Sequence[Problem]) -> Config:
     """Settings whose references have not been followed to a `Config`; raises ConfigurationError with every problem."""
+    kernels_wanted()
     resolved = sitting(resolved)
     folders = folders.for_numbers() if resolved.get(TASK) == REGRESSION else folders
     settings, found = resolve(resolved)

@@ -82,9 +82,14 @@ class GuardedLoader(ConfigLoaderImpl):
             ConfigurationError.raise_if(_foreign(config, self.trusted))
         return _typed_wins(config, overrides)
 
-    def _parse_overrides_and_create_caching_repo(self, config_name: object, overrides: Any) -> Any:
-        """Read the overrides, and give Hydra the folders with what was read of the package's own files before."""
-        repository, parsed = _Repository(self.repository), OverridesParser.create().parse_overrides(overrides)
+    def _parse_overrides_and_create_caching_repo(self, config_name: object, overrides: Any, *parsed_before: Any) -> Any:
+        """Read the overrides, and give Hydra the folders with what was read of the package's own files before.
+
+        Hydra 1.4 hands over overrides that are parsed already.
+        """
+        given = next(iter(parsed_before), None)
+        repository = _Repository(self.repository)
+        parsed = OverridesParser.create().parse_overrides(overrides) if given is None else given
         if self.folders.own is None and not self.trusted:  # nothing but the package's own files
             repository.shipped = _SHIPPED.setdefault(str(shipped_folder()), {})
         return parsed, repository

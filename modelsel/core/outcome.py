@@ -37,8 +37,15 @@ def as_data(finding: Finding) -> FindingShape:
     return {"code": finding.code, "severity": finding.severity, "message": finding.message, "do": finding.do}
 
 
+class WeightsShape(TypedDict):
+    """What the weights of rows are (repeats or relative), and what those of the source were divided by."""
+
+    are: str
+    factor: float
+
+
 class TaskShape(TypedDict):
-    """The data of a study and their split; `unit` and `units` where units are declared.
+    """The data of a study and their split; `unit` and `units` where units are declared, `weights` where rows have weights.
 
     `kind` is classes or numbers: of numbers there are no `classes`, and `measured_in` is their unit where it was said.
     """
@@ -54,6 +61,7 @@ class TaskShape(TypedDict):
     fingerprint: str
     unit: NotRequired[str]
     units: NotRequired[int]
+    weights: NotRequired[WeightsShape]
 
 
 class SchemeShape(TypedDict):

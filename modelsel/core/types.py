@@ -127,6 +127,14 @@ class UncheckedRows(RowTable):
         return False
 
 
+@dataclass(frozen=True)
+class Weighing:
+    """What the weights of a study are, decided once: `weights` of its tasks are those of its source, divided by `factor`."""
+
+    are: Literal["repeats", "relative", "given"]  # given: by a study of a time that decided nothing, which is done as it was
+    factor: float = 1.0
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Task(Table):
     """A table with its target: what can be learnt from. It is a `ClassTask` or a `NumberTask`.
@@ -136,6 +144,7 @@ class Task(Table):
 
     target: Targets
     weights: Floats | None = None  # None: one each
+    weighing: Weighing | None = None  # what was decided about them (`dataset.weights`)
     folds: Integers | None = None  # for the `predefined` scheme: a column, or one per repeat
     held_out: Booleans | None = None  # a column (or second file) for `split=predefined`
     reading: TableReading | None = None  # how the source's cells were read; None: there are none, it was made as it is
@@ -181,8 +190,17 @@ class Task(Table):
     @cached_property
     def fingerprint(self) -> str:
         """Digest of all that a fit may depend on: schema, values, target, weights, groups (not the name, not row numbers)."""
+        return self._digest(self.weights)
+
+    @cached_property
+    def draw_fingerprint(self) -> str:
+        """The same without the weights: what folds, resamples and fits are drawn by, so that weights move no draw."""
+        as_drawn = self.weights if self.weighing is not None and self.weighing.are == "given" else None
+        return self.fingerprint if as_drawn is self.weights else self._digest(as_drawn)
+
+    def _digest(self, weights: Floats | None) -> str:
         apart = () if self.units is None else (self.units,)
-        data = array_digest(self.values, self.target, self.weights, self.groups, self.times, self.folds, *apart)
+        data = array_digest(self.values, self.target, weights, self.groups, self.times, self.folds, *apart)
         return digest([self.schema_fingerprint, self.meaning, [f.cost for f in self.features], data])
 
 
@@ -331,6 +349,12 @@ class Resampling:
     @cached_property
     def fingerprint(self) -> str:
         return digest([self.task_fingerprint, [fold.fingerprint for fold in self.folds]])
+
+    def drawn_by(self, task: Task) -> str:
+        """The fingerprint on the rows of a task without their weights, by which something is drawn for these folds."""
+        if task.draw_fingerprint == task.fingerprint:
+            return self.fingerprint
+        return digest([task.draw_fingerprint, [fold.fingerprint for fold in self.folds]])
 
     @property
     def repeats(self) -> int:
@@ -498,7 +522,7 @@ class Description:
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
 
-_NOT_PER_ROW = {"name", "unit", "source", "features", "classes", "reading", "drop_rare", "measured_in"}
+_NOT_PER_ROW = {"name", "unit", "source", "features", "classes", "reading", "drop_rare", "measured_in", "weighing"}
 
 
 def _per_row(name: str) -> bool:

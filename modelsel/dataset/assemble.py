@@ -18,6 +18,7 @@ from modelsel.dataset.column import NAMED, RawColumn, examples, name_rows, numbe
 from modelsel.dataset.reading import parted
 from modelsel.dataset.targets import Target, settle_target
 from modelsel.dataset.targets import make as classes_of
+from modelsel.dataset.weights import counting
 
 _INDEX = re.compile(r"Unnamed: \d+|__index_level_\d+__")  # as pandas names one that has no name
 
@@ -54,7 +55,8 @@ def assemble(
     extra |= {"name": name, "features": reading.features, "values": values, "rows": np.arange(rows), "reading": reading}
     task = _task(target, settings, extra)
     task = task if target.kept.all() else task.take(np.flatnonzero(target.kept))
-    return Loaded(task, (*findings, *target.findings))
+    task, uncounted = counting(task)
+    return Loaded(task, (*findings, *target.findings, *uncounted))
 
 
 def _task(target: Target, settings: TableSettings, given: dict[str, Any]) -> Task:
@@ -173,15 +175,15 @@ Complain = Callable[[Problem], None]
 
 
 def weights(column: RawColumn, complain: Complain) -> Floats:
-    """Row weights: finite and above 0."""
+    """Row weights: finite, and none below 0."""
     values = _numbers(column)
     for wrong, what in (
         (np.isnan(values), "weight missing or no number"),
         (np.isinf(values), "infinite weight"),
         (values < 0, "negative weight"),
-        (values == 0, "weight of zero"),
+        (values == 0 if (values == 0).all() else np.zeros(0), "weight of zero"),
     ):
-        _complain(complain, "MSEL-350", what, column, wrong, "weights are numbers above 0; take rows out that should not count")
+        _complain(complain, "MSEL-350", what, column, wrong, "weights are numbers, above 0 in rows that should count")
     return values
 
 

@@ -113,7 +113,10 @@ class TableSettings:
     )
     others: str = one_of("infer", "ignore", help="columns that `features` does not name")
     missing: tuple[str, ...] = plain(("", "?"), help="cells that count as missing; NA is a level unless listed")
-    weights: str | None = plain(None, help="column of row weights, all above 0")
+    weights: str | None = plain(None, help="column of row weights; rows of weight 0 are left out")
+    weights_are: str = one_of(
+        "auto", "repeats", "relative", help="auto: whole numbers repeat rows, all others are relative to their mean"
+    )
     groups: str | None = plain(None, help="column of groups that must not be split (patients, documents)")
     unit: str | tuple[str, ...] | None = plain(
         None, help="column or columns whose equal values mark rows that are not independent (patient, shop and day)"

@@ -10,6 +10,7 @@ from modelsel.dataset.assemble import assemble
 from modelsel.dataset.base import TableSettings
 from modelsel.dataset.in_memory import of_columns
 from modelsel.dataset.untyped import TABLES, UntypedTable
+from modelsel.dataset.weights import counting
 
 NAME = "memory"
 
@@ -33,7 +34,9 @@ class Memory(TableSettings):
         """The task and what is notable about it; ConfigurationError or DataError with all problems."""
         ConfigurationError.raise_if(self.problems())
         table = self._table
-        return Loaded(table.task, ()) if table.task is not None else self._with_source(assemble(table.columns, self, NAME))
+        if table.task is not None:
+            return Loaded(*counting(table.task))
+        return self._with_source(assemble(table.columns, self, NAME))
 
     def read(self) -> Task:
         return self.load().task

@@ -79,7 +79,7 @@ def explanation(
     if settings.dependence and of.final is not None:
         found["dependence"] = _dependence(of, of.final, found.get("importance", []))
     if curve:
-        found["curve"] = learning_curve(runners(of.selection), of.task, of.resampling, of.seed, of.run)
+        found["curve"] = learning_curve(runners(of.selection), of.task, of.resampling, of.seed, of.run, of.measure.bounds)
     if best is not None and best.kind == BOUNDS and isinstance(of.task, ClassTask):
         found["optimal"] = optimal_bounds(of.selection, of.task, of.resampling, of.seed, of.apart, best)
     found.update(_slices(of, settings.weak_slices, groups))

@@ -215,7 +215,7 @@ LINES = 30  # rows whose own course is kept
 
 def dependence(final: Final, task: Task, columns: Sequence[str], seed: int) -> list[DependenceShape]:
     """Compute the dependence on some columns: grid, means (grid × classes, of numbers grid × 1) and the course of some rows."""
-    rng = generator(seed, task.fingerprint, "dependence")
+    rng = generator(seed, task.draw_fingerprint, "dependence")
     rows = task.take(np.sort(rng.permutation(len(task))[:ROWS]))
     fitted = FittedEstimator(final, rows)
     names = [feature.name for feature in task.features]

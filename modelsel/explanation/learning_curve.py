@@ -39,8 +39,14 @@ def runners(selection: Selection) -> list[Candidate]:
     return list(best.values())[: 1 + RUNNERS_UP]
 
 
-def learning_curve(candidates: Sequence[Candidate], task: Task, folds: Resampling, seed: int, run: RunPlan) -> CurveShape:
-    """Scores of the candidates on every share; the cells go through the study's pool and journal."""
+def learning_curve(
+    candidates: Sequence[Candidate], task: Task, folds: Resampling, seed: int, run: RunPlan,
+    bounds: tuple[float, float] = (-np.inf, np.inf),
+) -> CurveShape:  # fmt: skip
+    """Scores of the candidates on every share; the cells go through the study's pool and journal.
+
+    `bounds` are those of the measure: no interval reaches beyond them.
+    """
     shares = [_of_share(task, folds, seed, share) for share in SHARES]
     nested, many = join_shares(shares), len(folds.folds)
     board = run(make(candidates, task, nested), task, nested).board
@@ -48,7 +54,7 @@ def learning_curve(candidates: Sequence[Candidate], task: Task, folds: Resamplin
         "shares": list(SHARES[::-1]),
         "rows": [float(np.mean([len(fold.analysis) for fold in one.folds])) for one in shares[::-1]],
         "candidates": [
-            _of_candidate(candidate, board.folds[at].reshape(len(shares), many), shares)
+            _of_candidate(candidate, board.folds[at].reshape(len(shares), many), shares, bounds)
             for at, candidate in enumerate(candidates)
         ],
     }
@@ -103,18 +109,21 @@ def _within_stratum(strata: Codes, drawn: Integers) -> Floats:
     return place
 
 
-def _of_candidate(candidate: Candidate, scores: Floats, shares: Sequence[Resampling]) -> CandidateCurveShape:
+def _of_candidate(
+    candidate: Candidate, scores: Floats, shares: Sequence[Resampling], bounds: tuple[float, float]
+) -> CandidateCurveShape:
     """Means with their intervals by share, and what the second half of the rows brought; null where a fold has no score."""
-    points = [_interval(own, one.ratio) for own, one in zip(scores, shares)]
-    doubling = _interval(scores[0] - scores[HALF], shares[0].ratio)
+    points = [_interval(own, one.ratio, *bounds) for own, one in zip(scores, shares)]
+    width = bounds[1] - bounds[0]
+    doubling = _interval(scores[0] - scores[HALF], shares[0].ratio, -width, width)
     return {"candidate": candidate.id, "entry": candidate.entry, "points": points[::-1], "doubling": doubling}
 
 
-def _interval(scores: Floats, ratio: float) -> IntervalShape:
+def _interval(scores: Floats, ratio: float, least: float, most: float) -> IntervalShape:
     """Compute mean and interval over folds; None where a score is missing."""
     if not np.isfinite(scores).all():
         return {"mean": None, "low": None, "high": None}
     if len(scores) < 2:
         return {"mean": float(scores.mean()), "low": None, "high": None}
     test = corrected_t(scores, ratio)
-    return {"mean": float(test.mean), "low": float(test.low), "high": float(test.high)}
+    return {"mean": float(test.mean), "low": max(float(test.low), least), "high": min(float(test.high), most)}

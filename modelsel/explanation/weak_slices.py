@@ -87,7 +87,7 @@ def off_by(away: Floats, tolerance: float | None) -> RowErrors:
 
 def weak_slices(task: Task, errors: RowErrors, seed: int) -> SlicesShape:
     """Slices found by one half of the rows and tested by the other."""
-    finding = half(task, generator(seed, task.fingerprint, "slices"))
+    finding = half(task, generator(seed, task.draw_fingerprint, "slices"))
     testing = np.flatnonzero(~finding)
     with compile_nothing() if task.values.size <= SMALL else nullcontext():
         model, rules = find(task, errors.wrong, finding)

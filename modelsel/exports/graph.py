@@ -86,7 +86,7 @@ def _column(tree: DecisionTree, node: int) -> NodeInput:
     if tree.features[feature].kind == "numeric":
         return NodeInput(feature)
     assert tree.missing_to is not None
-    rest = 1 if tree.test[node] == THRESHOLD else int(tree.majority[node])
+    rest = int(tree.threshold[node] < np.inf) if tree.test[node] == THRESHOLD else int(tree.majority[node])
     return NodeInput(feature, _children(tree, node), int(tree.missing_to[node]), rest)
 
 

@@ -269,7 +269,8 @@ def _path(tree: DecisionTree, leaf: int, model: AnyTree, but: Booleans | None = 
         feature = tree.features[tree.feature[node]]
         if but is not None and but[node]:
             continue
-        if tree.test[node] == THRESHOLD and feature.kind == "numeric" and not _asks_surrogates(tree, node):
+        cuts_numbers = tree.test[node] == THRESHOLD and feature.kind == "numeric" and np.isfinite(tree.threshold[node])
+        if cuts_numbers and not _asks_surrogates(tree, node):
             at, key = float(tree.threshold[node]), (int(tree.feature[node]), place)
             empty = not divided[node] and _child_of_missing(tree, node) == place
             known, also = narrowest.get(key, (at, True))
@@ -336,7 +337,7 @@ def _branches(tree: DecisionTree, node: int, said: Sequence[str], missing: str =
 
 def _rest(tree: DecisionTree, node: int) -> int:
     """The child that takes levels that training had not declared."""
-    return int(tree.majority[node]) if tree.test[node] != THRESHOLD else 1
+    return int(tree.majority[node]) if tree.test[node] != THRESHOLD else int(tree.threshold[node] < np.inf)
 
 
 def _child_of_missing(tree: DecisionTree, node: int) -> int:
@@ -382,6 +383,8 @@ def _conditions(tree: DecisionTree, node: int) -> list[str]:
     feature, threshold = tree.features[tree.feature[node]], tree.threshold[node]
     column, test = name(feature.name), tree.test[node]
     if test == THRESHOLD and feature.kind == "numeric":
+        if np.isinf(threshold):  # known values from missing ones
+            return [f"{column} IS NOT NULL", "0 = 1"][:: 1 if threshold > 0 else -1]
         return [f"{column} <= {float(threshold)!r}", f"{column} > {float(threshold)!r}"]
     return [among(column, levels) for levels in _levels(tree, node, feature, test, threshold)]
 

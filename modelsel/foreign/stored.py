@@ -161,6 +161,7 @@ class BoostedNumbers:
 
 
 def _booster(data: bytes) -> Booster:
+    """Read a booster from LightGBM's text."""
     import lightgbm
 
     booster: Booster = lightgbm.Booster(model_str=data.decode())

@@ -24,6 +24,7 @@ from typing import Any
 
 import platformdirs
 
+from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.system.disk import lock_file
 
 _LOCK = threading.RLock()
@@ -31,9 +32,16 @@ COMMENT, WORD = re.compile(r"#.*"), re.compile(r"\w+")
 FROM = re.compile(r"^\s*from\s+(modelsel\.kernels[\w.]*)\s+import\s*(\([^)]*\)|.*)", re.MULTILINE)
 
 
+VARIABLE, TWINS = "MODELSEL_KERNELS", "python"
+
+
 def wanted() -> bool:
-    """False when the person chose the twins by `MODELSEL_KERNELS=python`."""
-    return os.environ.get("MODELSEL_KERNELS", "") != "python"
+    """False when the person chose the twins by `MODELSEL_KERNELS=python`; ConfigurationError for a word that means nothing."""
+    said = os.environ.get(VARIABLE, "")
+    if said not in ("", TWINS):
+        what = f"{VARIABLE}={said} means nothing"
+        raise ConfigurationError(Problem("MSEL-276", what, "environment", f"use {VARIABLE}={TWINS} for the twins, or unset it"))
+    return said != TWINS
 
 
 _COMPILES = ContextVar("compiles", default=True)

@@ -144,7 +144,18 @@ class BaseLearner:
 
     @classmethod
     def kernels(cls, task: AnyTask) -> tuple[str, ...]:
-        """Return the files of kernels that its fits and answers use, which a study compiles before its cells."""
+        """Return the files of kernels that its fits and answers use, which a study compiles before its cells.
+
+        Parameters
+        ----------
+        task : Task or NumberTask
+            The study's task.
+
+        Returns
+        -------
+        tuple of str
+            Names of files of `modelsel/kernels`.
+        """
         return ()
 
     def fit(self, task: AnyTask, rows: Integers, rng: np.random.Generator) -> Any:

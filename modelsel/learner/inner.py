@@ -246,7 +246,7 @@ class CrossedFits(InnerFits):
         key = digest([self.task.fingerprint, fold.fingerprint, self.seed, said])
 
         def make() -> Floats:
-            drawn = int(generator(self.seed, self.task.fingerprint, fold.fingerprint).integers(2**63))
+            drawn = int(generator(self.seed, self.task.draw_fingerprint, fold.fingerprint).integers(2**63))
             fit = prepared_fit(self.learner, self.steps, self.task, fold.analysis, drawn)
             return fit.scores(learners, self.task, fold.assessment)
 

@@ -415,10 +415,8 @@ class OptimalPath:
         values = self.task.values[self._seen[0][rows], column.feature]
         values = np.where(np.isnan(values), column.usual, values)
         below, above = values[left & ~np.isnan(values)], values[~left & ~np.isnan(values)]
-        if not len(above):
-            return Test(float(below.max()), side)
-        if not len(below):
-            return Test(float(np.nextafter(above.min(), -np.inf)), side)
+        if not len(above) or not len(below):  # known values from missing ones
+            return Test(np.inf if len(below) else -np.inf, side)
         threshold = float(midpoint(below.max(keepdims=True), above.min(keepdims=True))[0])
         return Test(threshold, side if np.isnan(column.usual) else int(column.usual > threshold))
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from modelsel.core.types import Booleans, Codes, Floats, Outputs, Resampling, Task
 from modelsel.kernels.compiler import load
-from modelsel.measure.base import BaseMeasure, class_scores
+from modelsel.measure.base import SHARE, BaseMeasure, class_scores
 from modelsel.statistics.auc import SortedScores, mean_by_share, multiclass_area, rankings
 
 
@@ -54,6 +54,7 @@ class SweptAreas:
 class Auc(BaseMeasure):
     """Higher is better; ½ is chance."""
 
+    between = SHARE
     higher_is_better = True
     needs_scores = True
     over_rows = False

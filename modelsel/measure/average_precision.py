@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import Booleans, Floats
-from modelsel.measure.base import ratio
+from modelsel.measure.base import SHARE, ratio
 from modelsel.measure.one_class import OneAgainstRest
 from modelsel.statistics.auc import SortedScores
 
@@ -24,6 +24,8 @@ class AveragePrecision(OneAgainstRest):
     >>> AveragePrecision().score(np.array([1, 0, 1, 0], np.int32), outputs, None, 2).round(4).tolist()  # (1 + 2/3) / 2
     [0.8333]
     """
+
+    between = SHARE
 
     def of(self, falling: SortedScores, positive: Booleans, weights: Floats) -> Floats:
         plus = np.where(positive, weights, 0.0)[falling.order]

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import Floats
-from modelsel.measure.base import FromConfusion, ratio
+from modelsel.measure.base import SHARE, FromConfusion, ratio
 
 
 @dataclass(frozen=True)
 class BalancedError(FromConfusion):
     """Lower is better; predicting one class always gives 1 − 1/K."""
 
+    between = SHARE
     higher_is_better = False
 
     def of(self, matrices: Floats) -> Floats:

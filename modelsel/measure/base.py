@@ -32,13 +32,16 @@ from modelsel.kernels.compiler import load
 ROUNDING = 1e-6  # of probabilities that were kept in single precision
 
 
+SHARE, FROM_0 = (0.0, 1.0), (0.0, np.inf)
+
+
 class BaseMeasure:
     """Base of measures: a number per candidate and fold. A new one defines `score`.
 
     Class attributes: `reads`, the kinds of task that it judges; `higher_is_better`; `needs_scores`, where it reads class
     scores and not only predicted classes, and `needs_probabilities`, where decision values, which only rank, will not do;
     `over_rows`, where the score is a mean of losses over rows, and `zero_one`, where these losses are 0 or 1; `squared`, where
-    it is a square that people read by its root.
+    it is a square that people read by its root; `between`, what no score lies outside of.
 
     Examples
     --------
@@ -54,10 +57,34 @@ class BaseMeasure:
     over_rows: ClassVar[bool] = False
     zero_one: ClassVar[bool] = False  # the loss of a row is 0 or 1, so that the score is a share of rows
     squared: ClassVar[bool] = False  # in the square of the target's unit: people read its root
+    between: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The least and the largest score that there can be, and so of an interval for one.
+
+        Examples
+        --------
+        >>> from modelsel.measure.kappa import Kappa
+        >>> Kappa().bounds
+        (-1.0, 1.0)
+        """
+        return self.between
 
     @classmethod
     def kernels(cls, task: AnyTask) -> tuple[str, ...]:
-        """Return the files of kernels that it uses, which a study compiles before its cells."""
+        """Return the files of kernels that it uses, which a study compiles before its cells.
+
+        Parameters
+        ----------
+        task : Task or NumberTask
+            The study's task.
+
+        Returns
+        -------
+        tuple of str
+            Names of files of `modelsel/kernels`.
+        """
         return ("confusion",) if isinstance(task, ClassTask) else ()
 
     def problems(self, task: AnyTask, resampling: Resampling) -> Iterator[str]:

@@ -15,6 +15,7 @@ from modelsel.measure.base import OverRows, probabilities
 class Brier(OverRows):
     """Lower is better."""
 
+    between = (0.0, 2.0)
     needs_scores = True
     needs_probabilities = True
 

@@ -19,6 +19,11 @@ class CostMatrix(OverRows):
 
     costs: tuple[tuple[float, ...], ...] = plain((), help="a row per true class, a column per predicted class")
 
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The least and the largest cost of a row."""
+        return float(np.min(self.costs)), float(np.max(self.costs))
+
     def problems(self, task: ClassTask, resampling: Resampling) -> Iterator[str]:
         width = len(task.classes)
         if len(self.costs) != width or any(len(row) != width for row in self.costs):

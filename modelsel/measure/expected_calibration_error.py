@@ -16,7 +16,7 @@ import numpy as np
 
 from modelsel.core.spec import whole
 from modelsel.core.types import ClassTask, Codes, Floats, Outputs, Resampling
-from modelsel.measure.base import BaseMeasure, probabilities
+from modelsel.measure.base import SHARE, BaseMeasure, probabilities
 from modelsel.measure.one_class import out_of_range
 from modelsel.statistics.auc import SortedScores
 
@@ -30,6 +30,7 @@ class ExpectedCalibrationError(BaseMeasure):
     [0.1]
     """
 
+    between = SHARE
     bins: int = whole(10, least=1, help="bins of equal size: more have less in each, and more bias upwards")
     positive: int | None = whole(None, least=0, help="index of the class whose score is judged; none: the highest score")
 

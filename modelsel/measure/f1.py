@@ -11,13 +11,14 @@ import numpy as np
 
 from modelsel.core.spec import one_of, whole
 from modelsel.core.types import ClassTask, Floats, Resampling
-from modelsel.measure.base import FromConfusion, ratio
+from modelsel.measure.base import SHARE, FromConfusion, ratio
 
 
 @dataclass(frozen=True)
 class F1(FromConfusion):
     """Higher is better."""
 
+    between = SHARE
     average: str = one_of("macro", "weighted", help="mean over classes: plain, or by class share")
     positive: int | None = whole(None, least=0, help="index of the one class that counts; none: the mean over classes")
 

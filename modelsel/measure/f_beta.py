@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from modelsel.core.spec import number
 from modelsel.core.types import Floats
-from modelsel.measure.base import ratio
+from modelsel.measure.base import SHARE, ratio
 from modelsel.measure.one_class import PerClass, right
 
 
@@ -20,6 +20,7 @@ class FBeta(PerClass):
     [0.8163]
     """
 
+    between = SHARE
     beta: float = number(2.0, above=0, help="how many times as much as precision recall counts")
 
     def each(self, matrices: Floats) -> Floats:

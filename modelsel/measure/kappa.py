@@ -16,6 +16,8 @@ from modelsel.measure.base import FromConfusion, ratio
 class Kappa(FromConfusion):
     """Higher is better; 0 is chance."""
 
+    between = (-1.0, 1.0)
+
     def of(self, matrices: Floats) -> Floats:
         total = matrices.sum(axis=(1, 2))
         observed = np.trace(matrices, axis1=1, axis2=2) * total

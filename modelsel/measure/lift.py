@@ -10,7 +10,7 @@ import numpy as np
 
 from modelsel.core.spec import number
 from modelsel.core.types import Booleans, Floats
-from modelsel.measure.base import ratio
+from modelsel.measure.base import FROM_0, ratio
 from modelsel.measure.one_class import OneAgainstRest
 from modelsel.statistics.auc import SortedScores
 
@@ -26,6 +26,7 @@ class Lift(OneAgainstRest):
     [2.0]
     """
 
+    between = FROM_0
     share: float = number(0.1, above=0, most=1, help="share of the rows, by weight, that is taken from the top")
 
     def of(self, falling: SortedScores, positive: Booleans, weights: Floats) -> Floats:

@@ -9,13 +9,14 @@ import numpy as np
 
 from modelsel.core.spec import number
 from modelsel.core.types import Codes, Floats, Outputs
-from modelsel.measure.base import OverRows, probabilities
+from modelsel.measure.base import FROM_0, OverRows, probabilities
 
 
 @dataclass(frozen=True)
 class LogLoss(OverRows):
     """In nats; lower is better; at most −ln floor."""
 
+    between = FROM_0
     floor: float = number(
         1e-15, above=0, most=0.5, help="least score that counts: the floor decides how dear a sure mistake is"
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import NUMBER_TASKS, Floats, Outputs
-from modelsel.measure.base import OverRows
+from modelsel.measure.base import FROM_0, OverRows
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,7 @@ class Mae(OverRows):
     [[0.0, 2.0]]
     """
 
+    between = FROM_0
     reads = NUMBER_TASKS
 
     def losses(self, truth: Floats, outputs: Outputs, classes: int) -> Floats:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import NUMBER_TASKS, Floats, Outputs, Resampling, Task
-from modelsel.measure.base import OverRows
+from modelsel.measure.base import FROM_0, OverRows
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,7 @@ class Mape(OverRows):
     [[0.5, 0.25]]
     """
 
+    between = FROM_0
     reads = NUMBER_TASKS
 
     def problems(self, task: Task, resampling: Resampling) -> Iterator[str]:

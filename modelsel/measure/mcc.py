@@ -17,6 +17,8 @@ from modelsel.measure.base import FromConfusion, ratio
 class Mcc(FromConfusion):
     """Higher is better; −1 … 1, 0 is chance."""
 
+    between = (-1.0, 1.0)
+
     def of(self, matrices: Floats) -> Floats:
         total = matrices.sum(axis=(1, 2))
         truly, said = matrices.sum(axis=2), matrices.sum(axis=1)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import Booleans, Floats
-from modelsel.measure.base import OfNumbers
+from modelsel.measure.base import FROM_0, OfNumbers
 
 SAME = 1e-12  # of half the weight: what the order of sums may do
 
@@ -21,6 +21,8 @@ class MedianAbsoluteError(OfNumbers):
     >>> MedianAbsoluteError().of(np.array([1.0, 2.0, 3.0]), np.array([[1.0, 3.0, 9.0]]), np.ones(3)).tolist()
     [1.0]
     """
+
+    between = FROM_0
 
     def of(self, truth: Floats, predicted: Floats, weights: Floats) -> Floats:
         away = np.abs(predicted - truth)

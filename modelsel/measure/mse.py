@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import NUMBER_TASKS, Floats, Outputs
-from modelsel.measure.base import OverRows
+from modelsel.measure.base import FROM_0, OverRows
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,7 @@ class Mse(OverRows):
     [[0.0, 4.0]]
     """
 
+    between = FROM_0
     reads = NUMBER_TASKS
     squared = True
 

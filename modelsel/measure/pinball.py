@@ -9,7 +9,7 @@ import numpy as np
 
 from modelsel.core.spec import number
 from modelsel.core.types import NUMBER_TASKS, Floats, Outputs
-from modelsel.measure.base import OverRows
+from modelsel.measure.base import FROM_0, OverRows
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,7 @@ class Pinball(OverRows):
     [[0.9, 0.1]]
     """
 
+    between = FROM_0
     q: float = number(0.5, above=0.0, most=1.0, help="the quantile that is predicted")
 
     reads = NUMBER_TASKS

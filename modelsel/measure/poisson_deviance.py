@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from modelsel.core.types import NUMBER_TASKS, Floats, Outputs, Resampling, Task
-from modelsel.measure.base import OverRows
+from modelsel.measure.base import FROM_0, OverRows
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,7 @@ class PoissonDeviance(OverRows):
     [[2.0, 0.0]]
     """
 
+    between = FROM_0
     reads = NUMBER_TASKS
 
     def problems(self, task: Task, resampling: Resampling) -> Iterator[str]:

@@ -6,7 +6,7 @@
 from dataclasses import dataclass
 
 from modelsel.core.types import Floats
-from modelsel.measure.base import ratio
+from modelsel.measure.base import SHARE, ratio
 from modelsel.measure.one_class import PerClass, right
 
 
@@ -18,6 +18,8 @@ class Precision(PerClass):
     >>> Precision(positive=1).of(np.array([[[8.0, 2.0], [1.0, 6.0]]])).tolist()
     [0.75]
     """
+
+    between = SHARE
 
     def each(self, matrices: Floats) -> Floats:
         return ratio(right(matrices), matrices.sum(axis=1), 0.0)

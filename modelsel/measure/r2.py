@@ -21,6 +21,7 @@ class R2(OfNumbers):
     [0.5]
     """
 
+    between = (-np.inf, 1.0)
     higher_is_better = True
 
     def undefined(self, resampling: Resampling) -> Iterator[str]:

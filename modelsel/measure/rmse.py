@@ -8,12 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import Floats
-from modelsel.measure.base import OfNumbers, weighted_mean
+from modelsel.measure.base import FROM_0, OfNumbers, weighted_mean
 
 
 @dataclass(frozen=True)
 class Rmse(OfNumbers):
     """Lower is better; from 0."""
+
+    between = FROM_0
 
     def of(self, truth: Floats, predicted: Floats, weights: Floats) -> Floats:
         return np.sqrt(weighted_mean(np.square(predicted - truth), weights))

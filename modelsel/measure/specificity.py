@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.types import ClassTask, Floats, Resampling
-from modelsel.measure.base import ratio
+from modelsel.measure.base import SHARE, ratio
 from modelsel.measure.one_class import PerClass, only_one_class
 
 
@@ -22,6 +22,8 @@ class Specificity(PerClass):
     >>> Specificity(positive=1).of(np.array([[[8.0, 2.0], [1.0, 6.0]]])).tolist()
     [0.8]
     """
+
+    between = SHARE
 
     def problems(self, task: ClassTask, resampling: Resampling) -> Iterator[str]:
         yield from super().problems(task, resampling)

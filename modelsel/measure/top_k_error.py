@@ -11,7 +11,7 @@ import numpy as np
 
 from modelsel.core.spec import whole
 from modelsel.core.types import ClassTask, Codes, Floats, Outputs, Resampling
-from modelsel.measure.base import OverRows, class_scores
+from modelsel.measure.base import SHARE, OverRows, class_scores
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,7 @@ class TopKError(OverRows):
     [[0.0, 1.0, 0.5]]
     """
 
+    between = SHARE
     k: int = whole(2, least=1, help="how many classes of highest score may hold the true one")
 
     needs_scores = True

@@ -9,7 +9,7 @@ import numpy as np
 
 from modelsel.core.spec import number
 from modelsel.core.types import NUMBER_TASKS, Floats, Outputs
-from modelsel.measure.base import OverRows
+from modelsel.measure.base import SHARE, OverRows
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,7 @@ class Within(OverRows):
     [[0.0, 1.0]]
     """
 
+    between = SHARE
     tolerance: float = number(1.0, least=0.0, help="in the target's unit: a row is off when its error exceeds it")
 
     reads = NUMBER_TASKS

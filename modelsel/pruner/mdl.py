@@ -53,16 +53,26 @@ def class_bits(counts: Floats) -> Floats:
 
 
 def structure_bits(tree: DecisionTree) -> Floats:
-    """Bits to send the test of each node: which feature, which value, which branches end."""
+    """Bits to send the test of each node: which feature, which value, which branches end.
+
+    Where some test parts known values from missing ones, that is a value more of every test, and a bit says so at the root.
+    """
     branches = np.diff(tree.first)
     bits: Floats = np.log2(len(tree.features)) + branches.astype(np.float64)
+    more = _parts_missing(tree)
+    bits[0] += more
     for node in np.flatnonzero(branches):
-        bits[node] += _value_bits(tree, int(node))
+        bits[node] += _value_bits(tree, int(node), more)
     return bits
 
 
-def _value_bits(tree: DecisionTree, node: int) -> float:
-    """Compute the bits that a node's value takes: a threshold among the cuts, a level, a subset."""
+def _parts_missing(tree: DecisionTree) -> bool:
+    """Say whether a test has all that is known on one side."""
+    return bool(np.isinf(tree.threshold).any() or any(inside.all() for inside in tree.subset.values()))
+
+
+def _value_bits(tree: DecisionTree, node: int, more: bool) -> float:
+    """Compute the bits that a node's value takes: a threshold among the cuts, a level, a subset; `more`: or none of these."""
     feature, test = tree.features[tree.feature[node]], int(tree.test[node])
     levels = len(feature.levels)
     if test == MULTIWAY:
@@ -70,8 +80,8 @@ def _value_bits(tree: DecisionTree, node: int) -> float:
     if test == EQUALITY:
         return float(np.log2(levels))
     if test == SUBSET:
-        return levels - 1 + float(np.log1p(-(2.0 ** (1 - levels))) / np.log(2))
-    cuts = float(tree.weight[node]) - 1.0
+        return levels - 1.0 if more else levels - 1 + float(np.log1p(-(2.0 ** (1 - levels))) / np.log(2))
+    cuts = float(tree.weight[node]) - 1.0 + more
     return float(np.log2(max(min(cuts, levels - 1) if feature.kind == "ordered" else cuts, 1.0)))
 
 

@@ -93,6 +93,8 @@ def task(development: Task, sealed: Table) -> TaskShape:
         del found["classes"]
     else:
         del found["measured_in"]
+    if development.weighing is not None:
+        found["weights"] = {"are": development.weighing.are, "factor": development.weighing.factor}
     if development.units is not None and sealed.units is not None:
         found["unit"], found["units"] = development.unit, len(np.unique(np.append(development.units, sealed.units)))
     return found

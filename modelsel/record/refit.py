@@ -16,6 +16,7 @@ from modelsel.core.errors import ConfigurationError, DataError, NoCandidateError
 from modelsel.core.reading import TableReading
 from modelsel.core.types import Outputs, Table, Task
 from modelsel.dataset.targets import AUTO, read_as
+from modelsel.dataset.weights import recorded
 from modelsel.record.folder import RunFolder
 from modelsel.record.model import Predictor, describe, load
 from modelsel.runner.evaluation.limits import UNLIMITED, CellLimits
@@ -69,8 +70,9 @@ def development_rows(folder: RunFolder, needed: str = RECIPE) -> Task:
         from modelsel.dataset.in_memory import read_as_given
 
         task = read_as_given(task)
-    development = task.take(parts.split.partition(task).development)
-    if development.fingerprint != folder.outcome().task["fingerprint"]:
+    on_record = folder.outcome().task
+    development: Task = recorded(task.take(parts.split.partition(task).development), on_record.get("weights"))
+    if development.fingerprint != on_record["fingerprint"]:
         changed = Problem("MSEL-626", "the data are not those of the study", task.name)
         raise DataError(_needed(folder, needed, "put the data of the study back, or run it again"), changed)
     return development

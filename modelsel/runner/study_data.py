@@ -34,6 +34,7 @@ from modelsel.dataset.base import TableSettings
 from modelsel.dataset.files import listener, tell_progress
 from modelsel.dataset.profile import asked_units, profile
 from modelsel.dataset.targets import read_as
+from modelsel.dataset.weights import AUTO, decide, questionable, weigh
 from modelsel.guard.checks.independence import FEWEST_UNITS
 from modelsel.learner.optimal_tree import OptimalTree
 from modelsel.learner.tree import Tree
@@ -98,7 +99,10 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
     _refuse(("split", config.split.problems(task)), *_misread(config, task))
     partition = config.split.partition(task)
     findings = (*findings, *dropped_classes(task, partition), *not_portable(config.foreseen, config.scheme))
-    development, test = task.take(partition.development), task.take(partition.test)
+    are = getattr(config.dataset, "weights_are", AUTO)
+    weighing = decide(task.weights, are, partition.development)
+    findings = (*findings, *(questionable(task.weights, weighing) if are == AUTO else ()))
+    development, test = (weigh(task.take(rows), weighing) for rows in (partition.development, partition.test))
     del task, loaded  # of a large table one copy is enough
     give_back()
     outer = () if config.outer is None else config.outer.problems(development)

@@ -92,7 +92,7 @@ class BaseScheme:
             For a fold without rows in one half, or with a row in both.
         """
         own = getattr(self, "seed", None)  # as that of the schemes here: none is the study's
-        pairs = self.pairs(task, generator(seed if own is None else own, task.fingerprint, kind_of(self)))
+        pairs = self.pairs(task, generator(seed if own is None else own, task.draw_fingerprint, kind_of(self)))
         folds = tuple(Fold(index, 0, _rows(one), _rows(other)) for index, (one, other) in enumerate(pairs))
         for fold in folds:
             if not len(fold.analysis) or not len(fold.assessment) or np.intersect1d(fold.analysis, fold.assessment).size:

@@ -42,7 +42,7 @@ def _units(task: Task) -> Integers:
 
 def _resample(task: Task, seed: int, index: int) -> Fold:
     """Draw a bootstrap sample of rows or declared units; one that leaves none out is drawn again."""
-    rng, unit = generator(seed, task.fingerprint, f"repeat {index}"), _units(task)
+    rng, unit = generator(seed, task.draw_fingerprint, f"repeat {index}"), _units(task)
     many = int(unit.max()) + 1
     while True:  # all units drawn: a chance of n! / nⁿ, real only for a handful of them
         times = np.bincount(rng.integers(many, size=many), minlength=many)[unit]

@@ -26,7 +26,7 @@ def resampling(scheme: object, task: Task, seed: int, repeats: int, assign: Assi
     """
     folds: list[Fold] = []
     for repeat in range(repeats):
-        assignment = assign(generator(seed, task.fingerprint, f"repeat {repeat}"))
+        assignment = assign(generator(seed, task.draw_fingerprint, f"repeat {repeat}"))
         for number in np.flatnonzero(np.bincount(assignment[assignment >= 0])):
             folds.append(fold(len(folds), repeat, (assignment != number) & (assignment != ABSENT), assignment == number))
     return Resampling(kind_of(scheme), task.fingerprint, tuple(folds))

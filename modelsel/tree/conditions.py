@@ -56,10 +56,13 @@ def branch(tree: DecisionTree, node: int, position: int) -> Condition:
         return Condition(feature, missing=True)
     if test == THRESHOLD:
         limit = float(tree.threshold[node])
-        if limit == inf:  # known values from missing ones
-            return Condition(feature, missing=position == 1)
+        if abs(limit) == inf:  # known values from missing ones
+            return Condition(feature, missing=(position == 1) == (limit > 0))
         return Condition(feature, high=limit) if position == 0 else Condition(feature, low=limit)
-    return Condition(feature, levels=_levels(tree, node, position))
+    levels = _levels(tree, node, position)
+    if not levels or not _levels(tree, node, 1 - position):  # all that are known go to one side
+        return Condition(feature, missing=not levels)
+    return Condition(feature, levels=levels)
 
 
 def branch_words(tree: DecisionTree, node: int, position: int) -> str:

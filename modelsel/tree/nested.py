@@ -33,8 +33,9 @@ def to_dict(cut: PrunedView, widths: Widths | None = None) -> dict[str, object]:
     node's training rows. `weights` are the training weights that reached the node; `scores` stands beside them where class
     scores come from other rows (those held back by reduced-error pruning); `softened` stands in a test whose threshold is a
     ramp: from where to where, half each way at the threshold; `missing` is the child that takes a missing value, where that is
-    not the one with most training weight. A model tree has `terms`, and at its leaves the `model` that
-    answers in place of `prediction`: an intercept, a coefficient per term, and the mean squared error on their rows.
+    not the one with most training weight. A `threshold` of None parts known values from missing ones. Weights count rows, or
+    where they are relative (`dataset.weights_are`) rows of mean weight. A model tree has `terms`, and at its leaves the `model`
+    that answers in place of `prediction`: an intercept, a coefficient per term, and the mean squared error on their rows.
     """
     number = _renumber(reached(cut))
     models = {} if cut.models is None else {"terms": [_term(term, cut.tree.features) for term in cut.models.terms]}
@@ -184,12 +185,13 @@ def _test(tree: DecisionTree, node: int, widths: Widths | None) -> dict[str, obj
     test = {
         "feature": feature.name,
         "kind": TEST_NAMES[kind],
-        "threshold": float(tree.threshold[node]) if kind == THRESHOLD else None,
+        "threshold": float(tree.threshold[node]) if kind == THRESHOLD and np.isfinite(tree.threshold[node]) else None,
         "level": feature.levels[int(tree.threshold[node])] if kind == EQUALITY else None,
         "levels": levels,
     }
     assert tree.missing_to is not None
-    if (to := int(tree.missing_to[node])) >= 0 and to != tree.majority[node]:
+    parts_missing = kind == THRESHOLD and test["threshold"] is None
+    if (to := int(tree.missing_to[node])) >= 0 and (parts_missing or to != tree.majority[node]):
         test["missing"] = to
     if widths is not None and widths.below[node] + widths.above[node] > 0:
         threshold = float(tree.threshold[node])
@@ -200,6 +202,8 @@ def _test(tree: DecisionTree, node: int, widths: Widths | None) -> dict[str, obj
 def _threshold(test: Mapping[str, Any] | None, features: tuple[Feature, ...], position: Mapping[str, int]) -> float:
     """Read a threshold, or the code of a tested level; NaN for other tests."""
     if test and test["kind"] == "threshold":
+        if test["threshold"] is None:
+            return np.inf if test["missing"] else -np.inf
         return float(test["threshold"])
     if test and test["kind"] == "equality":
         return float(features[position[test["feature"]]].levels.index(test["level"]))

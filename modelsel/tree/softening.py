@@ -34,9 +34,9 @@ class Widths:
 
 
 def ramps(tree: DecisionTree) -> Booleans:
-    """Mask the tests that can be softened: thresholds on numeric features (an ordered level is not a distance)."""
+    """Mask the tests that can be softened: thresholds between numbers (an ordered level is not a distance)."""
     numeric = np.array([feature.kind == "numeric" for feature in tree.features] + [False])
-    soft: Booleans = (tree.test == THRESHOLD) & numeric[tree.feature]
+    soft: Booleans = (tree.test == THRESHOLD) & numeric[tree.feature] & np.isfinite(tree.threshold)
     return soft
 
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from tests.architecture.test_contributing import PAGE, ROOT, SHOWN
 
 FILES = re.findall(r"```python\n# (\S+)\n(.*?)```", PAGE, re.DOTALL)
-DIFFS = re.findall(r"```diff\n(.*?)```", PAGE, re.DOTALL)
+DIFFS = re.findall(r"```diff\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 WORKED = "\n## {name}\n\n>>> 1 + 1\n2\n"  # the section that a criterion's author writes
 TESTS = (
     "architecture", "manual", "config", "contract", "criterion", "learner", "preparer", "measure", "scheme", "record",
@@ -48,7 +49,7 @@ def changed(tmp_path: Path) -> Path:
     for name in git("ls-files", "-z", cwd=ROOT).split("\0"):
         if name and (ROOT / name).is_file():
             (place / name).parent.mkdir(parents=True, exist_ok=True)
-            (place / name).write_bytes((ROOT / name).read_bytes())
+            shutil.copy(ROOT / name, place / name)
     git("init", "--quiet", cwd=place)
     follow(place)
     return place

@@ -67,7 +67,7 @@ ERRORS = {
     "dates": (table(("a", [f"{i + 1:02d}/01/2026" for i in range(ROWS)]), ("y", Y)), "MSEL-343", "'01/01/2026'"),
     "decimal comma": (table(("a", [f'"{i},5"' for i in range(ROWS)]), ("y", Y)), "MSEL-342", "decimal=','"),
     "no features": (table(("y", Y),), "MSEL-345", "no features"),
-    "zero weights": (table(("a", N), ("w", [0, 1] * 10), ("y", Y)), "MSEL-350", "zero"),
+    "zero weights": (table(("a", N), ("w", [0] * 20), ("y", Y)), "MSEL-350", "zero"),
     "missing weights": (table(("a", N), ("w", ["", 1] * 10), ("y", Y)), "MSEL-350", "missing"),
     "negative weights": (table(("a", N), ("w", [-1, 1] * 10), ("y", Y)), "MSEL-350", "negative"),
 }  # fmt: skip

@@ -7,7 +7,6 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 from modelsel.core.types import Feature, Task, positions
-from modelsel.forest import forest_tree, votes
 from modelsel.forest.forest_tree import ForestTree
 from modelsel.forest.grow import drawn_rows
 from modelsel.learner.forest import Forest
@@ -40,16 +39,16 @@ def test_more_cuts_than_a_word_has_bits_say_what_each_says_alone(seed: int) -> N
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_without_kernels_the_same_is_said(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_kernels_the_same_is_said(seed: int, code) -> None:
     rng = np.random.default_rng(seed)
     task = random_task(rng)
     base = random_forest(rng)
-    path, asked = base.fit_path(task, some_rows(task, rng), np.random.default_rng(seed)), learners(base)[::17]
-    said, size = path.outputs(asked, task, positions(task), scores=True), path.complexity(asked)
-    lists, up = [tree.counts for tree in path.trees(3)], [tree.depth.tolist() for tree in path.trees(3)]
-    for module in (forest_tree, votes):
-        monkeypatch.setattr(module, "load", lambda name: None)
-    plainly = path.outputs(asked, task, positions(task), scores=True)
+    with code("kernels"):
+        path, asked = base.fit_path(task, some_rows(task, rng), np.random.default_rng(seed)), learners(base)[::17]
+        said, size = path.outputs(asked, task, positions(task), scores=True), path.complexity(asked)
+        lists, up = [tree.counts for tree in path.trees(3)], [tree.depth.tolist() for tree in path.trees(3)]
+    with code("twins"):
+        plainly = path.outputs(asked, task, positions(task), scores=True)
     np.testing.assert_array_equal(plainly.predicted, said.predicted)
     np.testing.assert_array_equal(plainly.scores, said.scores)
     assert path.complexity(asked).tolist() == size.tolist()

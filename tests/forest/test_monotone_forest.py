@@ -9,8 +9,7 @@ from sklearn.tree import DecisionTreeRegressor
 from modelsel.config.build import build
 from modelsel.core.spec import spec_of
 from modelsel.core.types import ClassTask, NumberTask, positions
-from modelsel.forest import forest_tree, votes
-from modelsel.forest import grow as growing
+from modelsel.forest import forest_tree
 from modelsel.forest.grow import grow_tree
 from modelsel.learner.forest import Forest
 from tests.forest.test_forest import plainly, same_tree, some_rows
@@ -140,13 +139,12 @@ def test_one_forest_says_what_each_learner_grown_alone_would_bit_for_bit(seed: i
         assert np.array_equal(alone.predict(task), own)
 
 
-def test_without_kernels_the_same_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_kernels_the_same_is_said(code) -> None:
     for classes in (False, True):
         task = table(2, classes)
-        with_kernels = said(forest().fit(task, positions(task), np.random.default_rng(0)), task)
-        with monkeypatch.context() as patch:
-            for module in (forest_tree, votes, growing):
-                patch.setattr(module, "load", lambda _: None)
+        with code("kernels"):
+            with_kernels = said(forest().fit(task, positions(task), np.random.default_rng(0)), task)
+        with code("twins"):
             without = said(forest().fit(task, positions(task), np.random.default_rng(0)), task)
         assert np.array_equal(with_kernels, without)
 

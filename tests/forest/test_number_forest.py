@@ -15,8 +15,6 @@ from sklearn.tree import DecisionTreeRegressor
 
 from modelsel.core.spec import make
 from modelsel.core.types import NumberTask, positions
-from modelsel.forest import forest_tree, votes
-from modelsel.forest import grow as growing
 from modelsel.forest.forest_tree import ForestTree
 from modelsel.forest.grow import drawn_rows, grow_tree
 from modelsel.forest.growth import SUMS, NumberTarget
@@ -218,18 +216,18 @@ def test_neither_the_order_of_rows_nor_repeats_in_place_of_weights_change_a_bit(
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_without_kernels_the_same_is_said(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_kernels_the_same_is_said(seed: int, code) -> None:
     rng = np.random.default_rng(seed)
     task = numbers(rng)
     rows, base = some_rows(task, rng), forest_of(rng)
     asked = grid_of(base)[::7]
-    path = base.fit_path(task, rows, np.random.default_rng(seed))
-    said, size = path.outputs(asked, task, positions(task), scores=False).predicted, path.complexity(asked)
-    for module in (forest_tree, votes, growing):
-        monkeypatch.setattr(module, "load", lambda name: None)
-    plain = base.fit_path(task, rows, np.random.default_rng(seed))
-    assert np.array_equal(plain.outputs(asked, task, positions(task), scores=False).predicted, said)
-    assert plain.complexity(asked).tolist() == size.tolist()
+    with code("kernels"):
+        path = base.fit_path(task, rows, np.random.default_rng(seed))
+        said, size = path.outputs(asked, task, positions(task), scores=False).predicted, path.complexity(asked)
+    with code("twins"):
+        plain = base.fit_path(task, rows, np.random.default_rng(seed))
+        assert np.array_equal(plain.outputs(asked, task, positions(task), scores=False).predicted, said)
+        assert plain.complexity(asked).tolist() == size.tolist()
 
 
 def test_out_of_bag_numbers_are_means_of_trees_that_have_not_drawn_the_row() -> None:

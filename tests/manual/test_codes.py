@@ -26,11 +26,11 @@ NOT_TYPED = {  # why nothing on a page is run, to its codes
     "a cluster": "MSEL-534 MSEL-536",
     "a disk that is full, or lies": "MSEL-602 MSEL-604 MSEL-906 MSEL-912",
     "several people, machines or homes": "MSEL-275 MSEL-505 MSEL-509 MSEL-510 MSEL-822 G074 G079",
-    "files that are damaged in a certain way": "MSEL-503 MSEL-504 MSEL-905 MSEL-907 MSEL-908 MSEL-909 MSEL-916",
+    "files that are damaged in a certain way": "MSEL-503 MSEL-504 MSEL-614 MSEL-905 MSEL-907 MSEL-908 MSEL-909 MSEL-916",
     "a loop that knows what it cannot": "G028",
     "a package that changes while it is used": "G029",
     "code of one's own: a plug-in, a call of what is not public": "MSEL-405 MSEL-521 MSEL-523 MSEL-531 MSEL-532 MSEL-709 "
-    "MSEL-710 G032",
+    "MSEL-710 G032 MSEL-261 MSEL-262 MSEL-263 MSEL-265",
     "another version of modelsel or of a library": "MSEL-805 G010",
     "a process that is killed, or a clock that is set back": "G060 G075",
     "memory that suffices for folds alone": "MSEL-705 MSEL-706 WINNER_NOT_FITTED",

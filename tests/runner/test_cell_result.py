@@ -186,7 +186,7 @@ def test_a_new_column_is_one_line_in_one_file(tmp_path):
     subprocess.run([sys.executable, "-c", ONE_MORE, tmp_path], check=True, cwd=Path(__file__).parents[2])
 
 
-@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("which", ["kernels", "twins"])
 @pytest.mark.parametrize(
     ("numbers", "few"),
     [
@@ -196,12 +196,11 @@ def test_a_new_column_is_one_line_in_one_file(tmp_path):
         (np.arange(900_000.0).reshape(3, -1) // 9, False),
     ],
 )
-def test_numbers_that_recur_are_kept_in_a_table_to_the_last_bit(numbers, few, compiled, monkeypatch):
-    if not compiled:
-        monkeypatch.setattr("modelsel.runner.evaluation.cell_result.load", lambda name: None)
+def test_numbers_that_recur_are_kept_in_a_table_to_the_last_bit(numbers, few, which, code):
     rows = numbers.shape[1]
     whole = CellResult(**blank(SOME[:3], rows, 0, scores=False))._with(predicted=numbers)
-    facts, arrays = whole.encode()
+    with code(which):
+        facts, arrays = whole.encode()
     assert ("places" in arrays) == few
     assert not few or arrays["places"].nbytes * 4 <= numbers.nbytes
     assert CellResult.decode(facts, arrays).predicted.tobytes() == numbers.tobytes()

@@ -133,7 +133,9 @@ class Node:
                 for chosen in combinations(values, size):
                     yield [set(chosen), set(values) - set(chosen)]
         else:
-            if len(present) < 2:  # one known value: that a value is missing is no test of these kinds
+            if joins and (kind == "threshold" or len(present) == 1):
+                yield [met, lost]  # known values from missing ones
+            if len(present) < 2:
                 return
             firsts = [{x} for x in present] if kind == "equality" else [{y for y in met if y <= x} for x in present[:-1]]
             for first in firsts:
@@ -189,7 +191,7 @@ class Node:
         for f, tests in found.items():
             top, price = max(value for value, _, _ in tests), 0.0
             if self.kind(f) == "threshold":
-                cuts = len(tests) // (2 if self.growth.missing == "branch" and self.lost(f) else 1)
+                cuts = math.ceil(len(tests) / (2 if self.growth.missing == "branch" and self.lost(f) else 1))
                 price = math.log2(cuts) / self.whole
             own = top * self.share(f) - price
             if self.kind(f) == "threshold" and own <= 1e-12:

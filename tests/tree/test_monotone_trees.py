@@ -17,7 +17,7 @@ from modelsel.tree.growing.grow_numbers import grow_numbers
 from modelsel.tree.growing.growth import SQUARED_ERROR, GrowthParams
 from modelsel.tree.node import LEAF
 from tests.tree.number_tables import drawn, first_branch, number_task, rows_of_nodes
-from tests.tree.test_number_trees import assert_same, in_numpy
+from tests.tree.test_number_trees import assert_same, compiled, in_numpy
 
 FEATURES = (Feature("a", "numeric"), Feature("b", "numeric"), Feature("c", "nominal", ("x", "y", "z")))
 VALUES = np.arange(-0.5, 6.0, 0.5)
@@ -111,13 +111,11 @@ def test_every_test_is_the_best_of_those_that_keep_to_the_directions() -> None:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_the_kernel_and_its_twin_grow_the_same_tree_whatever_the_weights_gaps_and_levels(seed: int, monkeypatch) -> None:
+def test_the_kernel_and_its_twin_grow_the_same_tree_whatever_the_weights_gaps_and_levels(seed: int, code) -> None:
     found = drawn(seed)
     growth = replace(found.growth, missing=("node_mode", "branch", "fractional")[seed % 3])
     more = SQUARED_ERROR, ((1, 0, -1, 0), (-1, 0, 0, 0), (0, 0, 1, 0))[seed // 3 % 3]
-    assert_same(
-        grow_numbers(found.task, positions(found.task), growth, *more), in_numpy(monkeypatch, found.task, growth, *more), False
-    )
+    assert_same(compiled(code, found.task, growth, *more), in_numpy(code, found.task, growth, *more), False)
 
 
 def _best(X: np.ndarray, y: np.ndarray, signs: tuple[int, ...], low: float, high: float) -> tuple[float | None, float]:

@@ -31,37 +31,39 @@ def assert_same(one: DecisionTree, other: DecisionTree, exactly: bool = True) ->
     np.testing.assert_allclose(one.numbers.squares, other.numbers.squares, rtol=0.0 if exactly else 1e-10)
 
 
-def in_numpy(monkeypatch: pytest.MonkeyPatch, task, growth, *more: object) -> DecisionTree:
-    with monkeypatch.context() as patched:
-        patched.setattr(growing, "load", lambda name: None)
+def in_numpy(code, task, growth, *more: object) -> DecisionTree:
+    with code("twins"):
+        return grow_numbers(task, positions(task), growth, *more)
+
+
+def compiled(code, task, growth, *more: object) -> DecisionTree:
+    with code("kernels"):
         return grow_numbers(task, positions(task), growth, *more)
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_the_kernels_and_their_twin_grow_the_same_tree_to_the_last_bit(seed: int, monkeypatch) -> None:
+def test_the_kernels_and_their_twin_grow_the_same_tree_to_the_last_bit(seed: int, code) -> None:
     table = drawn(seed)
-    assert_same(
-        grow_numbers(table.task, positions(table.task), table.growth), in_numpy(monkeypatch, table.task, table.growth), False
-    )
+    assert_same(compiled(code, table.task, table.growth), in_numpy(code, table.task, table.growth), False)
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_complete_columns_have_a_kernel_of_their_own_with_the_same_answer(seed: int, monkeypatch) -> None:
+def test_complete_columns_have_a_kernel_of_their_own_with_the_same_answer(seed: int, code) -> None:
     rng = np.random.default_rng(seed)
     X = np.round(rng.normal(size=(int(rng.integers(2, 200)), 3)), seed % 3) + 0.0
     y = np.round(rng.normal(size=len(X)), seed % 4)
     task, growth = number_task(X, y), GrowthParams(min_leaf=float(seed % 5 + 1), min_split=2.0)
-    assert_same(grow_numbers(task, positions(task), growth), in_numpy(monkeypatch, task, growth), False)
+    assert_same(compiled(code, task, growth), in_numpy(code, task, growth), False)
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_nodes_of_two_and_three_rows_are_cut_as_the_twin_cuts_them(seed: int, monkeypatch) -> None:
+def test_nodes_of_two_and_three_rows_are_cut_as_the_twin_cuts_them(seed: int, code) -> None:
     """Many equal values and equal targets in few rows, so that features, cuts and rows tie."""
     rng = np.random.default_rng(seed)
     X, y = rng.integers(0, 3, (40, 5)).astype(float), rng.integers(0, 4 + seed, 40).astype(float)
     X[:, 4] += rng.random(40)
     task, growth = number_task(X, y), GrowthParams(min_leaf=1.0, min_split=2.0)
-    mine, twin = grow_numbers(task, positions(task), growth), in_numpy(monkeypatch, task, growth)
+    mine, twin = compiled(code, task, growth), in_numpy(code, task, growth)
     assert (mine.weight[~mine.terminal] <= 3).sum() > 5
     assert_same(mine, twin, False)
 
@@ -158,15 +160,15 @@ def gaps() -> list[tuple[NumberTask, float]]:
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("which", ["kernels", "twins"])
 @pytest.mark.parametrize("missing", ["surrogate", "fractional"])
 def test_where_values_are_missing_the_rows_that_have_one_say_what_a_test_saves(
-    missing: str, compiled: bool, monkeypatch: pytest.MonkeyPatch, gaps: list[tuple[NumberTask, float]]
+    missing: str, which: str, code, gaps: list[tuple[NumberTask, float]]
 ) -> None:
-    if not compiled:
-        monkeypatch.setenv("MODELSEL_KERNELS", "off")
+    growth = GrowthParams(missing=missing, nominal="subset", min_leaf=2.0, min_split=2.0)
     for seed, (task, best) in enumerate(gaps):
-        tree = grow_numbers(task, positions(task), GrowthParams(missing=missing, nominal="subset", min_leaf=2.0, min_split=2.0))
+        with code(which):
+            tree = grow_numbers(task, positions(task), growth)
         if tree.test[0] != LEAF:
             assert tree.goodness[0] == pytest.approx(best, rel=1e-9, abs=1e-12), seed
 

@@ -14,7 +14,7 @@ from modelsel.tree.growing.growth import POISSON_DEVIANCE, GrowthParams
 from modelsel.tree.node import LEAF
 from modelsel.tree.routing import route
 from tests.tree.number_tables import drawn, number_task, rows_of_nodes
-from tests.tree.test_number_trees import in_numpy
+from tests.tree.test_number_trees import compiled, in_numpy
 
 TABLES = 50  # to a block
 
@@ -60,11 +60,11 @@ def test_every_test_is_the_best_of_all_on_fifty_small_tables(block: int) -> None
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_the_kernel_and_its_twin_agree_whatever_the_weights_gaps_and_levels(seed: int, monkeypatch) -> None:
+def test_the_kernel_and_its_twin_agree_whatever_the_weights_gaps_and_levels(seed: int, code) -> None:
     table = drawn(seed)
     table = replace(table, y=np.abs(table.y))
-    ours = grow_numbers(table.task, positions(table.task), table.growth, loss=POISSON_DEVIANCE)
-    twin = in_numpy(monkeypatch, table.task, table.growth, POISSON_DEVIANCE)
+    ours = compiled(code, table.task, table.growth, POISSON_DEVIANCE)
+    twin = in_numpy(code, table.task, table.growth, POISSON_DEVIANCE)
     assert np.array_equal(ours.parent, twin.parent)
     assert np.array_equal(ours.feature, twin.feature)
     assert np.array_equal(ours.threshold, twin.threshold, equal_nan=True)

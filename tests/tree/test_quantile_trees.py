@@ -15,7 +15,7 @@ from modelsel.tree.growing.growth import ABSOLUTE_ERROR, GrowthParams, NumberLos
 from modelsel.tree.node import LEAF
 from modelsel.tree.routing import route
 from tests.tree.number_tables import drawn, number_task, rows_of_nodes
-from tests.tree.test_number_trees import assert_same, in_numpy
+from tests.tree.test_number_trees import assert_same, compiled, in_numpy
 
 TABLES = 50  # to a block
 LOSSES = (ABSOLUTE_ERROR, NumberLoss(PINBALL, 0.9), NumberLoss(PINBALL, 0.13))
@@ -72,10 +72,10 @@ def undivided(seed: int):
 
 @pytest.mark.sampled(15)
 @pytest.mark.parametrize("seed", range(60))
-def test_the_kernel_and_its_twin_agree_to_the_last_bit_whatever_the_weights_gaps_and_levels(seed: int, monkeypatch) -> None:
+def test_the_kernel_and_its_twin_agree_to_the_last_bit_whatever_the_weights_gaps_and_levels(seed: int, code) -> None:
     table, loss = undivided(seed), LOSSES[seed // 3 % 3]
-    ours = grow_numbers(table.task, positions(table.task), table.growth, loss)
-    assert_same(ours, in_numpy(monkeypatch, table.task, table.growth, loss), exactly=False)
+    ours = compiled(code, table.task, table.growth, loss)
+    assert_same(ours, in_numpy(code, table.task, table.growth, loss), exactly=False)
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -104,14 +104,14 @@ def test_a_whole_weight_is_so_many_repeats() -> None:
 
 
 @pytest.mark.slow
-def test_rows_beyond_one_word_of_bits_are_found_again(monkeypatch) -> None:
+def test_rows_beyond_one_word_of_bits_are_found_again(code) -> None:
     """The rows in the middle leave first, so that the quantile jumps over what is gone."""
     rng = np.random.default_rng(5)
     y = np.arange(9000) - 4500.25 + rng.random(9000)
     X = np.column_stack([np.abs(y) + rng.normal(size=9000), rng.integers(0, 50, 9000)]).round(1)
     task, growth = number_task(X, y), GrowthParams(min_leaf=3.0, min_split=2.0, max_depth=2)
     for loss in LOSSES:
-        assert_same(grow_numbers(task, positions(task), growth, loss), in_numpy(monkeypatch, task, growth, loss), exactly=False)
+        assert_same(compiled(code, task, growth, loss), in_numpy(code, task, growth, loss), exactly=False)
 
 
 @pytest.mark.parametrize("limits", [{"max_depth": 4}, {"max_depth": 8, "min_samples_leaf": 10}, {"min_samples_leaf": 5}])

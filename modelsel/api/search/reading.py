@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, _check_y, _num_samples, column_or_1d
+from sklearn.utils.validation import _check_y, _num_samples, column_or_1d
 
 from modelsel.core.reading import TableReading
 from modelsel.core.source import Source
@@ -25,7 +25,8 @@ from modelsel.dataset.in_memory import by_rows, is_frame, is_sparse, of_sparse
 from modelsel.dataset.kinds import sorted_levels
 from modelsel.dataset.labels import as_numbers, held_labels, own_type
 from modelsel.dataset.targets import MANY
-from modelsel.estimator import countable, distinct
+from modelsel.dataset.weights import weighed
+from modelsel.estimator import countable, distinct, weights_of
 from modelsel.learner.object import Object
 from modelsel.preparer.dates import in_parts
 
@@ -60,17 +61,18 @@ def as_given(X: Any, y: object, sample_weight: object = None, numbers: bool = Fa
     if not numbers and not countable(found):
         check_classification_targets(found)
     features, values = _describe_rows(X)
-    weights = None if sample_weight is None else _check_sample_weight(sample_weight, values, dtype=np.float64)
+    weights = weights_of(sample_weight, values)
     shared: dict[str, Any] = {
         "name": "rows", "features": features, "values": values, "rows": np.arange(len(values)), "weights": weights,
     }  # fmt: skip
     if numbers:
-        return NumberTask(**shared, target=found, source=Source(X, None, y)), np.zeros(0)
+        return weighed(NumberTask(**shared, target=found, source=Source(X, None, y))), np.zeros(0)
     classes, target = distinct(found) if held is None else held[:2]
     labels = tuple(str(label) for label in classes) if held is None else held[2].feature.levels
     given = y if held is None else classes[target]
     reading = None if held is None else replace(TableReading.of(features), target=held[2])
-    return ClassTask(**shared, classes=labels, target=target, source=Source(X, classes, given), reading=reading), classes
+    task = ClassTask(**shared, classes=labels, target=target, source=Source(X, classes, given), reading=reading)
+    return weighed(task), classes
 
 
 def _describe_rows(X: Any) -> tuple[tuple[Feature, ...], Floats]:

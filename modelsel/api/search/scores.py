@@ -11,8 +11,7 @@ from sklearn.utils import _safe_indexing
 from threadpoolctl import threadpool_limits
 
 from modelsel.api.search.scoring import Scoring, Scorings, fitted_on, read_by
-from modelsel.comparison.bbc import bbc
-from modelsel.core.fingerprint import generator
+from modelsel.comparison.bbc import bbc, bbc_generator
 from modelsel.core.types import Candidate, Floats, Fold, Resampling, Scoreboard, Task, round_to_scale
 from modelsel.estimator import LearnerEstimator
 from modelsel.foreign import objects
@@ -65,7 +64,7 @@ class CandidateScores:
         if self.losses is None or len(getattr(rule, "bounds", ())) > 0:
             return None
         task = self.work.task
-        rng = generator(self.work.seed, self.work.resampling.fingerprint, "bbc")
+        rng = bbc_generator(self.work.resampling, self.work.seed, task)
         found = bbc(self.losses, self.board, rule, winner=winner, groups=task.groups, weights=task.weights, rng=rng)
         if found is None:
             return None

@@ -30,7 +30,7 @@ from modelsel.config.settings import SearchSettings
 from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.source import Source
 from modelsel.core.spec import kind_of
-from modelsel.core.types import CLASS_TASKS, NUMBER_TASKS, Candidate, ClassTask, Fold, Resampling, Task
+from modelsel.core.types import CLASS_TASKS, NUMBER_TASKS, Candidate, ClassTask, Fold, Integers, Resampling, Task
 from modelsel.dataset.frame import moments_of
 from modelsel.dataset.in_memory import is_frame, is_sparse
 from modelsel.dataset.labels import own_type
@@ -232,6 +232,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         task = self._told(task, groups, times, unit)
         scorings, rule, scheme, candidates = self._parts(task, entries)
         warn_of_dates(task, candidates)
+        weights = None if weights is None else task.row_weights
         scorings = scorings.on_rows(self, X, y, weights)
         scoring = scorings.chooses
         resampling = _whole(self._resampling(task, groups, scheme), task)
@@ -569,7 +570,8 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             return splitter_folds(task, list(splitter.split(np.zeros(len(task)), said, groups)))
         if reasons := list(scheme.problems(task)):
             raise ValueError("; ".join(map(in_words_of_fit, reasons)))
-        return scheme.instantiate(task, self.seed)
+        counts = np.flatnonzero(task.row_weights > 0)
+        return _among(scheme.instantiate(task.take(counts), self.seed), counts, task)
 
     def _failing(self, found: CandidateScores, scorings: Scorings) -> CandidateScores:
         """What becomes of fits that failed: `error_score`; ValueError where all did."""
@@ -795,6 +797,16 @@ def _one_by_one(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
         what = f"SelectionCV leaves the ensemble {', '.join(left)} out: it is picked from finished candidates"
         warn(f"{what}; modelsel.run(...) has it", UserWarning, stacklevel=4)
     return tuple(candidate for candidate in candidates if not candidate.of_others)
+
+
+def _among(resampling: Resampling, counts: Integers, task: Task) -> Resampling:
+    """Folds of the rows that count, as positions among all rows."""
+    if len(counts) == len(task):
+        return resampling
+    folds = tuple(
+        replace(fold, analysis=counts[fold.analysis], assessment=counts[fold.assessment]) for fold in resampling.folds
+    )
+    return replace(resampling, task_fingerprint=task.fingerprint, folds=folds)
 
 
 def splitter_folds(task: Task, splits: Sequence[tuple[Any, Any]]) -> Resampling:

@@ -76,7 +76,7 @@ def _rows_seen(seen: LookReview) -> Iterator[Finding]:
         if relation.role == "selection" and not relation.linked:
             yield row_findings.test_rows_in_earlier_selection(relation.rows, seen.position.n)
     source = [one for one in seen.history.seals.values() if one.brief.source == seen.subject.source]
-    rows = [one for one in seen.position.relations[1:] if one.channel != WHOLE]
+    rows = [one for one in seen.position.relations if one.channel != WHOLE and not one.same]  # not these very rows, by any name
     if not rows and any(one.brief.testset != seen.subject.digest for one in source):
         yield row_findings.same_source_new_split()
 

@@ -354,9 +354,11 @@ def _pieces(codes, rows, y, words, field, weight, counts, levels, rules, table, 
     present = count(codes, rows, y, weight, words, field, levels, table, room[1], seen, absent)
     lost = total_of(absent)
     found[ABSENT] = lost
-    pieces = present + (rules.missing == BRANCH and rules.nominal != EQUALITY and lost > 0)
+    pieces = present + (rules.missing == BRANCH and lost > 0)
     if present == 0 or pieces < 2:
         return 0
+    if rules.nominal == EQUALITY:
+        pieces = present
     for c in range(classes):
         whole[c] = counts[c]
     if rules.missing <= CLASS_MODE:

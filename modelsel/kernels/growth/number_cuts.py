@@ -216,7 +216,7 @@ def best_cut(entries, u, weight, missing, rest, all_weight, centre, rules, neede
         lost += u[entries[end] & ids]
         lost_weight += weight[entries[end] & ids]
     found[ABSENT] = lost_weight
-    if end == 0 or entries[0] >> shift == entries[end - 1] >> shift:
+    if end == 0 or (entries[0] >> shift == entries[end - 1] >> shift and not (rules.missing == BRANCH and end < len(entries))):
         found[CUTS] = NOTHING
         return
     total, size, fill, either = rest - lost, all_weight - lost_weight, np.int64(-1), rules.missing == BRANCH
@@ -254,6 +254,8 @@ def best_cut(entries, u, weight, missing, rest, all_weight, centre, rules, neede
         left += own - (shift_of(total, size, own_weight, steps) if about else 0)
         n_left += own_weight
         before = code
+    if either and lost_weight > 0.0 and before >= 0:  # known values from missing ones
+        _take(found, left, whole, n_left, full, centre, needed, before, missing, 1.0, low, high, sign)
     found[INFORMATION] = worth(whole, full, centre)
     if rules.missing == NODE_MODE:
         found[SIDE] = 0.0 if fill <= found[CODE] else 1.0
@@ -373,10 +375,12 @@ def best_levels(codes, rows, u, weight, levels, rest, all_weight, centre, rules,
     lost, lost_weight, fill = sums[levels], sizes[levels], np.int64(-1)
     found[ABSENT] = lost_weight
     joins = rules.missing == BRANCH and lost_weight > 0.0
-    pieces = present + (joins and rules.nominal != EQUALITY)
+    pieces = present + joins
     if present == 0 or pieces < 2:
         found[CUTS] = NOTHING
         return
+    if rules.nominal == EQUALITY:
+        pieces = present
     if rules.missing == NODE_MODE:
         fill = mode_level(sizes, seen[:present])
         sums[fill] += lost

@@ -156,6 +156,7 @@ def _peel(entries, end, forward, fill, stay, start_sums, start_sizes, u, value, 
     """Take the values of a sorted column out of a node one by one, and write the loss of what is left at each boundary.
 
     Rows of missing value, from `end` on, stay in, or leave with the value `fill` (−1: before all others).
+    The loss of those that stay alone stands at `end`.
     """
     ids, missing = (np.int64(1) << id_bits) - 1, len(entries) > end
     total, sum_to, at, size, up_to = start_sums[0], start_sums[1], start_sums[2], start_sizes[0], start_sizes[1]
@@ -183,10 +184,13 @@ def _peel(entries, end, forward, fill, stay, start_sums, start_sizes, u, value, 
                 if row <= at:
                     sum_to -= own
                     up_to -= one
-        if i >= end if forward else i <= 0:
+        done = i >= end if forward else i <= 0
+        if done and not (forward and stay):
             break
         at, sum_to, up_to = _settle(bits, at, sum_to, up_to, q * size, u, weight, unit)
         losses[i] = two_sided(total, size, sum_to, up_to, value[at], q, steps)
+        if done:
+            break
         code = entries[i if forward else i - 1] >> id_bits
 
 
@@ -219,6 +223,8 @@ def _cuts(entries, end, fill, either, start_sums, start_sizes, u, value, weight,
             n_left += weight[entries[i] & ids]
             i += 1
         if i == end:
+            if joins:  # known values from missing ones
+                _take(found, losses[0, i], losses[3, i], n_left, lost, needed, code, entries[i] >> id_bits, 1.0)
             return
         own, after = n_left + (lost if code >= fill >= 0 else 0.0), entries[i] >> id_bits
         if joins:
@@ -296,7 +302,7 @@ def best_cut_by_loss(entries, start_sums, start_sizes, u, value, weight, missing
     while end > 0 and entries[end - 1] >> shift == missing:
         end -= 1
         found[ABSENT] += weight[entries[end] & ((np.int64(1) << shift) - 1)]
-    if end == 0 or entries[0] >> shift == entries[end - 1] >> shift:
+    if end == 0 or (entries[0] >> shift == entries[end - 1] >> shift and not (rules.missing == BRANCH and end < len(entries))):
         found[CUTS] = NOTHING
         return
     if rules.missing == NODE_MODE:
@@ -422,10 +428,12 @@ def best_levels_by_loss(codes, rows, start_sums, start_sizes, u, value, weight, 
     found[ABSENT], fill = sizes[levels], np.int64(-1)
     missing = sizes[levels] > 0.0
     joins = rules.missing == BRANCH and missing
-    pieces = present + (joins and rules.nominal != EQUALITY)
+    pieces = present + joins
     if present == 0 or pieces < 2:
         found[CUTS] = NOTHING
         return
+    if rules.nominal == EQUALITY:
+        pieces = present
     if rules.missing == NODE_MODE:
         fill = mode_level(sizes, seen[:present])
         sums[fill] += sums[levels]

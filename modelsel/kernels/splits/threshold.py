@@ -51,7 +51,10 @@ SLACK = 1e-9  # of a bound: rounding of its sums is far below
 
 @kernel(_nrt=False)
 def _by_function(entries, end, weight, rules, limits, table, goodness, limit, absent, fill, work, found):
-    """Cuts between classes by the criterion's own function; `work` holds nothing and the whole in its first two rows."""
+    """Cuts between classes by the criterion's own function; `work` holds nothing and the whole in its first two rows.
+
+    Missing rows that may be on either side are parted from all known ones last.
+    """
     shift, ids = rules.id_bits + rules.class_bits, (1 << rules.id_bits) - 1
     mask = (1 << rules.class_bits) - 1
     left, right = work[0], work[1]
@@ -61,7 +64,7 @@ def _by_function(entries, end, weight, rules, limits, table, goodness, limit, ab
     either = lost > 0 and rules.missing == BRANCH
     skip = rules.boundary and not filled and not either
     best, cuts, previous, pure, at = -np.inf, 0, entries[0] >> shift, -1, 0.0
-    for i in range(end):
+    for i in range(end + either):
         entry = entries[i]
         code, c = entry >> shift, (entry >> rules.id_bits) & mask
         w = 1.0 if rules.unit else weight[entry & ids]
@@ -95,6 +98,8 @@ def _by_function(entries, end, weight, rules, limits, table, goodness, limit, ab
                     best, at = value, n_left + (more if side == 0 else 0.0)
                     found[CODE], found[NEXT], found[SIDE] = previous, code, side
             previous, pure = code, c
+            if i == end:
+                break
         elif c != pure:
             pure = c if i == 0 else MIXED
         left[c] += w
@@ -239,7 +244,8 @@ def search(entries, weight, counts, missing, rules, limits, table, steps, goodne
         found[k] = 0.0
     found[CODE] = -1.0
     end = _count_missing(entries, weight, missing, rules, absent)
-    if end == 0 or entries[0] >> shift == entries[end - 1] >> shift:
+    parts_missing = rules.missing == BRANCH and end < len(entries)
+    if end == 0 or (entries[0] >> shift == entries[end - 1] >> shift and not parts_missing):
         found[CUTS] = -1.0
         return
     known, lost = work[5], 0.0

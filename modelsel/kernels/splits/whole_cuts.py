@@ -16,7 +16,7 @@ from modelsel.kernels.splits.split_competition import information, total_of
 # The best cut of a sorted column with the rows of missing value on its left or on its right, whichever scores better.
 #
 # By exact sums of table entries (`whole_cuts`), four of them: left of the cut and right of it, with the missing rows and
-# without.
+# without. Last comes the cut before the missing rows, which parts them from all known ones.
 
 
 @kernel(_nrt=False)
@@ -36,7 +36,7 @@ def either_by_table(entries, end, weight, rules, table, scale, limit, absent, si
     unit = n * scale if entropy else float(n)
     tie = max(TIE * unit, 8.0) if entropy else TIE * unit
     best, cuts, previous = -np.inf, 0, entries[0] >> shift
-    for i in range(end):
+    for i in range(end + 1):
         entry = entries[i]
         code = entry >> shift
         if code != previous:
@@ -57,6 +57,8 @@ def either_by_table(entries, end, weight, rules, table, scale, limit, absent, si
                 if value > best + tie:
                     best, found[CODE], found[NEXT], found[SIDE], found[INFORMATION] = value, previous, code, 1.0, n_left
             previous = code
+        if i == end:
+            break
         c, w = (entry >> rules.id_bits) & mask, int(weight[entry & ids])
         a, b, more = left[c], right[c], int(absent[c])
         joined_left += table[a + w + more] - table[a + more]
@@ -84,7 +86,7 @@ def either_by_steps(entries, end, rules, table, steps, scale, least, absent, sid
     tie = int(max(TIE * n * scale, 8.0))
     best, bar, cuts, at, side = -(2**62), -(2**62), 0, 0, 0
     entry = entries[0]
-    for i in range(1, end):
+    for i in range(1, end + 1):
         label = np.uint64((entry >> ids) & mask)
         a, m = left[label], more[label]
         b = total[label] - a

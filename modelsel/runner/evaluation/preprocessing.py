@@ -62,21 +62,21 @@ def columns_left(selections: Sequence[FittedPreparer]) -> Integers | None:
 
 
 def rows_digest(task: Task, rows: Integers) -> str:
-    """Compute the digest of some rows of a task.
+    """Compute the digest of some rows of a task, whatever their weights.
 
     A fit's generator is derived from it, beside seed and growing specification.
     """
-    return digest([task.fingerprint, array_digest(rows)])
+    return digest([task.draw_fingerprint, array_digest(rows)])
 
 
 def _fit(step: BasePreparer, task: Task, rows: Integers, identity: tuple[int, str, str]) -> FeatureRanking:
-    """The step's fit; `identity` names all that it depends on. Raises LeakError when it saw other rows than these."""
+    """The step's fit; it depends on `identity` and weights alone. Raises LeakError when it saw other rows than these."""
 
     def fit() -> Fit:
         seen = task.take(rows)
         return Fit(step.fit_path(seen, positions(seen), generator(*identity)), array_digest(seen.rows))
 
-    known = RANKINGS.get(identity, fit)
+    known = RANKINGS.get(identity if task.weights is None else (*identity, array_digest(task.weights)), fit)
     if known.seen != array_digest(task.rows[rows]):
         raise LeakError(f"preparer {kind_of(step)} was fitted on other rows than the analysis rows")
     return known.ranking

@@ -90,12 +90,18 @@ def preorder(nodes: Integers) -> Integers:
 
 
 def _thresholds(nodes: Integers, columns: RankedColumns, present: Integers | None) -> Floats:
-    """Midpoints between neighbouring values (or the largest value of the present rows below them); indices of levels."""
+    """Midpoints between neighbouring values (or the largest value of the present rows below them); indices of levels.
+
+    What parts known values from missing ones is infinite.
+    """
     threshold, test = np.full(len(nodes), np.nan), nodes[:, TEST]
     threshold[test == EQUALITY] = nodes[test == EQUALITY, LEFT]
     cuts = np.flatnonzero(test == THRESHOLD)
     feature, low, high = (nodes[:, place].take(cuts) for place in (FEATURE, LEFT, RIGHT))
     start = columns.start.take(feature)
+    between = high < columns.levels.take(feature)
+    threshold[cuts] = np.inf
+    cuts, feature, start, low, high = (each[between] for each in (cuts, feature, start, low, high))
     threshold[cuts] = midpoint(columns.flat.take(start + low), columns.flat.take(start + high))
     if present is not None:
         for each in np.unique(feature):

@@ -75,7 +75,9 @@ def _rival(grower: Grower, feature: int, test: Test, goodness: float) -> SplitCa
     """Thresholds and single levels are named; a test of all levels, or of a set of them, is the feature's name."""
     own = grower.chosen.task.features[feature]
     words = own.name
-    if test.kind == THRESHOLD:
+    if test.kind == THRESHOLD and test.next == len(grower.columns.values[feature]):
+        words = f"{own.name} is known"
+    elif test.kind == THRESHOLD:
         words = f"{own.name} <= {value_words(own, _threshold(grower, feature, test))}"
     elif test.kind == EQUALITY:
         words = f"{own.name} = {own.levels[test.code]}"

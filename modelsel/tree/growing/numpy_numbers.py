@@ -75,7 +75,8 @@ class Branches:
 
     def best(self, needed: float) -> tuple[int, float] | None:
         """The first of the best admissible tests, and what it is worth."""
-        fit = np.flatnonzero(self.weight.min(axis=1) >= needed)
+        lightest = self.weight.min(axis=1)
+        fit = np.flatnonzero((lightest >= needed) & (lightest > 0))
         if self.held != FREE:
             fit = fit[self.held.of(self.sums[fit] / self.weight[fit])]
         if len(fit) == 0:
@@ -214,21 +215,22 @@ class NumberGrower(Grower):
 
     def _cut(self, totals: Totals) -> Test | None:
         """Find the best set of levels against the others, in the order of their means."""
-        present = totals.present
-        if len(present) < 2:
+        present, joins = totals.present, self._joins(totals)
+        ends = len(present) if joins else len(present) - 1  # the last parts known values from missing ones
+        if ends < 1:
             return None
-        tests = self._either(np.cumsum(totals.sums[present])[:-1], np.cumsum(totals.weight[present])[:-1], totals)
+        tests = self._either(np.cumsum(totals.sums[present])[:ends], np.cumsum(totals.weight[present])[:ends], totals)
         found = tests.best(self.growth.least)
         if found is None:
             return None
-        index, twice = found[0], 2 if self._joins(totals) else 1
-        code, after = present[index // twice], present[index // twice + 1]
+        index, twice = found[0], 2 if joins else 1
+        code, after = present[index // twice], np.append(present, len(totals.sums))[index // twice + 1]
         return Test(THRESHOLD, found[1], 0.0, int(code), int(after), to=index % 2 if twice == 2 else DIVIDED)
 
     def _level(self, totals: Totals) -> Test | None:
         """Find the best level against all others."""
         present = totals.present
-        if len(present) < 2:
+        if len(present) + self._joins(totals) < 2:
             return None
         found = self._either(totals.sums[present], totals.weight[present], totals).best(self.growth.least)
         if found is None:
@@ -376,7 +378,7 @@ class Groups:
     def prefixes(self, groups: Sequence[list[int]]) -> Iterator[TwoBranches]:
         """The tests of the first groups against the others."""
         ends = self._ends(groups), self._ends(groups[::-1])
-        for k in range(1, len(groups)):
+        for k in range(1, len(groups) + self.joins):  # the last parts known values from missing ones
             yield from self._pairs(k - 1, *(tuple(side[j] for side in ends[i]) for i, j in ((0, k), (1, len(groups) - k))))
 
     def levels(self) -> Iterator[TwoBranches]:
@@ -452,18 +454,18 @@ class QuantileGrower(NumberGrower):
 
     def _first(self, pairs: Iterable[TwoBranches]) -> TwoBranches | None:
         """The first of the admissible tests that leave least."""
-        fit = [pair for pair in pairs if pair.least >= self.growth.least]
+        fit = [pair for pair in pairs if pair.least >= self.growth.least and pair.least > 0]
         return min(fit, key=lambda pair: pair.loss, default=None)
 
     def _cut_of(self, of: Groups, levels: int) -> Test | None:
         """The best cut between neighbouring codes."""
-        found = self._first(of.prefixes(of.groups)) if len(of.groups) > 1 else None
+        found = self._first(of.prefixes(of.groups))
         if found is None:
             return None
-        return Test(THRESHOLD, -found.loss, 0.0, of.codes[found.index], of.codes[found.index + 1], to=found.to)
+        return Test(THRESHOLD, -found.loss, 0.0, of.codes[found.index], [*of.codes, levels][found.index + 1], to=found.to)
 
     def _level_of(self, of: Groups, levels: int) -> Test | None:
-        found = self._first(of.levels()) if len(of.groups) > 1 else None
+        found = self._first(of.levels())
         return None if found is None else Test(EQUALITY, -found.loss, 0.0, of.codes[found.index], to=found.to)
 
     def _pieces(self, of: Groups, levels: int) -> tuple[list[int], list[list[int]]]:

@@ -158,27 +158,34 @@ def _information(table: Floats, lost: Floats, growth: GrowthParams) -> float:
 
 def _threshold(column: Filled, lost: Floats, criterion: BaseCriterion, growth: GrowthParams) -> Test | None:
     """Find the best threshold."""
-    if len(column.present) < 2:
-        return None
     left = np.cumsum(column.table[column.present], axis=0)
     tables = np.stack([left[:-1], rest(left[-1], left[:-1])], axis=1)
     joined = _with_missing_rows(tables, lost, growth)
+    after = column.present[1:]
+    if growth.missing == "branch" and lost.sum() > 0:  # last, known values from missing ones; once left, once right
+        none, all_known = np.zeros_like(lost), left[-1]
+        joined = np.concatenate([joined, [[all_known + lost, none], [all_known, lost]]])
+        after = np.append(after, len(column.table))
+    if len(joined) == 0:
+        return None
     found = _choose(joined, column.needed, criterion)
     if found is None:
         return None
     index, value = found
-    twice = len(joined) // len(tables)
+    twice = len(joined) // max(1, len(after))
     fit = joined.sum(axis=2).min(axis=1) >= column.needed
     cuts = int(fit.reshape(-1, twice).any(axis=1).sum())
-    code, after = column.present[index // twice], column.present[index // twice + 1]
+    code = column.present[index // twice]
     information = _information(joined[index], lost, growth)
-    return Test(THRESHOLD, value, information, int(code), int(after), cuts, to=index % 2 if twice == 2 else DIVIDED)
+    return Test(
+        THRESHOLD, value, information, int(code), int(after[index // twice]), cuts, to=index % 2 if twice == 2 else DIVIDED
+    )
 
 
 def _equality(column: Filled, lost: Floats, criterion: BaseCriterion, growth: GrowthParams) -> Test | None:
     """Find the best level against the rest."""
     present = np.flatnonzero(column.table.sum(axis=1) > 0)
-    if len(present) < 2:
+    if len(present) + (growth.missing == "branch" and lost.sum() > 0) < 2:
         return None
     own = column.table[present]
     tables = _with_missing_rows(np.stack([own, rest(column.table.sum(axis=0), own)], axis=1), lost, growth)

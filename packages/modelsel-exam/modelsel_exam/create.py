@@ -23,6 +23,7 @@ from modelsel.core.errors import ConfigurationError, Problem, RefusedError, Stor
 from modelsel.core.spec import kind_of, spec_of, with_fields
 from modelsel.core.types import CLASS_TASKS, Booleans, Finding, Integers, NumberTask, Strings, Task, positions
 from modelsel.dataset.targets import read_as
+from modelsel.dataset.weights import AUTO, decide, weigh
 from modelsel.guard.face import Gate, Home, SelectionSummary
 from modelsel.measure.within import Within
 from modelsel.runner.number_look import usual_tolerance
@@ -59,6 +60,7 @@ def create(config: Config, folder: Path, wanted: Wanted, home: Home | None = Non
     task, declared = loaded.task, MEASURE not in config.unsaid
     config = for_task(config, task.kind)
     sides = _sides(task, config, wanted.everything)
+    task = weigh(task, decide(task.weights, getattr(config.dataset, "weights_are", AUTO), sides["development"]))
     tokens = {side: np.array(sorted(f"r{secrets.token_hex(8)}" for _ in range(len(rows)))) for side, rows in sides.items()}
     mixed = {side: reorder(task, rows[np.argsort(np.array([secrets.randbits(62) for _ in rows], np.int64))])
              for side, rows in sides.items()}  # fmt: skip
