@@ -71,7 +71,7 @@ def test_one_set_that_is_at_hand_is_compared_on_its_folds(modelsel: Any) -> None
     [
         (("iris-few", "other"), "MSEL-283"),
         (("iris-few", "loss"), "MSEL-282"),
-        (("iris-few", "other", "wine-few"), "MSEL-284"),
+        (("iris-few", "twin", "wine-few"), "MSEL-284"),
         (("iris-few", "alone"), "MSEL-285"),
         (("iris-few", "-o", "page.pdf"), "MSEL-287"),
         (("nowhere",), "MSEL-610"),
@@ -82,10 +82,10 @@ def test_what_cannot_be_compared_ends_with_2_and_says_why(modelsel: Any, words: 
         assert modelsel("run", f"dataset={data}", f"space={space}", "split=none", *QUICK, *more).code == 0
 
     two = "[naive_bayes,majority]"
-    for name in {"iris-few", "other", "loss", "wine-few", "alone"} & set(words):
+    for name in {"iris-few", "other", "twin", "loss", "wine-few", "alone"} & set(words):
         data = "wine" if name in ("wine-few", "alone") else "iris"
         more = {"other": ("seed=1",), "loss": ("measure=log_loss",)}.get(name, ())
-        study(data, "[one_rule]" if name == "alone" else two, f"name={name}", *more)
+        study(data, "[one_rule]" if name in ("alone", "other") else two, f"name={name}", *more)
     ran = modelsel("compare", *words)
     assert ran.code == 2
     assert ran.err.startswith(code), ran.err
