@@ -5,7 +5,8 @@ bits(T) = Σ over leaves of class bits + weight · Σ over tests of test bits
 class bits of a leaf = log2 (n! / Π n_c!) + log2 C(n + K − 1, K − 1): which row has which class, after how many have each
 (for K = 2 Quinlan and Rivest's log2 C(n, e) + log2 (n + 1)). Test bits = log2 (features) for the one tested + bits for its
 value + a bit per branch that says whether it ends. Value bits: log2 of the cuts there can be (n − 1, at most levels − 1
-for ordered features), of the levels (equality) or of the 2^(levels − 1) − 1 divisions (subset); none for multiway.
+for ordered features; one more where a tree parts known values from missing ones), of the levels (equality) or of the
+2^(levels − 1) − 1 divisions (subset); none for multiway.
 
 Quinlan and Rivest 1989, *Inferring decision trees using the minimum description length principle*; Mehta, Rissanen and
 Agrawal 1995, *MDL-based decision tree pruning*; the leaf code: Kononenko 1995.
@@ -81,8 +82,8 @@ def _value_bits(tree: DecisionTree, node: int, more: bool) -> float:
         return float(np.log2(levels))
     if test == SUBSET:
         return levels - 1.0 if more else levels - 1 + float(np.log1p(-(2.0 ** (1 - levels))) / np.log(2))
-    cuts = float(tree.weight[node]) - 1.0 + more
-    return float(np.log2(max(min(cuts, levels - 1) if feature.kind == "ordered" else cuts, 1.0)))
+    cuts = float(tree.weight[node]) - 1.0
+    return float(np.log2(max((min(cuts, levels - 1) if feature.kind == "ordered" else cuts) + more, 1.0)))
 
 
 def description_length(cut: PrunedView) -> tuple[float, float, float]:

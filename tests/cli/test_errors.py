@@ -8,6 +8,10 @@ import shlex
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from modelsel.core.system import container
+
 GOLDEN = Path(__file__).parent / "golden" / "errors.txt"
 
 
@@ -20,7 +24,10 @@ def transcript(modelsel: Callable[..., object], lines: list[str], folder: Path) 
     return "\n".join(said)
 
 
-def test_errors_read_as_they_were_written(modelsel: Callable[..., object], folder: Path) -> None:
+def test_errors_read_as_they_were_written(
+    modelsel: Callable[..., object], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(container, "is_lost_afterwards", lambda _: False)  # a container says more, wherever these tests run
     (folder / "loans.csv").write_text("age,income,default\n" + "".join(f"{i},{i * 7},{'yn'[i % 3 == 0]}\n" for i in range(30)))
     (folder / "one.csv").write_text("x,y\n1,a\n2,a\n3,a\n")
     (folder / "conf" / "scheme").mkdir(parents=True)

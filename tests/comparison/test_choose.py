@@ -32,7 +32,7 @@ def test_the_winner_is_the_rule_s_and_its_score_is_corrected_from_the_loss_matri
     results, resampling = study(tmp_path, SOME, task=task, measure=make("measure", "error")), doubles.folds(task)
     selection = choose(results, BEST, resampling, seed=3)
     assert selection.winner == BEST.choose(results.board) == rank(results.board)[0]
-    rng = generator(3, resampling.fingerprint, "bbc")
+    rng = generator(3, resampling.drawn_by(task), "bbc")
     settings = {"weights": task.weights, "rng": rng, "zero_one": True}
     direct = bbc(results.losses.matrix, results.board, BEST, winner=selection.winner, **settings)
     assert direct is not None

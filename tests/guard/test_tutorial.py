@@ -89,7 +89,7 @@ def test_a_team_shares_ledger_and_key_as_its_page_says(tmp_path: Path) -> None:
         (work / "conf" / "guard" / "team.yaml").write_text(settings, "utf-8")
         said = told("teams.md", work, home)
         kinds = [entry.kind for entry in Ledger.open(server.url, "reader").entries()]
-    assert len(said) == 3
+    assert len(said) == 2
     assert "1st look" in said[0]
     assert kinds == ["seal", "selection", "intent", "reveal"]
     assert "superseded" in said[1]

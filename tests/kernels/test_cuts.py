@@ -74,7 +74,8 @@ def every_cut(column: Column, policy: str, formula: int) -> dict[tuple[int, int,
     code, criterion = column.filled(policy), make("criterion", NAMES[formula])
     present, lost = np.unique(column.code[column.code >= 0]), np.flatnonzero(code < 0)
     cuts = {}
-    for left, right in zip(present[:-1].tolist(), present[1:].tolist()):
+    after = [*present[1:].tolist(), *([column.distinct] if policy == "branch" and len(lost) else [])]  # last: known or missing
+    for left, right in zip(present.tolist(), after):
         table = np.array([column.counts((code >= 0) & (code <= left)), column.counts(code > left)])
         for side in range(2 if policy == "branch" and len(lost) else 1):
             own = table.copy()

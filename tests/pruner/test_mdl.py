@@ -79,8 +79,13 @@ def test_every_kind_of_test_has_its_price(grow):
         assert price[node] == pytest.approx(log2(3) + branches + value)
 
 
-@pytest.mark.parametrize(("kind", "rows", "cuts"), [("numeric", 9, 8), ("ordered", 9, 4), ("ordered", 3, 2), ("numeric", 1, 1)])
-def test_a_threshold_is_one_of_the_cuts_between_rows_or_between_ranks(kind: str, rows: int, cuts: int) -> None:
+@pytest.mark.parametrize(
+    ("kind", "rows", "cuts", "parted"), [("numeric", 9, 8, 9), ("ordered", 9, 4, 5), ("ordered", 3, 2, 3), ("numeric", 1, 1, 1)]
+)
+def test_a_threshold_is_one_of_the_cuts_between_rows_or_ranks_or_parts_known_from_missing(
+    kind: str, rows: int, cuts: int, parted: int
+) -> None:
     feature = Feature("a", kind, ("1", "2", "3", "4", "5") if kind == "ordered" else ())
     tree: Any = SimpleNamespace(features=(feature,), feature=[0], test=[THRESHOLD], weight=[rows])
-    assert _value_bits(tree, 0) == log2(cuts)
+    assert _value_bits(tree, 0, more=False) == log2(cuts)
+    assert _value_bits(tree, 0, more=True) == log2(parted)

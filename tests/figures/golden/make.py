@@ -32,6 +32,7 @@ from exam_tests.conftest import table
 from exam_tests.test_exam import TERMS, answer_of
 from modelsel.certificates import verifier
 from modelsel.certificates.certify import certify
+from modelsel.config.settings import under_new_names
 from modelsel.core.spec import make
 from modelsel.guard import entries
 from modelsel.guard.gate import Gate
@@ -277,6 +278,8 @@ def chains(folder: Path) -> dict[str, list[tuple[str, dict[str, Any]]]]:
 
 
 def _lasting(facts: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what passes, and name settings as they are named now."""
+    facts, _ = under_new_names(facts)
     later = {name: bool(value) for name, value in facts.items() if name in LATER and isinstance(value, str)}
     return {name: later.get(name, value) for name, value in facts.items() if name not in PASSING}
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from modelsel.core.spec import make
+from modelsel.core.types import seal as sealed_rows
 from modelsel.guard.access import authorize
 from modelsel.guard.access.authorize import (
     _answered_before,
@@ -27,8 +28,10 @@ from modelsel.guard.policy.base import Justify
 from modelsel.guard.release import LookTerms
 from modelsel.statistics.certificate import SpendingState
 from tests.guard.histories import entries, history, look, seal
+from tests.guard.studies import numbers
 
 PLAN = {"method": "hoeffding", "nats": 3.0, "units": 9.0, "steps": 20, "expected": 0.1, "spread": 0.1, "forecast": 0.2}
+SEALED, DEVELOPMENT = sealed_rows(numbers(200)), numbers(200, seed=1)
 NONE, WHY = Justify(), Justify("labels", "a rater had mixed up two forms")
 
 
@@ -40,7 +43,8 @@ def asks(justify: Justify = NONE, **facts: Any) -> Any:
         folder="",
         config={},
         measure=make("measure", "error"),
-        sealed=SimpleNamespace(groups=None, units=None, unit=""),
+        sealed=SEALED,
+        development=DEVELOPMENT,
     )
     chosen = SimpleNamespace(winner="w", cv_mean=0.1, cv_rows=9, cv_error=None)
     whole = {

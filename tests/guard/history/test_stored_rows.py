@@ -44,7 +44,9 @@ def stored(
     subject: Any = SimpleNamespace(
         test=Side("test", 3), development=Side("development", 4), names=("x",), sketches=(), portrait=drawn, met={}
     )
-    sealing: Any = SimpleNamespace(candidates=candidates, asked=(), sealed=numbers(rows), config={})
+    sealing: Any = SimpleNamespace(
+        candidates=candidates, asked=(), sealed=numbers(rows), development=numbers(4, seed=1), config={}
+    )
     named = (keep_chosen if chosen else keep_all)(writing, how, KEY, sealing, subject)
     assert {name: digest for name, digest in named.items() if digest} == {
         name: f"digest of {kind}"
