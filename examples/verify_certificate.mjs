@@ -2,8 +2,9 @@
 //
 // Written from docs/guard/certificate.md, whose numbered statements are named in what it prints; Node 20 or later, nothing else.
 // Exit 0 where all holds, 5 where something does not, 2 where it was called wrongly. It recomputes statements 1 to 9 but for
-// the limits and prices of bounded losses that a `plan` in the look foresees: these are named as unknown. Like any verifier it has
-// seen no labels and no predictions, and a time stamp is for openssl.
+// the limits and prices of bounded losses that a `plan` in the look foresees: these are named as unknown. It does not tell 1.0 from 1,
+// and reads archives that are stored or deflated. Like any verifier it has seen no labels and no predictions, and a time stamp is
+// for openssl.
 
 import crypto from "node:crypto";
 import fs from "node:fs";
