@@ -31,6 +31,6 @@ def test_hits_and_errors_per_fold_are_those_of_the_rote_learner(reference, refer
             inside = learner.fit_path(task, np.flatnonzero(fold != number), NOTHING)
             rows = np.flatnonzero(fold == number)
             correct.append(int((inside.outputs([learner], task, rows, False).predicted[0] == task.target[rows]).sum()))
-            hits.append(int((inside._deepest(task.values[np.ix_(rows, inside.ranked)])[0] == len(inside.keys)).sum()))
+            hits.append(int((inside.cells(task, rows)[0] == len(inside.keys)).sum()))
         assert hits == answer["cv_hits_per_fold"], name
         assert correct == answer["cv_correct_per_fold"], name
