@@ -42,11 +42,11 @@ def test_a_strict_test_before_which_nothing_chose_is_shown(modelsel: Any) -> Non
 def test_a_plan_and_a_published_experiment_leave_no_trace_and_say_so(modelsel: Any, tmp_path: Path) -> None:
     planned = modelsel("plan", *FEW)
     assert planned.code == 0
-    assert "nothing is written into it by a plan" in planned.out
-    done = modelsel("run", "experiment=play_tennis")
+    assert "writes nothing to the ledger" in planned.out
+    done = modelsel("run", "experiment=play_tennis", "-v")
     assert done.code == 0
     assert "G005" in {finding["code"] for finding in done.outcome.findings}
-    assert "a published experiment: not in the ledger" in modelsel("run", "experiment=play_tennis").out
+    assert "a published experiment: not in the ledger" in modelsel("run", "experiment=play_tennis", "-v").out
     assert not (tmp_path / "home" / "ledger.db").exists()
 
 

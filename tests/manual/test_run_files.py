@@ -18,7 +18,7 @@ ELSEWHERE = {  # in studies of another kind than this test's; others of the test
     "winner.corrected.caution", "winner.corrected.same", "winner.corrected.resamples", "grave", "closed", "exam",
     "winner.corrected.point632", "winner.corrected.point632_plus",
     "ensembles.id", "ensembles.entry", "ensembles.members", "ensembles.corrected",
-    "search.kind", "search.sampler", "search.batch", "search.most", "search.trials",
+    "search.kind", "search.sampler", "search.batch", "search.most", "search.trials", "task.weights",
 }  # fmt: skip
 FREE = (
     "winner.parameters",
