@@ -81,6 +81,7 @@ class SweepFolder:
             if place is not None:
                 path.rmdir()
                 Path(place).mkdir(parents=True, exist_ok=True)
+                _forget_results(Path(place))
                 point(path, Path(place).absolute())
         return cls(path if place is None else Path(place).absolute())
 
@@ -135,6 +136,13 @@ class SweepFolder:
         """What the jobs found, in the order of their numbers; a file that is no result is passed over."""
         found = (_result(path) for path in self.path.rglob("result*.json"))
         return sorted((each for each in found if each is not None), key=lambda each: each.number)
+
+
+def _forget_results(place: Path) -> None:
+    """Remove what the jobs of an earlier sweep in the same folder found: they are no jobs of the new one."""
+    for path in list(place.rglob("result*.json")):
+        if _result(path) is not None:
+            path.unlink()
 
 
 def labels_of(jobs: Sequence[Sequence[str]]) -> list[str]:
