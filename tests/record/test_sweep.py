@@ -26,6 +26,18 @@ def test_two_jobs_in_one_folder_are_both_kept(tmp_path: Path) -> None:
     assert [job.number for job in sweep.jobs()] == [0, 1]
 
 
+def test_a_second_sweep_in_the_same_folder_has_jobs_of_its_own_alone(tmp_path: Path) -> None:
+    first = SweepFolder.create(tmp_path / "runs", tmp_path / "mine").write(SweepSettings(WORDS))
+    for number in (0, 1):
+        write_result(first.path / str(number), JobResult(number, (f"seed={number}",)))
+    (first.path / "results.json").write_text('{"theirs": 1}')
+    second = SweepFolder.create(tmp_path / "runs", tmp_path / "mine").write(SweepSettings(WORDS))
+    assert second.jobs() == []
+    write_result(second.path / "0", JobResult(0, ("seed=7",)))
+    assert [job.overrides for job in second.jobs()] == [("seed=7",)]
+    assert (second.path / "results.json").is_file()
+
+
 @pytest.mark.parametrize("content", ["", "[1]", '{"number": 1}', "{", "\0\0"])
 def test_a_file_that_is_no_result_is_passed_over(tmp_path: Path, content: str) -> None:
     sweep = SweepFolder.create(tmp_path).write(SweepSettings(WORDS))
