@@ -26,7 +26,7 @@ from modelsel.core.types import Finding, Floats, Integers
 from modelsel.dataset.column import RawColumn, are_whole, coded_column, numbers, with_comma
 from modelsel.dataset.files import BLOCK, File, Raw, Stream, codec, first_bytes, lines_of, listener, text_blocks
 from modelsel.dataset.kinds import EXACT
-from modelsel.dataset.lines import Lines, called
+from modelsel.dataset.lines import TakenLines, called
 
 # The columns of a CSV file as Arrow parses it, block by block.
 #
@@ -46,7 +46,7 @@ class CsvForm:
 
     path: Path
     encoding: str
-    take: Lines
+    take: TakenLines
     names: tuple[str, ...]
     delimiter: str
     lines: bool = False
@@ -289,15 +289,15 @@ class Csv(File):
         end = data.rfind(b"\n") + 1 or None
         return data[:end].decode(codec(self.encoding), errors="replace")
 
-    def _lines(self, path: Path) -> Lines:
+    def _lines(self, path: Path) -> TakenLines:
         """The lines that are taken; where none has names, with one that names the columns by their place."""
         if self.header:
-            return Lines(self.header, self.skip_lines)
+            return TakenLines(self.header, self.skip_lines)
         text = "".join(self._beginning(path).splitlines(keepends=True)[self.skip_lines :])
         sign = self._sign(text)
         with long_cells():
             first = next(csv.reader(io.StringIO(text, newline=""), delimiter=sign), [])
-        return Lines(0, self.skip_lines, sign.join(called(len(first))))
+        return TakenLines(0, self.skip_lines, sign.join(called(len(first))))
 
     def _find_delimiter(self, path: Path) -> tuple[str, bool]:
         """The delimiter of a file that is text of its encoding, not empty, without NUL bytes, with whole quotes.
@@ -338,7 +338,7 @@ def _nul(path: Path, encoding: str, number: int, block: bytes) -> Problem:
     return Problem("MSEL-313", f"NUL byte in line {line}", str(path), "the file is damaged or no text: write it again")
 
 
-def _quotes(path: Path, encoding: str, delimiter: str, take: Lines) -> Iterator[Problem]:
+def _quotes(path: Path, encoding: str, delimiter: str, take: TakenLines) -> Iterator[Problem]:
     """A strict walk through a file whose quotes are not all at the ends of cells."""
     text = io.TextIOWrapper(io.BufferedReader(Stream(take.of(text_blocks(path, encoding)))), "utf-8", newline="")
     reader = csv.reader(text, delimiter=delimiter, strict=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Lines:
+class TakenLines:
     """The lines that are taken; `names` is the line that is written where the file has none."""
 
     header: int = 1
@@ -19,9 +19,9 @@ class Lines:
     def of(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
         r"""The blocks of a text without the lines that are not taken.
 
-        >>> b"".join(Lines(header=2, skip=1).of([b"title\na,", b"b\nkg,m\n1,2\n"]))
+        >>> b"".join(TakenLines(header=2, skip=1).of([b"title\na,", b"b\nkg,m\n1,2\n"]))
         b'a,b\n1,2\n'
-        >>> b"".join(Lines(header=0, names="column_1,column_2").of([b"1,2\n"]))
+        >>> b"".join(TakenLines(header=0, names="column_1,column_2").of([b"1,2\n"]))
         b'column_1,column_2\n1,2\n'
         """
         source, head = iter(blocks), b""
@@ -38,7 +38,7 @@ class Lines:
     def number(self, line: int) -> int:
         """The number, within the file, of a line of what is taken.
 
-        >>> Lines(header=3, skip=1).number(1), Lines(header=3, skip=1).number(2), Lines(header=0).number(2)
+        >>> TakenLines(header=3, skip=1).number(1), TakenLines(header=3, skip=1).number(2), TakenLines(header=0).number(2)
         (3, 5, 1)
         """
         return self.header if line == 1 and self.header else line - 1 + self.header + self.skip
