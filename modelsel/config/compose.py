@@ -120,6 +120,7 @@ class Config:
     folders: Folders = field(default_factory=Folders.of)
     named: object = None  # the space as it was asked for: names, or entries
     unsaid: tuple[str, ...] = ()  # what nobody has said, and the kind of target decides
+    sweeper: str = ""  # the sweeper that chose this job by the scores of earlier ones; empty elsewhere
 
     @property
     def chooses_by_default(self) -> bool:

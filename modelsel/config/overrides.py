@@ -39,10 +39,11 @@ INSTEAD = {"hydra.run.dir": "runs", "hydra.job.name": "name"}  # ours, which do 
 
 @dataclass(frozen=True)
 class Typed:
-    """Overrides as they go to Hydra, what is wrong with those left out, and which were Hydra's own."""
+    """Overrides as they go to Hydra, what is wrong with others, which were Hydra's own, and which are swept."""
 
     lines: tuple[str, ...]
     problems: tuple[Problem, ...]
+    swept: tuple[str, ...] = ()
 
     @property
     def hydra(self) -> tuple[str, ...]:
@@ -64,7 +65,8 @@ def read_overrides(overrides: Iterable[str], folders: Folders, sweep: bool = Fal
         problems.append(Problem("MSEL-244", "both a space and a learner are given", f"{SPACE}=, {LEARNER}=",
                                 "learner=NAME is a space of one entry: give one of them"))  # fmt: skip
     lines = (line for override in good for line in _for_hydra(override, keys, folders))
-    return Typed(tuple(lines), tuple(problems))
+    swept = (override.key_or_group for override in good if override.is_sweep_override())
+    return Typed(tuple(lines), tuple(problems), tuple(swept))
 
 
 def _parse_override(text: str, folders: Folders) -> Override | Problem:

@@ -32,7 +32,8 @@ from modelsel.core.types import (
 )
 from modelsel.dataset.base import TableSettings
 from modelsel.dataset.files import listener, tell_progress
-from modelsel.dataset.profile import asked_units, profile
+from modelsel.dataset.identifiers import asked_units
+from modelsel.dataset.profile import profile
 from modelsel.dataset.targets import read_as
 from modelsel.dataset.weights import AUTO, decide, questionable, weigh
 from modelsel.guard.checks.independence import FEWEST_UNITS
