@@ -55,6 +55,7 @@ class Table:
     units: Integers | None = None  # what is independent of each other, where that is declared: else groups, else rows
     unit: str = ""  # what a unit is called
     source: Source | None = None  # the columns in their own types, for estimators that read those; `rows` are positions in it
+    uncapped: Mapping[str, Codes] = field(default_factory=dict)  # columns as they were before rare levels became one, likewise
 
     def __post_init__(self) -> None:
         """Make arrays read-only, and `values` column by column in memory."""
@@ -271,7 +272,7 @@ def seal(task: Task) -> Sealed:
     """Take the labels off a task; what is left can be passed around without giving anything away."""
     sealed = Sealed(name=task.name, features=task.features, values=task.values, rows=task.rows,
                     ids=task.ids, groups=task.groups, times=task.times, units=task.units, unit=task.unit,
-                    source=task.source)  # fmt: skip
+                    source=task.source, uncapped=task.uncapped)  # fmt: skip
     classes, target = task.class_names, task.target
     return seal_unread(sealed, lambda: (classes, target), task.weights)
 
@@ -522,7 +523,7 @@ class Description:
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
 
-_NOT_PER_ROW = {"name", "unit", "source", "features", "classes", "reading", "drop_rare", "measured_in", "weighing"}
+_NOT_PER_ROW = {"name", "unit", "source", "uncapped", "features", "classes", "reading", "drop_rare", "measured_in", "weighing"}
 
 
 def _per_row(name: str) -> bool:
