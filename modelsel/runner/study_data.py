@@ -165,23 +165,14 @@ def _scheme(config: Config, task: Task) -> Iterator[str]:
 
 IS: dict[TaskKind, str] = {"classes": "the target is a class", "numbers": "the target is a number"}
 ABOUT_CLASSES = "this target is a number"  # in the reasons of learners some of whose settings are about classes
-SHOWS_OF_CLASSES = ("concept", "soft_trees")
 UNSAID: dict[str, tuple[TaskKind, ...]] = {"learner": CLASS_TASKS, "preparer": BOTH_TASKS}  # of parts that do not say
 
 
 def _misread(config: Config, task: Task) -> Iterator[tuple[str, list[str]]]:
     """Yield, by name, what does not read the kind of target that there is."""
-    what = IS[task.kind]
     if task.kind not in getattr(config.measure, "reads", CLASS_TASKS):
-        yield "measure", [f"{kind_of(config.measure)} does not judge it: {what}; {judges(task.kind)}"]
+        yield "measure", [f"{kind_of(config.measure)} does not judge it: {IS[task.kind]}; {judges(task.kind)}"]
     yield from _unread(config.foreseen, task)
-    if isinstance(task, NumberTask):
-        for name in config.show:
-            if name in SHOWS_OF_CLASSES:
-                yield (
-                    "show",
-                    [f"{name} is about classes, and {what}: show=[tree,gains,pruning_path,overfitting] are about either"],
-                )
 
 
 def _unread(candidates: Iterable[Candidate], task: Task) -> Iterator[tuple[str, list[str]]]:
