@@ -14,7 +14,7 @@ from modelsel.core.reading import ColumnReading, TableReading
 from modelsel.core.types import Booleans, ClassTask, Codes, Feature, Finding, Floats, Integers, Kind, Loaded, NumberTask, Task
 from modelsel.dataset import kinds
 from modelsel.dataset.base import TableSettings, as_names
-from modelsel.dataset.column import NAMED, RawColumn, examples, name_rows, numbers, seconds
+from modelsel.dataset.column import NAMED, RawColumn, examples, numbers, seconds
 from modelsel.dataset.declarations import some
 from modelsel.dataset.gathering import gather
 from modelsel.dataset.reading import parted
@@ -296,4 +296,4 @@ def _complain(complain: Complain, code: str, what: str, column: RawColumn, wrong
     rows = np.flatnonzero(wrong)
     if len(rows):
         where = f"column '{column.name}'"
-        complain(Problem(code, f"{what} in {len(rows)} row{'s' if len(rows) > 1 else ''} ({name_rows(rows)})", where, fix))
+        complain(Problem(code, f"{what} in {len(rows)} row{'s' if len(rows) > 1 else ''} ({column.named(rows)})", where, fix))

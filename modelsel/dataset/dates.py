@@ -5,6 +5,7 @@ each text is a day of the calendar by it; `03/04/2020` has two forms as long as 
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import product
@@ -31,6 +32,8 @@ FIRST = 50  # texts by which forms are looked for
 DAY_FIRST, MONTH_FIRST = "day_first", "month_first"
 CENTURY = 69  # two figures from here on are of the century before, as strptime takes them
 COMPACT = "%Y%m%d"
+COMPACT_RANGE = (19000101, 21001231)  # of numbers that may be days
+WAYS = 3  # forms of a text that are tried
 _CLOCK = re.compile(  # after a date
     r"(?P<gap>T|,? )(?P<time>\d{1,2}[:.]\d{2}(?:[:.]\d{2})?)(?P<fraction>\.\d{1,9})?(?P<blank> ?)(?P<half>[AaPp][Mm])?"
     r"(?P<apart> ?)(?P<zone>Z|[+-]\d{2}:?\d{2}|UTC|GMT)?$", re.ASCII,
@@ -50,8 +53,50 @@ def forms_of(texts: Sequence[str]) -> list[str]:
     >>> forms_of(["14 Feb 2020", "1 May 2020"]), forms_of(["18.00.00"]), forms_of(["a"]), forms_of(["February 14, 2020 9:05 pm"])
     (['%d %b %Y'], [], [], ['%B %d, %Y %I:%M %p'])
     """
-    forms = [form for form in _shapes(texts[0].strip()) if not np.isnan(seconds_by(form, texts[:FIRST])).any()] if texts else []
-    return [form for form in forms if len(texts) <= FIRST or not np.isnan(seconds_by(form, texts)).any()]
+    if not texts:
+        return []
+    shapes = [own for form in _shapes(texts[0].strip()) for own in dict.fromkeys((form, form.replace("%b", "%B")))]
+    forms = [form for form in shapes if not np.isnan(seconds_by(form, texts[:FIRST])).any()]
+    forms = [form for form in forms if len(texts) <= FIRST or not np.isnan(seconds_by(form, texts)).any()]
+    forms = [form for form in forms if form.replace("%B", "%b") not in forms or "%B" not in form]
+    return [] if forms and re.fullmatch("%Y.%m", forms[0]) and all(map(_is_season, texts)) else forms
+
+
+def _is_season(text: str) -> bool:
+    """Say whether it is a year and the next: 2019-20.
+
+    >>> _is_season("2009-10"), _is_season("2009-11")
+    (True, False)
+    """
+    year, following = re.findall(r"[0-9]+", text)
+    return (int(year) + 1) % 100 == int(following)
+
+
+def date_form_of(forms: Sequence[str], said: str) -> str:
+    """The form that is certain, or that is meant by what is said of day and month; empty where it is to be asked.
+
+    >>> both = ["%d/%m/%Y", "%m/%d/%Y"]
+    >>> date_form_of(both, "day_first"), date_form_of(both, "month_first"), date_form_of(both, ""), date_form_of(["%d %b %Y"], "")
+    ('%d/%m/%Y', '%m/%d/%Y', '', '%d %b %Y')
+    """
+    if said in (DAY_FIRST, MONTH_FIRST) and forms and depends(forms[0]):
+        return next((form for form in forms if (form.find("%d") == 0 and said == DAY_FIRST) or (form.find("%m") == 0 and said == MONTH_FIRST)), "")
+    certain = len(forms) == 1 and not depends(forms[0]) and not ("%y" in forms[0] and "%d" not in forms[0])
+    return forms[0] if certain and forms[0] != COMPACT else ""
+
+
+def shape_of_most(texts: Sequence[str], share: float) -> str:
+    """The form that this share of the texts has, but not all; empty where there is none.
+
+    >>> shape_of_most([*(f"{day}.2.2020" for day in range(10, 29)), "later"], 0.9)
+    '%d.%m.%Y'
+    """
+    shapes = Counter(form for text in texts[:FIRST] for form in _shapes(text.strip()))
+    for form, _ in shapes.most_common(WAYS):
+        known = np.isfinite(seconds_by(form, texts)).mean()
+        if share <= known < 1:
+            return form
+    return ""
 
 
 def _shapes(text: str) -> list[str]:
@@ -108,22 +153,9 @@ def _clock_form(found: "re.Match[str]") -> str:
     return f"{found['gap']}{hour}{sign}%M{seconds}{fraction}{found['blank']}{half}{found['apart']}{zone}"
 
 
-def day_first(form: str) -> bool:
-    """Say whether the day stands before the month.
-
-    >>> day_first("%d/%m/%Y"), day_first("%m/%d/%Y")
-    (True, False)
-    """
-    return form.find("%d") < _month(form)
-
-
 def depends(form: str) -> bool:
-    """Say whether another order of the same figures would be a date too: day, month and year of two figures each, or day and month."""
+    """Say whether another order of the same figures could be a date too: day and month, or two figures for each part."""
     return "%m" in form and "%d" in form and not form.startswith("%Y")
-
-
-def _month(form: str) -> int:
-    return max(form.find(sign) for sign in ("%m", "%b", "%B"))
 
 
 def _pattern(form: str) -> str:

@@ -16,7 +16,7 @@ from modelsel.core.errors import Problem
 from modelsel.core.proposal import Proposal
 from modelsel.core.types import Booleans, Codes, Finding, Floats
 from modelsel.dataset.base import TableSettings, read_declaration
-from modelsel.dataset.column import RawColumn, examples, name_rows, numbers, read_numbers
+from modelsel.dataset.column import RawColumn, examples, numbers, read_numbers
 from modelsel.dataset.kinds import sorted_levels
 from modelsel.dataset.reading import ABSENT
 
@@ -108,7 +108,7 @@ def _problems(column: RawColumn, target: Target, undeclared: list[str]) -> Itera
     assert column.codes is not None
     missing = np.flatnonzero(column.codes < 0)
     if len(missing):
-        what = f"missing label in {len(missing)} rows ({name_rows(missing)})"
+        what = f"missing label in {len(missing)} rows ({column.named(missing)})"
         yield Problem("MSEL-320", what, where, "take these rows out or give them their label")
     if undeclared:
         yield Problem("MSEL-344", f"not among the declared classes: {examples(undeclared)}", where, "correct the labels")
@@ -124,7 +124,7 @@ def _number_problems(column: RawColumn, found: NDArray[np.float64], where: str) 
         return
     if np.isinf(found).any():
         rows = np.flatnonzero(np.append(np.isinf(found), False)[column.codes])
-        yield Problem("MSEL-322", f"infinite label in {len(rows)} rows ({name_rows(rows)})", where, "correct these labels")
+        yield Problem("MSEL-322", f"infinite label in {len(rows)} rows ({column.named(rows)})", where, "correct these labels")
     finite = found[np.isfinite(found)]
     if len(finite) > REGRESSION and np.any(finite != np.round(finite)):
         what = f"{len(finite)} different fractional numbers: this looks like regression"
@@ -261,17 +261,17 @@ def _strange_cells(column: RawColumn, values: Floats, strange: list[str]) -> Ite
     """Yield the problems of numbers: missing, text, infinite, one value only."""
     where, missing, infinite = f"column '{column.name}'", np.flatnonzero(column.absent), np.flatnonzero(np.isinf(values))
     if len(missing):
-        what = f"missing target in {len(missing)} rows ({name_rows(missing)})"
+        what = f"missing target in {len(missing)} rows ({column.named(missing)})"
         yield Problem("MSEL-320", what, where, "take these rows out or give them their number")
     if strange:
         rows = np.flatnonzero(np.isnan(values) & ~column.absent)
-        what = f"not a number: {examples(strange)} in {len(rows)} rows ({name_rows(rows)})"
+        what = f"not a number: {examples(strange)} in {len(rows)} rows ({column.named(rows)})"
         fix = "correct them, or set dataset.missing or dataset.decimal; task=classification takes each text for a class"
         if formatted_numbers(strange):
             fix = "write plain numbers (1250.5), or set dataset.decimal; task=classification takes each text for a class"
         yield Problem("MSEL-327", what, where, fix)
     if len(infinite):
-        what = f"infinite target in {len(infinite)} rows ({name_rows(infinite)})"
+        what = f"infinite target in {len(infinite)} rows ({column.named(infinite)})"
         yield Problem("MSEL-322", what, where, "correct these numbers")
     known = values[np.isfinite(values)]
     if len(np.unique(known)) < 2 and not strange:
