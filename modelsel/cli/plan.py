@@ -19,7 +19,9 @@ WRITE = "--write"
 def main(words: Sequence[str]) -> int:
     """Run `modelsel plan`: print the cells and their cost."""
     rest, path = _written(words)
-    return application("plan", rest, partial(print_plan, path=path, command=shlex.join(["modelsel", "plan", *words])), lambda _: OK)
+    return application(
+        "plan", rest, partial(print_plan, path=path, command=shlex.join(["modelsel", "plan", *words])), lambda _: OK
+    )
 
 
 def _written(words: Sequence[str]) -> tuple[list[str], str]:

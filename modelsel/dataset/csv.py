@@ -256,7 +256,12 @@ class Csv(File):
 
     def _numeric(self, form: CsvForm) -> dict[str, bool]:
         """Columns to be read as numbers at once: undeclared or numeric ones that begin so and whose texts nobody asks for."""
-        if self.test_path is not None or self.thousands is not None or self.decimal not in (AUTO, ".") or np.isfinite(numbers(self.missing)).any():
+        if (
+            self.test_path is not None
+            or self.thousands is not None
+            or self.decimal not in (AUTO, ".")
+            or np.isfinite(numbers(self.missing)).any()
+        ):
             return {}
         forms = self.dates.keys() if isinstance(self.dates, Mapping) else ()
         taken = self.roles().keys() | {name for name, said in self.features.items() if said != "numeric"} | {*forms}

@@ -80,7 +80,14 @@ def date_form_of(forms: Sequence[str], said: str) -> str:
     ('%d/%m/%Y', '%m/%d/%Y', '', '%d %b %Y')
     """
     if said in (DAY_FIRST, MONTH_FIRST) and forms and depends(forms[0]):
-        return next((form for form in forms if (form.find("%d") == 0 and said == DAY_FIRST) or (form.find("%m") == 0 and said == MONTH_FIRST)), "")
+        return next(
+            (
+                form
+                for form in forms
+                if (form.find("%d") == 0 and said == DAY_FIRST) or (form.find("%m") == 0 and said == MONTH_FIRST)
+            ),
+            "",
+        )
     certain = len(forms) == 1 and not depends(forms[0]) and not ("%y" in forms[0] and "%d" not in forms[0])
     return forms[0] if certain and forms[0] != COMPACT else ""
 
@@ -196,7 +203,11 @@ def _moments(parts: dict[str, pa.Array], absent: NDArray[np.bool_]) -> Floats:
     hour = whole("H", 0)
     if "I" in parts:
         half = whole("I", 0)
-        later = np.asarray(pc.equal(pc.utf8_lower(parts["p"]), "pm").fill_null(False).to_numpy(zero_copy_only=False)) if "p" in parts else False
+        later = (
+            np.asarray(pc.equal(pc.utf8_lower(parts["p"]), "pm").fill_null(False).to_numpy(zero_copy_only=False))
+            if "p" in parts
+            else False
+        )
         hour = np.where((half < 1) | (half > 12), 99, half % 12 + 12 * np.asarray(later))
     minute, second = whole("M", 0), whole("S", 0)
     known = (year >= 1) & (month >= 1) & (month <= 12)

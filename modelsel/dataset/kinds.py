@@ -30,7 +30,7 @@ from modelsel.dataset.column import (
     with_comma,
     with_groups,
 )
-from modelsel.dataset.dates import COMPACT, COMPACT_RANGE, date_form_of, depends, forms_of, seconds_by, shape_of_most
+from modelsel.dataset.dates import COMPACT, COMPACT_RANGE, date_form_of, forms_of, seconds_by, shape_of_most
 from modelsel.dataset.numerals import LOOKED_AT, bare_number, common_sign, decimal_beside, group_sign, sign_of
 from modelsel.dataset.reading import ABSENT, OTHER, numbers_of, values_of
 from modelsel.dataset.sentinels import sentinels
@@ -98,7 +98,9 @@ def _asked_of_numbers(column: RawColumn, values: Floats) -> Iterator[Finding]:
         said = " and ".join(f"{code:g} in {many:,} rows" for code, many in found)
         message = f"column '{name}' holds {said}, far from all its other numbers: a code for a missing value?"
         coded = Proposal("dataset.missing_in", tuple(f"{name}={code:g}" for code, _ in found))
-        yield Finding("SENTINEL_CODES", "medium", message, f"set {coded} if so, or {numeric} if it is a number", (coded, numeric))
+        yield Finding(
+            "SENTINEL_CODES", "medium", message, f"set {coded} if so, or {numeric} if it is a number", (coded, numeric)
+        )
     low, high = COMPACT_RANGE
     known = values[np.isfinite(values)] if column.dates is False else values[:0]
     if len(known) and known.min() >= low and known.max() <= high:
@@ -106,7 +108,9 @@ def _asked_of_numbers(column: RawColumn, values: Floats) -> Iterator[Finding]:
         if len(texts) >= WORDS and forms_of(texts) == [COMPACT]:
             message = f"column '{name}' was read as numbers, and each is a day of the calendar: {examples(texts)}"
             dated = Proposal("dataset.dates", (f"{name}={COMPACT}",), sure=True)
-            yield Finding("NUMBERS_LIKE_DATES", "medium", message, f"set {dated}, or {numeric} if they are none", (dated, numeric))
+            yield Finding(
+                "NUMBERS_LIKE_DATES", "medium", message, f"set {dated}, or {numeric} if they are none", (dated, numeric)
+            )
 
 
 def _infer_kind(column: RawColumn, settings: TableSettings, decimal: str) -> ParsedFeature:
@@ -114,7 +118,7 @@ def _infer_kind(column: RawColumn, settings: TableSettings, decimal: str) -> Par
     found, sign = read_numbers(column.texts, decimal)
     strange = [column.texts[i] for i in np.flatnonzero(np.isnan(found)).tolist()]
     guess = decimal == EITHER
-    if (strange or settings.thousands) and (reading := _dressed(column, settings, decimal)):
+    if (strange or settings.thousands) and (reading := dressed(column, settings, decimal)):
         return ParsedFeature(reading, inferred=True)
     if not strange:
         reading = _of_numbers(column, decimal=decimal, comma=sign == "," and guess)
@@ -133,7 +137,7 @@ def _infer_kind(column: RawColumn, settings: TableSettings, decimal: str) -> Par
     return replace(made, findings=(*made.findings, *_numbers_among(column, strange, settings)))
 
 
-def _dressed(column: RawColumn, settings: TableSettings, decimal: str) -> ColumnReading | None:
+def dressed(column: RawColumn, settings: TableSettings, decimal: str) -> ColumnReading | None:
     """How numbers are read that have signs about them, or within, where settings allow to leave those out; else None."""
     sign = common_sign(column.texts, 1 - settings.near) if settings.signs == "strip" else ""
     reading = _of_numbers(column, signs=sign, decimal=decimal)
@@ -164,7 +168,7 @@ def _in_a_form(column: RawColumn, settings: TableSettings) -> ParsedFeature | No
     if forms:
         sure = len(forms) == 1 or "." in forms[0]
         proposed = tuple(Proposal("dataset.dates", (f"{name}={form}",), sure=sure and form == forms[0]) for form in forms)
-        doubt = "is the day first, or the month?" if depends(forms[0]) else "is it a month of a year?"
+        doubt = "is the day first, or the month?" if len(forms) > 1 else f"by {forms[0]}, it seems"
         what = f"looks like dates: {examples(column.texts)}: {doubt}"
         fix = f"set {' or '.join(map(str, proposed))} (all columns: dataset.dates=day_first), {nominal} or {ignored}"
         return ParsedFeature(problems=(Problem("MSEL-343", what, where, fix, (*proposed, nominal, ignored)),))
@@ -189,13 +193,13 @@ def _dated(column: RawColumn, form: str, settings: TableSettings) -> ParsedFeatu
     found = seconds_by(form, text.texts)
     strange = [text.texts[i] for i in np.flatnonzero(np.isnan(found)).tolist() if text.texts[i] not in absent]
     if strange and column.name not in settings.coerce_names:
-        coerced, forms = Proposal("dataset.coerce", (column.name,)), forms_of(text.texts)
+        missing, forms = Proposal("dataset.coerce", (column.name,)), forms_of(text.texts)
         others = tuple(Proposal("dataset.dates", (f"{column.name}={one}",), sure=len(forms) == 1) for one in forms)
         what = f"no date by {form}: {examples(strange)} ({column.named(_rows_of(text, strange))})"
-        fix = f"set {' or '.join(map(str, (*others, coerced)))}: then they are missing" if not others else f"set {others[0]}"
-        return ParsedFeature(problems=(Problem("MSEL-346", what, f"column '{column.name}'", fix, (*others, coerced)),))
+        fix = f"set {' or '.join(map(str, others))}" if others else f"set {missing}: then they are missing"
+        return ParsedFeature(problems=(Problem("MSEL-346", what, f"column '{column.name}'", fix, others or (missing,)),))
     reading = _of_numbers(column, dates=True, date_form=form, declared=True, coerce=bool(strange))
-    return ParsedFeature(reading, findings=(*_coerced(text, strange), *_words_for_missing(text, absent)))
+    return ParsedFeature(reading, findings=(*coerced(text, strange), *_words_for_missing(text, absent)))
 
 
 def _doubtful(column: RawColumn, strange: list[str], settings: TableSettings, decimal: str) -> Problem | None:
@@ -205,7 +209,7 @@ def _doubtful(column: RawColumn, strange: list[str], settings: TableSettings, de
     if with_comma(column.texts) and (decimal == EITHER or (decimal == "." and in_thousands(column.texts))):
         thousands = Proposal("dataset.thousands", ",", sure=sum(text.count(",") for text in column.texts) > FEW)
         what = f"commas that may part thousands or fractions: {examples(strange)}"
-        fix = f"set {thousands} or {comma}, or {nominal}"
+        fix = f"set {thousands} or {comma}, or {nominal}, or write the numbers without"
         return Problem("MSEL-342", what, where, fix, (thousands, comma, nominal))
     if decimal == "." and with_comma(column.texts):
         fix = f"set {comma}, or {nominal}"
@@ -213,7 +217,8 @@ def _doubtful(column: RawColumn, strange: list[str], settings: TableSettings, de
     if with_groups(column.texts) and (sign := group_sign(column.texts)):
         thousands = Proposal("dataset.thousands", sign, sure=True)
         what = f"numbers whose thousands are parted: {examples(strange)}"
-        return Problem("MSEL-342", what, where, f"set {thousands}, or {nominal}", (thousands, nominal))
+        fix = f"set {thousands} or {nominal}, or write the numbers without"
+        return Problem("MSEL-342", what, where, fix, (thousands, nominal))
     if settings.signs == "strip" and (problem := _parted_and_signed(column, settings)):
         return problem
     if many > FEW and 1 - len(strange) / many >= settings.near:
@@ -230,7 +235,8 @@ def _parted_and_signed(column: RawColumn, settings: TableSettings) -> Problem | 
         return None
     thousands, nominal = Proposal("dataset.thousands", groups, sure=True), Proposal("dataset.nominal", (column.name,))
     what = f"numbers whose thousands are parted: {examples(column.texts)}"
-    return Problem("MSEL-342", what, f"column '{column.name}'", f"set {thousands}, or {nominal}", (thousands, nominal))
+    fix = f"set {thousands} or {nominal}, or write the numbers without"
+    return Problem("MSEL-342", what, f"column '{column.name}'", fix, (thousands, nominal))
 
 
 def _nearly_numbers(column: RawColumn, strange: list[str]) -> Problem:
@@ -267,11 +273,13 @@ def _words_for_missing(column: RawColumn, words: list[str]) -> Iterator[Finding]
         yield Finding("WORDS_FOR_MISSING", "low", message, do, (missing, nominal))
 
 
-def _coerced(column: RawColumn, strange: list[str]) -> Iterator[Finding]:
+def coerced(column: RawColumn, strange: list[str]) -> Iterator[Finding]:
     """Yield a finding that counts the cells that say no number, and are missing."""
     if strange:
         rows = len(_rows_of(column, strange))
-        message = f"column '{column.name}': {rows:,} of {len(column):,} rows say no number, and are missing: {examples(strange)}"
+        message = (
+            f"column '{column.name}': {rows:,} of {len(column):,} rows say no number, and are missing: {examples(strange)}"
+        )
         yield Finding("NO_NUMBERS", "low", message, "dataset.coerce says so")
 
 
@@ -282,8 +290,8 @@ def _numbers_among(column: RawColumn, strange: list[str], settings: TableSetting
     if 2 * len(strange) <= many:
         missing = _as_missing(column, strange)
         message = f"column '{name}' was read as nominal, though {many - len(strange)} of {many} different values are numbers"
-        do = f"set {missing} where the others say that there is no number, or {nominal}"
-        yield Finding("NUMBERS_AS_LEVELS", "medium", f"{message}, not {examples(strange)}", do, (missing, nominal))
+        do = f"it also holds {examples(strange)}: set {missing} where they say that there is no number, or {nominal}"
+        yield Finding("NUMBERS_AS_LEVELS", "medium", message, do, (missing, nominal))
         return
     texts = column.texts[:LOOKED_AT]
     signs = Counter(sign for text in texts if (sign := sign_of(text)))
@@ -306,22 +314,20 @@ def _numeric(column: RawColumn, settings: TableSettings, decimal: str) -> Parsed
         return ParsedFeature(_of_numbers(column))
     absent = [text for text in column.texts if text.strip().casefold() in ABSENT]
     known = column.without({word.strip() for word in absent}) if absent else column
-    reading = _dressed(known, settings, decimal) or _of_numbers(column, decimal=decimal)
-    form = ""
+    reading = dressed(known, settings, decimal) or _of_numbers(column, decimal=decimal)
     if known.texts and moments(known.texts) is not None:
         reading = _of_numbers(column, dates=True, decimal=decimal)
     elif form := date_form_of(forms_of(known.texts), settings.date_form(column.name)):
         reading = _of_numbers(column, dates=True, date_form=form)
     reading = replace(reading, declared=True)
-    found = numbers_of(known, reading)[0]
-    strange = [known.texts[i] for i in np.flatnonzero(np.isnan(found)).tolist()]
+    found = numbers_of(column, reading)[0]
+    strange = [column.texts[i] for i in np.flatnonzero(np.isnan(found)).tolist()]
     if not strange or column.name in settings.coerce_names:
-        findings = (*_coerced(column, strange), *_words_for_missing(column, absent))
-        return ParsedFeature(replace(reading, coerce=bool(strange)), findings=findings)
-    coerced = Proposal("dataset.coerce", (column.name,))
+        return ParsedFeature(replace(reading, coerce=bool(strange)), findings=tuple(coerced(column, strange)))
+    missing = _as_missing(column, strange)
     what = f"not a number: {examples(strange)} ({column.named(_rows_of(column, strange))})"
-    fix = f"correct them, or set {coerced}: then they are missing"
-    return ParsedFeature(problems=(Problem("MSEL-346", what, f"column '{column.name}'", fix, (coerced,)),))
+    fix = f"correct them, or set {missing}: then they are missing"
+    return ParsedFeature(problems=(Problem("MSEL-346", what, f"column '{column.name}'", fix, (missing,)),))
 
 
 def _as_moments(column: RawColumn, form: str = "") -> ParsedFeature:
@@ -353,7 +359,11 @@ def _nominal(
     if kind == "ordered" and not levels:
         found = sorted_levels(column.texts)
         proposed = Proposal(f"dataset.features.{column.name}", {"ordered": found[:FEW]})
-        typed = proposed if BARE.fullmatch(column.name) else f"features={ {column.name: {'ordered': [*found[:FEW]]}} } in a file or Python"
+        typed = (
+            proposed
+            if BARE.fullmatch(column.name)
+            else f"features={ {column.name: {'ordered': [*found[:FEW]]}} } in a file or Python"
+        )
         fix = f"write them from the lowest to the highest: {typed}"
         what = "an ordered column needs its levels in order"
         return ParsedFeature(problems=(Problem("MSEL-347", what, where, fix, (proposed,) if typed is proposed else ()),))

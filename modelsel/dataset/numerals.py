@@ -13,9 +13,10 @@ from modelsel.core.reading import ColumnReading
 LOOKED_AT = 1000  # different texts that are read for a common sign
 BLANKS = " \u00a0\u202f"  # a blank between thousands may be any of them
 GROUPS = f",.'’{BLANKS}"
-_SIGNED = re.compile(  # a sign or letters of a currency before a number (letters where there are fractions: ABC 12 is a code), or a unit
-    r"\s*(?P<minus>[+-]?)(?:(?P<money>[A-Z]{3})(?=.*[.,]\d)|(?P<sign>[$€£¥₹]))?\s*(?P<number>[+-]?\d(?:[\d.,'’\s]*\d)?|[+-]?[.,]\d+)"
-    r"\s*(?P<unit>[^\W\d_]{1,8}[²³]?|[%‰°$€£¥₹]C?)?\s*"
+# a sign or letters of a currency before a number (letters where there are fractions: ABC 12 is a code), or a unit behind it
+_SIGNED = re.compile(
+    r"\s*(?P<minus>[+-]?)(?:(?P<money>[A-Z]{3})(?=.*[.,]\d)|(?P<sign>[$€£¥₹]))?\s*"
+    r"(?P<number>[+-]?\d(?:[\d.,'’\s]*\d)?|[+-]?[.,]\d+)\s*(?P<unit>[^\W\d_]{1,8}[²³]?|[%‰°$€£¥₹]C?)?\s*"
 )
 _GROUPED = re.compile(r"\s*[+-]?\d{1,3}(?:(?P<sign>[,.'’ \u00a0\u202f])\d{3})(?:(?P=sign)\d{3})*(?:[.,]\d+)?\s*", re.ASCII)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from modelsel.core.errors import DataError, Problem
+from modelsel.core.proposal import Proposal
 from modelsel.core.reading import EITHER, POINT, ColumnReading, Feature, TableReading
 from modelsel.core.types import Finding, Floats, Table, names, of_texts
 from modelsel.dataset.column import RawColumn, examples, like_dates, like_thousands, read_numbers, seconds
@@ -171,8 +172,9 @@ def parted(name: str, texts: Sequence[str], beside: str = "") -> Problem:
     pointed = examples([text for text in texts if "." in text])
     other = f"column '{beside}'" if beside else "the table"
     what = f"points that may part thousands or fractions: {pointed}; {other} has decimal commas"
-    fix = f"write the numbers without them, or declare dataset.features.{name}=numeric if they part fractions"
-    return Problem("MSEL-342", what, f"column '{name}'", fix)
+    thousands, numeric = Proposal("dataset.thousands", "."), Proposal("dataset.numeric", (name,))
+    fix = f"set {thousands} if they part thousands, or {numeric} if they part fractions"
+    return Problem("MSEL-342", what, f"column '{name}'", fix, (thousands, numeric))
 
 
 def _unseen(column: RawColumn, reading: ColumnReading, values: Floats) -> Iterator[Finding]:

@@ -45,7 +45,9 @@ def lines_of(path: str | Path) -> list[str]:
         what = f"cannot be read ({' '.join(str(error).split())})"
         raise ConfigurationError(Problem("MSEL-210", what, str(path), "correct the file")) from error
     if not isinstance(said, dict) or not isinstance(said.get("kind"), str):
-        fix = "it begins with `kind: csv` and has a line for each setting: `modelsel plan FILE TARGET --write t.yaml` writes one"
+        fix = (
+            "it begins with `kind: csv` and has a line for each setting: `modelsel plan FILE TARGET --write t.yaml` writes one"
+        )
         raise ConfigurationError(Problem("MSEL-210", "this is no file of a data set", str(path), fix))
     return [f"dataset={said.pop('kind')}", *(f"dataset.{key}={written(value)}" for key, value in said.items())]
 
