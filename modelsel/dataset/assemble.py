@@ -60,8 +60,8 @@ def assemble(
     if weights is not None and settings.weights is None:
         extra["weights"] = weights
     kind: Kind = "nominal" if target.numbers is None else "numeric"  # whether they are whole, sealed rows would tell too
-    own = ColumnReading(Feature(settings.target, kind, target.classes), settings.missing_of(settings.target), decimal, held=label.held,
-                        type=label.read_as if target.numbers is None else "float")  # fmt: skip
+    own = ColumnReading(Feature(settings.target, kind, target.classes), settings.missing_of(settings.target), decimal,
+                        held=label.held, type=label.read_as if target.numbers is None else "float")  # fmt: skip
     reading = TableReading(columns, own)
     extra |= {"name": name, "features": reading.features, "values": values, "rows": places, "reading": reading,
               "uncapped": uncapped}  # fmt: skip

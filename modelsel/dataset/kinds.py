@@ -2,8 +2,8 @@
 
 Inferred: all texts are numbers → numeric, and so they are when the only words among them are those with which programs write
 a missing number, which is said; dates → numeric, as seconds since 1970, which is said; other words → nominal, said where there
-are numbers too; nearly all numbers, doubtful commas, or dates whose day and month could change places → an error that asks, with
-the settings that answer it, because each guess would be wrong for somebody.
+are numbers too; nearly all numbers, doubtful commas, or dates whose day and month could change places → an error that asks,
+with the settings that answer it, because each guess would be wrong for somebody.
 """
 
 from collections import Counter
@@ -32,7 +32,7 @@ from modelsel.dataset.column import (
 )
 from modelsel.dataset.dates import COMPACT, COMPACT_RANGE, date_form_of, forms_of, seconds_by, shape_of_most
 from modelsel.dataset.numerals import LOOKED_AT, bare_number, common_sign, decimal_beside, group_sign, sign_of
-from modelsel.dataset.reading import ABSENT, OTHER, numbers_of, values_of
+from modelsel.dataset.reading import ABSENT, OTHER, UNKNOWN, numbers_of, values_of
 from modelsel.dataset.sentinels import sentinels
 from modelsel.dataset.spellings import codes
 
@@ -251,9 +251,10 @@ def _nearly_numbers(column: RawColumn, strange: list[str]) -> Problem:
 def _as_missing(column: RawColumn, strange: list[str]) -> Proposal:
     """The setting by which words among numbers or dates are missing: one by one where they are few, and hold no figures."""
     wordy = not any(sign.isdigit() for text in strange for sign in text)
+    sure = all(text.strip().casefold() in UNKNOWN for text in strange)
     if len(strange) <= WORDS and wordy:
-        return Proposal("dataset.missing_in", tuple(f"{column.name}={text.strip()}" for text in strange), sure=True)
-    return Proposal("dataset.coerce", (column.name,), sure=wordy)
+        return Proposal("dataset.missing_in", tuple(f"{column.name}={text.strip()}" for text in strange), sure)
+    return Proposal("dataset.coerce", (column.name,), sure)
 
 
 def _without_absent(column: RawColumn, words: list[str], settings: TableSettings, decimal: str) -> ParsedFeature:

@@ -20,12 +20,10 @@ from modelsel.dataset.base import TableSettings, read_declaration
 from modelsel.dataset.column import RawColumn, examples, numbers, read_numbers, with_comma
 from modelsel.dataset.kinds import dressed, sorted_levels
 from modelsel.dataset.numerals import bare_number, common_sign, group_sign
-from modelsel.dataset.reading import ABSENT, numbers_of
+from modelsel.dataset.reading import UNKNOWN, numbers_of
 
 MERGED = "(rare classes)"
 FEW = 0.1  # of the rows, up to which a class may be no answer
-UNKNOWN = ABSENT | {"unknown", "unk", "not known", "not available", "not stated", "no answer", "undefined", "undetermined",
-                    "n.a.", "n.a", "tbd", "unbekannt", "keine angabe", "k.a.", "?"}  # fmt: skip
 REGRESSION = 10  # different fractional numbers that make a target a quantity
 
 
