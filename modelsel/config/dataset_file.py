@@ -7,7 +7,7 @@ one's own the same file is `dataset=t`.
 from functools import partial
 from pathlib import Path
 
-import yaml
+import yaml  # type: ignore[import-untyped]
 
 from modelsel.config.overrides import LISTS
 from modelsel.core.errors import ConfigurationError, Problem

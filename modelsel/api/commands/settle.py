@@ -81,7 +81,7 @@ def _new(config: Config, proposed: Proposal) -> bool:
     if not proposed.setting.startswith(DATASET) or not hasattr(config.dataset, _field(proposed)):
         return False
     there = getattr(config.dataset, _field(proposed))
-    return _merged(there, proposed.value) != there
+    return bool(_merged(there, proposed.value) != there)
 
 
 def _merged(there: Any, value: Any) -> Any:
