@@ -19,9 +19,8 @@ WRITE = "--write"
 def main(words: Sequence[str]) -> int:
     """Run `modelsel plan`: print the cells and their cost."""
     rest, path = _written(words)
-    return application(
-        "plan", rest, partial(print_plan, path=path, command=shlex.join(["modelsel", "plan", *words])), lambda _: OK
-    )
+    job = partial(print_plan, path=path, command=shlex.join(["modelsel", "plan", *words]))
+    return application("plan", rest, job, lambda sweep: OK)
 
 
 def _written(words: Sequence[str]) -> tuple[list[str], str]:
@@ -45,10 +44,10 @@ def print_plan(config: Config, swept: bool, path: str = "", command: str = "mode
         print(note, file=sys.stderr)
     with tell_progress(partial(print, file=sys.stderr)):
         if path:
-            from modelsel.reporting.dataset_file import settle, write
+            from modelsel.api.commands.settle import settle, write_settings
 
             settled = settle(config)
-            said, config = write(settled, path, command), settled.config
+            said, config = write_settings(settled, path, command), settled.config
             if settled.error is not None:
                 print(said)
                 raise settled.error

@@ -6,7 +6,7 @@ A table of 200 constant columns says so in one line, whose setting names all of 
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TypeVar, cast
+from typing import Any, TypeVar
 
 from modelsel.core.errors import Problem
 from modelsel.core.proposal import Proposal
@@ -47,7 +47,7 @@ def _remedy(said: Finding | Problem) -> str:
     return said.do if isinstance(said, Finding) else said.fix
 
 
-def _together(names: list[str], said: list[Said]) -> Said:
+def _together(names: list[str], said: list[Any]) -> Any:
     """The first of several, with the names and settings of all."""
     first, *others = said
     if not others:
@@ -60,8 +60,8 @@ def _together(names: list[str], said: list[Said]) -> Said:
     more = f"likewise {len(others):,} more column{'s' if len(others) > 1 else ''}: {listed}"
     if isinstance(first, Problem):
         where = f"{first.where}, and {more}"
-        return cast(Said, replace(first, where=where, fix=remedy, proposes=proposes))
-    return cast(Said, replace(first, message=f"{first.message}; {more}", do=remedy, proposes=proposes))
+        return replace(first, where=where, fix=remedy, proposes=proposes)
+    return replace(first, message=f"{first.message}; {more}", do=remedy, proposes=proposes)
 
 
 def _joined(proposed: list[Proposal]) -> Proposal:

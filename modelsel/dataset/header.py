@@ -63,11 +63,12 @@ def _counting(names: Sequence[str]) -> bool:
 
 def of_a_row(names: Sequence[str], target: str | None) -> Finding:
     """The finding that a line of names is a row: no line has names, and columns are called by their place."""
-    without = Proposal("dataset.header", 0)
-    found = (without, Proposal("dataset.target", called(len(names))[names.index(target)])) if target in names else (without,)
+    found = [Proposal("dataset.header", 0, sure=True)]
+    if target in names:
+        found.append(Proposal("dataset.target", called(len(names))[names.index(target)], sure=True))
     message = f"the first line looks like a row, and was taken for the names of columns: {examples(names)}"
     do = f"set {' '.join(map(str, found))} if no line has names: columns are then called by their place"
-    return Finding("HEADER_LIKE_DATA", "high", message, do, proposes=found)
+    return Finding("HEADER_LIKE_DATA", "high", message, do, proposes=tuple(found))
 
 
 MOST = 3  # lines below the names that may be none of the table

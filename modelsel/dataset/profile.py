@@ -18,6 +18,7 @@ from modelsel.dataset.gathering import gather
 from modelsel.dataset.identifiers import as_read, id_like
 from modelsel.statistics.sampling import equal_rows
 
+UNLESS = ", unless it is known before the target is"
 FEW = 10  # rows of a class below which it is called rare
 NAMED = 5
 HEAD = 64  # rows whose codes are compared before those of all
@@ -108,7 +109,7 @@ def _column(task: Task, feature: Feature, column: SortedColumn) -> Iterator[Find
         return
     if severity := id_like(feature, column.values, known):
         message = f"column '{name}' has {len(known)} different values in {n} rows: it looks like an id"
-        identified, ignored = Proposal("dataset.id", name), _ignored(name)
+        identified, ignored = Proposal("dataset.id", name, severity == "high"), _ignored(name, sure=False)
         do = f"set {identified}, or {ignored} where none of the rows is to be known again by it"
         yield Finding("ID_LIKE_COLUMN", severity, message, do, (identified, ignored))
     yield from _determines(task, feature, column)
@@ -138,7 +139,7 @@ def _determines(task: Task, feature: Feature, column: SortedColumn) -> Iterator[
         yield _left_out("EQUALS_TARGET", "high", message, feature.name)
     else:
         message = f"column '{feature.name}' determines the target: each of its {distinct} values goes with one class only"
-        yield _left_out("DETERMINES_TARGET", "high", message, feature.name, ", unless it is known before the target is")
+        yield _left_out("DETERMINES_TARGET", "high", message, feature.name, UNLESS, sure=False)
 
 
 def _rises(task: NumberTask, feature: Feature, column: SortedColumn) -> Iterator[Finding]:
@@ -161,7 +162,7 @@ def _equal_columns(task: Task, columns: Sequence[SortedColumn]) -> Iterator[tupl
             twin = seen.setdefault(codes, feature.name)
             if twin != feature.name:
                 message = f"columns '{twin}' and '{feature.name}' tell the rows apart in the same way"
-                yield feature.name, _left_out("EQUAL_COLUMNS", "low", message, feature.name)
+                yield feature.name, _left_out("EQUAL_COLUMNS", "low", message, feature.name, sure=False)
 
 
 def _labels(task: Task) -> Iterator[Finding]:
@@ -206,12 +207,12 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:NAMED]) + (f", +{len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
-def _left_out(code: str, severity: Severity, message: str, name: str, unless: str = "") -> Finding:
+def _left_out(code: str, severity: Severity, message: str, name: str, unless: str = "", sure: bool = True) -> Finding:
     """A finding that proposes to leave a column out. Tables of one's own have the setting, of a bundled set a step chooses."""
-    ignored = _ignored(name)
+    ignored = _ignored(name, sure)
     do = f"set {ignored}, or name the others in a select_named step{unless}"
     return Finding(code, severity, message, do, (ignored,))
 
 
-def _ignored(name: str) -> Proposal:
-    return Proposal("dataset.ignore", (name,))
+def _ignored(name: str, sure: bool) -> Proposal:
+    return Proposal("dataset.ignore", (name,), sure)

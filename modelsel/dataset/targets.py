@@ -77,8 +77,8 @@ def says_nothing(word: str) -> bool:
 
 def without_words(name: str, words: Sequence[str]) -> tuple[Proposal, ...]:
     """The settings by which rows with such words for a target are left out."""
-    said = tuple(f"{name}={word.strip()}" for word in words)
-    return (Proposal("dataset.missing_in", said), Proposal("dataset.without_target", "drop"))
+    said, sure = tuple(f"{name}={word.strip()}" for word in words), all(word.strip().casefold() in ABSENT for word in words)
+    return (Proposal("dataset.missing_in", said, sure), Proposal("dataset.without_target", "drop", sure))
 
 
 def _rare(target: Target, settings: TableSettings) -> tuple[Target, tuple[Finding, ...]]:

@@ -4,10 +4,8 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
-import yaml
-
+from modelsel.config.dataset_file import is_dataset_file, lines_of
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.core.proposal import written
 from modelsel.dataset.files import bare
 from modelsel.dataset.read_table import READERS
 
@@ -30,26 +28,6 @@ def as_overrides(words: Sequence[str]) -> list[str]:
     delimiter = ["dataset.delimiter=tab"] if suffix == ".tsv" else []
     target = [f"dataset.target={_in_quotes(rest.pop(0))}"] if rest and "=" not in rest[0] else []
     return [f"dataset={READERS[suffix]}", f"dataset.path={_in_quotes(file)}", *delimiter, *target, *rest]
-
-
-def is_dataset_file(word: str) -> bool:
-    """A path to a file of settings of a table, as `modelsel plan FILE TARGET --write t.yaml` writes one."""
-    return Path(word).suffix.lower() in (".yaml", ".yml") and "=" not in word and Path(word).is_file()
-
-
-def lines_of(path: str | Path) -> list[str]:
-    """The settings of a dataset file as overrides; ConfigurationError where it holds something else."""
-    try:
-        said = yaml.safe_load(Path(path).read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        what = f"cannot be read ({' '.join(str(error).split())})"
-        raise ConfigurationError(Problem("MSEL-210", what, str(path), "correct the file")) from error
-    if not isinstance(said, dict) or not isinstance(said.get("kind"), str):
-        fix = (
-            "it begins with `kind: csv` and has a line for each setting: `modelsel plan FILE TARGET --write t.yaml` writes one"
-        )
-        raise ConfigurationError(Problem("MSEL-210", "this is no file of a data set", str(path), fix))
-    return [f"dataset={said.pop('kind')}", *(f"dataset.{key}={written(value)}" for key, value in said.items())]
 
 
 def _misread(words: Sequence[str]) -> Iterator[Problem]:

@@ -1,7 +1,7 @@
 """A table of one's own, read as far as its advice is sure: the settings are tried, and written as a file that `run` takes.
 
-`modelsel plan loans.csv default --write t.yaml` puts down what every sure proposal sets, each with its reason, and as comments what
-is left to decide; `modelsel run t.yaml` reads the table so.
+`modelsel plan loans.csv default --write t.yaml` puts down what every sure proposal sets, each with its reason, and as comments
+what is left to decide; `modelsel run t.yaml` reads the table so.
 """
 
 import json
@@ -81,7 +81,7 @@ def _new(config: Config, proposed: Proposal) -> bool:
     if not proposed.setting.startswith(DATASET) or not hasattr(config.dataset, _field(proposed)):
         return False
     there = getattr(config.dataset, _field(proposed))
-    return _merged(there, proposed.value) != there
+    return bool(_merged(there, proposed.value) != there)
 
 
 def _merged(there: Any, value: Any) -> Any:
@@ -106,7 +106,7 @@ def _reason(one: Finding | Problem) -> str:
     return f"{one.code}: {what}"
 
 
-def write(settled: Settled, path: str | Path, command: str) -> str:
+def write_settings(settled: Settled, path: str | Path, command: str) -> str:
     """Write the settings of a table as a dataset file, and return what was done, in a line."""
     try:
         Path(path).write_text("\n".join(_lines(settled, Path(path).name, command)) + "\n", "utf-8")
