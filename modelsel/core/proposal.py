@@ -23,7 +23,7 @@ class Proposal:
     >>> print(Proposal("dataset.ignore", ("a b", "it's")))
     'dataset.ignore=["a b","it'"'"'s"]'
     >>> print(Proposal("dataset.unit", "patient"), Proposal("dataset.unit", "patient no"), Proposal("task", "regression"))
-    dataset.unit=patient 'dataset.unit="patient no"' task=regression
+    dataset.unit=patient "dataset.unit='patient no'" task=regression
     """
 
     setting: str
@@ -32,6 +32,8 @@ class Proposal:
 
     def __str__(self) -> str:
         """The word as it is typed in a shell."""
+        if isinstance(self.value, str) and not is_bare(self.value) and not set(self.value) & set("'\"\\$`!\n"):
+            return f"\"{self.setting}='{self.value}'\""
         return shlex.quote(self.override)
 
     @property
@@ -40,10 +42,15 @@ class Proposal:
         return f"{self.setting}={written(self.value)}"
 
 
+def is_bare(text: str) -> bool:
+    """Say whether a text needs no quotes: a word, and none that means a number or a truth value."""
+    return BARE.fullmatch(text) is not None and text.lower() not in TAKEN
+
+
 def written(value: object) -> str:
     """Write a value in Hydra's grammar; texts within a list or a mapping in quotes, so that none is taken for a number."""
     if isinstance(value, str):
-        return value if BARE.fullmatch(value) and value.lower() not in TAKEN else in_quotes(value)
+        return value if is_bare(value) else in_quotes(value)
     if isinstance(value, list | tuple):
         return f"[{','.join(in_quotes(item) if isinstance(item, str) else written(item) for item in value)}]"
     if isinstance(value, Mapping):

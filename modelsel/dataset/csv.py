@@ -256,9 +256,15 @@ class Csv(File):
 
     def _numeric(self, form: CsvForm) -> dict[str, bool]:
         """Columns to be read as numbers at once: undeclared or numeric ones that begin so and whose texts nobody asks for."""
-        if self.test_path is not None or self.decimal not in (AUTO, ".") or np.isfinite(numbers(self.missing)).any():
+        if (
+            self.test_path is not None
+            or self.thousands is not None
+            or self.decimal not in (AUTO, ".")
+            or np.isfinite(numbers(self.missing)).any()
+        ):
             return {}
-        taken = self.roles().keys() | {name for name, said in self.features.items() if said != "numeric"}
+        forms = self.dates.keys() if isinstance(self.dates, Mapping) else ()
+        taken = self.roles().keys() | {name for name, said in self.features.items() if said != "numeric"} | {*forms}
         with long_cells():
             found = begin_as_numbers(form, self._head(form.path), self.missing)
         return {name: is_whole for name, is_whole in found.items() if name not in taken}
