@@ -400,7 +400,8 @@ def _cap_levels(column: RawColumn, most: int) -> tuple[tuple[str, ...], tuple[Fi
     counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.texts))
     kept = np.argsort(-counts, kind="stable")[: most - 1]
     message = f"column '{column.name}' has {len(column.texts)} levels: the rarest became '{OTHER}', {most} are left"
-    finding = Finding("MANY_LEVELS", "medium", message, "declare it as ignore or dataset.id, or raise dataset.max_levels")
+    ignored, more = Proposal("dataset.ignore", (column.name,)), Proposal("dataset.max_levels", len(column.texts))
+    finding = Finding("MANY_LEVELS", "medium", message, f"set {ignored}, or {more} to keep them all", (ignored, more))
     return (*sorted_levels([column.texts[i] for i in kept.tolist()]), OTHER), (finding,)
 
 
@@ -409,7 +410,8 @@ def _large(column: RawColumn, values: Floats) -> Iterator[Finding]:
     big = int(np.sum(np.abs(values) > EXACT))
     if big and (column.codes is None or all(text.strip().lstrip("+-").isdigit() for text in column.texts)):
         message = f"column '{column.name}' holds {big} integers beyond 2^53, which numbers cannot tell apart: is it an id?"
-        yield Finding("BIG_INTEGERS", "medium", message, f"set dataset.id={column.name}, or declare it as nominal or ignore")
+        proposed = (Proposal("dataset.id", column.name), Proposal("dataset.nominal", (column.name,)))
+        yield Finding("BIG_INTEGERS", "medium", message, f"set {proposed[0]}, or {proposed[1]}", proposed)
 
 
 def _rows_of(column: RawColumn, texts: list[str]) -> Integers:
