@@ -7,18 +7,19 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 
-from modelsel.cli.application import application
+from modelsel.cli.application import application, take_verbose
 from modelsel.cli.sweep import JobDone
 from modelsel.config.compose import Config
 from modelsel.core.errors import OK
 
 
 def main(words: Sequence[str]) -> int:
-    """Run `modelsel plan`: print the cells and their cost."""
-    return application("plan", words, print_plan, lambda sweep: OK)
+    """Run `modelsel plan`: print the first screen of a plan, and all of it with `-v`."""
+    rest, verbose = take_verbose(words)
+    return application("plan", rest, partial(print_plan, verbose=verbose), lambda sweep: OK)
 
 
-def print_plan(config: Config, swept: bool) -> JobDone:
+def print_plan(config: Config, swept: bool, verbose: bool = False) -> JobDone:
     """Print the plan of one study."""
     from modelsel.dataset.files import tell_progress
     from modelsel.reporting.forecast import forecast
@@ -29,5 +30,5 @@ def print_plan(config: Config, swept: bool) -> JobDone:
         found = forecast(config)
     if swept:
         print(f"\n{config.name}")
-    print(found.text)
+    print(found.text if verbose else found.screen)
     return JobDone()
