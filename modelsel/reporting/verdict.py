@@ -15,7 +15,7 @@ from modelsel.record.candidates import Row, varied_parameters
 from modelsel.record.documents import OptimalShape, audit_of
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.roots import outcome_as_read, rows_as_read
-from modelsel.reporting.screen import COLUMNS, Part, group, screen
+from modelsel.reporting.screen import Part, group, screen
 from modelsel.reporting.terminal import duration
 from modelsel.reporting.words import (
     decimals_of,
@@ -38,6 +38,7 @@ from modelsel.reporting.words import (
 
 GRAVE = ("medium", "high", "critical")
 LABEL = 17
+WIDTH = 110  # of the whole text
 FEW_FOLDS = 3  # a paired t of two degrees of freedom tells nearly nothing apart
 
 
@@ -380,7 +381,7 @@ def _lines(label: str, words: Iterable[str]) -> Iterable[str]:
         return [*words, ""]
     indent = " " * (LABEL + 2)
     return [
-        fill(text, COLUMNS, initial_indent=f"  {label if i == 0 else '':<{LABEL}}", subsequent_indent=indent,
+        fill(text, WIDTH, initial_indent=f"  {label if i == 0 else '':<{LABEL}}", subsequent_indent=indent,
              break_long_words=False, break_on_hyphens=False)
         for i, text in enumerate(words)
     ]  # fmt: skip

@@ -62,6 +62,8 @@ def test_a_command_prints_one_screen_in_words_of_the_field(screens: dict[str, st
     assert [line for line in lines if len(line) > 100 and "/" not in line] == []
     assert FORBIDDEN.findall(screens[name]) == []
     assert "…" not in screens[name]
+    if name == "table":  # what is said of tables has tests of its own
+        return
     path = GOLDEN / f"screen_{name}.txt"
     if os.environ.get("MODELSEL_GOLDEN") == "write":
         path.write_text(plain(screens[name]))
