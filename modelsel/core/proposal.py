@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 Setting = str | int | bool | tuple[str, ...] | Mapping[str, object]
+APOSTROPHE = "'"
 BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")  # words that need no quotes in either grammar
 TAKEN = {"true", "false", "null", "nan", "inf", "none"}  # words that mean something else there
 
@@ -58,13 +59,13 @@ def written(value: object) -> str:
     return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def in_quotes(text: str) -> str:
+def in_quotes(text: str, quote: str = "") -> str:
     r"""A text in Hydra's grammar that stays what it is: quotes, backslashes before them and `${` are told.
 
     >>> print(in_quotes("a \\n"), in_quotes('a "b"'), in_quotes("${x}"), in_quotes("C:\\"))
     "a \n" 'a "b"' "\${x}" "C:\\"
     """
-    quote = "'" if '"' in text and "'" not in text else '"'
+    quote = quote or (APOSTROPHE if '"' in text and APOSTROPHE not in text else '"')
     text = re.sub(r"(\\*)\$\{", lambda found: found[1] * 2 + r"\${", text)
     text = re.sub(rf"(\\+)(?={quote}|\Z)", lambda found: found[1] * 2, text)
     return quote + text.replace(quote, f"\\{quote}") + quote

@@ -60,8 +60,8 @@ def assemble(
     if weights is not None and settings.weights is None:
         extra["weights"] = weights
     kind: Kind = "nominal" if target.numbers is None else "numeric"  # whether they are whole, sealed rows would tell too
-    own = ColumnReading(Feature(settings.target, kind, target.classes), settings.missing_of(settings.target), decimal, held=label.held,
-                        type=label.read_as if target.numbers is None else "float")  # fmt: skip
+    own = ColumnReading(Feature(settings.target, kind, target.classes), settings.missing_of(settings.target), decimal,
+                        held=label.held, type=label.read_as if target.numbers is None else "float")  # fmt: skip
     reading = TableReading(columns, own)
     extra |= {"name": name, "features": reading.features, "values": values, "rows": places, "reading": reading,
               "uncapped": uncapped}  # fmt: skip
@@ -137,7 +137,8 @@ def _commas(names: Sequence[str]) -> Iterator[Finding]:
     """Yield a finding that names columns with decimal commas."""
     if names:
         message = f"decimal commas were recognised in {', '.join(names[:NAMED])}{', ...' if len(names) > NAMED else ''}"
-        yield Finding("DECIMAL_COMMA", "info", message, "set dataset.decimal=',' to say so, or '.' if they are none")
+        comma, point = Proposal("dataset.decimal", ",", sure=True), Proposal("dataset.decimal", ".")
+        yield Finding("DECIMAL_COMMA", "info", message, f"set {comma} to say so, or {point} if they are none", (comma, point))
 
 
 def _left_out(column: RawColumn, settings: TableSettings) -> Finding | None:
@@ -145,10 +146,12 @@ def _left_out(column: RawColumn, settings: TableSettings) -> Finding | None:
     name = column.name
     if column.absent.all():
         message = f"column '{name}' has no value in any row and was left out"
-        return Finding("ALL_MISSING_COLUMN", "medium", message, f"declare dataset.features.{name}=ignore")
+        ignored = Proposal("dataset.ignore", (name,), sure=True)
+        return Finding("ALL_MISSING_COLUMN", "medium", message, f"set {ignored}", (ignored,))
     if _INDEX.fullmatch(name) and name not in settings.features and _counts(column):
         message = f"column '{name}' is a saved row index (whole numbers, all different) and was left out"
-        return Finding("INDEX_COLUMN", "low", message, f"save without it, or set dataset.id='{name}'")
+        identity = Proposal("dataset.id", name)
+        return Finding("INDEX_COLUMN", "low", message, f"save without it, or set {identity}", (identity,))
     return None
 
 

@@ -247,7 +247,8 @@ _COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*", re.ASCII)
 _THOUSANDS = re.compile(r"\s*[+-]?\d{1,3}(,\d{3})+\s*", re.ASCII)
 _GROUPED = re.compile(r"\s*[+-]?\d{1,3}((,\d{3})+(\.\d+)?|(\.\d{3})+(,\d+)?|(['’ \u00a0\u202f]\d{3})+([.,]\d+)?)\s*", re.ASCII)
 _CLOCK = r"[T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?"
-_DATE = re.compile(rf"\s*(\d{{4}}-\d{{1,2}}-\d{{1,2}}({_CLOCK})?|\d{{1,2}}[./]\d{{1,2}}[./](\d{{4}}|\d{{2}}))\s*", re.ASCII)
+_DAY = r"(0?[1-9]|[12]\d|3[01])"  # or a month: 18.00.00 is the time of a clock
+_DATE = re.compile(rf"\s*(\d{{4}}-\d{{1,2}}-\d{{1,2}}({_CLOCK})?|{_DAY}[./]{_DAY}[./](\d{{4}}|\d{{2}}))\s*", re.ASCII)
 
 
 def numbers(texts: Sequence[str], decimal: str = ".") -> Floats:

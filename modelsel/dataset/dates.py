@@ -24,8 +24,9 @@ LONG = (
 )  # fmt: skip
 DAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
 PARTS = {
-    "Y": r"\d{4}", "y": r"\d{2}", "m": r"\d{1,2}", "d": r"\d{1,2}", "H": r"\d{1,2}", "I": r"\d{1,2}", "M": r"\d{2}", "S": r"\d{2}",
-    "f": r"\d{1,9}", "p": "[AaPp][Mm]", "b": f"(?i:{'|'.join(MONTHS)})", "B": f"(?i:{'|'.join(LONG)})",
+    "Y": r"\d{4}", "y": r"\d{2}", "m": r"\d{1,2}", "d": r"\d{1,2}",
+    "H": r"\d{1,2}", "I": r"\d{1,2}", "M": r"\d{2}", "S": r"\d{2}", "f": r"\d{1,9}",
+    "p": "[AaPp][Mm]", "b": f"(?i:{'|'.join(MONTHS)})", "B": f"(?i:{'|'.join(LONG)})",
     "a": f"(?i:{'|'.join(day[:3] for day in DAYS.split('|'))})", "A": f"(?i:{DAYS})", "z": r"Z|[+-]\d{2}:?\d{2}",
 }  # fmt: skip
 FIRST = 50  # texts by which forms are looked for
@@ -39,7 +40,8 @@ _CLOCK = re.compile(  # after a date
     r"(?P<apart> ?)(?P<zone>Z|[+-]\d{2}:?\d{2}|UTC|GMT)?$", re.ASCII,
 )  # fmt: skip
 _ORDERS = {  # of day, month and year, by the number of figures of each part, where the month has a number or a name (b)
-    "114": ("dmY", "mdY"), "411": ("Ymd",), "112": ("dmy", "mdy", "ymd"), "211": ("ymd",), "222": ("dmy", "mdy", "ymd"), "8": (COMPACT,),
+    "114": ("dmY", "mdY"), "411": ("Ymd",), "112": ("dmy", "mdy", "ymd"), "211": ("ymd",), "222": ("dmy", "mdy", "ymd"),
+    "8": (COMPACT,),
     "1b4": ("dbY",), "b14": ("bdY",), "4b1": ("Ybd",), "1b2": ("dby",), "b12": ("bdy",), "41": ("Ym",), "14": ("mY",),
     "b4": ("bY",), "4b": ("Yb",), "b2": ("by",),
 }  # fmt: skip
@@ -50,8 +52,8 @@ def forms_of(texts: Sequence[str]) -> list[str]:
 
     >>> forms_of(["03/04/2020", "28/04/2020"]), forms_of(["03/04/2020"])
     (['%d/%m/%Y'], ['%d/%m/%Y', '%m/%d/%Y'])
-    >>> forms_of(["14 Feb 2020", "1 May 2020"]), forms_of(["18.00.00"]), forms_of(["a"]), forms_of(["February 14, 2020 9:05 pm"])
-    (['%d %b %Y'], [], [], ['%B %d, %Y %I:%M %p'])
+    >>> forms_of(["14 Feb 2020", "1 May 2020"]), forms_of(["18.00.00"]), forms_of(["February 14, 2020 9:05 pm"])
+    (['%d %b %Y'], [], ['%B %d, %Y %I:%M %p'])
     """
     if not texts:
         return []
@@ -76,18 +78,12 @@ def date_form_of(forms: Sequence[str], said: str) -> str:
     """The form that is certain, or that is meant by what is said of day and month; empty where it is to be asked.
 
     >>> both = ["%d/%m/%Y", "%m/%d/%Y"]
-    >>> date_form_of(both, "day_first"), date_form_of(both, "month_first"), date_form_of(both, ""), date_form_of(["%d %b %Y"], "")
-    ('%d/%m/%Y', '%m/%d/%Y', '', '%d %b %Y')
+    >>> [date_form_of(both, said) for said in ("day_first", "month_first", "")], date_form_of(["%d %b %Y"], "")
+    (['%d/%m/%Y', '%m/%d/%Y', ''], '%d %b %Y')
     """
     if said in (DAY_FIRST, MONTH_FIRST) and forms and depends(forms[0]):
-        return next(
-            (
-                form
-                for form in forms
-                if (form.find("%d") == 0 and said == DAY_FIRST) or (form.find("%m") == 0 and said == MONTH_FIRST)
-            ),
-            "",
-        )
+        asked = [form for form in forms if not form.startswith("%y")]
+        return next((form for form in asked if (form.find("%d") < form.find("%m")) == (said == DAY_FIRST)), "")
     certain = len(forms) == 1 and not depends(forms[0]) and not ("%y" in forms[0] and "%d" not in forms[0])
     return forms[0] if certain and forms[0] != COMPACT else ""
 
@@ -240,7 +236,8 @@ def _zone(parts: dict[str, pa.Array], absent: NDArray[np.bool_]) -> Floats:
         return np.zeros(len(absent))
     distinct = parts["z"].dictionary_encode()
     shifts = [_shift(word) for word in distinct.dictionary.to_pylist()]
-    return np.array([*shifts, 0.0])[distinct.indices.fill_null(len(shifts)).to_numpy(zero_copy_only=False)]
+    places = np.asarray(distinct.indices.fill_null(len(shifts)).to_numpy(zero_copy_only=False), np.int64)
+    return np.asarray(np.array([*shifts, 0.0])[places])
 
 
 def _shift(word: str) -> float:

@@ -2,8 +2,8 @@
 
 Inferred: all texts are numbers → numeric, and so they are when the only words among them are those with which programs write
 a missing number, which is said; dates → numeric, as seconds since 1970, which is said; other words → nominal, said where there
-are numbers too; nearly all numbers, doubtful commas, or dates whose day and month could change places → an error that asks, with
-the settings that answer it, because each guess would be wrong for somebody.
+are numbers too; nearly all numbers, doubtful commas, or dates whose day and month could change places → an error that asks,
+with the settings that answer it, because each guess would be wrong for somebody.
 """
 
 from collections import Counter
@@ -32,7 +32,7 @@ from modelsel.dataset.column import (
 )
 from modelsel.dataset.dates import COMPACT, COMPACT_RANGE, date_form_of, forms_of, seconds_by, shape_of_most
 from modelsel.dataset.numerals import LOOKED_AT, bare_number, common_sign, decimal_beside, group_sign, sign_of
-from modelsel.dataset.reading import ABSENT, OTHER, numbers_of, values_of
+from modelsel.dataset.reading import ABSENT, OTHER, UNKNOWN, numbers_of, values_of
 from modelsel.dataset.sentinels import sentinels
 from modelsel.dataset.spellings import codes
 
@@ -251,9 +251,10 @@ def _nearly_numbers(column: RawColumn, strange: list[str]) -> Problem:
 def _as_missing(column: RawColumn, strange: list[str]) -> Proposal:
     """The setting by which words among numbers or dates are missing: one by one where they are few, and hold no figures."""
     wordy = not any(sign.isdigit() for text in strange for sign in text)
+    sure = all(text.strip().casefold() in UNKNOWN for text in strange)
     if len(strange) <= WORDS and wordy:
-        return Proposal("dataset.missing_in", tuple(f"{column.name}={text.strip()}" for text in strange), sure=True)
-    return Proposal("dataset.coerce", (column.name,), sure=wordy)
+        return Proposal("dataset.missing_in", tuple(f"{column.name}={text.strip()}" for text in strange), sure)
+    return Proposal("dataset.coerce", (column.name,), sure)
 
 
 def _without_absent(column: RawColumn, words: list[str], settings: TableSettings, decimal: str) -> ParsedFeature:
@@ -399,7 +400,8 @@ def _cap_levels(column: RawColumn, most: int) -> tuple[tuple[str, ...], tuple[Fi
     counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.texts))
     kept = np.argsort(-counts, kind="stable")[: most - 1]
     message = f"column '{column.name}' has {len(column.texts)} levels: the rarest became '{OTHER}', {most} are left"
-    finding = Finding("MANY_LEVELS", "medium", message, "declare it as ignore or dataset.id, or raise dataset.max_levels")
+    ignored, more = Proposal("dataset.ignore", (column.name,)), Proposal("dataset.max_levels", len(column.texts))
+    finding = Finding("MANY_LEVELS", "medium", message, f"set {ignored}, or {more} to keep them all", (ignored, more))
     return (*sorted_levels([column.texts[i] for i in kept.tolist()]), OTHER), (finding,)
 
 
@@ -408,7 +410,8 @@ def _large(column: RawColumn, values: Floats) -> Iterator[Finding]:
     big = int(np.sum(np.abs(values) > EXACT))
     if big and (column.codes is None or all(text.strip().lstrip("+-").isdigit() for text in column.texts)):
         message = f"column '{column.name}' holds {big} integers beyond 2^53, which numbers cannot tell apart: is it an id?"
-        yield Finding("BIG_INTEGERS", "medium", message, f"set dataset.id={column.name}, or declare it as nominal or ignore")
+        proposed = (Proposal("dataset.id", column.name), Proposal("dataset.nominal", (column.name,)))
+        yield Finding("BIG_INTEGERS", "medium", message, f"set {proposed[0]}, or {proposed[1]}", proposed)
 
 
 def _rows_of(column: RawColumn, texts: list[str]) -> Integers:

@@ -14,7 +14,7 @@ from modelsel.core.errors import DataError, Problem
 from modelsel.core.proposal import Proposal
 from modelsel.core.reading import EITHER, POINT, ColumnReading, Feature, TableReading
 from modelsel.core.types import Finding, Floats, Table, names, of_texts
-from modelsel.dataset.column import RawColumn, examples, like_dates, like_thousands, read_numbers, seconds
+from modelsel.dataset.column import RawColumn, examples, like_dates, like_thousands, numbers, read_numbers, seconds
 from modelsel.dataset.dates import seconds_by
 from modelsel.dataset.declarations import nearest
 from modelsel.dataset.numerals import bare_number
@@ -23,6 +23,8 @@ from modelsel.dataset.spellings import BOOLEAN, codes
 OTHER = "(other levels)"
 NOTHING = ("", "nan", "NaN", "None", "<NA>", "NaT")  # as a missing value is written where texts alone are taken
 ABSENT = frozenset({"na", "n/a", "#n/a", "<na>", "nan", "null", "none", "nil", "-", "--", ".", "missing"})  # beside numbers
+UNKNOWN = ABSENT | {"unknown", "unk", "not known", "not available", "not stated", "no answer", "undefined", "undetermined",
+                    "n.a.", "n.a", "tbd", "unbekannt", "keine angabe", "k.a.", "?"}  # fmt: skip
 
 
 def values_of(column: RawColumn, reading: ColumnReading) -> tuple[Feature, Floats]:
@@ -75,6 +77,16 @@ def absent_words(texts: Sequence[str], missing: Collection[str]) -> set[str]:
 def absent_spellings(reading: ColumnReading) -> list[str]:
     """The words for a missing number, in small letters, for whoever compares them so."""
     return sorted({*(word.casefold() for word in reading.missing), *ABSENT})
+
+
+def missing_numbers(reading: ColumnReading) -> list[float]:
+    """The numbers that say that there is none, -200 or 999.
+
+    >>> missing_numbers(ColumnReading(Feature("x", "numeric"), ("", "-200")))
+    [-200.0]
+    """
+    said = numbers(list(reading.missing))
+    return [float(code) for code in said[np.isfinite(said)]]
 
 
 def _numbers(column: RawColumn, reading: ColumnReading) -> Floats:
@@ -134,7 +146,8 @@ def apply(given: Sequence[RawColumn], reading: TableReading, name: str, where: s
 
 def _as_written(column: ColumnReading, decimal: str) -> ColumnReading:
     """The reading of a column in a source whose own form says how its numbers are written."""
-    return column if decimal == POINT or column.decimal == EITHER else replace(column, decimal=decimal)
+    said = decimal == POINT or column.decimal == EITHER or bool(column.thousands)
+    return column if said else replace(column, decimal=decimal)
 
 
 def _lacking(features: Sequence[Feature], columns: Mapping[str, RawColumn], where: str) -> Iterator[Problem]:

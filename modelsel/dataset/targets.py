@@ -20,12 +20,10 @@ from modelsel.dataset.base import TableSettings, read_declaration
 from modelsel.dataset.column import RawColumn, examples, numbers, read_numbers, with_comma
 from modelsel.dataset.kinds import dressed, sorted_levels
 from modelsel.dataset.numerals import bare_number, common_sign, group_sign
-from modelsel.dataset.reading import ABSENT, numbers_of
+from modelsel.dataset.reading import ABSENT, UNKNOWN, numbers_of
 
 MERGED = "(rare classes)"
 FEW = 0.1  # of the rows, up to which a class may be no answer
-UNKNOWN = ABSENT | {"unknown", "unk", "not known", "not available", "not stated", "no answer", "undefined", "undetermined",
-                    "n.a.", "n.a", "tbd", "unbekannt", "keine angabe", "k.a.", "?"}  # fmt: skip
 REGRESSION = 10  # different fractional numbers that make a target a quantity
 
 
@@ -130,8 +128,7 @@ def _number_problems(column: RawColumn, found: NDArray[np.float64], where: str) 
     finite = found[np.isfinite(found)]
     if len(finite) > REGRESSION and np.any(finite != np.round(finite)):
         what = f"{len(finite)} different fractional numbers: this looks like regression"
-        fix = "set task=regression, or cut the quantity into classes"
-        yield Problem("MSEL-323", what, where, fix)
+        yield Problem("MSEL-323", what, where, f"set {REGRESSION_TASK}, or cut the quantity into classes", (REGRESSION_TASK,))
     elif same := _same_numbers(column.texts) if len(np.unique(finite)) < len(finite) and not _typed_text(column) else []:
         yield Problem("MSEL-325", f"labels that are the same number: {examples(same)}", where, "write each label in one way")
 
@@ -187,7 +184,8 @@ MANY = 20  # different numbers above which a label of one row makes them a quant
 AMOUNTS = REGRESSION  # different whole numbers above which classes look like amounts
 MOSTLY = 0.9  # of the cells, above which those that are no numbers are taken for slips
 REFUSED = {"MSEL-323", "MSEL-324"}
-CLASSES, DROP = Proposal("task", "classification"), Proposal("dataset.without_target", "drop")
+CLASSES, REGRESSION_TASK = Proposal("task", "classification"), Proposal("task", "regression")
+DROP = Proposal("dataset.without_target", "drop")
 _ASKED: ContextVar[str] = ContextVar("task", default=AUTO)
 
 
@@ -304,13 +302,15 @@ def _amounts(name: str, classes: Target, distinct: Floats) -> Iterator[Finding]:
     if classes.problems or len(distinct) != len(classes.classes) or len(distinct) <= AMOUNTS:
         return
     message = f"target '{name}' holds {len(distinct)} different numbers, {_range(distinct)}, and was taken for classes"
-    yield Finding("NUMBERS_AS_CLASSES", "medium", message, "set task=regression if they are amounts")
+    fix = f"set {REGRESSION_TASK} if they are amounts, or {CLASSES} if each is a class of its own"
+    yield Finding("NUMBERS_AS_CLASSES", "medium", message, fix, (REGRESSION_TASK, CLASSES))
 
 
 def _target_finding(name: str) -> Finding:
     """Say that the target was taken for a number; how many values it has and how large they are, sealed rows would tell too."""
     message = f"target '{name}' was taken for a number: it has more different values than classes would have"
-    return Finding("TARGET_IS_A_NUMBER", "info", message, "set task=classification if each value is a class of its own")
+    fix = f"set {REGRESSION_TASK} to say so, or {CLASSES} if each value is a class of its own"
+    return Finding("TARGET_IS_A_NUMBER", "info", message, fix, (REGRESSION_TASK, CLASSES))
 
 
 def _range(distinct: Any) -> str:
