@@ -229,7 +229,7 @@ def words_among_numbers(bad: BadTable) -> None:
 @shape("z")
 def sentinel(bad: BadTable) -> None:
     gaps(bad, "z", "-9999")
-    bad.ask("SENTINEL_VALUE", "MISSING_CODE", "CODE_FOR_MISSING", "FAR_VALUE_REPEATS", answer='dataset.missing_in=["z=-9999"]')
+    bad.ask("SENTINEL_CODES", answer='dataset.missing_in=["z=-9999"]')
 
 
 # Dates.
