@@ -1,6 +1,6 @@
-"""What is proposed is executed: each setting that an error or a finding names is read by shell grammar, set, and what it was for is gone.
+"""What is proposed is executed: a setting that an error or a finding names is read as a shell reads it, and is heeded.
 
-The cases are all errors and findings of the product that propose settings; a case for each is demanded by the sources themselves.
+The cases are all errors and findings of the product that propose settings; the sources themselves demand one for each.
 """
 
 import ast
@@ -70,11 +70,19 @@ CASES = {
     "days as numbers": Case("NUMBERS_LIKE_DATES", lambda name: plain(name, days("{y}{m:02d}{d:02d}"))),
     "dates": Case("DATES_AS_NUMBERS", lambda name: plain(name, days("{y}-{m:02d}-{d:02d}"))),
     "words of programs": Case("WORDS_FOR_MISSING", lambda name: plain(name, among([*X], "n/a", 9))),
-    "half words": Case("NUMBERS_AS_LEVELS", lambda name: plain(name, [SENTENCES[r % 4] if r % 3 else r for r in range(ROWS)][:ROWS])),
-    "half ranges": Case("NUMBERS_AS_LEVELS", lambda name: plain(name, [f"{r}-{r + 1}" if r % 3 == 0 else r for r in range(ROWS)])),
+    "half words": Case(
+        "NUMBERS_AS_LEVELS", lambda name: plain(name, [SENTENCES[r % 4] if r % 3 else r for r in range(ROWS)][:ROWS])
+    ),
+    "half ranges": Case(
+        "NUMBERS_AS_LEVELS", lambda name: plain(name, [f"{r}-{r + 1}" if r % 3 == 0 else r for r in range(ROWS)])
+    ),
     "per cent": Case("NUMBERS_AS_LEVELS", lambda name: plain(name, [f"{x}%" for x in X])),
-    "two units": Case("NUMBERS_AS_LEVELS", lambda name: plain(name, [f"{x} {'g' if r == 3 else 'kg'}" for r, x in enumerate(X)])),
-    "many levels": Case("MANY_LEVELS", lambda name: plain(name, ["abcdef"[r % 6] for r in range(ROWS)]), ("dataset.max_levels=4",)),
+    "two units": Case(
+        "NUMBERS_AS_LEVELS", lambda name: plain(name, [f"{x} {'g' if r == 3 else 'kg'}" for r, x in enumerate(X)])
+    ),
+    "many levels": Case(
+        "MANY_LEVELS", lambda name: plain(name, ["abcdef"[r % 6] for r in range(ROWS)]), ("dataset.max_levels=4",)
+    ),
     "large integers": Case("BIG_INTEGERS", lambda name: plain(name, [2**60 + r for r in range(ROWS)])),
     "no value": Case("ALL_MISSING_COLUMN", lambda name: plain(name, [""] * ROWS)),
     "a saved index": Case("INDEX_COLUMN", lambda name: plain(name, [*range(ROWS)]), names=("Unnamed: 3",)),
@@ -82,40 +90,77 @@ CASES = {
     "ids": Case("ID_LIKE_COLUMN", lambda name: plain(name, [f"k{r * 7919 % 100003}" for r in range(ROWS)])),
     "the target again": Case("EQUALS_TARGET", lambda name: plain(name, [f"is {one}" for one in Y])),
     "determines": Case("DETERMINES_TARGET", lambda name: plain(name, [one + "12"[r % 2] for r, one in enumerate(Y)])),
-    "twins": Case("EQUAL_COLUMNS", lambda name: {"twin": ["uvwx"[r * r % 7 % 4] for r in range(ROWS)], **plain(name, ["abcd"[r * r % 7 % 4] for r in range(ROWS)])}),
-    "repeated ids": Case("REPEATED_IDS", lambda name: plain(name, [f"p{r % 20}" for r in range(ROWS)]), names=("patient id", "host.id")),
+    "twins": Case(
+        "EQUAL_COLUMNS",
+        lambda name: {
+            "twin": ["uvwx"[r * r % 7 % 4] for r in range(ROWS)],
+            **plain(name, ["abcd"[r * r % 7 % 4] for r in range(ROWS)]),
+        },
+    ),
+    "repeated ids": Case(
+        "REPEATED_IDS", lambda name: plain(name, [f"p{r % 20}" for r in range(ROWS)]), names=("patient id", "host.id")
+    ),
     "decimal commas": Case("DECIMAL_COMMA", lambda name: plain(name, [f"{x:.2f}".replace(".", ",") for x in X]), sign=";"),
-    "amounts as classes": Case("NUMBERS_AS_CLASSES", lambda name: with_target(name, [r % 12 for r in range(ROWS)]), is_target=True),
+    "amounts as classes": Case(
+        "NUMBERS_AS_CLASSES", lambda name: with_target(name, [r % 12 for r in range(ROWS)]), is_target=True
+    ),
     "a number": Case("TARGET_IS_A_NUMBER", lambda name: with_target(name, [x * 1.37 for x in X]), is_target=True),
-    "a number, as classes": Case("MSEL-323", lambda name: with_target(name, [x * 1.37 for x in X]), ("task=classification",), is_target=True),
-    "a row of names": Case("HEADER_LIKE_DATA", lambda name: {"0.13": [*X], "0.84": [*X[::-1]], "p": [*Y]}, names=("",), target="p"),
+    "a number, as classes": Case(
+        "MSEL-323", lambda name: with_target(name, [x * 1.37 for x in X]), ("task=classification",), is_target=True
+    ),
+    "a row of names": Case(
+        "HEADER_LIKE_DATA", lambda name: {"0.13": [*X], "0.84": [*X[::-1]], "p": [*Y]}, names=("",), target="p"
+    ),
     "a typing error": Case("MSEL-341", lambda name: plain(name, among([*X], "unknown", 60))),
     "ranges among numbers": Case("MSEL-341", lambda name: plain(name, among([*X], "30-40", 60))),
     "commas": Case("MSEL-342", lambda name: plain(name, [f"{int(x * 4) + 1},250" for x in X])),
     "decimal commas between commas": Case("MSEL-342", lambda name: plain(name, [f"{int(x * 4)},5" for x in X])),
     "apostrophes": Case("MSEL-342", lambda name: plain(name, [f"{int(x * 4) + 1}'250" for x in X])),
-    "points beside commas": Case("MSEL-342", lambda name: {"z": [f"{x:.1f}".replace(".", ",") for x in X], **plain(name, [f"{int(x * 4)}.250" for x in X]), "other": [1, 2] * 30}, sign=";"),
-    "groups beside signs": Case("MSEL-342", lambda name: plain(name, [f"${int(x * 4) + 1},250.5" for x in X]), ("dataset.signs=strip",)),
+    "points beside commas": Case(
+        "MSEL-342",
+        lambda name: {
+            "z": [f"{x:.1f}".replace(".", ",") for x in X],
+            **plain(name, [f"{int(x * 4)}.250" for x in X]),
+            "other": [1, 2] * 30,
+        },
+        sign=";",
+    ),
+    "groups beside signs": Case(
+        "MSEL-342", lambda name: plain(name, [f"${int(x * 4) + 1},250.5" for x in X]), ("dataset.signs=strip",)
+    ),
     "day first": Case("MSEL-343", lambda name: plain(name, days("{d:02d}/{m:02d}/{y}"))),
     "day or month first": Case("MSEL-343", lambda name: plain(name, days("{d:02d}-{m:02d}-{y}", 12))),
     "a word among dates": Case("MSEL-343", lambda name: plain(name, among(days("{d:02d}.{m:02d}.{y}"), "later", 60))),
     "dates of two forms": Case("MSEL-343", lambda name: plain(name, among(days("{d:02d}.{m:02d}.{y}"), "2/28/2000", 9))),
     "declared a number": Case("MSEL-346", lambda name: plain(name, among([*X], "tall", 9)), ("numeric",)),
     "another form": Case("MSEL-346", lambda name: plain(name, days("{d:02d}.{m:02d}.{y}")), ("dates",)),
-    "an order": Case("MSEL-347", lambda name: plain(name, ["lmh"[r % 3] for r in range(ROWS)]), ("dataset.features.size=ordered",), names=("size",)),
+    "an order": Case(
+        "MSEL-347",
+        lambda name: plain(name, ["lmh"[r % 3] for r in range(ROWS)]),
+        ("dataset.features.size=ordered",),
+        names=("size",),
+    ),
     "units below": Case("MSEL-348", lambda name: {"other": ["m", *X[1:]], name: ["kg", *X[1:]], "y": [*Y]}),
     "no name": Case("MSEL-319", lambda name: plain("", [r % 5 for r in range(ROWS)]), names=("",)),
     "no target": Case("MSEL-320", lambda name: with_target(name, among([*Y], "", 9)), is_target=True),
     "a class of one row": Case("MSEL-326", lambda name: with_target(name, among([*Y], "r", 60)), is_target=True),
-    "a target with words": Case("MSEL-327", lambda name: with_target(name, among([x * 1.37 for x in X], "none at all", 30)), is_target=True),
-    "a target with signs": Case("MSEL-327", lambda name: with_target(name, [f"$1,{int(250 + x * 4)}.{int(x * 4):02d}" for x in X]), is_target=True),
+    "a target with words": Case(
+        "MSEL-327", lambda name: with_target(name, among([x * 1.37 for x in X], "none at all", 30)), is_target=True
+    ),
+    "a target with signs": Case(
+        "MSEL-327", lambda name: with_target(name, [f"$1,{int(250 + x * 4)}.{int(x * 4):02d}" for x in X]), is_target=True
+    ),
     "a title": Case("MSEL-303", lambda name: plain(name, [*X]), above="# a title, and more\n#\n"),
     "times": Case("MSEL-353", lambda name: plain(name, days("{d:02d}/{m:02d}/{y}")), ("time",)),
     "times that are numbers": Case("DATES_AS_NUMBERS", lambda name: plain(name, days("{d} Jan {y}"))),
-    "a lone date": Case("TIME_COLUMN", lambda name: plain(name, days("{y}-{m:02d}-{d:02d}")), ("split=time", "scheme=time_split")),
-    "large weights": Case("WEIGHTS_AS_REPEATS", lambda name: plain(name, [100 * (r % 3 + 1) for r in range(ROWS)]), ("weights",)),
+    "a lone date": Case(
+        "TIME_COLUMN", lambda name: plain(name, days("{y}-{m:02d}-{d:02d}")), ("split=time", "scheme=time_split")
+    ),
+    "large weights": Case(
+        "WEIGHTS_AS_REPEATS", lambda name: plain(name, [100 * (r % 3 + 1) for r in range(ROWS)]), ("weights",)
+    ),
     "unknown classes": Case("CLASS_OR_NO_ANSWER", lambda name: with_target(name, among([*Y], "unknown", 15)), is_target=True),
-}  # fmt: skip
+}
 
 
 def said_first(case: Case, name: str) -> list[str]:
