@@ -89,6 +89,7 @@ KINDS: dict[str, Callable[[Floats, Rng], Floats]] = {
     "half replaced": _half_replaced,
 }
 TIMES = (2, 4, 20)
+FEW = (0, 2, 3)  # three columns of many values each
 BASES = ("wine", "breast_cancer", "diabetes")  # whose rows are copied, in turn
 
 
@@ -97,7 +98,8 @@ def cell(kind: str, times: int, seed: int, sealed_alone: bool = False) -> tuple[
     rng = np.random.default_rng([seed, times, *kind.encode()])
     values, _ = HONEST[BASES[seed % len(BASES)]]()
     if kind == "few columns":
-        values = np.column_stack([values[:, :3].round(1), rng.integers(0, 3, len(values))])
+        numbers = values[:, FEW] / values[:, FEW].std(axis=0)  # in tenths of a deviation
+        values = np.column_stack([numbers.round(1), rng.integers(0, 3, len(values))])
     target, copied = rng.integers(0, 2, len(values)), np.arange(len(values))
     order = rng.permutation(copied) if sealed_alone else np.repeat(copied, times)
     sealed = None

@@ -376,6 +376,7 @@ class RecordedSelection(Entry):
     searched: str | None = None
     candidates: str | None = None  # that a search has asked for, as a stored set,
     named: str | None = None  # and as one digest
+    target: str = ""  # its name; empty where it has none
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -108,6 +108,8 @@ class Relation:
     same: bool = False
     exact: bool = True  # False where only a sketch was kept: `seen` is then incomplete
     channel: str = "C1"
+    other: str | None = None  # the name of the target there (empty: unknown), where that is another one
+    declared: bool = False  # is it said that it is
 
     @property
     def linked(self) -> bool:

@@ -136,7 +136,8 @@ def select(
     """Record a study's choice and the rows it was made on, unless it stands there already."""
     facts = {"testset": subject.digest, "train": subject.train, "spec_id": sealing.spec_id, "study": sealing.study,
              "folder": sealing.folder, "key_id": session.key.id, **_measured(terms_of(session.policy, sealing)),
-             **asdict(selected), **({"predictions": predictions} if predictions else {}), **_search_end(sealing)}  # fmt: skip
+             **asdict(selected), **({"predictions": predictions} if predictions else {}), **_search_end(sealing),
+             **({"target": sealing.target} if sealing.target else {})}  # fmt: skip
 
     def step(writing: WriteTransaction) -> None:
         known = History.of(writing.entries()).selections
