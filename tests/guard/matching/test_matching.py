@@ -266,7 +266,7 @@ def alike(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, bool]]:
         return SimpleNamespace(same=theirs != "unlike" and (common == 0 or theirs == "nearer"))
 
     monkeypatch.setattr(matching, "likeness", likeness)
-    monkeypatch.setattr(matching, "share_a_design", lambda _, theirs, __: theirs == "design")
+    monkeypatch.setattr(matching, "chance_of_design", lambda _, stated, __: 0.0 if stated.portrait == "design" else None)
     monkeypatch.setattr(matching, "Halves", lambda *_: None)
     monkeypatch.setattr(matching, "Portrait", SimpleNamespace(of=lambda stored: stored))
     monkeypatch.setattr(matching, "may_be_same", lambda _, theirs: np.zeros(len(theirs), bool))
