@@ -150,12 +150,6 @@ def other_target(testset: str, before: str, now: str, declared: bool) -> Finding
     return OTHER_TARGET.finding(what, do=QUOTE if declared else None)
 
 
-def complete_design(testset: str) -> Finding:
-    """Report rows that everybody has who runs this design."""
-    what = f"all combinations of the columns' values, as in test set {testset[:8]} by another target: a design, no evidence"
-    return OTHER_TARGET.finding(what, severity="info", do="")
-
-
 # The same table was sealed with another split.
 
 SAME_SOURCE_NEW_SPLIT = FindingKind("G023", "SAME_SOURCE_NEW_SPLIT", "medium", "keep the split that was sealed first")
@@ -175,6 +169,13 @@ def shared_design(testset: str) -> Finding:
     return SHARED_DESIGN.finding(
         f"columns are those of test set {testset[:8]} (the same days, places or persons), and others were measured anew: "
         "taken for another table"
+    )
+
+
+def complete_design(testset: str) -> Finding:
+    """Report rows that everybody has who runs this design."""
+    return SHARED_DESIGN.finding(
+        f"all combinations of the columns' values, as in test set {testset[:8]} by another target: taken for another table"
     )
 
 

@@ -44,14 +44,15 @@ class TableSketch:
 def equal_by_chance(ours: TableSketch, theirs: TableSketch) -> float | None:
     """The chance that rows of one design are equal in what was measured, too; None where the tables share no design alone."""
     shared = _shared_columns(ours, theirs)
-    if not shared:
-        return None
     sides, known = (ours, theirs), [{i for i, _ in shared}, {j for _, j in shared}]
-    common = max(_common_rows(ours.columns[i], theirs.columns[j], ours.rows, theirs.rows) for i, j in shared)
+    met = (_common_rows(ours.columns[i], theirs.columns[j], ours.rows, theirs.rows) for i, j in shared)
+    common = max(met, default=min(ours.rows, theirs.rows))
     for i, j in _agreeing(ours, theirs, known, 2 * common / (ours.rows + theirs.rows)):
         if not _few_same_values(ours.columns[i], theirs.columns[j]):
             return None
         known = [known[0] | {i}, known[1] | {j}]
+    if not known[0]:
+        return None
     own = [_own(side, one) for side, one in zip(sides, known, strict=True)]
     return float(np.prod([_repeated(ours.columns[i]) for i in own[0]])) if all(own) else None
 

@@ -52,7 +52,7 @@ def subject(test: dict[str, np.ndarray], development: dict[str, np.ndarray] | No
     """Rows by their hashes, all of which tell rows apart unless something else is said."""
     about: dict[str, Any] = {
         "names": ("a", "b"), "sketches": (), "digest": "mine", "train": "d", "source": "w", "u": dict.fromkeys(test, 1.0),
-        "variables": None, "portrait": None, "cramped": False, "vast": True, "keys": {}, **changed,
+        "variables": None, "portrait": None, "room": 1e9, "cramped": False, "vast": True, "keys": {}, **changed,
     }  # fmt: skip
     sides = (
         SideFingerprints(test, about.pop("keys")),
