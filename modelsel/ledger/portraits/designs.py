@@ -117,7 +117,9 @@ def _explained(side: TableSketch, shared: set[int]) -> Floats:
     agrees = np.isin(np.arange(len(side.columns)), list(shared))
     if side.portrait is None or side.portrait.column_of is None:
         return np.zeros(len(agrees))
-    return np.max([explained_shares(side.portrait, agrees, view) for view in VIEWS], axis=0)
+    by_value, by_rank = (explained_shares(side.portrait, agrees, view) for view in VIEWS)
+    found: Floats = np.maximum(by_value, by_rank)
+    return found
 
 
 def _agreeing(ours: TableSketch, theirs: TableSketch, shared: Sequence[set[int]], common: float) -> Iterator[tuple[int, int]]:

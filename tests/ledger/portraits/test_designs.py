@@ -83,7 +83,7 @@ def beside(own: Floats) -> Task:
 CHANGES: dict[str, Callable[[Any, Any], Any]] = {
     "unit": lambda x, _: 1.8 * x + 32, "rounded": lambda x, _: x.round(1), "log": lambda x, _: np.log(x - x.min() + 1),
     "noise of 1 %": lambda x, rng: x + 0.01 * rng.normal(size=len(x)),
-    "noise of 15 %": lambda x, rng: x + 0.15 * rng.normal(size=len(x)),
+    "noise of 10 %": lambda x, rng: x + 0.1 * rng.normal(size=len(x)),
 }  # fmt: skip
 
 
