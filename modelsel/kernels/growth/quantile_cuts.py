@@ -30,14 +30,14 @@ from modelsel.kernels.layout import (
 )
 
 if interprets():
-
-    def leading_zeros(word):
-        return 64 - int(word).bit_length()
-
-    def trailing_zeros(word):
-        return (int(word) & -int(word)).bit_length() - 1
+    leading_zeros, trailing_zeros = (
+        lambda word: 64 - int(word).bit_length(),
+        lambda word: (int(word) & -int(word)).bit_length() - 1,
+    )
 else:
-    from numba.cpython.unsafe.numbers import leading_zeros, trailing_zeros
+    from numba.cpython.unsafe import numbers
+
+    leading_zeros, trailing_zeros = numbers.leading_zeros, numbers.trailing_zeros
 
 EVERY = ~np.uint64(0)
 ONE = np.uint64(1)
