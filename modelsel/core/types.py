@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from modelsel.core.fingerprint import array_digest, digest, short
 from modelsel.core.folds import Unpacked, pack_folds
+from modelsel.core.proposal import Proposal
 from modelsel.core.reading import Feature as Feature
 from modelsel.core.reading import Kind as Kind
 from modelsel.core.reading import TableReading
@@ -495,12 +496,16 @@ Severity = Literal["info", "low", "medium", "high", "critical"]
 
 @dataclass(frozen=True)
 class Finding:
-    """Something a person should know: a stable code, how grave it is, what it says, what to do."""
+    """Something a person should know: a stable code, how grave it is, what it says, what to do.
+
+    `proposes` are the settings that `do` names, the best first.
+    """
 
     code: str
     severity: Severity
     message: str
     do: str = ""
+    proposes: tuple[Proposal, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -108,6 +108,8 @@ def _plain(value: object) -> Any:
     """Write one fact as JSON has it."""
     if isinstance(value, Facts):
         return value.written()
+    if isinstance(value, Finding):  # what an entry of a ledger holds of it, and no more
+        return {name: getattr(value, name) for name in ("code", "severity", "message", "do")}
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
     if isinstance(value, Mapping):

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from modelsel.core.proposal import Proposal
+from modelsel.core.types import Finding
 from modelsel.guard.facts import UNSTATED, Commitment, Look, Note, PolicyChange, Reason, Reveal, SealTerms
 from modelsel.ledger.entry import canonical
 from tests.extras import needs
@@ -63,6 +65,11 @@ def test_facts_within_facts_are_written_as_json_has_them() -> None:
         "testset": "t", "train": "r", "spec_id": "s", "metric": "error", "predictions": "", "look": 1, "worst": 0.0,
         "justify": {"text": "why"},
     })  # fmt: skip
+
+
+def test_a_finding_is_written_without_the_settings_that_it_proposes() -> None:
+    found = Finding("G001", "info", "words", "do", (Proposal("split.test", "0.5"),))
+    assert Note(flags=(found,)).written()["flags"] == [{"code": "G001", "severity": "info", "message": "words", "do": "do"}]
 
 
 def test_what_is_no_fact_of_a_kind_is_refused_and_what_is_not_stated_has_no_value() -> None:
