@@ -146,7 +146,9 @@ class Loss:
         before, crossed = self.value(theta), (self.absolute > 0) & ((theta + step) * signs < 0)
         there = crossed & (theta != 0)
         first = float((np.abs(theta[there]) / np.abs(step[there])).min(initial=1.0))
-        for part in sorted({first, *(first / 4**k for k in range(1, 9)), *(1 / 4**k for k in range(30) if 4**k * first < 1)})[::-1]:
+        for part in sorted({first, *(first / 4**k for k in range(1, 9)), *(1 / 4**k for k in range(30) if 4**k * first < 1)})[
+            ::-1
+        ]:
             tried = theta + part * step
             tried[crossed & (tried * signs <= ROUNDING * np.abs(theta))] = 0.0
             if self.value(tried) < before:
@@ -203,7 +205,11 @@ def fit_to_optimum(made: Any, X: Matrix, codes: Any, weights: Floats) -> None:
         theta, more = loss.descend(theta, goal, made.max_iter - steps)
         steps += max(more, 1)
         theta = loss.polish(theta, made.tol) if few and steps < made.max_iter else theta
-    made.classes_, made.n_features_in_, made.n_iter_ = np.arange(loss.is_class.shape[1]), loss.slopes, np.array([steps], np.int32)
+    made.classes_, made.n_features_in_, made.n_iter_ = (
+        np.arange(loss.is_class.shape[1]),
+        loss.slopes,
+        np.array([steps], np.int32),
+    )
     made.coef_ = np.ascontiguousarray(theta[:, : loss.slopes])
     made.intercept_ = theta[:, loss.slopes :].ravel() if made.fit_intercept else np.zeros(len(theta))
 
