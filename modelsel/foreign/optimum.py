@@ -1,22 +1,21 @@
 """Logistic regression at its optimum, and how far from it a fit has stopped.
 
-F(θ) = Σ_i w_i ℓ_i / W + (a ‖β‖₁ + s ‖β‖² / 2) / W, θ: slopes β and intercepts; ℓ_i: negative log-likelihood of row i; W = Σ_i w_i;
-a and s: 1 / C, divided by `l1_ratio`. For a > 0 scikit-learn has saga, which judges by its steps of β alone: it can stop anywhere,
-and where β stays 0 with any intercept. `solver: auto` of its class is L-BFGS (Byrd, Lu, Nocedal & Zhu 1995), with β = p − n and
-p, n ≥ 0 where a > 0, which makes F smooth (Schmidt, Fung & Rosales 2007); of few coefficients Newton's steps on those that are
-not 0 go on from there. It draws nothing.
+F(θ) = Σ_i w_i ℓ_i / W + (a ‖β‖₁ + s ‖β‖² / 2) / W, θ: slopes β and intercepts; ℓ_i: negative log-likelihood of row i;
+W = Σ_i w_i; a and s: 1 / C, divided by `l1_ratio`. For a > 0 scikit-learn has saga, which judges by its steps of β alone: it
+can stop anywhere, and where β stays 0 with any intercept. `solver: auto` of its class is L-BFGS (Byrd, Lu, Nocedal & Zhu 1995),
+with β = p − n and p, n ≥ 0 where a > 0, which makes F smooth (Schmidt, Fung & Rosales 2007); of few coefficients Newton's steps
+on those that are not 0 go on from there. It draws nothing.
 
 What a fit lacks is the largest entry of the subgradient of F that is nearest to 0, which is 0 at the optimum alone.
 """
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from modelsel.core.types import Floats
-from modelsel.foreign.interface import Matrix
 from modelsel.foreign.shrinkage import class_weighted, penalties
 
 AUTO = "auto"
@@ -44,10 +43,11 @@ def settle_solver(kind: type, told: Mapping[str, object]) -> dict[str, object]:
 class Loss:
     """F on some rows. θ has a row per class, of two classes one of the second; a column per slope, then the intercept."""
 
-    def __init__(self, made: Any, X: Matrix, codes: Any, weights: Floats) -> None:
+    def __init__(self, made: Any, X: Any, codes: Any, weights: Floats) -> None:
         weights = class_weighted(made, codes, weights)
         total, self.shares = float(weights.sum()), weights / weights.sum()
-        self.X, self.slopes = _beside_ones(X) if made.fit_intercept else X, X.shape[1]
+        self.X: Any = _beside_ones(X) if made.fit_intercept else X
+        self.slopes: int = X.shape[1]
         self.is_class = np.eye(int(np.max(codes)) + 1)[np.asarray(codes, np.int64)]
         self.shape = (self.is_class.shape[1] if self.is_class.shape[1] > 2 else 1, self.X.shape[1])
         is_slope = np.broadcast_to(np.arange(self.shape[1]) < self.slopes, self.shape)
@@ -93,8 +93,9 @@ class Loss:
 
     def descend(self, theta: Floats, tolerance: float, steps: int) -> tuple[Floats, int]:
         """Go on by L-BFGS until no entry is above the tolerance, or as many steps; return the steps too."""
-        from scipy.optimize import minimize
+        import scipy.optimize
 
+        minimize: Callable[..., Any] = scipy.optimize.minimize
         size, split = theta.size, bool(self.absolute.any())
 
         def joined(point: Floats) -> Floats:
@@ -142,14 +143,14 @@ class Loss:
         return theta
 
     def _stepped(self, theta: Floats, step: Floats, signs: Floats) -> Floats | None:
-        """Return θ after the first of the step's parts that lowers F; None where none does. One ends where a slope gets to 0."""
+        """Return θ after the first of the step's parts that lowers F, one of which ends where a slope gets to 0; else None."""
         before, crossed = self.value(theta), (self.absolute > 0) & ((theta + step) * signs < 0)
         there = crossed & (theta != 0)
         first = float((np.abs(theta[there]) / np.abs(step[there])).min(initial=1.0))
         for part in sorted({first, *(first / 4**k for k in range(1, 9)), *(1 / 4**k for k in range(30) if 4**k * first < 1)})[
             ::-1
         ]:
-            tried = theta + part * step
+            tried: Floats = theta + part * step
             tried[crossed & (tried * signs <= ROUNDING * np.abs(theta))] = 0.0
             if self.value(tried) < before:
                 return tried
@@ -160,9 +161,10 @@ def _beside_ones(X: Any) -> Any:
     """Columns, and one of ones behind them."""
     if not hasattr(X, "toarray"):
         return np.column_stack([X, np.ones(X.shape[0])])
-    from scipy.sparse import hstack
+    import scipy.sparse
 
-    return hstack([X, np.ones((X.shape[0], 1))], format="csr")
+    beside: Callable[..., Any] = scipy.sparse.hstack
+    return beside([X, np.ones((X.shape[0], 1))], format="csr")
 
 
 def _weighed_products(X: Any, weights: Floats) -> Floats:
@@ -174,7 +176,7 @@ def _weighed_products(X: Any, weights: Floats) -> Floats:
     return products
 
 
-def fit_to_optimum(made: Any, X: Matrix, codes: Any, weights: Floats) -> None:
+def fit_to_optimum(made: Any, X: Any, codes: Any, weights: Floats) -> None:
     """Fit a logistic regression: its `tol` is the largest entry of the gradient that is left, `max_iter` bounds the steps.
 
     Parameters
@@ -214,7 +216,7 @@ def fit_to_optimum(made: Any, X: Matrix, codes: Any, weights: Floats) -> None:
     made.intercept_ = theta[:, loss.slopes :].ravel() if made.fit_intercept else np.zeros(len(theta))
 
 
-def fit_logistic(made: Any, params: Mapping[str, object], X: Matrix, codes: Any, weights: Floats | None) -> float:
+def fit_logistic(made: Any, params: Mapping[str, object], X: Any, codes: Any, weights: Floats | None) -> float:
     """Fit a logistic regression, and return the largest entry of the gradient where it stopped; warn where that is too large.
 
     NaN where the solver minimises another loss: with the intercept as a column among others, or class by class.

@@ -35,8 +35,9 @@ def repeated_otherwise(study: Path, candidates: Sequence[Candidate], task: Task,
     if before is None:
         return []
     now, then = facts.task(task, sealed).get("weights"), before.task.get("weights")
-    changed = {} if now == then else {"dataset.weights_are": (_weights(then), _weights(now))}
-    changed |= _other_parameters(before, candidates)
+    changed = _other_parameters(before, candidates)
+    if now != then:
+        changed = {"dataset.weights_are": (_weights(then), _weights(now)), **changed}
     if not changed:
         return []
     some = [f"{name} {old} -> {new}" for name, (old, new) in list(changed.items())[:NAMED]]
