@@ -13,8 +13,8 @@ import math
 import os
 import platform
 import time
-import warnings
 import tracemalloc
+import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
