@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 
-from modelsel.cli.application import application
+from modelsel.cli.application import application, take_verbose
 from modelsel.cli.sweep import JobDone
 from modelsel.config.compose import Config
 from modelsel.core.errors import OK, ConfigurationError, Problem
@@ -17,10 +17,12 @@ WRITE = "--write"
 
 
 def main(words: Sequence[str]) -> int:
-    """Run `modelsel plan`: print the cells and their cost."""
-    rest, path = _written(words)
+    """Run `modelsel plan`: print the first screen of a plan, and all of it with `-v`."""
+    shown, verbose = take_verbose(words)
+    rest, path = _written(shown)
+    show = partial(print_plan, verbose=verbose)
     if not path:
-        return application("plan", rest, print_plan, lambda sweep: OK)
+        return application("plan", rest, show, lambda sweep: OK)
     from modelsel.api.commands.settle import compose_surely
 
     found: list[Config] = []
@@ -31,12 +33,14 @@ def main(words: Sequence[str]) -> int:
 
     code, reasons = compose_surely(lambda more: application("plan", [*rest, *more], keep, lambda sweep: OK))
     for config in found[:1]:  # of a sweep the first: its jobs are of one table
-        _print_written(config, path, shlex.join(["modelsel", "plan", *words]), reasons)
+        said, settled = _write(config, path, shlex.join(["modelsel", "plan", *words]), reasons)
+        show(settled, False)
+        print(said)
     return code
 
 
-def _print_written(config: Config, path: str, command: str, reasons: dict[str, str]) -> None:
-    """Say all that is sure of a table, write it, and print the plan of what it is then."""
+def _write(config: Config, path: str, command: str, reasons: dict[str, str]) -> tuple[str, Config]:
+    """Say all that is sure of a table, and write it; what was written, and the study as it is then."""
     from modelsel.api.commands.settle import settle, write_settings
     from modelsel.dataset.files import tell_progress
 
@@ -46,8 +50,7 @@ def _print_written(config: Config, path: str, command: str, reasons: dict[str, s
     if settled.error is not None:
         print(said)
         raise settled.error
-    print_plan(settled.config, False)
-    print(said)
+    return said, settled.config
 
 
 def _written(words: Sequence[str]) -> tuple[list[str], str]:
@@ -62,7 +65,7 @@ def _written(words: Sequence[str]) -> tuple[list[str], str]:
     raise ConfigurationError(Problem("MSEL-251", f"{WRITE} needs a file", "`modelsel plan`", f"write {WRITE} t.yaml"))
 
 
-def print_plan(config: Config, swept: bool) -> JobDone:
+def print_plan(config: Config, swept: bool, verbose: bool = False) -> JobDone:
     """Print the plan of one study."""
     from modelsel.dataset.files import tell_progress
     from modelsel.reporting.forecast import forecast
@@ -73,5 +76,5 @@ def print_plan(config: Config, swept: bool) -> JobDone:
         found = forecast(config)
     if swept:
         print(f"\n{config.name}")
-    print(found.text)
+    print(found.text if verbose else found.screen)
     return JobDone()
