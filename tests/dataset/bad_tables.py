@@ -469,6 +469,12 @@ def units_below(bad: BadTable) -> None:
 @shape("lines")
 def without_names(bad: BadTable) -> None:
     bad.named = False
+    for old, name in bad.places().items():
+        for sign in "\"'":
+            quoted = old.replace(sign, f"\\{sign}")
+            for end in (sign, "="):
+                bad.answers = [answer.replace(f"{sign}{quoted}{end}", f"{sign}{name}{end}") for answer in bad.answers]
+    bad.answers = [answer.replace("=host_id", f"={bad.places().get('host_id')}") for answer in bad.answers]
 
 
 def every() -> Iterator[str]:

@@ -8,18 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from modelsel.api.commands.settle import Settled, settle
+from modelsel.api.commands.settle import Settled, compose_surely, settle
 from modelsel.api.commands.table_words import as_overrides
 from modelsel.config.compose import compose
 from modelsel.core.types import ClassTask
 from modelsel.runner.study_data import prepare
-from tests.dataset.bad_tables import SHAPES, BadTable, spoil
+from tests.dataset.bad_tables import SHAPES, BadTable, combine, spoil
 
 LIGHT = ("space=naive_bayes", "scheme.folds=3")
 
 
 def settled(path: Path, target: str, *words: str) -> Settled:
-    return settle(compose([*as_overrides([str(path), target]), *LIGHT, *words]))
+    said = [*as_overrides([str(path), target]), *LIGHT, *words]
+    return settle(*compose_surely(lambda more: compose([*said, *more])))
 
 
 def codes(found: Settled) -> set[str]:
@@ -81,3 +82,16 @@ def check(bad: BadTable, folder: Path) -> None:
 @pytest.mark.parametrize("name", sorted(SHAPES))
 def test_each_shape_by_itself(name: str, tmp_path: Path) -> None:
     check(spoil([name]), tmp_path)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_shapes_together(seed: int, tmp_path: Path) -> None:
+    names, bad = combine(seed)
+    assert names
+    check(bad, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(12, 400))
+def test_many_shapes_together(seed: int, tmp_path: Path) -> None:
+    check(combine(seed, most=7)[1], tmp_path)
