@@ -163,8 +163,9 @@ def plan(
     def composed_with(more: Sequence[str]) -> tuple[Config, UntypedTable | None]:
         return _compose((*overrides, *more), data, roles, config, config_dir, settings)
 
+    reasons: dict[str, str] = {}
     if write is None:
-        (composed, _table), reasons = composed_with(()), {}
+        composed, _table = composed_with(())
     else:
         (composed, _table), reasons = compose_surely(composed_with)
     shown = progress()
