@@ -68,7 +68,7 @@ ABSENT = {"race": "off"}  # in configurations that were written before there was
 # where a data set lies, and how it is got, is no part of what is studied
 LOOSE = (
     "content", "path", "test_path", "name", "dir", "absent", "openml", "cache", "seconds", "delimiter", "decimal", "encoding",
-    "measured_in",
+    "measured_in", "header", "skip_lines", "thousands", "signs", "without_target",
 )  # fmt: skip
 
 

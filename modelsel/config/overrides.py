@@ -34,6 +34,7 @@ HYDRA = (
     "hydra.mode", "hydra.verbose", "hydra/launcher", "hydra/sweeper", "hydra.launcher.", "hydra.sweeper.",
     "hydra.sweep.dir", "hydra.sweep.subdir",
 )  # fmt: skip
+LISTS = {f"dataset.{name}" for name in ("ignore", "nominal", "numeric", "text", "coerce", "missing_in", "dates", "missing")}
 INSTEAD = {"hydra.run.dir": "runs", "hydra.job.name": "name"}  # ours, which do what is meant
 
 
@@ -54,7 +55,7 @@ def read_overrides(overrides: Iterable[str], folders: Folders, sweep: bool = Fal
     """Parse and check all overrides; those with a problem are left out of `lines`. Several values need a `sweep`."""
     good: list[Override] = []
     problems: list[Problem] = []
-    for text in overrides:
+    for text in joined(overrides):
         found = _parse_override(text, folders)
         wrong = [found] if isinstance(found, Problem) else list(_problems(found, folders, sweep))
         problems.extend(wrong)
@@ -67,6 +68,35 @@ def read_overrides(overrides: Iterable[str], folders: Folders, sweep: bool = Fal
     lines = (line for override in good for line in _for_hydra(override, keys, folders))
     swept = (override.key_or_group for override in good if override.is_sweep_override())
     return Typed(tuple(lines), tuple(problems), tuple(swept))
+
+
+def joined(overrides: Iterable[str]) -> list[str]:
+    """Lists of columns that are typed more than once as one list of all: each was proposed by itself, and all hold.
+
+    >>> joined(['dataset.ignore=["a"]', "seed=1", 'dataset.ignore=["b c"]', "dataset.ignore=d"])
+    ['dataset.ignore=["a","b c",d]', 'seed=1']
+    """
+    kept: dict[str, list[str]] = {}
+    for text in overrides:
+        key, sign, value = text.partition("=")
+        kept.setdefault(key if sign and key in LISTS else f" {len(kept)}", []).append(value if sign and key in LISTS else text)
+    return [line for key, found in kept.items() for line in (_one_list(key, found) if key in LISTS else found)]
+
+
+def _one_list(key: str, values: Sequence[str]) -> list[str]:
+    """Return the overrides of a list of columns, put together where each of them can be read as a list."""
+    lines = [f"{key}={value}" for value in values]
+    if len(values) == 1:
+        return lines
+    try:
+        parsed = [override_parser().parse_override(line) for line in lines]
+    except (HydraException, TypeError, ValueError):
+        return lines
+    found = [] if any(one.is_sweep_override() for one in parsed) else [one.value() for one in parsed]
+    if not found or any(isinstance(value, dict) or value is None for value in found):
+        return lines
+    items = [text.strip()[1:-1] if isinstance(value, list) else text for text, value in zip(values, found, strict=True)]
+    return [f"{key}=[{','.join(item for item in items if item.strip())}]"]
 
 
 def _parse_override(text: str, folders: Folders) -> Override | Problem:

@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 
 from modelsel.core.errors import DataError, Problem
 from modelsel.core.reading import ColumnReading, TableReading
-from modelsel.core.types import Booleans, ClassTask, Feature, Finding, Floats, Integers, Kind, Loaded, NumberTask, Task
+from modelsel.core.types import Booleans, ClassTask, Codes, Feature, Finding, Floats, Integers, Kind, Loaded, NumberTask, Task
 from modelsel.dataset import kinds
 from modelsel.dataset.base import TableSettings, as_names
 from modelsel.dataset.column import NAMED, RawColumn, examples, name_rows, numbers, seconds
+from modelsel.dataset.declarations import some
+from modelsel.dataset.gathering import gather
 from modelsel.dataset.reading import parted
 from modelsel.dataset.targets import Target, settle_target
 from modelsel.dataset.targets import make as classes_of
@@ -44,7 +46,7 @@ def assemble(
     target = settle_target(label, classes_of(label, settings), settings, decimal)
     problems += target.problems
     extra = _extra(cleaned, settings, problems)
-    columns, values, findings = _features(cleaned, rows, settings, decimal, problems)
+    columns, values, findings, uncapped = _features(cleaned, rows, settings, decimal, problems)
     DataError.raise_if(problems)
     if weights is not None and settings.weights is None:
         extra["weights"] = weights
@@ -52,7 +54,8 @@ def assemble(
     own = ColumnReading(Feature(settings.target, kind, target.classes), tuple(settings.missing), decimal, held=label.held,
                         type=label.read_as if target.numbers is None else "float")  # fmt: skip
     reading = TableReading(columns, own)
-    extra |= {"name": name, "features": reading.features, "values": values, "rows": np.arange(rows), "reading": reading}
+    extra |= {"name": name, "features": reading.features, "values": values, "rows": np.arange(rows), "reading": reading,
+              "uncapped": uncapped}  # fmt: skip
     task = _task(target, settings, extra)
     task = task if target.kept.all() else task.take(np.flatnonzero(target.kept))
     task, uncounted = counting(task)
@@ -68,36 +71,44 @@ def _task(target: Target, settings: TableSettings, given: dict[str, Any]) -> Tas
 
 def _features(
     columns: dict[str, RawColumn], rows: int, settings: TableSettings, decimal: str, problems: list[Problem]
-) -> tuple[tuple[ColumnReading, ...], Floats, list[Finding]]:
-    """How the features are read, with their values; what is left out (an empty column, a saved row index) is said."""
-    findings: list[Finding] = []
+) -> tuple[tuple[ColumnReading, ...], Floats, list[Finding], dict[str, Codes]]:
+    """How the features are read, with their values; what is left out (an empty column, a saved row index) is said.
+
+    And the codes of the columns whose rarest levels were made one, as they were.
+    """
+    findings: list[tuple[str, Finding]] = []
+    wrong: list[tuple[str, Problem]] = []
     made: list[tuple[ColumnReading, kinds.ParsedFeature]] = []
     pointed: dict[str, Sequence[str]] = {}
+    uncapped: dict[str, Codes] = {}
     names = _candidates(columns, settings)
     matrix = np.empty((rows, len(names)), order="F")
     for name in names:
         column = columns.pop(name)
         if finding := _left_out(column, settings):
-            findings.append(finding)
+            findings.append((name, finding))
             continue
         one = kinds.make(column, settings, decimal)
-        problems += one.problems
-        findings += one.findings
+        wrong += [(name, problem) for problem in one.problems]
+        findings += [(name, finding) for finding in one.findings]
         if one.reading is not None and one.values is not None:
             matrix[:, len(made)] = one.values
             feature = replace(one.reading.feature, cost=float(settings.costs.get(name, 1.0)))
-            made.append((replace(one.reading, feature=feature), replace(one, values=None)))
+            made.append((replace(one.reading, feature=feature), replace(one, values=None, uncapped=None)))
+            if one.uncapped is not None:
+                uncapped[name] = one.uncapped
             if one.points:
                 pointed[name] = column.texts
     commas = [reading.name for reading, _ in made if reading.comma]
-    problems += [parted(name, texts, commas[0]) for name, texts in pointed.items() if commas]
+    wrong += [(name, parted(name, texts, commas[0])) for name, texts in pointed.items() if commas]
+    problems += gather(wrong)
     if not made and not any(problem.code.startswith("MSEL-34") for problem in problems):
         problems.append(
             Problem("MSEL-345", "no features are left", "dataset.features", "the source needs a column besides the target")
         )
     kept = matrix if len(made) == matrix.shape[1] else np.asfortranarray(matrix[:, : len(made)])
     inferred = _inference([reading.feature for reading, one in made if one.inferred])
-    return tuple(reading for reading, _ in made), kept, [*inferred, *_commas(commas), *findings]
+    return tuple(reading for reading, _ in made), kept, [*inferred, *_commas(commas), *gather(findings)], uncapped
 
 
 def _commas(names: Sequence[str]) -> Iterator[Finding]:
@@ -142,7 +153,7 @@ def _inference(features: Sequence[Feature]) -> list[Finding]:
         return []
     nominal = [f"{f.name} ({len(f.levels)} levels)" for f in features if f.levels]
     numeric = [f.name for f in features if not f.levels]
-    parts = [f"{kind}: {', '.join(said)}" for kind, said in (("numeric", numeric), ("nominal", nominal)) if said]
+    parts = [f"{kind}: {some(said)}" for kind, said in (("numeric", numeric), ("nominal", nominal)) if said]
     return [Finding("INFERRED_KINDS", "info", f"kinds inferred; {'; '.join(parts)}", "declare dataset.features to fix them")]
 
 

@@ -20,8 +20,8 @@ from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refu
 from modelsel.guard.checks.review import LookReview, review, selection
 from modelsel.guard.concurrent_looks import counts_at, standing_answer, standing_interval
 from modelsel.guard.copied_units import sealed_copies
-from modelsel.guard.entries import ONLY_ERRORS, as_facts, origin
-from modelsel.guard.facts import Commitment, Reason, Seal
+from modelsel.guard.entries import ONLY_ERRORS, origin
+from modelsel.guard.facts import Commitment, Look, Note, Reason, Replay, Seal
 from modelsel.guard.findings import certificate_findings, look_findings
 from modelsel.guard.history import History, PastLook
 from modelsel.guard.joining import NOTHING, OtherLedgers, join_histories
@@ -84,7 +84,7 @@ def decide(writing: WriteTransaction, ask: PreparedLook) -> ApprovedLook | Repla
     if verdict.decision == "refuse":
         return _refuse(writing, ask, position, terms, all_found, verdict.reason)
     facts = _intent(ask, position, terms, channel, findings)
-    return ApprovedLook(writing.append("intent", facts), channel, position.rows, findings, position.units)
+    return ApprovedLook(writing.append("intent", facts.written()), channel, position.rows, findings, position.units)
 
 
 def _answered_before(history: History, ask: PreparedLook, writing: WriteTransaction) -> PastLook | None:
@@ -109,9 +109,11 @@ def _of_that_correction(look: PastLook, ask: PreparedLook) -> bool:
 def _replay(writing: WriteTransaction, ask: PreparedLook, history: History, known: PastLook) -> Replayed:
     """Record that a known answer is shown again, and return it."""
     sealing = ask.request.sealing
-    facts = {**origin(), "of": known.id, "testset": known.testset, "spec_id": sealing.spec_id, "study": sealing.study,
-             "folder": sealing.folder, "train": ask.subject.train}  # fmt: skip
-    writing.append("replay", facts)
+    facts = Replay(
+        **origin(), testset=known.testset, spec_id=sealing.spec_id, study=sealing.study, folder=sealing.folder,
+        train=ask.subject.train,
+    )  # fmt: skip
+    writing.append("replay", facts.but(of=known.id).written())
     return Replayed(
         known.entry,
         known.answer.but(**_as_known_now(writing, ask, history, known)),
@@ -350,37 +352,38 @@ def _refuse(
 ) -> Refused:
     """Record a refusal, and return it."""
     sealing, standing = ask.request.sealing, position.standing
-    facts = {**origin(), "refused": reason, "testset": ask.subject.digest, "spec_id": sealing.spec_id, "study": sealing.study,
-             "folder": sealing.folder, "flags": as_facts(findings)}  # fmt: skip
-    writing.append("note", facts)
+    note = Note(
+        **origin(), refused=reason, testset=ask.subject.digest, spec_id=sealing.spec_id, study=sealing.study,
+        folder=sealing.folder, flags=findings,
+    )  # fmt: skip
+    writing.append("note", note.written())
     return Refused(reason, position.n, standing.look, standing.spent, terms.delta, terms.release, findings)
 
 
 def _intent(
     ask: PreparedLook, position: LookContext, terms: LookTerms, channel: ReleaseMechanism, findings: tuple[Finding, ...]
-) -> dict[str, object]:
+) -> Look:
     """Gather the facts of an intent, which stands in the ledger before any label is opened."""
     sealing, selected, standing = ask.request.sealing, ask.request.selected, position.standing
     nats = standing.nats(terms.delta / channel.numbers)
-    plan = asdict(channel.plan) if isinstance(channel, BoundedLossRelease) else None
+    plan = channel.plan if isinstance(channel, BoundedLossRelease) else None
     quantiles = channel.facts if isinstance(channel, QuantileRelease) else None
     units = position.sizes(ask.likely[0], nats)
     apart = {"units": units, "withheld": position.withheld, "plan": plan, "quantiles": quantiles}  # where they apply
-    return {
-        **origin(), "testset": ask.subject.digest, "train": ask.subject.train, "metric": ask.metric, "spec_id": sealing.spec_id,
-        "predictions": ask.predictions, "study": sealing.study, "folder": sealing.folder,
-        "config": sealing.config,
-        "winner": selected.winner, "cv_mean": selected.cv_mean, "cv_rows": selected.cv_rows, "cv_error": selected.cv_error,
-        "n": int(position.rows.sum()), "n_clean": int(position.clean.sum()), "certified": position.certified,
-        "look": standing.look, "spent": standing.spent, "space": standing.space, "member": standing.member,
-        "nats": nats, "numbers": channel.numbers,
-        "declared": position.declared.how, "worst": channel.worst, "delta": terms.delta, "release": terms.release,
-        "policy": kind_of(ask.policy), "since": ask.since, "commit": position.commit and Commitment.of(position.commit).id,
-        "overlap": [relation.facts() for relation in position.relations if relation.testset != position.digest],
-        "charged": list(position.charged), "seen": position.history.heads,
-        "flags": as_facts(findings), "justify": asdict(ask.policy.justify), NAMED: ask.at_work,
-        **{name: value for name, value in apart.items() if value},
-    }  # fmt: skip
+    look = Look(
+        **origin(), testset=ask.subject.digest, train=ask.subject.train, metric=ask.metric, spec_id=sealing.spec_id,
+        predictions=ask.predictions, study=sealing.study, folder=sealing.folder, config=sealing.config,
+        winner=selected.winner, cv_mean=selected.cv_mean, cv_rows=selected.cv_rows, cv_error=selected.cv_error,
+        n=int(position.rows.sum()), n_clean=int(position.clean.sum()), certified=position.certified,
+        look=standing.look, spent=standing.spent, space=standing.space, member=standing.member,
+        nats=nats, numbers=channel.numbers,
+        declared=position.declared.how, worst=channel.worst, delta=terms.delta, release=terms.release,
+        policy=kind_of(ask.policy), since=ask.since, commit=Commitment.of(position.commit).id if position.commit else None,
+        overlap=[relation.facts() for relation in position.relations if relation.testset != position.digest],
+        charged=list(position.charged), seen=position.history.heads,
+        flags=findings, justify=Reason.read(asdict(ask.policy.justify)), at_work=ask.at_work,
+    )  # fmt: skip
+    return look.but(**{name: value for name, value in apart.items() if value})
 
 
 # Tell looks that are still being made from those that died without an answer, which are charged at their highest price.
@@ -390,7 +393,6 @@ def _intent(
 # locks nobody here sees, is believed to be at work for a minute after its intent.
 
 LEASE = 60.0  # seconds
-NAMED = "at_work"
 
 
 @contextmanager

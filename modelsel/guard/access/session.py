@@ -13,7 +13,7 @@ from modelsel.core.surroundings import Anchor
 from modelsel.core.types import Finding
 from modelsel.guard.access.integrity import check_ledger, judged_of, losses, lost_look, mark
 from modelsel.guard.entries import origin, table_sketches
-from modelsel.guard.facts import Look
+from modelsel.guard.facts import Look, Note, Ruling
 from modelsel.guard.findings import ledger_findings
 from modelsel.guard.history import History
 from modelsel.guard.policy.base import FULL, Policy
@@ -360,9 +360,9 @@ def url_of(setting: str, runs: Path, home: Home) -> str:
 # Records about a ledger as a whole: notes, rulings of its owner, another ledger that is taken over.
 
 
-def note(session: LedgerSession, facts: Mapping[str, object]) -> LedgerEntry:
+def note(session: LedgerSession, facts: Note) -> LedgerEntry:
     """Record a note."""
-    entry = session.ledger.append("note", {**origin(), **facts})
+    entry = session.ledger.append("note", facts.but(**origin()).written())
     session.remember_how_far()
     return entry
 
@@ -372,7 +372,7 @@ def rule(session: LedgerSession, places: Sequence[str], why: str) -> None:
     if session.ledger.entries().owner != session.home.signer().public:
         fix = "ask the owner, who made the ledger or migrated it"
         raise ConfigurationError(Problem("MSEL-275", "only the owner of a ledger rules on its entries", session.place, fix))
-    session.ledger.append("ruling", {**origin(), "void": list(places), "why": why})
+    session.ledger.append("ruling", Ruling(**origin(), void=list(places), why=why).written())
     session.remember_how_far()
 
 
