@@ -30,7 +30,7 @@ def context(rows, groups=None):
 
 
 def test_samples_are_parts_of_the_first_fold_with_its_shares_of_classes():
-    work = context(20_000)
+    work = context(40_000)
     made = list(samples(work))
     assert [len(one.work.resampling.folds[0].analysis) for one in made] == pytest.approx([200, 2000, 6000], rel=0.01)
     for one in made:
