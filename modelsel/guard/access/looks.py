@@ -97,7 +97,7 @@ def noticed_beforehand(session: LedgerSession, ask: PreparedLook) -> tuple[Findi
         position = position_of(writing, asked_now(session, ask, session.at_home()), history)
         sealing, keys = ask.request.sealing, ask.elsewhere.keys | {session.key.id}
         seen = LookReview(ask.subject, position, sealing.spec_id, {}, ask.metric, ask.measure, "", False, keys, origin()["at"],
-                    ask.leaks, session.home.since)  # fmt: skip
+                    ask.leaks, session.home.since, target=sealing.target)  # fmt: skip
         return (*_of_these_rows(position, sealing), *review(seen))
 
     return session.ledger.write(step)
