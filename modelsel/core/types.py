@@ -592,8 +592,9 @@ def readable(table: AnyTable) -> AnyTable:
 
 
 def dates(table: Table) -> str:
-    """Name the features that are dates, as a setting would; COLUMN where there are none."""
-    return " or ".join(feature.name for feature in table.features if feature.dates) or "COLUMN"
+    """Name the features that are dates, as settings; COLUMN where there are none."""
+    found = [Proposal("dataset.time", feature.name) for feature in table.features if feature.dates]
+    return " or ".join(map(str, found)) or "dataset.time=COLUMN"
 
 
 def names(features: Sequence[Feature]) -> tuple[str, ...]:
