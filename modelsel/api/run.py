@@ -163,7 +163,7 @@ def plan(
     def composed_with(more: Sequence[str]) -> tuple[Config, UntypedTable | None]:
         return _compose((*overrides, *more), data, roles, config, config_dir, settings)
 
-    reasons: Mapping[str, str] = {}
+    reasons: dict[str, str] = {}
     if write is None:
         composed, _table = composed_with(())
     else:

@@ -132,8 +132,7 @@ class Trier:
         """Measure how much faster so many workers are than one; between 1 and their number."""
         self._warm_up(some)
         with ThreadPoolExecutor(workers) as pool:
-            ratios: list[float] = []
-            began = time.perf_counter()
+            ratios, began = list[float](), time.perf_counter()
             while len(ratios) < TURNS and (not ratios or time.perf_counter() - began < BUDGET):
                 alone, together = self._work(some), time.perf_counter()
                 list(pool.map(self._work, [some] * workers))

@@ -11,7 +11,7 @@ import pytest
 from modelsel.api.commands.settle import Settled, compose_surely, settle
 from modelsel.api.commands.table_words import as_overrides
 from modelsel.config.compose import compose
-from modelsel.core.types import ClassTask
+from modelsel.core.types import ClassTask, Finding
 from modelsel.runner.study_data import prepare
 from tests.dataset.bad_tables import SHAPES, BadTable, combine, spoil
 
@@ -29,7 +29,7 @@ def codes(found: Settled) -> set[str]:
     return said | {one.code for one in found.left} | ({one.code for one in findings(found)})
 
 
-def findings(found: Settled) -> tuple[object, ...]:
+def findings(found: Settled) -> tuple[Finding, ...]:
     return () if found.error is not None else prepare(found.config).findings
 
 
