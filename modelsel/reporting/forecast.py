@@ -16,6 +16,8 @@ from modelsel.planning import exports
 from modelsel.planning.make import distinct_candidates, make, say_identical
 from modelsel.planning.probe import estimate
 from modelsel.planning.show import Nesting, lines, simpler, warnings
+from modelsel.record.folder import folder_name, runs_folder
+from modelsel.record.repeated import repeated_otherwise
 from modelsel.reporting.screen import Part, screen
 from modelsel.runner.execution.executors import Pool
 from modelsel.runner.study_data import StudyData, prepare
@@ -99,7 +101,9 @@ def forecast(config: Config) -> Forecast:
         )
     )
     sealed = len(material.sealed)
-    found = sorted(material.findings, key=_gravity)
+    study = runs_folder(config.runs) / folder_name(config.name)
+    changed = repeated_otherwise(study, candidates, material.development, material.sealed) if len(material.sealed) else []
+    found = sorted((*material.findings, *changed), key=_gravity)
     warned = warnings(plan, material.development, measure=config.measure)
     counted = lines(
         plan, material.development, sealed, cost, outer=outer, quota=config.guard.quota,
