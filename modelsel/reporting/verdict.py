@@ -109,6 +109,8 @@ def quotable(outcome: StudySummary) -> str:
         return "the test score alone: it has no certified interval"
     if against:
         return f"the test score only with its interval, and with what {codes} says"
+    if result.read_as:
+        return f"the test's interval, which holds whatever is done with the answer; the score beside it is {result.read_as}"
     which = "" if result.replay else f", as of the {ordinal(result.look)} look at these rows"
     return f"the test score with its interval{which}; it holds whatever is done with the answer"
 
