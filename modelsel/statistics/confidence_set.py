@@ -43,6 +43,7 @@ class Differences:
     mean: Floats
     error: Floats
     floor: float  # the least standard error: one row's share for 0/1 losses
+    unit: float = 1.0  # of all of these, in losses: a power of two
 
 
 def differences(
@@ -50,7 +51,7 @@ def differences(
 ) -> Differences:
     """Sum up a loss matrix (rows × candidates), which may be mapped from a file; rows with NaN are no part of it.
 
-    Lower losses are better. Rows of one of the `groups` are one unit. Losses are taken in a unit in which the largest is 1 to 2:
+    Lower losses are better. Rows of one of the `groups` are one unit. They are taken in a unit in which the largest is 1 to 2:
     squares of squared errors would leave single precision.
     """
     rows, unit = _order_by_unit(np.flatnonzero(~np.isnan(losses[:, winner])), groups)
@@ -81,6 +82,7 @@ def differences(
         mean,
         np.maximum(np.sqrt(variance), floor),
         floor,
+        1.0 / float(factor),
     )
 
 
