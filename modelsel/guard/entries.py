@@ -29,7 +29,7 @@ from modelsel.ledger.database.store import WriteTransaction
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.rows.identity import Hashes
-from modelsel.ledger.rows.matching import Sketch
+from modelsel.ledger.rows.matching import table_set
 from modelsel.ledger.rows.row_set import FULL, RowSet, assignment
 from modelsel.statistics.prices import steps_near
 
@@ -93,21 +93,6 @@ def intent_to_burn(subject: RowFingerprints, sealing: TestSetDeclaration, price:
 def note_of(found: Finding) -> Note:
     """The note that puts a finding on record."""
     return Note(**origin(), code=found.code, text=found.message)
-
-
-def table_set(drawn: tuple[Sketch, ...], rows: int) -> RowSet:
-    """The sketches of a table's columns, as they are stored."""
-    facts = {"n": rows, "columns": [[s.name, s.digest, [float(share) for share in s.shares]] for s in drawn]}
-    return RowSet(facts, {str(index): sketch.values for index, sketch in enumerate(drawn)})
-
-
-def table_sketches(stored: RowSet) -> tuple[Sketch, ...]:
-    """Read the columns' sketches of a stored row set."""
-    columns = stored.facts["columns"]
-    return tuple(
-        Sketch(name, digest, stored.arrays[str(index)], np.array(shares))
-        for index, (name, digest, shares) in enumerate(columns)
-    )
 
 
 def declared_space(declared: int | str, candidates: int) -> int:

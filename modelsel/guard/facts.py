@@ -443,6 +443,7 @@ class RecordedSelection(Entry):
     searched: str | None = None
     candidates: str | None = None  # that a search has asked for, as a stored set,
     named: str | None = None  # and as one digest
+    target: str = ""  # its name; empty where it has none
 
 
 @facts

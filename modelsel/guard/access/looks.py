@@ -19,7 +19,16 @@ from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history import History
 from modelsel.guard.joining import OtherLedgers
 from modelsel.guard.policy.base import FULL, Policy
-from modelsel.guard.release import CAPPED, QUANTILES, WITH_COUNT, LabelSummary, Released, count_limits, shown_quantiles
+from modelsel.guard.release import (
+    CAPPED,
+    QUANTILES,
+    WITH_COUNT,
+    LabelSummary,
+    Released,
+    count_limits,
+    shown_point,
+    shown_quantiles,
+)
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.database.store import WriteTransaction
 from modelsel.ledger.entry import LedgerEntry, follow
@@ -88,7 +97,7 @@ def noticed_beforehand(session: LedgerSession, ask: PreparedLook) -> tuple[Findi
         position = position_of(writing, asked_now(session, ask, session.at_home()), history)
         sealing, keys = ask.request.sealing, ask.elsewhere.keys | {session.key.id}
         seen = LookReview(ask.subject, position, sealing.spec_id, {}, ask.metric, ask.measure, "", False, keys, origin()["at"],
-                    ask.leaks, session.home.since)  # fmt: skip
+                    ask.leaks, session.home.since, target=sealing.target)  # fmt: skip
         return (*_of_these_rows(position, sealing), *review(seen))
 
     return session.ledger.write(step)
@@ -203,8 +212,10 @@ def released_result(intent: Look, answer: Reveal, policy: Policy, replay: bool, 
     limits = answer.interval
     codes = () if replay else tuple(finding.code for finding in intent.flags)
     units = answer.units if answer.states("units") else intent.units
+    point = shown_point(answer.symbol, answer.score, limits)
     return TestResult(
-        score=answer.score, errors=answer.errors, n=intent.n, look=intent.look, replay=replay,
+        score=point.score, step=point.step, read_as=point.read_as,
+        errors=answer.errors, n=intent.n, look=intent.look, replay=replay,
         unit=units.get("of", "groups") if units else "rows",
         units=(units["count"] if units else intent.n) if limits else None,
         price=0.0 if replay else float(answer.price), spent=float(intent.spent),

@@ -147,6 +147,7 @@ def select(
         trained=selected.trained, **_search_end(sealing),
     )  # fmt: skip
     chosen = chosen.but(predictions=predictions) if predictions else chosen
+    chosen = chosen.but(target=sealing.target) if sealing.target else chosen
     facts = chosen.written()
 
     def step(writing: WriteTransaction) -> None:

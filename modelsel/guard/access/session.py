@@ -12,7 +12,7 @@ from modelsel.core.errors import ConfigurationError, LedgerError, ModelselError,
 from modelsel.core.surroundings import Anchor
 from modelsel.core.types import Finding
 from modelsel.guard.access.integrity import check_ledger, judged_of, losses, lost_look, mark
-from modelsel.guard.entries import origin, table_sketches
+from modelsel.guard.entries import origin
 from modelsel.guard.facts import Look, Note, Ruling
 from modelsel.guard.findings import ledger_findings
 from modelsel.guard.history import History
@@ -27,7 +27,7 @@ from modelsel.ledger.entry import Brief, LedgerEntry
 from modelsel.ledger.home import Home, IdentityKey, Signer
 from modelsel.ledger.rows.hash_index import HashIndex
 from modelsel.ledger.rows.identity import Hashes
-from modelsel.ledger.rows.matching import Sketch
+from modelsel.ledger.rows.matching import Sketch, table_sketches
 from modelsel.ledger.rows.row_set import RecentRowSets, RowSet
 
 # The anchors of a gate: told of every look, and asked what they saw of a test set.

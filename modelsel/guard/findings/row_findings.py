@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from modelsel.core.proposal import Proposal
 from modelsel.core.types import Finding
 from modelsel.guard.findings.base import FRESH, LARGE, QUOTE, FindingKind, Severity, of_test_rows
 
@@ -136,6 +137,20 @@ def _probable_same_rows_used(role: str) -> str:
     return "looked at" if role == "test" else "used to choose"
 
 
+# The rows are those of an earlier study, by another target.
+
+SAY_OTHER_TARGET = "say so: guard.justify.category=other_target guard.justify.text='...'; what was spent there is charged"
+
+OTHER_TARGET = FindingKind("G033", "OTHER_TARGET", "medium", SAY_OTHER_TARGET)
+
+
+def other_target(testset: str, before: str, now: str, declared: bool) -> Finding:
+    """Report rows that were tested, or chose, by another target; `declared`: it is said that it is another one."""
+    known = f"{before!r} there, {now!r} here" if before and now else "by what is said"
+    what = f"same rows, another target: those of test set {testset[:8]} ({known})"
+    return OTHER_TARGET.finding(what, do=QUOTE if declared else None)
+
+
 # The same table was sealed with another split.
 
 SAME_SOURCE_NEW_SPLIT = FindingKind("G023", "SAME_SOURCE_NEW_SPLIT", "medium", "keep the split that was sealed first")
@@ -155,6 +170,13 @@ def shared_design(testset: str) -> Finding:
     return SHARED_DESIGN.finding(
         f"columns are those of test set {testset[:8]} (the same days, places or persons), and others were measured anew: "
         "taken for another table"
+    )
+
+
+def complete_design(testset: str) -> Finding:
+    """Report rows that everybody has who runs this design."""
+    return SHARED_DESIGN.finding(
+        f"all combinations of the columns' values, as in test set {testset[:8]} by another target: taken for another table"
     )
 
 
@@ -203,7 +225,7 @@ def copies_within_test_rows(n: int, different: int, columns: Sequence[str]) -> F
 
 def repeated_rows(columns: Sequence[str]) -> Finding:
     """Report rows that repeat as no independent ones do, with labels of their own: visits, replicates, households."""
-    unit = f"dataset.unit=[{','.join(columns)}]" if len(columns) <= MOST_NAMED else "dataset.unit=COLUMN"
+    unit = Proposal("dataset.unit", tuple(columns)) if len(columns) <= MOST_NAMED else "dataset.unit=COLUMN"
     return GROUP_SPANS_SPLIT.finding(
         f"rows that are equal in {_some_of(columns)} come more evenly than independent rows do",
         severity="medium", do=f"if they are of one person, place or visit, declare it ({unit})",

@@ -16,15 +16,13 @@ from modelsel.guard.entries import (
     declared_space,
     intent_to_burn,
     space_hashes,
-    table_set,
-    table_sketches,
     terms_of,
     weaker,
 )
 from modelsel.guard.facts import SealTerms
 from modelsel.guard.history import History
 from modelsel.guard.policy.base import Policy
-from modelsel.ledger.rows.matching import Sketch
+from modelsel.ledger.rows.matching import Sketch, table_set, table_sketches
 from modelsel.ledger.rows.row_set import RowSet
 from modelsel.statistics.prices import steps_near
 from tests.guard.chains import entry, reading
