@@ -513,7 +513,7 @@ class SelectionCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if any(map(_is_object, own)):
             y = labels[task.target] if not numbers and own_type(y) else y
             task = replace(task, source=Source(X.tocsr() if is_sparse(X) else X, None if numbers else labels, y))
-        if numbers and (extreme := beyond_squares(task.target)):
+        if numbers and (extreme := beyond_squares(np.asarray(task.target, np.float64))):
             raise ValueError(f"MSEL-328: y: {extreme}; {OTHER_UNIT}")
         self._numbers, self._labels = numbers, labels
         return task, entries
