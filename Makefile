@@ -8,7 +8,7 @@ INSTALL = $(BIN)/python -m pip install --quiet --no-compile  # a module is compi
 
 unexport PYTHONDONTWRITEBYTECODE  # images for containers set it, and each of hundreds of processes would compile all Python anew
 
-.PHONY: setup study kernels test oldest check lint types imports docs soak bench mutate release audit clean
+.PHONY: setup study kernels test oldest next check lint types imports docs soak bench mutate release audit clean
 
 $(VENV)/.study: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -39,6 +39,12 @@ oldest:
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python -m pip install --quiet --constraint .ci/oldest.txt --editable '.[test,dask,postgresql]'
 	.venv-oldest/bin/python -m pytest -n auto -m 'not slow and not soak'
+
+next:  # with the pre-releases of Hydra and OmegaConf
+	$(PYTHON) -m venv .venv-next
+	.venv-next/bin/python -m pip install --quiet --editable '.[test,dask,postgresql]'
+	.venv-next/bin/python -m pip install --quiet --pre --upgrade 'hydra-core>=1.4.0rc1' 'omegaconf>=2.4.0rc1'
+	.venv-next/bin/python -m pytest -n auto -m 'not slow and not soak'
 
 check: $(VENV)/.dev kernels lint types imports
 	$(BIN)/python -m pytest -n auto -m 'not soak'

@@ -70,7 +70,7 @@ def run_sweep(
     with hydra_over(folders, wanted.hydra):
         composed = compose_sweep(wanted, folders)
     with _place(command, words, composed) as sweep, shared_writers():
-        tracked = None if command == "plan" else _begin_run(sweep, composed, wanted)
+        tracked = None if command == "plan" else _begin_run(sweep, composed, wanted)  # an interrupted sweep goes on in its own
         if tracked is not None:
             sweep = sweep.write(replace(sweep.settings, parent=tracked.run))
         lines = _sweep_lines(wanted, composed, sweep)
@@ -120,9 +120,8 @@ def _run_jobs(
 
 def _begin_run(sweep: SweepFolder, composed: DictConfig, wanted: typed.Typed) -> SweepRun | None:
     """Begin the sweep's own run in MLflow; None where tracking is off, or is itself swept."""
-    swept = any(line.lstrip("+").startswith("tracking") and "," in line for line in wanted.lines)
     settings = OmegaConf.to_container(composed.tracking, resolve=True)
-    if swept or not isinstance(settings, dict) or settings.get("kind") == OFF:
+    if _sweeps("tracking", composed, wanted) or not isinstance(settings, dict) or settings.get("kind") == OFF:
         return None
     store = locate(options_of(settings), runs_folder(composed.get("runs")))
     if store is None:
@@ -131,8 +130,9 @@ def _begin_run(sweep: SweepFolder, composed: DictConfig, wanted: typed.Typed) ->
     below = settings.get("parent") or os.environ.get(RUN) or None
     command = " ".join(("modelsel", "run", *sweep.settings.words))
     return SweepRun.begin(
-        store, experiment=str(experiment), name=sweep.path.name, command=command, folder=str(sweep.path), below=below
-    )
+        store, experiment=str(experiment), name=sweep.path.name, command=command, folder=str(sweep.path), below=below,
+        known=sweep.settings.parent,
+    )  # fmt: skip
 
 
 def _end_run(tracked: SweepRun, sweep: SweepFolder) -> None:
@@ -161,6 +161,8 @@ def _run_job(job: Job, own: tuple[str | None, str | None], sweep: SweepFolder, c
         found = replace(found, stamp=stamp_of(config.resolved))
         if sweep.settings.parent and config.tracking.kind != OFF and config.tracking.parent is None:
             config = under(config, sweep.settings.parent)
+        if learns:
+            config = replace(config, sweeper=sweep.settings.sweeper)
         known = None if learns else _done_before(sweep, found)
         found = known or _perform_job(job, config, found)
         found = replace(found, opens=found.opens and (not learns or config.final_test is True))
@@ -211,7 +213,7 @@ def _sweep_lines(wanted: typed.Typed, composed: DictConfig, sweep: SweepFolder) 
     lines += ["hydra.mode=MULTIRUN", f"hydra.sweep.dir='{sweep.path}'"]
     if not sweep.settings.learns:
         return lines
-    if any(line.lstrip("+").startswith(("measure=", "measure.")) and "," in line for line in wanted.lines):
+    if _sweeps("measure", composed, wanted):
         what = "a sweeper that learns compares the jobs' scores, and they would be of several measures"
         raise ConfigurationError(Problem("MSEL-261", what, "measure", "name one measure, or leave hydra/sweeper out"))
     higher = bool(getattr(class_of("measure", _kind_of_measure(composed)), "higher_is_better", False))
@@ -219,6 +221,12 @@ def _sweep_lines(wanted: typed.Typed, composed: DictConfig, sweep: SweepFolder) 
         if key not in typed_keys and OmegaConf.select(composed, key) is not None:
             lines.append(f"{key}={high if higher else low}")
     return lines
+
+
+def _sweeps(part: str, composed: DictConfig, wanted: typed.Typed) -> bool:
+    """Say whether jobs differ in a part of the configuration: typed values, or those of `hydra.sweeper.params`."""
+    listed = OmegaConf.select(composed, "hydra.sweeper.params") or {}
+    return any(key.lstrip("+").partition(".")[0] == part for key in (*wanted.swept, *map(str, listed)))
 
 
 def _kind_of_measure(composed: DictConfig) -> str:
@@ -242,7 +250,9 @@ def _place(command: str, words: Sequence[str], composed: DictConfig) -> Iterator
         return
     root = runs_folder(composed.get("runs"))
     own = str(composed.hydra.sweep.dir)
-    known = None if settings.learns or own else SweepFolder.interrupted(root, words)
+    known = None if settings.learns else SweepFolder.interrupted(root, words)
+    if known is not None and own and known.path != Path(own).resolve():
+        known = None
     if known is not None:
         print(f"going on with the sweep of {known.path}", file=sys.stderr)
     sweep = known or SweepFolder.create(root, own or None).write(settings)

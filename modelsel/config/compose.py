@@ -68,7 +68,7 @@ ABSENT = {"race": "off"}  # in configurations that were written before there was
 # where a data set lies, and how it is got, is no part of what is studied
 LOOSE = (
     "content", "path", "test_path", "name", "dir", "absent", "openml", "cache", "seconds", "delimiter", "decimal", "encoding",
-    "measured_in",
+    "measured_in", "header", "skip_lines", "thousands", "signs", "without_target",
 )  # fmt: skip
 
 
@@ -120,6 +120,7 @@ class Config:
     folders: Folders = field(default_factory=Folders.of)
     named: object = None  # the space as it was asked for: names, or entries
     unsaid: tuple[str, ...] = ()  # what nobody has said, and the kind of target decides
+    sweeper: str = ""  # the sweeper that chose this job by the scores of earlier ones; empty elsewhere
 
     @property
     def chooses_by_default(self) -> bool:

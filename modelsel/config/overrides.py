@@ -34,15 +34,17 @@ HYDRA = (
     "hydra.mode", "hydra.verbose", "hydra/launcher", "hydra/sweeper", "hydra.launcher.", "hydra.sweeper.",
     "hydra.sweep.dir", "hydra.sweep.subdir",
 )  # fmt: skip
+LISTS = {f"dataset.{name}" for name in ("ignore", "nominal", "numeric", "text", "coerce", "missing_in", "dates", "missing")}
 INSTEAD = {"hydra.run.dir": "runs", "hydra.job.name": "name"}  # ours, which do what is meant
 
 
 @dataclass(frozen=True)
 class Typed:
-    """Overrides as they go to Hydra, what is wrong with those left out, and which were Hydra's own."""
+    """Overrides as they go to Hydra, what is wrong with others, which were Hydra's own, and which are swept."""
 
     lines: tuple[str, ...]
     problems: tuple[Problem, ...]
+    swept: tuple[str, ...] = ()
 
     @property
     def hydra(self) -> tuple[str, ...]:
@@ -53,7 +55,7 @@ def read_overrides(overrides: Iterable[str], folders: Folders, sweep: bool = Fal
     """Parse and check all overrides; those with a problem are left out of `lines`. Several values need a `sweep`."""
     good: list[Override] = []
     problems: list[Problem] = []
-    for text in overrides:
+    for text in joined(overrides):
         found = _parse_override(text, folders)
         wrong = [found] if isinstance(found, Problem) else list(_problems(found, folders, sweep))
         problems.extend(wrong)
@@ -64,7 +66,37 @@ def read_overrides(overrides: Iterable[str], folders: Folders, sweep: bool = Fal
         problems.append(Problem("MSEL-244", "both a space and a learner are given", f"{SPACE}=, {LEARNER}=",
                                 "learner=NAME is a space of one entry: give one of them"))  # fmt: skip
     lines = (line for override in good for line in _for_hydra(override, keys, folders))
-    return Typed(tuple(lines), tuple(problems))
+    swept = (override.key_or_group for override in good if override.is_sweep_override())
+    return Typed(tuple(lines), tuple(problems), tuple(swept))
+
+
+def joined(overrides: Iterable[str]) -> list[str]:
+    """Lists of columns that are typed more than once as one list of all: each was proposed by itself, and all hold.
+
+    >>> joined(['dataset.ignore=["a"]', "seed=1", 'dataset.ignore=["b c"]', "dataset.ignore=d"])
+    ['dataset.ignore=["a","b c",d]', 'seed=1']
+    """
+    kept: dict[str, list[str]] = {}
+    for text in overrides:
+        key, sign, value = text.partition("=")
+        kept.setdefault(key if sign and key in LISTS else f" {len(kept)}", []).append(value if sign and key in LISTS else text)
+    return [line for key, found in kept.items() for line in (_one_list(key, found) if key in LISTS else found)]
+
+
+def _one_list(key: str, values: Sequence[str]) -> list[str]:
+    """Return the overrides of a list of columns, put together where each of them can be read as a list."""
+    lines = [f"{key}={value}" for value in values]
+    if len(values) == 1:
+        return lines
+    try:
+        parsed = [override_parser().parse_override(line) for line in lines]
+    except (HydraException, TypeError, ValueError):
+        return lines
+    found = [] if any(one.is_sweep_override() for one in parsed) else [one.value() for one in parsed]
+    if not found or any(isinstance(value, dict) or value is None for value in found):
+        return lines
+    items = [text.strip()[1:-1] if isinstance(value, list) else text for text, value in zip(values, found, strict=True)]
+    return [f"{key}=[{','.join(item for item in items if item.strip())}]"]
 
 
 def _parse_override(text: str, folders: Folders) -> Override | Problem:

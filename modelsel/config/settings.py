@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
 from importlib.util import find_spec
 from typing import ClassVar, Literal
 
@@ -225,6 +224,16 @@ def both_names(settings: Mapping[str, object], said: Collection[str]) -> Iterato
             yield Problem("MSEL-244", what, old, f"write {new} in its place")
 
 
+SHOWS = {  # what `show` accepts, and the module that makes it; a program that has others adds them
+    "overfitting": "modelsel.reporting.overfitting",
+    "pruning_path": "modelsel.reporting.pruning_path",
+}
+EXPERIMENTS = "python -m benchmarks.experiments"  # in the sources: shows of published experiments
+MOVED_SHOWS = dict.fromkeys(
+    ("concept", "gains", "soft_trees", "tree"), f"it belongs to the published experiments: {EXPERIMENTS}, in the sources"
+)
+
+
 @dataclass(frozen=True)
 class RootSettings:
     """The root's own keys."""
@@ -242,7 +251,7 @@ class RootSettings:
     deadline: float | None = number(None, above=0, help="seconds for all cells; who is not done by then is skipped")
     exam: str | None = plain(None, help="an exam's folder: its development rows are the data; the winner hands in one answer")
     plugins: tuple[str, ...] = plain((), help="names of installed entry points that may be used as kinds")
-    show: tuple[str, ...] = plain((), help="what is shown beside the scores: gains, tree, concept, pruning_path, overfitting")
+    show: tuple[str, ...] = plain((), help="what is shown beside the scores: pruning_path, overfitting")
     note: str | None = plain(None, help="a remark that stands above what is shown")
     compare: bool = plain(False, help="after a sweep over data sets: compare the entries of the space over them")
     measures: str = one_of(
@@ -264,11 +273,10 @@ class RootSettings:
 
     def problems(self) -> tuple[Problem, ...]:
         """List what is unknown among the shown sections and the answers to `final_test`."""
-        known = shows()
-        unknown = (name for name in self.show if name not in known)
+        unknown = {name: MOVED_SHOWS.get(name) or near(name, SHOWS) for name in self.show if name not in SHOWS}
         strange = () if isinstance(self.final_test, bool) else {self.final_test} - {AUTO}
         return (
-            *(Problem("MSEL-201", f"unknown show {name!r}", "show", near(name, known)) for name in unknown),
+            *(Problem("MSEL-201", f"unknown show {name!r}", "show", fix) for name, fix in unknown.items()),
             *(Problem("MSEL-205", f"{word!r} is no answer", "final_test", "give auto, true or false") for word in strange),
             *self.search.missing(),
         )
@@ -375,19 +383,6 @@ KINDS = {
     "pool": ("auto", "threads", "processes", "sequential", "dask", "ray", "spark"),
     "tracking": ("sqlite", "server", "off"),
 }
-
-
-def shows() -> tuple[str, ...]:
-    """List the names that `show` accepts: the modules of `reporting/experiments`, read off the folder, not imported.
-
-    >>> "gains" in shows()
-    True
-    """
-    return tuple(sorted(each.name[:-3] for each in files("modelsel.reporting.experiments").iterdir() if _is_show(each.name)))
-
-
-def _is_show(name: str) -> bool:
-    return name.endswith(".py") and not name.startswith("_")
 
 
 def size(text: int | str) -> int:

@@ -4,7 +4,9 @@ Every error of modelsel is a list of problems, found in one pass, and carries th
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from modelsel.core.proposal import Proposal
 
 OK, INTERNAL, BAD_CONFIGURATION, BAD_DATA, REFUSED, UNTRUSTED_LEDGER, UNWRITABLE, NO_CANDIDATE = range(8)
 INTERRUPTED = 130
@@ -13,7 +15,7 @@ PRECEDENCE = (INTERNAL, BAD_CONFIGURATION, BAD_DATA, UNWRITABLE, UNTRUSTED_LEDGE
 
 @dataclass(frozen=True)
 class Problem:
-    """A single problem: its code, what is wrong, where, and how to fix it.
+    """A single problem: its code, what is wrong, where, and how to fix it; `proposes`: the settings that would, the best first.
 
     >>> str(Problem("MSEL-201", "unknown criterion 'ginni'", "space.cart.criterion", "did you mean 'gini'?"))
     "MSEL-201: unknown criterion 'ginni', space.cart.criterion; did you mean 'gini'?"
@@ -23,6 +25,7 @@ class Problem:
     what: str
     where: str = ""
     fix: str = ""
+    proposes: tuple[Proposal, ...] = field(default=(), compare=False)
 
     def __str__(self) -> str:
         place = f", {self.where}" if self.where else ""

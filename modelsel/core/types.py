@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from modelsel.core.fingerprint import array_digest, digest, short
 from modelsel.core.folds import Unpacked, pack_folds
+from modelsel.core.proposal import Proposal
 from modelsel.core.reading import Feature as Feature
 from modelsel.core.reading import Kind as Kind
 from modelsel.core.reading import TableReading
@@ -55,6 +56,7 @@ class Table:
     units: Integers | None = None  # what is independent of each other, where that is declared: else groups, else rows
     unit: str = ""  # what a unit is called
     source: Source | None = None  # the columns in their own types, for estimators that read those; `rows` are positions in it
+    uncapped: Mapping[str, Codes] = field(default_factory=dict)  # columns as they were before rare levels became one, likewise
 
     def __post_init__(self) -> None:
         """Make arrays read-only, and `values` column by column in memory."""
@@ -271,7 +273,7 @@ def seal(task: Task) -> Sealed:
     """Take the labels off a task; what is left can be passed around without giving anything away."""
     sealed = Sealed(name=task.name, features=task.features, values=task.values, rows=task.rows,
                     ids=task.ids, groups=task.groups, times=task.times, units=task.units, unit=task.unit,
-                    source=task.source)  # fmt: skip
+                    source=task.source, uncapped=task.uncapped)  # fmt: skip
     classes, target = task.class_names, task.target
     return seal_unread(sealed, lambda: (classes, target), task.weights)
 
@@ -494,12 +496,16 @@ Severity = Literal["info", "low", "medium", "high", "critical"]
 
 @dataclass(frozen=True)
 class Finding:
-    """Something a person should know: a stable code, how grave it is, what it says, what to do."""
+    """Something a person should know: a stable code, how grave it is, what it says, what to do.
+
+    `proposes` are the settings that `do` names, the best first.
+    """
 
     code: str
     severity: Severity
     message: str
     do: str = ""
+    proposes: tuple[Proposal, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -522,7 +528,7 @@ class Description:
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
 
-_NOT_PER_ROW = {"name", "unit", "source", "features", "classes", "reading", "drop_rare", "measured_in", "weighing"}
+_NOT_PER_ROW = {"name", "unit", "source", "uncapped", "features", "classes", "reading", "drop_rare", "measured_in", "weighing"}
 
 
 def _per_row(name: str) -> bool:

@@ -134,7 +134,7 @@ class Arff(File):
 
     encoding: str = plain("utf-8", help="utf-8 (with or without a mark), latin-1, cp1252, utf-16, ...")
 
-    def header(self, path: Path) -> tuple[str, ...]:
+    def names(self, path: Path) -> tuple[str, ...]:
         header, _ = self._open(path)
         return tuple(attribute.name for attribute in header.attributes)
 

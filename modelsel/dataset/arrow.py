@@ -161,13 +161,23 @@ def to_arrow(data: object) -> pa.ChunkedArray:
         return pa.chunked_array([_of_cells(native.to_numpy())])
     if hasattr(native, "sparse"):  # pandas: a column that keeps no zeros
         return to_arrow(native.sparse.to_dense())
-    array = series.to_arrow() if isinstance(series, nw.Series) else _of_cells(np.asarray(data))
+    array = series.to_arrow() if isinstance(series, nw.Series) else _of_cells(_array(data))
     whole = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
     if pa.types.is_run_end_encoded(whole.type):
         return pa.chunked_array([pc.run_end_decode(chunk) for chunk in whole.chunks], whole.type.value_type)
     if pa.types.is_dictionary(whole.type) and isinstance(series, nw.Series) and series.dtype == nw.Enum:
         return _ordered_enumeration(whole)
     return _texts(whole) if pa.types.is_string_view(whole.type) else whole
+
+
+def _array(cells: object) -> NDArray[Any]:
+    """The cells as an array; NumPy would make a text of a NaN that stands among texts.
+
+    >>> _array(["a", float("nan")]).tolist()
+    ['a', nan]
+    """
+    found = np.asarray(cells)
+    return np.asarray(cells, object) if found.dtype.kind in "US" and not isinstance(cells, np.ndarray) else found
 
 
 def _ordered_enumeration(categories: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from modelsel.core.errors import DataError, Problem
 from modelsel.core.reading import ColumnReading, TableReading
-from modelsel.core.types import Booleans, ClassTask, Feature, Finding, Floats, Integers, Kind, Loaded, NumberTask, Task
+from modelsel.core.types import Booleans, ClassTask, Codes, Feature, Finding, Floats, Integers, Kind, Loaded, NumberTask, Task
 from modelsel.dataset import kinds
 from modelsel.dataset.base import TableSettings, as_names
 from modelsel.dataset.column import NAMED, RawColumn, examples, name_rows, numbers, seconds
@@ -44,7 +44,7 @@ def assemble(
     target = settle_target(label, classes_of(label, settings), settings, decimal)
     problems += target.problems
     extra = _extra(cleaned, settings, problems)
-    columns, values, findings = _features(cleaned, rows, settings, decimal, problems)
+    columns, values, findings, uncapped = _features(cleaned, rows, settings, decimal, problems)
     DataError.raise_if(problems)
     if weights is not None and settings.weights is None:
         extra["weights"] = weights
@@ -52,7 +52,8 @@ def assemble(
     own = ColumnReading(Feature(settings.target, kind, target.classes), tuple(settings.missing), decimal, held=label.held,
                         type=label.read_as if target.numbers is None else "float")  # fmt: skip
     reading = TableReading(columns, own)
-    extra |= {"name": name, "features": reading.features, "values": values, "rows": np.arange(rows), "reading": reading}
+    extra |= {"name": name, "features": reading.features, "values": values, "rows": np.arange(rows), "reading": reading,
+              "uncapped": uncapped}  # fmt: skip
     task = _task(target, settings, extra)
     task = task if target.kept.all() else task.take(np.flatnonzero(target.kept))
     task, uncounted = counting(task)
@@ -68,11 +69,15 @@ def _task(target: Target, settings: TableSettings, given: dict[str, Any]) -> Tas
 
 def _features(
     columns: dict[str, RawColumn], rows: int, settings: TableSettings, decimal: str, problems: list[Problem]
-) -> tuple[tuple[ColumnReading, ...], Floats, list[Finding]]:
-    """How the features are read, with their values; what is left out (an empty column, a saved row index) is said."""
+) -> tuple[tuple[ColumnReading, ...], Floats, list[Finding], dict[str, Codes]]:
+    """How the features are read, with their values; what is left out (an empty column, a saved row index) is said.
+
+    And the codes of the columns whose rarest levels were made one, as they were.
+    """
     findings: list[Finding] = []
     made: list[tuple[ColumnReading, kinds.ParsedFeature]] = []
     pointed: dict[str, Sequence[str]] = {}
+    uncapped: dict[str, Codes] = {}
     names = _candidates(columns, settings)
     matrix = np.empty((rows, len(names)), order="F")
     for name in names:
@@ -86,7 +91,9 @@ def _features(
         if one.reading is not None and one.values is not None:
             matrix[:, len(made)] = one.values
             feature = replace(one.reading.feature, cost=float(settings.costs.get(name, 1.0)))
-            made.append((replace(one.reading, feature=feature), replace(one, values=None)))
+            made.append((replace(one.reading, feature=feature), replace(one, values=None, uncapped=None)))
+            if one.uncapped is not None:
+                uncapped[name] = one.uncapped
             if one.points:
                 pointed[name] = column.texts
     commas = [reading.name for reading, _ in made if reading.comma]
@@ -97,7 +104,7 @@ def _features(
         )
     kept = matrix if len(made) == matrix.shape[1] else np.asfortranarray(matrix[:, : len(made)])
     inferred = _inference([reading.feature for reading, one in made if one.inferred])
-    return tuple(reading for reading, _ in made), kept, [*inferred, *_commas(commas), *findings]
+    return tuple(reading for reading, _ in made), kept, [*inferred, *_commas(commas), *findings], uncapped
 
 
 def _commas(names: Sequence[str]) -> Iterator[Finding]:

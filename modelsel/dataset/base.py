@@ -1,17 +1,17 @@
 """Bases of data sets: the protocol that a study reads, bundled and generated sets, settings of the columns of any source."""
 
-import difflib
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.errors import Problem
-from modelsel.core.spec import number, one_of, plain, whole
+from modelsel.core.spec import number, one_of, optional, plain, whole
 from modelsel.core.types import ABSENT, ClassTask, Feature, Floats, Integers, Loaded, Task
+from modelsel.dataset.declarations import Columns, as_list, nearest, some
 
 
 class DataSource(Protocol):
@@ -99,6 +99,10 @@ def scale_rows(rows: int, scale: float) -> int:
 
 
 KINDS = ("numeric", "nominal", "ordered", "text", "ignore")
+LISTS = ("ignore", "nominal", "numeric", "text")  # kinds that have a setting of their own, a list of columns
+NUMERIC = "numeric"
+DATES = ("ask", "day_first", "month_first")
+FORMS = "write day, month and year as strptime has them: %d.%m.%Y, %Y/%m/%d, %d %b %y, %d/%m/%Y %H:%M"
 ROLES = ("target", "weights", "groups", "unit", "id", "time", "fold", "held_out")
 
 
@@ -110,6 +114,20 @@ class TableSettings:
     measured_in: str | None = plain(None, help="the unit of a target that is a number (euro, mm), for words alone")
     features: Mapping[str, Any] = plain(
         {}, help="name: numeric | nominal | ordered | text | ignore, or {ordered: [low, mid, high]}"
+    )
+    ignore: tuple[Any, ...] | None = optional(help="list of columns (names, patterns of * and ?) that are left out")
+    nominal: tuple[Any, ...] | None = optional(help="list of columns that are nominal")
+    numeric: tuple[Any, ...] | None = optional(help="list of columns that are numbers")
+    text: tuple[Any, ...] | None = optional(help="list of columns of texts to be read")
+    coerce: tuple[Any, ...] | None = optional(help="list of columns of numbers, where a cell that says none is missing")
+    missing_in: Mapping[str, Any] | tuple[Any, ...] | None = optional(
+        help="name: [codes] that count as missing in that column, or a list of NAME=CODE"
+    )
+    without_target: str = one_of("refuse", "drop", help="rows without target: an error, or left out and counted")
+    thousands: str | None = optional(help="sign between groups of digits, which is left out of numbers")
+    signs: str = one_of("refuse", "strip", help="strip: percent, currency and units beside numbers are left out")
+    dates: Mapping[str, Any] | tuple[Any, ...] | str | None = optional(
+        help="ask, day_first or month_first; or name: form (%d.%m.%Y), or a list of NAME=FORM"
     )
     others: str = one_of("infer", "ignore", help="columns that `features` does not name")
     missing: tuple[str, ...] = plain(("", "?"), help="cells that count as missing; NA is a level unless listed")
@@ -142,7 +160,7 @@ class TableSettings:
     def header_problems(self, names: Sequence[str]) -> Iterator[Problem]:
         """Yield the problems of the settings, by themselves or against the names of the columns."""
         if self.target is None:
-            yield Problem("MSEL-304", "no target is set", "dataset.target", f"choose one of {_some(names)}")
+            yield Problem("MSEL-304", "no target is set", "dataset.target", f"choose one of {some(names)}")
         for role in ROLES:
             for name in as_names(getattr(self, role)):
                 if name not in names:
@@ -152,9 +170,58 @@ class TableSettings:
                 if name not in names:
                     yield _unknown_setting(name, f"dataset.{setting}", names)
         yield from self._own_problems()
+        yield from self._read_lists(names)[1]
+
+    def settled(self, names: Sequence[str]) -> Self:
+        """The settings with each list of columns said by name, of these names: kinds in `features`, the others as mappings."""
+        return self._read_lists(names)[0]
+
+    def _read_lists(self, names: Sequence[str]) -> tuple[Self, list[Problem]]:
+        """Read the lists of columns, and what is wrong with them."""
+        columns = Columns(tuple(names), {*self.roles()})
+        problems: list[Problem] = []
+        exact: dict[str, str] = {}
+        covered: dict[str, str] = {}
+        for kind in (*LISTS, "coerce"):
+            chosen = columns.choose(as_list(getattr(self, kind)), f"dataset.{kind}")
+            problems += chosen.problems
+            for found, said in ((chosen.exact, exact), (chosen.covered, covered)):
+                for name in found:
+                    if said.setdefault(name, kind) not in (kind, NUMERIC if kind == "coerce" else kind):
+                        problems.append(_said_twice(name, said[name], kind))
+        kinds = {**covered, **exact}
+        for name in exact:
+            if name in self.features and read_declaration(self.features[name])[0] != _kind(exact[name]):
+                problems.append(_said_twice(name, "features", exact[name]))
+        codes, wrong = columns.pairs(self.missing_in, "dataset.missing_in")
+        forms, unread = self._date_forms(columns)
+        made = replace(
+            self, ignore=None, nominal=None, numeric=None, text=None, missing_in=codes, dates=forms,
+            features={**{name: _kind(kind) for name, kind in kinds.items()}, **self.features},
+            coerce=tuple(name for name in names if name in columns.choose(as_list(self.coerce), "").names),
+        )  # fmt: skip
+        return made, [*problems, *wrong, *unread]
+
+    def _date_forms(self, columns: Columns) -> tuple[dict[str, str], list[Problem]]:
+        """How dates are written, by column: a form, or which of day and month comes first."""
+        words = [word for word in as_list(self.dates) if word in DATES] if not isinstance(self.dates, Mapping) else []
+        said = self.dates if isinstance(self.dates, Mapping) else [one for one in as_list(self.dates) if one not in DATES]
+        found, problems = columns.pairs(said, "dataset.dates")
+        wrong = [Problem("MSEL-305", f"{form!r} is no form of dates", f"dataset.dates, column '{name}'", FORMS)
+                 for name, forms in found.items() for form in forms if form not in DATES and "%" not in form]  # fmt: skip
+        everywhere = dict.fromkeys(columns.names, words[-1]) if words and words[-1] != DATES[0] else {}
+        return {**everywhere, **{name: forms[-1] for name, forms in found.items()}}, [*problems, *wrong]
+
+    def missing_of(self, name: str) -> tuple[str, ...]:
+        """The words for missing in a column, once the settings are settled."""
+        return (*self.missing, *(self.missing_in.get(name, ()) if isinstance(self.missing_in, Mapping) else ()))
+
+    def date_form(self, name: str) -> str:
+        """The form of the dates in a column, or which of day and month comes first; empty where nobody has said it."""
+        return str(self.dates.get(name, "")) if isinstance(self.dates, Mapping) else ""
 
     def _own_problems(self) -> Iterator[Problem]:
-        """Yield problems within the settings: kinds, costs, and a target with two roles."""
+        """Yield problems within the settings: kinds, costs, a sign, and a target with two roles."""
         for name, said in self.features.items():
             if read_declaration(said)[0] not in KINDS or (isinstance(said, Mapping) and len(said) != 1):
                 hint = f"use one of {', '.join(KINDS)}, or {{ordered: [levels]}}"
@@ -162,11 +229,22 @@ class TableSettings:
         for name, cost in self.costs.items():
             if not (isinstance(cost, int | float) and cost > 0):
                 yield Problem("MSEL-305", f"cost {cost!r} is not above 0", f"dataset.costs.{name}", "give a number above 0")
+        if self.thousands is not None and len(self.thousands) != 1:
+            yield Problem("MSEL-305", f"{self.thousands!r} is not one character", "dataset.thousands", "give one, in quotes")
         others = [role for role in ROLES[1:] if self.target in as_names(getattr(self, role))]
         if others:
             yield Problem(
                 "MSEL-305", f"'{self.target}' has two roles", f"dataset.target and dataset.{others[0]}", "give it one"
             )
+
+
+def _kind(setting: str) -> str:
+    return NUMERIC if setting == "coerce" else setting
+
+
+def _said_twice(name: str, first: str, second: str) -> Problem:
+    what = f"column '{name}' is said to be {first} and {second}"
+    return Problem("MSEL-305", what, f"dataset.{first} and dataset.{second}", "name it in one of them")
 
 
 def as_names(value: Any) -> tuple[str, ...]:
@@ -188,15 +266,5 @@ def read_declaration(said: object) -> tuple[str, tuple[str, ...]]:
     return str(said), ()
 
 
-def nearest(name: str, names: Sequence[str]) -> str:
-    """Suggest the nearest name, or nothing."""
-    close = difflib.get_close_matches(name, names, n=1) or [n for n in names if n.casefold() == name.casefold()]
-    return f"did you mean '{close[0]}'? " if close else ""
-
-
 def _unknown_setting(name: str, where: str, names: Sequence[str]) -> Problem:
-    return Problem("MSEL-303", f"there is no column '{name}'", where, f"{nearest(name, names)}columns: {_some(names)}")
-
-
-def _some(names: Sequence[str], most: int = 20) -> str:
-    return ", ".join(names[:most]) + (f", +{len(names) - most} more" if len(names) > most else "")
+    return Problem("MSEL-303", f"there is no column '{name}'", where, f"{nearest(name, names)}columns: {some(names)}")

@@ -127,7 +127,7 @@ _LARGEST = 2**63 - 1  # of the whole numbers that table readers take for such
 _TRUTH = {"true", "True", "TRUE", "false", "False", "FALSE"}
 
 
-def whole(texts: Iterable[str]) -> bool:
+def are_whole(texts: Iterable[str]) -> bool:
     """Say whether every text is a whole number, written without a point."""
     return all(_WHOLE.fullmatch(text) and (len(text) < 19 or abs(int(text)) <= _LARGEST) for text in texts)
 
@@ -136,7 +136,7 @@ def _type_of(texts: Sequence[str]) -> str:
     """Infer the type that table readers give a column of these texts."""
     if _TRUTH.issuperset(texts):
         return "bool"
-    if whole(texts):
+    if are_whole(texts):
         return "int"
     return "float" if all(map(_is_number, texts)) else "str"
 

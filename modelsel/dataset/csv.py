@@ -8,7 +8,7 @@ import csv
 import io
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -21,11 +21,12 @@ from numpy.typing import NDArray
 
 from modelsel.core.errors import DataError, Problem
 from modelsel.core.reading import EITHER
-from modelsel.core.spec import plain
+from modelsel.core.spec import plain, whole
 from modelsel.core.types import Finding, Floats, Integers
-from modelsel.dataset.column import RawColumn, coded_column, numbers, whole, with_comma
+from modelsel.dataset.column import RawColumn, are_whole, coded_column, numbers, with_comma
 from modelsel.dataset.files import BLOCK, File, Raw, Stream, codec, first_bytes, lines_of, listener, text_blocks
 from modelsel.dataset.kinds import EXACT
+from modelsel.dataset.lines import TakenLines, called
 
 # The columns of a CSV file as Arrow parses it, block by block.
 #
@@ -45,6 +46,7 @@ class CsvForm:
 
     path: Path
     encoding: str
+    take: TakenLines
     names: tuple[str, ...]
     delimiter: str
     lines: bool = False
@@ -63,7 +65,7 @@ def begin_as_numbers(form: CsvForm, head: str, missing: Sequence[str]) -> dict[s
         if form.delimiter != DEFAULT and with_comma(known):
             return {}
         if known and np.isfinite(numbers(known)).all():
-            found[name] = whole(known)
+            found[name] = are_whole(known)
     return found
 
 
@@ -91,7 +93,7 @@ def _parse_blocks(form: CsvForm, numeric: Mapping[str, bool], missing: Sequence[
 
     chunks: list[list[pa.Array]] = [[] for _ in form.names]
     kinds = {name: pa.float64() if name in numeric else pa.string() for name in (*form.names, "")}
-    text, reader = Stream(text_blocks(form.path, form.encoding, listener())), None
+    text, reader = Stream(form.take.of(text_blocks(form.path, form.encoding, listener()))), None
     options = (
         arrow.ReadOptions(use_threads=False, block_size=2 * BLOCK if form.lines else LONGEST),
         arrow.ParseOptions(delimiter=form.delimiter, newlines_in_values=not form.lines, invalid_row_handler=remember),
@@ -201,8 +203,10 @@ class Csv(File):
     delimiter: str = plain(AUTO, help="one character, tab, or auto: recognised among , ; | and tab, and said")
     decimal: str = plain(AUTO, help="decimal point of numbers; auto: a point, and a comma where fields are not parted by it")
     encoding: str = plain("utf-8", help="utf-8 (with or without a mark), latin-1, cp1252, utf-16, ...")
+    header: int = whole(1, least=0, help="line of the names; what stands above it is left out. 0: no line has names")
+    skip_lines: int = whole(0, least=0, help="lines after the names that are left out: units, a second header")
 
-    def header(self, path: Path) -> tuple[str, ...]:
+    def names(self, path: Path) -> tuple[str, ...]:
         text = self._head(path)
         try:
             with long_cells():
@@ -217,14 +221,15 @@ class Csv(File):
 
     def raw(self, path: Path) -> Raw:
         sign, lines = self._find_delimiter(path)
-        names = self.header(path)
+        names = self.names(path)
         DataError.raise_if(_names(names, path))
         no_rows = Problem("MSEL-311", "a header and no rows", str(path), "the file needs data rows")
         DataError.raise_if([no_rows] if self._is_one_line(path) else [])  # Arrow takes such a file for no table at all
-        form = CsvForm(path, self.encoding, names, sign, lines)
+        take = self._lines(path)
+        form = CsvForm(path, self.encoding, take, names, sign, lines)
         columns, odd = parse_columns(form, self._numeric(form), self.missing)
         rows = len(columns[0]) if columns else 0
-        DataError.raise_if(_fields(odd, rows, names, path))
+        DataError.raise_if(_fields(odd, rows, names, path, take.number))
         if not rows:
             raise DataError(no_rows)
         decimal = {AUTO: "." if sign == DEFAULT else EITHER}.get(self.decimal, self.decimal)
@@ -274,11 +279,25 @@ class Csv(File):
         )
 
     def _head(self, path: Path) -> str:
-        """The first lines as text."""
+        """The first lines that are taken, as text."""
+        return self._lines(path).text(self._beginning(path))
+
+    def _beginning(self, path: Path) -> str:
+        """The first lines of the file."""
         data = first_bytes(path, HEAD)
         data = data if b"\n" in data else first_bytes(path, BLOCK)
         end = data.rfind(b"\n") + 1 or None
         return data[:end].decode(codec(self.encoding), errors="replace")
+
+    def _lines(self, path: Path) -> TakenLines:
+        """The lines that are taken; where none has names, with one that names the columns by their place."""
+        if self.header:
+            return TakenLines(self.header, self.skip_lines)
+        text = "".join(self._beginning(path).splitlines(keepends=True)[self.skip_lines :])
+        sign = self._sign(text)
+        with long_cells():
+            first = next(csv.reader(io.StringIO(text, newline=""), delimiter=sign), [])
+        return TakenLines(0, self.skip_lines, sign.join(called(len(first))))
 
     def _find_delimiter(self, path: Path) -> tuple[str, bool]:
         """The delimiter of a file that is text of its encoding, not empty, without NUL bytes, with whole quotes.
@@ -287,16 +306,15 @@ class Csv(File):
         """
         blank, sign = True, self._sign(self._head(path))
         quotes = QuoteCheck(sign)
-        for number, block in enumerate(text_blocks(path, self.encoding)):
-            if b"\0" in block:
-                raise DataError(_nul(path, self.encoding, number, block))
+        take = self._lines(path)
+        for block in take.of(_without_nul(path, self.encoding)):
             quotes.feed(block)
             blank = blank and not block.strip()
         if blank:
             raise DataError(Problem("MSEL-310", "the file is empty", str(path), "check dataset.path"))
         if quotes.end():
             return sign, quotes.lines
-        DataError.raise_if(_quotes(path, self.encoding, sign))
+        DataError.raise_if(_quotes(path, self.encoding, sign, take))
         return sign, False
 
 
@@ -306,15 +324,23 @@ def _findings_of_signs(wanted: str, sign: str, path: Path) -> Iterator[Finding]:
         yield Finding("DELIMITER", "info", message, "set dataset.delimiter if that is wrong")
 
 
+def _without_nul(path: Path, encoding: str) -> Iterator[bytes]:
+    """Yield the blocks of a text; DataError at the first NUL byte."""
+    for number, block in enumerate(text_blocks(path, encoding)):
+        if b"\0" in block:
+            raise DataError(_nul(path, encoding, number, block))
+        yield block
+
+
 def _nul(path: Path, encoding: str, number: int, block: bytes) -> Problem:
     """Describe a NUL byte in the block of this number."""
     line = lines_of([*islice(text_blocks(path, encoding), number), block[: block.index(0)]]) + 1
     return Problem("MSEL-313", f"NUL byte in line {line}", str(path), "the file is damaged or no text: write it again")
 
 
-def _quotes(path: Path, encoding: str, delimiter: str) -> Iterator[Problem]:
+def _quotes(path: Path, encoding: str, delimiter: str, take: TakenLines) -> Iterator[Problem]:
     """A strict walk through a file whose quotes are not all at the ends of cells."""
-    text = io.TextIOWrapper(io.BufferedReader(Stream(text_blocks(path, encoding))), "utf-8", newline="")
+    text = io.TextIOWrapper(io.BufferedReader(Stream(take.of(text_blocks(path, encoding)))), "utf-8", newline="")
     reader = csv.reader(text, delimiter=delimiter, strict=True)
     line = 0
     try:
@@ -322,7 +348,7 @@ def _quotes(path: Path, encoding: str, delimiter: str) -> Iterator[Problem]:
             for _ in reader:
                 line = reader.line_num
     except csv.Error as error:
-        what = f"broken quotes in the record that begins in line {line + 1} ({error})"
+        what = f"broken quotes in the record that begins in line {take.number(line + 1)} ({error})"
         yield Problem("MSEL-317", what, str(path), 'close the quote; a quote inside a quoted cell is written ""')
 
 
@@ -343,7 +369,9 @@ def _names(names: tuple[str, ...], path: Path) -> Iterator[Problem]:
         yield Problem("MSEL-319", f"column {places} has no name", str(path), "name every column in the header")
 
 
-def _fields(odd: list[arrow.InvalidRow], rows: int, names: tuple[str, ...], path: Path) -> Iterator[Problem]:
+def _fields(
+    odd: list[arrow.InvalidRow], rows: int, names: tuple[str, ...], path: Path, line: Callable[[int], int]
+) -> Iterator[Problem]:
     """Yield a problem for rows with too many or too few fields, with their lines."""
     if not odd:
         return
@@ -359,7 +387,7 @@ def _fields(odd: list[arrow.InvalidRow], rows: int, names: tuple[str, ...], path
         ("MSEL-315", "few", [row for row in odd if row.actual_columns < expected]),
     ):
         if found:
-            named = "; ".join(f"line {row.number}: {row.actual_columns}" for row in found[:NAMED])
+            named = "; ".join(f"line {line(row.number or 0)}: {row.actual_columns}" for row in found[:NAMED])
             more = f"; +{len(found) - NAMED} more" if len(found) > NAMED else ""
             what = f"too {word} fields, where the header has {expected} ({named}{more})"
             yield Problem(code, what, str(path), "quote cells that contain the delimiter, and write empty cells out")

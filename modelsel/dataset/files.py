@@ -25,8 +25,9 @@ from modelsel.core.spec import plain
 from modelsel.core.system.machine import memory
 from modelsel.core.types import Finding, Floats, Loaded, Task
 from modelsel.dataset.assemble import assemble
-from modelsel.dataset.base import TableSettings, nearest, read_declaration
+from modelsel.dataset.base import TableSettings, read_declaration
 from modelsel.dataset.column import RawColumn
+from modelsel.dataset.declarations import nearest
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +51,7 @@ class File(TableSettings):
     test_path: str | None = plain(None, help="a second file of the same columns: the test rows for split=predefined")
 
     @abstractmethod
-    def header(self, path: Path) -> tuple[str, ...]:
+    def names(self, path: Path) -> tuple[str, ...]:
         """The column names, read from the beginning of the file; raises ModelselError."""
 
     @abstractmethod
@@ -63,7 +64,7 @@ class File(TableSettings):
         yield from missing
         if not missing:
             try:
-                names = self.header(Path(str(self.path)))
+                names = self.names(Path(str(self.path)))
             except DataError:
                 return  # the contents are the business of read()
             yield from self.header_problems(names)
@@ -71,7 +72,7 @@ class File(TableSettings):
 
     def _too_large(self, path: Path, names: Sequence[str]) -> Iterator[Problem]:
         """Yield a problem where the numbers of a table alone are more than the memory of this machine."""
-        left_out = {name for name, said in self.features.items() if read_declaration(said)[0] == "ignore"}
+        left_out = {name for name, said in self.settled(names).features.items() if read_declaration(said)[0] == "ignore"}
         rows, columns = self.rows_of(path), len([name for name in names if name not in left_out])
         need, there = rows * columns * np.dtype(np.float64).itemsize, memory()
         if need > there:
@@ -87,6 +88,14 @@ class File(TableSettings):
     def load(self) -> Loaded:
         """The task and what is notable about it; ConfigurationError or DataError with all problems."""
         ConfigurationError.raise_if(self.problems())
+        try:
+            settled = self.settled(self.names(Path(str(self.path))))
+        except DataError:  # which is told with all that is wrong with the contents
+            settled = self
+        return settled._load_settled()
+
+    def _load_settled(self) -> Loaded:
+        """The same, once each list of columns is said by their names."""
         raw = self.raw(Path(str(self.path)))
         ConfigurationError.raise_if(self.header_problems([column.name for column in raw.columns]))
         held_out = None

@@ -16,7 +16,7 @@ import numpy as np
 
 from modelsel.core.errors import Problem
 from modelsel.core.reading import EITHER, ColumnReading
-from modelsel.core.types import Feature, Finding, Floats, Integers
+from modelsel.core.types import Codes, Feature, Finding, Floats, Integers
 from modelsel.dataset.base import TableSettings, read_declaration
 from modelsel.dataset.column import (
     RawColumn,
@@ -56,6 +56,7 @@ class ParsedFeature:
     findings: tuple[Finding, ...] = ()
     inferred: bool = False
     points: bool = False  # may part thousands, should commas be decimal in this table
+    uncapped: Codes | None = None  # the texts of the rows, where the rarest levels were made one
 
 
 def make(column: RawColumn, settings: TableSettings, decimal: str = ".") -> ParsedFeature:
@@ -207,7 +208,8 @@ def _nominal(
     findings: tuple[Finding, ...] = ()
     if not levels:
         levels, findings = _cap_levels(column, settings.max_levels)
-        return ParsedFeature(ColumnReading(Feature(column.name, _kind(kind), levels)), findings=findings, inferred=inferred)
+        reading, before = ColumnReading(Feature(column.name, _kind(kind), levels)), column.codes if findings else None
+        return ParsedFeature(reading, findings=findings, inferred=inferred, uncapped=before)
     strange = [text for text in column.texts if text not in codes(levels)]
     if strange:
         what = f"not among the declared levels: {examples(strange)} ({name_rows(_rows_of(column, strange))})"

@@ -36,7 +36,8 @@ class Memory(TableSettings):
         table = self._table
         if table.task is not None:
             return Loaded(*counting(table.task))
-        return self._with_source(assemble(table.columns, self, NAME))
+        settled = self.settled([column.name for column in table.columns])
+        return settled._with_source(assemble(table.columns, settled, NAME))
 
     def read(self) -> Task:
         return self.load().task

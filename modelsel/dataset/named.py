@@ -15,8 +15,9 @@ from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.spec import one_of, plain
 from modelsel.core.types import Loaded, Task
 from modelsel.dataset.balloons import Balloons
-from modelsel.dataset.base import KINDS, BundledDataset, nearest
+from modelsel.dataset.base import KINDS, BundledDataset
 from modelsel.dataset.csv import Csv
+from modelsel.dataset.declarations import nearest
 from modelsel.dataset.led import Led
 from modelsel.dataset.monks import Monks
 from modelsel.dataset.openml import Openml
@@ -138,7 +139,7 @@ class Named:
         said = self._description()
         kinds = {column["name"]: column["type"] for column in said.get("columns", ()) if column.get("type") in KINDS}
         source = Csv(path=str(self._path), target=said.get("target"))
-        names = source.header(self._path)
+        names = source.names(self._path)
         target = source.target or next((name for name in names if name.casefold() == CLASS), None)
         return Csv(path=source.path, target=target, features={name: kind for name, kind in kinds.items() if name != target})
 

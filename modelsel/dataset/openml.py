@@ -204,9 +204,9 @@ class Openml(TableSettings):
         known = store.number(str(self.name), self.version) if self.data_id is None else self.data_id
         description, said = store.description(known), store.columns(known)
         raw = Arff(encoding=self.encoding).raw(store.arff(known, description))
-        settings = self._with(said)
-        ConfigurationError.raise_if(settings.header_problems([column.name for column in raw.columns]))
-        loaded = assemble(raw.columns, settings, str(description["name"]), weights=raw.weights)
+        settings, names = self._with(said), [column.name for column in raw.columns]
+        ConfigurationError.raise_if(settings.header_problems(names))
+        loaded = assemble(raw.columns, settings.settled(names), str(description["name"]), weights=raw.weights)
         return Loaded(loaded.task, (*_findings(description), *loaded.findings))
 
     def _with(self, said: Sequence[Mapping[str, object]]) -> TableSettings:

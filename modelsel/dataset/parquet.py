@@ -17,7 +17,7 @@ from modelsel.dataset.files import File, Raw
 class Parquet(File):
     """A table written by pandas, Arrow, Spark, ... Index columns of pandas are not read."""
 
-    def header(self, path: Path) -> tuple[str, ...]:
+    def names(self, path: Path) -> tuple[str, ...]:
         return tuple(_columns(open_parquet(path).schema_arrow))
 
     def rows_of(self, path: Path) -> float:

@@ -3,7 +3,6 @@
 It reads labels, so that it is never asked of sealed rows.
 """
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -13,20 +12,18 @@ import numpy as np
 
 from modelsel.core.fingerprint import array_digest
 from modelsel.core.runs import is_fresh
-from modelsel.core.types import ClassTask, Codes, Feature, Finding, Floats, NumberTask, Table, Task
+from modelsel.core.types import ClassTask, Codes, Feature, Finding, Floats, Integers, NumberTask, Task
+from modelsel.dataset.identifiers import as_read, id_like
 from modelsel.statistics.sampling import equal_rows
 
 FEW = 10  # rows of a class below which it is called rare
 NAMED = 5
-MOST_UNITS = 0.5  # different values per row up to which a column repeats
-ID_WORDS = ("id", "ids", "identifier", "uuid", "key", "code", "nr", "no")
-OBJECTS = ("patient", "subject", "person", "customer", "client", "user", "participant", "household", "device", "animal")
 HEAD = 64  # rows whose codes are compared before those of all
 
 
 def profile(task: Task) -> tuple[Finding, ...]:
     """Duplicates; constant, id-like, equal columns and those that determine the target; near-duplicate labels, rare classes."""
-    columns = [SortedColumn.of(task.values[:, j]) for j in range(len(task.features))]
+    columns = [SortedColumn.of(as_read(task, j)) for j in range(len(task.features))]
     found = [each for feature, column in zip(task.features, columns) for each in _column(task, feature, column)]
     return (*_duplicate_rows(task), *found, *_equal_columns(task, columns), *_labels(task), *_ids(task))
 
@@ -74,7 +71,7 @@ def _alike(columns: Sequence[SortedColumn]) -> Iterator[str]:
 
 def _duplicate_rows(task: Task) -> Iterator[Finding]:
     """Yield a finding on rows that repeat an earlier one, and on equal rows with different labels."""
-    same = equal_rows(task.values)
+    same = _equal_as_read(task)
     repeated = len(task) - int(same.max(initial=-1)) - 1
     if not repeated:
         return
@@ -90,6 +87,14 @@ def _duplicate_rows(task: Task) -> Iterator[Finding]:
     yield Finding("DUPLICATE_ROWS", severity, message, do)  # type: ignore[arg-type]
 
 
+def _equal_as_read(task: Task) -> Integers:
+    """A number per row, equal where all cells were before the rarest levels of a column were made one."""
+    same = equal_rows(task.values)
+    if not task.uncapped:
+        return same
+    return equal_rows(np.column_stack([same, *(codes[task.rows] for codes in task.uncapped.values())]).astype(np.float64))
+
+
 def _column(task: Task, feature: Feature, column: SortedColumn) -> Iterator[Finding]:
     """Yield the findings of one column: constant, like an id, telling the class, levels alike but for case."""
     levels = column.levels
@@ -98,10 +103,9 @@ def _column(task: Task, feature: Feature, column: SortedColumn) -> Iterator[Find
     if len(levels) == 1:
         yield Finding("CONSTANT_COLUMN", "low", f"column '{name}' has one value in all rows", _ignore(name))
         return
-    if _id_like(feature, known, n):
+    if severity := id_like(feature, column.values, known):
         message = f"column '{name}' has {len(known)} different values in {n} rows: it looks like an id"
-        perfect = len(known) == n  # then trees and neighbours can learn rows by heart
-        yield Finding("ID_LIKE_COLUMN", "high" if perfect else "medium", message, f"set dataset.id={name}, or {_ignore(name)}")
+        yield Finding("ID_LIKE_COLUMN", severity, message, f"set dataset.id={name}, or {_ignore(name)}")
     yield from _determines(task, feature, column)
     near = "" if feature.text else _near_duplicates(feature.levels)
     if near:
@@ -111,15 +115,6 @@ def _column(task: Task, feature: Feature, column: SortedColumn) -> Iterator[Find
             f"column '{name}' has levels that differ in case or spaces: {near}",
             "write each level in one way",
         )
-
-
-def _id_like(feature: Feature, known: Floats, rows: int) -> bool:
-    """Nominal: nearly every row a level of its own. Numeric: whole numbers, all different, without large gaps."""
-    if rows < 20 or feature.kind == "ordered" or feature.text or len(known) < 0.95 * rows:
-        return False
-    if feature.kind == "nominal":
-        return True
-    return bool(len(known) == rows and np.all(known == np.round(known)) and known[-1] - known[0] < 2 * rows)
 
 
 def _determines(task: Task, feature: Feature, column: SortedColumn) -> Iterator[Finding]:
@@ -189,64 +184,6 @@ def _ids(task: Task) -> Iterator[Finding]:
         if repeated:
             do = "if the rows of one id belong together, set dataset.groups to that column"
             yield Finding("REPEATED_IDS", "medium", f"{repeated} rows repeat an earlier row's id", do)
-
-
-def asked_units(task: Task, sealed: Table) -> Iterator[Finding]:
-    """Ask of each column that is called an id, and repeats, whether it says what is independent; labels are not read."""
-    for feature, of, distinct in _repeated_ids(task, sealed):
-        asked = f"{feature.name} has {distinct} values in {len(task) + len(sealed)} rows: are rows of one {of} independent?"
-        do = f"if not, set dataset.unit={feature.name}; else {_ignore(feature.name)}"
-        yield Finding("REPEATED_IDS", "medium", asked, do)
-
-
-def _repeated_ids(task: Task, sealed: Table) -> Iterator[tuple[Feature, str, int]]:
-    """Yield columns that are called an id and repeat, what they identify, and in how many values; none beside groups."""
-    for index, feature in enumerate(task.features if task.groups is None else ()):
-        of = _object_of(feature.name)
-        own = np.concatenate([task.values[:, index], sealed.values[:, index]]) if of else task.values[:0, index]
-        values = own[~np.isnan(own)]
-        distinct = len(np.unique(values))
-        if of and 2 <= distinct <= MOST_UNITS * len(values) and (feature.kind != "numeric" or (values == values.round()).all()):
-            yield feature, of, distinct
-
-
-SUGGESTED = {(True, True): "group_time_split", (True, False): "group_kfold", (False, True): "time_split"}
-
-
-def suggested_scheme(task: Task, sealed: Table, reads_times: bool) -> str:
-    """The scheme that the columns suggest, with the settings that it needs, as `plan` prints it; empty where they suggest none.
-
-    A repeated id asks for groups, a date for time, both for `group_time_split`. Nothing is said of what is declared and read.
-    """
-    ids, moments = (
-        [feature.name for feature, *_ in _repeated_ids(task, sealed)],
-        [one.name for one in task.features if one.dates],
-    )
-    dated = [] if task.times is not None else moments
-    unread = task.times is not None and not reads_times
-    if not (ids or dated or unread):
-        return ""
-    scheme = SUGGESTED[bool(ids) or task.groups is not None, bool(dated) or task.times is not None]
-    why = [
-        *(f"{name} repeats" for name in ids[:1]),
-        *(f"{name} is a date" for name in dated[:1]),
-        *["rows have times"] * unread,
-    ]
-    settings = [*(f"dataset.groups={name}" for name in ids[:1]), *(f"dataset.time={name}" for name in dated[:1])]
-    return f"suggested    {', '.join(why)}: {' '.join([*settings, f'scheme={scheme}'])}, if such rows are not independent"
-
-
-def _object_of(name: str) -> str:
-    """What a column's name says that it identifies; empty where it says nothing.
-
-    >>> [_object_of(name) for name in ("patient_id", "CustomerID", "site no", "id", "humid", "subject")]
-    ['patient', 'customer', 'site', 'id', '', 'subject']
-    """
-    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)
-    told = [word.lower() for word in words]
-    if told and told[-1] in ID_WORDS:
-        return " ".join(told[:-1]) or told[-1]
-    return told[0] if len(told) == 1 and told[0] in OBJECTS else ""
 
 
 def _near_duplicates(names: Sequence[str]) -> str:

@@ -15,8 +15,8 @@ import numpy as np
 from modelsel.core.errors import DataError, Problem
 from modelsel.core.reading import EITHER, POINT, ColumnReading, Feature, TableReading
 from modelsel.core.types import Finding, Floats, Table, names, of_texts
-from modelsel.dataset.base import nearest
 from modelsel.dataset.column import RawColumn, examples, like_dates, like_thousands, name_rows, read_numbers, seconds
+from modelsel.dataset.declarations import nearest
 from modelsel.dataset.spellings import BOOLEAN, codes
 
 OTHER = "(other levels)"

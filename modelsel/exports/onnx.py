@@ -77,7 +77,8 @@ def _reasons(predictor: Shipped, answering: Answering) -> Iterator[str]:
 
 def _convert_estimator(package: ModuleType, answering: Answering) -> object:
     """The estimator alone, from a matrix of numbers to classes and scores, by its converter."""
-    made, width = answering.estimator, _width(answering.columns)
+    assert isinstance(answering.columns, ColumnEncoding)
+    made, width = answering.estimator, sum(answering.columns.widths)
     library = type(getattr(made, "booster_", made)).__module__.partition(".")[0]
     try:
         return _convert(package, library, made, width, _precise(answering))
@@ -129,12 +130,6 @@ def _with_sides(package: ModuleType, graph: Any, made: Any) -> object:
 
 def _input(kind: Any, width: int) -> list[tuple[str, object]]:
     return [("matrix", kind([None, width]))]
-
-
-def _width(columns: Any) -> int:
-    """Columns of the matrix."""
-    one_hot = columns.encoding == "one_hot"
-    return sum(len(one.levels) + 1 if one_hot and one.kind == "nominal" else 1 for one in columns.features)
 
 
 def _matrix(package: ModuleType, reading: TableReading, columns: ColumnEncoding, precise: bool) -> Iterator[object]:

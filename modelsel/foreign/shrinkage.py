@@ -65,6 +65,8 @@ def parameters_left(made: object, X: Matrix, target: object, weights: Floats) ->
     float
         At least 1 where an intercept was fitted.
     """
+    if min(X.shape) > WIDEST:
+        return float("nan")
     return COUNTED[_name(type(made))](made, X, target, weights)
 
 

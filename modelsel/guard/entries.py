@@ -5,7 +5,7 @@ import hashlib
 import platform
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import inf
 from typing import Any
@@ -169,8 +169,8 @@ def _refuse(what: str, fix: str) -> None:
 
 
 def as_facts(findings: Iterable[Finding]) -> list[dict[str, str]]:
-    """Write findings as plain values."""
-    return [asdict(finding) for finding in findings]
+    """Write findings as plain values: what an entry of a ledger holds of them, and no more."""
+    return [{name: getattr(one, name) for name in ("code", "severity", "message", "do")} for one in findings]
 
 
 # Independence, as a seal states it: that rows are in time, which of them make up a unit, or nothing, where rows are units.

@@ -21,7 +21,8 @@ IMMATERIAL = (
     "note", "on_failure", "optimal", "plugins", "pool", "race", "resume", "retry_failed", "show", "slices", "task",
     "tracking", "dataset.absent", "dataset.cache", "dataset.dir", "dataset.name", "dataset.openml", "dataset.path",
     "dataset.seconds", "dataset.test_path", "dataset.content", "dataset.delimiter", "dataset.decimal",
-    "dataset.encoding", "dataset.measured_in",
+    "dataset.encoding", "dataset.measured_in", "dataset.header", "dataset.skip_lines", "dataset.thousands", "dataset.signs",
+    "dataset.without_target",
 )  # fmt: skip
 
 
@@ -319,12 +320,12 @@ def _material(key: str) -> bool:
 
 
 def _changed_settings(before: Mapping[str, object], after: Mapping[str, object], prefix: str = "") -> Iterator[str]:
-    """Yield the dotted names of settings that differ."""
+    """Yield the dotted names of settings that differ; one that says nothing is as good as none."""
     for name in before.keys() | after.keys():
-        old, new, key = before.get(name, ...), after.get(name, ...), f"{prefix}{name}"
+        old, new, key = before.get(name), after.get(name), f"{prefix}{name}"
         if isinstance(old, Mapping) and isinstance(new, Mapping):
             yield from _changed_settings(old, new, f"{key}.")
-        elif ... in (old, new) or canonical(old) != canonical(new):  # as the ledger keeps it: 1.0 is 1 there
+        elif canonical(old) != canonical(new):  # as the ledger keeps it: 1.0 is 1 there
             yield key
 
 

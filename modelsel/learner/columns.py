@@ -3,7 +3,8 @@
 Nominal: one column per declared level and one for a missing value (`one_hot`; an undeclared level is all zeros), or the
 level's index (`ordinal`; missing −1, undeclared one past the last; `native`, for estimators that take categories themselves:
 missing and undeclared are NaN). Ordered: the rank. Numeric and ordered: a missing value becomes the median of the analysis
-rows, or stays NaN for estimators that take it.
+rows, or stays NaN for estimators that take it. One-hot columns are neither centred nor scaled, so that a matrix of mostly
+zeros can be held without them, by rows (CSR), for estimators that answer the same of it.
 """
 
 import warnings
@@ -21,13 +22,14 @@ from modelsel.core.types import Feature, Floats, Integers, Table, Task, position
 from modelsel.foreign import branches as foreign
 from modelsel.foreign.branches import Branch, BranchSpec, Fit, FittedBranches, Rows
 from modelsel.foreign.interface import Matrix
-from modelsel.foreign.libraries import takes_nan, takes_sparse
+from modelsel.foreign.libraries import alike_on_sparse, takes_nan, takes_sparse
 from modelsel.foreign.stored import load_skops, skops
 
 # One matrix of numbers by our own encoding.
 
 
 ENCODINGS = ("one_hot", "ordinal", "native")
+SPARSE = 0.1  # share of entries that are not 0, up to which the zeros are left out: above it dense sums are as fast
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +67,35 @@ class ColumnEncoding:
     def nominal(self) -> tuple[int, ...]:
         """Columns of the matrix that hold level indices, where each feature is one column."""
         return tuple(index for index, feature in enumerate(self.features) if feature.kind == "nominal")
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Columns of the matrix that each feature becomes."""
+        split = self.encoding == "one_hot"
+        return tuple(len(one.levels) + 1 if split and one.kind == "nominal" else 1 for one in self.features)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Say whether zeros are most of the matrix; each feature has one other entry per row."""
+        return len(self.features) <= SPARSE * sum(self.widths)
+
+    def sparse_matrix(self, table: Table, rows: Integers) -> Any:
+        """The same rows × columns in CSR: an entry per row and feature, none for an undeclared level."""
+        from scipy.sparse import csr_matrix
+
+        starts = np.concatenate([[0], np.cumsum(self.widths)])
+        shape = (len(rows), len(self.places))
+        at, entries, held = np.empty(shape, np.int32), np.ones(shape), np.ones(shape, bool)
+        for index, place in enumerate(self.places):
+            values, width = table.values[rows, place], self.widths[index]
+            if width == 1:
+                at[:, index], entries[:, index] = starts[index], self._block(index, values)[:, 0]
+                continue
+            level = np.where(np.isnan(values), width - 1, values)
+            held[:, index] = np.isnan(values) | (level < width - 1)
+            at[:, index] = starts[index] + level * held[:, index]
+        ends = np.concatenate([[0], np.cumsum(held.sum(axis=1))])
+        return csr_matrix((entries[held], at[held], ends), shape=(len(rows), int(starts[-1])))
 
     def matrix(self, table: Table, rows: Integers) -> Floats:
         """Rows × columns, in C order."""
@@ -251,6 +282,15 @@ def _unread(matrix: Any, gaps: bool, sparse: bool) -> Iterator[str]:
 # Fitted columns as data, and back: what a stored estimator reads its matrix through.
 
 Columns = ColumnEncoding | TargetColumns | BranchColumns
+
+
+def matrix_for(made: object, columns: Columns, table: Table, rows: Integers) -> Any:
+    """The matrix of some rows as this estimator reads it: without zeros where they are most of it and its answers are equal."""
+    if isinstance(columns, ColumnEncoding) and columns.is_sparse and alike_on_sparse(made):
+        return columns.sparse_matrix(table, rows)
+    return columns.matrix(table, rows)
+
+
 Arrays = dict[str, NDArray[Any]]
 NUMBERS = ("middle", "center", "scale")
 

@@ -168,7 +168,7 @@ class Estimator(BaseLearner):
     @property
     def reads(self) -> tuple[TaskKind, ...]:
         """A classifier reads classes, a regressor numbers; of what cannot be made (`problems` tells why) nothing is known."""
-        return BOTH_TASKS if any(True for _ in self.problems()) else kinds_read(self._made)
+        return BOTH_TASKS if any(True for _ in self.problems()) else kinds_read(self.made)
 
     @property
     def coded(self) -> str:
@@ -193,15 +193,16 @@ class Estimator(BaseLearner):
     @property
     def scores_are(self) -> str:
         """Probabilities, decision values or classes; of what cannot be made (`problems` tells why) nothing is known."""
-        return PROBABILITIES if any(True for _ in self.problems()) else scores_of(self._made)
+        return PROBABILITIES if any(True for _ in self.problems()) else scores_of(self.made)
 
     @property
     def decides(self) -> bool:
         """True where it has decision values, beside probabilities or without."""
-        return decides(self._made)
+        return decides(self.made)
 
     @property
-    def _made(self) -> object:
+    def made(self) -> object:
+        """An estimator of these parameters, not fitted."""
         return self.cls(**settle_parameters(self.cls, self.params, 0))
 
     def fit_key(self) -> dict[str, object]:

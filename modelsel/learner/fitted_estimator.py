@@ -36,11 +36,20 @@ from modelsel.foreign.libraries import (
     made_with,
     rounds_kept,
     takes_nan,
+    told_on_sparse,
 )
 from modelsel.foreign.parameters import settle_parameters
 from modelsel.foreign.stored import FILES, SKOPS, NotStoredError, dump, load
 from modelsel.learner.base import FittedModel
-from modelsel.learner.columns import BranchColumns, ColumnEncoding, Columns, TargetColumns, read_columns, write_columns
+from modelsel.learner.columns import (
+    BranchColumns,
+    ColumnEncoding,
+    Columns,
+    TargetColumns,
+    matrix_for,
+    read_columns,
+    write_columns,
+)
 from modelsel.sharing.adapter import Adapter, Answer
 
 KIND = "estimator"
@@ -72,7 +81,7 @@ class Answering:
         shares = np.zeros((len(values), len(rows), self.classes)) if scores else None
         if not len(rows):
             return ClassOutputs(predicted, shares)
-        matrix = as_wanted(type(self.estimator), self.columns.matrix(table, rows), self.nominal)
+        matrix = self._matrix(table, rows)
         distinct = list(dict.fromkeys(values))
         found = dict(zip(distinct, self._ask(distinct, matrix, scores), strict=True))
         for place, value in enumerate(values):
@@ -86,7 +95,7 @@ class Answering:
         """Predicted numbers of a fit with each value of the path parameter, values × rows."""
         if not len(rows):
             return np.empty((len(values), 0))
-        matrix = as_wanted(type(self.estimator), self.columns.matrix(table, rows), self.nominal)
+        matrix = self._matrix(table, rows)
         distinct = list(dict.fromkeys(values))
         found = dict(zip(distinct, self._ask(distinct, matrix, scores=False), strict=True))
         return np.array([np.asarray(found[value][0], np.float64).ravel() for value in values])
@@ -107,8 +116,12 @@ class Answering:
 
     def decisions(self, table: Table) -> Floats:
         """Compute decision values of all rows, rows × classes."""
-        matrix = as_wanted(type(self.estimator), self.columns.matrix(table, positions(table)), self.nominal)
+        matrix = self._matrix(table, positions(table))
         return decisions(self.estimator, matrix, self.own, self.classes)
+
+    def _matrix(self, table: Table, rows: Integers) -> Any:
+        """Some rows as the estimator reads them."""
+        return as_wanted(type(self.estimator), matrix_for(self.estimator, self.columns, table, rows), self.nominal)
 
     def _ask(self, values: Sequence[object], matrix: object, scores: bool) -> Any:
         """Ask the estimator for classes, and for scores where it has them, once per value of the path."""
@@ -284,7 +297,7 @@ class EstimatorPath:
         if learner.coded == "target":
             return TargetColumns.of(self.task, rows, missing, learner.scale, self.seed)
         columns = ColumnEncoding.of(self.task, rows, learner.coded, missing, learner.scale)
-        return columns, columns.matrix(self.task, rows)
+        return columns, matrix_for(learner.made, columns, self.task, rows)
 
     def _value(self, learner: Any) -> object:
         adapter = self.learner.adapter
@@ -314,8 +327,10 @@ class EstimatorPath:
         nominal = columns.nominal if learner.coded == "native" and not learner.steps else ()
         classes, target = _code_classes(task, rows)
         told, more = made_with(kind, nominal, matrix.shape[1]), fitted_with(kind, nominal)
+        if hasattr(matrix, "nnz") and not learner.steps:
+            told |= told_on_sparse(kind, learner.params)
         if held is not None:
-            X = as_wanted(kind, columns.matrix(task, held), nominal)
+            X = as_wanted(kind, matrix_for(learner.made, columns, task, held), nominal)
             validation = ValidationRows(X, _target(task, held, classes), None if task.weights is None else task.weights[held])
             told |= made_to_stop(kind, learner.early_stopping)
             more |= fitted_to_stop(kind, learner.early_stopping, validation, nominal)

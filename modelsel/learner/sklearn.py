@@ -28,9 +28,10 @@ from modelsel.core.types import (
     positions,
 )
 from modelsel.foreign.interface import decides, decisions, scores_of
+from modelsel.foreign.libraries import told_on_sparse
 from modelsel.foreign.parameters import Params
 from modelsel.learner.base import BaseLearner, FittedModel, PathModel, path_errors
-from modelsel.learner.columns import ColumnEncoding
+from modelsel.learner.columns import ColumnEncoding, matrix_for
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ class SklearnPath:
 
     def outputs(self, learners: Sequence[Sklearn], table: Table, rows: Integers, scores: bool) -> Outputs:
         """Compute answers; without `predict_proba` scores are decision values, else the predicted class has the whole score."""
-        X, own = self.columns.matrix(table, rows), np.asarray(self.estimator.classes_, np.int64)
+        X, own = matrix_for(self.estimator, self.columns, table, rows), np.asarray(self.estimator.classes_, np.int64)
         predicted = np.asarray(self.estimator.predict(X), np.int32) if len(rows) else np.empty(0, np.int32)
         shape = (len(learners), len(rows))
         if not scores:
@@ -171,7 +172,9 @@ class SklearnModel(PathModel):
     def decisions(self, table: Table) -> Floats:
         """Compute decision values of all rows, rows × classes."""
         own = np.asarray(self.estimator.classes_, np.int64)
-        return decisions(self.estimator, self.path.columns.matrix(table, positions(table)), own, self.path.classes)
+        return decisions(
+            self.estimator, matrix_for(self.estimator, self.path.columns, table, positions(table)), own, self.path.classes
+        )
 
     def describe(self) -> Description:
         return self.path.recipe.describe()
@@ -220,7 +223,10 @@ def _fit(learner: Sklearn, task: ClassTask, rows: Integers, random_state: int) -
     drawn = {"random_state": random_state} if "random_state" in _parameters(kind) else {}
     columns = ColumnEncoding.of(task, rows, learner.encoding, learner.missing, learner.scale)
     weights = {} if task.weights is None else {"sample_weight": task.weights[rows]}
-    estimator = kind(**{**drawn, **learner.params}).fit(columns.matrix(task, rows), task.target[rows], **weights)
+    made = kind(**{**drawn, **learner.params})
+    matrix = matrix_for(made, columns, task, rows)
+    told = told_on_sparse(kind, learner.params) if hasattr(matrix, "nnz") else {}
+    estimator = made.set_params(**told).fit(matrix, task.target[rows], **weights)
     recipe = SklearnRecipe(learner, random_state, rows_digest(task, rows), _version())
     return SklearnPath(estimator, columns, len(task.classes), recipe, (task, rows))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from modelsel.config.compose import BATES, Config
 from modelsel.config.settings import AUTO
 from modelsel.core.types import Finding
-from modelsel.dataset.profile import suggested_scheme
+from modelsel.dataset.identifiers import suggested_scheme
 from modelsel.explanation.explain import forecast_lines
 from modelsel.explanation.explain import lines as explaining
 from modelsel.guard.copied_units import declared_units

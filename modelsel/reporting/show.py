@@ -1,4 +1,4 @@
-"""Shows, which a study has beside its scores, named by the modules in `experiments/`: the folder is the list.
+"""Shows, which a study has beside its scores: the modules that `SHOWS` names.
 
 A show has a `TITLE`; `facts(studied)`, plain data kept in details.json, or {"reason": why there is nothing to show}; and two
 forms of these facts, `text` for the terminal and `html` for the page.
@@ -12,9 +12,9 @@ from textwrap import fill, indent
 from types import ModuleType
 from typing import Any
 
+from modelsel.config.settings import EXPERIMENTS, SHOWS
 from modelsel.core.selection import Selection
 from modelsel.core.types import Candidate, Task
-from modelsel.learner.trees.model import NumberTreeModel, TreeModel
 from modelsel.record.folder import RunFolder
 from modelsel.runner.final_fit import Final
 from modelsel.runner.results import Results
@@ -36,16 +36,6 @@ class SectionContext:
     @property
     def winner(self) -> Candidate:
         return self.selection.candidates[self.selection.winner]
-
-    @property
-    def tree(self) -> TreeModel | NumberTreeModel | None:
-        """The final model where it is a tree."""
-        return self.final.model if isinstance(self.final.model, TreeModel | NumberTreeModel) else None
-
-
-def no_tree(studied: SectionContext) -> dict[str, str]:
-    """Give the reason why a show of a tree has nothing to show."""
-    return {"reason": f"the winner is no tree ({studied.final.kind})"}
 
 
 # The shows.
@@ -75,22 +65,29 @@ def sections(kept: Mapping[str, Any]) -> list[dict[str, object]]:
     `asked`: it was asked for, and stands unfolded.
     """
     return [
-        {"name": name, "title": _show(name).TITLE, "html": _html(name, one), "asked": one["asked"]}
-        for name, one in kept.items()
+        {"name": name, "title": _title(name), "html": _html(name, one), "asked": one["asked"]} for name, one in kept.items()
     ]
 
 
+def _title(name: str) -> str:
+    return str(_show(name).TITLE) if name in SHOWS else name
+
+
 def _text(name: str, one: Mapping[str, Any]) -> str:
-    body = one["reason"] if "reason" in one else _show(name).text(one)
-    return f"{_show(name).TITLE}\n{indent(body, '  ')}"
+    reason = _reason(name, one)
+    return f"{_title(name)}\n{indent(_show(name).text(one) if reason is None else reason, '  ')}"
 
 
 def _html(name: str, one: Mapping[str, Any]) -> str:
-    return f"<p class='soft'>{escape(one['reason'])}</p>" if "reason" in one else str(_show(name).html(one))
+    reason = _reason(name, one)
+    return str(_show(name).html(one)) if reason is None else f"<p class='soft'>{escape(reason)}</p>"
+
+
+def _reason(name: str, one: Mapping[str, Any]) -> str | None:
+    """Why there is nothing to show: the facts say it, or the show is of a program that does not run now."""
+    return one.get("reason") if name in SHOWS else f"shown by `{EXPERIMENTS} report RUN`, in the sources"
 
 
 def _show(name: str) -> ModuleType:
-    """A module of `experiments/`; a name out of a record leads nowhere else."""
-    if not name.isidentifier():
-        raise ValueError(f"{name!r} is no show")
-    return importlib.import_module(f"modelsel.reporting.experiments.{name}")
+    """The module of a show; a name out of a record leads nowhere else."""
+    return importlib.import_module(SHOWS[name])

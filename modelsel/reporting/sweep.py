@@ -81,7 +81,7 @@ def document(sweep: SweepFolder, jobs: Sequence[SweepJob]) -> Document:
     by_scores = f"chosen by {sweeper}, which went by the cross-validated scores of earlier jobs"
     how = by_scores if sweep.settings.learns else "declared"
     return Document(
-        title=f"A sweep of {plural(len(jobs), 'job')}", lead=f"Jobs were {how}. {' '.join(sweep.settings.words)}",
+        title=f"A sweep of {plural(len(jobs), 'job')}", lead=f"Jobs were {how}: modelsel run {' '.join(sweep.settings.words)}",
         sentences=tuple(_sentences(sweep, jobs, finished)), tables=(_table(jobs),), picture=draw_intervals(finished),
         style=f"{charts.FILE}{INTERVAL}", css=INTERVAL,
     )  # fmt: skip

@@ -32,7 +32,8 @@ from modelsel.core.types import (
 )
 from modelsel.dataset.base import TableSettings
 from modelsel.dataset.files import listener, tell_progress
-from modelsel.dataset.profile import asked_units, profile
+from modelsel.dataset.identifiers import asked_units
+from modelsel.dataset.profile import profile
 from modelsel.dataset.targets import read_as
 from modelsel.dataset.weights import AUTO, decide, questionable, weigh
 from modelsel.guard.checks.independence import FEWEST_UNITS
@@ -164,23 +165,14 @@ def _scheme(config: Config, task: Task) -> Iterator[str]:
 
 IS: dict[TaskKind, str] = {"classes": "the target is a class", "numbers": "the target is a number"}
 ABOUT_CLASSES = "this target is a number"  # in the reasons of learners some of whose settings are about classes
-SHOWS_OF_CLASSES = ("concept", "soft_trees")
 UNSAID: dict[str, tuple[TaskKind, ...]] = {"learner": CLASS_TASKS, "preparer": BOTH_TASKS}  # of parts that do not say
 
 
 def _misread(config: Config, task: Task) -> Iterator[tuple[str, list[str]]]:
     """Yield, by name, what does not read the kind of target that there is."""
-    what = IS[task.kind]
     if task.kind not in getattr(config.measure, "reads", CLASS_TASKS):
-        yield "measure", [f"{kind_of(config.measure)} does not judge it: {what}; {judges(task.kind)}"]
+        yield "measure", [f"{kind_of(config.measure)} does not judge it: {IS[task.kind]}; {judges(task.kind)}"]
     yield from _unread(config.foreseen, task)
-    if isinstance(task, NumberTask):
-        for name in config.show:
-            if name in SHOWS_OF_CLASSES:
-                yield (
-                    "show",
-                    [f"{name} is about classes, and {what}: show=[tree,gains,pruning_path,overfitting] are about either"],
-                )
 
 
 def _unread(candidates: Iterable[Candidate], task: Task) -> Iterator[tuple[str, list[str]]]:
@@ -353,12 +345,18 @@ def load_table(config: Config) -> tuple[Loaded, Config]:
     return replace(loaded, findings=(Finding("TIME_COLUMN", "info", what, do), *loaded.findings)), config
 
 
+def _declared(dataset: TableSettings, task: Task) -> set[str]:
+    """The features of which somebody has said what they are."""
+    read = () if task.reading is None else task.reading.columns
+    return {*dataset.settled([column.name for column in read]).features, *(column.name for column in read if column.declared)}
+
+
 def _lone_date(config: Config, task: Task) -> str | None:
     """The one column of dates, where rows are divided by time and nobody has said anything of it."""
     divided = any(getattr(part, "reads_times", False) for part in (config.split, config.scheme, config.outer))
     if not divided or task.times is not None or not isinstance(config.dataset, TableSettings):
         return None
     found = [feature.name for feature in task.features if feature.dates]
-    if len(found) != 1 or found[0] in config.dataset.features or any(map(in_parts, config.foreseen)):
+    if len(found) != 1 or found[0] in _declared(config.dataset, task) or any(map(in_parts, config.foreseen)):
         return None
     return found[0]

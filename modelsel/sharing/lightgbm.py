@@ -70,8 +70,8 @@ def _cumulative_shares(estimator: Any, values: Sequence[int], X: Any) -> dict[in
     """Shares after each number of rounds; None where LightGBM says something else of the first rows."""
     booster, many = estimator.booster_, estimator.booster_.num_model_per_iteration()
     leaves = np.ascontiguousarray(booster.predict(X, pred_leaf=True, num_iteration=max(values), num_threads=1).T)
-    leaves = leaves.reshape(-1, many, len(X))
-    found, sums = {}, np.zeros((many, len(X)))
+    leaves = leaves.reshape(-1, many, X.shape[0])
+    found, sums = {}, np.zeros((many, X.shape[0]))
     for rounds, trees in enumerate(leaves, 1):
         for place, reached in enumerate(trees):
             sums[place] += _outputs(booster, (rounds - 1) * many + place, reached)

@@ -23,6 +23,7 @@ def all_findings(
     found = (
         *material.findings, *warnings(plan, material.development, measure=config.measure), *selection.findings, *guarded,
         *((_not_fitted(final),) if isinstance(final, Failure) else ()),
+        *((_chosen_by(config.sweeper),) if config.sweeper else ()),
     )  # fmt: skip
     return tuple(map(as_data, found))
 
@@ -30,6 +31,12 @@ def all_findings(
 def _not_fitted(failure: Failure) -> Finding:
     message = f"the winner could not be fitted on all development rows: {failure.status}, {failure.reason}"
     return Finding("WINNER_NOT_FITTED", "critical", message, "mend it, or leave it out of the space: nobody took its place")
+
+
+def _chosen_by(sweeper: str) -> Finding:
+    message = f"the sweeper {sweeper} chose this study's settings by the scores of earlier jobs: the search was adaptive"
+    fix = "the corrected score here knows this study alone; the sweep's page corrects for the choice of the job"
+    return Finding("ADAPTIVE_SWEEP", "medium", message, fix)
 
 
 def complain(config: Config, results: Results, outcome: StudySummary) -> None:

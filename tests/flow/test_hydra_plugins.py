@@ -66,6 +66,8 @@ def test_a_sweeper_that_learns_optimises_the_cross_validated_score_and_opens_no_
     assert len(rows) == 4
     assert {row["test"] for row in rows} == {""}
     assert "the search was adaptive" in done.stdout.lower()
+    outcomes = [job.outcome() for job in SweepFolder.open("latest", tmp_path / "runs").jobs()]
+    assert all("ADAPTIVE_SWEEP" in {found["code"] for found in one.findings} for one in outcomes if one is not None)
     best = min(float(row["cv"]) for row in rows)
     sweep = SweepFolder.open("latest", tmp_path / "runs")
     said = (sweep.path / "optimization_results.yaml").read_text()

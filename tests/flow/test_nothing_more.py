@@ -19,7 +19,7 @@ from modelsel.record.folder import RunFolder
 from modelsel.record.refit import ready
 from modelsel.runner.run import QUIET
 
-STUDY = ("run", "dataset=breast_cancer", "space=[naive_bayes,majority]", "scheme.folds=3", "show=[tree]")
+STUDY = ("run", "dataset=breast_cancer", "space=[naive_bayes,majority]", "scheme.folds=3", "show=[overfitting]")
 MEASURES = ("balanced_error", "auc", "brier", "log_loss", "kappa", "mcc", "f1")
 REDUCED = (
     ("guard.resolution=0.05",),

@@ -13,7 +13,7 @@ import modelsel as package
 
 ASKED = (
     "explanations={importance: true, dependence: true, repeats: 2, candidates: [winner,forest]}", "curve=true",
-    "slices=[town]", "show=[tree,gains,overfitting]",
+    "slices=[town]", "show=[overfitting]",
 )  # fmt: skip
 SPACE = "space={cart: {learner: cart, sweep: {max_depth: [1, 2, 3, 6]}}, forest: {learner: forest, sweep: {trees: [3]}}}"
 FEW = (SPACE, "scheme.folds=3", "tracking=off", "pool=sequential", "dataset.measured_in=euro")
@@ -83,33 +83,13 @@ def test_slices_are_rows_off_by_more_than_the_tolerance_of_the_look(told: Any) -
     assert "town = west" in found["weak_slices"]["slices"][0]["slice"]
 
 
-def test_shows_are_of_the_tree_of_numbers(told: Any) -> None:
-    outcome, _, page, frame = told
+def test_the_sizes_of_trees_of_numbers_are_drawn_with_their_errors(told: Any) -> None:
+    outcome, _, page, _ = told
     shows = json.loads((Path(outcome.folder) / "details.json").read_text())["shows"]
-    assert shows["tree"]["text"].startswith("area <= ")
-    first = shows["gains"]["nodes"][0]
-    development = frame.loc[outcome.tables()["predictions"]["row"].unique()]
-    assert first["mean"] == pytest.approx(development["price"].mean())
-    cut = float(first["gains"][0][0].removeprefix("area <= "))
-    left = development["area"] <= cut
-    spared = development["price"].var(ddof=0) - sum(
-        development["price"][side].var(ddof=0) * side.mean() for side in (left, ~left)
-    )
-    assert first["gains"][0][1] == pytest.approx(spared, rel=1e-9)
     (curve,) = (one for one in shows["overfitting"]["curves"] if one["entry"] == "cart")
     assert curve["training"] == sorted(curve["training"], reverse=True)
     assert min(curve["assessment"]) == pytest.approx(np.sqrt(outcome.winner["cv"]["mean"]))
     assert "smallest: " in page
-
-
-def test_what_is_about_classes_alone_is_refused_before_any_fit(modelsel: Callable[..., Any]) -> None:
-    rng = np.random.default_rng(0)
-    pd.DataFrame({"x": rng.normal(size=60), "y": rng.normal(size=60)}).to_csv("rows.csv", index=False)
-    done = modelsel("plan", "rows.csv", "y", "show=[concept,tree]")
-    assert done.code == 2
-    assert "concept is about classes, and the target is a number" in done.err
-    asked = ("show=[tree,gains,overfitting]", "curve=true", "explanations.importance=true")
-    assert modelsel("plan", "rows.csv", "y", *asked).code == 0
 
 
 def test_an_overfitting_curve_of_another_measure_says_why_there_is_none(modelsel: Callable[..., Any]) -> None:
@@ -119,15 +99,3 @@ def test_an_overfitting_curve_of_another_measure_says_why_there_is_none(modelsel
     done = modelsel("run", *words)
     assert done.code == 0, done.err
     assert "root mean squared errors need measure=mse or rmse, not mae" in done.out
-
-
-@pytest.mark.slow
-def test_a_model_tree_is_shown_and_its_gains_are_refused_by_name(modelsel: Callable[..., Any]) -> None:
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=80)
-    pd.DataFrame({"x": x, "y": 3 * x + rng.normal(size=80)}).to_csv("rows.csv", index=False)
-    words = ("rows.csv", "y", "space=[m5p]", "show=[tree,gains]", "scheme.folds=2", "tracking=off", "final_test=false")
-    done = modelsel("run", *words)
-    assert done.code == 0, done.err
-    assert "m5p grows in a way of its own" in done.out
-    assert "The tree" in done.out

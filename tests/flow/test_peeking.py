@@ -111,7 +111,7 @@ def test_workers_place_name_and_remarks_make_no_other_look(modelsel: Any) -> Non
     first = modelsel(*study("a.csv", "y")).outcome.test
     Path("elsewhere").mkdir()
     shutil.copy("a.csv", "elsewhere/b.csv")
-    words = ("pool=threads", "pool.n_jobs=2", "name=other", "note='for the reviewer'", "show=[tree]")
+    words = ("pool=threads", "pool.n_jobs=2", "name=other", "note='for the reviewer'", "show=[overfitting]")
     again = modelsel(*study("elsewhere/b.csv", "y"), *words).outcome.test
     assert again.replay
     assert (again.score, again.look, again.price, again.flags) == (first.score, 1, 0.0, ("G002",))

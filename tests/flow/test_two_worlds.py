@@ -25,7 +25,7 @@ from modelsel.runner.journal import RecordHeader, read, scan
 ROWS = 120
 WORDS = ("homes.csv", "price", "space=[cart,linear_regression]", "scheme.folds=3", "name=homes",
          "pool=sequential", "final_test=false", "guard.beside=true", "explanations.importance=true", "explanations.repeats=1",
-         "explanations.dependence=true", "curve=true", "slices=[rooms]", "show=[tree,gains,overfitting]")  # fmt: skip
+         "explanations.dependence=true", "curve=true", "slices=[rooms]", "show=[overfitting]")  # fmt: skip
 WORD = re.compile(r"[^\s\"'`,;<>(){}\[\]=|]+")
 MOMENT = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d[.\d+:Z]*|\d{8}-\d{6}-[0-9a-f]{8}"  # dates, names of runs,

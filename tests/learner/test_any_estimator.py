@@ -9,7 +9,7 @@ from sklearn.preprocessing import TargetEncoder
 
 from modelsel.config.build import build as built
 from modelsel.core.errors import ConfigurationError
-from modelsel.core.types import Candidate, Description, Feature, positions
+from modelsel.core.types import Candidate, Description, Feature, NumberTask, positions
 from modelsel.learner.estimator import Estimator
 from modelsel.learner.sklearn import Sklearn
 from tests.extras import needs
@@ -231,3 +231,78 @@ def test_a_linear_model_counts_what_its_penalty_leaves(task_of):
         assert learner.unit == "effective parameters"
     assert 1 < sizes[0] < sizes[1] < sizes[2] < 4
     assert Estimator("sklearn.linear_model.SGDClassifier", {}).unit == "columns"
+
+
+@pytest.fixture
+def many_levels(task_of):
+    """Columns that are mostly zeros once they are one-hot: sixty levels, some of them declared alone, and gaps."""
+    rng = np.random.default_rng(5)
+    levels = tuple(f"l{at}" for at in range(60))
+    values = np.column_stack([rng.normal(size=400).round(1), rng.integers(0, 55, 400), rng.integers(0, 61, 400)])
+    values[rng.random(values.shape) < 0.05] = np.nan
+    target = ((np.nan_to_num(values[:, 0]) + np.nan_to_num(values[:, 1]) % 3 + rng.normal(size=400)) > 1).astype(int)
+    features = [Feature("x", "numeric"), Feature("n", "nominal", levels), Feature("m", "nominal", levels)]
+    return task_of(features, values, target)
+
+
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [
+        ("linear_model.LogisticRegression", {"solver": "lbfgs", "tol": 1e-8, "max_iter": 2000}),
+        ("linear_model.LogisticRegression", {"solver": "newton-cholesky"}), ("linear_model.RidgeClassifier", {}),
+        ("linear_model.LogisticRegression", {"solver": "liblinear"}), ("svm.LinearSVC", {}), ("svm.SVC", {}),
+        ("neural_network.MLPClassifier", {"hidden_layer_sizes": [8], "max_iter": 5}), ("naive_bayes.BernoulliNB", {}),
+        ("ensemble.GradientBoostingClassifier", {"n_estimators": 5}),
+    ],
+)  # fmt: skip
+def test_what_is_mostly_zeros_is_fitted_without_them_and_answers_are_equal(many_levels, name, params, monkeypatch):
+    learner = Estimator(f"sklearn.{name}", params, scale="deviation", encoding="one_hot")
+    analysis, assessment = positions(many_levels)[:300], positions(many_levels)
+    path = learner.fit_path(many_levels, analysis, np.random.default_rng(4))
+    sparse = path.outputs([learner], many_levels, assessment, scores=True)
+    assert path._columns[1].format == "csr"
+    monkeypatch.setattr("modelsel.learner.columns.SPARSE", 0.0)
+    again = learner.fit_path(many_levels, analysis, np.random.default_rng(4))
+    dense = again.outputs([learner], many_levels, assessment, scores=True)
+    assert isinstance(again._columns[1], np.ndarray)
+    assert np.allclose(sparse.scores, dense.scores, rtol=0, atol=1e-6)
+    assert np.array_equal(path._columns[1].toarray(), again._columns[1])
+    assert path.complexity([learner])[0] == pytest.approx(again.complexity([learner])[0], rel=1e-6)
+
+
+@pytest.mark.parametrize(("library", "name", "params"), [
+    ("lightgbm", LIGHTGBM, {"n_estimators": 5}), ("xgboost", XGBOOST, {"n_estimators": 5}),
+    ("catboost", CATBOOST, {"iterations": 5}),
+])  # fmt: skip
+def test_boosting_of_other_libraries_answers_alike_without_the_zeros(many_levels, library, name, params, monkeypatch):
+    needs(library)
+    learner = Estimator(name, params, encoding="one_hot")
+    everyone = positions(many_levels)
+    sparse = learner.fit_path(many_levels, everyone[:300], np.random.default_rng(4)).outputs(
+        [learner], many_levels, everyone, True
+    )
+    monkeypatch.setattr("modelsel.learner.columns.SPARSE", 0.0)
+    dense = learner.fit_path(many_levels, everyone[:300], np.random.default_rng(4)).outputs(
+        [learner], many_levels, everyone, True
+    )
+    assert np.allclose(sparse.scores, dense.scores, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["Ridge", "LinearRegression", "Lasso"])
+def test_lines_through_numbers_are_the_same_without_the_zeros(many_levels, name, monkeypatch):
+    rng = np.random.default_rng(6)
+    common = {key: getattr(many_levels, key) for key in ("name", "features", "values", "rows")}
+    task = NumberTask(
+        **common, target=np.nan_to_num(many_levels.values[:, 0]) + rng.normal(size=400), weights=None, measured_in=""
+    )
+    learner = Estimator(f"sklearn.linear_model.{name}", {}, scale="deviation")
+    everyone = positions(task)
+    sparse = learner.fit_path(task, everyone[:300], rng).outputs([learner], task, everyone, False)
+    monkeypatch.setattr("modelsel.learner.columns.SPARSE", 0.0)
+    dense = learner.fit_path(task, everyone[:300], rng).outputs([learner], task, everyone, False)
+    assert np.allclose(sparse.predicted, dense.predicted, rtol=0, atol=1e-6)
+
+
+def test_solvers_that_learn_otherwise_without_zeros_read_them(many_levels):
+    learner = Estimator("sklearn.linear_model.LogisticRegression", {"solver": "saga"})
+    assert isinstance(learner.fit_path(many_levels, positions(many_levels), np.random.default_rng(0))._columns[1], np.ndarray)

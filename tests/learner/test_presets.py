@@ -7,10 +7,10 @@ import pytest
 from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.experiments.contests import contests
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task, positions
 from modelsel.learner.tree import Splits, Tree
-from modelsel.tree.growing.contests import contests
 from modelsel.tree.growing.growth import MISSING, NOMINAL
 from modelsel.tree.node import MULTIWAY
 from tests.learner.test_tree import fitted, recipe

@@ -5,6 +5,7 @@ from filelock import FileLock
 from mlflow import MlflowClient
 
 from modelsel.record.folder import RunFolder
+from modelsel.record.mlflow import sweeps
 from modelsel.record.mlflow.client import Client
 from modelsel.record.mlflow.runs import project
 from modelsel.record.mlflow.sync import sync
@@ -48,3 +49,15 @@ def test_a_run_that_is_being_recorded_is_left_alone(folder, again, store):
     left, _ = client.parent(client.experiment(runs.experiment), runs.parent)
     with FileLock(folder.path / ".mlflow.lock"):
         assert sync(again, store).run_id != left
+
+
+def test_an_interrupted_sweep_goes_on_in_its_own_run(folder, store, tmp_path):
+    facts = {"experiment": "sweeps", "name": "one", "command": "modelsel run -m", "folder": str(tmp_path)}
+    first = sweeps.begin(store, **facts)
+    sweeps.finish(store, first, str(tmp_path), {"jobs": 1.0}, failed=True)
+    assert sweeps.begin(store, **facts, known=first) == first
+    api = MlflowClient(store.uri)
+    assert api.get_run(first).info.status == "RUNNING"
+    api.delete_run(first)
+    assert sweeps.begin(store, **facts, known=first) != first
+    assert sweeps.begin(store, **facts, known="0" * 32) != first

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from modelsel.config.settings import shows
-from modelsel.reporting import show
-from modelsel.reporting.experiments import overfitting, pruning_path
+from benchmarks.experiments.__main__ import OWN
+from modelsel.config.settings import SHOWS
+from modelsel.reporting import overfitting, pruning_path, show
 
 HOSTILE = '<script>alert(1)</script> & "so" on\''
 STEP = {"alpha": 0.0, "used": 0.0, "leaves": 3, "training": 0.1, "mean": 0.2, "se": 0.05}
@@ -31,8 +31,14 @@ FACTS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-def test_every_module_of_the_folder_is_a_show_with_facts_here() -> None:
-    assert set(FACTS) == set(shows())
+@pytest.fixture(autouse=True)
+def _with_experiments(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, module in OWN.items():
+        monkeypatch.setitem(SHOWS, name, module)
+
+
+def test_every_show_has_facts_here() -> None:
+    assert set(FACTS) == set(SHOWS)
 
 
 @pytest.mark.parametrize("name", sorted(FACTS))
@@ -41,6 +47,13 @@ def test_names_out_of_data_are_escaped_on_the_page_and_plain_in_the_terminal(nam
     assert "<script" not in section["html"]
     assert "&lt;script" in section["html"]
     assert HOSTILE in show._text(name, FACTS[name])
+
+
+def test_a_show_of_a_program_that_does_not_run_now_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(SHOWS, "gains")
+    (section,) = show.sections({"gains": {"asked": True, **FACTS["gains"]}})
+    assert "python -m benchmarks.experiments report RUN" in section["html"]
+    assert "python -m benchmarks.experiments report RUN" in show._text("gains", FACTS["gains"])
 
 
 def test_a_reason_stands_where_there_is_nothing_to_show() -> None:

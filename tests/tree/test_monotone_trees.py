@@ -12,7 +12,6 @@ from modelsel.core.errors import ConfigurationError
 from modelsel.core.spec import spec_of
 from modelsel.core.types import ClassTask, Feature, NumberTask, positions
 from modelsel.learner.tree import Tree
-from modelsel.reporting.experiments.gains import _why_not_shown
 from modelsel.tree.growing.grow_numbers import grow_numbers
 from modelsel.tree.growing.growth import SQUARED_ERROR, GrowthParams
 from modelsel.tree.node import LEAF
@@ -212,10 +211,3 @@ def test_a_tree_without_directions_is_specified_as_before() -> None:
     assert "monotone" not in spec_of(Tree())
     assert spec_of(learner())["monotone"] == [["a", "increasing"], ["b", "decreasing"]]
     assert build("tree", spec_of(learner()))[0] == learner()
-
-
-def test_gains_that_would_be_of_other_tests_or_cost_too_much_are_not_shown() -> None:
-    by_error = build("tree", {"criterion": "absolute_error"})[0]
-    assert "directions" in _why_not_shown(learner(), 100)
-    assert "20,000 rows at most" in _why_not_shown(by_error, 20_001)
-    assert _why_not_shown(by_error, 20_000) is _why_not_shown(Tree(), 1_000_000) is None

@@ -17,7 +17,15 @@ if TYPE_CHECKING:  # commands start without them
 
     from modelsel.api.outcome import Outcome
 
-INHERITED = ("delimiter", "decimal", "encoding", "missing")  # a new file is read as the study's own was
+INHERITED = (
+    "delimiter",
+    "decimal",
+    "encoding",
+    "missing",
+    "thousands",
+    "header",
+    "skip_lines",
+)  # a new file is read as the study's own was
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,7 @@ class Plots:
         Traceback (most recent call last):
         ConfigurationError: no pruning path is on record
         """
-        from modelsel.reporting.experiments import pruning_path
+        from modelsel.reporting import pruning_path
 
         facts = self._view.details.get("shows", {}).get("pruning_path")
         if not facts or not facts.get("paths"):
@@ -123,7 +123,7 @@ class Plots:
         Traceback (most recent call last):
         ConfigurationError: no such curve is on record
         """
-        from modelsel.reporting.experiments import overfitting
+        from modelsel.reporting import overfitting
 
         curves = self._view.details.get("shows", {}).get("overfitting", {}).get("curves", ())
         found = [curve for curve in curves if entry in (None, curve["entry"])]

@@ -19,7 +19,7 @@ from modelsel.statistics.auc import multiclass_auc
 from modelsel.tree.cutting import PruningData, PruningPath, errors_as_leaf
 from modelsel.tree.growing.columns import release
 from modelsel.tree.node import DecisionTree, PrunedView
-from modelsel.tree.pruning import StoppingLimits, compact, truncations
+from modelsel.tree.pruning import StoppingLimits, compact, truncate, truncations
 from modelsel.tree.routing import Routed, ends, route
 from modelsel.tree.softening import Softener, Widths, soft_route
 
@@ -365,6 +365,12 @@ class TreePath:
     def _share_wrong(self, classes: Codes) -> float:
         weight = self.task.row_weights[self.rows]
         return float(weight[classes != self.task.target[self.rows]].sum() / weight.sum())
+
+
+def critical_strengths(path: Any, learner: Any) -> tuple[float, ...]:
+    """The strengths at which a pruner of weakest links cuts more of a grown tree off (of classes or of numbers)."""
+    base = truncate(path.tree, learner.limits, learner.cost_matrix)
+    return tuple(learner.pruner.path(base, replace(path.evidence, cost_matrix=learner.cost_matrix)).steps())
 
 
 # Rows that prune what others have grown: a stratified share, drawn by row, so that repeats of a row stay together.

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import mlflow.entities as entities
+from mlflow.exceptions import MlflowException
 
 from modelsel.record.mlflow.client import Client
 from modelsel.record.mlflow.store import TrackingStore, prepare
@@ -13,14 +14,29 @@ from modelsel.record.sweep import REPORT, SWEEP, TABLE
 FOLDER = "modelsel.sweep"
 
 
-def begin(store: TrackingStore, experiment: str, name: str, command: str, folder: str, below: str | None = None) -> str:
-    """Create the sweep's run, under another one where one is given; return its id."""
+def begin(
+    store: TrackingStore, experiment: str, name: str, command: str, folder: str, below: str | None = None, known: str = ""
+) -> str:
+    """Create the sweep's run, under another one where one is given, or go on with the known one; return its id."""
     prepare(store)
     client = Client(store)
+    if known and _resumed(client, known):
+        return known
     where = client.experiment(experiment) if below is None else client.experiment_of(below)
     tags = {FOLDER: folder, "mlflow.source.name": command, "mlflow.source.type": "LOCAL"}
     tags |= {"mlflow.parentRunId": below} if below else {}
     return str(client.api.create_run(where, int(time.time() * 1000), tags, name).info.run_id)
+
+
+def _resumed(client: Client, run: str) -> bool:
+    """Set the run of an interrupted sweep going again; False where this store has it no more."""
+    try:
+        if client.api.get_run(run).info.lifecycle_stage != "active":
+            return False
+    except MlflowException:
+        return False
+    client.api.update_run(run, status="RUNNING")
+    return True
 
 
 def finish(store: TrackingStore, run: str, folder: str, best: dict[str, Any], failed: bool) -> str:

@@ -28,7 +28,7 @@ IDENTITY = {
     "space",
 }
 CHANGES = (
-    ["name=other"], ["note=again"], ["show=[tree]"], ["compare=true"], ["final_test=false"], ["on_failure=error"],
+    ["name=other"], ["note=again"], ["show=[overfitting]"], ["compare=true"], ["final_test=false"], ["on_failure=error"],
     ["retry_failed=true"], ["deadline=60"], ["limit.seconds=3"], ["pool=threads"], ["pool.n_jobs=2"], ["tracking=off"],
     ["guard=strict"], ["guard.delta=0.1"], ["guard.justify.category=bug", "guard.justify.text='the labels were read wrong'"],
 )  # fmt: skip
@@ -74,7 +74,7 @@ def test_a_renamed_study_is_not_what_changed_between_two_looks(home: Path) -> No
         return gate
 
     look(Rule(0), name="first", show=[], pool={"n_jobs": 1})
-    gate = look(Rule(1), name="second", show=["tree"], pool={"n_jobs": 2})
+    gate = look(Rule(1), name="second", show=["overfitting"], pool={"n_jobs": 2})
     (said,) = [finding.message for finding in gate.findings if finding.code == "G012"]
     assert said.endswith(": rule.column, spec")
     assert audit(gate)["test_sets"][0]["looks"][1]["changes"] == ["rule.column", "spec"]

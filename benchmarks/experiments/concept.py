@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import TypedDict
 
-from modelsel.reporting.show import SectionContext, no_tree
+from benchmarks.experiments.final_tree import no_tree, tree_of
+from modelsel.reporting.show import SectionContext
 from modelsel.tree.node import PrunedView
 from modelsel.tree.rules import TreeRule, to_rules
 
@@ -38,7 +39,8 @@ class ConceptFacts(TypedDict):
 
 def facts(studied: SectionContext) -> Mapping[str, object]:
     """Per class the conjunctions in the tree's order, each with the weight of the development rows that it covers."""
-    return {"classes": list(_concepts(studied.tree.cut))} if studied.tree else no_tree(studied)
+    tree = tree_of(studied)
+    return {"classes": list(_concepts(tree.cut))} if tree else no_tree(studied)
 
 
 def text(one: ConceptFacts) -> str:

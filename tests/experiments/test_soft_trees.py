@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.experiments.__main__ import command
 from modelsel.record.folder import RunFolder
 from modelsel.statistics.auc import auc
 
-SMALL = ("experiment=soft_trees", "experiment.scale=0.05", "dataset.sets=2", "pool.n_jobs=2")
+SMALL = ("soft_trees", "experiment.scale=0.05", "dataset.sets=2", "pool.n_jobs=2")
 
 
 def _facts() -> dict[str, Any]:
@@ -21,7 +22,7 @@ def _facts() -> dict[str, Any]:
 
 @pytest.mark.slow
 def test_the_experiment_is_a_study_with_its_story_on_the_page(modelsel: Any, tmp_path: Path) -> None:
-    done = modelsel("run", *SMALL)
+    done = modelsel(*command(SMALL))
     assert done.code == 0, done.err
     facts, page = _facts(), unescape(Path("runs/latest/report.html").read_text("utf-8"))
     assert (facts["data"], facts["sets"], facts["rows"], facts["assessed"]) == ("waveform_a", 2, 600, 600)
@@ -76,23 +77,23 @@ def _the_score_of_the_winner_is_the_area_of_its_own_scores(winner: dict[str, Any
 
 def _another_run_computes_nothing(modelsel: Any) -> None:
     before = _facts()
-    again = modelsel("run", *SMALL)
+    again = modelsel(*command(SMALL))
     assert "82 of 82 cells were found in a journal" in again.err
     assert _facts() == before
 
 
 @pytest.mark.slow
 def test_knobs_and_folders_that_are_not_there_are_named(modelsel: Any) -> None:
-    typo = modelsel("run", "experiment=soft_trees", "experiment.skale=0.1")
+    typo = modelsel(*command(["soft_trees", "experiment.skale=0.1"]))
     assert typo.code == 2
     assert "did you mean 'scale'?" in typo.err
-    other = modelsel("run", "experiment=iris_pruning", "experiment.scale=0.1")
+    other = modelsel(*command(["iris_pruning", "experiment.scale=0.1"]))
     assert other.code == 2
     assert "unknown setting 'scale', experiment.scale" in other.err
-    wide = modelsel("run", "experiment=soft_trees", "experiment.scale=2")
+    wide = modelsel(*command(["soft_trees", "experiment.scale=2"]))
     assert wide.code == 2
     assert "dataset.scale" in wide.err
-    magic = modelsel("run", "experiment=soft_trees", "dataset=magic")
+    magic = modelsel(*command(["soft_trees", "dataset=magic"]))
     assert magic.code == 2
     assert "archive.ics.uci.edu/dataset/159" in magic.err
 
@@ -105,7 +106,7 @@ def test_magic_is_a_data_set_of_the_experiment(modelsel: Any) -> None:
         ",".join([*map("{:.3f}".format, row), label]) for label, n, mean in showers for row in rng.normal(mean, 1.0, (n, 10))
     ]
     Path("magic04.data").write_text("\n".join(lines) + "\n")
-    done = modelsel("run", *SMALL, "dataset=magic", "dataset.dir=.", "space=dvorak_cart")
+    done = modelsel(*command([*SMALL, "dataset=magic", "dataset.dir=.", "space=dvorak_cart"]))
     assert done.code == 0, done.err
     assert done.outcome.task["name"] == "magic"
     assert "no trees that are both hard and softened" in done.out
@@ -121,7 +122,7 @@ def test_trees_as_c45_grows_them_are_set_beside_those_of_cart(modelsel: Any) -> 
     soft = 'softener: "choice(hard, {kind: nelder_mead, iterations: 20})"'
     cart = f'{{learner: {{kind: tree, pruner: deviance_sequence}}, sweep: {{pruner.step: "choice(1, 10)", {soft}}}}}'
     c45 = f'{{learner: c45, sweep: {{pruner.confidence: "choice(0.001, 0.1)", {soft}}}}}'
-    done = modelsel("run", *SMALL, f"space={{cart: {cart}, c45: {c45}}}")
+    done = modelsel(*command([*SMALL, f"space={{cart: {cart}, c45: {c45}}}"]))
     assert done.code == 0, done.err
     facts = _facts()
     assert set(facts["kinds"]) == {"cart", "c45"}

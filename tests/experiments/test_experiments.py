@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from benchmarks.experiments.__main__ import OWN, command, names
+from modelsel.config.settings import SHOWS
+
 
 def _details(run: Path = Path("runs/latest")) -> dict[str, Any]:
     return dict(json.loads((run / "details.json").read_text()))["shows"]
@@ -22,7 +25,7 @@ def _opened(tmp: Path) -> bool:
 
 @pytest.mark.slow
 def test_play_tennis_prints_the_published_gains_tree_and_concepts(modelsel: Any, tmp_path: Path) -> None:
-    done = modelsel("run", "experiment=play_tennis")
+    done = modelsel(*command(["play_tennis"]))
     assert done.code == 0, done.err
     nodes = _details()["gains"]["nodes"]
     assert [" and ".join(node["path"]) for node in nodes] == ["", "Outlook = Sunny", "Outlook = Rain"]
@@ -51,7 +54,7 @@ def test_play_tennis_prints_the_published_gains_tree_and_concepts(modelsel: Any,
 
 @pytest.mark.slow
 def test_the_balloons_are_four_studies_that_learn_their_concepts(modelsel: Any, tmp_path: Path) -> None:
-    done = modelsel("run", "experiment=balloons")
+    done = modelsel(*command(["balloons"]))
     assert done.code == 0, done.err
     texts = _by_task(done.out)
     assert "  T\n    if act = STRETCH and age = ADULT\n" in texts["balloons_adult_and_stretch"]
@@ -71,14 +74,14 @@ def _by_task(out: str) -> dict[str, str]:
 
 @pytest.mark.slow
 def test_one_scenario_of_the_balloons_is_one_study(modelsel: Any) -> None:
-    done = modelsel("run", "experiment=balloons", "dataset.concept=adult_or_stretch")
+    done = modelsel(*command(["balloons", "dataset.concept=adult_or_stretch"]))
     assert done.code == 0, done.err
     assert done.outcome.task["name"] == "balloons_adult_or_stretch"
     assert len(list(Path("runs/balloons").iterdir())) == 1
 
 
 def test_the_published_path_of_iris_comes_out_and_its_misprint_is_said(modelsel: Any) -> None:
-    done = modelsel("run", "experiment=iris_pruning")
+    done = modelsel(*command(["iris_pruning"]))
     assert done.code == 0, done.err
     paths = _details()["pruning_path"]["paths"]
     assert len(paths) == 2  # entropy and gini
@@ -98,7 +101,7 @@ def test_the_published_path_of_iris_comes_out_and_its_misprint_is_said(modelsel:
 
 @pytest.mark.slow
 def test_the_second_accuracy_falls_while_the_first_rises(modelsel: Any) -> None:
-    done = modelsel("run", "experiment=overfitting_curve")
+    done = modelsel(*command(["overfitting_curve"]))
     assert done.code == 0, done.err
     curves = _details()["overfitting"]["curves"]
     assert [curve["entry"] for curve in curves] == ["grown", "stopped"]
@@ -113,7 +116,7 @@ def test_the_second_accuracy_falls_while_the_first_rises(modelsel: Any) -> None:
 
 @pytest.mark.slow
 def test_a_report_is_made_again_from_the_record(modelsel: Any) -> None:
-    modelsel("run", "experiment=iris_pruning")
+    modelsel(*command(["iris_pruning"]))
     before = Path("runs/latest/report.html").read_text("utf-8")
     Path("runs/latest/report.html").unlink()
     assert modelsel("report", "latest").code == 0
@@ -139,9 +142,23 @@ def test_what_cannot_be_shown_says_why(modelsel: Any) -> None:
     done = modelsel("run", "dataset=iris", "space=majority", "split=none", "measure=brier",
                     "show=[gains,tree,concept,overfitting,pruning_path]")  # fmt: skip
     assert done.code == 0, done.err
-    assert done.out.count("the winner is no tree (majority)") == 3
+    assert done.out.count("the winner is no tree of classes (majority)") == 3
     assert "accuracies need measure=error, not brier" in done.out
     assert "no candidates that differ in the strength of cost_complexity alone" in done.out
+
+
+def test_a_show_that_left_is_answered_with_where_it_is(modelsel: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in OWN:
+        monkeypatch.delitem(SHOWS, name)
+    done = modelsel("run", "dataset=iris", "space=majority", f"show=[{','.join(OWN)}]")
+    assert done.code == 2
+    assert done.err.count("python -m benchmarks.experiments, in the sources") == len(OWN)
+
+
+def test_the_names_are_those_of_the_configuration_and_other_commands_stay() -> None:
+    assert {"soft_trees", "overfitting_curve", "which_learner"} <= set(names())
+    assert command(["iris_pruning", "seed=1"]) == ["run", "experiment=iris_pruning", "seed=1"]
+    assert command(["report", "latest"]) == ["report", "latest"]
 
 
 def test_a_show_or_class_that_is_not_there_is_named_with_the_nearest(modelsel: Any) -> None:

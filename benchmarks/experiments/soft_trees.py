@@ -12,10 +12,7 @@ from typing import TypedDict
 
 import numpy as np
 
-from modelsel.core.types import Floats, Integers
-from modelsel.reporting.charts import Plot, Scale
-from modelsel.reporting.show import SectionContext
-from modelsel.reporting.softening import (
+from benchmarks.experiments.softening_grid import (
     METHODS,
     PUBLISHED,
     ChosenTree,
@@ -27,6 +24,9 @@ from modelsel.reporting.softening import (
     grids,
     judge_findings,
 )
+from modelsel.core.types import Floats, Integers
+from modelsel.reporting.charts import Plot, Scale
+from modelsel.reporting.show import SectionContext
 
 # On the page.
 

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from modelsel.reporting.experiments import gains
-from modelsel.reporting.softening import (
+from benchmarks.experiments import gains
+from benchmarks.experiments.softening_grid import (
     CANNOT,
     ELSEWHERE,
     FINDINGS,
@@ -181,7 +181,6 @@ def test_the_widest_softening_that_changes_nothing_hurts_nothing() -> None:
 
 def test_the_test_that_was_made_stands_out_in_a_table_of_gains(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gains, "_heading", lambda one, node: "all rows")
-    monkeypatch.setattr(gains, "_gain", lambda one, gain: str(gain))
     shown = gains._table({}, {"gains": [["x < 1", 0.5], ["y < 2", 0.25]]})  # type: ignore[arg-type]
     assert "<tr class=winner><td>x &lt; 1</td>" in shown
     assert "<tr><td>y &lt; 2</td>" in shown

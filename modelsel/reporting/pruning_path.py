@@ -15,7 +15,7 @@ import numpy as np
 
 from modelsel.core.spec import kind_of
 from modelsel.core.types import Candidate, Floats, Scoreboard
-from modelsel.learner.trees.path import TreePath
+from modelsel.learner.trees.path import TreePath, critical_strengths
 from modelsel.pruner.unpruned import Unpruned
 from modelsel.record.candidates import word
 from modelsel.reporting.charts import Plot, Scale, label_of
@@ -26,7 +26,6 @@ from modelsel.rule.base import BaseRule
 from modelsel.rule.best import Best
 from modelsel.rule.one_standard_error import OneStandardError
 from modelsel.runner.families import path_of
-from modelsel.tree.pruning import truncate
 
 TITLE = "The pruning path"
 PATHS = 4  # shown, each at the price of growing one more tree; those of the best members first
@@ -145,8 +144,7 @@ def _path(studied: SectionContext, members: Sequence[int], title: str) -> Streng
     learners = [candidates[i].learner for i in members]
     path = cast(TreePath, path_of(candidates[members[0]], studied.task, studied.seed))
     first, unpruned = learners[0], [replace(learners[0], pruner=Unpruned())]
-    base = truncate(path.tree, first.limits, first.cost_matrix)
-    critical = first.pruner.path(base, replace(path.evidence, cost_matrix=first.cost_matrix)).steps()
+    critical = critical_strengths(path, first)
     training, weight = path.training_error(learners), float(studied.task.row_weights.sum())
     board = _part(studied.selection.board, members)
     return {

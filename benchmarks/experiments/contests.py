@@ -9,15 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from modelsel.core.types import AnyTask, Floats, Integers, NumberTask
+from modelsel.core.types import ClassTask, Floats, Integers
 from modelsel.kernels.layout import EQUALITY, THRESHOLD
 from modelsel.tree.conditions import value_words
 from modelsel.tree.growing.assemble import midpoint
 from modelsel.tree.growing.columns import WeightedRows, columns
-from modelsel.tree.growing.grow_numbers import whole_rows
 from modelsel.tree.growing.growth import BaseCriterion, GrowthParams
 from modelsel.tree.growing.numpy_grower import Grower
-from modelsel.tree.growing.numpy_numbers import number_grower
 from modelsel.tree.growing.numpy_tests import Test
 from modelsel.tree.node import PrunedView
 
@@ -40,30 +38,21 @@ class NodeSplits:
 
 
 def contests(
-    cut: PrunedView, task: AnyTask, rows: Integers, criterion: BaseCriterion, growth: GrowthParams
+    cut: PrunedView, task: ClassTask, rows: Integers, criterion: BaseCriterion, growth: GrowthParams
 ) -> Iterator[NodeSplits]:
-    """The contests at the inner nodes of a tree that was grown on `rows`, in preorder; of numbers by its loss."""
-    grower = _grower(task, rows, criterion, growth)
+    """The contests at the inner nodes of a tree that was grown on `rows`, in preorder."""
+    grower = Grower(WeightedRows.of(task, rows), columns(task), criterion, growth, None)
     waiting = [(grower.root(), 0)]
     while waiting:
         node, place = waiting.pop()
         if cut.leaf[place]:
             continue
-        rivals = tuple(_rival(grower, at, test, grower.shown(node, value)) for at, test, value in grower.contenders(node))
+        rivals = tuple(_rival(grower, at, test, value) for at, test, value in grower.contenders(node))
         children, below = grower.split(node), cut.tree.children(place).tolist()
         if not _same([grower.record.counts[child.number] for child in children], cut.tree.counts[below]):
             continue
         yield NodeSplits(place, rivals)
         waiting.extend(reversed(list(zip(children, below, strict=True))))
-
-
-def _grower(task: AnyTask, rows: Integers, criterion: BaseCriterion, growth: GrowthParams) -> Grower:
-    """The grower of a task, before its first step."""
-    ranked = columns(task)
-    if isinstance(task, NumberTask):
-        chosen, wholes = whole_rows(task, rows, growth, ranked)
-        return number_grower(chosen, ranked, growth, wholes, criterion.number_loss)
-    return Grower(WeightedRows.of(task, rows), ranked, criterion, growth, None)
 
 
 def _same(grown: list[Floats], kept: Floats) -> bool:

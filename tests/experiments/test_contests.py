@@ -5,17 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.experiments.contests import contests
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Task
 from modelsel.dataset.play_tennis import PlayTennis
 from modelsel.learner.tree import Splits, Tree
 from modelsel.tree.conditions import branch_words
-from modelsel.tree.growing.contests import contests
-from modelsel.tree.growing.grow_numbers import grow_numbers
 from modelsel.tree.growing.growth import MISSING, GrowthParams
-from modelsel.tree.node import EQUALITY, LEAF, THRESHOLD, PrunedView
-from tests.tree.number_tables import drawn
+from modelsel.tree.node import EQUALITY, THRESHOLD, PrunedView
 
 NOISY = ("entropy", "gini", "gain_ratio", "chi_square", "hellinger", "nunez")
 
@@ -57,27 +55,6 @@ def test_the_first_of_the_largest_is_the_test_that_was_made(kind: str, missing: 
             assert made.goodness == pytest.approx(first.goodness, abs=1e-9)
             if cut.tree.test[contest.node] in (THRESHOLD, EQUALITY):
                 assert made.test == branch_words(cut.tree, contest.node, 0)
-
-
-@pytest.mark.sampled(19)
-@pytest.mark.parametrize("seed", range(40))
-def test_of_numbers_the_largest_is_the_test_that_was_made_and_what_it_spares(seed: int) -> None:
-    """Against the compiled tree; and the decrease of the mean squared error by hand, where every value is known."""
-    one = drawn(seed)
-    rows = np.arange(len(one.task))
-    tree = grow_numbers(one.task, rows, one.growth)
-    assert tree.numbers is not None
-    cut = PrunedView(tree, tree.test == LEAF, tree.numbers.mean, tree.counts)
-    held = list(contests(cut, one.task, rows, make("criterion", "variance"), one.growth))
-    assert [contest.node for contest in held] == np.flatnonzero(~cut.leaf).tolist()
-    for contest in held:
-        (made,) = (rival for rival in contest.rivals if rival.feature == tree.feature[contest.node])
-        assert made.goodness == pytest.approx(tree.goodness[contest.node], rel=1e-9, abs=1e-12)
-        below = tree.children(contest.node)
-        weight, squares = tree.weight[[contest.node, *below]], tree.numbers.squares[[contest.node, *below]]
-        if not np.isnan(one.X).any():
-            assert made.goodness >= max(rival.goodness for rival in contest.rivals) * (1 - 1e-9) - 1e-12
-            assert made.goodness == pytest.approx((squares[0] - squares[1:].sum()) / weight[0], rel=1e-6, abs=1e-9)
 
 
 def test_a_pruned_tree_has_the_contests_of_the_tests_that_stand() -> None:
