@@ -7,19 +7,16 @@ With it the study can be repeated on the same table, and on another one it is sa
 """
 
 from collections.abc import Iterator
-from io import BytesIO
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from modelsel.core import stored
 from modelsel.core.errors import DataError, Problem
 from modelsel.core.reading import ColumnReading, Feature
 from modelsel.dataset.column import name_rows
 from modelsel.dataset.untyped import UntypedTable
 from modelsel.record.files import npz, write
-from modelsel.record.folder import RunFolder
+from modelsel.record.folder import RunFolder, kept_arrays
 from modelsel.record.model import target_of_model
 
 FILE = "content.npz"
@@ -64,14 +61,7 @@ def _array_beside(folder: RunFolder, name: str, otherwise: object) -> object:
     path = folder.path / FILE
     if not path.exists():
         return otherwise
-    return _arrays(path).get(name, otherwise)
-
-
-def _arrays(path: Path) -> dict[str, NDArray[np.generic]]:
-    """What was kept of the table. Raises ConfigurationError where it cannot be read."""
-    with stored.reading(path, "take it from a backup, or run the study again"):
-        found = np.load(BytesIO(stored.content(path, stored.ARCHIVE)), allow_pickle=False)
-        return {name: found[name] for name in found.files}
+    return kept_arrays(path).get(name, otherwise)
 
 
 def check_same_table(folder: RunFolder, table: UntypedTable) -> None:
@@ -89,7 +79,7 @@ def _changes(path: Path, table: UntypedTable) -> Iterator[str]:
     if not path.exists():
         yield "the study was not on a table in memory"
         return
-    kept = _arrays(path)
+    kept = kept_arrays(path)
     before = dict(zip(kept["column"].tolist(), kept["digest"].tolist(), strict=True))
     rows = kept["row"]
     now = table.digests

@@ -24,9 +24,7 @@ SHOWN = 120  # characters of what a parser complains of
 
 
 @contextmanager
-def reading(
-    path: Path, fix: str, code: str = "MSEL-612", kind: type[ModelselError] = ConfigurationError, what: str = ""
-) -> Iterator[None]:
+def reading(path: Path, fix: str, code: str, kind: type[ModelselError] = ConfigurationError, what: str = "") -> Iterator[None]:
     """Read and decode a file inside; whatever goes wrong with it is an error that names it.
 
     Parameters

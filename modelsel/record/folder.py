@@ -44,6 +44,7 @@ OUTCOME, CONFIG, CANDIDATES, LOSSES, DETAILS, MLFLOW, EXPLANATION = (
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml's, where it is: ten times as fast
 REBUILT = (CANDIDATES, LOSSES)  # what `modelsel report` makes again from the journal
 LONGEST_PATH = 4096  # bytes of `latest` where it is a line of text
+DAMAGED = "MSEL-612"
 DEEPEST = 50  # levels of a configuration
 AGAIN = "take it from a backup, or run the study again: its finished cells are kept"
 STRANGENESS = "strangeness.npz"  # beside a fold's model: of the rows that it did not see
@@ -237,13 +238,20 @@ class RunFolder:
     def _reading(self, name: str) -> Iterator[None]:
         """Name the file in what is wrong with it; one that is missing is an unfinished study's."""
         again = f"`modelsel report {self.path.name}` makes it again from the journal" if name in REBUILT else AGAIN
-        with stored.reading(self.path / name, again):
+        with stored.reading(self.path / name, again, DAMAGED):
             try:
                 yield
             except FileNotFoundError as error:
                 begun = "the study was not finished: the same command again goes on where it stopped"
                 fix = begun if name == OUTCOME or not os.path.lexists(self.path / OUTCOME) else again
                 raise ConfigurationError(Problem("MSEL-611", f"{name} is not there", str(self.path), fix)) from error
+
+
+def kept_arrays(path: Path) -> dict[str, NDArray[np.generic]]:
+    """The arrays of an npz file that is kept beside a run. Raises ConfigurationError where it cannot be read."""
+    with stored.reading(path, AGAIN, DAMAGED):
+        found = LossArchive(stored.content(path, stored.ARCHIVE))
+        return {name: found[name] for name in found}
 
 
 def read_yaml(data: bytes) -> dict[str, Any]:

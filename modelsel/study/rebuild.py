@@ -43,7 +43,7 @@ def rebuild(folder: RunFolder, lost: list[str], progress: Progress = QUIET) -> N
     if other := [name for name in lost if sum_of(made[name]) != stated.get(name, sum_of(made[name]))]:
         fix = "take them from a backup, or run the study again"
         what = f"the journal gives another {' and another '.join(other)} than the study wrote"
-        raise ConfigurationError(Problem("MSEL-612", what, str(folder.path), fix))
+        raise ConfigurationError(Problem("MSEL-615", what, str(folder.path), fix))
     for name in lost:
         path = folder.path / name
         aside = path.with_name(f"{path.stem}.damaged-{secrets.token_hex(4)}{path.suffix}")
@@ -60,7 +60,7 @@ def _selected(folder: RunFolder, progress: Progress) -> Selection:
     material = prepare(config, progress.say)
     if material.development.fingerprint != folder.outcome().task["fingerprint"]:
         raise ConfigurationError(
-            Problem("MSEL-801", "the data are not those of the study", str(folder.path), "run the study again")
+            Problem("MSEL-616", "the data are not those of the study", str(folder.path), "run the study again")
         )
     config = material.config
     with journal_of(config, folder) as journal:
