@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from modelsel.api import content
+from modelsel.api.commands.settle import settle, write_settings
 from modelsel.api.commands.table_words import is_table
 from modelsel.api.outcome import Outcome
 from modelsel.config.compose import Config, compose, recompose
+from modelsel.config.dataset_file import is_dataset_file, lines_of
 from modelsel.config.overrides import ROLES
 from modelsel.core.errors import ConfigurationError, DataError, Problem
 from modelsel.core.surroundings import Progress
@@ -132,11 +134,13 @@ def _perform(config: Config, table: UntypedTable | None, command: tuple[str, ...
 @documented_as(run)
 def plan(
     *overrides: object, data: object = None, target: object = None, weights: object = None, groups: object = None,
-    unit: object = None, id: object = None, config: str | Path | None = None, config_dir: str | None = None, **settings: object,
+    unit: object = None, id: object = None, config: str | Path | None = None, config_dir: str | None = None,
+    write: str | Path | None = None, **settings: object,
 ) -> Forecast:  # fmt: skip
     """Tell what `run` would do with the same arguments, and what it would cost.
 
-    Nothing is fitted, opened or written.
+    Nothing is fitted or opened. With `write="t.yaml"` all that is sure of a file's table is said first, and written there with
+    what is left to decide; `run("t.yaml")` takes it.
 
     Returns
     -------
@@ -159,6 +163,12 @@ def plan(
     for note in composed.notes:
         shown.say(note)
     with tell_progress(shown.say):
+        if write is not None:
+            settled = settle(composed)
+            shown.say(write_settings(settled, write, "modelsel.plan"))
+            if settled.error is not None:
+                raise settled.error
+            composed = settled.config
         return forecast(composed)
 
 
@@ -293,6 +303,8 @@ def _split_overrides(overrides: Sequence[Any], data: Any) -> tuple[list[str], ob
     words = list(overrides if first is None else overrides[1:])
     if data is None and first is None and words and isinstance(words[0], str) and is_table(words[0]):
         first = words.pop(0)  # as on the command line: FILE, then overrides
+    if first is None and words and isinstance(words[0], str) and is_dataset_file(words[0]):
+        words[:1] = lines_of(words[0])
     strange = [type(word).__name__ for word in words if not isinstance(word, str)]
     if strange:
         fix = "overrides are texts like 'space=trees'; settings go by keyword"

@@ -1,8 +1,9 @@
 """`modelsel plan`: what a study would do and what it would cost. Fits none of the rows, opens nothing.
 
-It writes nothing but, in this machine's cache, how long the probe took.
+It writes nothing but, in this machine's cache, how long the probe took; and, with `--write FILE`, how the table is to be read.
 """
 
+import shlex
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -10,24 +11,50 @@ from functools import partial
 from modelsel.cli.application import application
 from modelsel.cli.sweep import JobDone
 from modelsel.config.compose import Config
-from modelsel.core.errors import OK
+from modelsel.core.errors import OK, ConfigurationError, Problem
+
+WRITE = "--write"
 
 
 def main(words: Sequence[str]) -> int:
     """Run `modelsel plan`: print the cells and their cost."""
-    return application("plan", words, print_plan, lambda sweep: OK)
+    rest, path = _written(words)
+    job = partial(print_plan, path=path, command=shlex.join(["modelsel", "plan", *words]))
+    return application("plan", rest, job, lambda sweep: OK)
 
 
-def print_plan(config: Config, swept: bool) -> JobDone:
-    """Print the plan of one study."""
+def _written(words: Sequence[str]) -> tuple[list[str], str]:
+    """The words without `--write FILE`, and that file."""
+    rest, path = list(words), ""
+    for place, word in enumerate(words):
+        if word == WRITE or word.startswith(f"{WRITE}="):
+            given = word.partition("=")[2] if "=" in word else "".join(words[place + 1 : place + 2])
+            path, rest = given, [*words[:place], *words[place + (1 if "=" in word else 2) :]]
+    if path != "" or rest == list(words):
+        return rest, path
+    raise ConfigurationError(Problem("MSEL-251", f"{WRITE} needs a file", "`modelsel plan`", f"write {WRITE} t.yaml"))
+
+
+def print_plan(config: Config, swept: bool, path: str = "", command: str = "modelsel plan") -> JobDone:
+    """Print the plan of one study; with a path, once all that is sure of its table is said, and written there."""
     from modelsel.dataset.files import tell_progress
     from modelsel.reporting.forecast import forecast
 
     for note in config.notes:
         print(note, file=sys.stderr)
     with tell_progress(partial(print, file=sys.stderr)):
+        if path:
+            from modelsel.api.commands.settle import settle, write_settings
+
+            settled = settle(config)
+            said, config = write_settings(settled, path, command), settled.config
+            if settled.error is not None:
+                print(said)
+                raise settled.error
         found = forecast(config)
     if swept:
         print(f"\n{config.name}")
     print(found.text)
+    if path:
+        print(said)
     return JobDone()

@@ -37,18 +37,18 @@ class Proposal:
     @property
     def override(self) -> str:
         """The setting in Hydra's grammar, as it is handed over in Python."""
-        return f"{self.setting}={_written(self.value)}"
+        return f"{self.setting}={written(self.value)}"
 
 
-def _written(value: object) -> str:
+def written(value: object) -> str:
     """Write a value in Hydra's grammar; texts within a list or a mapping in quotes, so that none is taken for a number."""
     if isinstance(value, str):
         return value if BARE.fullmatch(value) and value.lower() not in TAKEN else in_quotes(value)
-    if isinstance(value, tuple):
-        return f"[{','.join(map(in_quotes, value))}]"
+    if isinstance(value, list | tuple):
+        return f"[{','.join(in_quotes(item) if isinstance(item, str) else written(item) for item in value)}]"
     if isinstance(value, Mapping):
-        return "{" + ",".join(f"{key}:{_written(item)}" for key, item in value.items()) + "}"
-    return str(value).lower() if isinstance(value, bool) else str(value)
+        return "{" + ",".join(f"{key}:{written(item)}" for key, item in value.items()) + "}"
+    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def in_quotes(text: str) -> str:

@@ -14,12 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.errors import DataError, Problem
+from modelsel.core.proposal import Proposal
 from modelsel.core.spec import plain
 from modelsel.dataset.column import RawColumn, numbers, text_column
 from modelsel.dataset.files import File, Raw, decode_text, read_bytes
 
 # The declarations of an ARFF file: `@relation`, `@attribute name type`, up to `@data`.
 
+FORMAT = "an ARFF file is @relation, @attribute ..., @data and rows"
+SAID = 3  # lines that a message names before it counts the rest
 NUMBERS = {"numeric", "real", "integer"}
 _KEYWORD = re.compile(r"\s*@(relation|attribute|data|end)\b", re.IGNORECASE)
 
@@ -52,9 +55,9 @@ class Header:
 
 
 def read_header(lines: Sequence[str], path: str) -> Header:
-    """All declarations; DataError with every line that is none."""
+    """All declarations; DataError that names the lines that are none."""
     attributes: list[Attribute] = []
-    problems: list[Problem] = []
+    wrong: list[tuple[int, str]] = []
     relation = ""
     for number, line in enumerate(lines):
         keyword = _KEYWORD.match(line)
@@ -63,17 +66,32 @@ def read_header(lines: Sequence[str], path: str) -> Header:
                 if line.strip() and not line.lstrip().startswith("%"):
                     raise ValueError(f"neither @attribute nor @data: {line.strip()[:40]!r}")
             elif keyword[1].lower() == "data":
-                problems += _header_problems(attributes, path)
-                DataError.raise_if(problems)
+                DataError.raise_if([*_of_lines("MSEL-361", wrong, path, FORMAT), *_header_problems(attributes, path)])
                 return Header(relation, tuple(attributes), number + 1)
             elif keyword[1].lower() == "attribute":
                 attributes.append(_attribute(line[keyword.end() :].strip()))
             elif keyword[1].lower() == "relation":
                 relation = line[keyword.end() :].strip().strip("'\"")
         except ValueError as error:
-            problems.append(Problem("MSEL-361", f"line {number + 1}: {error}", path, "see the ARFF format"))
-    problems.append(Problem("MSEL-360", "no @data line", path, "an ARFF file is @relation, @attribute ..., @data and rows"))
-    raise DataError(*problems)
+            wrong.append((number + 1, str(error)))
+    declared = bool(attributes or relation)
+    raise DataError(*_of_lines("MSEL-361", wrong if declared else (), path, FORMAT), _without_data(declared, path))
+
+
+def _of_lines(code: str, wrong: Sequence[tuple[int, str]], path: str, fix: str) -> list[Problem]:
+    """One problem of lines that are wrong, the first of them said; none where there are none."""
+    said = [f"line {number}: {what}" for number, what in wrong[:SAID]]
+    more = [f"+{len(wrong) - SAID} more"] if len(wrong) > SAID else []
+    return [Problem(code, "; ".join([*said, *more]), path, fix)] if wrong else []
+
+
+def _without_data(declared: bool, path: str) -> Problem:
+    """The problem of a file without @data; where it declares nothing at all, it may be a table as text."""
+    if declared:
+        return Problem("MSEL-360", "no @data line", path, FORMAT)
+    proposed = (Proposal("dataset", "csv"), Proposal("dataset.header", 0))
+    fix = f"if it is a table as text, set {proposed[0]}, and {proposed[1]} where no line has names (column_1, column_2, ...)"
+    return Problem("MSEL-360", "no line of it is of an ARFF file", path, fix, proposes=proposed)
 
 
 def _attribute(text: str) -> Attribute:
@@ -115,7 +133,7 @@ def _header_problems(attributes: Sequence[Attribute], path: str) -> list[Problem
     return [] if names else [Problem("MSEL-361", "no attributes", path, "declare each column by @attribute")]
 
 
-MOST = 100  # problems of rows that are reported
+MOST = 100  # rows that cannot be read, after which reading ends
 
 
 @dataclass
@@ -125,7 +143,7 @@ class _Rows:
     cells: list[list[str]]
     lines: list[int] = field(default_factory=list)
     weights: list[float] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
+    wrong: list[tuple[int, str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,8 +158,8 @@ class Arff(File):
 
     def raw(self, path: Path) -> Raw:
         header, lines = self._open(path)
-        rows = _rows(header, lines, str(path))
-        DataError.raise_if(rows.problems)
+        rows = _rows(header, lines)
+        DataError.raise_if(_of_lines("MSEL-362", rows.wrong, str(path), "correct the rows"))
         if not rows.lines:
             raise DataError(Problem("MSEL-311", "a header and no rows", str(path), "the file needs data rows"))
         problems: list[Problem] = []
@@ -160,8 +178,8 @@ class Arff(File):
         return read_header(lines, str(path)), lines
 
 
-def _rows(header: Header, lines: Sequence[str], path: str) -> _Rows:
-    """Read the data rows; those that cannot be read become problems, up to `MOST` of them."""
+def _rows(header: Header, lines: Sequence[str]) -> _Rows:
+    """Read the data rows; those that cannot be read are kept, up to `MOST` of them."""
     rows = _Rows([[] for _ in header.attributes])
     width = len(header.attributes)
     for number in range(header.data, len(lines)):
@@ -173,8 +191,8 @@ def _rows(header: Header, lines: Sequence[str], path: str) -> _Rows:
             if len(cells) != width:
                 raise ValueError(f"{len(cells)} values, where {width} attributes are declared")
         except ValueError as error:
-            rows.problems.append(Problem("MSEL-362", f"line {number + 1}: {error}", path, "correct the row"))
-            if len(rows.problems) >= MOST:
+            rows.wrong.append((number + 1, str(error)))
+            if len(rows.wrong) >= MOST:
                 break
             continue
         for column, cell in zip(rows.cells, cells):

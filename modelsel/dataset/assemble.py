@@ -15,6 +15,8 @@ from modelsel.core.types import Booleans, ClassTask, Codes, Feature, Finding, Fl
 from modelsel.dataset import kinds
 from modelsel.dataset.base import TableSettings, as_names
 from modelsel.dataset.column import NAMED, RawColumn, examples, name_rows, numbers, seconds
+from modelsel.dataset.declarations import some
+from modelsel.dataset.gathering import gather
 from modelsel.dataset.reading import parted
 from modelsel.dataset.targets import Target, settle_target
 from modelsel.dataset.targets import make as classes_of
@@ -74,7 +76,8 @@ def _features(
 
     And the codes of the columns whose rarest levels were made one, as they were.
     """
-    findings: list[Finding] = []
+    findings: list[tuple[str, Finding]] = []
+    wrong: list[tuple[str, Problem]] = []
     made: list[tuple[ColumnReading, kinds.ParsedFeature]] = []
     pointed: dict[str, Sequence[str]] = {}
     uncapped: dict[str, Codes] = {}
@@ -83,11 +86,11 @@ def _features(
     for name in names:
         column = columns.pop(name)
         if finding := _left_out(column, settings):
-            findings.append(finding)
+            findings.append((name, finding))
             continue
         one = kinds.make(column, settings, decimal)
-        problems += one.problems
-        findings += one.findings
+        wrong += [(name, problem) for problem in one.problems]
+        findings += [(name, finding) for finding in one.findings]
         if one.reading is not None and one.values is not None:
             matrix[:, len(made)] = one.values
             feature = replace(one.reading.feature, cost=float(settings.costs.get(name, 1.0)))
@@ -97,14 +100,15 @@ def _features(
             if one.points:
                 pointed[name] = column.texts
     commas = [reading.name for reading, _ in made if reading.comma]
-    problems += [parted(name, texts, commas[0]) for name, texts in pointed.items() if commas]
+    wrong += [(name, parted(name, texts, commas[0])) for name, texts in pointed.items() if commas]
+    problems += gather(wrong)
     if not made and not any(problem.code.startswith("MSEL-34") for problem in problems):
         problems.append(
             Problem("MSEL-345", "no features are left", "dataset.features", "the source needs a column besides the target")
         )
     kept = matrix if len(made) == matrix.shape[1] else np.asfortranarray(matrix[:, : len(made)])
     inferred = _inference([reading.feature for reading, one in made if one.inferred])
-    return tuple(reading for reading, _ in made), kept, [*inferred, *_commas(commas), *findings], uncapped
+    return tuple(reading for reading, _ in made), kept, [*inferred, *_commas(commas), *gather(findings)], uncapped
 
 
 def _commas(names: Sequence[str]) -> Iterator[Finding]:
@@ -149,7 +153,7 @@ def _inference(features: Sequence[Feature]) -> list[Finding]:
         return []
     nominal = [f"{f.name} ({len(f.levels)} levels)" for f in features if f.levels]
     numeric = [f.name for f in features if not f.levels]
-    parts = [f"{kind}: {', '.join(said)}" for kind, said in (("numeric", numeric), ("nominal", nominal)) if said]
+    parts = [f"{kind}: {some(said)}" for kind, said in (("numeric", numeric), ("nominal", nominal)) if said]
     return [Finding("INFERRED_KINDS", "info", f"kinds inferred; {'; '.join(parts)}", "declare dataset.features to fix them")]
 
 

@@ -25,6 +25,7 @@ from modelsel.core.spec import plain, whole
 from modelsel.core.types import Finding, Floats, Integers
 from modelsel.dataset.column import RawColumn, are_whole, coded_column, numbers, with_comma
 from modelsel.dataset.files import BLOCK, File, Raw, Stream, codec, first_bytes, lines_of, listener, text_blocks
+from modelsel.dataset.header import looks_like_a_row, of_a_row
 from modelsel.dataset.kinds import EXACT
 from modelsel.dataset.lines import TakenLines, called
 
@@ -222,7 +223,8 @@ class Csv(File):
     def raw(self, path: Path) -> Raw:
         sign, lines = self._find_delimiter(path)
         names = self.names(path)
-        DataError.raise_if(_names(names, path))
+        is_row = self._is_row(path, names)
+        DataError.raise_if(_names(names, path, is_row))
         no_rows = Problem("MSEL-311", "a header and no rows", str(path), "the file needs data rows")
         DataError.raise_if([no_rows] if self._is_one_line(path) else [])  # Arrow takes such a file for no table at all
         take = self._lines(path)
@@ -233,7 +235,19 @@ class Csv(File):
         if not rows:
             raise DataError(no_rows)
         decimal = {AUTO: "." if sign == DEFAULT else EITHER}.get(self.decimal, self.decimal)
-        return Raw(columns, decimal=decimal, findings=tuple(_findings_of_signs(self.delimiter, sign, path)))
+        findings = (*_findings_of_signs(self.delimiter, sign, path), *([of_a_row(names, self.target)] if is_row else []))
+        return Raw(columns, decimal=decimal, findings=findings)
+
+    def _is_row(self, path: Path, names: Sequence[str]) -> bool:
+        """Say whether the line of names looks like one of the rows below it."""
+        text = self._head(path) if self.header else ""
+        lines = csv.reader(io.StringIO(text, newline=""), delimiter=self._sign(text))
+        try:
+            with long_cells():
+                first, *rows = [line for line in islice(lines, FIRST) if len(line) == len(names)] or [[]]
+        except csv.Error:
+            return False
+        return looks_like_a_row(first, rows, self.missing)
 
     def _is_one_line(self, path: Path) -> bool:
         """Say whether the file ends within its header, without the end of a line."""
@@ -254,14 +268,13 @@ class Csv(File):
         yield from odd or super().problems()
 
     def header_problems(self, names: Sequence[str]) -> Iterator[Problem]:
-        """Yield the problems of the header; where no target is found and most names are numbers, it is none."""
-        without = 2 * np.isfinite(numbers(names)).sum() > len(names)
-        fix = (
-            "the first line looks like data: write a line of names above it (in Python, read_csv(FILE, names=[...]) of pandas)"
-        )
+        """Yield the problems of the header; where no target is found and the line looks like a row, it is none."""
         for problem in super().header_problems(names):
-            lost = without and problem.where == "dataset.target"
-            yield replace(problem, fix=f"{fix}; {problem.fix}") if lost else problem
+            if problem.where == "dataset.target" and self._is_row(Path(str(self.path)), names):
+                found = of_a_row(names, self.target)
+                yield replace(problem, fix=f"{found.message}; {found.do}; {problem.fix}", proposes=found.proposes)
+            else:
+                yield problem
 
     def _odd_signs(self) -> Iterator[Problem]:
         """Yield a problem for a delimiter or decimal sign that is not one character."""
@@ -357,13 +370,13 @@ def _index_column(names: list[str]) -> str:
     return "Unnamed: 0" if len(names) > 1 and "Unnamed: 0" not in names else ""
 
 
-def _names(names: tuple[str, ...], path: Path) -> Iterator[Problem]:
+def _names(names: tuple[str, ...], path: Path, is_row: bool) -> Iterator[Problem]:
     """Yield a problem for column names that occur twice or are empty."""
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        yield Problem(
-            "MSEL-318", f"column names that occur twice: {', '.join(twice)}", str(path), "give each column its own name"
-        )
+        found = of_a_row(names, None)
+        fix, proposed = (f"{found.message}; {found.do}", found.proposes) if is_row else ("give each column its own name", ())
+        yield Problem("MSEL-318", f"column names that occur twice: {', '.join(twice)}", str(path), fix, proposes=proposed)
     if any(not name.strip() for name in names):
         places = ", ".join(str(i + 1) for i, name in enumerate(names) if not name.strip())
         yield Problem("MSEL-319", f"column {places} has no name", str(path), "name every column in the header")

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from modelsel.core.proposal import Proposal
 from modelsel.core.types import Feature, Finding, Floats, Severity, Table, Task
 
 FEWEST = 20  # rows in which anything looks like an id
@@ -72,8 +73,8 @@ def asked_units(task: Task, sealed: Table) -> Iterator[Finding]:
     """Ask of each column that is called an id, and repeats, whether it says what is independent; labels are not read."""
     for feature, of, distinct in _repeated_ids(task, sealed):
         asked = f"{feature.name} has {distinct} values in {len(task) + len(sealed)} rows: are rows of one {of} independent?"
-        do = f"if not, set dataset.unit={feature.name}; else declare dataset.features.{feature.name}=ignore"
-        yield Finding("REPEATED_IDS", "medium", asked, do)
+        unit, ignored = Proposal("dataset.unit", feature.name), Proposal("dataset.ignore", (feature.name,))
+        yield Finding("REPEATED_IDS", "medium", asked, f"if not, set {unit}; else {ignored}", (unit, ignored))
 
 
 def _repeated_ids(task: Task, sealed: Table) -> Iterator[tuple[Feature, str, int]]:
@@ -113,8 +114,9 @@ def suggested_scheme(task: Task, sealed: Table, reads_times: bool) -> str:
         *(f"{name} is a date" for name in dated[:1]),
         *["rows have times"] * unread,
     ]
-    settings = [*(f"dataset.groups={name}" for name in ids[:1]), *(f"dataset.time={name}" for name in dated[:1])]
-    return f"suggested    {', '.join(why)}: {' '.join([*settings, f'scheme={scheme}'])}, if such rows are not independent"
+    settings = [Proposal("dataset.groups", name) for name in ids[:1]] + [Proposal("dataset.time", name) for name in dated[:1]]
+    said = " ".join(map(str, [*settings, f"scheme={scheme}"]))
+    return f"suggested    {', '.join(why)}: {said}, if such rows are not independent"
 
 
 def object_of(name: str) -> str:

@@ -11,11 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from modelsel.core.fingerprint import array_digest
+from modelsel.core.proposal import Proposal
 from modelsel.core.runs import is_fresh
-from modelsel.core.types import ClassTask, Codes, Feature, Finding, Floats, Integers, NumberTask, Task
+from modelsel.core.types import ClassTask, Codes, Feature, Finding, Floats, Integers, NumberTask, Severity, Task
+from modelsel.dataset.gathering import gather
 from modelsel.dataset.identifiers import as_read, id_like
 from modelsel.statistics.sampling import equal_rows
 
+UNLESS = ", unless it is known before the target is"
 FEW = 10  # rows of a class below which it is called rare
 NAMED = 5
 HEAD = 64  # rows whose codes are compared before those of all
@@ -24,8 +27,9 @@ HEAD = 64  # rows whose codes are compared before those of all
 def profile(task: Task) -> tuple[Finding, ...]:
     """Duplicates; constant, id-like, equal columns and those that determine the target; near-duplicate labels, rare classes."""
     columns = [SortedColumn.of(as_read(task, j)) for j in range(len(task.features))]
-    found = [each for feature, column in zip(task.features, columns) for each in _column(task, feature, column)]
-    return (*_duplicate_rows(task), *found, *_equal_columns(task, columns), *_labels(task), *_ids(task))
+    found = [(feature.name, each) for feature, column in zip(task.features, columns) for each in _column(task, feature, column)]
+    of_columns = gather([*found, *_equal_columns(task, columns)])
+    return (*_duplicate_rows(task), *of_columns, *_labels(task), *_ids(task))
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,11 +105,13 @@ def _column(task: Task, feature: Feature, column: SortedColumn) -> Iterator[Find
     known = levels[~np.isnan(levels)]
     name, n = feature.name, len(task)
     if len(levels) == 1:
-        yield Finding("CONSTANT_COLUMN", "low", f"column '{name}' has one value in all rows", _ignore(name))
+        yield _left_out("CONSTANT_COLUMN", "low", f"column '{name}' has one value in all rows", name)
         return
     if severity := id_like(feature, column.values, known):
         message = f"column '{name}' has {len(known)} different values in {n} rows: it looks like an id"
-        yield Finding("ID_LIKE_COLUMN", severity, message, f"set dataset.id={name}, or {_ignore(name)}")
+        identified, ignored = Proposal("dataset.id", name, severity == "high"), _ignored(name, sure=False)
+        do = f"set {identified}, or {ignored} where none of the rows is to be known again by it"
+        yield Finding("ID_LIKE_COLUMN", severity, message, do, (identified, ignored))
     yield from _determines(task, feature, column)
     near = "" if feature.text else _near_duplicates(feature.levels)
     if near:
@@ -130,10 +136,10 @@ def _determines(task: Task, feature: Feature, column: SortedColumn) -> Iterator[
         return
     if np.all(table.sum(axis=0) <= 1):
         message = f"column '{feature.name}' equals the target under other names"
-        yield Finding("EQUALS_TARGET", "high", message, _ignore(feature.name))
+        yield _left_out("EQUALS_TARGET", "high", message, feature.name)
     else:
         message = f"column '{feature.name}' determines the target: each of its {distinct} values goes with one class only"
-        yield Finding("DETERMINES_TARGET", "high", message, f"{_ignore(feature.name)}, unless it is known before the target is")
+        yield _left_out("DETERMINES_TARGET", "high", message, feature.name, UNLESS, sure=False)
 
 
 def _rises(task: NumberTask, feature: Feature, column: SortedColumn) -> Iterator[Finding]:
@@ -145,10 +151,10 @@ def _rises(task: NumberTask, feature: Feature, column: SortedColumn) -> Iterator
     own, codes = numbers.codes(), column.codes()
     if np.array_equal(own, codes) or np.array_equal(own, many - 1 - codes):
         message = f"column '{feature.name}' orders all rows as the target does: it is the target in another unit"
-        yield Finding("EQUALS_TARGET", "high", message, _ignore(feature.name))
+        yield _left_out("EQUALS_TARGET", "high", message, feature.name)
 
 
-def _equal_columns(task: Task, columns: Sequence[SortedColumn]) -> Iterator[Finding]:
+def _equal_columns(task: Task, columns: Sequence[SortedColumn]) -> Iterator[tuple[str, Finding]]:
     """Columns that part the rows in the same way and in the same order of values."""
     seen: dict[str, str] = {}
     for feature, codes in zip(task.features, _alike(columns)):
@@ -156,7 +162,7 @@ def _equal_columns(task: Task, columns: Sequence[SortedColumn]) -> Iterator[Find
             twin = seen.setdefault(codes, feature.name)
             if twin != feature.name:
                 message = f"columns '{twin}' and '{feature.name}' tell the rows apart in the same way"
-                yield Finding("EQUAL_COLUMNS", "low", message, _ignore(feature.name))
+                yield feature.name, _left_out("EQUAL_COLUMNS", "low", message, feature.name, sure=False)
 
 
 def _labels(task: Task) -> Iterator[Finding]:
@@ -201,6 +207,12 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:NAMED]) + (f", +{len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
-def _ignore(name: str) -> str:
-    """Tables of one's own have the setting; of a bundled set a step chooses the features."""
-    return f"declare dataset.features.{name}=ignore, or name the others in a select_named step"
+def _left_out(code: str, severity: Severity, message: str, name: str, unless: str = "", sure: bool = True) -> Finding:
+    """A finding that proposes to leave a column out. Tables of one's own have the setting, of a bundled set a step chooses."""
+    ignored = _ignored(name, sure)
+    do = f"set {ignored}, or name the others in a select_named step{unless}"
+    return Finding(code, severity, message, do, (ignored,))
+
+
+def _ignored(name: str, sure: bool) -> Proposal:
+    return Proposal("dataset.ignore", (name,), sure)

@@ -13,12 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.errors import Problem
+from modelsel.core.proposal import Proposal
 from modelsel.core.types import Booleans, Codes, Finding, Floats
 from modelsel.dataset.base import TableSettings, read_declaration
 from modelsel.dataset.column import RawColumn, examples, name_rows, numbers, read_numbers
 from modelsel.dataset.kinds import sorted_levels
+from modelsel.dataset.reading import ABSENT
 
 MERGED = "(rare classes)"
+FEW = 0.1  # of the rows, up to which a class may be no answer
+UNKNOWN = ABSENT | {"unknown", "unk", "not known", "not available", "not stated", "no answer", "undefined", "undetermined",
+                    "n.a.", "n.a", "tbd", "unbekannt", "keine angabe", "k.a.", "?"}  # fmt: skip
 REGRESSION = 10  # different fractional numbers that make a target a quantity
 
 
@@ -45,7 +50,35 @@ def make(column: RawColumn, settings: TableSettings) -> Target:
     made = Target(classes, codes, np.ones(len(codes), np.bool_), ())
     made, rare = _rare(made, settings)
     problems = tuple(_problems(column, made, [text for text in column.texts if text not in place]))
-    return Target(made.classes, made.codes, made.kept, problems, rare)
+    asked = () if levels or problems else tuple(_no_answers(column.name, made))
+    return Target(made.classes, made.codes, made.kept, problems, (*rare, *asked))
+
+
+def _no_answers(name: str, target: Target) -> Iterator[Finding]:
+    """Ask of each class with few rows that is called as what nobody knows is."""
+    counts = np.bincount(target.codes[target.codes >= 0], minlength=len(target.classes)).tolist()
+    words = [word for word, rows in zip(target.classes, counts) if rows <= FEW * sum(counts) and says_nothing(word)]
+    if words:
+        rows = sum(rows for word, rows in zip(target.classes, counts) if word in words)
+        proposed = without_words(name, words)
+        message = f"target '{name}' has {rows} of {sum(counts)} rows of class {examples(words)}: a class, or no answer?"
+        do = f"if it is no answer, set {' '.join(map(str, proposed))}, which leaves those rows out"
+        yield Finding("CLASS_OR_NO_ANSWER", "medium", message, do, proposes=proposed)
+
+
+def says_nothing(word: str) -> bool:
+    """Say whether a class is called as people and programs call what nobody knows.
+
+    >>> [says_nothing(word) for word in ("N/A", " unknown", "none of these", "-")]
+    [True, True, False, True]
+    """
+    return word.strip().casefold() in UNKNOWN
+
+
+def without_words(name: str, words: Sequence[str]) -> tuple[Proposal, ...]:
+    """The settings by which rows with such words for a target are left out."""
+    said, sure = tuple(f"{name}={word.strip()}" for word in words), all(word.strip().casefold() in ABSENT for word in words)
+    return (Proposal("dataset.missing_in", said, sure), Proposal("dataset.without_target", "drop", sure))
 
 
 def _rare(target: Target, settings: TableSettings) -> tuple[Target, tuple[Finding, ...]]:
@@ -82,7 +115,7 @@ def _problems(column: RawColumn, target: Target, undeclared: list[str]) -> Itera
         return
     found = numbers(column.texts)
     yield from _number_problems(column, found, where)
-    yield from _count_problems(target, where, int((column.codes >= 0).sum()), bool(column.levels))
+    yield from _count_problems(target, column.name, int((column.codes >= 0).sum()), bool(column.levels))
 
 
 def _number_problems(column: RawColumn, found: NDArray[np.float64], where: str) -> Iterator[Problem]:
@@ -117,11 +150,11 @@ def _typed_text(column: RawColumn) -> bool:
     return bool(column.held) and column.type == "str"
 
 
-def _count_problems(target: Target, where: str, labelled: int, declared: bool) -> Iterator[Problem]:
+def _count_problems(target: Target, name: str, labelled: int, declared: bool) -> Iterator[Problem]:
     """Yield problems of class counts: one class, as many classes as an id has, classes with one row."""
     codes = target.codes[target.codes >= 0]
     counts = np.bincount(codes, minlength=len(target.classes))
-    used = int((counts > 0).sum())
+    used, where = int((counts > 0).sum()), f"column '{name}'"
     if used < 2:
         only = f"one class only ('{target.classes[int(counts.argmax())]}')" if used else "no label at all"
         yield Problem("MSEL-321", only, where, "there is nothing to choose: check dataset.target")
@@ -130,8 +163,12 @@ def _count_problems(target: Target, where: str, labelled: int, declared: bool) -
     else:
         single = [name for name, n in zip(target.classes, counts.tolist()) if n == 1]
         if single:
-            what = f"class with one row: {examples(single)}"
-            yield Problem("MSEL-326", what, where, "set dataset.rare=drop or dataset.rare=merge, or gather more rows of it")
+            what, proposed = f"class with one row: {examples(single)}", (Proposal("dataset.rare", "drop"),)
+            fix = "set dataset.rare=drop or dataset.rare=merge, or gather more rows of it"
+            if unknown := [word for word in single if says_nothing(word)]:
+                proposed = without_words(name, unknown)
+                fix = f"if it is no answer, set {' '.join(map(str, proposed))}; else {fix}"
+            yield Problem("MSEL-326", what, where, fix, proposes=proposed)
 
 
 # The target column where it is a number, and when it is taken for one.

@@ -61,6 +61,7 @@ BAD = {
     "empty file": ("", "MSEL-310", "empty"),
     "header only": (HEAD, "MSEL-311", "no rows"),
     "no data line": (HEAD.replace("@data\n", ""), "MSEL-360", "@data"),
+    "no line of it": ("1,u,a\n2,v,b\n" * 200, "MSEL-360", "set dataset=csv, and dataset.header=0"),
     "no attributes": ("@relation r\n@data\n1\n", "MSEL-361", "no attributes"),
     "unknown type": (HEAD.replace("numeric", "number"), "MSEL-361", "line 2: 'x' is of type 'number'"),
     "relational": (HEAD.replace("numeric", "relational"), "MSEL-361", "relational"),
@@ -94,8 +95,10 @@ def test_what_is_wrong_is_said_with_its_line(case: str, tmp_path: Path) -> None:
 
 def test_all_bad_rows_come_in_one_pass(tmp_path: Path) -> None:
     with pytest.raises(DataError) as caught:
-        read(tmp_path, HEAD + "1,u\n2,v,b,7\n3,u,a\n")
-    assert len(caught.value.problems) == 2
+        read(tmp_path, HEAD + "1,u\n2,v,b,7\n3,u,a\n" + "4,u\n" * 50)
+    (problem,) = caught.value.problems
+    assert problem.what.startswith("line 6: 2 values, where 3 attributes are declared; line 7: 4 values")
+    assert problem.what.endswith("; +49 more")
 
 
 def test_a_weights_column_overrules_the_weights_of_rows(tmp_path: Path) -> None:

@@ -210,7 +210,7 @@ def test_a_file_without_a_header_says_so_where_the_target_is_not_found(target: s
     (tmp_path / "named.csv").write_text("0.5,x,y2\n0.75,3,b\n")
     (bare,) = Csv(path=str(tmp_path / "bare.csv"), target=target).problems()
     (named,) = Csv(path=str(tmp_path / "named.csv"), target=target).problems()
-    assert "the first line looks like data: write a line of names above it" in bare.fix
+    assert "the first line looks like a row" in bare.fix
     assert "looks like data" not in named.fix
     assert not list(Csv(path=str(tmp_path / "bare.csv"), target="a").problems())
 

@@ -85,7 +85,7 @@ def test_the_target_in_another_unit_is_found_and_a_column_that_only_follows_it_i
     rng = np.random.default_rng(0)
     euro = rng.permutation(60) / 7
     found = profile(table_of_numbers(dollar=1.1 * euro, debt=-(euro**3), near=euro + rng.normal(size=60) / 5, target=euro))
-    assert [one.message.split("'")[1] for one in found if one.code == "EQUALS_TARGET"] == ["dollar", "debt"]
+    assert [one.proposes[0].value for one in found if one.code == "EQUALS_TARGET"] == [("dollar", "debt")]
 
 
 def test_equal_rows_of_different_numbers_are_counted() -> None:

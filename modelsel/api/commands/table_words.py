@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
+from modelsel.config.dataset_file import is_dataset_file, lines_of
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.dataset.files import bare
 from modelsel.dataset.read_table import READERS
@@ -17,6 +18,8 @@ def as_overrides(words: Sequence[str]) -> list[str]:
     >>> as_overrides(["space=trees"])
     ['space=trees']
     """
+    if words and is_dataset_file(words[0]):
+        return [*lines_of(words[0]), *words[1:]]
     ConfigurationError.raise_if(_misread(words))
     if not words or not is_table(words[0]):
         return list(words)
