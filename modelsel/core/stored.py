@@ -161,6 +161,7 @@ def _is_plain(hint: object, origin: object, inner: tuple[object, ...], value: ob
 
 
 def _faults_of_mapping(inner: object, value: object, place: str) -> Iterator[str]:
+    """Yield what does not fit of a mapping of equal values."""
     if not isinstance(value, Mapping):
         yield f"{place or 'it'} is no mapping: {_shown(value)}"
         return
@@ -169,6 +170,7 @@ def _faults_of_mapping(inner: object, value: object, place: str) -> Iterator[str
 
 
 def _faults_of_object(hint: Any, value: object, place: str) -> Iterator[str]:
+    """Yield the keys that are missing, and what does not fit of the others."""
     if not isinstance(value, Mapping):
         yield f"{place or 'it'} is no mapping: {_shown(value)}"
         return
@@ -194,6 +196,7 @@ def _needed(field: Any) -> bool:
 
 
 def _faults_of_items(origin: object, inner: tuple[object, ...], value: object, place: str) -> Iterator[str]:
+    """Yield what does not fit of a list, or of a tuple of so many."""
     if not isinstance(value, Sequence) or isinstance(value, str):
         yield f"{place or 'it'} is no list: {_shown(value)}"
         return

@@ -113,6 +113,7 @@ class Home:
 
     @classmethod
     def find(cls) -> "Home":
+        """The home of whoever runs this; StoreError where nothing says where it is."""
         try:
             chosen = os.environ.get("MODELSEL_HOME") or platformdirs.user_data_dir("modelsel", appauthor=False)
             return cls(Path(chosen).expanduser().absolute())

@@ -141,8 +141,7 @@ class RunFolder:
 
     def write_outcome(self, outcome: StudySummary) -> None:
         """Write study.json, with the sums of the files beside it: by them a file is known again."""
-        known: Mapping[str, str] = outcome.extra.get("files", {})
-        self.write_json(OUTCOME, {**outcome.to_dict(), "files": {**known, **self._sums}})
+        self.write_json(OUTCOME, {**outcome.to_dict(), "files": {**self.sums, **self._sums}})
 
     def write_config(self, config: Mapping[str, object]) -> None:
         """The resolved configuration without secrets."""
@@ -162,6 +161,7 @@ class RunFolder:
             if isinstance(found.get("schema"), int) and found["schema"] > SCHEMA:
                 raise ValueError(f"schema {found['schema']} was written by a later modelsel, {found.get('modelsel')}")
             stored.conforming(StudyShape, found, whole="files" in found)  # older versions knew fewer keys
+            found.pop("files", None)
             return kind.from_dict({**found, **instead})
 
     def config(self) -> dict[str, Any]:
@@ -195,11 +195,11 @@ class RunFolder:
 
     def changed(self) -> list[str]:
         """Names of files whose bytes are no longer those that the study wrote, or that are gone."""
-        return [name for name in self._recorded if not self._is_whole(name)]
+        return [name for name in self.sums if not self._is_whole(name)]
 
     def _document(self, name: str, shape: object) -> dict[str, Any]:
         """Read a JSON file that not all runs have."""
-        if not (self.path / name).exists() and name not in self._recorded:
+        if not (self.path / name).exists() and name not in self.sums:
             return {}
         with self._reading(name):
             found = stored.mapping(self._content(name))
@@ -207,6 +207,7 @@ class RunFolder:
             return found
 
     def _write(self, name: str, content: str | bytes) -> None:
+        """Write a file whole, and remember its sum."""
         data = encoded(content)
         write(self.path / name, data)
         if name in SUMMED:
@@ -217,18 +218,24 @@ class RunFolder:
         return LossArchive(self._content(LOSSES, stored.ARCHIVE))
 
     @cached_property
-    def _recorded(self) -> Mapping[str, str]:
+    def sums(self) -> Mapping[str, str]:
         """The sums that study.json states; none in runs of older versions."""
-        return self.outcome().extra.get("files", {}) if os.path.lexists(self.path / OUTCOME) else {}
+        if not os.path.lexists(self.path / OUTCOME):
+            return {}
+        with self._reading(OUTCOME):
+            found = stored.mapping(stored.text(self.path / OUTCOME)).get("files", {})
+            stored.conforming(dict[str, str], found)
+            return dict(found)
 
     def _content(self, name: str, most: int = stored.TEXT) -> bytes:
         """The bytes of a file, if they are those that the study wrote."""
         data = stored.content(self.path / name, most)
-        if stored.sum_of(data) != (self._sums.get(name) or self._recorded.get(name, stored.sum_of(data))):
+        if stored.sum_of(data) != (self._sums.get(name) or self.sums.get(name, stored.sum_of(data))):
             raise ValueError("its bytes are not those that the study wrote: their SHA-256 is another")
         return data
 
     def _is_whole(self, name: str) -> bool:
+        """Say whether a file is the one that the study wrote."""
         with suppress(OSError, ValueError):
             self._content(name, stored.ARCHIVE)
             return True

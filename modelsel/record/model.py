@@ -221,6 +221,7 @@ def _reading(facts: Mapping[str, Any], features: tuple[Feature, ...]) -> TableRe
 
 
 def _feature(said: Mapping[str, Any]) -> Feature:
+    """Read a column back; ValueError for one of no kind."""
     dates = bool(said.get("dates", False))
     if said["kind"] not in get_args(Kind):
         raise ValueError(f"column {said['name']!r} is of no kind: {said['kind']!r}")

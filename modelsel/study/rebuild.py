@@ -25,6 +25,10 @@ def report(folder: RunFolder, progress: Progress = QUIET) -> Path:
     """Write report.html again; files that the journal gives are made again first, where they are damaged or gone."""
     if lost := lost_files(folder):
         rebuild(folder, lost, progress)
+    winner = folder.outcome().winner["id"]
+    if winner not in {row.id for row in folder.candidates()}:
+        what, fix = f"study.json was changed: its winner {winner[:8]} is none of the candidates", "take it from a backup"
+        raise ConfigurationError(Problem("MSEL-617", what, str(folder.path), fix))
     return page.write(folder)
 
 
@@ -39,7 +43,7 @@ def rebuild(folder: RunFolder, lost: list[str], progress: Progress = QUIET) -> N
 
     Raises ConfigurationError where the data are not those of the study, or the journal gives other files than it wrote.
     """
-    made, stated = folder.files_of(_selected(folder, progress)), folder.outcome().extra.get("files", {})
+    made, stated = folder.files_of(_selected(folder, progress)), folder.sums
     if other := [name for name in lost if sum_of(made[name]) != stated.get(name, sum_of(made[name]))]:
         fix = "take them from a backup, or run the study again"
         what = f"the journal gives another {' and another '.join(other)} than the study wrote"
@@ -72,6 +76,7 @@ def _selected(folder: RunFolder, progress: Progress) -> Selection:
 
 
 def _is_readable(read: Callable[[], object]) -> bool:
+    """Say whether a file is as the study wrote it."""
     try:
         read()
     except ConfigurationError:
