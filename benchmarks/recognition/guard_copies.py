@@ -15,6 +15,7 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -24,15 +25,23 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, loa
 from benchmarks.common.timing import Row
 from benchmarks.recognition.disguise_tables import drawn
 from modelsel.core.spec import make
-from modelsel.core.types import Booleans, Feature, Floats, Integers, Outputs, Table, Task, seal
-from modelsel.guard.checks.leakage import near_copies
+from modelsel.core.types import Booleans, Codes, Feature, Floats, Integers, Outputs, Table, Task, seal
+from modelsel.guard.checks.independence import Independence
+from modelsel.guard.checks.leakage import copies_across
+from modelsel.guard.checks.look_context import LookContext
+from modelsel.guard.copied_units import sealed_copies
 from modelsel.guard.gate import Gate
+from modelsel.guard.history import History
+from modelsel.guard.release import count_limits
 from modelsel.guard.requests import LookRequest, SelectionSummary, TestSetDeclaration
 from modelsel.ledger.home import Home
+from modelsel.statistics.near_copies import near_copies
 
 Rng = np.random.Generator
 Copied = tuple[Floats, Integers]
 BELOW = 0.4
+FORESEEN = 0.2  # error rate that cross-validation is said to have found
+DELTA = 0.05
 
 
 def repeated(values: Floats, target: Integers, rng: Rng, times: int = 4, jitter: float = 0.0) -> Copied:
@@ -80,22 +89,25 @@ KINDS: dict[str, Callable[[Floats, Rng], Floats]] = {
     "half replaced": _half_replaced,
 }
 TIMES = (2, 4, 20)
+FEW = (0, 2, 3)  # three columns of many values each
+BASES = ("wine", "breast_cancer", "diabetes")  # whose rows are copied, in turn
 
 
 def cell(kind: str, times: int, seed: int, sealed_alone: bool = False) -> tuple[float, ...] | None:
-    """The interval of a look at copies with permuted labels, of 178 different rows or 60 sealed ones."""
+    """The interval of a look at copies whose labels are fair coins, of the rows of a table or of 60 sealed ones."""
     rng = np.random.default_rng([seed, times, *kind.encode()])
-    values, target = HONEST["wine"]()
+    values, _ = HONEST[BASES[seed % len(BASES)]]()
     if kind == "few columns":
-        values = np.column_stack([values[:, :3].round(1), rng.integers(0, 3, len(values))])
-    target, copied = rng.permutation(target), np.arange(len(values))
+        numbers = values[:, FEW] / values[:, FEW].std(axis=0)  # in tenths of a deviation
+        values = np.column_stack([numbers.round(1), rng.integers(0, 3, len(values))])
+    target, copied = rng.integers(0, 2, len(values)), np.arange(len(values))
     order = rng.permutation(copied) if sealed_alone else np.repeat(copied, times)
     sealed = None
     if sealed_alone:
         order = np.concatenate([order[60:], np.repeat(order[:60], times)])
         sealed = np.arange(len(order)) >= len(values) - 60
     values = KINDS.get(kind, KINDS["exact"])(values[order], rng)
-    return look(values, target[order], seed, sealed)
+    return read(values, target[order], seed, sealed)
 
 
 def misses(kind: str, times: int, runs: int, sealed_alone: bool = False) -> tuple[int, int]:
@@ -119,6 +131,7 @@ def cells(runs: int) -> int:
     return 1 if bad else 0
 
 
+@cache
 def bundled(load: Callable[[], object]) -> Copied:
     """A table of scikit-learn's: its first class against the others, or its numbers above their median."""
     found = load()
@@ -147,26 +160,40 @@ TABLES: dict[str, Callable[[], Copied]] = {
 
 def look(values: Floats, target: Integers, seed: int, sealed: Booleans | None = None) -> tuple[float, ...] | None:
     """The interval of one look at three tenths of the rows, or at `sealed` ones, answered by the nearest other row."""
-    sealing = _split(values, target, seed, sealed)
-    near = cKDTree(_scaled(sealing.development.values))
+    sealing, _ = _split(values, target, seed, sealed)
 
     def predict(rows: Table) -> Outputs:
-        return Outputs(sealing.development.target[near.query(_scaled(rows.values))[1]].astype(np.int32)[None])
+        return Outputs(_nearest(sealing, rows.values).astype(np.int32)[None])
 
     with tempfile.TemporaryDirectory() as folder:
         gate = Gate(make("guard", "warn", anchors=()), Path(folder) / "runs", home=Home(Path(folder)))
-        chosen = SelectionSummary("nearest", 0.2, len(sealing.development), 0.2, 1)
+        chosen = SelectionSummary("nearest", FORESEEN, len(sealing.development), FORESEEN, 1)
         return gate.look(LookRequest(sealing, chosen, predict)).interval
+
+
+def read(values: Floats, target: Integers, seed: int, sealed: Booleans | None = None) -> tuple[float, ...] | None:
+    """The interval of `look`, by the same steps without a ledger: what is one unit, what is left out, the count, its limits."""
+    sealing, truth = _split(values, target, seed, sealed)
+    copies, n = sealed_copies(sealing), len(sealing.sealed)
+    near = not copies.hinder and copies_across(sealing, str(seed)) is not None
+    independence = Independence.of(sealing, counted=True, copies=copies.hinder or near)
+    position = LookContext("", n, History(()), (), None, independence=independence, copied=copies.dropped)
+    if not position.certified:
+        return None
+    wrong = int((_nearest(sealing, sealing.sealed.values) != truth)[position.rows].sum())
+    nats = position.standing.nats(DELTA)
+    return count_limits((wrong, wrong), int(position.rows.sum()), nats, position.sizes(FORESEEN, nats))
 
 
 def flagged(values: Floats, target: Integers, seed: int) -> tuple[int, bool]:
     """Near copies that are found among the sealed rows, and whether something can be certified."""
-    sealing = _split(values, target, seed)
+    sealing, _ = _split(values, target, seed)
     found = near_copies(sealing.development.values, sealing.sealed.values, np.random.default_rng(seed))
     return len(found.flagged), found.certifiable
 
 
-def _split(values: Floats, target: Integers, seed: int, sealed: Booleans | None = None) -> TestSetDeclaration:
+def _split(values: Floats, target: Integers, seed: int, sealed: Booleans | None = None) -> tuple[TestSetDeclaration, Codes]:
+    """The sealing, and the labels of the sealed rows."""
     features = tuple(Feature(f"x{i}", "numeric") for i in range(values.shape[1]))
     task = Task(
         name="t", features=features, values=values, rows=np.arange(len(values)), classes=("no", "yes"),
@@ -176,7 +203,14 @@ def _split(values: Floats, target: Integers, seed: int, sealed: Booleans | None 
     cut = round(0.3 * len(task))
     own = np.isin(np.arange(len(task)), order[:cut]) if sealed is None else sealed
     test, development = task.take(np.flatnonzero(own)), task.take(np.flatnonzero(~own))
-    return TestSetDeclaration(seal(test), development, make("measure", "error"), "study", "runs/1", f"spec {seed}")
+    made = TestSetDeclaration(seal(test), development, make("measure", "error"), "study", "runs/1", f"spec {seed}")
+    return made, task.target[own]
+
+
+def _nearest(sealing: TestSetDeclaration, values: Floats) -> Codes:
+    """The labels of the nearest development rows."""
+    places = cKDTree(_scaled(sealing.development.values)).query(_scaled(values))[1]
+    return sealing.development.target[places].astype(np.int32)
 
 
 def _scaled(values: Floats) -> Floats:

@@ -1,7 +1,8 @@
 """Pairs of tables that share a design and no answer: one look at each, and whether the second is taken for the first.
 
-Four kinds by rule: two shops on the same days, two sets of variables on one grid, two surveys at the same sites, and a panel
-in two years. Days, places and sites are the same in both tables, to the last digit; what was measured there is not. An
+Twelve kinds by rule: shops on the same days, variables on one grid, surveys at the same sites, a panel in two years, and eight
+more in which what is shared has from two to twelve columns, and what was measured hangs on it or does not. What is shared is
+the same in both tables, to the last digit; what was measured is not. An
 accusation is a finding of severity medium or more about earlier studies (G01x, G02x). That persons of a panel were met a year
 before may be said as information.
 
@@ -131,9 +132,87 @@ def panels(index: int, rng: Rng) -> Pair:
     return year(0, np.arange(n)), year(1, again)
 
 
+# Eight kinds more: a design, and measurements of which a part r² hangs on it (none, half, or four fifths).
+
+
+def _town(n: int, rng: Rng) -> list[Column]:
+    days = np.arange(n)
+    season = 12 + 10 * np.sin(days / 58)
+    return [("temperature", (season + 3 * rng.normal(size=n)).round(1), ()),
+            ("rain", np.maximum(0, rng.normal(0, 4, n)).round(1), ()), ("wind", rng.gamma(3, 2, n).round(1), ()),
+            ("weekday", days % 7.0, WEEK), ("month", (days // 30) % 12.0, MONTHS)]  # fmt: skip
+
+
+def _places(n: int, rng: Rng) -> list[Column]:
+    return [("latitude", rng.uniform(45, 48, n).round(4), ()), ("longitude", rng.uniform(6, 10, n).round(4), ()),
+            ("height", rng.gamma(4, 150, n).round(0), ())]  # fmt: skip
+
+
+def _squares(n: int, rng: Rng) -> list[Column]:
+    del rng
+    side = int(n**0.5)
+    at = np.array([*product(range(side), range(side))], np.float64)
+    return [("east", at[:, 0], ()), ("north", at[:, 1], ())]
+
+
+def _compounds(n: int, rng: Rng) -> list[Column]:
+    cause = rng.normal(size=(n, 3))
+    found: list[Column] = [
+        (f"descriptor {i}", (cause @ rng.normal(size=3) + rng.normal(size=n)).round(3), ()) for i in range(9)
+    ]
+    return [*found, *((f"atoms {i}", rng.poisson(4, n).astype(np.float64), ()) for i in range(3))]
+
+
+def _market(n: int, rng: Rng) -> list[Column]:
+    common = rng.normal(size=n)
+    return [(f"index {i}", (common + rng.normal(size=n)).round(5), ()) for i in range(6)]
+
+
+def _factorial(n: int, rng: Rng) -> list[Column]:
+    del n, rng
+    at = np.array([*product(range(3), repeat=5)], np.float64)
+    return [(f"factor {i}", at[:, i], ()) for i in range(5)]
+
+
+def _hours(n: int, rng: Rng) -> list[Column]:
+    hours = np.arange(n)
+    return [("time", hours * 3600.0 + 1.7e9, ()), ("hour", hours % 24.0, ()), ("load", rng.gamma(5, 20, n).round(2), ())]
+
+
+def _districts(n: int, rng: Rng) -> list[Column]:
+    levels = tuple(f"district {i}" for i in range(30))
+    return [("district", rng.integers(0, 30, n).astype(np.float64), levels), ("income", rng.gamma(9, 300, n).round(2), ()),
+            ("rural", rng.integers(0, 2, n).astype(np.float64), ("no", "yes"))]  # fmt: skip
+
+
+def beside(design: Callable[[int, Rng], list[Column]]) -> Callable[[int, Rng], Pair]:
+    """Two tables with one design: one to four columns measured in each, numbers or counts."""
+
+    def made(index: int, rng: Rng) -> Pair:
+        shared = design(int(rng.choice([144, 225, 400, 900])), rng)
+        numbers = np.column_stack([(values - values.mean()) / values.std() for _, values, _ in shared])
+
+        def table() -> Task:
+            hangs = (0.0, 0.5, 0.8)[index % 3] ** 0.5
+            own: list[Column] = []
+            for i in range(1 + index % 4):
+                cause = numbers @ rng.normal(size=numbers.shape[1])
+                value = hangs * cause / cause.std() + (1 - hangs**2) ** 0.5 * rng.normal(size=len(numbers))
+                counted = rng.poisson(np.exp(2 + 0.7 * value)).astype(np.float64)
+                own.append((f"measured {i}", counted if (index + i) % 3 == 2 else (50 + 9 * value).round(2), ()))
+            return _task([*shared, *own], own[0][1] + rng.normal(size=len(numbers)) * own[0][1].std() > np.median(own[0][1]))
+
+        return table(), table()
+
+    return made
+
+
 KINDS: dict[str, Callable[[int, Rng], Pair]] = {
     "shops on the same days": shops, "variables on one grid": grids, "surveys at the same sites": sites,
-    "a panel a year later": panels,
+    "a panel a year later": panels, "in one town": beside(_town), "soil at the same places": beside(_places),
+    "on the squares of a map": beside(_squares), "of the same compounds": beside(_compounds),
+    "under one market": beside(_market), "by one complete design": beside(_factorial), "at the same hours": beside(_hours),
+    "in the same districts": beside(_districts),
 }  # fmt: skip
 
 

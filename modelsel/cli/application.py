@@ -23,6 +23,7 @@ from modelsel.config.folders import Folders
 from modelsel.config.loader import hydra_over
 from modelsel.core.errors import OK, ConfigurationError, Problem
 
+VERBOSE = ("-v", "--verbose")
 REFUSED = {"config_path": "--config-path", "experimental_rerun": "--experimental-rerun"}
 
 
@@ -41,6 +42,16 @@ def application(command: str, words: Sequence[str], job: Job, after: After) -> i
         return job(compose(args.overrides, args.config_dir, config_name=args.config_name), False).code
     ConfigurationError.raise_if(wanted.problems)
     return run_sweep(command, words, (args.config_dir, args.config_name), wanted, job, after)
+
+
+def take_verbose(words: Sequence[str]) -> tuple[list[str], bool]:
+    """The words without `-v`, and whether it was among them.
+
+    >>> take_verbose(["-v", "seed=1"])
+    (['seed=1'], True)
+    """
+    rest = [word for word in words if word not in VERBOSE]
+    return rest, len(rest) < len(words)
 
 
 def _is_sweep(wanted: typed.Typed, folders: Folders) -> bool:

@@ -69,11 +69,6 @@ def table_parser(name: str, command: Command, reader: str) -> Arguments:
     parser.add_argument("table", metavar="TABLE", help="CSV, ARFF or Parquet")
     parser.add_argument("folder", metavar="DIR", help=f"a new folder, for {reader}")
     parser.add_argument("--target", required=True, metavar="COLUMN", help="what is to be predicted")
-    parser.add_argument("--name", default="", help=f"how the {name} is called; default: the table's name")
-    parser.add_argument("--tolerance", type=float, metavar="T", help="of numbers: a row is off when its error exceeds T")
-    parser.add_argument("--parquet", action="store_true", help="write Parquet files")
-    parser.add_argument("--accept-overlap", action="store_true", help="although rows were looked at or chosen on before")
-    parser.add_argument("--ledger", default="user", metavar="URL", help="a team's ledger, for example in PostgreSQL")
     parser.add_argument("settings", nargs="*", metavar="SETTING=VALUE", help="of split, dataset and measure")
     return parser
 

@@ -1,19 +1,24 @@
 """`modelsel audit [RUN]`: what touched the test rows, what it cost, is the ledger whole, does the rule give the winner."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from modelsel.cli.arguments import LEVELS, RUN_HELP, Arguments
 from modelsel.core.errors import Problem, StoreError
 
+if TYPE_CHECKING:  # a command imports what it needs
+    from modelsel.guard.reporting.report import AuditShape
+
 
 def main(words: Sequence[str]) -> int:
-    """Run `modelsel audit`: print the story of the looks; the exit code follows `--fail-on`."""
+    """Run `modelsel audit`: print the first screen of the audit; the exit code follows `--fail-on`."""
     parser = Arguments("audit")
     parser.add_argument("run", metavar="RUN", nargs="?", help=f"{RUN_HELP}; default: the whole ledger")
     parser.add_argument("--json", action="store_true", help="the story as data")
-    parser.add_argument("--html", metavar="FILE", help="write it as a page")
+    parser.add_argument("-o", "--html", metavar="FILE", help="write it whole: Markdown (.md), or a page with any other ending")
+    parser.add_argument("-v", "--verbose", action="store_true", help="print it whole, as Markdown")
     parser.add_argument("--fail-on", metavar="LEVEL", choices=LEVELS, help=f"exit 4 from this severity on: {', '.join(LEVELS)}")
     parser.add_argument("--ledger", default="user", help="user, project or an SQLAlchemy URL (without RUN)")
     parser.add_argument(
@@ -27,23 +32,35 @@ def main(words: Sequence[str]) -> int:
     from modelsel.api.results.audit import audit_report, code_of
 
     report = audit_report(args.run, args.ledger, args.merge, args.vouch, args.void or ())
-    _show(report, args.json, args.html)
+    _show(report, args.json, args.verbose)
+    if args.html is not None:
+        _write(report, Path(args.html))
     return code_of(report, args.fail_on)
 
 
-def _show(report: Mapping[str, object], as_json: bool, page: str | None) -> None:
-    """Print the audit as Markdown or JSON, and write the page where one is wanted."""
-
-    from modelsel.guard.reporting.page import html, markdown, reforms
-
+def _show(report: "AuditShape", as_json: bool, whole: bool) -> None:
+    """Print the first screen, the whole as Markdown, or all of it as data."""
     if as_json:
+        from modelsel.guard.reporting.page import reforms
+
         print(json.dumps({**report, "reforms": reforms(report)}, indent=1, ensure_ascii=False))
-    else:
+    elif whole:
+        from modelsel.guard.reporting.page import markdown
+
         print(markdown(report))
-    if page is not None:
-        try:
-            Path(page).write_text(html(report), "utf-8")
-        except OSError as error:
-            raise StoreError(
-                Problem("MSEL-605", f"cannot be written ({error.strerror})", page, "choose another place")
-            ) from error
+    else:
+        from modelsel.reporting.audit import audit_screen
+
+        print(audit_screen(report))
+
+
+def _write(report: "AuditShape", page: Path) -> None:
+    """Write the whole audit, as Markdown or as a page by the ending of the file."""
+    from modelsel.guard.reporting.page import html, markdown
+
+    try:
+        page.write_text(markdown(report) if page.suffix == ".md" else html(report), "utf-8")
+    except OSError as error:
+        raise StoreError(
+            Problem("MSEL-605", f"cannot be written ({error.strerror})", str(page), "choose another place")
+        ) from error

@@ -15,12 +15,13 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("runs", metavar="RUN", nargs="+", help=f"{RUN_HELP}; a sweep's folder stands for its jobs")
     parser.add_argument("--rope", type=float, default=0.01, help="differences up to this are practically none (default .01)")
     parser.add_argument("-o", metavar="FILE", type=Path, help="the page (.html), its picture (.svg), or Markdown with it (.md)")
+    parser.add_argument("-v", "--verbose", action="store_true", help="print all tables and all sentences")
     args = parser.parse_args(words)
-    compare(args.runs, (args.o,) if args.o else (), args.rope)
+    compare(args.runs, (args.o,) if args.o else (), args.rope, verbose=args.verbose)
     return OK
 
 
-def compare(runs: Sequence[str], files: Sequence[Path], rope: float = 0.01) -> None:
+def compare(runs: Sequence[str], files: Sequence[Path], rope: float = 0.01, verbose: bool = False) -> None:
     """Print the comparison of recorded runs, and write it to the files; errors come before any file."""
     from modelsel.api.results.comparison import compare_runs, runs_of
     from modelsel.reporting import comparison
@@ -31,7 +32,7 @@ def compare(runs: Sequence[str], files: Sequence[Path], rope: float = 0.01) -> N
     found = compare_runs(runs, rope)
     for folder, _ in (one for run in runs for one in runs_of(run)):
         warn_of_changes(folder)
-    print(document_text(found.document, tables=1))
+    print(document_text(found.document) if verbose else comparison.first_screen(found.document))
     for file in files:
         print(f"\nwritten: {', '.join(map(str, found.save(file)))}", end="")
     print(end="\n" if files else "")

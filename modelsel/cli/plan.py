@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 
-from modelsel.cli.application import application
+from modelsel.cli.application import application, take_verbose
 from modelsel.cli.sweep import JobDone
 from modelsel.config.compose import Config
 from modelsel.core.errors import OK, ConfigurationError, Problem
@@ -17,9 +17,10 @@ WRITE = "--write"
 
 
 def main(words: Sequence[str]) -> int:
-    """Run `modelsel plan`: print the cells and their cost."""
-    rest, path = _written(words)
-    job = partial(print_plan, path=path, command=shlex.join(["modelsel", "plan", *words]))
+    """Run `modelsel plan`: print the first screen of a plan, and all of it with `-v`."""
+    shown, verbose = take_verbose(words)
+    rest, path = _written(shown)
+    job = partial(print_plan, verbose=verbose, path=path, command=shlex.join(["modelsel", "plan", *words]))
     return application("plan", rest, job, lambda sweep: OK)
 
 
@@ -35,7 +36,7 @@ def _written(words: Sequence[str]) -> tuple[list[str], str]:
     raise ConfigurationError(Problem("MSEL-251", f"{WRITE} needs a file", "`modelsel plan`", f"write {WRITE} t.yaml"))
 
 
-def print_plan(config: Config, swept: bool, path: str = "", command: str = "modelsel plan") -> JobDone:
+def print_plan(config: Config, swept: bool, verbose: bool = False, path: str = "", command: str = "modelsel plan") -> JobDone:
     """Print the plan of one study; with a path, once all that is sure of its table is said, and written there."""
     from modelsel.dataset.files import tell_progress
     from modelsel.reporting.forecast import forecast
@@ -54,7 +55,7 @@ def print_plan(config: Config, swept: bool, path: str = "", command: str = "mode
         found = forecast(config)
     if swept:
         print(f"\n{config.name}")
-    print(found.text)
+    print(found.text if verbose else found.screen)
     if path:
         print(said)
     return JobDone()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from modelsel.api.commands.ledger import sweep_looks
 from modelsel.cli import test
-from modelsel.cli.application import application
+from modelsel.cli.application import application, take_verbose
 from modelsel.cli.compare import compare
 from modelsel.cli.sweep import JobDone
 from modelsel.config.compose import Config
@@ -17,13 +17,11 @@ from modelsel.core.errors import OK, REFUSED, worst
 from modelsel.core.outcome import StudySummary
 from modelsel.record.sweep import JobResult, SweepFolder
 
-VERBOSE = ("-v", "--verbose")
-
 
 def main(words: Sequence[str]) -> int:
     """Run `modelsel run`: perform a study, or a sweep of them."""
-    rest = [word for word in words if word not in VERBOSE]
-    return application("run", rest, partial(study, tuple(rest), verbose=len(rest) < len(words)), end_sweep)
+    rest, verbose = take_verbose(words)
+    return application("run", rest, partial(study, tuple(rest), verbose=verbose), end_sweep)
 
 
 def study(words: tuple[str, ...], config: Config, swept: bool, verbose: bool = False) -> JobDone:

@@ -11,7 +11,7 @@ def main(words: Sequence[str]) -> int:
     parser = Arguments("test")
     parser.add_argument("run", metavar="RUN", help=RUN_HELP)
     parser.add_argument("--justify", nargs=2, metavar=("CATEGORY", "TEXT"), help="why a further look is needed (guard=strict)")
-    parser.add_argument("-v", "--verbose", action="store_true", help="say all that is known, not eight lines")
+    parser.add_argument("-v", "--verbose", action="store_true", help="print all that is known, not the one screen")
     args = parser.parse_args(words)
     return open_test(args.run, *(args.justify or ()), verbose=args.verbose)
 

@@ -4,7 +4,7 @@ Each learner is represented on each data set by the mean over folds of what was 
 many candidates are no advantage. Source: Demšar (2006); Benavoli, Corani, Demšar & Zaffalon (2017).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -98,6 +98,44 @@ def sentences_over_sets(of: OverSets, rope: float = 0.01, alpha: float = 0.05) -
         *(f"Left out: {name}, which has no score on {', '.join(data)}." for name, data in of.left_out.items()),
         *(_CHOSEN for _ in range(of.chosen)),
     )
+
+
+def answer_over_sets(of: OverSets) -> tuple[str, ...]:
+    """Say which learner is best by its mean rank, and from which others Nemenyi's test tells it apart."""
+    first = int(np.argmin(of.friedman.ranks))
+    ranks = dict(zip(of.learners, of.friedman.ranks - of.friedman.ranks[first]))
+    told = {name for name, behind in ranks.items() if behind > of.difference}
+    best = of.learners[first]
+    return (f"{best} has the best mean rank by {of.measure} over {len(of.data)} data sets.", *_apart(of.learners, best, told))
+
+
+def answer_over_folds(pairs: Sequence["FoldPair"], runs: Sequence[ComparedRun], alpha: float = 0.05) -> tuple[str, ...]:
+    """Say which learner has the best mean, and from which others the folds tell it apart (corrected t, Holm)."""
+    named, sign = name_learners(runs), 1 if runs[0].higher_is_better else -1
+    order = sorted(named, key=lambda name: -sign * named[name].mean)
+    best = order[0]
+    told = {pair.first if pair.second == best else pair.second for pair in pairs
+            if best in (pair.first, pair.second) and pair.adjusted <= alpha}  # fmt: skip
+    return (f"{best} has the best mean {runs[0].measure}, {named[best].mean:.4f}.", *_apart(order, best, told))
+
+
+def _apart(names: Sequence[str], best: str, told: Collection[str]) -> Iterator[str]:
+    """Yield a sentence of those that are worse than the best, and one of those that may be as good."""
+    others = [name for name in names if name != best]
+    if worse := [name for name in others if name in told]:
+        yield f"It is told apart from {_listed(worse)}."
+    if alike := [name for name in others if name not in told]:
+        yield f"It is not told apart from {_listed(alike)}: any of them may be as good."
+
+
+def _listed(names: Sequence[str], most: int = 8) -> str:
+    """List names; of very many the first, and how many more.
+
+    >>> _listed("abc"), _listed("abcdefghij")
+    ('a, b, c', 'a, b, c, d, e, f, g, h and 2 others')
+    """
+    more = f" and {len(names) - most} others" if len(names) > most + 1 else ""
+    return f"{', '.join(names[:most] if more else names)}{more}"
 
 
 _CHOSEN = (

@@ -163,7 +163,8 @@ def _count_problems(target: Target, name: str, labelled: int, declared: bool) ->
     else:
         single = [name for name, n in zip(target.classes, counts.tolist()) if n == 1]
         if single:
-            what, proposed = f"class with one row: {examples(single)}", (Proposal("dataset.rare", "drop"),)
+            what = f"class with one row: {examples(single)}"
+            proposed: tuple[Proposal, ...] = (Proposal("dataset.rare", "drop"),)
             fix = "set dataset.rare=drop or dataset.rare=merge, or gather more rows of it"
             if unknown := [word for word in single if says_nothing(word)]:
                 proposed = without_words(name, unknown)

@@ -106,7 +106,7 @@ OF_CATEGORIES = frozenset(("lightgbm.LGBMClassifier", "xgboost.XGBClassifier")) 
 
 NO_SOLVER = ""
 IN_THREADS: Mapping[str, frozenset[str]] = {
-    "sklearn.linear_model.LogisticRegression": frozenset(("lbfgs", "newton-cg", "newton-cholesky")),
+    "sklearn.linear_model.LogisticRegression": frozenset(("auto", "lbfgs", "newton-cg", "newton-cholesky")),
     "sklearn.ensemble.HistGradientBoostingClassifier": frozenset((NO_SOLVER,)),
 }
 

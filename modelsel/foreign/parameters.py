@@ -8,6 +8,7 @@ from modelsel.core.fingerprint import canonical
 from modelsel.foreign.allowed import NotAllowedError, class_of, near
 from modelsel.foreign.interface import SklearnTransformer
 from modelsel.foreign.libraries import LIBRARIES, SKLEARN, Library
+from modelsel.foreign.optimum import is_logistic, settle_solver
 
 SCALARS = (str, int, float, bool, type(None))
 
@@ -107,6 +108,7 @@ def settle_parameters(kind: type, params: Mapping[str, object], seed: int) -> di
             told[setting.names[0]] = setting.value
     if "l1_ratio" in told and "penalty" not in told and _needs_penalty(kind):
         told["penalty"] = "elasticnet"
+    told |= settle_solver(kind, told)
     if not any(name in told for name in library.seed) and _takes(kind, library.seed[0]):
         told[library.seed[0]] = seed
     return told
@@ -114,7 +116,7 @@ def settle_parameters(kind: type, params: Mapping[str, object], seed: int) -> di
 
 def _needs_penalty(kind: type) -> bool:
     """Up to scikit-learn 1.7 logistic regression reads `l1_ratio` only with `penalty=elasticnet`, a name that goes later."""
-    if kind.__name__ != "LogisticRegression":
+    if not is_logistic(kind):
         return False
     import sklearn
 

@@ -5,6 +5,7 @@ that of two classes where there are two. A subclass is another class, of which n
 """
 
 from collections.abc import Callable, Mapping
+from inspect import signature
 from typing import Any, Protocol
 
 import numpy as np
@@ -77,7 +78,7 @@ def _name(kind: type) -> str:
 
 def _ridge(made: FittedLinear, X: Matrix, target: object, weights: Floats) -> float:
     """Of classes one function each, but of two a single one."""
-    weights = _class_weighted(made, target, weights)
+    weights = class_weighted(made, target, weights)
     functions = 1 if np.ndim(made.coef_) == 1 else len(made.coef_)
     return functions * effective_parameters(X, weights, float(made.alpha), _positive(made), made.fit_intercept)
 
@@ -101,32 +102,40 @@ def _net(made: FittedLinear, X: Matrix, _: object, weights: Floats) -> float:
 
 def _logistic(made: FittedLogistic, X: Matrix, target: object, weights: Floats) -> float:
     """Sum over classes, of two of one of them; C is the strength of the sum of losses, so that λ is its inverse."""
-    weights, shares = _class_weighted(made, target, weights), made.predict_proba(X)
-    ratio = _l1_ratio(made)
-    strength = 0.0 if made.penalty is None or np.isinf(made.C) else (1 - ratio) / float(made.C)
+    weights, shares = class_weighted(made, target, weights), made.predict_proba(X)
+    absolute, squared = penalties(made)
     used = shares if len(made.coef_) > 1 else shares[:, 1:]
     return sum(
         effective_parameters(
-            X, weights * own * (1 - own), strength, slope != 0 if ratio else None, intercept=made.fit_intercept
+            X, weights * own * (1 - own), squared, slope != 0 if absolute else None, intercept=made.fit_intercept
         )
         for own, slope in zip(used.T, made.coef_, strict=True)
     )
 
 
-def _l1_ratio(made: FittedLogistic) -> float:
-    """Of scikit-learn's two spellings: `penalty`, and since 1.8 `l1_ratio` alone."""
+def penalties(made: FittedLogistic) -> tuple[float, float]:
+    """Strengths of a logistic regression's absolute and squared penalty, beside the sum of losses.
+
+    Of scikit-learn's two spellings: `penalty`, and since 1.8 `l1_ratio` alone.
+    """
     named = {"l1": 1.0, "l2": 0.0, None: 0.0}
-    return named[made.penalty] if made.penalty in named else float(made.l1_ratio or 0.0)
+    ratio = named[made.penalty] if made.penalty in named else float(made.l1_ratio or 0.0)
+    strength = 0.0 if made.penalty is None else 1 / float(made.C)
+    return ratio * strength, (1 - ratio) * strength
 
 
-def _class_weighted(made: object, target: object, weights: Floats) -> Floats:
-    """Weights of rows, times those of their classes."""
+def class_weighted(made: object, target: object, weights: Floats) -> Floats:
+    """Weights of rows, times those of their classes; logistic regression balances classes by the weights of their rows."""
     class_weight = getattr(made, "class_weight", None)
     if class_weight is None:
         return weights
-    from sklearn.utils.class_weight import compute_sample_weight
+    from sklearn.utils.class_weight import compute_class_weight
 
-    return weights * np.asarray(compute_sample_weight(class_weight, target), np.float64)
+    classes, place = np.unique(np.asarray(target), return_inverse=True)
+    weighed = _name(type(made)) == "LogisticRegression" and "sample_weight" in signature(compute_class_weight).parameters
+    more = {"sample_weight": weights} if weighed else {}  # from scikit-learn 1.7 on
+    of_classes = compute_class_weight(class_weight, classes=classes, y=np.asarray(target), **more)
+    return weights * np.asarray(of_classes, np.float64)[place]
 
 
 COUNTED: Mapping[str, Callable[[Any, Matrix, object, Floats], float]] = {

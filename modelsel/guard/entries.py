@@ -4,11 +4,11 @@ import getpass
 import hashlib
 import platform
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import inf
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from modelsel.core.spec import kind_of, spec_of
 from modelsel.core.system.installed import version_of
 from modelsel.core.types import Finding, Integers
 from modelsel.guard.copied_units import COPIES_OF_ROWS, declared_units, sealed_copies
-from modelsel.guard.facts import SealTerms
+from modelsel.guard.facts import EntryOrigin, Look, Note, Seal, SealTerms
 from modelsel.guard.findings import row_findings
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history import History
@@ -29,7 +29,7 @@ from modelsel.ledger.database.store import WriteTransaction
 from modelsel.ledger.entry import LedgerEntry
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.rows.identity import Hashes
-from modelsel.ledger.rows.matching import Sketch
+from modelsel.ledger.rows.matching import table_set
 from modelsel.ledger.rows.row_set import FULL, RowSet, assignment
 from modelsel.statistics.prices import steps_near
 
@@ -38,7 +38,7 @@ CHOSEN = ("metric", "measure")  # what development rows are judged by is free; a
 ONLY_ERRORS = ("passfail", "ladder", "thresholdout", "better")
 
 
-def origin() -> dict[str, str]:
+def origin() -> EntryOrigin:
     """Time, person, machine and version, as every entry states them."""
     try:
         user = getpass.getuser()
@@ -61,52 +61,38 @@ def terms_of(policy: Policy, sealing: TestSetDeclaration) -> SealTerms:
         _refuse(f"guard.release={policy.release} shows error rates, and the measure is {metric}", fix)
     if policy.release == "passfail" and policy.target is None:
         _refuse("guard.release=passfail needs a target", "set guard.target, for example guard.target=0.2")
-    return SealTerms.read({
-        "policy": kind_of(policy), "rank": policy.rank, "delta": policy.delta, "release": policy.release,
-        "resolution": policy.resolution, "steps": _steps(policy, len(sealing.sealed)), "target": policy.target,
-        "quota": _quota(policy),
-        "budget": policy.budget, "max_looks": policy.max_looks, "metric": metric, "measure": digest(spec_of(sealing.measure)),
-    })  # fmt: skip
+    return SealTerms(
+        policy=kind_of(policy), rank=policy.rank, delta=policy.delta, release=policy.release, resolution=policy.resolution,
+        steps=_steps(policy, len(sealing.sealed)), target=policy.target, quota=_quota(policy), budget=policy.budget,
+        max_looks=policy.max_looks, metric=metric, measure=digest(spec_of(sealing.measure)),
+    )  # fmt: skip
 
 
-def seal_facts(
-    subject: RowFingerprints, sealing: TestSetDeclaration, terms: SealTerms, key_id: str, space: int | None
-) -> dict[str, object]:
+def seal_facts(subject: RowFingerprints, sealing: TestSetDeclaration, terms: SealTerms, key_id: str, space: int | None) -> Seal:
     """The facts of a seal, but for the row sets that are stored beside it."""
-    return {
-        **origin(), "testset": subject.digest, "train": subject.train, "source": subject.source, "n": len(subject.test.bound),
-        "rows_in_all": len(subject), "u": round(subject.u["bound"], 6), "key_id": key_id,
-        "names": list(subject.names), "space": space, "seed": sealing.seed,
-        "study": sealing.study, "folder": sealing.folder, "spec_id": sealing.spec_id,
-        "terms": terms.but(noise=secrets.randbits(62)).written(), **seal_of(sealing, subject),
-        **({"searched": sealing.searched} if sealing.searched else {}),
-    }  # fmt: skip
+    sealed = Seal(
+        **origin(), testset=subject.digest, train=subject.train, source=subject.source, n=len(subject.test.bound),
+        rows_in_all=len(subject), u=round(subject.u["bound"], 6), key_id=key_id, names=list(subject.names), space=space,
+        seed=sealing.seed, study=sealing.study, folder=sealing.folder, spec_id=sealing.spec_id,
+        terms=terms.but(noise=secrets.randbits(62)), **seal_of(sealing, subject),
+    )  # fmt: skip
+    return sealed.but(searched=sealing.searched) if sealing.searched else sealed
 
 
-def intent_to_burn(subject: RowFingerprints, sealing: TestSetDeclaration, price: float, history: History) -> dict[str, object]:
+def intent_to_burn(subject: RowFingerprints, sealing: TestSetDeclaration, price: float, history: History) -> Look:
     """The intent of giving all labels away."""
     past = history.looks_at([subject.digest])
-    return {
-        **origin(), "testset": subject.digest, "train": subject.train, "metric": "labels", "spec_id": sealing.spec_id,
-        "predictions": "", "study": sealing.study, "folder": sealing.folder, "n": len(subject.test.bound), "certified": False,
-        "look": 1 + len(past), "spent": sum(look.price for look in past), "worst": price, "release": "labels", "policy": "burn",
-        "flags": as_facts([row_findings.labels_released_now()]),
-    }  # fmt: skip
+    return Look(
+        **origin(), testset=subject.digest, train=subject.train, metric="labels", spec_id=sealing.spec_id,
+        predictions="", study=sealing.study, folder=sealing.folder, n=len(subject.test.bound), certified=False,
+        look=1 + len(past), spent=sum(look.price for look in past), worst=price, release="labels", policy="burn",
+        flags=(row_findings.labels_released_now(),),
+    )  # fmt: skip
 
 
-def table_set(drawn: tuple[Sketch, ...], rows: int) -> RowSet:
-    """The sketches of a table's columns, as they are stored."""
-    facts = {"n": rows, "columns": [[s.name, s.digest, [float(share) for share in s.shares]] for s in drawn]}
-    return RowSet(facts, {str(index): sketch.values for index, sketch in enumerate(drawn)})
-
-
-def table_sketches(stored: RowSet) -> tuple[Sketch, ...]:
-    """Read the columns' sketches of a stored row set."""
-    columns = stored.facts["columns"]
-    return tuple(
-        Sketch(name, digest, stored.arrays[str(index)], np.array(shares))
-        for index, (name, digest, shares) in enumerate(columns)
-    )
+def note_of(found: Finding) -> Note:
+    """The note that puts a finding on record."""
+    return Note(**origin(), code=found.code, text=found.message)
 
 
 def declared_space(declared: int | str, candidates: int) -> int:
@@ -168,11 +154,6 @@ def _refuse(what: str, fix: str) -> None:
     raise ConfigurationError(Problem("MSEL-272", what, "guard", fix))
 
 
-def as_facts(findings: Iterable[Finding]) -> list[dict[str, str]]:
-    """Write findings as plain values: what an entry of a ledger holds of them, and no more."""
-    return [{name: getattr(one, name) for name in ("code", "severity", "message", "do")} for one in findings]
-
-
 # Independence, as a seal states it: that rows are in time, which of them make up a unit, or nothing, where rows are units.
 
 
@@ -199,17 +180,23 @@ class Statement:
         """Read the statement of a seal on record; earlier versions made none."""
         return cls(str(seal.facts.get("independent") or ""), seal.facts.get("assignment"))
 
-    @property
-    def facts(self) -> dict[str, Any]:
-        """The statement as a seal keeps it; empty where rows are units."""
-        return {"independent": self.says, "assignment": self.assignment} if self.says else {}
+
+class StatedUnits(TypedDict, total=False):
+    """What a seal states about independence; nothing where rows are units."""
+
+    independent: str
+    assignment: str | None
+    sizes: dict[str, int]
+    unit: str | None
 
 
-def seal_of(sealing: TestSetDeclaration, subject: RowFingerprints) -> dict[str, object]:
+def seal_of(sealing: TestSetDeclaration, subject: RowFingerprints) -> StatedUnits:
     """The statement of a seal about independence, with the sizes of units."""
     said, units = Statement.of(sealing, subject), units_of(sealing)
-    sizes = {} if said.says != UNITS or units is None else {"sizes": sizes_of(units), "unit": unit_of(sealing)}
-    return {**said.facts, **sizes}
+    if not said.says:
+        return {}
+    stated: StatedUnits = {"independent": said.says, "assignment": said.assignment}
+    return stated if said.says != UNITS or units is None else {**stated, "sizes": sizes_of(units), "unit": unit_of(sealing)}
 
 
 def sizes_of(units: Integers) -> dict[str, int]:

@@ -3,11 +3,14 @@
 Facts that were read are written again byte for byte: names that this version does not know are kept, and those that were not
 stated stay so. What is not stated has the default of its field; a fact without a default raises AttributeError when it is asked
 for, since what an entry of its kind has to state is checked before it is believed (`guard.history.quarantine`).
+
+An entry that is written is made by keywords, and states what was given and nothing else: a fact that is misspelt, or a missing
+one without a default, is an error of types. `UNSTATED` takes the place of a default where not every entry of a kind has a fact.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypedDict, TypeVar, dataclass_transform
 
 from modelsel.core.outcome import CountedRows
 from modelsel.core.types import Finding
@@ -15,6 +18,25 @@ from modelsel.guard.release import LookTerms, LossPlan, QuantileGrid, Released, 
 from modelsel.ledger.entry import LedgerEntry
 
 Limits = Sequence[float]  # low, high
+UNSTATED: Any = object()
+Kind = TypeVar("Kind")
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True, eq_default=False)
+def facts(kind: type[Kind]) -> type[Kind]:
+    """Decorate a kind of facts: its fields are the keywords that it is made by."""
+    for name in [name for name in kind.__annotations__ if kind.__dict__.get(name) is UNSTATED]:
+        delattr(kind, name)
+    return dataclass(frozen=True, kw_only=True, eq=False, init=False)(kind)
+
+
+class EntryOrigin(TypedDict):
+    """Time, person, machine and version, as every entry states them."""
+
+    at: str
+    user: str
+    host: str
+    version: str
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -22,6 +44,12 @@ class Facts:
     """The facts of one kind. `NESTED` says which of them are facts themselves, and how they are read."""
 
     NESTED: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
+
+    def __init__(self, **stated: object) -> None:
+        """State some facts, by the names of fields."""
+        if strange := stated.keys() - self.__dataclass_fields__.keys():
+            raise TypeError(f"{type(self).__name__} states no {', '.join(sorted(strange))}")
+        self.__dict__.update(stated)
 
     @classmethod
     def read(cls, stated: "Mapping[str, Any] | Self") -> Self:
@@ -80,6 +108,8 @@ def _plain(value: object) -> Any:
     """Write one fact as JSON has it."""
     if isinstance(value, Facts):
         return value.written()
+    if isinstance(value, Finding):  # what an entry of a ledger holds of it, and no more
+        return {name: getattr(value, name) for name in ("code", "severity", "message", "do")}
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
     if isinstance(value, Mapping):
@@ -97,23 +127,23 @@ def many(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda stated: tuple(map(read, stated))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@facts
 class Entry(Facts):
     """Facts that any entry states: its name, when, and by whom."""
 
-    id: str
+    id: str = UNSTATED  # given by the ledger
     at: str | None = None
     user: str | None = None
     host: str | None = None
     version: str | None = None
     study: str | None = None
     folder: str | None = None
-    spec_id: str
-    testset: str
-    train: str
+    spec_id: str = UNSTATED
+    testset: str = UNSTATED
+    train: str = UNSTATED
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@facts
 class Reason(Facts):
     """Why a further look was needed, as its person put it."""
 
@@ -121,19 +151,19 @@ class Reason(Facts):
     text: str = ""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@facts
 class StatedAnswer(Facts):
     """An answer to an exam, as its close shows it: at which index it stands, then what came out."""
 
     name: str
-    base: float
-    certified: bool
+    base: float = UNSTATED
+    certified: bool = UNSTATED
     score: float | None = None
     errors: int | None = None
     interval: Limits | None = None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@facts
 class PairVerdict(Facts):
     """The verdict on two answers to an exam."""
 
@@ -142,18 +172,21 @@ class PairVerdict(Facts):
     says: str
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@facts
 class Look(Entry):
     """An intent: everything about a look but its answer, on record before labels are opened; or a look that was lost."""
 
     NESTED: ClassVar = {"flags": findings, "justify": Reason.read, "answers": many(StatedAnswer.read), "plan": LossPlan.read}
 
+    spec_id: str
+    testset: str
+    train: str
     metric: str
     predictions: str
     config: Mapping[str, Any] | None = None
-    winner: str
+    winner: str = UNSTATED
     cv_mean: float | None = None
-    cv_rows: int
+    cv_rows: int = UNSTATED
     cv_error: float | None = None
     n: int = 0
     n_clean: int | None = None
@@ -162,11 +195,11 @@ class Look(Entry):
     spent: float = 0.0
     space: int | None = None
     member: bool = False
-    nats: float
+    nats: float = UNSTATED
     numbers: int = 1
     declared: str | None = None
     worst: float
-    delta: float
+    delta: float = UNSTATED
     release: str | None = None
     policy: str | None = None
     since: str | None = None
@@ -181,15 +214,15 @@ class Look(Entry):
     withheld: str | None = None
     plan: LossPlan | None = None
     quantiles: QuantileGrid | None = None
-    share: float
-    counted: bool
+    share: float = UNSTATED
+    counted: bool = UNSTATED
     whole: bool = False
-    answers: tuple[StatedAnswer, ...]
-    head: str
-    anchor: str
-    unguarded: bool
+    answers: tuple[StatedAnswer, ...] = UNSTATED
+    head: str = UNSTATED
+    anchor: str = UNSTATED
+    unguarded: bool = UNSTATED
     outside: bool = False  # computed by code that is not modelsel's
-    why: str
+    why: str = UNSTATED
     code: str = "G072"
 
     @property
@@ -207,14 +240,17 @@ class Look(Entry):
         return any(seen.get(one.replica, 0) >= one.seq for one in entry.written)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@facts
 class Reveal(Facts):
     """A reveal: what was shown of a look, and its price; of a look without one nothing is stated."""
 
     NESTED: ClassVar = {"released": Released.read, "answers": many(StatedAnswer.read), "verdicts": many(PairVerdict.read)}
 
-    id: str
+    id: str = UNSTATED
     at: str | None = None
+    user: str | None = None
+    host: str | None = None
+    version: str | None = None
     intent: str
     symbol: str | None = None
     score: float | None = None
@@ -231,7 +267,7 @@ class Reveal(Facts):
     verdicts: tuple[PairVerdict, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@facts
 class SealTerms(Facts):
     """The terms of a seal: how answers are shown, and what they are charged for."""
 
@@ -260,12 +296,15 @@ class SealTerms(Facts):
         return LookTerms(self.release, self.delta, self.steps, self.target, self.noise, self.budget, quota)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@facts
 class Seal(Entry):
     """A seal: the rows by their digests, the terms, and the models that were declared."""
 
     NESTED: ClassVar = {"terms": SealTerms.read}
 
+    spec_id: str
+    testset: str
+    train: str
     source: str
     n: int
     rows_in_all: int
@@ -290,17 +329,18 @@ class Seal(Entry):
     unit: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@facts
 class PolicyChange(Entry):
     """Terms under which rows were used later than they were sealed, and which of them are weaker."""
 
     NESTED: ClassVar = {"terms": SealTerms.read}
 
+    testset: str
     terms: SealTerms
     weaker: Sequence[str]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@facts
 class Note(Entry):
     """A finding that was noticed (`code`), a look that was refused, rows that were opened (`contact`), or a step of an exam.
 
@@ -309,26 +349,27 @@ class Note(Entry):
 
     NESTED: ClassVar = {"flags": findings}
 
-    code: str
-    text: str
-    refused: str
+    code: str = UNSTATED
+    text: str = UNSTATED
+    refused: str = UNSTATED
     flags: tuple[Finding, ...] = ()
     contact: str | None = None
-    rows: str
+    rows: str = UNSTATED
+    key_id: str | None = None
     n: int | None = None
     exam: str | None = None
     what: str | None = None
     terms: str | None = None
-    asker: str
-    handed: str
-    verdict: str
+    asker: str = UNSTATED
+    handed: str = UNSTATED
+    verdict: str = UNSTATED
     asked: bool = False  # a veto of the sealed rows
     gain: float | None = None
     se: float | None = None
     beside: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@facts
 class Replay(Entry):
     """An answer that was shown again."""
 
@@ -338,16 +379,39 @@ class Replay(Entry):
         return str(self.part(["of"])["of"])
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@facts
 class ExamConfig(Facts):
     """Of the settings of a look, which exam it answers: who handed in what, by the digest of the predictions."""
 
     exam: str | None = None
-    asker: str
-    handed: str
+    asker: str = UNSTATED
+    handed: str = UNSTATED
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@facts
+class Ruling(Entry):
+    """Entries that the owner of a ledger sets aside, by their places, and why."""
+
+    void: Sequence[str]
+    why: str
+
+
+@facts
+class Vouch(Entry):
+    """The key of another home, whose entries count."""
+
+    key: str
+
+
+@facts
+class Abort(Entry):
+    """A look that ended without an answer, and the name of the error that ended it."""
+
+    intent: str
+    error: str
+
+
+@facts
 class LaterPlace(Facts):
     """A look's index, spending and interval after a merge, in place of those that it had."""
 
@@ -356,10 +420,13 @@ class LaterPlace(Facts):
     interval: Limits | None = None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@facts
 class RecordedSelection(Entry):
     """A study's choice, and the rows that it was made on."""
 
+    spec_id: str
+    testset: str
+    train: str
     winner: str
     cv_mean: float | None = None
     cv_rows: int
@@ -376,12 +443,16 @@ class RecordedSelection(Entry):
     searched: str | None = None
     candidates: str | None = None  # that a search has asked for, as a stored set,
     named: str | None = None  # and as one digest
+    target: str = ""  # its name; empty where it has none
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@facts
 class Commitment(Entry):
     """A study that was fixed before any answer is known: its index, and what was spent by then."""
 
+    spec_id: str
+    testset: str
+    train: str
     look: int
     spent: float
     predictions: str | None = None

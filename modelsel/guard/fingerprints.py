@@ -74,6 +74,7 @@ class RowFingerprints:
     train: str
     source: str
     u: Mapping[str, float]  # distinct hashes per row over both sides, by kind of hash
+    room: float  # different rows that the columns' values could make up
 
     variables: Variables | None  # of the whole table, where it has enough of them: read from its rows, not copied
     portrait: Portrait | None
@@ -124,6 +125,7 @@ def subject_of(sealing: TestSetDeclaration, key: IdentityKey, known: Iterable[Kn
         names, tuple(replace(sketch, name=name) for name, sketch in zip(names, sketched)), test, development,
         set_digest(test.bound, key), set_digest(development.bound, key), set_digest(arrays["bound"], key),
         {name: identifiability(array) for name, array in arrays.items()},
+        room,
         found and replace(found, dense=()),  # ranks of all rows, for the portrait alone: half the table and more
         portrait,
         rows < FEW and room < ROOMY * rows,

@@ -5,7 +5,7 @@ commit an *intent*; only then open the labels and reduce what they say to one re
 then return it. Whatever happens in between stays on record and is charged.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import lgamma, log
@@ -31,7 +31,7 @@ from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refu
 from modelsel.guard.checks.review import answer
 from modelsel.guard.copied_units import sealed_copies
 from modelsel.guard.entries import origin
-from modelsel.guard.facts import Look, Reveal
+from modelsel.guard.facts import Abort, Look, Note, Reveal, Vouch
 from modelsel.guard.findings import ledger_findings, look_findings, row_findings
 from modelsel.guard.fingerprints import RowFingerprints, slow, subject_of
 from modelsel.guard.joining import OtherLedgers
@@ -172,7 +172,7 @@ class Gate:
         names, target, _ = open_labels(sealing.sealed)
         counts = tuple(np.bincount(target, minlength=len(names)).tolist())
         price = max(ways, sum(log(count + 1) for count in counts))
-        apart.record_answer(self.session, intent, {"symbol": "class_counts", "price": price, "counts": counts})
+        apart.record_answer(self.session, intent, "class_counts", price, counts=counts)
         return names, counts, price
 
     def close(self, sealing: TestSetDeclaration, handed: Sequence[Handed], share: float) -> Reveal:
@@ -185,11 +185,11 @@ class Gate:
         intent, shown = apart.close(self.session, ask, handed, self.policy.delta, share)
         if shown is not None:
             return shown
-        facts = closing_answers(ask, Look.of(intent), handed, open_labels(sealing.sealed))
+        price, answers, verdicts = closing_answers(ask, Look.of(intent), handed, open_labels(sealing.sealed))
         self._remember(sealing)
-        return apart.record_answer(self.session, intent, {"symbol": "closed", **facts})
+        return apart.record_answer(self.session, intent, "closed", price, answers=answers, verdicts=verdicts)
 
-    def say(self, facts: Mapping[str, object]) -> None:
+    def say(self, facts: Note) -> None:
         """Put a note on record."""
         self._notice(self.session.check())
         note(self.session, facts)
@@ -215,7 +215,7 @@ class Gate:
     def vouch(self, key: str) -> None:
         """Say that another public key is the same person's; it counts once that key says so too."""
         self._notice(self.session.check())
-        self.session.ledger.append("vouch", {**origin(), "key": key})
+        self.session.ledger.append("vouch", Vouch(**origin(), key=key).written())
 
     def rule(self, places: Sequence[str], why: str) -> None:
         """As the ledger's owner, set bad entries aside for good: they are charged no more. ConfigurationError for others."""
@@ -321,7 +321,7 @@ class Gate:
 
     def _abort(self, go: ApprovedLook, failure: type[BaseException]) -> NoReturn:
         """Record the failure by its type, and tell no more of it."""
-        self.session.ledger.append("abort", {**origin(), "intent": go.facts.id, "error": failure.__name__})
+        self.session.ledger.append("abort", Abort(**origin(), intent=go.facts.id, error=failure.__name__).written())
         self.session.witness(go.intent, go.facts.worst)
         if issubclass(failure, KeyboardInterrupt):
             raise KeyboardInterrupt

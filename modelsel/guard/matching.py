@@ -19,11 +19,12 @@ from modelsel.guard.history import History
 from modelsel.guard.joining import OtherLedgers
 from modelsel.ledger.entry import Brief, LedgerEntry
 from modelsel.ledger.home import IdentityKey
-from modelsel.ledger.portraits.designs import share_a_design
+from modelsel.ledger.portraits.designs import TableSketch, equal_by_chance
 from modelsel.ledger.portraits.likeness import Halves, likeness, may_be_same
 from modelsel.ledger.portraits.portrait import Portrait
 from modelsel.ledger.rows.hash_index import HashIndex
 from modelsel.ledger.rows.identity import Hashes, is_among, occurrences, tally
+from modelsel.ledger.rows.matching import table_sketches
 from modelsel.ledger.rows.row_set import RowSet, containment, shared_rows
 
 # The number of rows that two sets share by chance, where values repeat.
@@ -91,6 +92,7 @@ SAME = 0.9  # shared rows per rows of either set from which two sets are one wit
 ALIKE = 0.5  # shared column names from which equal declared identities mean equal rows
 MORE = 1.5  # times as many rows by which a less telling channel is the stronger one
 DESIGN = "design"
+AS_LIKELY = 5.0  # times as many equal rows as by chance, from which they are more than measurements that happen to agree
 QUASI, FEWEST = 0.2, 10  # share and number of a column's values that must be met again
 
 
@@ -106,6 +108,8 @@ class Relation:
     same: bool = False
     exact: bool = True  # False where only a sketch was kept: `seen` is then incomplete
     channel: str = "C1"
+    other: str | None = None  # the name of the target there (empty: unknown), where that is another one
+    declared: bool = False  # is it said that it is
 
     @property
     def linked(self) -> bool:
@@ -164,20 +168,32 @@ def _tests(subject: RowFingerprints, memory: RowSetIndex) -> Iterable[Relation]:
 
 
 def _test(testset: str, stated: Brief, subject: RowFingerprints, memory: RowSetIndex) -> Relation | None:
-    """Compare with one sealed set: by its rows, and by values of nearly unique columns unless those are of a design."""
+    """Compare with one sealed set: by its rows, and by values of nearly unique columns."""
     stored = memory.comparable_rows(stated.rows, subject)
     rows, otherwise = _by_rows(testset, "test", subject, stored), _otherwise(testset, subject, stored, memory.key)
     found = _stronger(rows, otherwise)
-    if otherwise is None or found is rows or not _of_a_design(subject, stated, memory):
+    return found and _unless_a_design(found, rows, subject, stated, memory)
+
+
+def _unless_a_design(
+    found: Relation, rows: Relation | None, subject: RowFingerprints, stated: Brief, memory: RowSetIndex
+) -> Relation | None:
+    """The relation itself; of tables that share a design alone, what rows are equal beyond chance, else that it is a design."""
+    chance = None if found.same and found is rows else chance_of_design(subject, stated, memory)
+    if chance is None:
         return found
-    return rows or replace(otherwise, role=DESIGN)
+    if rows is not None and rows.rows > AS_LIKELY * chance * len(rows.seen) + MARGIN * len(rows.seen):
+        return rows
+    return replace(found, role=DESIGN)
 
 
-def _of_a_design(subject: RowFingerprints, stated: Brief, memory: RowSetIndex) -> bool:
-    """Say whether values that were met again are those of a design, beside which others were measured."""
-    if subject.portrait is None or not stated.portrait:
-        return False
-    return share_a_design(subject.portrait, Portrait.of(memory.load(stated.portrait)), exactly=False)
+def chance_of_design(subject: RowFingerprints, stated: Brief, memory: RowSetIndex) -> float | None:
+    """The chance that rows of a design are equal, where two tables share one alone; None where they do not, or nobody knows."""
+    if not stated.table:
+        return None
+    portrait = Portrait.of(memory.load(stated.portrait)) if stated.portrait else None
+    theirs = TableSketch(table_sketches(memory.load(stated.table)), stated.rows_in_all, portrait)
+    return equal_by_chance(TableSketch(subject.sketches, len(subject), subject.portrait), theirs)
 
 
 def _once(subject: RowFingerprints, what: tuple[str, ...], compare: Callable[[], Relation | None]) -> Relation | None:
@@ -203,8 +219,12 @@ def _selections(subject: RowFingerprints, memory: RowSetIndex) -> Iterable[Relat
 
 
 def _selection(stated: Brief, subject: RowFingerprints, memory: RowSetIndex) -> Relation | None:
+    """Compare with one set that chose; a study keeps its table with its seal."""
     stored = memory.comparable_rows(stated.development, subject)
-    return _by_rows(stated.testset, "selection", subject, stored, without=subject.duplicated)
+    rows = _by_rows(stated.testset, "selection", subject, stored, without=subject.duplicated)
+    table = next((one.brief for one in memory.history.sealings([stated.testset]) if one.brief.key_id == stated.key_id), stated)
+    found = rows and _unless_a_design(rows, rows, subject, table, memory)
+    return None if found is None or found.role == DESIGN else found
 
 
 def _by_rows(
@@ -372,7 +392,7 @@ def links(subject: RowFingerprints, memory: RowSetIndex, found: Sequence[Relatio
     for (place, entry, role), theirs, by_name in zip(used, portraits, near):
         thorough = place < THOROUGH
         if (thorough or by_name) and _is_same_table(subject, halves, theirs, entry, memory, thorough, bool(by_name)):
-            role = DESIGN if subject.portrait and share_a_design(subject.portrait, theirs, thorough) else role
+            role = role if chance_of_design(subject, entry.brief, memory) is None else DESIGN
             yield Relation(entry.brief.testset, role, 0, 0.0, nowhere, exact=False, channel=LINK)
 
 

@@ -134,7 +134,7 @@ FACTS: Mapping[str, Mapping[str, Check]] = {
     "seal": {**SAME, **STORED, "n": _count, "rows_in_all": _or_none(_some), "key_id": _text, "terms": _terms, "names": _list,
              "source": _text, **dict.fromkeys(("independent", "assignment", "units", "searched"), _or_none(_text)),
              "sizes": _or_none(_sizes)},
-    "selection": {**SAME, **STORED, "key_id": _text, "tried": _count, "searched": _or_none(_text)},
+    "selection": {**SAME, **STORED, "key_id": _text, "tried": _count, **dict.fromkeys(("searched", "target"), _or_none(_text))},
     "commit": {**SAME, "look": _count, "spent": _number},
     "intent": {**SAME, "id": _text, "metric": _text, "predictions": _text, "n": _count, "look": _count, "spent": _number,
                "worst": _number, "flags": _flags, "certified": _truth, "release": _text,

@@ -8,6 +8,12 @@ from modelsel.core.types import Candidate, Floats, Integers, Outputs, Sealed, Ta
 from modelsel.measure.base import BaseMeasure
 
 
+def target_in(config: Mapping[str, Any]) -> str:
+    """The name of the target in a study's settings."""
+    dataset = config.get("dataset")
+    return str(dataset.get("target") or "") if isinstance(dataset, Mapping) else ""
+
+
 @dataclass(frozen=True, eq=False)
 class TestSetDeclaration:
     """The sealed rows and what is said about them before anybody chose anything.
@@ -31,6 +37,11 @@ class TestSetDeclaration:
     most: int = 0
     searched: str = ""
     asked: tuple[str, ...] = ()
+
+    @property
+    def target(self) -> str:
+        """The name of the target; empty where labels came without one."""
+        return target_in(self.config)
 
 
 @dataclass(frozen=True)

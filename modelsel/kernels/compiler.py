@@ -4,7 +4,7 @@ The machine code of a file is kept in a folder that carries a digest of its sour
 version and of Python's: Numba's own cache does not notice that a piece in another file has changed. So a change costs the
 compilation of what it touches, and two copies of one source share their machine code. A wheel may bring compiled kernels along
 (`ready`).
-`MODELSEL_KERNELS=python` chooses the twins.
+`MODELSEL_KERNELS=python` chooses the twins, and where there is none the kernel's own source, interpreted.
 """
 
 import hashlib
@@ -23,6 +23,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import platformdirs
 
 from modelsel.core.errors import ConfigurationError, Problem
@@ -45,12 +46,45 @@ def wanted() -> bool:
     return said != TWINS
 
 
-_COMPILES = ContextVar("compiles", default=True)
+_COMPILES, _INTERPRETS = ContextVar("compiles", default=True), ContextVar("interprets", default=False)
 
 
 def load(name: str) -> ModuleType | None:
     """The compiled kernels of a file of this folder, or None: use the twin (a failure is said once)."""
     return _load(name) if _COMPILES.get() or is_kept(name) else None
+
+
+def interprets() -> bool:
+    """Say whether kernels that are imported now stay plain Python."""
+    return _INTERPRETS.get() or not wanted()
+
+
+@cache
+def interpret(name: str) -> ModuleType:
+    """The kernels of a file as plain Python, for what has no twin: the same answer, some hundred times slower.
+
+    They and the files that they import are imported beside those that are compiled, which stay as they are.
+    """
+    package = importlib.import_module("modelsel.kernels")
+    folders = tuple(f"{package.__name__}.{path.name}" for path in Path(__file__).parent.iterdir() if path.is_dir())
+
+    def taken_out() -> dict[str, ModuleType]:
+        return {module: sys.modules.pop(module) for module in [*sys.modules] if module.startswith(folders)}
+
+    with _LOCK:
+        compiled, token = taken_out(), _INTERPRETS.set(True)
+        try:
+            return importlib.import_module(_modules()[name])
+        finally:
+            _INTERPRETS.reset(token)
+            taken_out()
+            sys.modules.update(compiled)
+            for folder in set(folders) & set(compiled):
+                setattr(package, folder.rpartition(".")[2], compiled[folder])
+
+
+def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    return function
 
 
 @contextmanager
@@ -98,6 +132,8 @@ def sources(folder: Path) -> list[Path]:
 
 def kernel(signature: object = None, **options: object) -> Callable[[Callable[..., Any]], Any]:
     """Decorate a function to be compiled at once and kept; without a signature it is a piece of other kernels."""
+    if interprets():
+        return _plain if signature is None else np.errstate(all="ignore")
     import numba
 
     settings: dict[str, Any] = {"nogil": True, "error_model": "numpy", **options}

@@ -38,6 +38,7 @@ from modelsel.foreign.libraries import (
     takes_nan,
     told_on_sparse,
 )
+from modelsel.foreign.optimum import fit_logistic, is_logistic
 from modelsel.foreign.parameters import settle_parameters
 from modelsel.foreign.stored import FILES, SKOPS, NotStoredError, dump, load
 from modelsel.learner.base import FittedModel
@@ -72,6 +73,7 @@ class Answering:
         None  # of the classes, where the estimator was fitted on labels; else on their positions in `own`
     )
     rounds: int | None = None  # that it kept, where it stopped early
+    gradient: float | None = None  # of a logistic regression: the largest entry where it stopped, 0 at the optimum
 
     def outputs(self, values: Sequence[object], table: Table, rows: Integers, scores: bool) -> Outputs:
         """Return the answers of a fit with each value of the path parameter (None where there is none) for some rows."""
@@ -335,8 +337,11 @@ class EstimatorPath:
             told |= made_to_stop(kind, learner.early_stopping)
             more |= fitted_to_stop(kind, learner.early_stopping, validation, nominal)
         made = kind(**settle_parameters(kind, {**learner.params, **told}, self.seed))
-        weights = {} if task.weights is None else {"sample_weight": task.weights[rows]}
-        made.fit(as_wanted(kind, matrix, nominal), target, **weights, **more)
+        X, weights = as_wanted(kind, matrix, nominal), None if task.weights is None else task.weights[rows]
+        if is_logistic(kind):
+            left = fit_logistic(made, learner.params, X, target, weights)
+            return Answering(made, learner.adapter, columns, nominal, classes, task.class_count, gradient=left)
+        made.fit(X, target, **({} if weights is None else {"sample_weight": weights}), **more)
         rounds = None if held is None else rounds_kept(made)
         return Answering(made, learner.adapter, columns, nominal, classes, task.class_count, rounds=rounds)
 
@@ -431,7 +436,8 @@ def _answering(learner: Any, facts: Mapping[str, Any], arrays: Mapping[str, NDAr
     nominal = tuple(int(column) for column in facts["nominal"])
     read = read_columns(facts["columns"], columns, learner.plugins)
     rounds = None if facts.get("rounds") is None else int(facts["rounds"])
-    return Answering(estimator, None, read, nominal, own.astype(np.int64), classes, rounds=rounds)
+    gradient = None if facts.get("gradient") is None else float(facts["gradient"])
+    return Answering(estimator, None, read, nominal, own.astype(np.int64), classes, rounds=rounds, gradient=gradient)
 
 
 def _minor(version: str) -> list[str]:
@@ -453,5 +459,6 @@ def store_estimator(answering: Any, plugins: tuple[str, ...]) -> tuple[dict[str,
         return {"unstored": str(error)}, {}
     more = {"stored": name, "columns": facts, "nominal": list(answering.nominal), "classes": answering.classes}
     more |= {} if answering.rounds is None else {"rounds": answering.rounds}
+    more |= {} if answering.gradient is None or np.isnan(answering.gradient) else {"gradient": answering.gradient}
     own = {f"{COLUMNS}{key}": array for key, array in arrays.items()}
     return more, {**own, f"{FILE}{name}": np.frombuffer(data, np.uint8), "own": answering.own}

@@ -14,6 +14,7 @@ import os
 import platform
 import time
 import tracemalloc
+import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -354,6 +355,14 @@ def estimate(
     folder: Path | None = None,
 ) -> Estimate:  # fmt: skip
     """Try batches of every kind of learner until the budget is spent; figures are kept in the folder, where one is given."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of generated rows: the folds will say what is so of the study's
+        return _estimate(plan, task, resampling, scores, workers, budget, folder)
+
+
+def _estimate(
+    plan: Plan, task: Task, resampling: Resampling, scores: bool, workers: int, budget: float, folder: Path | None
+) -> Estimate:
     analysed, assessed = (fmean(len(half) for half in halves) for halves in _halves(resampling))
     share = analysed / (analysed + assessed)
     try_ = Trier(task, round(analysed + assessed), share, scores, folder)

@@ -128,7 +128,6 @@ def lines(
     estimate: Estimate | None = None,
     delta: float = 0.05,
     outer: Nesting | None = None,
-    measure: BaseMeasure | None = None,
     quota: float | None = None,
     ordered: bool = False,
     units: Integers | None = None,
@@ -137,13 +136,14 @@ def lines(
 
     `ordered` says that split or folds follow time; `units` are those of the sealed rows, where rows are not independent.
     """
+    shared = f" instead of {plan.naive:,}: {plan.naive / plan.needed:,.1f} × fewer, as one fit answers several candidates"
     return [
         f"rows         {plan.rows:,} for development, {test_rows:,} sealed",
         f"candidates   {_count_candidates(plan)}",
         *_sizes(plan.candidates),
         f"batches      {len(plan.batches):,} (candidates that one fit answers)",
         f"cells        {len(plan.cells):,} (batches × {plan.folds} folds)",
-        f"fits         {plan.needed:,} instead of {plan.naive:,}: {plan.naive / plan.needed:,.1f} × fewer",
+        f"fits         {plan.needed:,}{shared if plan.needed < plan.naive else ''}",
         *_ensembles(plan),
         *((f"inner fits   {plan.inner:,} of them, on inner folds (calibrators, thresholds)",) if plan.inner else ()),
         *(_estimate(estimate) if estimate else ()),
@@ -152,7 +152,6 @@ def lines(
         f"final test   {_dependent(test_rows, units, ordered) or _final(test_rows, task, len(plan.candidates), delta, units)}",
         *(() if _dependent(test_rows, units, ordered) else _course(test_rows, task, delta, quota, units)),
         "ledger       not opened: `plan` writes nothing to the ledger",
-        *(f"{finding.code}: {finding.message}; {finding.do}" for finding in warnings(plan, task, delta, measure)),
     ]
 
 

@@ -294,7 +294,7 @@ class DocumentTable:
 
 @dataclass(frozen=True)
 class Document:
-    """`style` is what the picture needs as a file of its own, `css` what it needs on a page."""
+    """`answer` says which is best; `style` is what the picture needs as a file of its own, `css` what it needs on a page."""
 
     title: str
     lead: str
@@ -303,11 +303,12 @@ class Document:
     picture: Plot | None = None
     style: str = ""
     css: str = ""
+    answer: tuple[str, ...] = ()
 
 
-def document_text(of: Document, tables: int | None = None) -> str:
-    """Write it for the terminal: the first `tables` tables, then the sentences; a star marks the best of a row."""
-    blocks = [*("\n".join(_lines(table)) for table in of.tables[:tables]), "\n".join(of.sentences)]
+def document_text(of: Document) -> str:
+    """Write it for the terminal: the tables, then the sentences; a star marks the best of a row."""
+    blocks = [*("\n".join(table_lines(table)) for table in of.tables), "\n".join(of.sentences)]
     return "\n\n".join(blocks)
 
 
@@ -318,7 +319,7 @@ def document_markdown(of: Document, picture: str = "") -> str:
     return "\n\n".join([f"# {of.title}", of.lead, said, *image, *("\n".join(_pipes(table)) for table in of.tables)]) + "\n"
 
 
-def _lines(table: DocumentTable) -> Iterator[str]:
+def table_lines(table: DocumentTable) -> Iterator[str]:
     """Yield the lines of a table as text, columns aligned."""
     cells = [table.head, *(tuple(_starred(table, i, j) for j in range(len(row))) for i, row in enumerate(table.rows))]
     widths = [max(len(row[j]) for row in cells) for j in range(len(table.head))]

@@ -8,6 +8,8 @@ import numpy as np
 from modelsel.comparison.learners import (
     FoldPair,
     OverSets,
+    answer_over_folds,
+    answer_over_sets,
     name_learners,
     over_folds,
     over_sets,
@@ -18,8 +20,9 @@ from modelsel.comparison.runs import ComparedRun, merge_by_data, pairing
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.record.files import write as write_file
 from modelsel.reporting import charts
-from modelsel.reporting.charts import Document, DocumentTable, Plot, Scale, document_markdown
+from modelsel.reporting.charts import Document, DocumentTable, Plot, Scale, document_markdown, table_lines
 from modelsel.reporting.page import environment, resource
+from modelsel.reporting.screen import LINES, columns, wrapped
 from modelsel.reporting.words import number, p_value, plural, score, with_sign
 from modelsel.statistics.bayesian import Posterior
 
@@ -49,6 +52,34 @@ def write(of: Document, path: Path) -> tuple[Path, ...]:
     return write_file(path, page(of) if path.suffix == ".html" else document_markdown(of, picture.name)), *drawn
 
 
+def first_screen(of: Document) -> str:
+    """Lay out what a terminal shows: who is best, the first rows of a table, and as many sentences as there is room for."""
+    width = columns()
+    more = [
+        f"more  -v prints {plural(len(of.tables), 'table')} and all sentences, `-o comparison.html` (.md, .svg) writes them"
+    ]
+    best = [line for said in of.answer for line in wrapped(said, width)]
+    shown, room = [of.title, *best, ""], LINES - len(best) - 5
+    table, left = _fitting(of.tables[0], room, width)
+    if table:
+        shown += [*table, *([f"… and {plural(left, 'row')} more"] if left else []), ""]
+    for said in of.sentences:
+        lines = wrapped(said, width)
+        if len(shown) + len(lines) + len(more) > LINES:
+            break
+        shown += lines
+    return "\n".join([*shown, *more])
+
+
+def _fitting(table: DocumentTable, room: int, width: int) -> tuple[list[str], int]:
+    """Cut a table to its first rows where it has too many, and count the others; nothing where it is too wide."""
+    title, head, *rows = table_lines(table)
+    if max(map(len, (head, *rows))) > width:
+        return [], 0
+    name, kept = wrapped(title, width), rows if len(rows) <= room - 2 else rows[: max(room - 4, 1)]
+    return [*name, head, *kept], len(rows) - len(kept)
+
+
 def page(of: Document, command: str = "modelsel compare") -> str:
     """A self-contained HTML file; `command` is what makes it."""
     return environment().get_template("comparison.html").render(of=of, command=command, style=resource("style.css"))
@@ -64,7 +95,7 @@ def _on_sets(runs: Sequence[ComparedRun], rope: float) -> Document:
     return Document(
         title=f"{plural(len(found.learners), 'learner')} over {plural(len(found.data), 'data set')}",
         lead=f"By {found.measure}, paired on the folds of each data set.", sentences=sentences_over_sets(found, rope),
-        tables=tuple(tables), picture=plot, style=charts.FILE, css=charts.CSS,
+        answer=answer_over_sets(found), tables=tuple(tables), picture=plot, style=charts.FILE, css=charts.CSS,
     )  # fmt: skip
 
 
@@ -135,7 +166,8 @@ def _on_folds(runs: Sequence[ComparedRun], rope: float) -> Document:
     return Document(
         title=f"{plural(len(learners), 'learner')} on {runs[0].data}",
         lead=f"By {runs[0].measure}, paired on the same folds (corrected resampled t, Holm over all pairs).",
-        sentences=sentences_over_folds(pairs, runs, rope), tables=(_means(runs), _fold_pairs(pairs, rope)),
+        sentences=sentences_over_folds(pairs, runs, rope), answer=answer_over_folds(pairs, runs),
+        tables=(_means(runs), _fold_pairs(pairs, rope)),
         picture=_intervals(pairs, runs[0].measure), style=f"{charts.FILE}{INTERVAL}", css=INTERVAL,
     )  # fmt: skip
 

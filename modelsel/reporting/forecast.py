@@ -16,6 +16,9 @@ from modelsel.planning import exports
 from modelsel.planning.make import distinct_candidates, make, say_identical
 from modelsel.planning.probe import estimate
 from modelsel.planning.show import Nesting, lines, simpler, warnings
+from modelsel.record.folder import folder_name, runs_folder
+from modelsel.record.repeated import repeated_otherwise
+from modelsel.reporting.screen import Part, screen
 from modelsel.runner.execution.executors import Pool
 from modelsel.runner.study_data import StudyData, prepare
 
@@ -33,7 +36,9 @@ class Forecast:
     Parameters
     ----------
     text : str
-        What `modelsel plan` prints.
+        The whole plan: what `modelsel plan -v` prints.
+    screen : str
+        Its first screen: what `modelsel plan` prints.
     rows, test_rows : int
         Development rows, and rows that are sealed.
     candidates, cells, fits, naive_fits : int
@@ -51,6 +56,7 @@ class Forecast:
     """
 
     text: str
+    screen: str
     rows: int
     test_rows: int
     candidates: int
@@ -62,7 +68,7 @@ class Forecast:
     findings: tuple[Finding, ...]
 
     def __str__(self) -> str:
-        return self.text
+        return self.screen
 
     def __repr__(self) -> str:
         return f"<Plan: {self.candidates:,} candidates, {self.fits:,} fits instead of {self.naive_fits:,}>"
@@ -95,29 +101,51 @@ def forecast(config: Config) -> Forecast:
         )
     )
     sealed = len(material.sealed)
-    found = sorted(material.findings, key=_gravity)
+    study = runs_folder(config.runs) / folder_name(config.name)
+    changed = repeated_otherwise(study, candidates, material.development, material.sealed) if len(material.sealed) else []
+    found = sorted((*material.findings, *changed), key=_gravity)
     warned = warnings(plan, material.development, measure=config.measure)
-    shown = lines(
-        plan, material.development, sealed, cost, outer=outer, measure=config.measure, quota=config.guard.quota,
+    counted = lines(
+        plan, material.development, sealed, cost, outer=outer, quota=config.guard.quota,
         ordered=material.sealed.units is None and is_ordered_in_time(config.resolved), units=declared_units(material.sealed),
     )  # fmt: skip
     said = (
-        *shown,
+        *counted,
         *_searches(config),
         *((DEFAULT_MEASURE,) if config.chooses_by_default else ()),
         *simpler(config.rule, material.development, config.measure),
         *explaining(config.explanations, config.curve, plan.folds, candidates, plan.needed),
         *forecast_lines(config.optimal, plan.folds, candidates),
         exports.line(candidates, numbers=material.development.kind == "numbers"),
-        *filter(None, [said_once, _scheme(material, config)]),
-        *map(finding_line, found),
-        *read_up((*found, *warned)),
+        *([f"identical    {said_once}"] if said_once else []),
+        *filter(None, [_scheme(material, config)]),
     )
+    graver = sorted((*found, *warned), key=_gravity)
+    whole = (*said, *map(finding_line, graver), *read_up(graver))
     return Forecast(
-        text="\n".join(said), rows=plan.rows, test_rows=sealed, candidates=len(plan.candidates), cells=len(plan.cells),
+        text="\n".join(whole), screen=first_screen(said, graver), rows=plan.rows, test_rows=sealed,
+        candidates=len(plan.candidates), cells=len(plan.cells),
         fits=plan.needed, naive_fits=plan.naive, seconds=cost.seconds, memory=cost.memory,
         findings=(*found, *warned),
     )  # fmt: skip
+
+
+NOT_FIRST = ("sizes", "batches", "cells", "inner fits", "quota", "simpler", "export")  # of a plan, for who asks for more
+LABEL = 13
+
+
+def first_screen(said: Sequence[str], found: Sequence[Finding]) -> str:
+    """Lay out the first screen of a plan: what it takes and would tell, and findings. In `said`, words stand behind labels."""
+    parts: list[Part] = []
+    for line in said:
+        label, text = line[:LABEL].strip(), line[LABEL:]
+        if label or not parts:
+            parts.append(Part(label, (text,), extra=label == "measure"))
+        else:
+            parts[-1] = Part(parts[-1].label, (*parts[-1].sentences, text))
+    shown = [one for one in parts if one.label not in NOT_FIRST]
+    explain = f"; `modelsel explain {found[0].code}` tells of the gravest finding" if found else ""
+    return screen(shown, found, (), f"-v prints the whole plan{explain}", LABEL)
 
 
 def _searches(config: Config) -> tuple[str, ...]:

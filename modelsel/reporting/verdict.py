@@ -5,15 +5,17 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from textwrap import fill, shorten
+from textwrap import fill
 from typing import Any
 
 from modelsel.core.outcome import StudySummary, TestResult, mean_size
+from modelsel.core.types import Finding
 from modelsel.guard.reporting.report import AuditShape, NextLookShape
 from modelsel.record.candidates import Row, varied_parameters
 from modelsel.record.documents import OptimalShape, audit_of
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.roots import outcome_as_read, rows_as_read
+from modelsel.reporting.screen import Part, group, screen
 from modelsel.reporting.terminal import duration
 from modelsel.reporting.words import (
     decimals_of,
@@ -36,12 +38,12 @@ from modelsel.reporting.words import (
 
 GRAVE = ("medium", "high", "critical")
 LABEL = 17
-WIDTH = 110
+WIDTH = 110  # of the whole text
 FEW_FOLDS = 3  # a paired t of two degrees of freedom tells nearly nothing apart
 
 
 def verdict(folder: RunFolder, here: Path | None = None) -> str:
-    """The whole closing text of a recorded study; `brief` is what a terminal shows.
+    """The whole closing text of a recorded study; `brief` is its first screen.
 
     Paths are relative to `here` (the working directory) where they can be.
     """
@@ -66,23 +68,48 @@ def verdict(folder: RunFolder, here: Path | None = None) -> str:
 
 
 def brief(folder: RunFolder, here: Path | None = None) -> str:
-    """The closing text in at most eight lines: what was chosen, what it is worth, what is wrong, where the rest is."""
+    """The closing text on one screen: what is wrong, what was chosen, its worth, what may be quoted, where the rest is."""
     outcome = outcome_as_read(folder.outcome())
     first, *_ = winner(outcome, rows_as_read(folder.outcome(), folder.candidates()))
-    graver = sorted((f for f in outcome.findings if f["severity"] in GRAVE), key=lambda f: -GRAVE.index(f["severity"]))
-    gravest = [f"{f['code']} ({f['severity']}): {f['message']}" for f in graver[:1]]
-    more = f"{len(graver) - 1} more; " if len(graver) > 1 else ""
+    found = [Finding(one["code"], one["severity"], one["message"], one.get("do", "")) for one in outcome.findings]
+    graver = [one for one in found if one.severity in GRAVE]
     lines = [
-        ("winner", first),
-        ("alike", alike(outcome)),
+        ("winner", [first]),
+        ("alike", [alike(outcome)]),
         *_worth(outcome),
-        ("floor", NO_BETTER if only_guesses(outcome, bool(folder.details().get("higher_is_better"))) else ""),
-        ("test", "; ".join((test(outcome, None, folder)[0], *_which_look(outcome.test)))),
-        ("finding", f"{gravest[0]} ({more}`modelsel explain {graver[0]['code']}`)" if graver else ""),
-        ("report", f"{relative_path(folder.report, here)} (-v prints the rest)"),
+        ("floor", [NO_BETTER if only_guesses(outcome, bool(folder.details().get("higher_is_better"))) else ""]),
+        ("test", _tested(outcome, folder)),
+        ("to quote", [quotable(outcome)]),
+        ("report", [relative_path(folder.report, here)]),
     ]
-    said = [headline(outcome), *(f"  {label:<{LABEL}}{_shorten(text, label)}" for label, text in lines if text)]
-    return "\n".join(said) + "\n"
+    parts = [Part(label, tuple(filter(None, said)), extra=label == "alike") for label, said in lines]
+    explain = f"; `modelsel explain {group(graver)[0].first.code}` tells of the gravest finding" if graver else ""
+    return screen((), graver, parts, f"-v prints the rest{explain}", LABEL, headline(outcome)) + "\n"
+
+
+def _tested(outcome: StudySummary, folder: RunFolder) -> list[str]:
+    """Say what the test showed and which look it was, or why it stayed closed and what opens it."""
+    said = test(outcome, None, folder)
+    return [said[0], *_which_look(outcome.test)] if outcome.test is not None else said
+
+
+def quotable(outcome: StudySummary) -> str:
+    """Say which number may be quoted as what the winner is worth on new rows, and with what beside it."""
+    result = outcome.test
+    corrected = outcome.winner.get("corrected")
+    estimate = "the corrected score with its interval" if corrected else "no score: the cross-validated one is the best of many"
+    if result is None or result.refused:
+        return f"{estimate}; nothing was tested, so say that it comes from the rows that chose"
+    against = [one for one in outcome.findings if one["severity"] in ("high", "critical") and one["code"] in result.flags]
+    codes = ", ".join(dict.fromkeys(one["code"] for one in against))
+    if result.interval is None and against:
+        return f"not the test score as one of unseen rows ({codes}); {estimate}, which comes from the rows that chose"
+    if result.interval is None:
+        return "the test score alone: it has no certified interval"
+    if against:
+        return f"the test score only with its interval, and with what {codes} says"
+    which = "" if result.replay else f", as of the {ordinal(result.look)} look at these rows"
+    return f"the test score with its interval{which}; it holds whatever is done with the answer"
 
 
 def alike(outcome: StudySummary) -> str:
@@ -101,27 +128,14 @@ def _which_look(result: TestResult | None) -> list[str]:
     return [look(result).split(",")[0]] if result is not None and not result.refused else []
 
 
-def _worth(outcome: StudySummary) -> list[tuple[str, str]]:
-    """Write the corrected score with its interval, or the cross-validated one where it was not corrected."""
-    corrected, plain = outcome.winner.get("corrected"), cross_validated(outcome)[0]
-    if not corrected:
-        return [("cross-validated", plain)]
-    words = f"{score(corrected['mean'])} {interval((corrected['low'], corrected['high']))}{_mark_doubt(corrected)}"
-    return [("corrected score", f"{words}, for having picked the best; cross-validated {plain}")]
-
-
-def _mark_doubt(corrected: Mapping[str, object]) -> str:
-    """Mark an interval that holds less often than it says; `-v` and the page say why."""
-    return " (holds less than 95 %)" if "holds less often" in str(corrected.get("caution")) else ""
-
-
-def _shorten(text: str, label: str) -> str:
-    """Cut a long message in its middle, so that it stays a line with its command; paths and the test are never cut."""
-    room = WIDTH - LABEL - 2
-    if label in ("report", "test") or len(text) <= room:
-        return text
-    end = text[text.rindex(" (") :] if label == "finding" else ""
-    return f"{shorten(text[: len(text) - len(end)], room - len(end), placeholder=' …')}{end}"
+def _worth(outcome: StudySummary) -> list[tuple[str, list[str]]]:
+    """Write the corrected score with its interval and what weakens it, the cross-validated one, and the nested estimate."""
+    corrected, (plain, *_) = outcome.winner.get("corrected"), cross_validated(outcome)
+    told = []
+    if corrected:
+        words = f"{score(corrected['mean'])} {interval((corrected['low'], corrected['high']))}, for having picked the best"
+        told = [("corrected score", [words, str(corrected.get("caution") or "")])]
+    return [*told, ("cross-validated", [plain, *nested(outcome)])]
 
 
 def headline(outcome: StudySummary) -> str:
@@ -190,12 +204,17 @@ def cross_validated(outcome: StudySummary) -> list[str]:
         lines += [corrected["caution"]] if "caution" in corrected else []
     if never := outcome.winner.get("never_out_of_bag"):
         lines.append(f"{plural(never, 'row')} never out of bag, judged by the class shares of all rows")
-    if nested := outcome.extra.get("nested"):
-        ends, folds = interval((nested["low"], nested["high"])), len(nested["scores"])
-        how = "approximate" if nested["method"] == "nested" else nested["label"]
-        same = f"the same winner in {percent(nested['agreement'])} of {folds} outer folds"
-        lines.append(f"{score(nested['mean'])} {ends} by nested cross-validation, {how}; {same}")
-    return lines
+    return [*lines, *nested(outcome)]
+
+
+def nested(outcome: StudySummary) -> list[str]:
+    """Write the estimate by nested cross-validation, where there is one."""
+    if not (found := outcome.extra.get("nested")):
+        return []
+    ends, folds = interval((found["low"], found["high"])), len(found["scores"])
+    how = "approximate" if found["method"] == "nested" else found["label"]
+    same = f"the same winner in {percent(found['agreement'])} of {folds} outer folds"
+    return [f"{score(found['mean'])} {ends} by nested cross-validation, {how}; {same}"]
 
 
 def grave(outcome: StudySummary) -> list[str]:

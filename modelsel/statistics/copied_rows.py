@@ -9,8 +9,9 @@ of the columns. Copies are too even for that: rows that come four times each are
 where Q is what frequencies of any kind would be foretold by, one after the other: (f_k + a_k) / (Σ f + 1), a_k = 1 / k(k + 1).
 Of independent rows LR exceeds t with a probability of at most e^−t, whatever their distribution is. So
 rows are *repeated* where LR > ln(subsets) + 20 nats. They are copies where the labels of equal rows agree at least half-way
-from chance to always, too; else they are replicates, visits, or cells of a design. Subsets: all columns, all but one (of few
-columns, all but two), and the columns that agree where one of them does, if they are half of all.
+from chance to always, too, or only others repeat so; else they are replicates, visits, or cells of a design. Subsets:
+all columns, all but one (of few columns, all but two), and the columns that agree where one of them does, if they are half of
+all.
 
 Columns left out may be factors of a design: then they never repeat among rows that are equal otherwise, although chance would
 have it so. That is a copy only where the other columns tell all rows apart even without one more of them. This is asked, too,
@@ -84,10 +85,12 @@ def copied_rows(sides: Sequence[Floats], labels: NDArray[np.generic]) -> CopiedR
         left_out = [c for c in range(rows.width) if c not in columns]
         few = len(left_out) <= LEAVABLE
         hashes = whole - _hash_rows(rows, salts, left_out) if few else _hash_rows(rows, salts, columns)
-        nats = max(_evidence(hashes), _evidence(hashes[known:]))
+        alone = _evidence(hashes[known:])
+        nats = max(_evidence(hashes), alone)
         if nats <= limit + (0 if few else EVIDENCE) or not _may_be_copied(rows, salts, hashes, columns, left_out):
             continue
-        agreed = _agree(hashes[:known], labels)
+        unlike = alone > limit and _evidence(hashes[:known]) < EVIDENCE  # those with labels do not come so evenly
+        agreed = unlike or _agree(hashes[:known], labels)
         if agreed or suspected is None:
             unit = np.unique(hashes, return_inverse=True)[1].astype(np.int64)
             suspected = CopiedRows(tuple(columns), unit, agreed, nats)

@@ -108,16 +108,6 @@ def _telling(near: Floats, far: Floats, rng: np.random.Generator) -> tuple[float
     return (unique, ours, theirs) if unique >= UNIQUE else (whole[0], near, far)
 
 
-def uniqueness(sides: Sequence[Floats], rng: np.random.Generator) -> float:
-    """u: of the distinct rows, the share that stays alone with one column left out, for the column with the least.
-
-    >>> board = np.array([[x, y] for x in range(4) for y in range(4)], float)
-    >>> uniqueness([board[:7], board[7:]], np.random.default_rng(0))
-    0.0
-    """
-    return _least_unique(sides, rng)[0]
-
-
 def _least_unique(sides: Sequence[Floats], rng: np.random.Generator) -> tuple[float, int]:
     """u, and the column without which it is so low."""
     if sides[0].shape[1] < 2:

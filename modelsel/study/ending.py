@@ -1,5 +1,7 @@
 """End a study: its findings, and the errors that end it after everything is on record."""
 
+from collections.abc import Sequence
+
 from modelsel.config.compose import Config
 from modelsel.core.errors import NoCandidateError, Problem
 from modelsel.core.outcome import FindingShape, StudySummary, as_data
@@ -16,12 +18,19 @@ from modelsel.study.winner import Fitted
 
 
 def all_findings(
-    config: Config, material: StudyData, plan: Plan, selection: Selection, gate: Gate | None, final: Fitted | Failure
+    config: Config,
+    material: StudyData,
+    plan: Plan,
+    selection: Selection,
+    gate: Gate | None,
+    final: Fitted | Failure,
+    changed: Sequence[Finding] = (),
 ) -> tuple[FindingShape, ...]:
     """Gather the findings of all stages."""
     guarded = gate.findings if gate else (look_findings.published_experiment(),)
     found = (
-        *material.findings, *warnings(plan, material.development, measure=config.measure), *selection.findings, *guarded,
+        *material.findings, *changed, *warnings(plan, material.development, measure=config.measure),
+        *selection.findings, *guarded,
         *((_not_fitted(final),) if isinstance(final, Failure) else ()),
         *((_chosen_by(config.sweeper),) if config.sweeper else ()),
     )  # fmt: skip

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 
 import modelsel
 from modelsel.comparison.indistinguishable import pairs
@@ -20,7 +21,7 @@ from modelsel.core.outcome import StudySummary
 from modelsel.core.spec import kind_of
 from modelsel.core.surroundings import Progress
 from modelsel.core.system.memory import give_back
-from modelsel.core.types import Candidate
+from modelsel.core.types import Candidate, Finding
 from modelsel.guard.gate import keep_answer
 from modelsel.guard.reporting.audit import audit
 from modelsel.learner.trees.path import forget_columns
@@ -33,6 +34,7 @@ from modelsel.record.mlflow.place import placed, without_autologging
 from modelsel.record.mlflow.store import locate
 from modelsel.record.mlflow.track import Tracker
 from modelsel.record.redact import Redactor
+from modelsel.record.repeated import repeated_otherwise
 from modelsel.reporting import page
 from modelsel.runner.execution.single_job import Failure
 from modelsel.runner.families import is_family, resolve
@@ -107,6 +109,9 @@ def _perform_steps(
         progress.say(said)
     if config.measures != ALL and (beside := omission_note(material.development.class_count)):
         progress.say(beside)
+    changed = _repeated(config, material, candidates, folder.path.parent)
+    for finding in changed:
+        progress.say(f"{finding.code}: {finding.message}; {finding.do}")
     gate, sealing = seal(config, material, candidates, folder, tracker)
     give_back()
     with clock.stage("select"), progress:
@@ -138,7 +143,7 @@ def _perform_steps(
                 scheme=facts.scheme(kind_of(config.scheme), material.resampling, trained),
                 candidates={"declared": _count_declared(config, candidates), "distinct": len(candidates), **results.counts},
                 fits={"needed": plan.needed, "naive": plan.naive}, failures=facts.failures(selection), seconds=clock.read(),
-                findings=all_findings(config, material, plan, selection, gate, final),
+                findings=all_findings(config, material, plan, selection, gate, final, changed),
                 extra={**extra, **reason_closed(config, material, folder)},
             )  # fmt: skip
             model, shows = kept_of(final, config, material, selection, outcome, results)
@@ -157,6 +162,13 @@ def _perform_steps(
         folder.write_outcome(timed)
         complain(config, results, outcome)
     return timed
+
+
+def _repeated(config: Config, material: StudyData, candidates: Sequence[Candidate], root: Path) -> list[Finding]:
+    """What is said before a look that an earlier run's would have answered but for other settings."""
+    if not len(material.sealed) or not opens_test(config, material):
+        return []
+    return repeated_otherwise(root, candidates, material.development, material.sealed)
 
 
 def _count_declared(config: Config, candidates: Sequence[Candidate]) -> int:

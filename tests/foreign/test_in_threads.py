@@ -11,7 +11,7 @@ from modelsel.runner.execution.executors import needs_process
 @pytest.mark.parametrize(
     ("name", "settings", "process"),
     [
-        ("logistic_regression", {"params.solver": "lbfgs"}, False), ("logistic_regression", {}, True), ("mlp", {}, True),
+        ("logistic_regression", {"params.solver": "saga"}, True), ("logistic_regression", {}, False), ("mlp", {}, True),
         ("hist_gradient_boosting", {}, False), ("lightgbm", {}, True),
     ],
 )  # fmt: skip

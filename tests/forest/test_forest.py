@@ -14,13 +14,14 @@ from modelsel.core.fingerprint import digest
 from modelsel.core.spec import make
 from modelsel.core.types import Feature, Table, Task, positions
 from modelsel.forest.forest_tree import ForestTree
-from modelsel.forest.grow import drawn_rows, grow_plainly, grow_tree, plain_rows
+from modelsel.forest.grow import drawn_rows, grow_tree
 from modelsel.forest.growth import ForestData
 from modelsel.learner.forest import Forest
 from modelsel.learner.trees.leaf import Leaf, leaf_scores
 from modelsel.tree.cutting import PruningData
 from modelsel.tree.node import PrunedView
 from modelsel.tree.pruning import best_class
+from tests.forest.plain_forest import grow_plainly, plain_rows
 
 SEEDS = settings(max_examples=60, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 

@@ -83,6 +83,7 @@ class Study:
     anchors: tuple[Any, ...] = ()
     seed: int = 0
     runs: Path | None = None
+    target: str = ""
 
     def parts(self) -> tuple[Task, Task]:
         order = np.random.default_rng(self.split_seed).permutation(len(self.task))
@@ -98,7 +99,8 @@ class Study:
         spec = self.spec or f"rule {' '.join(map(str, astuple(self.rule)))}"
         return TestSetDeclaration(
             seal(test), development, self.measure or make("measure", "error"), "study", "runs/study/1", spec,
-            {"rule": asdict(self.rule), "spec": spec}, self.candidates, self.seed,
+            {"rule": asdict(self.rule), "spec": spec} | ({"dataset": {"target": self.target}} if self.target else {}),
+            self.candidates, self.seed,
         )  # fmt: skip
 
     def request(self, sealing: TestSetDeclaration) -> LookRequest:

@@ -10,7 +10,7 @@ import pytest
 from modelsel.comparison.runs import ComparedRun, EntryResult
 from modelsel.core.errors import ConfigurationError
 from modelsel.reporting.charts import Document, DocumentTable, document_markdown, document_text
-from modelsel.reporting.comparison import check, of_runs, page, write
+from modelsel.reporting.comparison import check, first_screen, of_runs, page, write
 
 GOLDEN = Path(__file__).with_name("golden")
 LEARNERS = {"cart": 0.20, "knn": 0.22, "naive_bayes": 0.25, "majority": 0.5}
@@ -36,12 +36,13 @@ def compare(name: str, found: str) -> None:
 @pytest.mark.slow
 def test_data_sets_in_the_terminal_and_in_markdown() -> None:
     document = of_runs([run(i) for i in range(6)])
-    compare("comparison_sets.txt", document_text(document, tables=1) + "\n")
+    compare("comparison_sets.txt", first_screen(document) + "\n")
     compare("comparison_sets.md", document_markdown(document, "sets.svg"))
 
 
 def test_one_data_set_in_the_terminal() -> None:
     compare("comparison_folds.txt", document_text(of_runs([run(0)])) + "\n")
+    compare("comparison_folds_screen.txt", first_screen(of_runs([run(0)])) + "\n")
 
 
 def test_every_pair_has_a_line_above_the_axis() -> None:

@@ -10,8 +10,9 @@ import pytest
 from modelsel.core.outcome import TestResult
 from modelsel.record.folder import RunFolder
 from modelsel.record.sweep import JobResult
+from modelsel.reporting.screen import COLUMNS, LINES
 from modelsel.reporting.sweep import SweepJob, text_table
-from modelsel.reporting.verdict import LABEL, WIDTH, BaselineLine, alike, brief, cross_validated, say_score, verdict
+from modelsel.reporting.verdict import BaselineLine, alike, brief, cross_validated, say_score, verdict
 
 GOLDEN = Path(__file__).with_name("golden")
 
@@ -32,13 +33,12 @@ def test_the_verdict_reads_as_agreed(state, small, recorded):
 
 
 @pytest.mark.parametrize("state", ["tested", "untested", "refused", "replayed"])
-def test_the_terminal_shows_at_most_eight_lines(state, small, recorded):
+def test_the_terminal_shows_one_screen(state, small, recorded):
     study = small.finished() if state == "tested" else getattr(small, state)(small.finished())
     folder = recorded(study)
     text = brief(folder, here=folder.root.parent)
-    lines = text.splitlines()
-    assert len(lines) <= 8
-    assert all(len(line) <= WIDTH + LABEL for line in lines)
+    assert len(text.splitlines()) <= LINES
+    assert all(len(line) <= COLUMNS for line in text.splitlines())
     compare(f"brief_{state}.txt", re.sub(r"\d{8}-\d{6}-\w{8}", "RUN", text))
 
 
@@ -48,13 +48,14 @@ def test_where_folds_are_too_few_it_is_not_the_data(small, folds: int, said: str
     assert alike(replace(outcome, scheme={**outcome.scheme, "folds": folds})).startswith(said)
 
 
-def test_a_long_finding_stays_one_line_and_keeps_its_command(small, recorded):
+def test_a_long_finding_is_wrapped_above_the_winner_and_not_cut(small, recorded):
     study = small.finished()
-    long = {"code": "LONG", "severity": "critical", "message": "word " * 60, "do": ""}
+    long = {"code": "LONG", "severity": "critical", "message": "word " * 60 + "end", "do": ""}
     folder = recorded(replace(study, outcome=replace(study.outcome, findings=(*study.outcome.findings, long))))
-    (line,) = (one for one in brief(folder).splitlines() if "LONG (critical)" in one)
-    assert len(line) <= WIDTH
-    assert line.endswith("… (1 more; `modelsel explain LONG`)")
+    said = " ".join(brief(folder).split())
+    assert f"LONG (critical): {long['message']} OVERLAP" in said
+    assert said.index("LONG") < said.index("winner")
+    assert said.endswith("`modelsel explain LONG` tells of the gravest finding")
 
 
 def test_a_run_elsewhere_is_named_by_its_whole_path(small, recorded):

@@ -11,11 +11,11 @@ from modelsel.core.errors import ConfigurationError
 from modelsel.core.fingerprint import generator
 from modelsel.core.spec import make
 from modelsel.core.types import Candidate, Feature, Task
-from modelsel.forest.grow import grow_plainly, plain_rows
 from modelsel.learner.forest import Forest
 from modelsel.runner.evaluation.cell import evaluate
 from modelsel.runner.evaluation.cell_result import OK
 from modelsel.runner.evaluation.preprocessing import rows_digest
+from tests.forest.plain_forest import grow_plainly, plain_rows
 
 
 def some_task(rows: int = 60) -> Task:

@@ -114,7 +114,7 @@ def test_the_kernel_and_its_twin_grow_the_same_tree_whatever_the_weights_gaps_an
     found = drawn(seed)
     growth = replace(found.growth, missing=("node_mode", "branch", "fractional")[seed % 3])
     more = SQUARED_ERROR, ((1, 0, -1, 0), (-1, 0, 0, 0), (0, 0, 1, 0))[seed // 3 % 3]
-    assert_same(compiled(code, found.task, growth, *more), in_numpy(code, found.task, growth, *more), False)
+    assert_same(compiled(code, found.task, growth, *more), in_numpy(found.task, growth, *more), False)
 
 
 def _best(X: np.ndarray, y: np.ndarray, signs: tuple[int, ...], low: float, high: float) -> tuple[float | None, float]:

@@ -17,6 +17,7 @@ from modelsel.tree.growing.whole_target import WeightedWholes, WholeTarget
 from modelsel.tree.node import LEAF, DecisionTree
 from modelsel.tree.routing import route
 from tests.tree.number_tables import drawn, friedman, number_task, rows_of_nodes
+from tests.tree.numpy_numbers import grow_in_numpy
 
 SAME = ("parent", "test", "feature", "threshold", "counts", "goodness", "missing_to")
 
@@ -31,9 +32,8 @@ def assert_same(one: DecisionTree, other: DecisionTree, exactly: bool = True) ->
     np.testing.assert_allclose(one.numbers.squares, other.numbers.squares, rtol=0.0 if exactly else 1e-10)
 
 
-def in_numpy(code, task, growth, *more: object) -> DecisionTree:
-    with code("twins"):
-        return grow_numbers(task, positions(task), growth, *more)
+def in_numpy(task, growth, *more: object) -> DecisionTree:
+    return grow_in_numpy(task, positions(task), growth, *more)
 
 
 def compiled(code, task, growth, *more: object) -> DecisionTree:
@@ -44,7 +44,7 @@ def compiled(code, task, growth, *more: object) -> DecisionTree:
 @pytest.mark.parametrize("seed", range(60))
 def test_the_kernels_and_their_twin_grow_the_same_tree_to_the_last_bit(seed: int, code) -> None:
     table = drawn(seed)
-    assert_same(compiled(code, table.task, table.growth), in_numpy(code, table.task, table.growth), False)
+    assert_same(compiled(code, table.task, table.growth), in_numpy(table.task, table.growth), False)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -53,7 +53,7 @@ def test_complete_columns_have_a_kernel_of_their_own_with_the_same_answer(seed: 
     X = np.round(rng.normal(size=(int(rng.integers(2, 200)), 3)), seed % 3) + 0.0
     y = np.round(rng.normal(size=len(X)), seed % 4)
     task, growth = number_task(X, y), GrowthParams(min_leaf=float(seed % 5 + 1), min_split=2.0)
-    assert_same(compiled(code, task, growth), in_numpy(code, task, growth), False)
+    assert_same(compiled(code, task, growth), in_numpy(task, growth), False)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -63,7 +63,7 @@ def test_nodes_of_two_and_three_rows_are_cut_as_the_twin_cuts_them(seed: int, co
     X, y = rng.integers(0, 3, (40, 5)).astype(float), rng.integers(0, 4 + seed, 40).astype(float)
     X[:, 4] += rng.random(40)
     task, growth = number_task(X, y), GrowthParams(min_leaf=1.0, min_split=2.0)
-    mine, twin = compiled(code, task, growth), in_numpy(code, task, growth)
+    mine, twin = compiled(code, task, growth), in_numpy(task, growth)
     assert (mine.weight[~mine.terminal] <= 3).sum() > 5
     assert_same(mine, twin, False)
 

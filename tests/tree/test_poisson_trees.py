@@ -64,7 +64,7 @@ def test_the_kernel_and_its_twin_agree_whatever_the_weights_gaps_and_levels(seed
     table = drawn(seed)
     table = replace(table, y=np.abs(table.y))
     ours = compiled(code, table.task, table.growth, POISSON_DEVIANCE)
-    twin = in_numpy(code, table.task, table.growth, POISSON_DEVIANCE)
+    twin = in_numpy(table.task, table.growth, POISSON_DEVIANCE)
     assert np.array_equal(ours.parent, twin.parent)
     assert np.array_equal(ours.feature, twin.feature)
     assert np.array_equal(ours.threshold, twin.threshold, equal_nan=True)

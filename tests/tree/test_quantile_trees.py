@@ -75,7 +75,7 @@ def undivided(seed: int):
 def test_the_kernel_and_its_twin_agree_to_the_last_bit_whatever_the_weights_gaps_and_levels(seed: int, code) -> None:
     table, loss = undivided(seed), LOSSES[seed // 3 % 3]
     ours = compiled(code, table.task, table.growth, loss)
-    assert_same(ours, in_numpy(code, table.task, table.growth, loss), exactly=False)
+    assert_same(ours, in_numpy(table.task, table.growth, loss), exactly=False)
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -111,7 +111,7 @@ def test_rows_beyond_one_word_of_bits_are_found_again(code) -> None:
     X = np.column_stack([np.abs(y) + rng.normal(size=9000), rng.integers(0, 50, 9000)]).round(1)
     task, growth = number_task(X, y), GrowthParams(min_leaf=3.0, min_split=2.0, max_depth=2)
     for loss in LOSSES:
-        assert_same(compiled(code, task, growth, loss), in_numpy(code, task, growth, loss), exactly=False)
+        assert_same(compiled(code, task, growth, loss), in_numpy(task, growth, loss), exactly=False)
 
 
 @pytest.mark.parametrize("limits", [{"max_depth": 4}, {"max_depth": 8, "min_samples_leaf": 10}, {"min_samples_leaf": 5}])

@@ -40,7 +40,7 @@ OPTIONS = (
     ("-m", "a sweep: dataset=iris,wine,vote runs a study each and ends in one table"),
     ("--config-dir DIR", "a conf/ of your own, searched before the package's (`modelsel init`)"),
     ("--config-name NAME", "a root file of your own in DIR, which begins with `defaults: [config, _self_]`"),
-    ("-v", "run: say all that is known at the end, not eight lines"),
+    ("-v", "print all that is known, not the one screen"),
     ("--cfg job", "print the composed configuration and stop"),
     ("--info defaults", "print where it comes from (also searchpath, defaults-tree, config)"),
 )

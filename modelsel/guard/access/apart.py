@@ -1,7 +1,7 @@
 """Answers about the labels alone, those of an exam's close, and what `guard=off` shows."""
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from math import exp, log
 
@@ -14,8 +14,8 @@ from modelsel.guard.access.looks import asked_now
 from modelsel.guard.access.session import AnchorSet, LedgerSession
 from modelsel.guard.checks.look_context import LookContext, terms_for
 from modelsel.guard.checks.look_requests import PreparedLook, metric_of
-from modelsel.guard.entries import as_facts, intent_to_burn, origin
-from modelsel.guard.facts import Look, Reveal
+from modelsel.guard.entries import intent_to_burn, origin
+from modelsel.guard.facts import Look, PairVerdict, Reason, Reveal, StatedAnswer
 from modelsel.guard.findings import look_findings
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history import History, PastLook
@@ -44,9 +44,8 @@ def burn(session: LedgerSession, sealing: TestSetDeclaration, subject: RowFinger
 
     def step(writing: WriteTransaction) -> LedgerEntry:
         facts = intent_to_burn(subject, sealing, price, History.of(writing.entries()))
-        intent = writing.append("intent", facts)
-        shown = {"symbol": "labels", "score": None, "errors": None, "price": price, "interval": None}
-        writing.append("reveal", {**origin(), "intent": Look.of(intent).id, **shown, "released": None})
+        intent = writing.append("intent", facts.written())
+        writing.append("reveal", nothing_shown(Look.of(intent).id, "labels", price).written())
         return intent
 
     return session.witness(session.ledger.write(step), price)
@@ -59,16 +58,22 @@ def record_intent(
 
     def step(writing: WriteTransaction) -> LedgerEntry:
         facts = intent_to_burn(subject, sealing, price, History.of(writing.entries()))
-        return writing.append("intent", {**facts, "metric": metric, "release": metric, "policy": metric, "flags": []})
+        return writing.append("intent", facts.but(metric=metric, release=metric, policy=metric, flags=()).written())
 
     return session.ledger.write(step)
 
 
-def record_answer(session: LedgerSession, intent: LedgerEntry, facts: Mapping[str, object]) -> Reveal:
+def nothing_shown(intent: str, symbol: str, price: float) -> Reveal:
+    """A reveal without a score of its own."""
+    return Reveal(
+        **origin(), intent=intent, symbol=symbol, price=price, score=None, errors=None, interval=None, released=None
+    )  # fmt: skip
+
+
+def record_answer(session: LedgerSession, intent: LedgerEntry, symbol: str, price: float, **shown: object) -> Reveal:
     """Record the answer to such an intent before it is shown."""
-    nothing = {"score": None, "errors": None, "interval": None, "released": None}
-    shown = session.ledger.append("reveal", {**origin(), "intent": Look.of(intent).id, **nothing, **facts})
-    answer = Reveal.of(shown)
+    facts = nothing_shown(Look.of(intent).id, symbol, price).but(**shown)
+    answer = Reveal.of(session.ledger.append("reveal", facts.written()))
     session.witness(intent, answer.price)
     return answer
 
@@ -86,7 +91,7 @@ def close(
         if known:
             return known[0].entry, known[0].answer if known[0].end else None
         position = position_of(writing, asked_now(session, ask, session.at_home()), history)
-        return writing.append("intent", closing_intent(ask, position, handed, delta, share)), None
+        return writing.append("intent", closing_intent(ask, position, handed, delta, share).written()), None
 
     return session.ledger.write(step)
 
@@ -99,7 +104,7 @@ def open_unguarded(
     def step(writing: WriteTransaction) -> LedgerEntry | None:
         history = History.of(writing.entries())
         facts = unguarded_intent(request, subject, predictions, memory_of(writing, history, session.key), score)
-        return writing.append("intent", facts) if facts else None
+        return writing.append("intent", facts.written()) if facts else None
 
     return session.ledger.write(step)
 
@@ -108,7 +113,7 @@ def close_unguarded(
     session: LedgerSession, intent: LedgerEntry, found: LabelSummary, sealing: TestSetDeclaration
 ) -> list[Finding]:
     """Record the number that `guard=off` is about to show."""
-    session.ledger.append("reveal", unguarded_reveal(Look.of(intent), found, sealing))
+    session.ledger.append("reveal", unguarded_reveal(Look.of(intent), found, sealing).written())
     return session.witness(intent, Look.of(intent).worst)
 
 
@@ -141,34 +146,32 @@ CLOSING = "closing"  # in place of a measure
 VERDICTS = ("cannot be told apart", "fewer errors", "more errors")
 
 
-def closing_intent(
-    ask: PreparedLook, position: LookContext, handed: Sequence[Handed], delta: float, share: float
-) -> dict[str, object]:
+def closing_intent(ask: PreparedLook, position: LookContext, handed: Sequence[Handed], delta: float, share: float) -> Look:
     """The intent: which answers will be shown, and where each stands."""
     standing = position.standing
     alone = -log(index_weight(standing.look)) + standing.spent + log(max(1, len(handed)))
     every = bool(position.rows.all())
     fresh, delta = every and position.certified, min(delta, terms_for(position).delta)
-    answers = [
-        {"name": one.name, "base": alone if one.base is None else one.base, "certified": one.certified and fresh}
+    answers = tuple(
+        StatedAnswer(name=one.name, base=alone if one.base is None else one.base, certified=one.certified and fresh)
         for one in handed
-    ]  # fmt: skip
+    )  # fmt: skip
     n = len(position.rows)
     channels = len(handed) * _channel(ask, n).worst + len(handed) * (len(handed) - 1) / 2 * log(len(VERDICTS))
-    return {
-        **origin(), "testset": position.digest, "train": ask.subject.train, "metric": CLOSING, "config": {},
-        "spec_id": ask.request.sealing.spec_id, "predictions": "", "study": ask.request.sealing.study, "justify": None,
-        "folder": ask.request.sealing.folder, "n": n, "n_clean": int(position.clean.sum()), "certified": position.certified,
-        "look": standing.look, "spent": standing.spent, "space": standing.space, "worst": channels,
-        "delta": delta, "share": share, "units": position.sizes(ask.likely[0], log(2 / delta) + alone),
-        "release": CLOSING, "policy": kind_of(ask.policy), "flags": as_facts(()), "charged": list(position.charged),
-        "seen": {}, "answers": answers, "counted": ask.counted, "whole": every,
-    }  # fmt: skip
+    return Look(
+        **origin(), testset=position.digest, train=ask.subject.train, metric=CLOSING, config={},
+        spec_id=ask.request.sealing.spec_id, predictions="", study=ask.request.sealing.study, justify=None,
+        folder=ask.request.sealing.folder, n=n, n_clean=int(position.clean.sum()), certified=position.certified,
+        look=standing.look, spent=standing.spent, space=standing.space, worst=channels,
+        delta=delta, share=share, units=position.sizes(ask.likely[0], log(2 / delta) + alone),
+        release=CLOSING, policy=kind_of(ask.policy), flags=(), charged=list(position.charged),
+        seen={}, answers=answers, counted=ask.counted, whole=every,
+    )  # fmt: skip
 
 
 def closing_answers(
     ask: PreparedLook, facts: Look, handed: Sequence[Handed], labels: tuple[tuple[str, ...], Targets, Floats | None]
-) -> dict[str, object]:
+) -> tuple[float, tuple[StatedAnswer, ...], tuple[PairVerdict, ...]]:
     """Release the error counts of all answers and verdicts of pairs, with their price."""
     n, price, shown, masks = facts.n, 0.0, [], []
     channel, rows, measure = _channel(ask, n), np.ones(n, bool), ask.request.sealing.measure
@@ -178,14 +181,14 @@ def closing_answers(
         nats = log(2 * channel.numbers / facts.delta) + halved + stated.base
         limits = released.interval(n, nats, facts.units) if stated.certified else None
         price += released.price
-        shown.append({"name": one.name, "score": released.score, "errors": released.errors, "interval": limits})
+        shown.append(StatedAnswer(name=one.name, score=released.score, errors=released.errors, interval=limits))
         masks.append(wrong(measure, one.outputs, labels[1], len(labels[0])))
     verdicts = _verdicts(facts, masks) if ask.counted and facts.certified and facts.whole else []
     price += len(verdicts) * log(len(VERDICTS))
-    return {"price": price, "answers": shown, "verdicts": verdicts}
+    return price, tuple(shown), tuple(verdicts)
 
 
-def _verdicts(facts: Look, masks: Sequence[Booleans]) -> list[dict[str, str]]:
+def _verdicts(facts: Look, masks: Sequence[Booleans]) -> list[PairVerdict]:
     """Compare every two answers on the rows where one of them errs: by the sign test, or over units."""
     found = []
     for first, later in combinations(range(len(masks)), 2):
@@ -195,7 +198,7 @@ def _verdicts(facts: Look, masks: Sequence[Booleans]) -> list[dict[str, str]]:
         alike = p > level or better == worse
         said = VERDICTS[0 if alike else 1 if better > worse else 2]
         names = [facts.answers[place].name for place in (later, first)]
-        found.append({"answer": names[0], "beside": names[1], "says": said})
+        found.append(PairVerdict(answer=names[0], beside=names[1], says=said))
     return found
 
 
@@ -251,7 +254,7 @@ def all_of_a_label(task: Task) -> float:
 
 def unguarded_intent(
     request: LookRequest, subject: RowFingerprints, predictions: str, memory: RowSetIndex, score: float | None = None
-) -> dict[str, object] | None:
+) -> Look | None:
     """The intent of an unguarded look; None where this very number (where it is known: this `score`) was shown before."""
     history, sealing, selected = memory.history, request.sealing, request.selected
     metric = metric_of(sealing.measure)
@@ -261,23 +264,21 @@ def unguarded_intent(
     kin = [one for one in relations(subject, memory) if one.role == "test"]
     past = history.looks_at((subject.digest, *(one.testset for one in kin)))
     n, price = len(sealing.sealed), full_price(sealing)
-    return {
-        **origin(), "testset": subject.digest, "train": subject.train, "metric": metric, "spec_id": sealing.spec_id,
-        "predictions": predictions, "justify": {}, "study": sealing.study, "folder": sealing.folder,
-        "config": sealing.config, "winner": selected.winner, "cv_mean": selected.cv_mean, "cv_rows": selected.cv_rows,
-        "cv_error": selected.cv_error, "n": n, "n_clean": n, "certified": False, "look": 1 + len(past),
-        "spent": sum(look.price for look in past), "space": None, "member": False, "worst": price, "delta": 0.05,
-        "release": "full", "policy": "off", "commit": None, "overlap": [], "charged": [subject.digest],
-        "seen": {replica: entry.seq for replica, entry in heads(history.entries).items()},
-        "flags": as_facts([look_findings.guard_off()]),
-    }  # fmt: skip
+    return Look(
+        **origin(), testset=subject.digest, train=subject.train, metric=metric, spec_id=sealing.spec_id,
+        predictions=predictions, justify=Reason(), study=sealing.study, folder=sealing.folder,
+        config=sealing.config, winner=selected.winner, cv_mean=selected.cv_mean, cv_rows=selected.cv_rows,
+        cv_error=selected.cv_error, n=n, n_clean=n, certified=False, look=1 + len(past),
+        spent=sum(look.price for look in past), space=None, member=False, worst=price, delta=0.05,
+        release="full", policy="off", commit=None, overlap=(), charged=[subject.digest],
+        seen={replica: entry.seq for replica, entry in heads(history.entries).items()}, flags=(look_findings.guard_off(),),
+    )  # fmt: skip
 
 
-def unguarded_reveal(intent: Look, found: LabelSummary, sealing: TestSetDeclaration) -> dict[str, object]:
+def unguarded_reveal(intent: Look, found: LabelSummary, sealing: TestSetDeclaration) -> Reveal:
     """The reveal: nothing is charged to this look itself."""
     errors = found.errors if kind_of(sealing.measure) in WITH_COUNT else None
-    return {**origin(), "intent": intent.id, "symbol": "unguarded", "score": found.score, "errors": errors,
-            "price": intent.worst, "interval": None, "released": None}  # fmt: skip
+    return nothing_shown(intent.id, "unguarded", intent.worst).but(score=found.score, errors=errors)
 
 
 def _was_shown(look: PastLook, asked: tuple[str, str, int], score: float | None) -> bool:

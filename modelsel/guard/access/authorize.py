@@ -17,16 +17,17 @@ from modelsel.guard.checks.declared_space import declared_ids, judge_declaration
 from modelsel.guard.checks.independence import EarlierStatements, Independence
 from modelsel.guard.checks.look_context import EXACT, LookContext, in_force
 from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
+from modelsel.guard.checks.other_target import by_other_target, relations_by_target
 from modelsel.guard.checks.review import LookReview, review, selection
 from modelsel.guard.concurrent_looks import counts_at, standing_answer, standing_interval
 from modelsel.guard.copied_units import sealed_copies
-from modelsel.guard.entries import ONLY_ERRORS, as_facts, origin
-from modelsel.guard.facts import Commitment, Reason, Seal
+from modelsel.guard.entries import ONLY_ERRORS, origin
+from modelsel.guard.facts import Commitment, Look, Note, Reason, Replay, Seal
 from modelsel.guard.findings import certificate_findings, look_findings
 from modelsel.guard.history import History, PastLook
 from modelsel.guard.joining import NOTHING, OtherLedgers, join_histories
 from modelsel.guard.matching import DESIGN, RowSetIndex, related_sets
-from modelsel.guard.policy.base import CORRECTED, Question, judge
+from modelsel.guard.policy.base import CORRECTED, Question, judge, says_other_target
 from modelsel.guard.release import (
     Counts,
     LadderRelease,
@@ -69,7 +70,7 @@ def decide(writing: WriteTransaction, ask: PreparedLook) -> ApprovedLook | Repla
     channel = _with_quantiles(channel, ask, position, lambda numbers: position.standing.nats(terms.delta / numbers))
     seen = LookReview(ask.subject, position, ask.request.sealing.spec_id, ask.request.sealing.config, ask.metric, ask.measure,
                 ask.predictions, says_labels_corrected(ask), ask.elsewhere.keys | {ask.key.id}, origin()["at"], ask.leaks,
-                ask.since, ask.request.sitting is not None)  # fmt: skip
+                ask.since, ask.request.sitting is not None, ask.request.sealing.target)  # fmt: skip
     objection = sitting.objection(position.past, channel.worst) if (sitting := ask.request.sitting) else ""
     if objection:
         return _refuse(writing, ask, position, terms, (), objection)
@@ -84,7 +85,7 @@ def decide(writing: WriteTransaction, ask: PreparedLook) -> ApprovedLook | Repla
     if verdict.decision == "refuse":
         return _refuse(writing, ask, position, terms, all_found, verdict.reason)
     facts = _intent(ask, position, terms, channel, findings)
-    return ApprovedLook(writing.append("intent", facts), channel, position.rows, findings, position.units)
+    return ApprovedLook(writing.append("intent", facts.written()), channel, position.rows, findings, position.units)
 
 
 def _answered_before(history: History, ask: PreparedLook, writing: WriteTransaction) -> PastLook | None:
@@ -93,7 +94,7 @@ def _answered_before(history: History, ask: PreparedLook, writing: WriteTransact
     mine = [look for look in mine if look.id not in ask.doubted]
     mine = [look for look in mine if _can_follow(ask, look) or _is_own(writing, look)]  # another's answer is computed anew
     same = (look for look in mine if ask.told_by(look.facts))
-    return next((look for look in reversed([*same]) if not says_labels_corrected(ask) or _of_that_correction(look, ask)), None)
+    return next((look for look in reversed([*same]) if _of_these_labels(look, ask)), None)
 
 
 def says_labels_corrected(ask: PreparedLook) -> bool:
@@ -101,17 +102,22 @@ def says_labels_corrected(ask: PreparedLook) -> bool:
     return ask.policy.justify.category == CORRECTED
 
 
-def _of_that_correction(look: PastLook, ask: PreparedLook) -> bool:
-    """Say whether a look was made after the very correction that is stated now."""
-    return look.facts.justify == Reason.read(asdict(ask.policy.justify))
+def _of_these_labels(look: PastLook, ask: PreparedLook) -> bool:
+    """Say whether a look was by this target, and after the very correction, or the other target, that is stated now."""
+    if by_other_target(look, ask.request.sealing.target, declared=False):
+        return False
+    stated = says_labels_corrected(ask) or says_other_target(ask.policy)
+    return not stated or look.facts.justify == Reason.read(asdict(ask.policy.justify))
 
 
 def _replay(writing: WriteTransaction, ask: PreparedLook, history: History, known: PastLook) -> Replayed:
     """Record that a known answer is shown again, and return it."""
     sealing = ask.request.sealing
-    facts = {**origin(), "of": known.id, "testset": known.testset, "spec_id": sealing.spec_id, "study": sealing.study,
-             "folder": sealing.folder, "train": ask.subject.train}  # fmt: skip
-    writing.append("replay", facts)
+    facts = Replay(
+        **origin(), testset=known.testset, spec_id=sealing.spec_id, study=sealing.study, folder=sealing.folder,
+        train=ask.subject.train,
+    )  # fmt: skip
+    writing.append("replay", facts.but(of=known.id).written())
     return Replayed(
         known.entry,
         known.answer.but(**_as_known_now(writing, ask, history, known)),
@@ -176,7 +182,7 @@ def position_of(
     before = whole if until is None else whole.before(until)
     history = before if ask.subject.digest in before.seals else whole  # a stranger may state that he saw nothing
     kin = related_sets(ask.subject, memory_of(writing, history, ask.key, ask.elsewhere), ask.elsewhere)
-    found = tuple(one for one in kin if one.role != DESIGN)
+    found, complete = relations_by_target(ask, history, tuple(one for one in kin if one.role != DESIGN))
     commits = history.commits_on([ask.subject.digest])
     spec_id = ask.request.sealing.spec_id
     used = {look.entry.brief.commit for look in history.looks}
@@ -194,6 +200,7 @@ def position_of(
         at_work=at_work,
         independence=Independence.of(ask.request.sealing, ask.has_form_for_units, ask.copies),
         copied=sealed_copies(ask.request.sealing).dropped,
+        complete=complete,
         designs=tuple(dict.fromkeys(one.testset for one in kin if one.role == DESIGN)),
     )
     position = replace(position, independence=_independent(writing, ask, position))
@@ -256,7 +263,8 @@ def _by_quota(terms: LookTerms, position: LookContext) -> Iterator[Finding]:
 def _channel(ask: PreparedLook, terms: LookTerms, looks: Sequence[PastLook], n: int, look: int) -> ReleaseMechanism:
     """Choose how the answer is released: an error count by its terms, another measure on a grid of scores."""
     if ask.counted:
-        past = [one for one in looks if one.status == "revealed"]
+        mine = (one for one in looks if not by_other_target(one, ask.request.sealing.target, says_other_target(ask.policy)))
+        past = [one for one in mine if one.status == "revealed"]
         against = ask.request.sealing.config.get("against")
         if terms.release == "better" and against:  # a gate asks whether a proposal is worse than the one that it would replace
             return Veto(n, n, best=str(against), margin=int(ask.request.sealing.config["margin"]))
@@ -350,37 +358,38 @@ def _refuse(
 ) -> Refused:
     """Record a refusal, and return it."""
     sealing, standing = ask.request.sealing, position.standing
-    facts = {**origin(), "refused": reason, "testset": ask.subject.digest, "spec_id": sealing.spec_id, "study": sealing.study,
-             "folder": sealing.folder, "flags": as_facts(findings)}  # fmt: skip
-    writing.append("note", facts)
+    note = Note(
+        **origin(), refused=reason, testset=ask.subject.digest, spec_id=sealing.spec_id, study=sealing.study,
+        folder=sealing.folder, flags=findings,
+    )  # fmt: skip
+    writing.append("note", note.written())
     return Refused(reason, position.n, standing.look, standing.spent, terms.delta, terms.release, findings)
 
 
 def _intent(
     ask: PreparedLook, position: LookContext, terms: LookTerms, channel: ReleaseMechanism, findings: tuple[Finding, ...]
-) -> dict[str, object]:
+) -> Look:
     """Gather the facts of an intent, which stands in the ledger before any label is opened."""
     sealing, selected, standing = ask.request.sealing, ask.request.selected, position.standing
     nats = standing.nats(terms.delta / channel.numbers)
-    plan = asdict(channel.plan) if isinstance(channel, BoundedLossRelease) else None
+    plan = channel.plan if isinstance(channel, BoundedLossRelease) else None
     quantiles = channel.facts if isinstance(channel, QuantileRelease) else None
     units = position.sizes(ask.likely[0], nats)
     apart = {"units": units, "withheld": position.withheld, "plan": plan, "quantiles": quantiles}  # where they apply
-    return {
-        **origin(), "testset": ask.subject.digest, "train": ask.subject.train, "metric": ask.metric, "spec_id": sealing.spec_id,
-        "predictions": ask.predictions, "study": sealing.study, "folder": sealing.folder,
-        "config": sealing.config,
-        "winner": selected.winner, "cv_mean": selected.cv_mean, "cv_rows": selected.cv_rows, "cv_error": selected.cv_error,
-        "n": int(position.rows.sum()), "n_clean": int(position.clean.sum()), "certified": position.certified,
-        "look": standing.look, "spent": standing.spent, "space": standing.space, "member": standing.member,
-        "nats": nats, "numbers": channel.numbers,
-        "declared": position.declared.how, "worst": channel.worst, "delta": terms.delta, "release": terms.release,
-        "policy": kind_of(ask.policy), "since": ask.since, "commit": position.commit and Commitment.of(position.commit).id,
-        "overlap": [relation.facts() for relation in position.relations if relation.testset != position.digest],
-        "charged": list(position.charged), "seen": position.history.heads,
-        "flags": as_facts(findings), "justify": asdict(ask.policy.justify), NAMED: ask.at_work,
-        **{name: value for name, value in apart.items() if value},
-    }  # fmt: skip
+    look = Look(
+        **origin(), testset=ask.subject.digest, train=ask.subject.train, metric=ask.metric, spec_id=sealing.spec_id,
+        predictions=ask.predictions, study=sealing.study, folder=sealing.folder, config=sealing.config,
+        winner=selected.winner, cv_mean=selected.cv_mean, cv_rows=selected.cv_rows, cv_error=selected.cv_error,
+        n=int(position.rows.sum()), n_clean=int(position.clean.sum()), certified=position.certified,
+        look=standing.look, spent=standing.spent, space=standing.space, member=standing.member,
+        nats=nats, numbers=channel.numbers,
+        declared=position.declared.how, worst=channel.worst, delta=terms.delta, release=terms.release,
+        policy=kind_of(ask.policy), since=ask.since, commit=Commitment.of(position.commit).id if position.commit else None,
+        overlap=[relation.facts() for relation in position.relations if relation.testset != position.digest],
+        charged=list(position.charged), seen=position.history.heads,
+        flags=findings, justify=Reason.read(asdict(ask.policy.justify)), at_work=ask.at_work,
+    )  # fmt: skip
+    return look.but(**{name: value for name, value in apart.items() if value})
 
 
 # Tell looks that are still being made from those that died without an answer, which are charged at their highest price.
@@ -390,7 +399,6 @@ def _intent(
 # locks nobody here sees, is believed to be at work for a minute after its intent.
 
 LEASE = 60.0  # seconds
-NAMED = "at_work"
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Any
 from modelsel.core.errors import LedgerError, Problem
 from modelsel.core.fingerprint import canonical
 from modelsel.core.types import Finding
-from modelsel.guard.entries import origin
+from modelsel.guard.entries import note_of, origin
 from modelsel.guard.facts import Look, Note
 from modelsel.guard.findings import ledger_findings, row_findings
 from modelsel.guard.history import History
@@ -37,7 +37,7 @@ def check_ledger(home: Home, ledger: Ledger, url: str) -> tuple[Ledger, list[Fin
         return ledger, []
     ledger = _begin_anew(home, ledger, url)
     for finding in findings:
-        ledger.append("note", {**origin(), "code": finding.code, "text": finding.message})
+        ledger.append("note", note_of(finding).written())
     mark(home, ledger, url)
     return ledger, findings
 
@@ -114,27 +114,28 @@ def _recover(
     numbers = {(entry.replica, entry.seq) for entry in entries}
     found = {head: _meaning(ledger, anchor, look, numbers) for head, (anchor, look) in strange.items()}
     for head, (anchor, look) in strange.items():
-        writing.append("recovered", {**_facts(testset, n, anchor, look), "code": found[head].code})
+        writing.append("recovered", _facts(testset, n, anchor, look).but(code=found[head].code).written())
     unseen = int(latest.look) - present - len(guarded)  # they were counted, and no anchor saw them themselves
     for _ in range(min(unseen, MOST)):
         counted = _facts(testset, n, "count", AnchoredLook(testset, latest.head))
-        writing.append("recovered", {**counted, "code": found[latest.head].code})
+        writing.append("recovered", counted.but(code=found[latest.head].code).written())
     return list(dict.fromkeys(found.values()))
 
 
-def _facts(testset: str, n: int, anchor: str, look: AnchoredLook) -> dict[str, object]:
+def _facts(testset: str, n: int, anchor: str, look: AnchoredLook) -> Look:
     """Gather the facts of a recovered look; what nobody knows of it is charged at its worst."""
     rows, off = int(look.n or n), look.unguarded
     worst = worst_of(log(rows + 1) if off else log(10 * (rows + 1)))
-    unknown = dict.fromkeys(("spec_id", "train", "metric", "predictions", "study"), "")
-    return {**origin(), "testset": testset, "head": look.head, "anchor": anchor, "worst": worst, "look": int(look.look),
-            **unknown, "unguarded": off, "flags": []}  # fmt: skip
+    return Look(
+        **origin(), testset=testset, head=look.head, anchor=anchor, worst=worst, look=int(look.look), spec_id="", train="",
+        metric="", predictions="", study="", unguarded=off, flags=(),
+    )  # fmt: skip
 
 
 def lost_look(number: int, look: AnchoredLook) -> LedgerEntry:
     """A look that the home's state alone tells of, as an entry that nobody has written: it is charged at its worst."""
     facts = _facts(look.testset, 0, "state", look)
-    return LedgerEntry(LOST, number, "recovered", canonical({**facts, "code": "G072"}), "", f"{LOST}:{look.head}")
+    return LedgerEntry(LOST, number, "recovered", canonical({**facts.written(), "code": "G072"}), "", f"{LOST}:{look.head}")
 
 
 def _meaning(ledger: Ledger, anchor: str, look: AnchoredLook, present: set[tuple[str, int]]) -> Finding:

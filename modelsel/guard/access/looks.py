@@ -1,7 +1,7 @@
 """Looks: decided under the locks of the ledger at hand and of the home's own, written into both."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from modelsel.core.outcome import TestResult
 from modelsel.core.spec import kind_of
@@ -12,7 +12,7 @@ from modelsel.guard.access.session import LedgerSession
 from modelsel.guard.checks.look_context import LookContext
 from modelsel.guard.checks.look_requests import ApprovedLook, PreparedLook, Refused, Replayed
 from modelsel.guard.checks.review import LookReview, review
-from modelsel.guard.entries import keep_all, keep_chosen, origin, seal_facts, terms_of
+from modelsel.guard.entries import keep_all, keep_chosen, note_of, origin, seal_facts, terms_of
 from modelsel.guard.facts import Look, Reveal, Seal
 from modelsel.guard.findings import ledger_findings, row_findings
 from modelsel.guard.fingerprints import RowFingerprints
@@ -88,7 +88,7 @@ def noticed_beforehand(session: LedgerSession, ask: PreparedLook) -> tuple[Findi
         position = position_of(writing, asked_now(session, ask, session.at_home()), history)
         sealing, keys = ask.request.sealing, ask.elsewhere.keys | {session.key.id}
         seen = LookReview(ask.subject, position, sealing.spec_id, {}, ask.metric, ask.measure, "", False, keys, origin()["at"],
-                    ask.leaks, session.home.since)  # fmt: skip
+                    ask.leaks, session.home.since, target=sealing.target)  # fmt: skip
         return (*_of_these_rows(position, sealing), *review(seen))
 
     return session.ledger.write(step)
@@ -102,7 +102,7 @@ def _if_sealed(session: LedgerSession, ask: PreparedLook, writing: WriteTransact
         return history
     facts = seal_facts(ask.subject, sealing, terms_of(session.policy, sealing), session.key.id, None)
     return History(
-        (*history.entries, follow(read.last(writing.replica), writing.replica, "seal", {**facts, "id": "unwritten"}))
+        (*history.entries, follow(read.last(writing.replica), writing.replica, "seal", {**facts.written(), "id": "unwritten"}))
     )
 
 
@@ -110,27 +110,27 @@ def reveal(session: LedgerSession, go: ApprovedLook, released: Released) -> Reve
     """Commit the answer; where another process resolved the same intent meanwhile, its answer stands."""
     plan, units, nats = go.facts.plan, go.facts.units, go.facts.nats
     limits = released.interval(go.facts.n, nats, units, plan) if go.facts.certified else None
-    facts: dict[str, object] = {
-        "intent": go.facts.id, "symbol": released.symbol, "score": released.score, "errors": released.errors,
-        "price": released.price, "interval": limits, "released": asdict(released),
-    }  # fmt: skip
+    facts = Reveal(
+        intent=go.facts.id, symbol=released.symbol, score=released.score, errors=released.errors, price=released.price,
+        interval=limits, released=released,
+    )  # fmt: skip
     if released.above is not None:
         beyond = count_limits((released.above, released.above), go.facts.n, nats, units)
-        facts["above"] = {"rows": released.above, "interval": beyond}
+        facts = facts.but(above={"rows": released.above, "interval": beyond})
 
     if released.errors is not None and go.facts.metric.startswith(f"{CAPPED}:"):
         within = count_limits((released.errors, released.errors), go.facts.n, nats, units) if limits else None
-        facts["counted"] = {"rows": released.errors, "interval": within}
+        facts = facts.but(counted={"rows": released.errors, "interval": within})
 
     if released.places is not None and go.facts.quantiles is not None:
-        facts["quantiles"] = shown_quantiles(go.facts.quantiles, released.places) if limits else None
+        facts = facts.but(quantiles=shown_quantiles(go.facts.quantiles, released.places) if limits else None)
 
     def step(writing: WriteTransaction) -> LedgerEntry:
         for entry in writing.entries():
             mine = entry.kind == "reveal" and entry.replica == go.intent.replica
             if mine and entry.brief.intent == go.facts.id:
                 return entry
-        return writing.append("reveal", {**origin(), **facts})
+        return writing.append("reveal", facts.but(**origin()).written())
 
     return Reveal.of(session.ledger.write(step))
 
@@ -138,7 +138,7 @@ def reveal(session: LedgerSession, go: ApprovedLook, released: Released) -> Reve
 def note_contradiction(session: LedgerSession, intent: LedgerEntry) -> Finding:
     """Put it on record that the labels say something else than another person's answer."""
     found = ledger_findings.entry_quarantined_contradicted(Look.of(intent).look, intent.place)
-    session.ledger.append("note", {**origin(), "code": found.code, "text": found.message})
+    session.ledger.append("note", note_of(found).written())
     return found
 
 

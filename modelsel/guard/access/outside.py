@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 from modelsel.core.fingerprint import short
 from modelsel.core.types import Finding
+from modelsel.guard.access.apart import nothing_shown
 from modelsel.guard.access.integrity import mark
 from modelsel.guard.access.session import LedgerSession
-from modelsel.guard.entries import as_facts, origin
-from modelsel.guard.facts import Look, RecordedSelection, Seal
+from modelsel.guard.entries import note_of, origin
+from modelsel.guard.facts import Look, Reason, RecordedSelection, Seal
 from modelsel.guard.findings import look_findings
 from modelsel.guard.history import History
 from modelsel.ledger.database.store import WriteTransaction
@@ -55,9 +56,8 @@ def look(session: LedgerSession, score: OutsideScore) -> Finding | None:
             return None
         count = 1 + sum(one.facts.outside for one in past)
         found = look_findings.outside_look(score.metric, score.rows, _name(history, score.testset), count)
-        intent = writing.append("intent", _intent(history, score, found))
-        nothing = {"symbol": OUTSIDE, "score": None, "errors": None, "price": 0.0, "interval": None, "released": None}
-        writing.append("reveal", {**origin(), "intent": Look.of(intent).id, **nothing})
+        intent = writing.append("intent", _intent(history, score, found).written())
+        writing.append("reveal", nothing_shown(Look.of(intent).id, OUTSIDE, 0.0).written())
         return intent
 
     intent = session.memory.write(step)
@@ -79,12 +79,13 @@ def fit(session: LedgerSession, fitted: OutsideFit, found: Finding) -> bool:
             (one.testset, one.spec_id) == (fitted.testset, spec_id) for one in map(RecordedSelection.of, history.selections)
         ):
             return False
-        writing.append("note", {**origin(), "code": found.code, "text": found.message, "testset": fitted.testset})
-        writing.append("selection", {
-            **origin(), "testset": fitted.testset, "train": fitted.testset, "spec_id": spec_id, "study": fitted.program,
-            "folder": "", "key_id": seal.key_id, "winner": fitted.estimator, "cv_mean": None, "cv_rows": 0, "cv_error": None,
-            "tried": 0, "trained": 1.0, "outside": True, "measure": OUTSIDE, "measured": "", "development": seal.rows,
-        })  # fmt: skip
+        writing.append("note", note_of(found).but(testset=fitted.testset).written())
+        selection = RecordedSelection(
+            **origin(), testset=fitted.testset, train=fitted.testset, spec_id=spec_id, study=fitted.program,
+            folder="", key_id=seal.key_id, winner=fitted.estimator, cv_mean=None, cv_rows=0, cv_error=None,
+            tried=0, trained=1.0, outside=True, measure=OUTSIDE, measured="", development=seal.rows,
+        )  # fmt: skip
+        writing.append("selection", selection.written())
         return True
 
     fresh = session.memory.write(step)
@@ -113,19 +114,18 @@ def _spec(*said: str) -> str:
     return short([OUTSIDE, *said])
 
 
-def _intent(history: History, score: OutsideScore, found: Finding) -> dict[str, object]:
+def _intent(history: History, score: OutsideScore, found: Finding) -> Look:
     """The facts of an outside look."""
     past = history.looks_at([score.testset])
-    return {
-        **origin(), "testset": score.testset, "train": "", "metric": score.metric,
-        "spec_id": _spec(score.program, score.predictions), "predictions": score.predictions,
-        "justify": {}, "study": score.program, "folder": "", "config": {},
-        "winner": score.estimator, "cv_mean": None, "cv_rows": 0, "cv_error": None, "n": score.rows, "n_clean": score.rows,
-        "certified": False, "look": 1 + len(past), "spent": sum(one.price for one in past), "space": None, "member": False,
-        "worst": 0.0, "delta": 0.05, "release": OUTSIDE, "policy": OUTSIDE, "commit": None, "overlap": [],
-        "charged": [score.testset], "seen": {replica: entry.seq for replica, entry in heads(history.entries).items()},
-        "flags": as_facts([found]), "outside": True,
-    }  # fmt: skip
+    return Look(
+        **origin(), testset=score.testset, train="", metric=score.metric,
+        spec_id=_spec(score.program, score.predictions), predictions=score.predictions,
+        justify=Reason(), study=score.program, folder="", config={},
+        winner=score.estimator, cv_mean=None, cv_rows=0, cv_error=None, n=score.rows, n_clean=score.rows,
+        certified=False, look=1 + len(past), spent=sum(one.price for one in past), space=None, member=False,
+        worst=0.0, delta=0.05, release=OUTSIDE, policy=OUTSIDE, commit=None, overlap=(), charged=[score.testset],
+        seen={replica: entry.seq for replica, entry in heads(history.entries).items()}, flags=(found,), outside=True,
+    )  # fmt: skip
 
 
 def _witness_facts(session: LedgerSession, intent: LedgerEntry) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """Records beside looks: seals of rows and what has changed since, who chose on which rows, which rows were predicted."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from typing import TypedDict
 
 from modelsel.core.fingerprint import digest
 from modelsel.core.types import Finding, Table
@@ -21,7 +21,7 @@ from modelsel.guard.entries import (
     terms_of,
     weaker,
 )
-from modelsel.guard.facts import Commitment, Note, RecordedSelection, Seal, SealTerms
+from modelsel.guard.facts import Commitment, Note, PolicyChange, RecordedSelection, Seal, SealTerms
 from modelsel.guard.findings import ledger_findings
 from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history import History
@@ -62,8 +62,11 @@ def _opened_to_choose(
     keep(writing, session.store, session.key, subject, "development")
     known = History.of(writing.entries()).selections
     if not any((one.brief.train, one.brief.spec_id) == (subject.train, sealing.spec_id) for one in known):
-        facts = {"contact": OPENED, "rows": subject.train, "n": len(subject.development.bound)}
-        note(writing, {**facts, "key_id": session.key.id, "study": sealing.study, "spec_id": sealing.spec_id})
+        contact = Note(
+            contact=OPENED, rows=subject.train, n=len(subject.development.bound), key_id=session.key.id, study=sealing.study,
+            spec_id=sealing.spec_id,
+        )  # fmt: skip
+        note(writing, contact)
 
 
 def _seal(
@@ -80,7 +83,8 @@ def _seal(
     first = known is None or (Seal.of(known).terms.off and not off)
     if first or _says_more(history, sealing, subject):
         facts = seal_facts(subject, sealing, terms, session.key.id, _space(session, sealing))
-        writing.append("seal", {**facts, **declaration, **keep_all(writing, session.store, session.key, sealing, subject)})
+        kept = keep_all(writing, session.store, session.key, sealing, subject)
+        writing.append("seal", facts.but(**declaration, **kept).written())
     if first or off:
         return []
     policies = history.policies(subject.digest)
@@ -88,7 +92,8 @@ def _seal(
     now = terms.written()
     fixed = now.keys() - CHOSEN
     if any(now[name] != value for name, value in policies[-1].part(fixed).items()):
-        writing.append("policy_change", {**origin(), "testset": subject.digest, "terms": now, "weaker": changed})
+        change = PolicyChange(**origin(), testset=subject.digest, terms=terms, weaker=changed)
+        writing.append("policy_change", change.written())
     return changed
 
 
@@ -134,17 +139,23 @@ def select(
     predictions: str | None,
 ) -> None:
     """Record a study's choice and the rows it was made on, unless it stands there already."""
-    facts = {"testset": subject.digest, "train": subject.train, "spec_id": sealing.spec_id, "study": sealing.study,
-             "folder": sealing.folder, "key_id": session.key.id, **_measured(terms_of(session.policy, sealing)),
-             **asdict(selected), **({"predictions": predictions} if predictions else {}), **_search_end(sealing)}  # fmt: skip
+    terms = terms_of(session.policy, sealing)
+    chosen = RecordedSelection(
+        testset=subject.digest, train=subject.train, spec_id=sealing.spec_id, study=sealing.study, folder=sealing.folder,
+        key_id=session.key.id, measure=terms.metric, measured=terms.measure, winner=selected.winner,
+        cv_mean=selected.cv_mean, cv_rows=selected.cv_rows, cv_error=selected.cv_error, tried=selected.tried,
+        trained=selected.trained, **_search_end(sealing),
+    )  # fmt: skip
+    chosen = chosen.but(predictions=predictions) if predictions else chosen
+    chosen = chosen.but(target=sealing.target) if sealing.target else chosen
+    facts = chosen.written()
 
     def step(writing: WriteTransaction) -> None:
         known = History.of(writing.entries()).selections
         mine = (one for one in known if (one.brief.train, one.brief.spec_id) == (subject.train, sealing.spec_id))
         if not any(all(entry.facts.get(name) == value for name, value in facts.items()) for entry in mine):
-            writing.append(
-                "selection", {**origin(), **facts, **keep_chosen(writing, session.store, session.key, sealing, subject)}
-            )
+            kept = keep_chosen(writing, session.store, session.key, sealing, subject)
+            writing.append("selection", chosen.but(**origin(), **kept).written())
 
     session.ledger.write(step)
     session.remember_how_far()
@@ -173,9 +184,11 @@ def commit(
         before = {(one.testset, one.spec_id, one.train) for one in map(Commitment.of, done)}
         fresh = [one for one in spec_ids if (subject.digest, one, subject.train) not in before]
         for offset, spec_id in enumerate(fresh):
-            facts = {"testset": subject.digest, "train": subject.train, "spec_id": spec_id, "look": index + offset,
-                     "spent": spent, **_on_record(history, subject, spec_id)}  # fmt: skip
-            writing.append("commit", {**origin(), **facts, "study": sealing.study})
+            promise = Commitment(
+                **origin(), testset=subject.digest, train=subject.train, spec_id=spec_id, look=index + offset, spent=spent,
+                study=sealing.study, **_on_record(history, subject, spec_id),
+            )  # fmt: skip
+            writing.append("commit", promise.written())
 
     session.ledger.write(step)
     session.remember_how_far()
@@ -190,16 +203,26 @@ def record_predictions(session: LedgerSession, table: Table, folder: str) -> Non
     session.remember_how_far()
 
 
-def _search_end(sealing: TestSetDeclaration) -> dict[str, str]:
+class SearchEnd(TypedDict, total=False):
+    """A search, and what it asked for."""
+
+    searched: str | None
+    named: str
+
+
+class ChosenBy(TypedDict, total=False):
+    """Predictions of a study for sealed rows, and the measure that it chose by."""
+
+    predictions: str | None
+    measure: str
+
+
+def _search_end(sealing: TestSetDeclaration) -> SearchEnd:
     """The search that has named its candidates, and all of them by one digest: other ones are another entry."""
     return {"searched": sealing.searched, "named": digest(sorted(sealing.asked))} if sealing.asked else {}
 
 
-def _measured(terms: SealTerms) -> dict[str, str]:
-    return {"measure": terms.metric, "measured": terms.measure}
-
-
-def _on_record(history: History, subject: RowFingerprints, spec_id: str) -> dict[str, object]:
+def _on_record(history: History, subject: RowFingerprints, spec_id: str) -> ChosenBy:
     """The latest predictions of a study for these rows, and the measure that it chose by."""
     mine = (RecordedSelection.of(entry) for entry in history.selections if entry.brief.testset == subject.digest)
     noted = [one for one in mine if one.spec_id == spec_id and one.predictions]
@@ -220,17 +243,17 @@ def rows_of(table: Table, key: IdentityKey) -> str:
     return set_digest(bound_hashes(columns(table), key), key)
 
 
-def note(writing: WriteTransaction, facts: Mapping[str, object]) -> None:
+def note(writing: WriteTransaction, contact: Note) -> None:
     """Put a contact on record, unless it is there."""
-    same = tuple(facts.get(name) for name in SAME)
+    same = (*contact.part(SAME).values(),)
     if same not in {(*note.part(SAME).values(),) for note in _contacts(believed_entries(writing.entries()))}:
-        writing.append("note", {**origin(), **facts})
+        writing.append("note", contact.but(**origin()).written())
 
 
 def record_prediction(ledger: Ledger, table: Table, key: IdentityKey, folder: str) -> None:
     """Put on record that a run's model predicted the rows of a table."""
-    facts = {"contact": PREDICTED, "rows": rows_of(table, key), "n": len(table), "key_id": key.id, "folder": folder}
-    ledger.write(lambda writing: note(writing, facts))
+    contact = Note(contact=PREDICTED, rows=rows_of(table, key), n=len(table), key_id=key.id, folder=folder)
+    ledger.write(lambda writing: note(writing, contact))
 
 
 def contacts(entries: Sequence[LedgerEntry]) -> list[Mapping[str, object]]:

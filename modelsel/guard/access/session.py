@@ -12,8 +12,8 @@ from modelsel.core.errors import ConfigurationError, LedgerError, ModelselError,
 from modelsel.core.surroundings import Anchor
 from modelsel.core.types import Finding
 from modelsel.guard.access.integrity import check_ledger, judged_of, losses, lost_look, mark
-from modelsel.guard.entries import origin, table_sketches
-from modelsel.guard.facts import Look
+from modelsel.guard.entries import origin
+from modelsel.guard.facts import Look, Note, Ruling
 from modelsel.guard.findings import ledger_findings
 from modelsel.guard.history import History
 from modelsel.guard.policy.base import FULL, Policy
@@ -27,7 +27,7 @@ from modelsel.ledger.entry import Brief, LedgerEntry
 from modelsel.ledger.home import Home, IdentityKey, Signer, unsigned
 from modelsel.ledger.rows.hash_index import HashIndex
 from modelsel.ledger.rows.identity import Hashes
-from modelsel.ledger.rows.matching import Sketch
+from modelsel.ledger.rows.matching import Sketch, table_sketches
 from modelsel.ledger.rows.row_set import RecentRowSets, RowSet
 
 # The anchors of a gate: told of every look, and asked what they saw of a test set.
@@ -362,9 +362,9 @@ def url_of(setting: str, runs: Path, home: Home) -> str:
 # Records about a ledger as a whole: notes, rulings of its owner, another ledger that is taken over.
 
 
-def note(session: LedgerSession, facts: Mapping[str, object]) -> LedgerEntry:
+def note(session: LedgerSession, facts: Note) -> LedgerEntry:
     """Record a note."""
-    entry = session.ledger.append("note", {**origin(), **facts})
+    entry = session.ledger.append("note", facts.but(**origin()).written())
     session.remember_how_far()
     return entry
 
@@ -374,7 +374,7 @@ def rule(session: LedgerSession, places: Sequence[str], why: str) -> None:
     if session.ledger.entries().owner != session.home.signer().public:
         fix = "ask the owner, who made the ledger or migrated it"
         raise ConfigurationError(Problem("MSEL-275", "only the owner of a ledger rules on its entries", session.place, fix))
-    session.ledger.append("ruling", {**origin(), "void": list(places), "why": why})
+    session.ledger.append("ruling", Ruling(**origin(), void=list(places), why=why).written())
     session.remember_how_far()
 
 

@@ -31,7 +31,7 @@ AGREEMENT = 5.0  # standard errors by which labels agree within a suspected grou
 
 def leaks(sealing: TestSetDeclaration, subject: RowFingerprints) -> tuple[Finding, ...]:
     """Find near copies, groups on both sides and columns that look like groups."""
-    copies = copies_across(sealing, subject)
+    copies = copies_across(sealing, subject.digest)
     near = (
         _near_copies(sealing, subject)
         if copies is None
@@ -51,13 +51,13 @@ def _copies(sealing: TestSetDeclaration) -> Iterator[Finding]:
         yield row_findings.repeated_rows(copies.columns)
 
 
-def copies_across(sealing: TestSetDeclaration, subject: RowFingerprints) -> NearCopies | None:
+def copies_across(sealing: TestSetDeclaration, seed: str) -> NearCopies | None:
     """The near copies of development rows where they are too many to certify anything; declared groups say it better."""
     numeric = [index for index, feature in enumerate(sealing.development.features) if feature.kind == "numeric"]
     if units_of(sealing) is not None or sealed_copies(sealing).hinder or len(numeric) < 2:
         return None
     ours, theirs = (_columns(side.values, numeric) for side in (sealing.development, sealing.sealed))
-    found = near_copies(ours, theirs, generator(0, subject.digest))
+    found = near_copies(ours, theirs, generator(0, seed))
     return None if found.certifiable else found
 
 

@@ -40,6 +40,7 @@ class LookContext:
     at_work: frozenset[str] = frozenset()  # looks that are being answered at this moment: nobody has seen what they will say
     independence: Independence = OF_ROWS
     copied: Booleans | None = None  # rows that stand among the development rows, where they are few: they are dropped
+    complete: tuple[str, ...] = ()  # test sets that are this complete design, by another target
     designs: tuple[str, ...] = ()  # test sets of other tables on the same days, at the same places, of the same persons
 
     @cached_property
@@ -62,7 +63,7 @@ class LookContext:
     @cached_property
     def clean(self) -> Booleans:
         """Test rows on which the answer is computed."""
-        used = [r for r in self.relations if r.role == "selection"]
+        used = [r for r in self.relations if r.role == "selection" and not r.declared]
         used += [r for r in self.looked if not r.same and self.droppable]
         clean: Booleans = ~_union(self.n, used)
         return clean if self.copied is None else clean & ~self.copied
@@ -101,7 +102,7 @@ class LookContext:
 
     @property
     def _enough(self) -> bool:
-        if any(relation.linked for relation in self.relations):
+        if any(relation.linked and not relation.declared for relation in self.relations):
             return False
         return bool(self.clean.all()) or (int(self.clean.sum()) >= FEWEST and all(r.exact for r in self.relations))
 

@@ -11,6 +11,7 @@ from modelsel.core.spec import kind_of
 from modelsel.core.types import ClassTask, Finding
 from modelsel.guard.checks.declared_space import STRANGER
 from modelsel.guard.checks.look_context import FEWEST, LookContext
+from modelsel.guard.checks.other_target import by_other_target, found_by_target
 from modelsel.guard.facts import Commitment, Look, RecordedSelection
 from modelsel.guard.findings import certificate_findings, ledger_findings, look_findings, row_findings
 from modelsel.guard.fingerprints import RowFingerprints
@@ -45,6 +46,7 @@ class LookReview:
     leaks: tuple[Finding, ...] = ()  # what the features alone show
     since: str = ""  # the day from which the home remembers
     sitting: bool = False  # an answer to an exam, where each is another model by somebody else
+    target: str = ""  # its name
 
     @property
     def history(self) -> History:
@@ -54,7 +56,8 @@ class LookReview:
     def same(self) -> tuple[PastLook, ...]:
         """Looks at these very rows (a few more or less)."""
         sets = [self.subject.digest, *(r.testset for r in self.position.looked if r.same)]
-        return self.history.looks_at(sets)
+        said = any(relation.declared for relation in self.position.relations)
+        return tuple(look for look in self.history.looks_at(sets) if not by_other_target(look, self.target, said))
 
 
 def review(seen: LookReview) -> tuple[Finding, ...]:
@@ -66,18 +69,19 @@ def review(seen: LookReview) -> tuple[Finding, ...]:
 
 def _rows_seen(seen: LookReview) -> Iterator[Finding]:
     """Report which of the rows were tested before, or helped to choose, and whether their table was split anew."""
+    yield from found_by_target(seen.position, seen.target)
     yield from _tables(seen)
-    for relation in (one for one in seen.position.looked if not one.linked):
+    for relation in (one for one in seen.position.looked if not one.linked and one.other is None):
         if relation.channel in row_findings.PROBABLE_SAME_ROWS_CHANNELS:
             yield row_findings.probable_same_rows(relation.rows, seen.position.n, relation.testset, relation.channel)
         elif not relation.same or relation.share < NEARLY:
             yield row_findings.overlap_reseed(relation.rows, seen.position.n, relation.testset)
     for relation in seen.position.relations:
-        if relation.role == "selection" and not relation.linked:
+        if relation.role == "selection" and not relation.linked and relation.other is None:
             yield row_findings.test_rows_in_earlier_selection(relation.rows, seen.position.n)
     source = [one for one in seen.history.seals.values() if one.brief.source == seen.subject.source]
     rows = [one for one in seen.position.relations if one.channel != WHOLE and not one.same]  # not these very rows, by any name
-    if not rows and any(one.brief.testset != seen.subject.digest for one in source):
+    if not rows and not seen.position.complete and any(one.brief.testset != seen.subject.digest for one in source):
         yield row_findings.same_source_new_split()
 
 
@@ -86,7 +90,7 @@ def _tables(seen: LookReview) -> Iterator[Finding]:
     for testset in seen.position.designs:
         yield row_findings.shared_design(testset)
     for relation in seen.position.relations:
-        if relation.linked and relation.channel != WHOLE:
+        if relation.linked and relation.channel != WHOLE and relation.other is None:
             yield row_findings.probable_same_rows_same_table(relation.testset, relation.role)
 
 

@@ -136,6 +136,20 @@ def _probable_same_rows_used(role: str) -> str:
     return "looked at" if role == "test" else "used to choose"
 
 
+# The rows are those of an earlier study, by another target.
+
+SAY_OTHER_TARGET = "say so: guard.justify.category=other_target guard.justify.text='...'; what was spent there is charged"
+
+OTHER_TARGET = FindingKind("G033", "OTHER_TARGET", "medium", SAY_OTHER_TARGET)
+
+
+def other_target(testset: str, before: str, now: str, declared: bool) -> Finding:
+    """Report rows that were tested, or chose, by another target; `declared`: it is said that it is another one."""
+    known = f"{before!r} there, {now!r} here" if before and now else "by what is said"
+    what = f"same rows, another target: those of test set {testset[:8]} ({known})"
+    return OTHER_TARGET.finding(what, do=QUOTE if declared else None)
+
+
 # The same table was sealed with another split.
 
 SAME_SOURCE_NEW_SPLIT = FindingKind("G023", "SAME_SOURCE_NEW_SPLIT", "medium", "keep the split that was sealed first")
@@ -155,6 +169,13 @@ def shared_design(testset: str) -> Finding:
     return SHARED_DESIGN.finding(
         f"columns are those of test set {testset[:8]} (the same days, places or persons), and others were measured anew: "
         "taken for another table"
+    )
+
+
+def complete_design(testset: str) -> Finding:
+    """Report rows that everybody has who runs this design."""
+    return SHARED_DESIGN.finding(
+        f"all combinations of the columns' values, as in test set {testset[:8]} by another target: taken for another table"
     )
 
 

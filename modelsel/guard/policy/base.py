@@ -12,7 +12,8 @@ QUOTA = 3  # docs/guard/measured.md has the simulations
 FULL = "full"  # of a ledger: it keeps hashes of all rows
 RELEASES = ("full", "grid", "predicted", "passfail", "ladder", "thresholdout")
 CORRECTED = "labels"  # says that labels of the test rows were corrected: equal predictions are then a new look
-CATEGORIES = ("", "bug", CORRECTED, "new_data", "reviewer", "protocol", "other")
+OTHER_TARGET = "other_target"  # says that the test rows are known, and another target of them is not
+CATEGORIES = ("", "bug", CORRECTED, OTHER_TARGET, "new_data", "reviewer", "protocol", "other")
 
 
 @dataclass(frozen=True)
@@ -149,6 +150,7 @@ class Policy:
 
 SHORTEST, WORDS, LETTERS = 20, 4, 8  # characters, different words and different letters of a justification
 COUNTED = ("G012",)  # a further look is what max_looks, the board and the budget limit: no veto besides
+TO_DECLARE = ("G033",)  # rows that are known by another target: on with that reason alone
 
 
 @dataclass(frozen=True)
@@ -247,8 +249,14 @@ def _objection(policy: Policy, question: Question) -> str:
         reasons.append(f"this would be look {question.look} of these rows, and guard.max_looks={policy.max_looks}")
     if policy.vetoes:
         grave = (finding for finding in at_least(question.findings, "high") if finding.code not in COUNTED)
-        reasons += [f"{finding.code}: {finding.message}" for finding in grave]
+        unsaid = (finding for finding in question.findings if finding.code in TO_DECLARE and not says_other_target(policy))
+        reasons += [f"{finding.code}: {finding.message}" for finding in (*grave, *unsaid)]
     return "; ".join(reasons)
+
+
+def says_other_target(policy: Policy) -> bool:
+    """Say whether a policy declares, in words, that another target of known rows is tested."""
+    return policy.justify.category == OTHER_TARGET and not _fault(policy, ())
 
 
 def _fault(policy: Policy, used: tuple[str, ...]) -> str:

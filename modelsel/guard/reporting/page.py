@@ -42,7 +42,7 @@ class Section:
 def story(audit: Mapping[str, object]) -> list[Section]:
     """The sections, in the order in which a reviewer asks."""
     report = AuditReport.read(audit)
-    sections = [Section("In short", (_summary(report),))]
+    sections = [Section("In short", (summary(report),))]
     for one in report.test_sets:
         sections += [Section(f"Test set {one.id[:8]}", tuple(_test_set(one))), *_details(one, report)]
     if report.contacts:
@@ -57,7 +57,7 @@ def story(audit: Mapping[str, object]) -> list[Section]:
     return sections
 
 
-def _summary(report: AuditReport) -> str:
+def summary(report: AuditReport) -> str:
     """Sum up the audit: test sets, looks, grave findings, the state of the ledger."""
     looks = sum(not look.replay for one in report.test_sets for look in one.looks)
     seen = f"{plural(len(report.test_sets), 'test set')}, {plural(looks, 'look')}."
@@ -96,7 +96,7 @@ def _test_set(one: TestSetReport) -> Iterator[str | TextTable]:
     answered = [look for look in looks if not look.outside]
     if answered:
         said = look_to_quote(answered)
-        yield f"To quote: {sentence(said, one.rows, 1 - _delta(one))}"
+        yield f"To quote: {sentence(said, one.rows, one.level)}"
         yield from _counted_with(one, said)
 
 
@@ -231,10 +231,6 @@ def _ledger(report: AuditReport) -> tuple[str, ...]:
     return (f"{ledger.url}: {count}. {_whole(report)} Anchors: {anchors}. Head: {head[0]}{head[1]}{head[2][:16]}.",)
 
 
-def _delta(one: TestSetReport) -> float:
-    return one.policies[0].delta if one.policies else 0.05
-
-
 # The items of the REFORMS checklist (Kapoor et al. 2024) that a ledger can answer.
 
 
@@ -275,8 +271,8 @@ def look_to_quote(looks: Sequence[LookLine]) -> LookLine:
     return next((look for look in reversed(looks) if look.metric not in WITHOUT_A_MODEL), looks[-1])
 
 
-def sentence(told: Mapping[str, object] | LookLine, rows: int, level: float = 0.95) -> str:
-    """A look in words that can be quoted.
+def sentence(told: Mapping[str, object] | LookLine, rows: int, level: float = 0.95, prices: bool = True) -> str:
+    """A look in words that can be quoted; without `prices`, what earlier answers cost is not told.
 
     >>> sentence({"status": "revealed", "score": 0.1, "errors": 200, "n": 2000, "look": 1, "spent": 0.0, "price": 4.0,
     ...           "metric": "error", "interval": [0.0866, 0.1147], "as_first": None, "changes": [], "replay": False}, 2000)
@@ -294,7 +290,7 @@ def sentence(told: Mapping[str, object] | LookLine, rows: int, level: float = 0.
     shown = "pass or fail" if look.score is None else f"{look.score:.3f}"
     metric = MEANING.get(kind := str(look.metric).partition(":")[0], kind)
     head = f"Test {metric} {shown}{errors}, look {look.look} of this test set"
-    spent = f"; earlier answers cost {look.spent:.2f} nats" if look.spent else ""
+    spent = f"; earlier answers cost {look.spent:.2f} nats" if look.spent and prices else ""
     first = f" As a first look it would have been {limits_of(look.as_first)}." if look.spent and look.as_first else ""
     return f"{head}{spent}. {_interval_sentence(look, level)}{first}{_changed(look.changes)}"
 

@@ -131,6 +131,11 @@ class TestSetReport(Facts):
     budget: LooksLeft | None
 
     @property
+    def level(self) -> float:
+        """The confidence level that was declared with the seal."""
+        return 1 - (self.policies[0].delta if self.policies else 0.05)
+
+    @property
     def made(self) -> list[LookLine]:
         """The looks without what was shown again."""
         return [look for look in self.looks if not look.replay]

@@ -9,9 +9,8 @@ loss depends on the set alone.
 """
 
 import numpy as np
-from numba.cpython.unsafe.numbers import leading_zeros, trailing_zeros
 
-from modelsel.kernels.compiler import kernel
+from modelsel.kernels.compiler import interprets, kernel
 from modelsel.kernels.growth.number_cuts import by_key, clear, count, first_branch, median_code, mode_level, side_of
 from modelsel.kernels.layout import (
     ABSENT,
@@ -29,6 +28,16 @@ from modelsel.kernels.layout import (
     SURROGATE,
     VALUE,
 )
+
+if interprets():
+    leading_zeros, trailing_zeros = (
+        lambda word: 64 - int(word).bit_length(),
+        lambda word: (int(word) & -int(word)).bit_length() - 1,
+    )
+else:
+    from numba.cpython.unsafe import numbers
+
+    leading_zeros, trailing_zeros = numbers.leading_zeros, numbers.trailing_zeros
 
 EVERY = ~np.uint64(0)
 ONE = np.uint64(1)

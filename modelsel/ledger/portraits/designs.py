@@ -1,101 +1,149 @@
-"""Tell two tables that share a design from one table: on both sides there are columns that were measured anew.
+"""Tell two tables that share a design from one table: each has columns of its own, and none of them agrees as a copy would.
 
-Two shops share days, two surveys their sites, two fields a grid, a panel its persons: some columns are the same to the last
-digit, and the portraits agree in them as in no two samples. The same table in disguise agrees in nearly all that both sides
-have: columns may be gone on one side, or be new on the other, and noise that says nothing may be added. So columns count:
+Two shops share days and weather, two surveys their sites, two laboratories their compounds: some columns are the same to the
+last digit, and what was measured is not. So columns are sorted by their values:
 
-    agreeing   at least half of a column's variables lie in the core, in which each is near to all others
-    otherwise  of the rest those that are far from the core, or have no partner, that hang together with others, and that
-               were not made of the columns that agree: sums, ratios, bins
+    shared    the same values, equally often (q ≤ `MET` over the values, or the very same column)
+    own       all others, but those that are constant, or that the shared ones explain: sums, ratios, bins of them
 
-(q as in `likeness`: 1 for two samples, 0 for a copy.) With a column otherwise on both sides for every five that agree the
-tables are two. Near is q ≤ .1, and far q ≥ .25; or, where the core is the same to the last digit, q ≥ .02: persons who moved a
-little.
+One own column that agrees with one of the other side, as far as the portraits tell, means the same rows: its unit was changed,
+it was rounded, noise was added. Then q is 1 − r for the correlation r of both, row by row: a copy has r ≥ `COPY`, which is
+noise of up to 30 % of a deviation. Columns that hang on the shared ones are near each other by what these explain (R²); of the
+rest, q / (1 − R²), a copy is nearer than `REST`. Where both sides have own columns and none agrees, the tables are two. A side
+without any has the rows of the other one, with columns dropped or added, or with another target.
+(q as in `likeness`: 1 for two samples, 0 for a copy; of c common rows among n and m a copy has 1 − 2c/(n + m).)
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
 
-from modelsel.core.types import Booleans, Floats, Integers
+from modelsel.core.types import Booleans, Floats
 from modelsel.ledger.portraits.likeness import CAP, Pairing, by_shape, fitting, squared_differences, starts
 from modelsel.ledger.portraits.portrait import VIEWS, Portrait
+from modelsel.ledger.rows.matching import KEPT, Sketch
 
-SHARED = (0.1, 0.25, 12)  # q of a core, q from which a column is otherwise, and figures that a core has to have
-EXACT = (1e-8, 0.02, 20)  # the same of columns that are the same to the last digit
-PER_COLUMN = 0.2
-BY_CHANCE = 0.1  # probability that a column of noise hangs together with any other
-DERIVED = 0.9  # share that columns which agree explain of another from which it was made of them, and not measured
+MET, MANY = 0.5, 40  # q of the values of a shared column, and the fewest values that tell it by q
+SAME_VALUES = 0.8  # of the values of either column, from which both are the same few ones
+COPY, REST = 0.95, 0.3  # r from which a column agrees as a copy does, and q of what shared columns do not explain
+FIGURES = 12  # that agreement has to be seen in
+DERIVED = 0.9  # share that shared columns explain of another from which it was made of them, and not measured
 FAINT = 1e-3  # variance of a direction of features below which it is rounding
-WITHOUT_CORE = 2  # columns otherwise, on both sides, where nothing agrees at all
 
 
-@dataclass(frozen=True)
-class Columns:
-    """Columns that agree, and those that were measured otherwise: the fewer of both sides."""
+@dataclass(frozen=True, eq=False)
+class TableSketch:
+    """What is remembered of a whole table: its columns by their values, and its portrait where it has one."""
 
-    agreeing: int
-    otherwise: int
-
-    @property
-    def two_tables(self) -> bool:
-        return self.otherwise >= max(1.0, PER_COLUMN * self.agreeing if self.agreeing else WITHOUT_CORE)
+    columns: Sequence[Sketch]
+    rows: int
+    portrait: Portrait | None
 
 
-def share_a_design(ours: Portrait, theirs: Portrait, thorough: bool = True, exactly: bool = True) -> bool:
-    """Say whether two tables agree in columns of a design alone; by the pairing of columns in which most agree."""
-    scale = 1 / ours.n + 1 / theirs.n
-    ways = (
-        (view, start) for view in VIEWS
-        for start in (by_shape(ours, theirs, scale), *starts(ours, theirs, view, scale, thorough))
-    )  # fmt: skip
-    found = [_count_columns(start, ours, theirs, view, scale) for view, start in ways]
-    wide, exact = max(found, key=lambda one: (one[0].agreeing, -one[0].otherwise, -one[1].otherwise))
-    return wide.two_tables or (exactly and exact.agreeing > 0 and exact.two_tables)
+def equal_by_chance(ours: TableSketch, theirs: TableSketch) -> float | None:
+    """The chance that rows of one design are equal in what was measured, too; None where the tables share no design alone."""
+    shared = _shared_columns(ours, theirs)
+    sides, known = (ours, theirs), [{i for i, _ in shared}, {j for _, j in shared}]
+    met = (_common_rows(ours.columns[i], theirs.columns[j], ours.rows, theirs.rows) for i, j in shared)
+    common = max(met, default=min(ours.rows, theirs.rows))
+    for i, j in _agreeing(ours, theirs, known, 2 * common / (ours.rows + theirs.rows)):
+        if not _few_same_values(ours.columns[i], theirs.columns[j]):
+            return None
+        known = [known[0] | {i}, known[1] | {j}]
+    if not known[0]:
+        return None
+    own = [_own(side, one) for side, one in zip(sides, known, strict=True)]
+    return float(np.prod([_repeated(ours.columns[i]) for i in own[0]])) if all(own) else None
 
 
-def _count_columns(start: Pairing, ours: Portrait, theirs: Portrait, view: str, scale: float) -> tuple[Columns, Columns]:
-    """Count columns by what is near, and by what is the same."""
-    square = squared_differences(start, ours, theirs, view, scale)
+def _repeated(column: Sketch) -> float:
+    """Σ p² of the values of a column."""
+    return float((column.shares**2).sum() / column.shares.sum())
+
+
+def _shared_columns(ours: TableSketch, theirs: TableSketch) -> list[tuple[int, int]]:
+    """Pairs of columns of the same values, equally often; equal names before others."""
+    pairs = [(i, j) for i in range(len(ours.columns)) for j in range(len(theirs.columns))]
+    pairs.sort(key=lambda pair: ours.columns[pair[0]].name != theirs.columns[pair[1]].name)
+    found: list[tuple[int, int]] = []
+    for same in (True, False):
+        for i, j in pairs:
+            one, other = ours.columns[i], theirs.columns[j]
+            if len(one.values) < 2 or any(i == left or j == right for left, right in found):
+                continue
+            if one.digest == other.digest or (not same and _met(one, other, ours.rows, theirs.rows)):
+                found.append((i, j))
+    return found
+
+
+def _met(one: Sketch, other: Sketch, n: int, m: int) -> bool:
+    """Say whether two columns of many values have the same ones as often as rows that are the same would."""
+    if min(len(one.values), len(other.values)) < MANY:
+        return False
+    return min(_apart(one, other, 1 / n + 1 / m), _apart(other, one, 1 / n + 1 / m)) <= MET
+
+
+def _apart(one: Sketch, other: Sketch, scale: float) -> float:
+    """q over the values of one column: of two samples 1. Of the longer one more values are known than the other can show."""
+    order = np.argsort(other.values)
+    places = np.minimum(np.searchsorted(other.values, one.values, sorter=order), len(order) - 1)
+    there = np.where(other.values[order][places] == one.values, other.shares[order][places], 0.0)
+    return float(((one.shares - there) ** 2 / ((one.shares + there) / 2 * scale)).mean())
+
+
+def _common_rows(one: Sketch, other: Sketch, n: int, m: int) -> float:
+    """How many of n and m rows are the same, where the values of a column tell it: of many the smallest are known."""
+    met = len(np.intersect1d(one.values, other.values))
+    return min(n, m, max(met / len(one.values) * n, met / len(other.values) * m))
+
+
+def _few_same_values(one: Sketch, other: Sketch) -> bool:
+    """Say whether two columns hold the same few values: a column of the design of which rows are missing."""
+    if max(len(one.values), len(other.values)) >= KEPT:
+        return False
+    return len(np.intersect1d(one.values, other.values)) >= SAME_VALUES * len(np.union1d(one.values, other.values))
+
+
+def _own(side: TableSketch, shared: set[int]) -> set[int]:
+    """The columns of a table that are neither shared, nor constant, nor made of shared ones."""
+    own = {i for i, column in enumerate(side.columns) if i not in shared and len(column.values) > 1}
+    explained = _explained(side, shared)
+    return {i for i in own if explained[i] < DERIVED}
+
+
+def _explained(side: TableSketch, shared: set[int]) -> Floats:
+    """The share of each column that shared ones explain, by value or by rank; nought where nothing is known of it."""
+    agrees = np.isin(np.arange(len(side.columns)), list(shared))
+    if side.portrait is None or side.portrait.column_of is None:
+        return np.zeros(len(agrees))
+    by_value, by_rank = (explained_shares(side.portrait, agrees, view) for view in VIEWS)
+    found: Floats = np.maximum(by_value, by_rank)
+    return found
+
+
+def _agreeing(ours: TableSketch, theirs: TableSketch, shared: Sequence[set[int]], common: float) -> Iterator[tuple[int, int]]:
+    """Pairs of own columns that hang together with others on both sides as those of the same rows do."""
+    one, other = ours.portrait, theirs.portrait
+    if one is None or other is None or one.column_of is None or other.column_of is None:
+        return
+    scale, most = 1 / one.n + 1 / other.n, 1 - COPY * common
+    rest = [1 - _explained(side, known) for side, known in zip((ours, theirs), shared, strict=True)]
+    for view in VIEWS:
+        for start in (by_shape(one, other, scale), *starts(one, other, view, scale, True)):
+            core = fitting(start, one, other, view, scale, most)
+            for place, (i, j) in enumerate(zip(one.columns[core.ours].tolist(), other.columns[core.theirs].tolist())):
+                near, figures = _nearness(core, place, one, other, view, scale)
+                limit = min(most, 1 - common * (1 - REST * min(rest[0][i], rest[1][j])))
+                if i not in shared[0] and j not in shared[1] and figures >= FIGURES and near <= limit:
+                    yield i, j
+
+
+def _nearness(core: Pairing, place: int, ours: Portrait, theirs: Portrait, view: str, scale: float) -> tuple[float, int]:
+    """q of one pair of variables with all others, and of how many figures it is the mean."""
+    square = squared_differences(core, ours, theirs, view, scale)[place]
     there = np.isfinite(square)
-    sums, figures = np.where(there, np.minimum(square, CAP), 0).sum(axis=(1, 3)), there.sum(axis=(1, 3))
-    found = []
-    for near, far, fewest in (SHARED, EXACT):
-        core = np.isin(start.ours, fitting(start, ours, theirs, view, scale, near).ours)
-        if not near * figures[core][:, core].sum() >= max(sums[core][:, core].sum(), near * fewest):
-            core = np.zeros(len(start), bool)
-        compared = core[None, :] | np.eye(len(start), dtype=bool)
-        off = (sums * compared).sum(axis=1) - far * (figures * compared).sum(axis=1)
-        alone = 0.0 if near == SHARED[0] else -1.0  # what has no partner is otherwise, where near is enough
-        counts = [_columns(one, places, core, off, alone, view) for one, places in ((ours, start.ours), (theirs, start.theirs))]
-        found.append(Columns(min(one.agreeing for one in counts), min(one.otherwise for one in counts)))
-    return found[0], found[1]
-
-
-def _columns(portrait: Portrait, places: Integers, core: Booleans, off: Floats, alone: float, view: str) -> Columns:
-    """Count the columns of one side of which most variables are in the core, and those that are far from it.
-
-    A number speaks for its column, and so do half of its levels. Levels without a partner may have had no room there.
-    """
-    numbers = np.bincount(portrait.columns, ~portrait.binary) > 0
-    speaks = ~portrait.binary | ~numbers[portrait.columns]
-    whole, count = np.bincount(portrait.columns), len(numbers)
-    of, mine = portrait.columns[places], speaks[places]
-    agrees = (whole > 0) & (2 * np.bincount(of, core, count) >= whole)
-    agrees |= numbers & (np.bincount(of, core & mine, count) > 0)
-    hangs = np.bincount(portrait.columns, _hanging(portrait, view), count) > 0
-    new = hangs & (explained_shares(portrait, agrees, view) < DERIVED)
-    far = np.where(np.bincount(of, mine, count) > 0, np.bincount(of, off * mine, count), np.where(numbers, alone, -1.0)) >= 0
-    return Columns(int(agrees.sum()), int((new & ~agrees & far).sum()))
-
-
-def _hanging(portrait: Portrait, view: str) -> Booleans:
-    """Mark the variables that hang together with one of another column beyond chance."""
-    others = portrait.columns[:, None] != portrait.columns
-    strength = np.where(others, np.nan_to_num(np.abs(portrait.links[view][:, 0, :, 0])), 0).max(axis=1)
-    hangs: Booleans = strength * portrait.n**0.5 >= ndtri(1 - BY_CHANCE / 2 / np.maximum(1, others.sum(axis=1)))
-    return hangs
+    return float(np.minimum(square[there], CAP).mean()) if there.any() else CAP, int(there.sum())
 
 
 def explained_shares(portrait: Portrait, agrees: Booleans, view: str) -> Floats:

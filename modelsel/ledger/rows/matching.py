@@ -17,6 +17,7 @@ import numpy as np
 from modelsel.core.types import Floats, Integers
 from modelsel.ledger.home import IdentityKey
 from modelsel.ledger.rows.identity import Hashes, TokenTable, ascending, hash_rows, runs
+from modelsel.ledger.rows.row_set import RowSet
 
 KEPT = 256  # values per column sketch
 ALIKE = 0.2  # least shared mass of two value distributions
@@ -52,6 +53,21 @@ def hash_tokens_each(columns: Sequence[Hashes], key: IdentityKey) -> list[Hashes
         return []
     ends = np.cumsum([len(column) for column in columns])[:-1]
     return np.split(hash_tokens(np.concatenate(columns), key), ends)
+
+
+def table_set(drawn: tuple[Sketch, ...], rows: int) -> RowSet:
+    """The sketches of a table's columns, as they are stored."""
+    facts = {"n": rows, "columns": [[s.name, s.digest, [float(share) for share in s.shares]] for s in drawn]}
+    return RowSet(facts, {str(index): sketch.values for index, sketch in enumerate(drawn)})
+
+
+def table_sketches(stored: RowSet) -> tuple[Sketch, ...]:
+    """Read the columns' sketches of a stored row set."""
+    columns = stored.facts["columns"]
+    return tuple(
+        Sketch(name, digest, stored.arrays[str(index)], np.array(shares))
+        for index, (name, digest, shares) in enumerate(columns)
+    )
 
 
 def match_names(ours: Sequence[Sketch], theirs: Sequence[Sketch]) -> tuple[tuple[str, ...], list[list[int]]] | None:

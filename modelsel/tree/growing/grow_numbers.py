@@ -1,4 +1,4 @@
-"""Grow a tree by squared error, Poisson deviance or the loss of a quantile: by a compiled kernel, or by the NumPy grower.
+"""Grow a tree by squared error, Poisson deviance or the loss of a quantile: by a compiled kernel, or by its interpreted source.
 
 Growers of classes are shared as far as they go: rows have one class, so that a table of class weights is a weight.
 """
@@ -10,7 +10,7 @@ import numpy as np
 
 from modelsel.core.types import ClassTask, Floats, Integers, NumberTask
 from modelsel.kernels import stop
-from modelsel.kernels.compiler import load, wanted
+from modelsel.kernels.compiler import interpret, load, wanted
 from modelsel.tree.growing.assemble import GrowerOutput, assemble
 from modelsel.tree.growing.columns import RankedColumns, WeightedRows, columns
 from modelsel.tree.growing.grow import check_word
@@ -82,15 +82,18 @@ def _grow(
     signs: tuple[int, ...],
 ) -> DecisionTree:  # fmt: skip
     """Grow by the kernel that is enough."""
-    output = None
     if ranked.known and chosen.unit and not signs and loss == SQUARED_ERROR and (kernel := load("grow_numbers_complete")):
         output = _complete(kernel, chosen, wholes, ranked, growth)
-    elif kernel := load("grow_numbers"):
+    else:
+        kernel = load("grow_numbers") or interpret("grow_numbers")
         output = _general(kernel, chosen, wholes, ranked, growth, loss, signs)
-    if output is None:
-        output = _numpy(chosen, wholes, ranked, growth, loss, signs)
     if len(output.nodes) == 0:
         raise stop.Stopped
+    return number_tree(output, chosen, ranked, growth)
+
+
+def number_tree(output: GrowerOutput, chosen: WeightedRows, ranked: RankedColumns, growth: GrowthParams) -> DecisionTree:
+    """The tree of what a grower put out."""
     tree = assemble(output, chosen.task, ranked, chosen.rows if growth.threshold == "observed" else None)
     weight, mean, squares = tree.counts.T.copy()
     return replace(
@@ -133,10 +136,7 @@ def _general(
     signs: tuple[int, ...],
 ) -> GrowerOutput:
     """Grow by the general kernel."""
-
-    from modelsel.kernels.growth import surrogates
-    from modelsel.kernels.splits import presort
-
+    surrogates, presort = (load(name) or interpret(name) for name in ("surrogates", "presort"))
     if loss.by_quantile:
         order = np.lexsort((chosen.weight, wholes.whole[chosen.rows]))
         chosen = replace(chosen, rows=chosen.rows[order], weight=chosen.weight[order])
@@ -172,17 +172,3 @@ def _output(
     """Records without marks and surrogates, numbers in the target's unit; `counts` are weight, mean, squares."""
     counts = np.stack([weight, wholes.target.value(mean), squares / np.square(wholes.target.scale)], axis=1)
     return GrowerOutput(nodes, wholes.goodness(worth, weight, loss), counts, np.zeros(0, np.uint8), *NO_MIMICS)
-
-
-def _numpy(
-    chosen: WeightedRows, wholes: WeightedWholes, ranked: RankedColumns, growth: GrowthParams, loss: NumberLoss,
-    signs: tuple[int, ...],
-) -> GrowerOutput:  # fmt: skip
-    """Grow in NumPy what no kernel does."""
-    from modelsel.tree.growing.numpy_numbers import number_grower
-
-    grower = number_grower(chosen, ranked, growth, wholes, loss, signs)
-    found = grower.grown()
-    mean, squares = np.array(grower.moments).T
-    own = _output(found.nodes, found.goodness, found.counts[:, 0], mean, squares, wholes, loss)
-    return found._replace(goodness=own.goodness, counts=own.counts)

@@ -269,10 +269,6 @@ class Grower:
             if not self.criterion.ratio or (gain >= least and test.information > TIE)
         ]
 
-    def shown(self, node: Node, value: float) -> float:
-        """The worth of a test at a node, as people read it."""
-        return value
-
     def _contest(self, node: Node) -> tuple[int, Test, float] | None:
         """The feature that wins, its test and value."""
         best = None

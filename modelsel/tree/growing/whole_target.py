@@ -112,42 +112,6 @@ class WeightedWholes:
         """Weights as multiples of a step."""
         return weight if self.integral else np.rint(weight * self.steps) / self.steps
 
-    def weighted(self, rows: Integers, weight: Floats) -> Integers:
-        """v of some rows."""
-        if self.integral:
-            return self.whole[rows] * weight.astype(np.int64)
-        return np.rint(self.whole[rows] * weight * self.parts).astype(np.int64)
-
-    def centred(self, rows: Integers, weight: Floats) -> Integers:
-        """u = v − m·w about the mean m of the rows."""
-        v = self.weighted(rows, weight)
-        total, size = int(v.sum()), float(weight.sum())
-        if self.integral:
-            return v - (total // int(size)) * weight.astype(np.int64)
-        return v - np.rint((total / size) * weight).astype(np.int64)
-
-    def mean(self, total: int, size: float) -> float:
-        """The mean m that sums are taken about, in parts of q."""
-        return float(total // int(size)) if self.integral else total / size
-
-    def about_their_mean(self, sums: Integers, weight: Floats) -> Integers:
-        """Sums of u per code, about the mean of all of them."""
-        total, size = int(sums.sum()), float(weight.sum())
-        if self.integral:
-            return sums - (total // int(size)) * weight.astype(np.int64)
-        return sums - np.rint((total / size) * weight).astype(np.int64)
-
-    def moments(self, rows: Integers, weight: Floats) -> tuple[float, float]:
-        """Mean of q, and Σ w (q − mean)²: 0 where all are equal, else summed in 2^-42 of the largest part."""
-        if len(rows) == 0:
-            return np.nan, 0.0
-        own, v = self.whole[rows], self.weighted(rows, weight)
-        size = float(weight.sum())
-        if own.min() == own.max():
-            return float(own[0]), 0.0
-        mean = float(int(v.sum())) / size / self.parts
-        return mean, exact_sum(weight * np.square(own - mean))
-
     def goodness(self, worth: Floats, weight: Floats, loss: NumberLoss = SQUARED_ERROR) -> Floats:
         """The worth of tests as decreases of the mean loss, in the target's unit (squared error: in its squares)."""
         unit = self.parts * self.target.scale

@@ -13,8 +13,8 @@ import pytest
 from modelsel.guard import entries
 from modelsel_exam import create
 from modelsel_exam.exams import make_exam
+from modelsel_exam.options import Wanted
 from modelsel_exam.sit import ExamSession
-from modelsel_exam.terms import Wanted
 
 
 def table(rows: int = 300, seed: int = 0) -> pd.DataFrame:

@@ -18,9 +18,9 @@ from modelsel.core.errors import ConfigurationError, ModelselError, RefusedError
 from modelsel.statistics.certificate import SpendingState
 from modelsel_exam import board as boards
 from modelsel_exam.exams import make_exam
+from modelsel_exam.options import Wanted
 from modelsel_exam.service import Askers
 from modelsel_exam.sit import ExamSession
-from modelsel_exam.terms import Wanted
 
 Make = Callable[..., ExamSession]
 
@@ -213,7 +213,7 @@ def test_the_whole_table_asked_again_with_a_row_less_is_refused_and_then_charged
     frame["label"] = rng.choice(["no", "yes"], 200)
     frame.to_csv("whole.csv", index=False)
     frame.drop(index=0).to_csv("less.csv", index=False)
-    everything = Wanted(everything=True, release="full")
+    everything = Wanted(all=True, release="full")
     make_exam("whole.csv", "label", Path("whole"), everything, ())
     first = ExamSession(Path("whole"))
     spent = sum(first.answer(of_column(first, cut), "eve").price for cut in (1, 2))

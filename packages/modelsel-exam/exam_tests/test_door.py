@@ -1,19 +1,22 @@
 """An exam from Python and from a terminal: the same answers, the same words."""
 
-import ast
 import inspect
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import modelsel
 from exam_tests.conftest import errors, guess
+from modelsel.cli.arguments import Arguments
 from modelsel.cli.dispatch import main
 from modelsel.core.errors import DataError
 from modelsel_exam.commands import exam as commands
 from modelsel_exam.exams import LocalExam
+from modelsel_exam.options import Wanted, add_options, of_exams, of_gates
 from modelsel_exam.sit import ExamSession
 
 Make = Callable[..., ExamSession]
@@ -43,29 +46,28 @@ def test_an_exam_is_made_from_python(loans: Path) -> None:
     assert "150 questions, shown as ladder" in repr(made)
 
 
-def test_every_option_of_a_command_has_an_argument_in_its_twin() -> None:
-    found: dict[str, set[str]] = {}
-    module = ast.parse(Path(commands.__file__).read_text())
-    for node in module.body:
-        if isinstance(node, ast.FunctionDef):
-            calls = [
-                one for one in ast.walk(node) if isinstance(one, ast.Call) and getattr(one.func, "attr", "") == "add_argument"
-            ]
-            found[node.name] = {_name(call) for call in calls}
-    taken = set(inspect.signature(modelsel.create_exam).parameters)
-    assert found["create"] <= taken, found["create"] - taken
-    renamed = {"asker": "name", "folder": "self"}
-    options = {renamed.get(name, name) for name in found["answer"]} - {"json"}
-    assert options <= set(inspect.signature(LocalExam.answer).parameters)
+@pytest.mark.parametrize(("made", "declared"), [(modelsel.create_exam, of_exams), (modelsel.create_gate, of_gates)])
+def test_functions_of_python_have_the_options_of_the_table_with_their_defaults(made: Any, declared: Any) -> None:
+    known = {one.name: one.default for one in inspect.signature(made).parameters.values() if one.kind is one.KEYWORD_ONLY}
+    assert known == {one.name: one.default for one in declared()}
+
+
+def test_commands_have_the_options_of_the_table_and_read_their_words() -> None:
+    parser = Arguments("exam")
+    names = add_options(parser, of_exams())
+    assert Wanted(**vars(parser.parse_args([]))) == Wanted()
+    assert set(names) == {one.name for one in fields(Wanted)} - {"loop"}
+    words = ["--resolution", "0.1", "--looks", "0", "--pass", "0.2", "--all", "--nats", "20", "--ledger", "URL"]
+    wanted = Wanted(**vars(parser.parse_args(words)))
+    assert wanted == Wanted(resolution=0.1, looks=None, target_rate=0.2, all=True, nats=20.0, ledger="URL")
+    parser = Arguments("gate")
+    add_options(parser, of_gates())
+    found = vars(parser.parse_args(["--pin", "a.py", "--pinned", "b.py", "--vetoes", "2"]))
+    assert (found["pinned"], found["vetoes"], found["judged"]) == ([Path("a.py"), Path("b.py")], 2, 0.3)
+
+
+def test_what_an_exam_is_asked_has_a_twin_in_python() -> None:
     assert set(commands.COMMANDS) - {"create", "serve"} <= set(dir(LocalExam))
-
-
-def _name(call: ast.Call) -> str:
-    dest = [
-        keyword.value.value for keyword in call.keywords if keyword.arg == "dest" and isinstance(keyword.value, ast.Constant)
-    ]
-    words = [str(arg.value) for arg in call.args if isinstance(arg, ast.Constant)]
-    return str(dest[0]) if dest else max(words, key=len).lstrip("-").replace("-", "_")
 
 
 @pytest.mark.parametrize(

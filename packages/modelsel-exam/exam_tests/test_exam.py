@@ -226,7 +226,7 @@ def test_rows_that_were_tested_before_are_found_at_creation(exam: Make) -> None:
 
 @pytest.mark.slow
 def test_the_whole_table_can_be_the_exam(exam: Make) -> None:
-    made = exam(everything=True, release="full")
+    made = exam(all=True, release="full")
     assert len(questions(made)) == 300
     assert made.answer(guess(made), "ann").errors == errors(made, guess(made))
 

@@ -22,10 +22,10 @@ from modelsel.statistics.certificate import SpendingState
 from modelsel_exam import board as boards
 from modelsel_exam import create
 from modelsel_exam.exams import make_exam
+from modelsel_exam.options import Wanted
 from modelsel_exam.service import Askers, ExamService
 from modelsel_exam.sit import ExamSession
 from modelsel_exam.terms import RELEASES as EVERY_RELEASE
-from modelsel_exam.terms import Wanted
 
 Make = Callable[..., ExamSession]
 NEEDS: dict[str, dict[str, Any]] = {"grid": {"resolution": 0.05}, "passfail": {"target_rate": 0.4}}
@@ -95,7 +95,7 @@ def test_a_declared_tolerance_is_taken_by_either_name(exam: Make) -> None:
         (("measure=within",), {"tolerance": 3.0}, "said by the measure, too"),
         ((), {"tolerance": -1.0}, "-1 is no tolerance"),
         ((), {"tolerance": float("inf")}, "inf is no tolerance"),
-        ((), {"everything": True}, "without development rows"),
+        ((), {"all": True}, "without development rows"),
         ((), {"class_counts": True}, "no classes to count"),
     ],
 )
@@ -116,7 +116,7 @@ def test_what_is_about_numbers_is_refused_of_classes(exam: Make, settings: tuple
 
 
 def test_everything_may_be_asked_with_a_declared_tolerance(exam: Make) -> None:
-    made = exam(everything=True, tolerance=15.0)
+    made = exam(all=True, tolerance=15.0)
     assert made.answer(guess(made), "ann").errors == off(made, guess(made))
 
 

@@ -24,10 +24,11 @@ from modelsel.core.spec import kind_of, spec_of, with_fields
 from modelsel.core.types import CLASS_TASKS, Booleans, Finding, Integers, NumberTask, Strings, Task, positions
 from modelsel.dataset.targets import read_as
 from modelsel.dataset.weights import AUTO, decide, weigh
-from modelsel.guard.face import Gate, Home, SelectionSummary
+from modelsel.guard.face import Gate, Home, Note, SelectionSummary
 from modelsel.measure.within import Within
 from modelsel.runner.number_look import usual_tolerance
 from modelsel.runner.study_data import judges, load_table
+from modelsel_exam.options import Wanted, WantedLoop
 from modelsel_exam.store import SIDES, Store, commit, create_store, join, judged_digest, public_of, reorder
 from modelsel_exam.terms import (
     FILE,
@@ -39,8 +40,6 @@ from modelsel_exam.terms import (
     GivenFile,
     LoopTerms,
     Terms,
-    Wanted,
-    WantedLoop,
     problems,
     write_terms,
 )
@@ -59,7 +58,7 @@ def create(config: Config, folder: Path, wanted: Wanted, home: Home | None = Non
         loaded, config = load_table(config)
     task, declared = loaded.task, MEASURE not in config.unsaid
     config = for_task(config, task.kind)
-    sides = _sides(task, config, wanted.everything)
+    sides = _sides(task, config, wanted.all)
     task = weigh(task, decide(task.weights, getattr(config.dataset, "weights_are", AUTO), sides["development"]))
     tokens = {side: np.array(sorted(f"r{secrets.token_hex(8)}" for _ in range(len(rows)))) for side, rows in sides.items()}
     mixed = {side: reorder(task, rows[np.argsort(np.array([secrets.randbits(62) for _ in rows], np.int64))])
@@ -218,7 +217,7 @@ def _seal(store: Store, terms: Terms, wanted: Wanted, folder: Path) -> tuple[Fin
     terms = write_terms(terms.but(testset=gate.subject(sealing).digest, overlap=overlap), store.folder, store.home)
     (folder / FILE).write_bytes((store.folder / FILE).read_bytes())
     store.__dict__.pop("terms", None)
-    gate.say({"exam": terms.id, "what": "created", "terms": terms.digest, "testset": terms.testset})
+    gate.say(Note(exam=terms.id, what="created", terms=terms.digest, testset=terms.testset))
     return found
 
 

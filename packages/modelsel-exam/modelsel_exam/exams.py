@@ -19,9 +19,9 @@ from modelsel.dataset.in_memory import is_frame
 
 if TYPE_CHECKING:  # asking over a server needs none of them
     from modelsel.core.types import Finding
+    from modelsel_exam.options import Wanted
     from modelsel_exam.sit import ExamSession
     from modelsel_exam.store import Store
-    from modelsel_exam.terms import Wanted
 
 
 def exam(place: object, token: str | None = None) -> "Exam":
@@ -118,11 +118,11 @@ def create_exam(
     >>> made.questions.columns.tolist()[1:]
     ['Outlook', 'Temperature', 'Humidity', 'Wind']
     """
-    from modelsel_exam.terms import Wanted
+    from modelsel_exam.options import Wanted
 
     wanted = Wanted(
         name, release, resolution, delta, target_rate, budget, looks, nats, class_counts, all, parquet, accept_overlap, ledger,
-        tolerance=tolerance,
+        tolerance,
     )  # fmt: skip
     make_exam(table, target, Path(folder), wanted, settings)
     return LocalExam(Path(folder))

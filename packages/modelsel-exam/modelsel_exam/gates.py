@@ -98,7 +98,7 @@ def create_gate(
     >>> made
     <Gate play_tennis: 7 questions, kept from 1 standard errors on>
     """
-    from modelsel_exam.terms import Wanted, WantedLoop
+    from modelsel_exam.options import Wanted, WantedLoop
 
     loop = WantedLoop(judged, errors, vetoes, tuple(map(Path, pinned)))
     wanted = Wanted(

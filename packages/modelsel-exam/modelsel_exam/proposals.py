@@ -153,18 +153,22 @@ class LoopSession(SealedSession):
             raise self.refusal(what, "propose without --veto")
         store.keep(answer.name, answer.outputs, {"asker": by})
         store.keep(_judging(answer.name), answer.development, {"asker": by})
-        facts: dict[str, object] = {"verdict": "keep", "gain": None, "se": None, "beside": None}
+        verdict: Judged = "keep"
+        found = beside = None
         if best is not None:
             found = improvement(
                 self._losses(store.answer(_judging(best.handed))), self._losses(answer.development),
                 declared_units(store.judged), store.judged.weights,
             )  # fmt: skip
-            verdict: Judged = "keep" if found.exceeds(self.loop.errors) else "discard"
+            verdict = "keep" if found.exceeds(self.loop.errors) else "discard"
             if verdict == "keep" and veto and self._worse(answer, by, best):
                 verdict = "veto"
-            facts = {"verdict": verdict, "gain": found.gain, "se": found.se, "beside": best.handed}
-        asked = veto and best is not None and facts["verdict"] != "discard"
-        note = {"exam": self.terms.id, "what": PROPOSED, "asker": by, "handed": answer.name, "asked": asked, **facts}
+            beside = best.handed
+        note = Note(
+            exam=self.terms.id, what=PROPOSED, asker=by, handed=answer.name, verdict=verdict, beside=beside,
+            asked=veto and best is not None and verdict != "discard",
+            gain=None if found is None else found.gain, se=None if found is None else found.se,
+        )  # fmt: skip
         self.gate.say(note)
         after = self.proposals()
         return self._reply(after[-1], len(after), after, replay=False)
@@ -250,8 +254,8 @@ class LoopSession(SealedSession):
         """Put a finding on record, once, and say it."""
         self.gate.findings.append(finding)
         if all((note.code, note.text) != (finding.code, finding.message) for note in self._notes_of_findings()):
-            self.gate.say({"exam": self.terms.id, "code": finding.code, "text": finding.message,
-                                "testset": self.terms.testset})  # fmt: skip
+            testset = self.terms.testset
+            self.gate.say(Note(exam=self.terms.id, code=finding.code, text=finding.message, testset=testset))
 
     def _notes_of_findings(self) -> list[Note]:
         return [note for note in self.notes() if note.states("code")]

@@ -193,7 +193,7 @@ class ExamSession(SealedSession):
             objection = next(self._objections(before, self.history(), asker, 0.0, allow), "")
             if objection:
                 raise self.refusal(objection)
-            self.gate.say({"exam": self.terms.id, "what": "handed in", "asker": asker, "handed": answer.name})
+            self.gate.say(Note(exam=self.terms.id, what="handed in", asker=asker, handed=answer.name))
         said = f"answer {place or len(before) + 1} is on record; nothing is shown before the exam is closed"
         return Shown(self.terms.id, asker, answer.name, said, None, place is not None, n=len(self.store.sealed), release=CLOSED)
 

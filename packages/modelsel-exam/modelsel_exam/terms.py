@@ -17,6 +17,7 @@ from modelsel.core.spec import make, spec_of
 from modelsel.core.types import Feature, Kind
 from modelsel.guard.face import COUNTED, Facts, Home, Policy, is_signed, many, worst_of
 from modelsel.measure.base import BaseMeasure
+from modelsel_exam.options import Wanted, WantedLoop
 
 FILE, FORMAT = "exam.json", "modelsel exam 1"
 RELEASES = ("full", "grid", "predicted", "ladder", "better", "passfail", "closed", "thresholdout")
@@ -235,38 +236,7 @@ def read_terms(folder: Path) -> Terms:
     return terms
 
 
-# The terms that an examiner chooses, and what is wrong with them.
-
-
-@dataclass(frozen=True)
-class WantedLoop:
-    """The terms of a gate that its owner chooses: the share of the development rows that judge, and those of `LoopTerms`."""
-
-    judged: float = 0.3
-    errors: float = 1.0
-    vetoes: int = 0
-    pinned: tuple[Path, ...] = ()
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """The terms that an examiner chooses. `looks` and `nats` are budgets of each asker (None: no limit)."""
-
-    name: str = ""
-    release: str = "predicted"
-    resolution: float | str = "count"
-    delta: float = 0.05
-    target_rate: float | None = None  # the error rate to be met, for passfail
-    budget: int = 10  # answers of thresholdout that may differ from the development rows
-    looks: int | None = 20
-    nats: float | None = None
-    class_counts: bool = False
-    everything: bool = False  # the whole table is the exam
-    parquet: bool = False
-    accept_overlap: bool = False
-    ledger: str = "user"  # or the address of a team's (PostgreSQL); labels stay in the examiner's store all the same
-    loop: WantedLoop | None = None  # a gate
-    tolerance: float | None = None  # of a target that is a number: a row is off when its error exceeds it; None: the usual one
+# What is wrong with the terms that an examiner chooses.
 
 
 def problems(wanted: Wanted, folder: Path, config: Config) -> Iterator[Problem]:
@@ -281,7 +251,7 @@ def problems(wanted: Wanted, folder: Path, config: Config) -> Iterator[Problem]:
         yield Problem("MSEL-914", "passfail needs a target", "--target-rate", "give the error rate to be met, as 0.2")
     yield from _numbers(wanted)
     yield from _steps(wanted)
-    if wanted.release == "thresholdout" and wanted.everything:
+    if wanted.release == "thresholdout" and wanted.all:
         yield Problem("MSEL-914", "thresholdout needs development rows", "--all", "leave it out")
     if wanted.loop is not None:
         yield from _of_loop(wanted.loop, config)

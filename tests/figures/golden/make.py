@@ -45,8 +45,8 @@ from modelsel.ledger.home import Home
 from modelsel_exam import board as boards
 from modelsel_exam import store
 from modelsel_exam.exams import make_exam
+from modelsel_exam.options import Wanted
 from modelsel_exam.sit import ExamSession, HandedAnswer
-from modelsel_exam.terms import Wanted
 from tests.figures.golden.kept import at
 from tests.guard.studies import Rule, Study, numbers
 

@@ -106,7 +106,7 @@ def asks_off(told: History, predictions: str = "p", score: float | None = None, 
 def test_an_unguarded_look_comes_after_all_at_these_rows_and_those_that_share_some(monkeypatch: pytest.MonkeyPatch) -> None:
     told = history(*look("a", answer={"price": 2.0}), *look("b", "kin", {"price": 5.0}), *look("c", "chose"), *look("d", "far"))
     found = asks_off(told, monkeypatch=monkeypatch)
-    assert (found["look"], found["spent"], found["worst"]) == (3, 7.0, pytest.approx(log(201)))
+    assert (found.look, found.spent, found.worst) == (3, 7.0, pytest.approx(log(201)))
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_off_shows_a_count_of_what_is_counted(measure: str, counted: bool) -> No
     said = unguarded_reveal(
         Look.read({"id": "a", "worst": 1.0}), LabelSummary(9, 3, 0.3, (9,), 9.0), SimpleNamespace(measure=part)
     )  # type: ignore[arg-type]
-    assert said["errors"] == (3 if counted else None)
+    assert said.errors == (3 if counted else None)
     result = unguarded_result(LabelSummary(9, 3, 0.3, (9,), 9.0), make("guard", "off", delta=0.1), measure, ())
     assert (result.errors, result.level) == (3 if counted else None, 0.9)
 
@@ -178,13 +178,13 @@ def test_an_exam_that_is_closed_keeps_the_base_of_each_answer() -> None:
     ]
     told = closing_intent(asks(), at(), handed, 0.1, 0.5)
     alone = -log(index_weight(3)) + 2.0 + log(3)
-    assert [one["base"] for one in told["answers"]] == pytest.approx([alone, 7.0, alone])
-    assert [one["certified"] for one in told["answers"]] == [True, True, False]
-    assert told["worst"] == pytest.approx(3 * worst_of(log(201)) + 3 * log(3))  # three counts, three pairs
+    assert [one.base for one in told.answers] == pytest.approx([alone, 7.0, alone])
+    assert [one.certified for one in told.answers] == [True, True, False]
+    assert told.worst == pytest.approx(3 * worst_of(log(201)) + 3 * log(3))  # three counts, three pairs
     for other in (at(rows=199), at(certified=False)):
-        assert not any(one["certified"] for one in closing_intent(asks(), other, handed, 0.1, 0.5)["answers"])
-    assert closing_intent(asks(), at(), [], 0.1, 0.5)["worst"] == 0
-    assert [closing_intent(asks(), at(), [], delta, 0.5)["delta"] for delta in (0.1, 0.05)] == [0.07, 0.05]  # the strictest
+        assert not any(one.certified for one in closing_intent(asks(), other, handed, 0.1, 0.5).answers)
+    assert closing_intent(asks(), at(), [], 0.1, 0.5).worst == 0
+    assert [closing_intent(asks(), at(), [], delta, 0.5).delta for delta in (0.1, 0.05)] == [0.07, 0.05]  # the strictest
 
 
 def test_where_a_space_was_declared_half_of_delta_is_its_own_at_the_close_too() -> None:
@@ -199,7 +199,7 @@ def test_where_a_space_was_declared_half_of_delta_is_its_own_at_the_close_too() 
     }
     for space, nats in ((None, log(20) + 1), (7, log(40) + 1)):
         found = closing_answers(asks(), Look.read({**facts, "space": space}), [answer], (("a", "b"), target, None))
-        assert found["answers"][0]["interval"] == pytest.approx(interval(200, 200, 200, nats))
+        assert found[1][0].interval == pytest.approx(interval(200, 200, 200, nats))
 
 
 def test_answers_of_an_exam_are_compared_by_a_sign_test_at_the_later_ones_level() -> None:
@@ -220,22 +220,22 @@ def test_answers_of_an_exam_are_compared_by_a_sign_test_at_the_later_ones_level(
     found = closing_answers(asks(), Look.read(facts), handed, (("a", "b"), target, None))
     wrong = [one[0] != target for one in said]
     seen = set()
-    for verdict in found["verdicts"]:
-        later, first = int(verdict["answer"]), int(verdict["beside"])
+    for verdict in found[2]:
+        later, first = int(verdict.answer), int(verdict.beside)
         better, worse = int((wrong[first] & ~wrong[later]).sum()), int((wrong[later] & ~wrong[first]).sum())
         level = 0.9 * exp(-bases[later]) / (2 * later)
         p = binomtest(better, better + worse, 0.5, "less" if better < worse else "greater").pvalue if better + worse else 1.0
         expected = (
             "cannot be told apart" if p > level or better == worse else "fewer errors" if better > worse else "more errors"
         )
-        assert verdict["says"] == expected
+        assert verdict.says == expected
         seen.add(expected)
-    assert (len(found["verdicts"]), len(seen)) == (10, 3)
-    assert found["price"] == pytest.approx(5 * (log(201) + 1e-6) + 10 * log(3), abs=1e-6)
+    assert (len(found[2]), len(seen)) == (10, 3)
+    assert found[0] == pytest.approx(5 * (log(201) + 1e-6) + 10 * log(3), abs=1e-6)
     limits = [interval(int(e.sum()), int(e.sum()), n, log(20) + base) for e, base in zip(wrong, bases)]
-    assert [one["interval"] for one in found["answers"]] == [None if turn == 1 else limit for turn, limit in enumerate(limits)]
+    assert [one.interval for one in found[1]] == [None if turn == 1 else limit for turn, limit in enumerate(limits)]
     for other, ask in ((facts, asks(counted=False)), ({**facts, "certified": False}, asks())):
-        assert closing_answers(ask, Look.read(other), handed, (("a", "b"), target, None))["verdicts"] == []
+        assert closing_answers(ask, Look.read(other), handed, (("a", "b"), target, None))[2] == ()
 
 
 @pytest.mark.parametrize(("share", "says"), [(0.25, "fewer errors"), (0.2499, "cannot be told apart")])
@@ -247,18 +247,16 @@ def test_a_difference_that_is_just_rare_enough_is_told(share: float, says: str) 
     ]
     answers = [{"name": one.name, "base": 0.0, "certified": True} for one in handed]
     facts = {"n": 5, "delta": 0.1, "share": share, "certified": True, "whole": True, "answers": answers}
-    assert [
-        one["says"] for one in closing_answers(asks(), Look.read(facts), handed, (("a", "b"), target, None))["verdicts"]
-    ] == [says]
+    assert [one.says for one in closing_answers(asks(), Look.read(facts), handed, (("a", "b"), target, None))[2]] == [says]
 
 
 def test_two_numbers_of_an_answer_share_its_level() -> None:
     target = np.zeros(50, np.int32)
     handed = [Handed("a", Outputs((np.arange(50) < 10).astype(np.int32)[None]))]
     facts = {"n": 50, "delta": 0.1, "share": 0.5, "certified": True, "answers": [{"name": "a", "base": 1.0, "certified": True}]}
-    (found,) = closing_answers(asks(counted=False), Look.read(facts), handed, (("a", "b"), target, None))["answers"]
+    (found,) = closing_answers(asks(counted=False), Look.read(facts), handed, (("a", "b"), target, None))[1]
     half = sqrt((log(40) + 1) / 100) + 0.01
-    assert found["interval"] == pytest.approx((max(0.0, 0.2 - half), 0.2 + half))
+    assert found.interval == pytest.approx((max(0.0, 0.2 - half), 0.2 + half))
 
 
 def test_a_refusal_states_the_level_that_was_sealed() -> None:
@@ -368,10 +366,10 @@ def _pair(status: Any, symbol: str, score: float) -> Any:
 @pytest.mark.parametrize(("policy", "price"), [("off", log(10**7 + 1)), ("warn", log(10 * (10**7 + 1)))])
 def test_a_look_that_only_an_anchor_saw_is_charged_all_that_it_may_have_told(policy: str, price: float) -> None:
     found = integrity._facts("t", 10**7, "anchor", AnchoredLook("t", "h", look="3", policy=policy))
-    assert found["worst"] == pytest.approx(worst_of(price), abs=1e-9)
-    assert (found["unguarded"], found["look"]) == (policy == "off", 3)
+    assert found.worst == pytest.approx(worst_of(price), abs=1e-9)
+    assert (found.unguarded, found.look) == (policy == "off", 3)
     told = AnchoredLook("t", "h", n="10000000", policy=policy)
-    assert integrity._facts("t", 5, "a", told)["worst"] == pytest.approx(worst_of(price), abs=1e-9)
+    assert integrity._facts("t", 5, "a", told).worst == pytest.approx(worst_of(price), abs=1e-9)
 
 
 class Copies:

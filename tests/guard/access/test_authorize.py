@@ -199,8 +199,8 @@ def test_an_intent_states_the_level_of_each_number_and_the_sets_that_share_rows(
     object.__setattr__(here, "relations", related)
     channel: Any = SimpleNamespace(numbers=2, worst=20.0)
     facts = _intent(asks(), here, LookTerms("full", delta=0.1), channel, ())
-    assert facts["nats"] == pytest.approx(SpendingState(1, 0.0).nats(0.05))
-    assert [one["with"] for one in facts["overlap"]] == ["other"]
+    assert facts.nats == pytest.approx(SpendingState(1, 0.0).nats(0.05))
+    assert [one["with"] for one in facts.overlap] == ["other"]
 
 
 def test_a_refusal_by_the_quota_says_so_and_one_by_the_measure_does_not(monkeypatch: pytest.MonkeyPatch) -> None:

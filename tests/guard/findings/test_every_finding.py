@@ -133,6 +133,12 @@ def on_the_same_days(home: Path, _: pytest.MonkeyPatch) -> set[str]:
     return told(Study(second_shop, home))
 
 
+def by_another_target(home: Path, _: pytest.MonkeyPatch) -> set[str]:
+    study = Study(numbers(), home, target="quality")
+    study.look()
+    return told(study.but(target="yield", spec="another", split_seed=1))
+
+
 def only_digests(home: Path, monkeypatch: pytest.MonkeyPatch, seed: int = 1) -> set[str]:
     """A colleague's look in a common ledger that keeps digests alone, then another split of the same table."""
     monkeypatch.setenv("MODELSEL_KEY", "07" * 32)
@@ -254,6 +260,7 @@ CASES: Mapping[str, Case] = {
     "G030": Case(repeated, first),
     "G031": Case(*[f"{FINDINGS}::test_g031_near_copies_are_told_and_independent_rows_are_not"] * 2),
     "G032": Case(*[f"{FINDINGS}::test_g032_groups_on_both_sides_are_told_and_whole_groups_are_not"] * 2),
+    "G033": Case(by_another_target, on_the_same_days),
     "G040": Case(of_many, of_many_by_auc), "G041": Case(too_good, first),
     "G050": Case(*[f"{FINDINGS}::test_g050_a_budget_nearly_used_is_told_and_an_ample_one_is_not"] * 2),
     "G051": Case(*["guard/test_modes.py::test_looks_without_end_leave_no_information"] * 2),

@@ -16,15 +16,13 @@ from modelsel.guard.entries import (
     declared_space,
     intent_to_burn,
     space_hashes,
-    table_set,
-    table_sketches,
     terms_of,
     weaker,
 )
 from modelsel.guard.facts import SealTerms
 from modelsel.guard.history import History
 from modelsel.guard.policy.base import Policy
-from modelsel.ledger.rows.matching import Sketch
+from modelsel.ledger.rows.matching import Sketch, table_set, table_sketches
 from modelsel.ledger.rows.row_set import RowSet
 from modelsel.statistics.prices import steps_near
 from tests.guard.chains import entry, reading
@@ -139,7 +137,7 @@ def test_labels_given_away_are_the_look_after_all_before_and_state_what_these_co
     ]
     subject: Any = SimpleNamespace(digest="t", train="d", test=SimpleNamespace(bound=range(30)))
     facts = intent_to_burn(subject, SimpleNamespace(spec_id="s", study="x", folder="f"), 9.0, History.of(reading(looks)))  # type: ignore[arg-type]
-    assert (facts["look"], facts["spent"], facts["worst"], facts["n"]) == (3, 7.0, 9.0, 30)
+    assert (facts.look, facts.spent, facts.worst, facts.n) == (3, 7.0, 9.0, 30)
 
 
 def test_a_policy_is_weaker_by_its_quota_where_this_leaves_more_or_cannot_be_compared() -> None:

@@ -52,7 +52,7 @@ def subject(test: dict[str, np.ndarray], development: dict[str, np.ndarray] | No
     """Rows by their hashes, all of which tell rows apart unless something else is said."""
     about: dict[str, Any] = {
         "names": ("a", "b"), "sketches": (), "digest": "mine", "train": "d", "source": "w", "u": dict.fromkeys(test, 1.0),
-        "variables": None, "portrait": None, "cramped": False, "vast": True, "keys": {}, **changed,
+        "variables": None, "portrait": None, "room": 1e9, "cramped": False, "vast": True, "keys": {}, **changed,
     }  # fmt: skip
     sides = (
         SideFingerprints(test, about.pop("keys")),
@@ -266,7 +266,7 @@ def alike(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, bool]]:
         return SimpleNamespace(same=theirs != "unlike" and (common == 0 or theirs == "nearer"))
 
     monkeypatch.setattr(matching, "likeness", likeness)
-    monkeypatch.setattr(matching, "share_a_design", lambda _, theirs, __: theirs == "design")
+    monkeypatch.setattr(matching, "chance_of_design", lambda _, stated, __: 0.0 if stated.portrait == "design" else None)
     monkeypatch.setattr(matching, "Halves", lambda *_: None)
     monkeypatch.setattr(matching, "Portrait", SimpleNamespace(of=lambda stored: stored))
     monkeypatch.setattr(matching, "may_be_same", lambda _, theirs: np.zeros(len(theirs), bool))

@@ -74,7 +74,7 @@ def test_no_certificate_has_the_noise_of_an_open_exam(exam: Make, loans: Path, t
     made.answer(answer_of(made, 3.0), "ann")
     with pytest.raises(ConfigurationError, match="noise"):
         modelsel.certify(made.folder, tmp_path / "certificate.zip")
-    overlapping = exam(release="full", folder="other", everything=True, accept_overlap=True)  # which has the same noise
+    overlapping = exam(release="full", folder="other", all=True, accept_overlap=True)  # which has the same noise
     overlapping.answer(answer_of(overlapping, 3.0), "ann")
     with pytest.raises(ConfigurationError, match="noise"):
         modelsel.certify(overlapping.folder, tmp_path / "certificate.zip")
@@ -269,7 +269,7 @@ def test_what_is_no_certificate_does_not_hold(tmp_path: Path, data: bytes) -> No
 def test_entries_about_other_rows_are_withheld_unless_asked_for(exam: Make, tmp_path: Path) -> None:
     first = exam(release="full", folder="first")
     first.answer(guess(first), "ann")
-    second = exam(release="full", folder="second", accept_overlap=True, everything=True)
+    second = exam(release="full", folder="second", accept_overlap=True, all=True)
     second.answer(guess(second), "bob")
     secret = first.terms.id.encode()
     whole = members(modelsel.certify(second.folder, tmp_path / "whole.zip", whole=True))

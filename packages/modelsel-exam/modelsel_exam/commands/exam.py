@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from modelsel.cli.arguments import LEVELS, Command, complaint, folder_parser, run_command, show, table_parser, warn_of
 from modelsel.core.errors import OK, REFUSED, UNTRUSTED_LEDGER, ConfigurationError
+from modelsel_exam.options import Wanted, add_options, of_exams
 
 if TYPE_CHECKING:  # a command imports what it needs
     from modelsel.core.types import Finding
@@ -28,28 +29,15 @@ def main(words: Sequence[str]) -> int:
 def create(words: Sequence[str]) -> int:
     """Make an exam from a table: development.csv, questions.csv, exam.json."""
     parser = table_parser("exam", create, "the askers")
-    parser.add_argument("--all", action="store_true", help="the whole table is the exam; no development rows")
-    parser.add_argument("--release", default="predicted", metavar="HOW",
-                        help="full, grid, predicted, ladder, better, passfail, closed or thresholdout")  # fmt: skip
-    parser.add_argument("--resolution", default="count", metavar="STEP", help="count, auto or a step such as 0.01")
-    parser.add_argument("--delta", type=float, default=0.05, help="the chance that anything shown is wrong")
-    parser.add_argument("--target-rate", "--pass", type=float, metavar="RATE",
-                        help="passfail: the error rate to be met (--pass: its earlier name)")  # fmt: skip
-    parser.add_argument("--budget", type=int, default=10, help="thresholdout: answers that may differ from development")
-    parser.add_argument("--looks", type=int, default=20, metavar="N", help="answers that each asker may hand in; 0: no limit")
-    parser.add_argument("--nats", type=float, metavar="X", help="nats that each asker may spend")
-    parser.add_argument("--class-counts", action="store_true", help="tell how many questions each class has; it is priced")
+    names = add_options(parser, of_exams())
     args = parser.parse_intermixed_args(words)
     from modelsel.api.commands.table_words import is_table
     from modelsel_exam.exams import make_exam
-    from modelsel_exam.terms import Wanted
 
     if is_table(args.folder) and not is_table(args.table):
         said = f"the folder stands before its table; write {args.folder} {args.table}"
         raise ConfigurationError(complaint(said, "modelsel exam create"))
-    wanted = Wanted(args.name, args.release, _resolution(args.resolution), args.delta, args.target_rate, args.budget,
-                    args.looks or None, args.nats, args.class_counts, args.all, args.parquet, args.accept_overlap,
-                    args.ledger, tolerance=args.tolerance)  # fmt: skip
+    wanted = Wanted(**{name: getattr(args, name) for name in names})
     _tell(*make_exam(args.table, args.target, Path(args.folder), wanted, args.settings))
     return OK
 
@@ -200,14 +188,6 @@ def _tell(store: "Store", found: "Sequence[Finding]") -> None:
     for note in store.terms.notes:
         print(note, file=sys.stderr)
     warn_of(found)
-
-
-def _resolution(text: str) -> float | str:
-    """Read a resolution: a number where it is one."""
-    try:
-        return float(text)
-    except ValueError:
-        return text  # count, auto, or what is said to be neither
 
 
 COMMANDS: dict[str, Command] = {

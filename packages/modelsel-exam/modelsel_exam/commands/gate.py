@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from modelsel.cli.arguments import Command, folder_parser, run_command, show, table_parser, warn_of
 from modelsel.core.errors import OK
+from modelsel_exam.options import add_options, of_gates
 
 if TYPE_CHECKING:  # a command imports what it needs
     from modelsel.core.types import Finding
@@ -24,16 +25,11 @@ def main(words: Sequence[str]) -> int:
 def create(words: Sequence[str]) -> int:
     """Make a gate from a table: development.csv, questions.csv, exam.json."""
     parser = table_parser("gate", create, "the loop")
-    parser.add_argument("--judged", type=float, default=0.3, metavar="SHARE", help="of the development rows, those that judge")
-    parser.add_argument("--errors", type=float, default=1.0, metavar="X", help="standard errors that a gain has to exceed")
-    parser.add_argument("--vetoes", type=int, default=0, metavar="N", help="how often sealed rows may say no: a bit each")
-    parser.add_argument("--pin", action="append", default=[], dest="pinned", metavar="FILE",
-                        help="a file of the evaluation that must not change (code, settings); may be given again")  # fmt: skip
-    parser.add_argument("--delta", type=float, default=0.05, help="the chance that the final interval is wrong")
+    names = add_options(parser, of_gates())
     args = parser.parse_intermixed_args(words)
     import modelsel
 
-    given = {name: value for name, value in vars(args).items() if name not in ("table", "folder", "target", "settings")}
+    given = {name: getattr(args, name) for name in names}
     made = modelsel.create_gate(args.table, args.folder, args.target, *args.settings, **given)
     rows = made.status().rows
     print(f"{made.folder}: {rows['learn']:,} rows to learn from; {rows['judge'] + rows['sealed']:,} questions, of which "

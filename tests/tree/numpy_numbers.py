@@ -1,4 +1,4 @@
-"""Grow a tree of numbers in NumPy: the same answers as the compiled growers by another way.
+"""Grow a tree of numbers in NumPy: the oracle of the compiled growers, the same answers by another way.
 
 By squared error or Poisson deviance, at a node of weight W a row counts u = v − m·w, v its weighted whole number and m the
 node's mean; what a test is worth is
@@ -18,13 +18,56 @@ from typing import NamedTuple
 
 import numpy as np
 
-from modelsel.core.types import Booleans, Floats, Integers
+from modelsel.core.types import Booleans, Floats, Integers, NumberTask
 from modelsel.kernels.layout import DIVIDED, EQUALITY, FEATURE, MULTIWAY, SUBSET, TEST, THRESHOLD
-from modelsel.tree.growing.columns import RankedColumns, WeightedRows
+from modelsel.tree.growing.columns import columns
+from modelsel.tree.growing.grow_numbers import _output, number_tree, whole_rows
 from modelsel.tree.growing.growth import POISSON_DEVIANCE, SQUARED_ERROR, BaseCriterion, GrowthParams, NumberLoss
 from modelsel.tree.growing.numpy_grower import Grower, Node
 from modelsel.tree.growing.numpy_tests import NodeColumn, Test, stand_ins, with_side
-from modelsel.tree.growing.whole_target import WeightedWholes
+from modelsel.tree.growing.whole_target import WeightedWholes, exact_sum
+from modelsel.tree.node import DecisionTree
+
+
+def weighted(of: WeightedWholes, rows: Integers, weight: Floats) -> Integers:
+    """v of some rows."""
+    if of.integral:
+        return of.whole[rows] * weight.astype(np.int64)
+    return np.rint(of.whole[rows] * weight * of.parts).astype(np.int64)
+
+
+def centred(of: WeightedWholes, rows: Integers, weight: Floats) -> Integers:
+    """u = v − m·w about the mean m of the rows."""
+    v = weighted(of, rows, weight)
+    total, size = int(v.sum()), float(weight.sum())
+    if of.integral:
+        return v - (total // int(size)) * weight.astype(np.int64)
+    return v - np.rint((total / size) * weight).astype(np.int64)
+
+
+def middle(of: WeightedWholes, total: int, size: float) -> float:
+    """The mean m that sums are taken about, in parts of q."""
+    return float(total // int(size)) if of.integral else total / size
+
+
+def about_their_mean(of: WeightedWholes, sums: Integers, weight: Floats) -> Integers:
+    """Sums of u per code, about the mean of all of them."""
+    total, size = int(sums.sum()), float(weight.sum())
+    if of.integral:
+        return sums - (total // int(size)) * weight.astype(np.int64)
+    return sums - np.rint((total / size) * weight).astype(np.int64)
+
+
+def moments(of: WeightedWholes, rows: Integers, weight: Floats) -> tuple[float, float]:
+    """Mean of q, and Σ w (q − mean)²: 0 where all are equal, else summed in 2^-42 of the largest part."""
+    if len(rows) == 0:
+        return np.nan, 0.0
+    own, v = of.whole[rows], weighted(of, rows, weight)
+    size = float(weight.sum())
+    if own.min() == own.max():
+        return float(own[0]), 0.0
+    mean = float(int(v.sum())) / size / of.parts
+    return mean, exact_sum(weight * np.square(own - mean))
 
 
 def branch_worth(sums: Integers, weight: Floats, centre: float) -> Floats:
@@ -118,15 +161,17 @@ class NumberGrower(Grower):
 
     def contenders(self, node: Node) -> list[tuple[int, Test, float]]:
         """Features in order, each with its best test and what it is worth."""
-        u, found = self.wholes.centred(node.rows, node.weight), []
-        v, size = int(self.wholes.weighted(node.rows, node.weight).sum()), float(node.weight.sum())
+        u, found = centred(self.wholes, node.rows, node.weight), []
+        v, size = int(weighted(self.wholes, node.rows, node.weight).sum()), float(node.weight.sum())
         centre = (
-            self.wholes.mean(v, size) + self.wholes.target.zero * self.wholes.parts if self.loss == POISSON_DEVIANCE else np.nan
+            middle(self.wholes, v, size) + self.wholes.target.zero * self.wholes.parts
+            if self.loss == POISSON_DEVIANCE
+            else np.nan
         )
         for feature in sorted(node.features):
             column, kind = self._column(node, feature), self._kind(feature)
             held = self.held.get(node.number, FREE)._replace(sign=self.signs[feature] if self.signs else 0)
-            own = held if held == FREE else self._in_parts(held).about(self.wholes.mean(v, size))
+            own = held if held == FREE else self._in_parts(held).about(middle(self.wholes, v, size))
             test = self._best(column, kind, u, centre, own)
             if test is not None:
                 found.append((feature, test, test.value - test.information))
@@ -148,10 +193,6 @@ class NumberGrower(Grower):
                 self.moments[child.number] = float(np.clip(mean, held.low, held.high)), squares
         return children
 
-    def shown(self, node: Node, value: float) -> float:
-        """The decrease of the mean loss at the node, in the target's unit or its squares."""
-        return float(self.wholes.goodness(np.array(value), node.weight.sum(), self.loss))
-
     def _contest(self, node: Node) -> tuple[int, Test, float] | None:
         best: tuple[int, Test, float] | None = None
         for rival in self.contenders(node):
@@ -166,7 +207,7 @@ class NumberGrower(Grower):
         return [(rows[weight > 0], weight[weight > 0]) for rows, weight in own]
 
     def _counts(self, rows: Integers, weight: Floats) -> Floats:
-        self.moments.append(self.wholes.moments(rows, weight))
+        self.moments.append(moments(self.wholes, rows, weight))
         return super()._counts(rows, weight)
 
     def _best(self, column: NodeColumn, kind: int, u: Integers, centre: float, held: Held) -> Test | None:
@@ -192,9 +233,9 @@ class NumberGrower(Grower):
         if self.growth.missing == "branch":
             rest, size = float(sums.sum() + lost_sum), float(weight.sum()) + lost_weight
         else:
-            mean = self.wholes.mean(int(sums.sum()), float(weight.sum()))
+            mean = middle(self.wholes, int(sums.sum()), float(weight.sum()))
             centre, held = centre + mean, held.about(mean)
-            sums = self.wholes.about_their_mean(sums, weight)
+            sums = about_their_mean(self.wholes, sums, weight)
             rest, size = float(sums.sum()), float(weight.sum())
         alone = float(branch_worth(np.array([rest]), np.array([size]), centre)[0])
         return Totals(sums, weight, np.flatnonzero(weight > 0), lost_sum, lost_weight, alone, centre, held)
@@ -423,9 +464,9 @@ class QuantileGrower(NumberGrower):
         wholes, found = self.wholes, []
         order = np.lexsort((node.weight, wholes.whole[node.rows]))
         rows, weight = node.rows[order], node.weight[order]
-        mean = wholes.mean(int(wholes.weighted(rows, weight).sum()), float(weight.sum()))
+        mean = middle(wholes, int(weighted(wholes, rows, weight).sum()), float(weight.sum()))
         own = RowsInOrder(
-            wholes.centred(rows, weight).tolist(), (wholes.whole[rows] * wholes.parts - mean).tolist(), weight.tolist(),
+            centred(wholes, rows, weight).tolist(), (wholes.whole[rows] * wholes.parts - mean).tolist(), weight.tolist(),
             self.loss.quantile, wholes.integral,
         )  # fmt: skip
         for feature in sorted(node.features):
@@ -500,10 +541,15 @@ class QuantileGrower(NumberGrower):
         return Test(SUBSET, -found.loss, 0.0, inside=inside)
 
 
-def number_grower(
-    chosen: WeightedRows, ranked: RankedColumns, growth: GrowthParams, wholes: WeightedWholes, loss: NumberLoss,
-    signs: tuple[int, ...] = (),
-) -> NumberGrower:  # fmt: skip
-    """The grower of a loss, before its first step."""
-    grower = QuantileGrower if loss.by_quantile else NumberGrower
-    return grower(chosen, ranked, BaseCriterion(), growth, None, wholes=wholes, loss=loss, signs=signs)
+def grow_in_numpy(
+    task: NumberTask, rows: Integers, growth: GrowthParams, loss: NumberLoss = SQUARED_ERROR, signs: tuple[int, ...] = ()
+) -> DecisionTree:
+    """`grow_numbers`, by another way."""
+    ranked = columns(task)
+    chosen, wholes = whole_rows(task, rows, growth, ranked)
+    kind = QuantileGrower if loss.by_quantile else NumberGrower
+    grower = kind(chosen, ranked, BaseCriterion(), growth, None, wholes=wholes, loss=loss, signs=signs)
+    found = grower.grown()
+    mean, squares = np.array(grower.moments).T
+    own = _output(found.nodes, found.goodness, found.counts[:, 0], mean, squares, wholes, loss)
+    return number_tree(found._replace(goodness=own.goodness, counts=own.counts), chosen, ranked, growth)
