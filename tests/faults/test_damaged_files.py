@@ -44,7 +44,7 @@ def cases(files: Sequence[str], commands: Sequence[str]) -> pytest.MarkDecorator
 @pytest.mark.sampled(8)
 @cases(RUN, OF_RUN)
 def test_a_damaged_file_of_a_run_is_named(world: Path, ask: Callable[..., Said], file: str, way: str, command: str) -> None:
-    (path,) = world.glob(f"runs/shown/*/{file}")
+    (path, *_) = world.glob(f"runs/shown/*/{file}")
     _is_said_or_unneeded(world, path, way, ask, command)
 
 
@@ -69,6 +69,9 @@ def test_a_damaged_certificate_is_none(world: Path, ask: Callable[..., Said], wa
         WAYS[way](path)
     with unreadable(path) if way == "no_rights" else nullcontext():
         said = ask("verify", path.name)
+    if way == "newer":  # bytes behind an archive are none of it
+        assert said.code == 0
+        return
     assert (said.code, said.err) == (5, "")
     assert path.name in said.out
     assert "Error" not in said.out
