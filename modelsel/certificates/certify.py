@@ -126,7 +126,7 @@ def _of_run(run: str, root: Path | None) -> Certified:
     audit = audit_of(folder.details())
     sets = [one["id"] for one in (audit.get("test_sets", ()) if audit else ())]
     test = outcome.test
-    score = None if test is None else (test.beside or {}).get("score", test.score)
+    score = None if test is None else (test.beside or {}).get("score", test.released)
     made = [
         look for testset in sets for look in looks(gate.session, testset)
         if test is not None and look.facts.look == test.look and look.status == "revealed"

@@ -13,12 +13,12 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("run", metavar="RUN", nargs="?", default="latest", help=f"{RUN_HELP}, or a sweep's folder")
     args = parser.parse_args(words)
     from modelsel.record.folder import RunFolder
-    from modelsel.record.sweep import as_sweep
+    from modelsel.record.sweep import SweepFolder
     from modelsel.reporting import sweep
     from modelsel.reporting.terminal import Lines
     from modelsel.study.rebuild import report
 
-    if (found := as_sweep(args.run)) is not None:
+    if (found := SweepFolder.find(args.run)) is not None:
         sweep.write_sweep(found)
         print(found.report)
     else:

@@ -251,8 +251,15 @@ class TestResult:
     beside: Mapping[str, Any] | None = (
         None  # the study's `measure` beside the share: `score`, `interval`, the `cap` of errors, the rows `above` it
     )
+    step: float | None = None  # what was shown in the place of the score where it is none of its interval's values
+    read_as: str = ""  # what the score, or the step, is where it is not exact: a step of the ladder, rounded, noised
     measure: str | None = None  # what the score is of; of numbers `within`,
     tolerance: float | None = None  # the share of rows whose error exceeds this
+
+    @property
+    def released(self) -> float | None:
+        """The number that was shown, whether it is a point or a step."""
+        return self.score if self.step is None else self.step
 
 
 @dataclass(frozen=True)

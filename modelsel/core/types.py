@@ -329,6 +329,14 @@ class Fold:
         return array_digest(self.analysis, self.assessment)
 
     @cached_property
+    def analysed(self) -> int:
+        """Distinct rows of the analysis part."""
+        rows = self.analysis
+        if len(rows) < 2 or bool((rows[1:] > rows[:-1]).all()):
+            return len(rows)
+        return int(np.count_nonzero(np.bincount(rows)))
+
+    @cached_property
     def judges_itself(self) -> bool:
         """The rows that are analysed are those that are assessed, by what has not seen them (out of bag)."""
         return np.array_equal(self.analysis, self.assessment)
@@ -365,7 +373,7 @@ class Resampling:
     @property
     def ratio(self) -> float:
         """Mean over folds of n_test / n_train, as the corrected resampled variance wants it; a row drawn twice is one row."""
-        return float(np.mean([len(fold.assessment) / len(np.unique(fold.analysis)) for fold in self.folds]))
+        return float(np.mean([len(fold.assessment) / fold.analysed for fold in self.folds]))
 
 
 def _with_unpacked(scheme: str, task_fingerprint: str, names: list[tuple[int, int]], contents: list[object]) -> Resampling:
@@ -584,8 +592,9 @@ def readable(table: AnyTable) -> AnyTable:
 
 
 def dates(table: Table) -> str:
-    """Name the features that are dates, as a setting would; COLUMN where there are none."""
-    return " or ".join(feature.name for feature in table.features if feature.dates) or "COLUMN"
+    """Name the features that are dates, as settings; COLUMN where there are none."""
+    found = [Proposal("dataset.time", feature.name) for feature in table.features if feature.dates]
+    return " or ".join(map(str, found)) or "dataset.time=COLUMN"
 
 
 def names(features: Sequence[Feature]) -> tuple[str, ...]:

@@ -90,11 +90,18 @@ class SweepFolder:
         """The folder of a sweep: a path, its name below `runs/sweeps`, or the newest. Raises ConfigurationError."""
         sweeps = runs_folder(root) / SWEEPS
         newest = sorted(path.parent for path in sweeps.glob(f"*/{SWEEP}"))[-1:] if str(sweep) == LATEST else []
-        for path in (*newest, Path(sweep), sweeps / str(sweep)):
-            if (path / SWEEP).is_file():
-                return cls(path.resolve())
-        fix = "`modelsel run -m` makes one; give its folder, its name below that one, or latest"
-        raise ConfigurationError(Problem("MSEL-613", f"there is no sweep {str(sweep)!r}", str(sweeps.resolve()), fix))
+        found = cls(newest[0].resolve()) if newest else cls.find(sweep, root)
+        if found is None:
+            fix = "`modelsel run -m` makes one; give its folder, its name below that one, or latest"
+            raise ConfigurationError(Problem("MSEL-613", f"there is no sweep {str(sweep)!r}", str(sweeps.resolve()), fix))
+        return found
+
+    @classmethod
+    def find(cls, name: str | Path, root: Path | str | None = None) -> "SweepFolder | None":
+        """The sweep of a name: a folder with sweep.json, or one below `runs` or `runs/sweeps`; None where it is none."""
+        runs = runs_folder(root)
+        there = (path for path in (Path(name), runs / name, runs / SWEEPS / name) if (path / SWEEP).is_file())
+        return next((cls(path.resolve()) for path in there), None)
 
     @classmethod
     def interrupted(cls, root: Path, words: Sequence[str]) -> "SweepFolder | None":
@@ -171,14 +178,6 @@ def _as_typed(word: str) -> str:
     """An override as it was typed: the name of a part stands under its `kind` where settings of it stand beside."""
     key, sign, value = word.lstrip("+").partition("=")
     return f"{key.removesuffix('.kind')}{sign}{value}"
-
-
-def as_sweep(name: str) -> SweepFolder | None:
-    """The sweep of this name where it is one: a folder with sweep.json, or its name below `runs/sweeps`; else None."""
-    for path in (Path(name), runs_folder() / name, runs_folder() / SWEEPS / name):
-        if (path / SWEEP).is_file():
-            return SweepFolder(path.resolve())
-    return None
 
 
 def write_result(folder: Path, result: JobResult) -> None:

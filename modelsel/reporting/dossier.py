@@ -15,7 +15,7 @@ from modelsel.guard.reporting.page import NOT_SHOWN
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.checklists import Checklist, Item
 from modelsel.reporting.roots import outcome_as_read
-from modelsel.reporting.words import interval, percent, plural, score
+from modelsel.reporting.words import interval, percent, plural, score, shown_score
 
 State = Literal["answered", "in part", "ask the author", "does not apply"]
 STUDY, DETAILS, CONFIG, CANDIDATES, EXPLANATION = (
@@ -364,13 +364,13 @@ def _estimate(record: Record) -> str:
 def _interval(record: Record) -> str | None:
     """Tell the score on the sealed rows, with its interval."""
     test = record.outcome.test
-    if test is None or test.refused or test.score is None:
+    if test is None or test.refused or test.released is None:
         return None
     ends = "no certified interval"
     if test.interval:
         ends = f"{percent(test.level)} interval {interval(test.interval)}, valid for all looks together"
     name = (test.measure or record.outcome.measure).replace("_", " ")
-    return f"On {test.n:,} sealed rows: {name} {score(test.score)}, {ends}."
+    return f"On {test.n:,} sealed rows: {name} {shown_score(test)}, {ends}."
 
 
 def _tests(record: Record) -> str:

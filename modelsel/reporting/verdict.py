@@ -32,6 +32,7 @@ from modelsel.reporting.words import (
     score,
     setting_name,
     settings,
+    shown_score,
     with_sign,
     wrong,
 )
@@ -279,7 +280,7 @@ def say_score(result: TestResult, found: Sequence[Mapping[str, object]] = (), un
     grouped = result.interval is not None and result.unit != "rows" and result.units is not None
     units = units_in_words(result.unit)
     apart = f" over {plural(result.n, 'row')} in {result.units} {units}; for {units} of these sizes" if grouped else ""
-    return f"{score(result.score)}{errors}{ends}{apart}{_say_cap(result)}"
+    return f"{shown_score(result)}{errors}{ends}{apart}{_say_cap(result)}"
 
 
 def _say_cap(result: TestResult) -> str:

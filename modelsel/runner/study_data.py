@@ -15,6 +15,7 @@ from modelsel.config.expand import readers
 from modelsel.config.settings import BOUNDS, NESTED
 from modelsel.config.suggest import near
 from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.core.proposal import Proposal
 from modelsel.core.spec import class_of, kind_of, kinds_of, with_fields
 from modelsel.core.system.memory import give_back
 from modelsel.core.types import (
@@ -276,7 +277,8 @@ def _invalid(candidates: Sequence[Candidate], task: Task) -> Iterator[tuple[str,
     for candidate in candidates:
         if texts and not _reads_texts(candidate):
             reason = f"{kind_of(candidate.learner)} reads no texts ({', '.join(texts)})"
-            fix = f"steps of an estimator read them, {{text: [TfidfVectorizer]}}; or dataset.features.{texts[0]}=ignore"
+            ignored = Proposal("dataset.ignore", tuple(texts))
+            fix = f"steps of an estimator read them, {{text: [TfidfVectorizer]}}; or set {ignored}"
             reasons = [f"{reason}: {fix}"]
         else:
             reasons = [reason for part in (*candidate.preparers, candidate.learner) for reason in part.problems(task)]
@@ -341,8 +343,9 @@ def load_table(config: Config) -> tuple[Loaded, Config]:
     config = replace(config, dataset=with_fields(config.dataset, time=column), resolved=resolved)
     loaded = config.dataset.load()
     what = f"rows are divided by time, and '{column}' is the one column of dates: it is their time, and no feature"
-    do = f"set dataset.time={column} to say so, or dataset.features.{column}=numeric if it is a feature"
-    return replace(loaded, findings=(Finding("TIME_COLUMN", "info", what, do), *loaded.findings)), config
+    timed, numeric = Proposal("dataset.time", column, sure=True), Proposal("dataset.numeric", (column,))
+    do = f"set {timed} to say so, or {numeric} if it is a feature"
+    return replace(loaded, findings=(Finding("TIME_COLUMN", "info", what, do, (timed, numeric)), *loaded.findings)), config
 
 
 def _declared(dataset: TableSettings, task: Task) -> set[str]:

@@ -198,3 +198,32 @@ def test_files_with_machine_code_of_their_own_are_those_with_a_kernel_that_has_a
             own = [one for one in vars(module).values() if isinstance(one, Dispatcher) and one.__module__ == module.__name__]
             closed = [not one._can_compile for one in own]  # compiled for its signature; a piece is, in whatever calls it
             assert any(closed) is compiler.has_own_code(source), source.stem
+
+
+def test_an_interpreted_kernel_stands_beside_the_compiled_one_which_stays() -> None:
+    compiled = compiler.load("preorder")
+    plain = compiler.interpret("preorder")
+    assert compiled is not None
+    assert compiler.load("preorder") is compiled
+    assert sys.modules[compiled.__name__] is compiled
+    assert isinstance(compiled.preorder, Dispatcher)
+    assert not isinstance(plain.preorder, Dispatcher)
+
+
+@pytest.mark.slow
+def test_trees_and_forests_of_numbers_are_the_same_where_nothing_is_compiled(tmp_path: Path) -> None:
+    """In a process of its own, as `MODELSEL_KERNELS=python` has it; a median needs the sets of bits."""
+    script = (
+        "import numpy as np, modelsel\n"
+        "rng = np.random.default_rng(0); X = rng.normal(size=(60, 3)); y = (X[:, 0] + rng.normal(size=60)).round(2)\n"
+        "for words in (('cart',), ('cart', 'criterion=absolute_error'), ('forest', 'trees=3')):\n"
+        "    print(modelsel.regressor(*words).fit(X, y).predict(X).tolist())\n"
+    )
+    said = []
+    for settings in ({}, {"MODELSEL_KERNELS": "python", "MODELSEL_CACHE": str(tmp_path)}):
+        words = [sys.executable, "-W", "error::RuntimeWarning", "-c", script]
+        done = subprocess.run(words, env={**os.environ, **settings}, capture_output=True, text=True, check=True)
+        said.append(done.stdout)
+    assert said[0] == said[1]
+    assert len(said[0].splitlines()) == 3
+    assert not any(tmp_path.iterdir())

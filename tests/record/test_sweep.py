@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from modelsel.core.errors import ConfigurationError
-from modelsel.record.sweep import FINISHED, JobResult, SweepFolder, SweepSettings, as_sweep, stamp_of, write_result
+from modelsel.record.sweep import FINISHED, JobResult, SweepFolder, SweepSettings, stamp_of, write_result
 
 WORDS = ("-m", "dataset=iris,wine")
 
@@ -62,8 +62,8 @@ def test_a_sweep_elsewhere_is_found_by_its_name_and_as_the_newest(tmp_path: Path
     assert sweep.path == tmp_path / "elsewhere"
     (link,) = (tmp_path / "runs" / "sweeps").iterdir()
     assert SweepFolder.open("latest").path == SweepFolder.open(link.name).path == sweep.path
-    assert as_sweep(link.name) == sweep
-    assert as_sweep("none") is None
+    assert SweepFolder.find(link.name) == sweep
+    assert SweepFolder.find("none") is None
     with pytest.raises(ConfigurationError, match="MSEL-613"):
         SweepFolder.open("none")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from modelsel.record.folder import RunFolder
-from modelsel.record.sweep import JobResult, as_sweep, labels_of
+from modelsel.record.sweep import JobResult, SweepFolder, labels_of
 from modelsel.reporting.charts import Document, document_text
 from modelsel.reporting.picture import Picture
 
@@ -118,7 +118,7 @@ def compare_runs(runs: Iterable[object], rope: float) -> Comparison:
 
 def runs_of(run: str) -> Iterator[tuple[RunFolder, str]]:
     """A run, or the finished jobs of a sweep, each with what tells it from others on its rows and folds."""
-    if (sweep := as_sweep(run)) is None:
+    if (sweep := SweepFolder.find(run)) is None:
         yield RunFolder.open(run), ""
         return
     jobs = [(job, outcome) for job in sweep.jobs() if (outcome := job.outcome()) is not None]

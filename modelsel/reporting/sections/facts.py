@@ -47,7 +47,7 @@ def looks(view: View) -> dict[str, object]:
             "at": str(look.get("at", ""))[:19].replace("T", " "),
             "study": look.get("study", ""),
             "kind": "replay" if look.get("replay") else "look",
-            "score": score(look.get("score")),
+            "score": f"step {score(look['step'])}" if look.get("step") is not None else score(look.get("score")),
             "interval": interval(look.get("interval")),
             "price": number(look.get("price")),
             "overlap": ", ".join(f"{percent(one['share'])} of {one['with']}" for one in look.get("overlap", ())),

@@ -35,6 +35,7 @@ from modelsel.certificates.certify import certify
 from modelsel.config.settings import under_new_names
 from modelsel.core.spec import make
 from modelsel.guard import entries
+from modelsel.guard.facts import Note
 from modelsel.guard.gate import Gate
 from modelsel.guard.policy.base import Justify
 from modelsel.guard.reporting.audit import StandingLook, audit, looks
@@ -114,7 +115,7 @@ def _ledgers(folder: Path) -> None:
     gate, sealing = study.gate(), study.sealing()
     gate.commit(sealing, ["another recipe"])
     gate.class_counts(sealing)
-    gate.say({"text": "a note"})
+    gate.say(Note(text="a note"))
     gate.vouch("ab" * 32)
     gate.rule([], "nothing is void")
     for number, settings in enumerate(_TERMS, 1):
