@@ -392,6 +392,7 @@ class Candidate:
     entry: str = ""  # the space entry that declared it
     family: str = ""  # "alpha: path" before it is resolved; then the family it came from
     trial: int = field(default=0, compare=False)  # at which it was drawn from its entry, from 1; 0: it was declared
+    rows: str = field(default="", compare=False)  # the number of development rows that its entry asks for: `<= 100000`
 
     @property
     def steps(self) -> tuple[Any, ...]:

@@ -340,7 +340,7 @@ def _as_moments(column: RawColumn, form: str = "") -> ParsedFeature:
     message = f"column '{name}' holds dates, which were read{by} as moments: a feature that may tell the future"
     do = (
         f"`preparer: dates` in a space (learner=NAME learner.preparer=dates) takes their parts; set {timed} "
-        f"if rows are divided by it, {ignored} if it is no feature, or {numeric} if it is"
+        f"if rows are divided by it, {ignored} if it is no feature, or {numeric} if it is one"
     )
     said = Finding("DATES_AS_NUMBERS", "medium", message, do, (timed, ignored, numeric))
     return ParsedFeature(_of_numbers(column, dates=True, date_form=form), findings=(said,), inferred=True)

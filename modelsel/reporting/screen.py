@@ -55,8 +55,9 @@ def screen(
             break
         parts.remove(extras[-1])
     shown = _fit(worst, room, label + len(indent), width)
-    told = Part("findings", tuple(shown))
-    foot = Part("more", (f"{_left_out(worst[len(shown) :])}{more}",))
+    upper = bool(parts) and parts[0].label[:1].isupper()  # as the labels beside them are written
+    told = Part("Findings" if upper else "findings", tuple(shown))
+    foot = Part("More" if upper else "more", (f"{_left_out(worst[len(shown) :])}{more}",))
     kept = (*(one for one in before if one in parts), told, *(one for one in after if one in parts), foot)
     return "\n".join([*wrapped(heading, width), *lines(*kept)])
 

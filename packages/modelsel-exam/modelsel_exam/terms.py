@@ -287,7 +287,7 @@ def _numbers(wanted: Wanted) -> Iterator[Problem]:
         yield Problem("MSEL-914", f"delta {wanted.delta:g} is not in (0, 0.5]", "--delta", "use 0.05")
     if wanted.tolerance is not None and not 0 <= wanted.tolerance < inf:
         fix = "give a number from 0 on, in the unit of the target: a row is off when its error exceeds it"
-        yield Problem("MSEL-914", f"{wanted.tolerance:g} is no tolerance", "--tolerance", fix)
+        yield Problem("MSEL-914", f"a tolerance cannot be {wanted.tolerance:g}", "--tolerance", fix)
     if wanted.target_rate is not None and not 0 < wanted.target_rate < 1:
         yield Problem(
             "MSEL-914", f"an error rate of {wanted.target_rate:g} is no target", "--target-rate", "give one between 0 and 1"
