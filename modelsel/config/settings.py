@@ -116,7 +116,9 @@ class SearchSettings:
             what = "selections inside the outer folds would end elsewhere, each after other trials"
             yield Problem("MSEL-214", what, where, "set search.trials in its place, or leave outer and corrected=nested out")
         if raced:
-            yield Problem("MSEL-226", "a race drops candidates that trials of later would meet", where, "leave it out, or race")
+            yield Problem(
+                "MSEL-226", "a race would drop candidates with which later trials are compared", where, "leave it out, or race"
+            )
 
 
 OFF, GREEDY = "off", "greedy"

@@ -182,8 +182,8 @@ def _in_a_form(column: RawColumn, settings: TableSettings) -> ParsedFeature | No
     strange = [column.texts[i] for i in np.flatnonzero(np.isnan(seconds_by(form, column.texts))).tolist()]
     missing, dated = _as_missing(column, strange), Proposal("dataset.dates", (f"{name}={form}",))
     what = f"looks like dates by {form}, but for {examples(strange)} ({column.named(_rows_of(column, strange))})"
-    fix = f"set {missing} where they are no dates, {nominal} or {ignored}"
-    return ParsedFeature(problems=(Problem("MSEL-343", what, where, fix, (missing, nominal, ignored, dated)),))
+    fix = f"set {missing} {dated} where they are no dates, {nominal} or {ignored}"
+    return ParsedFeature(problems=(Problem("MSEL-343", what, where, fix, (missing, dated, nominal, ignored)),))
 
 
 def _dated(column: RawColumn, form: str, settings: TableSettings) -> ParsedFeature:
@@ -340,7 +340,7 @@ def _as_moments(column: RawColumn, form: str = "") -> ParsedFeature:
     message = f"column '{name}' holds dates, which were read{by} as moments: a feature that may tell the future"
     do = (
         f"`preparer: dates` in a space (learner=NAME learner.preparer=dates) takes their parts; set {timed} "
-        f"if rows are divided by it, {ignored} if it is no feature, or {numeric} if it is"
+        f"if rows are divided by it, {ignored} if it is no feature, or {numeric} if it is one"
     )
     said = Finding("DATES_AS_NUMBERS", "medium", message, do, (timed, ignored, numeric))
     return ParsedFeature(_of_numbers(column, dates=True, date_form=form), findings=(said,), inferred=True)

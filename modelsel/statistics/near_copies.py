@@ -75,7 +75,7 @@ def near_copies(development: Floats, sealed: Floats, rng: np.random.Generator) -
     """Look for near copies of development rows (numbers; missing ones count as the mean) among the sealed ones."""
     near, far = standardise(development, sealed)
     nobody = np.zeros(0, np.int64)
-    unique, near, far = _telling(near, far, rng)
+    unique, near, far = _drop_telling_columns(near, far, rng)
     if unique < UNIQUE or len(near) < FEWEST or not len(far):
         return NearCopies(nobody, nobody, False, 0.0, unique)
     most = TREE_ROWS if near.shape[1] <= FLAT else max(500, PAIRS // len(near))
@@ -99,7 +99,7 @@ def standardise(development: Floats, sealed: Floats) -> tuple[Floats, Floats]:
     )
 
 
-def _telling(near: Floats, far: Floats, rng: np.random.Generator) -> tuple[float, Floats, Floats]:
+def _drop_telling_columns(near: Floats, far: Floats, rng: np.random.Generator) -> tuple[float, Floats, Floats]:
     """u and both sides, without up to two columns that alone tell rows apart; with all of them where that does not help."""
     unique, without = whole = _least_unique((near, far), rng)
     ours, theirs = near, far
