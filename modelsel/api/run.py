@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from modelsel.api import content
-from modelsel.api.commands.settle import settle, write_settings
+from modelsel.api.commands.settle import compose_surely, settle, write_settings
 from modelsel.api.commands.table_words import is_table
 from modelsel.api.outcome import Outcome
 from modelsel.config.compose import Config, compose, recompose
@@ -158,13 +158,22 @@ def plan(
     >>> modelsel.plan("dataset=play_tennis", space="naive_bayes").cells > 1
     True
     """
-    composed, _table = _compose(overrides, data, _roles(target, weights, groups, unit, id), config, config_dir, settings)
+    roles = _roles(target, weights, groups, unit, id)
+
+    def composed_with(more: Sequence[str]) -> tuple[Config, UntypedTable | None]:
+        return _compose((*overrides, *more), data, roles, config, config_dir, settings)
+
+    reasons: dict[str, str] = {}
+    if write is None:
+        composed, _table = composed_with(())
+    else:
+        (composed, _table), reasons = compose_surely(composed_with)
     shown = progress()
     for note in composed.notes:
         shown.say(note)
     with tell_progress(shown.say):
         if write is not None:
-            settled = settle(composed)
+            settled = settle(composed, reasons)
             shown.say(write_settings(settled, write, "modelsel.plan"))
             if settled.error is not None:
                 raise settled.error

@@ -20,8 +20,37 @@ def main(words: Sequence[str]) -> int:
     """Run `modelsel plan`: print the first screen of a plan, and all of it with `-v`."""
     shown, verbose = take_verbose(words)
     rest, path = _written(shown)
-    job = partial(print_plan, verbose=verbose, path=path, command=shlex.join(["modelsel", "plan", *words]))
-    return application("plan", rest, job, lambda sweep: OK)
+    show = partial(print_plan, verbose=verbose)
+    if not path:
+        return application("plan", rest, show, lambda sweep: OK)
+    from modelsel.api.commands.settle import compose_surely
+
+    found: list[Config] = []
+
+    def keep(config: Config, _swept: bool) -> JobDone:
+        found.append(config)
+        return JobDone()
+
+    code, reasons = compose_surely(lambda more: application("plan", [*rest, *more], keep, lambda sweep: OK))
+    for config in found[:1]:  # of a sweep the first: its jobs are of one table
+        said, settled = _write(config, path, shlex.join(["modelsel", "plan", *words]), reasons)
+        show(settled, False)
+        print(said)
+    return code
+
+
+def _write(config: Config, path: str, command: str, reasons: dict[str, str]) -> tuple[str, Config]:
+    """Say all that is sure of a table, and write it; what was written, and the study as it is then."""
+    from modelsel.api.commands.settle import settle, write_settings
+    from modelsel.dataset.files import tell_progress
+
+    with tell_progress(partial(print, file=sys.stderr)):
+        settled = settle(config, reasons)
+    said = write_settings(settled, path, command)
+    if settled.error is not None:
+        print(said)
+        raise settled.error
+    return said, settled.config
 
 
 def _written(words: Sequence[str]) -> tuple[list[str], str]:
@@ -36,26 +65,16 @@ def _written(words: Sequence[str]) -> tuple[list[str], str]:
     raise ConfigurationError(Problem("MSEL-251", f"{WRITE} needs a file", "`modelsel plan`", f"write {WRITE} t.yaml"))
 
 
-def print_plan(config: Config, swept: bool, verbose: bool = False, path: str = "", command: str = "modelsel plan") -> JobDone:
-    """Print the plan of one study; with a path, once all that is sure of its table is said, and written there."""
+def print_plan(config: Config, swept: bool, verbose: bool = False) -> JobDone:
+    """Print the plan of one study."""
     from modelsel.dataset.files import tell_progress
     from modelsel.reporting.forecast import forecast
 
     for note in config.notes:
         print(note, file=sys.stderr)
     with tell_progress(partial(print, file=sys.stderr)):
-        if path:
-            from modelsel.api.commands.settle import settle, write_settings
-
-            settled = settle(config)
-            said, config = write_settings(settled, path, command), settled.config
-            if settled.error is not None:
-                print(said)
-                raise settled.error
         found = forecast(config)
     if swept:
         print(f"\n{config.name}")
     print(found.text if verbose else found.screen)
-    if path:
-        print(said)
     return JobDone()

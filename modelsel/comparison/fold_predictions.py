@@ -140,7 +140,7 @@ class _Scores:
         self._units = [unit_of[fold.rows] for fold in folds]
         self._weights = [np.ones(len(fold.rows)) if weights is None else weights[fold.rows] for fold in folds]
         self._folds, self._measure, self._classes = folds, measure, classes
-        alike = [_different(fold.outputs) for fold in folds]
+        alike = [_group_equal_answers(fold.outputs) for fold in folds]
         self._all = [_of_different(measure, fold, *found, classes) for fold, found in zip(folds, alike, strict=True)]
         self._ones: dict[int, list[Scored]] = {}
 
@@ -154,7 +154,7 @@ class _Scores:
             draws_of.setdefault(candidate, []).append(at)
         for candidate, places in draws_of.items():
             if candidate not in self._ones:
-                self._ones[candidate] = self._prepared(slice(candidate, candidate + 1))
+                self._ones[candidate] = self._prepare_scorers(slice(candidate, candidate + 1))
             left = np.array([chosen[at][1] for at in places], np.float64)
             for at, scores in zip(places, self._under(self._ones[candidate], left)[:, :, 0], strict=True):
                 means[at] = _mean(scores)
@@ -164,11 +164,11 @@ class _Scores:
         each = zip(prepared, self._units, self._weights, strict=True)
         return np.stack([score(np.ascontiguousarray(draws[:, unit] * own)) for score, unit, own in each], axis=1)
 
-    def _prepared(self, which: slice) -> list[Scored]:
-        return [_weighted_scorer(self._measure, _cut(fold, which), self._classes) for fold in self._folds]
+    def _prepare_scorers(self, which: slice) -> list[Scored]:
+        return [_weighted_scorer(self._measure, _take_candidates(fold, which), self._classes) for fold in self._folds]
 
 
-def _different(outputs: Outputs) -> tuple[Integers, Integers]:
+def _group_equal_answers(outputs: Outputs) -> tuple[Integers, Integers]:
     """Group candidates that give equal answers: the first of each group, and the group of each candidate."""
     parts: list[NDArray[np.generic]] = [outputs.predicted] if outputs.scores is None else [outputs.predicted, outputs.scores]
     places: dict[bytes, int] = {}
@@ -179,11 +179,11 @@ def _different(outputs: Outputs) -> tuple[Integers, Integers]:
 
 def _of_different(measure: BaseMeasure, fold: FoldPredictions, first: Integers, like: Integers, classes: int) -> Scored:
     """Score distinct answers once, and give each candidate the score of its answers."""
-    score = _weighted_scorer(measure, _cut(fold, first), classes)
+    score = _weighted_scorer(measure, _take_candidates(fold, first), classes)
     return lambda weights: score(weights)[:, like]
 
 
-def _cut(fold: FoldPredictions, which: Booleans | Integers | slice) -> FoldPredictions:
+def _take_candidates(fold: FoldPredictions, which: Booleans | Integers | slice) -> FoldPredictions:
     scores = None if fold.outputs.scores is None else fold.outputs.scores[which]
     return replace(fold, outputs=Outputs(fold.outputs.predicted[which], scores))
 

@@ -106,7 +106,10 @@ def answer_over_sets(of: OverSets) -> tuple[str, ...]:
     ranks = dict(zip(of.learners, of.friedman.ranks - of.friedman.ranks[first]))
     told = {name for name, behind in ranks.items() if behind > of.difference}
     best = of.learners[first]
-    return (f"{best} has the best mean rank by {of.measure} over {len(of.data)} data sets.", *_apart(of.learners, best, told))
+    return (
+        f"{best} has the best mean rank by {of.measure} over {len(of.data)} data sets.",
+        *_say_apart(of.learners, best, told),
+    )
 
 
 def answer_over_folds(pairs: Sequence["FoldPair"], runs: Sequence[ComparedRun], alpha: float = 0.05) -> tuple[str, ...]:
@@ -116,22 +119,22 @@ def answer_over_folds(pairs: Sequence["FoldPair"], runs: Sequence[ComparedRun], 
     best = order[0]
     told = {pair.first if pair.second == best else pair.second for pair in pairs
             if best in (pair.first, pair.second) and pair.adjusted <= alpha}  # fmt: skip
-    return (f"{best} has the best mean {runs[0].measure}, {named[best].mean:.4f}.", *_apart(order, best, told))
+    return (f"{best} has the best mean {runs[0].measure}, {named[best].mean:.4f}.", *_say_apart(order, best, told))
 
 
-def _apart(names: Sequence[str], best: str, told: Collection[str]) -> Iterator[str]:
+def _say_apart(names: Sequence[str], best: str, told: Collection[str]) -> Iterator[str]:
     """Yield a sentence of those that are worse than the best, and one of those that may be as good."""
     others = [name for name in names if name != best]
     if worse := [name for name in others if name in told]:
-        yield f"It is told apart from {_listed(worse)}."
+        yield f"It is told apart from {_list_names(worse)}."
     if alike := [name for name in others if name not in told]:
-        yield f"It is not told apart from {_listed(alike)}: any of them may be as good."
+        yield f"It is not told apart from {_list_names(alike)}: any of them may be as good."
 
 
-def _listed(names: Sequence[str], most: int = 8) -> str:
+def _list_names(names: Sequence[str], most: int = 8) -> str:
     """List names; of very many the first, and how many more.
 
-    >>> _listed("abc"), _listed("abcdefghij")
+    >>> _list_names("abc"), _list_names("abcdefghij")
     ('a, b, c', 'a, b, c, d, e, f, g, h and 2 others')
     """
     more = f" and {len(names) - most} others" if len(names) > most + 1 else ""

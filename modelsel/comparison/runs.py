@@ -116,8 +116,8 @@ def merge_by_data(runs: Sequence[ComparedRun]) -> list[ComparedRun]:
     if len(tasks) == len(runs) or (len(tasks) == 1 and foldings == 1):
         return list(runs)
     if _repeats(runs):
-        runs = [replace(run, best=tuple(_labelled(best, run.label) for best in run.best)) for run in runs]
-    merged = [_merged([run for run in runs if run.task == task]) for task in tasks]
+        runs = [replace(run, best=tuple(_with_label(best, run.label) for best in run.best)) for run in runs]
+    merged = [_merge([run for run in runs if run.task == task]) for task in tasks]
     return list(runs) if _repeats(runs) or any(len(run.best) < 2 for run in merged) else merged
 
 
@@ -127,20 +127,20 @@ def _repeats(runs: Sequence[ComparedRun]) -> bool:
     return len(set(named)) < len(named)
 
 
-def _labelled(best: EntryResult, label: str) -> EntryResult:
+def _with_label(best: EntryResult, label: str) -> EntryResult:
     return replace(best, learner=f"{best.learner} ({label})") if label else best
 
 
-def _merged(runs: Sequence[ComparedRun]) -> ComparedRun:
+def _merge(runs: Sequence[ComparedRun]) -> ComparedRun:
     """One run of all entries of a data set that every set of folds has."""
     foldings = sorted({run.resampling for run in runs})
     sides = [{best.learner: best for run in runs if run.resampling == one for best in run.best} for one in foldings]
     shared = [name for name in sides[0] if all(name in side for side in sides)]
-    best = tuple(_joined([side[name] for side in sides]) for name in shared)
+    best = tuple(_join([side[name] for side in sides]) for name in shared)
     return replace(runs[0], best=best, resampling=" ".join(foldings), ratio=float(np.mean([run.ratio for run in runs])))
 
 
-def _joined(parts: Sequence[EntryResult]) -> EntryResult:
+def _join(parts: Sequence[EntryResult]) -> EntryResult:
     """A learner's result over several sets of folds."""
     folds = np.concatenate([part.folds for part in parts])
     return replace(parts[0], folds=folds, mean=float(folds.mean()), tried=max(part.tried for part in parts))

@@ -319,7 +319,7 @@ def tibshirani(board: Scoreboard, winner: int) -> float:
 
 
 BBC, AUTO = "bbc", "auto"
-HELD_FROM = 300  # rows (units) from which the interval of a log loss held in the simulations of docs/corrected.md
+HELD_FROM = 300  # rows (units) from which the interval of a log loss held in the simulations of benchmarks/notes/corrected.md
 NOT_HELD = "on {units} {what} the interval of a log loss holds less often than it says (79 to 97 % in simulations, for 95 %)"
 CAUTION = "near the floor BBC stays optimistic: candidates share the rows' chance; corrected=nested does not"
 

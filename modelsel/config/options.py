@@ -23,7 +23,7 @@ class Choosing(Protocol):
     """Somebody who makes choices by name, each within what is declared."""
 
     def place(self, name: str, count: int, ordered: bool) -> int:
-        """Choose among places from 0; `ordered`: neighbours are alike."""
+        """Choose one of `count` options by its number from 0; `ordered` says that neighbouring options are alike."""
         ...
 
     def number(self, name: str, low: float, high: float, logarithmic: bool, whole: bool) -> float:

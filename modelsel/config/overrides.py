@@ -161,7 +161,9 @@ def _problems(override: Override, folders: Folders, sweep: bool) -> Iterator[Pro
     elif first == "hydra":
         yield from _hydra(override)
     elif override.package is not None:
-        yield Problem("MSEL-241", "a group cannot be put elsewhere", override.input_line or key, f"write {key}=NAME")
+        yield Problem(
+            "MSEL-241", "a group keeps its place in the configuration", override.input_line or key, f"write {key}=NAME"
+        )
     elif not rest and first in COMPOSED:
         yield from _options(override, folders)
     elif first not in (*COMPOSED, *root_keys(), *RENAMED):

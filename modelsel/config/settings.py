@@ -116,7 +116,9 @@ class SearchSettings:
             what = "selections inside the outer folds would end elsewhere, each after other trials"
             yield Problem("MSEL-214", what, where, "set search.trials in its place, or leave outer and corrected=nested out")
         if raced:
-            yield Problem("MSEL-226", "a race drops candidates that trials of later would meet", where, "leave it out, or race")
+            yield Problem(
+                "MSEL-226", "a race would drop candidates with which later trials are compared", where, "leave it out, or race"
+            )
 
 
 OFF, GREEDY = "off", "greedy"
@@ -248,7 +250,7 @@ class RootSettings:
     on_failure: str = one_of("record", "error", help="error: exit 7 when any candidate failed")
     resume: str | None = plain(None, help="a run whose finished cells are used, beside those found by themselves")
     retry_failed: bool = plain(False, help="compute failed cells again")
-    deadline: float | None = number(None, above=0, help="seconds for all cells; who is not done by then is skipped")
+    deadline: float | None = number(None, above=0, help="seconds for the study; what would not end by then is skipped by name")
     exam: str | None = plain(None, help="an exam's folder: its development rows are the data; the winner hands in one answer")
     plugins: tuple[str, ...] = plain((), help="names of installed entry points that may be used as kinds")
     show: tuple[str, ...] = plain((), help="what is shown beside the scores: pruning_path, overfitting")

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, Self, TypedDict
 
 from modelsel.core.types import Finding, Severity
 
@@ -251,8 +251,15 @@ class TestResult:
     beside: Mapping[str, Any] | None = (
         None  # the study's `measure` beside the share: `score`, `interval`, the `cap` of errors, the rows `above` it
     )
+    step: float | None = None  # what was shown in the place of the score where it is none of its interval's values
+    read_as: str = ""  # what the score, or the step, is where it is not exact: a step of the ladder, rounded, noised
     measure: str | None = None  # what the score is of; of numbers `within`,
     tolerance: float | None = None  # the share of rows whose error exceeds this
+
+    @property
+    def released(self) -> float | None:
+        """The number that was shown, whether it is a point or a step."""
+        return self.score if self.step is None else self.step
 
 
 @dataclass(frozen=True)
@@ -285,13 +292,14 @@ class StudySummary:
         return {"schema": fields.pop("schema"), "modelsel": fields.pop("modelsel"), **fields, **extra}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> "StudySummary":
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read study.json back; fields that a newer version added are kept in `extra`."""
         known = {key: data[key] for key in cls.__dataclass_fields__ if key in data and key != "extra"}
         test = known.get("test")
         if test is not None:
+            own = {key: test[key] for key in TestResult.__dataclass_fields__ if key in test}
             known["test"] = TestResult(
-                **{**test, "interval": test["interval"] and tuple(test["interval"]), "flags": tuple(test["flags"])}
+                **{**own, "interval": test["interval"] and tuple(test["interval"]), "flags": tuple(test["flags"])}
             )
         known["failures"] = tuple(known.get("failures", ()))
         known["findings"] = tuple(known.get("findings", ()))
@@ -326,6 +334,7 @@ class StudyShape(TypedDict):
     rounds: NotRequired[Mapping[str, list[int | None]]]
     grave: NotRequired[list[str]]
     closed: NotRequired[ClosedShape]
+    files: NotRequired[Mapping[str, str]]  # SHA-256 of the files beside study.json
 
 
 # A measured complexity as people read it: `1 leaf`, `about 358 neighbourhoods`.

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 Setting = str | int | bool | tuple[str, ...] | Mapping[str, object]
+APOSTROPHE = "'"
 BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")  # words that need no quotes in either grammar
 TAKEN = {"true", "false", "null", "nan", "inf", "none"}  # words that mean something else there
 
@@ -23,7 +24,7 @@ class Proposal:
     >>> print(Proposal("dataset.ignore", ("a b", "it's")))
     'dataset.ignore=["a b","it'"'"'s"]'
     >>> print(Proposal("dataset.unit", "patient"), Proposal("dataset.unit", "patient no"), Proposal("task", "regression"))
-    dataset.unit=patient 'dataset.unit="patient no"' task=regression
+    dataset.unit=patient "dataset.unit='patient no'" task=regression
     """
 
     setting: str
@@ -32,7 +33,8 @@ class Proposal:
 
     def __str__(self) -> str:
         """The word as it is typed in a shell."""
-        return shlex.quote(self.override)
+        plain = isinstance(self.value, str) and not is_bare(self.value) and not set(self.value) & set("'\"\\$`!\n")
+        return f'"{self.override}"' if plain else shlex.quote(self.override)
 
     @property
     def override(self) -> str:
@@ -40,10 +42,15 @@ class Proposal:
         return f"{self.setting}={written(self.value)}"
 
 
+def is_bare(text: str) -> bool:
+    """Say whether a text needs no quotes: a word, and none that means a number or a truth value."""
+    return BARE.fullmatch(text) is not None and text.lower() not in TAKEN
+
+
 def written(value: object) -> str:
     """Write a value in Hydra's grammar; texts within a list or a mapping in quotes, so that none is taken for a number."""
     if isinstance(value, str):
-        return value if BARE.fullmatch(value) and value.lower() not in TAKEN else in_quotes(value)
+        return value if is_bare(value) else in_quotes(value, "" if APOSTROPHE in value else APOSTROPHE)
     if isinstance(value, list | tuple):
         return f"[{','.join(in_quotes(item) if isinstance(item, str) else written(item) for item in value)}]"
     if isinstance(value, Mapping):
@@ -51,13 +58,13 @@ def written(value: object) -> str:
     return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def in_quotes(text: str) -> str:
+def in_quotes(text: str, quote: str = "") -> str:
     r"""A text in Hydra's grammar that stays what it is: quotes, backslashes before them and `${` are told.
 
     >>> print(in_quotes("a \\n"), in_quotes('a "b"'), in_quotes("${x}"), in_quotes("C:\\"))
     "a \n" 'a "b"' "\${x}" "C:\\"
     """
-    quote = "'" if '"' in text and "'" not in text else '"'
+    quote = quote or (APOSTROPHE if '"' in text and APOSTROPHE not in text else '"')
     text = re.sub(r"(\\*)\$\{", lambda found: found[1] * 2 + r"\${", text)
     text = re.sub(rf"(\\+)(?={quote}|\Z)", lambda found: found[1] * 2, text)
     return quote + text.replace(quote, f"\\{quote}") + quote

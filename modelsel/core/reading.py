@@ -68,7 +68,7 @@ class ColumnReading:
     comma: bool = False  # a decimal comma was recognised: nobody declared it
     declared: bool = False  # somebody said that it is a number: a point in it parts fractions, and never thousands
     thousands: str = ""  # sign between groups of digits, which is left out
-    signs: bool = False  # percent, currency and unit signs beside a number are left out
+    signs: str = ""  # of a currency, per cent or a unit beside a number, which is left out
     coerce: bool = False  # what is no number is missing
     date_form: str = ""  # of dates, as strptime has it; without one ISO 8601
     type: str = ""  # that table readers give the cells: bool, int, float, str or date
@@ -81,7 +81,7 @@ class ColumnReading:
     @property
     def dressed(self) -> bool:
         """Say whether numbers may have signs about them, or within, that are left out."""
-        return self.signs or bool(self.thousands)
+        return bool(self.signs or self.thousands)
 
     def describe(self) -> dict[str, object]:
         """What differs from a column of plain texts or numbers, as JSON has it; the feature stands beside."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from modelsel.core.fingerprint import array_digest, digest, short
 from modelsel.core.folds import Unpacked, pack_folds
-from modelsel.core.proposal import Proposal
+from modelsel.core.proposal import Proposal, is_bare
 from modelsel.core.reading import Feature as Feature
 from modelsel.core.reading import Kind as Kind
 from modelsel.core.reading import TableReading
@@ -329,6 +329,14 @@ class Fold:
         return array_digest(self.analysis, self.assessment)
 
     @cached_property
+    def analysed(self) -> int:
+        """Distinct rows of the analysis part."""
+        rows = self.analysis
+        if len(rows) < 2 or bool((rows[1:] > rows[:-1]).all()):
+            return len(rows)
+        return int(np.count_nonzero(np.bincount(rows)))
+
+    @cached_property
     def judges_itself(self) -> bool:
         """The rows that are analysed are those that are assessed, by what has not seen them (out of bag)."""
         return np.array_equal(self.analysis, self.assessment)
@@ -365,7 +373,7 @@ class Resampling:
     @property
     def ratio(self) -> float:
         """Mean over folds of n_test / n_train, as the corrected resampled variance wants it; a row drawn twice is one row."""
-        return float(np.mean([len(fold.assessment) / len(np.unique(fold.analysis)) for fold in self.folds]))
+        return float(np.mean([len(fold.assessment) / fold.analysed for fold in self.folds]))
 
 
 def _with_unpacked(scheme: str, task_fingerprint: str, names: list[tuple[int, int]], contents: list[object]) -> Resampling:
@@ -384,6 +392,7 @@ class Candidate:
     entry: str = ""  # the space entry that declared it
     family: str = ""  # "alpha: path" before it is resolved; then the family it came from
     trial: int = field(default=0, compare=False)  # at which it was drawn from its entry, from 1; 0: it was declared
+    rows: str = field(default="", compare=False)  # the number of development rows that its entry asks for: `<= 100000`
 
     @property
     def steps(self) -> tuple[Any, ...]:
@@ -584,8 +593,10 @@ def readable(table: AnyTable) -> AnyTable:
 
 
 def dates(table: Table) -> str:
-    """Name the features that are dates, as a setting would; COLUMN where there are none."""
-    return " or ".join(feature.name for feature in table.features if feature.dates) or "COLUMN"
+    """Name the features that are dates, as settings; COLUMN where there are none."""
+    found = [feature.name for feature in table.features if feature.dates] or ["COLUMN"]
+    proposed = [str(Proposal("dataset.time", name)) for name in found]
+    return f"dataset.time={' or '.join(found)}" if all(map(is_bare, found)) else " or ".join(proposed)
 
 
 def names(features: Sequence[Feature]) -> tuple[str, ...]:

@@ -10,15 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from modelsel.core.errors import DataError, Problem
+from modelsel.core.proposal import Proposal
 from modelsel.core.reading import ColumnReading, TableReading
 from modelsel.core.types import Booleans, ClassTask, Codes, Feature, Finding, Floats, Integers, Kind, Loaded, NumberTask, Task
 from modelsel.dataset import kinds
 from modelsel.dataset.base import TableSettings, as_names
-from modelsel.dataset.column import NAMED, RawColumn, examples, name_rows, numbers, seconds
+from modelsel.dataset.column import NAMED, RawColumn, examples, numbers, seconds
+from modelsel.dataset.dates import date_form_of, forms_of, seconds_by
 from modelsel.dataset.declarations import some
 from modelsel.dataset.gathering import gather
 from modelsel.dataset.reading import parted
-from modelsel.dataset.targets import Target, settle_target
+from modelsel.dataset.targets import Target, number_of_each, settle_target
 from modelsel.dataset.targets import make as classes_of
 from modelsel.dataset.weights import counting
 
@@ -38,11 +40,18 @@ def assemble(
     rows, cleaned = len(waiting[0]) if waiting else 0, {}
     while waiting:
         column = waiting.pop(0)
-        cleaned[column.name] = column.without(settings.missing)
+        cleaned[column.name] = column.without(settings.missing_of(column.name))
     if not rows:
         raise DataError(Problem("MSEL-311", "a header and no rows", name, "the source needs data rows"))
     assert settings.target is not None, "problems() was not asked"
-    label = cleaned[settings.target]
+    label, dropped = _label(cleaned[settings.target], settings, decimal)
+    cleaned[settings.target] = label
+    places = np.arange(rows)
+    if settings.without_target == "drop" and label.absent.any() and not label.absent.all():
+        places = np.flatnonzero(~label.absent)
+        dropped.append(_left_without(settings.target, rows - len(places), rows))
+        cleaned = {own: column.take(places) for own, column in cleaned.items()}
+        label, rows, weights = cleaned[settings.target], len(places), None if weights is None else weights[places]
     target = settle_target(label, classes_of(label, settings), settings, decimal)
     problems += target.problems
     extra = _extra(cleaned, settings, problems)
@@ -51,15 +60,28 @@ def assemble(
     if weights is not None and settings.weights is None:
         extra["weights"] = weights
     kind: Kind = "nominal" if target.numbers is None else "numeric"  # whether they are whole, sealed rows would tell too
-    own = ColumnReading(Feature(settings.target, kind, target.classes), tuple(settings.missing), decimal, held=label.held,
-                        type=label.read_as if target.numbers is None else "float")  # fmt: skip
+    own = ColumnReading(Feature(settings.target, kind, target.classes), settings.missing_of(settings.target), decimal,
+                        held=label.held, type=label.read_as if target.numbers is None else "float")  # fmt: skip
     reading = TableReading(columns, own)
-    extra |= {"name": name, "features": reading.features, "values": values, "rows": np.arange(rows), "reading": reading,
+    extra |= {"name": name, "features": reading.features, "values": values, "rows": places, "reading": reading,
               "uncapped": uncapped}  # fmt: skip
     task = _task(target, settings, extra)
     task = task if target.kept.all() else task.take(np.flatnonzero(target.kept))
     task, uncounted = counting(task)
-    return Loaded(task, (*findings, *target.findings, *uncounted))
+    return Loaded(task, (*dropped, *findings, *target.findings, *uncounted))
+
+
+def _label(column: RawColumn, settings: TableSettings, decimal: str) -> tuple[RawColumn, list[Finding]]:
+    """The target's column; where it is coerced, what says no number is missing, which is counted."""
+    if column.name not in settings.coerce_names or column.numbers is not None:
+        return column, []
+    _, strange = number_of_each(column, settings, decimal)
+    return column.without({text.strip() for text in strange}), [*kinds.coerced(column, strange)]
+
+
+def _left_without(target: str, gone: int, rows: int) -> Finding:
+    message = f"{gone:,} of {rows:,} rows have no target '{target}', and were left out"
+    return Finding("ROWS_WITHOUT_TARGET", "low", message, "dataset.without_target=drop says so")
 
 
 def _task(target: Target, settings: TableSettings, given: dict[str, Any]) -> Task:
@@ -115,7 +137,8 @@ def _commas(names: Sequence[str]) -> Iterator[Finding]:
     """Yield a finding that names columns with decimal commas."""
     if names:
         message = f"decimal commas were recognised in {', '.join(names[:NAMED])}{', ...' if len(names) > NAMED else ''}"
-        yield Finding("DECIMAL_COMMA", "info", message, "set dataset.decimal=',' to say so, or '.' if they are none")
+        comma, point = Proposal("dataset.decimal", ",", sure=True), Proposal("dataset.decimal", ".")
+        yield Finding("DECIMAL_COMMA", "info", message, f"set {comma} to say so, or {point} if they are none", (comma, point))
 
 
 def _left_out(column: RawColumn, settings: TableSettings) -> Finding | None:
@@ -123,10 +146,12 @@ def _left_out(column: RawColumn, settings: TableSettings) -> Finding | None:
     name = column.name
     if column.absent.all():
         message = f"column '{name}' has no value in any row and was left out"
-        return Finding("ALL_MISSING_COLUMN", "medium", message, f"declare dataset.features.{name}=ignore")
+        ignored = Proposal("dataset.ignore", (name,), sure=True)
+        return Finding("ALL_MISSING_COLUMN", "medium", message, f"set {ignored}", (ignored,))
     if _INDEX.fullmatch(name) and name not in settings.features and _counts(column):
         message = f"column '{name}' is a saved row index (whole numbers, all different) and was left out"
-        return Finding("INDEX_COLUMN", "low", message, f"save without it, or set dataset.id='{name}'")
+        identity = Proposal("dataset.id", name)
+        return Finding("INDEX_COLUMN", "low", message, f"save without it, or set {identity}", (identity,))
     return None
 
 
@@ -170,7 +195,7 @@ def _extra(columns: dict[str, RawColumn], settings: TableSettings, problems: lis
     if settings.id:
         made["ids"] = ids([columns[name] for name in as_names(settings.id)], complain)
     if settings.time:
-        made["times"] = times(columns[settings.time], complain)
+        made["times"] = times(columns[settings.time], complain, settings.date_form(settings.time))
     if settings.fold:
         made["folds"] = folds(columns[settings.fold], complain)
     if settings.held_out:
@@ -248,13 +273,21 @@ def ids(columns: Sequence[RawColumn], complain: Complain) -> Integers:
     return np.array([_digest("\0".join(row)) for row in zip(*cells)], np.int64)
 
 
-def times(column: RawColumn, complain: Complain) -> Floats:
-    """Numbers as they are, ISO 8601 moments as seconds since 1970."""
+def times(column: RawColumn, complain: Complain, said: str = "") -> Floats:
+    """Numbers as they are, dates as seconds since 1970; `said` is the form of dates, or which of day and month comes first."""
     values = _numbers(column)
-    if column.numbers is None and np.isnan(values).any():
-        values = np.append(seconds(column.texts), np.nan)[column.codes]
+    forms: list[str] = []
+    if "%" in said:
+        column = column.as_text()
+        values = np.append(seconds_by(said, column.texts), np.nan)[column.codes]
+    elif column.numbers is None and np.isnan(values).any():
+        forms = forms_of(column.texts)
+        form = date_form_of(forms, said)
+        values = np.append(seconds_by(form, column.texts) if form else seconds(column.texts), np.nan)[column.codes]
+    proposed = tuple(Proposal("dataset.dates", (f"{column.name}={form}",), sure=len(forms) == 1) for form in forms)
     fix = "times are numbers or ISO 8601 (2026-01-31, 2026-01-31T12:00:00Z)"
-    _complain(complain, "MSEL-353", "no time", column, ~np.isfinite(values), fix)
+    fix = f"set {' or '.join(map(str, proposed))}; {fix}" if proposed else fix
+    _complain(complain, "MSEL-353", "no time", column, ~np.isfinite(values), fix, proposed)
     return values
 
 
@@ -291,9 +324,16 @@ def _digest(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little") >> 1
 
 
-def _complain(complain: Complain, code: str, what: str, column: RawColumn, wrong: NDArray[np.generic], fix: str) -> None:
+def _complain(
+    complain: Complain, code: str, what: str, column: RawColumn, wrong: NDArray[np.generic], fix: str,
+    proposes: tuple[Proposal, ...] = (),
+) -> None:  # fmt: skip
     """Pass on a problem with the rows that are marked as wrong, if there are any."""
     rows = np.flatnonzero(wrong)
     if len(rows):
         where = f"column '{column.name}'"
-        complain(Problem(code, f"{what} in {len(rows)} row{'s' if len(rows) > 1 else ''} ({name_rows(rows)})", where, fix))
+        complain(
+            Problem(
+                code, f"{what} in {len(rows)} row{'s' if len(rows) > 1 else ''} ({column.named(rows)})", where, fix, proposes
+            )
+        )

@@ -216,6 +216,11 @@ class TableSettings:
         """The words for missing in a column, once the settings are settled."""
         return (*self.missing, *(self.missing_in.get(name, ()) if isinstance(self.missing_in, Mapping) else ()))
 
+    @property
+    def coerce_names(self) -> tuple[str, ...]:
+        """The columns in which a cell that says no number is missing, once the settings are settled."""
+        return tuple(map(str, self.coerce or ()))
+
     def date_form(self, name: str) -> str:
         """The form of the dates in a column, or which of day and month comes first; empty where nobody has said it."""
         return str(self.dates.get(name, "")) if isinstance(self.dates, Mapping) else ""

@@ -57,6 +57,7 @@ class RawColumn:
     dates: bool = False  # the numbers are seconds since 1970
     guessed: bool = False  # numbers because every text said one, none of them beyond 2^53
     type: str = ""  # of the cells, where the source knows it: bool, int, float, str or date
+    places: NDArray[np.integer] | None = None  # of the rows in the source, where some were left out
     held: str = ""  # the type that the source's own cells have, as Arrow calls it; none where they are texts of a file
 
     def __len__(self) -> int:
@@ -86,9 +87,17 @@ class RawColumn:
         return _WITH_GAPS.get(found, found) if self.absent.any() else found
 
     def without(self, missing: Collection[str]) -> "RawColumn":
-        """The column with cells that read (trimmed) as one of `missing` taken as missing, unused texts dropped."""
-        if self.codes is None:
-            return self
+        """The column with cells that read (trimmed) as one of `missing` taken as missing, unused texts dropped.
+
+        Of a column of numbers those that one of the words says.
+
+        >>> RawColumn("x", numbers=np.array([1.0, -200.0])).without(["?", "-200"]).numbers.tolist()
+        [1.0, nan]
+        """
+        if self.numbers is not None:
+            said = numbers(list(missing))
+            gone = np.isin(self.numbers, said[np.isfinite(said)])
+            return replace(self, numbers=np.where(gone, np.nan, self.numbers)) if gone.any() else self
         gone = _among(self.texts, missing)
         if not gone.any():
             return self
@@ -100,6 +109,20 @@ class RawColumn:
             self, texts=_texts(arrow(self.texts).take(pa.array(kept, pa.int64()))), codes=code[self.codes], levels=levels
         )
 
+    def take(self, rows: NDArray[np.integer]) -> "RawColumn":
+        """Some of the rows, of which the messages name the places that they had; texts of no row are dropped."""
+        if self.numbers is not None:
+            return replace(self, numbers=self.numbers[rows], places=rows)
+        assert self.codes is not None
+        kept, codes = np.unique(self.codes[rows], return_inverse=True)
+        codes = codes - int(len(kept) > 0 and kept[0] < 0)
+        texts = arrow(self.texts).take(pa.array(kept[kept >= 0].astype(np.int64)))
+        return replace(self, texts=_texts(texts), codes=codes.astype(np.int32), places=rows)
+
+    def named(self, rows: "Sequence[int] | NDArray[np.generic]") -> str:
+        """Rows as messages name them, by the places that they have in the source."""
+        return name_rows(rows if self.places is None else self.places[np.asarray(rows, np.int64)])
+
     def as_text(self) -> "RawColumn":
         """Return the column as texts: numbers are written as short as they can be read back (1, not 1.0)."""
         if self.numbers is None:
@@ -107,7 +130,8 @@ class RawColumn:
         values, inverse = np.unique(self.numbers, return_inverse=True, equal_nan=True)
         codes = inverse.astype(np.int32)
         codes[np.isnan(self.numbers)] = -1
-        return RawColumn(self.name, tuple(number_text(v) for v in values[~np.isnan(values)].tolist()), codes, kind=self.kind)
+        texts = tuple(number_text(v) for v in values[~np.isnan(values)].tolist())
+        return RawColumn(self.name, texts, codes, kind=self.kind, places=self.places)
 
     def extend(self, other: "RawColumn") -> "RawColumn":
         """The rows of another source beneath this one."""
@@ -223,7 +247,8 @@ _COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*", re.ASCII)
 _THOUSANDS = re.compile(r"\s*[+-]?\d{1,3}(,\d{3})+\s*", re.ASCII)
 _GROUPED = re.compile(r"\s*[+-]?\d{1,3}((,\d{3})+(\.\d+)?|(\.\d{3})+(,\d+)?|(['’ \u00a0\u202f]\d{3})+([.,]\d+)?)\s*", re.ASCII)
 _CLOCK = r"[T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?"
-_DATE = re.compile(rf"\s*(\d{{4}}-\d{{1,2}}-\d{{1,2}}({_CLOCK})?|\d{{1,2}}[./]\d{{1,2}}[./](\d{{4}}|\d{{2}}))\s*", re.ASCII)
+_DAY = r"(0?[1-9]|[12]\d|3[01])"  # or a month: 18.00.00 is the time of a clock
+_DATE = re.compile(rf"\s*(\d{{4}}-\d{{1,2}}-\d{{1,2}}({_CLOCK})?|{_DAY}[./]{_DAY}[./](\d{{4}}|\d{{2}}))\s*", re.ASCII)
 
 
 def numbers(texts: Sequence[str], decimal: str = ".") -> Floats:

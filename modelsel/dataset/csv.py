@@ -20,12 +20,13 @@ import pyarrow.csv as arrow
 from numpy.typing import NDArray
 
 from modelsel.core.errors import DataError, Problem
+from modelsel.core.proposal import Proposal
 from modelsel.core.reading import EITHER
 from modelsel.core.spec import plain, whole
 from modelsel.core.types import Finding, Floats, Integers
 from modelsel.dataset.column import RawColumn, are_whole, coded_column, numbers, with_comma
 from modelsel.dataset.files import BLOCK, File, Raw, Stream, codec, first_bytes, lines_of, listener, text_blocks
-from modelsel.dataset.header import looks_like_a_row, of_a_row
+from modelsel.dataset.header import line_of_names, looks_like_a_row, of_a_row, second_header, without_empty
 from modelsel.dataset.kinds import EXACT
 from modelsel.dataset.lines import TakenLines, called
 
@@ -218,7 +219,7 @@ class Csv(File):
             raise DataError(Problem("MSEL-310", "the file is empty", str(path), "check dataset.path"))
         if any(sign in name for name in names for sign in "\ufffd\0"):
             raise DataError(Problem("MSEL-312", f"the header is not {self.encoding}", str(path), "set dataset.encoding"))
-        return (names[0] or _index_column(names), *names[1:])
+        return _all_named(names)
 
     def raw(self, path: Path) -> Raw:
         sign, lines = self._find_delimiter(path)
@@ -232,11 +233,21 @@ class Csv(File):
         columns, odd = parse_columns(form, self._numeric(form), self.missing)
         rows = len(columns[0]) if columns else 0
         DataError.raise_if(_fields(odd, rows, names, path, take.number))
+        DataError.raise_if(second_header(columns, str(path)) if not self.skip_lines else ())
+        kept, empty = without_empty(columns, self._unnamed(path), self.missing)
         if not rows:
             raise DataError(no_rows)
         decimal = {AUTO: "." if sign == DEFAULT else EITHER}.get(self.decimal, self.decimal)
-        findings = (*_findings_of_signs(self.delimiter, sign, path), *([of_a_row(names, self.target)] if is_row else []))
-        return Raw(columns, decimal=decimal, findings=findings)
+        is_row_said = [of_a_row(names, self.target)] if is_row else []
+        findings = (*_findings_of_signs(self.delimiter, sign, path), *is_row_said, *empty)
+        return Raw(tuple(kept), decimal=decimal, findings=findings, unnamed=self._unnamed(path))
+
+    def _unnamed(self, path: Path) -> frozenset[str]:
+        """What the columns are called whose name is blank."""
+        head = self._head(path)
+        with long_cells():
+            names = next(csv.reader(io.StringIO(head, newline=""), delimiter=self._sign(head)), [])
+        return frozenset(own for own, said in zip(_all_named(names), names) if not said.strip() and own != INDEX)
 
     def _is_row(self, path: Path, names: Sequence[str]) -> bool:
         """Say whether the line of names looks like one of the rows below it."""
@@ -256,9 +267,15 @@ class Csv(File):
 
     def _numeric(self, form: CsvForm) -> dict[str, bool]:
         """Columns to be read as numbers at once: undeclared or numeric ones that begin so and whose texts nobody asks for."""
-        if self.test_path is not None or self.decimal not in (AUTO, ".") or np.isfinite(numbers(self.missing)).any():
+        if (
+            self.test_path is not None
+            or self.thousands is not None
+            or self.decimal not in (AUTO, ".")
+            or np.isfinite(numbers(self.missing)).any()
+        ):
             return {}
-        taken = self.roles().keys() | {name for name, said in self.features.items() if said != "numeric"}
+        forms = self.dates.keys() if isinstance(self.dates, Mapping) else ()
+        taken = self.roles().keys() | {name for name, said in self.features.items() if said != "numeric"} | {*forms}
         with long_cells():
             found = begin_as_numbers(form, self._head(form.path), self.missing)
         return {name: is_whole for name, is_whole in found.items() if name not in taken}
@@ -273,8 +290,25 @@ class Csv(File):
             if problem.where == "dataset.target" and self._is_row(Path(str(self.path)), names):
                 found = of_a_row(names, self.target)
                 yield replace(problem, fix=f"{found.message}; {found.do}; {problem.fix}", proposes=found.proposes)
+            elif problem.where == "dataset.target" and (line := self._line_of_names()):
+                fix = f"line {line.value} names it: set {line}; {problem.fix}"
+                yield replace(problem, fix=fix, proposes=(line,))
             else:
                 yield problem
+
+    def _line_of_names(self) -> Proposal | None:
+        """The line below the first that names the target, as a setting."""
+        beginning = self._beginning(Path(str(self.path)))
+
+        def names_in(take: TakenLines) -> Sequence[str]:
+            text = take.text(beginning)
+            with long_cells():
+                return next(csv.reader(io.StringIO(text, newline=""), delimiter=self._sign(text)), [])
+
+        try:
+            return line_of_names(beginning.splitlines(), self.target, names_in) if self.target else None
+        except csv.Error:
+            return None
 
     def _odd_signs(self) -> Iterator[Problem]:
         """Yield a problem for a delimiter or decimal sign that is not one character."""
@@ -365,9 +399,22 @@ def _quotes(path: Path, encoding: str, delimiter: str, take: TakenLines) -> Iter
         yield Problem("MSEL-317", what, str(path), 'close the quote; a quote inside a quoted cell is written ""')
 
 
-def _index_column(names: list[str]) -> str:
-    """Return pandas' name for a first column without a name: the index that a program has written along."""
-    return "Unnamed: 0" if len(names) > 1 and "Unnamed: 0" not in names else ""
+INDEX = "Unnamed: 0"  # what pandas calls a first column without a name: the index that a program has written along
+
+
+def _all_named(names: Sequence[str]) -> tuple[str, ...]:
+    """The names; one that is blank by the column's place, of the first as pandas calls it.
+
+    >>> _all_named(["", "a", ""]), _all_named(["a", " ", "column_2"])
+    (('Unnamed: 0', 'a', 'column_3'), ('a', 'column_2_', 'column_2'))
+    """
+    made = []
+    for place, name in enumerate(names):
+        own = INDEX if not place and len(names) > 1 else f"column_{place + 1}"
+        while own in names:
+            own += "_"
+        made.append(name if name.strip() else own)
+    return tuple(made)
 
 
 def _names(names: tuple[str, ...], path: Path, is_row: bool) -> Iterator[Problem]:
@@ -377,9 +424,6 @@ def _names(names: tuple[str, ...], path: Path, is_row: bool) -> Iterator[Problem
         found = of_a_row(names, None)
         fix, proposed = (f"{found.message}; {found.do}", found.proposes) if is_row else ("give each column its own name", ())
         yield Problem("MSEL-318", f"column names that occur twice: {', '.join(twice)}", str(path), fix, proposes=proposed)
-    if any(not name.strip() for name in names):
-        places = ", ".join(str(i + 1) for i, name in enumerate(names) if not name.strip())
-        yield Problem("MSEL-319", f"column {places} has no name", str(path), "name every column in the header")
 
 
 def _fields(

@@ -28,6 +28,7 @@ from modelsel.dataset.assemble import assemble
 from modelsel.dataset.base import TableSettings, read_declaration
 from modelsel.dataset.column import RawColumn
 from modelsel.dataset.declarations import nearest
+from modelsel.dataset.header import of_unnamed
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +42,7 @@ class Raw:
     weights: Floats | None = None
     decimal: str = "."
     findings: tuple[Finding, ...] = ()
+    unnamed: frozenset[str] = frozenset()  # columns that were given a name, as they have none
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +100,9 @@ class File(TableSettings):
         """The same, once each list of columns is said by their names."""
         raw = self.raw(Path(str(self.path)))
         ConfigurationError.raise_if(self.header_problems([column.name for column in raw.columns]))
+        said = {*self.features, *self.roles()}
+        if undeclared := [column.name for column in raw.columns if column.name in raw.unnamed and column.name not in said]:
+            raise DataError(of_unnamed(undeclared, str(self.path)))
         held_out = None
         if self.test_path is not None:
             held_out = len(raw.columns[0])

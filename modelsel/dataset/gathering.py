@@ -3,6 +3,7 @@
 A table of 200 constant columns says so in one line, whose setting names all of them.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -11,6 +12,7 @@ from modelsel.core.errors import Problem
 from modelsel.core.proposal import Proposal
 from modelsel.core.types import Finding
 
+QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|, \.\.\.|, (?=')")  # what columns hold, as examples quote it
 NAMED = 5  # columns that a message names before it counts the rest
 WRITTEN = 20  # columns that a setting in a message names before a file is the place for it
 Said = TypeVar("Said", Finding, Problem)
@@ -36,7 +38,8 @@ def _alike(name: str, said: Finding | Problem) -> tuple[object, ...]:
     remedy = _remedy(said)
     for proposed in said.proposes:
         remedy = remedy.replace(str(proposed), proposed.setting)
-    values = [None if isinstance(one.value, tuple) or one.value == name else one.value for one in said.proposes]
+    remedy = QUOTED.sub("", remedy)
+    values = [None if isinstance(one.value, tuple) or one.value == name else str(one.value) for one in said.proposes]
     return said.code, getattr(said, "severity", ""), remedy.replace(f"dataset.features.{name}", ""), *values
 
 
@@ -63,7 +66,7 @@ def _together(names: list[str], said: list[Any]) -> Any:
 
 def _joined(proposed: list[Proposal]) -> Proposal:
     """The setting that says of all columns what each of several says of its own."""
-    if all(one.value == proposed[0].value for one in proposed):
+    if all(one.value == proposed[0].value for one in proposed) or proposed[0].setting == "dataset.time":  # there is one time
         return proposed[0]
     values = [one.value if isinstance(one.value, tuple) else (str(one.value),) for one in proposed]
     every = tuple(dict.fromkeys(entry for value in values for entry in value))

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as arrow
 
 from modelsel.core.errors import DataError, Problem
+from modelsel.core.proposal import Proposal
 from modelsel.dataset.arrow import can_be_read, column
 from modelsel.dataset.base import read_declaration
 from modelsel.dataset.files import File, Raw
@@ -42,8 +43,9 @@ class Parquet(File):
         for name, data in zip(table.column_names, table.columns):
             said = self.features.get(name)
             if not can_be_read(data.type) and (said is None or read_declaration(said)[0] != "ignore"):
-                fix = f"declare dataset.features.{name}=ignore, or write it as numbers or texts"
-                yield Problem("MSEL-365", f"type {data.type} cannot be read", f"column '{name}'", fix)
+                ignored = Proposal("dataset.ignore", (name,), sure=True)
+                fix = f"set {ignored}, or write it as numbers or texts"
+                yield Problem("MSEL-365", f"type {data.type} cannot be read", f"column '{name}'", fix, (ignored,))
 
 
 def open_parquet(path: Path) -> arrow.ParquetFile:

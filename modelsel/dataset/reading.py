@@ -4,27 +4,27 @@ What is decided about a column (`dataset.kinds`) is a `ColumnReading`; here its 
 decided on and for all that come later, whatever door they come through.
 """
 
-import re
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 
 import numpy as np
 
 from modelsel.core.errors import DataError, Problem
+from modelsel.core.proposal import Proposal
 from modelsel.core.reading import EITHER, POINT, ColumnReading, Feature, TableReading
 from modelsel.core.types import Finding, Floats, Table, names, of_texts
-from modelsel.dataset.column import RawColumn, examples, like_dates, like_thousands, name_rows, read_numbers, seconds
+from modelsel.dataset.column import RawColumn, examples, like_dates, like_thousands, numbers, read_numbers, seconds
+from modelsel.dataset.dates import seconds_by
 from modelsel.dataset.declarations import nearest
+from modelsel.dataset.numerals import bare_number
 from modelsel.dataset.spellings import BOOLEAN, codes
 
 OTHER = "(other levels)"
 NOTHING = ("", "nan", "NaN", "None", "<NA>", "NaT")  # as a missing value is written where texts alone are taken
-DRESSED = re.compile(  # a currency before a number, or a currency, per cent or a unit behind it
-    r"\s*([A-Z]{3}(?=[\s\d+-])|[$€£¥₹])?\s*(?P<number>[+-]?\d[\d.,'’\s]*?)\s*([^\W\d_]{1,8}[²³]?|[%‰°$€£¥₹]C?)?\s*"
-)
 ABSENT = frozenset({"na", "n/a", "#n/a", "<na>", "nan", "null", "none", "nil", "-", "--", ".", "missing"})  # beside numbers
+UNKNOWN = ABSENT | {"unknown", "unk", "not known", "not available", "not stated", "no answer", "undefined", "undetermined",
+                    "n.a.", "n.a", "tbd", "unbekannt", "keine angabe", "k.a.", "?"}  # fmt: skip
 
 
 def values_of(column: RawColumn, reading: ColumnReading) -> tuple[Feature, Floats]:
@@ -79,15 +79,28 @@ def absent_spellings(reading: ColumnReading) -> list[str]:
     return sorted({*(word.casefold() for word in reading.missing), *ABSENT})
 
 
+def missing_numbers(reading: ColumnReading) -> list[float]:
+    """The numbers that say that there is none, -200 or 999.
+
+    >>> missing_numbers(ColumnReading(Feature("x", "numeric"), ("", "-200")))
+    [-200.0]
+    """
+    said = numbers(list(reading.missing))
+    return [float(code) for code in said[np.isfinite(said)]]
+
+
 def _numbers(column: RawColumn, reading: ColumnReading) -> Floats:
     """The number of each row."""
     if column.numbers is not None:
-        return column.numbers
+        found = column.without(reading.missing).numbers
+        if found is not None and (column.dates or not reading.date_form):
+            return found
+        column = column.as_text()
     known = column.without(absent_words(column.texts, reading.missing))
-    return np.asarray(np.append(_numbers_of(known, reading)[0], np.nan)[known.codes])
+    return np.asarray(np.append(numbers_of(known, reading)[0], np.nan)[known.codes])
 
 
-def _numbers_of(column: RawColumn, reading: ColumnReading) -> tuple[Floats, str]:
+def numbers_of(column: RawColumn, reading: ColumnReading) -> tuple[Floats, str]:
     """The number of each text, and its decimal sign; the seconds of a moment; of a column of truth values 0 and 1."""
     if column.levels == BOOLEAN:
         return np.array([BOOLEAN.index(text) for text in column.texts], np.float64), POINT
@@ -96,39 +109,6 @@ def _numbers_of(column: RawColumn, reading: ColumnReading) -> tuple[Floats, str]
     if reading.feature.dates and like_dates(column.texts):
         return seconds(column.texts), POINT
     return read_numbers([*map(bare_number(reading), column.texts)] if reading.dressed else column.texts, reading.decimal)
-
-
-def bare_number(reading: ColumnReading) -> Callable[[str], str]:
-    """What a text is without the signs that the reading leaves out: currency, percent and unit, and that between thousands.
-
-    >>> bare = bare_number(ColumnReading(Feature("x", "numeric"), thousands="'", signs=True))
-    >>> [bare(text) for text in ("CHF 1'250.50", "12 %", "-3kg", "none")]
-    ['1250.50', '12', '-3', 'none']
-    """
-
-    def bare(text: str) -> str:
-        found = DRESSED.fullmatch(text) if reading.signs else None
-        number = text if found is None else found["number"]
-        return number.replace(reading.thousands, "") if reading.thousands else number
-
-    return bare
-
-
-def seconds_by(form: str, texts: Sequence[str]) -> Floats:
-    """The seconds since 1970 of dates in a form of strptime (UTC where it has no zone); NaN where a text has another form.
-
-    >>> seconds_by("%d.%m.%Y", ["02.01.1970", "1970-01-02"]).tolist()
-    [86400.0, nan]
-    """
-
-    def moment(text: str) -> float:
-        try:
-            found = datetime.strptime(text.strip(), form)
-        except ValueError:
-            return np.nan
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
-
-    return np.array([moment(text) for text in texts], np.float64)
 
 
 # New rows for a fitted model: columns matched by name, levels mapped to the task's codes, unseen levels counted.
@@ -166,7 +146,8 @@ def apply(given: Sequence[RawColumn], reading: TableReading, name: str, where: s
 
 def _as_written(column: ColumnReading, decimal: str) -> ColumnReading:
     """The reading of a column in a source whose own form says how its numbers are written."""
-    return column if decimal == POINT or column.decimal == EITHER else replace(column, decimal=decimal)
+    said = decimal == POINT or column.decimal == EITHER or bool(column.thousands)
+    return column if said else replace(column, decimal=decimal)
 
 
 def _lacking(features: Sequence[Feature], columns: Mapping[str, RawColumn], where: str) -> Iterator[Problem]:
@@ -181,18 +162,18 @@ def _no_numbers(column: RawColumn, reading: ColumnReading, values: Floats) -> It
     """Yield a problem for cells that should be numbers, and are neither finite nor missing."""
     if reading.feature.kind != "numeric" or reading.coerce:
         return
-    absent = column.absent if column.codes is None else column.without(absent_words(column.texts, reading.missing)).absent
+    absent = column.without({*reading.missing, *absent_words(column.texts, reading.missing)}).absent
     wrong = np.flatnonzero((np.isnan(values) & ~absent) | np.isinf(values))
     if len(wrong):
         fix = "correct them or make them missing"
-        yield Problem("MSEL-346", f"not a finite number ({name_rows(wrong)})", f"column '{column.name}'", fix)
+        yield Problem("MSEL-346", f"not a finite number ({column.named(wrong)})", f"column '{column.name}'", fix)
 
 
 def _thousands(given: Sequence[tuple[RawColumn, ColumnReading]], comma: bool) -> Iterator[Problem]:
     """Yield a problem for each column of `1.250` beside decimal commas, here or in the table that was learnt from."""
     texts = [(one, column.without(absent_words(column.texts, one.missing))) for column, one in given
              if one.feature.kind == "numeric" and one.decimal == EITHER and column.codes is not None]  # fmt: skip
-    signs = {one.name: _numbers_of(column, one)[1] for one, column in texts}
+    signs = {one.name: numbers_of(column, one)[1] for one, column in texts}
     if comma or "," in signs.values():
         for one, column in texts:
             if signs[one.name] == POINT and not one.declared and like_thousands(column.texts):
@@ -204,8 +185,9 @@ def parted(name: str, texts: Sequence[str], beside: str = "") -> Problem:
     pointed = examples([text for text in texts if "." in text])
     other = f"column '{beside}'" if beside else "the table"
     what = f"points that may part thousands or fractions: {pointed}; {other} has decimal commas"
-    fix = f"write the numbers without them, or declare dataset.features.{name}=numeric if they part fractions"
-    return Problem("MSEL-342", what, f"column '{name}'", fix)
+    thousands, numeric = Proposal("dataset.thousands", "."), Proposal("dataset.numeric", (name,))
+    fix = f"set {thousands} if they part thousands, or {numeric} if they part fractions"
+    return Problem("MSEL-342", what, f"column '{name}'", fix, (thousands, numeric))
 
 
 def _unseen(column: RawColumn, reading: ColumnReading, values: Floats) -> Iterator[Finding]:

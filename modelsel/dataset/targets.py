@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 
 from modelsel.core.errors import Problem
 from modelsel.core.proposal import Proposal
-from modelsel.core.types import Booleans, Codes, Finding, Floats
+from modelsel.core.reading import ColumnReading
+from modelsel.core.types import Booleans, Codes, Feature, Finding, Floats
 from modelsel.dataset.base import TableSettings, read_declaration
-from modelsel.dataset.column import RawColumn, examples, name_rows, numbers, read_numbers
-from modelsel.dataset.kinds import sorted_levels
-from modelsel.dataset.reading import ABSENT
+from modelsel.dataset.column import RawColumn, examples, numbers, read_numbers, with_comma
+from modelsel.dataset.kinds import dressed, sorted_levels
+from modelsel.dataset.numerals import bare_number, common_sign, group_sign
+from modelsel.dataset.reading import ABSENT, UNKNOWN, numbers_of
 
 MERGED = "(rare classes)"
 FEW = 0.1  # of the rows, up to which a class may be no answer
-UNKNOWN = ABSENT | {"unknown", "unk", "not known", "not available", "not stated", "no answer", "undefined", "undetermined",
-                    "n.a.", "n.a", "tbd", "unbekannt", "keine angabe", "k.a.", "?"}  # fmt: skip
 REGRESSION = 10  # different fractional numbers that make a target a quantity
 
 
@@ -108,8 +108,8 @@ def _problems(column: RawColumn, target: Target, undeclared: list[str]) -> Itera
     assert column.codes is not None
     missing = np.flatnonzero(column.codes < 0)
     if len(missing):
-        what = f"missing label in {len(missing)} rows ({name_rows(missing)})"
-        yield Problem("MSEL-320", what, where, "take these rows out or give them their label")
+        what = f"missing label in {len(missing)} rows ({column.named(missing)})"
+        yield Problem("MSEL-320", what, where, f"set {DROP} to leave these rows out, or give them their label", (DROP,))
     if undeclared:
         yield Problem("MSEL-344", f"not among the declared classes: {examples(undeclared)}", where, "correct the labels")
         return
@@ -124,12 +124,11 @@ def _number_problems(column: RawColumn, found: NDArray[np.float64], where: str) 
         return
     if np.isinf(found).any():
         rows = np.flatnonzero(np.append(np.isinf(found), False)[column.codes])
-        yield Problem("MSEL-322", f"infinite label in {len(rows)} rows ({name_rows(rows)})", where, "correct these labels")
+        yield Problem("MSEL-322", f"infinite label in {len(rows)} rows ({column.named(rows)})", where, "correct these labels")
     finite = found[np.isfinite(found)]
     if len(finite) > REGRESSION and np.any(finite != np.round(finite)):
         what = f"{len(finite)} different fractional numbers: this looks like regression"
-        fix = "set task=regression, or cut the quantity into classes"
-        yield Problem("MSEL-323", what, where, fix)
+        yield Problem("MSEL-323", what, where, f"set {REGRESSION_TASK}, or cut the quantity into classes", (REGRESSION_TASK,))
     elif same := _same_numbers(column.texts) if len(np.unique(finite)) < len(finite) and not _typed_text(column) else []:
         yield Problem("MSEL-325", f"labels that are the same number: {examples(same)}", where, "write each label in one way")
 
@@ -186,6 +185,8 @@ MANY = 20  # different numbers above which a label of one row makes them a quant
 AMOUNTS = REGRESSION  # different whole numbers above which classes look like amounts
 MOSTLY = 0.9  # of the cells, above which those that are no numbers are taken for slips
 REFUSED = {"MSEL-323", "MSEL-324"}
+CLASSES, REGRESSION_TASK = Proposal("task", "classification"), Proposal("task", "regression")
+DROP = Proposal("dataset.without_target", "drop")
 _ASKED: ContextVar[str] = ContextVar("task", default=AUTO)
 
 
@@ -204,7 +205,7 @@ def settle_target(column: RawColumn, classes: Target, settings: TableSettings, d
     asked = _ASKED.get()
     if asked == CLASSIFY:
         return classes
-    values, strange = _values(column, decimal)
+    values, strange = number_of_each(column, settings, decimal)
     if asked == REGRESS:
         return _numbers(column, values, strange)
     said = read_declaration(settings.features.get(column.name, column.kind))[0]
@@ -222,11 +223,12 @@ def settle_target(column: RawColumn, classes: Target, settings: TableSettings, d
     return replace(made, findings=(*made.findings, _target_finding(column.name)))
 
 
-def _values(column: RawColumn, decimal: str) -> tuple[Floats, list[str]]:
+def number_of_each(column: RawColumn, settings: TableSettings, decimal: str) -> tuple[Floats, list[str]]:
     """A number per row, NaN where it is missing or none; and the texts that are none."""
     if column.numbers is not None:
         return column.numbers, []
-    found, _ = read_numbers(column.texts, decimal)
+    reading = dressed(column, settings, decimal)
+    found = read_numbers(column.texts, decimal)[0] if reading is None else numbers_of(column, reading)[0]
     strange = [column.texts[place] for place in np.flatnonzero(np.isnan(found)).tolist()]
     return np.asarray(np.append(found, np.nan)[column.codes]), strange
 
@@ -262,22 +264,63 @@ def _strange_cells(column: RawColumn, values: Floats, strange: list[str]) -> Ite
     """Yield the problems of numbers: missing, text, infinite, one value only."""
     where, missing, infinite = f"column '{column.name}'", np.flatnonzero(column.absent), np.flatnonzero(np.isinf(values))
     if len(missing):
-        what = f"missing target in {len(missing)} rows ({name_rows(missing)})"
-        yield Problem("MSEL-320", what, where, "take these rows out or give them their number")
+        what = f"missing target in {len(missing)} rows ({column.named(missing)})"
+        yield Problem("MSEL-320", what, where, f"set {DROP} to leave these rows out, or give them their number", (DROP,))
     if strange:
         rows = np.flatnonzero(np.isnan(values) & ~column.absent)
-        what = f"not a number: {examples(strange)} in {len(rows)} rows ({name_rows(rows)})"
-        fix = "correct them, or set dataset.missing or dataset.decimal; task=classification takes each text for a class"
-        if formatted_numbers(strange):
-            fix = "write plain numbers (1250.5), or set dataset.decimal; task=classification takes each text for a class"
-        yield Problem("MSEL-327", what, where, fix)
+        what = f"not a number: {examples(strange)} in {len(rows)} rows ({column.named(rows)})"
+        proposed = tuple(_readings(column, strange))
+        fix = f"set {' '.join(map(str, proposed))}; {CLASSES} takes each text for a class"
+        yield Problem("MSEL-327", what, where, fix, (*proposed, CLASSES))
     if len(infinite):
-        what = f"infinite target in {len(infinite)} rows ({name_rows(infinite)})"
+        what = f"infinite target in {len(infinite)} rows ({column.named(infinite)})"
         yield Problem("MSEL-322", what, where, "correct these numbers")
     known = values[np.isfinite(values)]
     if len(np.unique(known)) < 2 and not strange:
         only = f"one value only ({known[0]:g})" if len(known) else "no number at all"
         yield Problem("MSEL-321", only, where, "there is nothing to choose: check dataset.target")
+    elif extreme := beyond_squares(known):
+        yield Problem("MSEL-328", extreme, where, OTHER_UNIT)
+
+
+OF_LOSSES = 56  # binary digits of numbers whose squared errors, and their sums, stand in a study's matrix in single precision
+OF_FITS = 400  # and of those whose sums of squares a fit can take
+
+
+def beyond_squares(values: Floats, digits: int = OF_LOSSES) -> str:
+    """Say why finite numbers cannot be squared and summed; nothing where they can.
+
+    >>> beyond_squares(np.array([1e-200, 2e-200])), beyond_squares(np.array([0.0, 1.5]))
+    ('its numbers lie closer than 2^-56 together: their squares get lost as 0', '')
+    """
+    if not len(values):
+        return ""
+    lowest, highest = float(np.min(values)), float(np.max(values))
+    if max(-lowest, highest) > 2.0**digits:
+        return f"it has numbers beyond 2^{digits}: sums of their squares get infinite"
+    if 0 < highest - lowest < 2.0**-digits:
+        return f"its numbers lie closer than 2^-{digits} together: their squares get lost as 0"
+    return ""
+
+
+OTHER_UNIT = "measure it in another unit: divide or multiply it by a power of two"
+
+
+def _readings(column: RawColumn, strange: list[str]) -> Iterator[Proposal]:
+    """Yield the settings that make numbers of all texts: signs and thousands left out, else rows without number left out."""
+    if not formatted_numbers(strange):
+        yield Proposal("dataset.coerce", (column.name,))
+        yield DROP
+        return
+    sign = common_sign(column.texts, 0.0)
+    bare = [*map(bare_number(ColumnReading(Feature(column.name, "numeric"), signs=sign)), column.texts)]
+    groups = group_sign(bare)
+    if sign:
+        yield Proposal("dataset.signs", "strip", sure=True)
+    if groups:
+        yield Proposal("dataset.thousands", groups, sure=True)
+    elif with_comma(bare):
+        yield Proposal("dataset.decimal", ",", sure=True)
 
 
 def _amounts(name: str, classes: Target, distinct: Floats) -> Iterator[Finding]:
@@ -285,13 +328,15 @@ def _amounts(name: str, classes: Target, distinct: Floats) -> Iterator[Finding]:
     if classes.problems or len(distinct) != len(classes.classes) or len(distinct) <= AMOUNTS:
         return
     message = f"target '{name}' holds {len(distinct)} different numbers, {_range(distinct)}, and was taken for classes"
-    yield Finding("NUMBERS_AS_CLASSES", "medium", message, "set task=regression if they are amounts")
+    fix = f"set {REGRESSION_TASK} if they are amounts, or {CLASSES} if each is a class of its own"
+    yield Finding("NUMBERS_AS_CLASSES", "medium", message, fix, (REGRESSION_TASK, CLASSES))
 
 
 def _target_finding(name: str) -> Finding:
     """Say that the target was taken for a number; how many values it has and how large they are, sealed rows would tell too."""
     message = f"target '{name}' was taken for a number: it has more different values than classes would have"
-    return Finding("TARGET_IS_A_NUMBER", "info", message, "set task=classification if each value is a class of its own")
+    fix = f"set {REGRESSION_TASK} to say so, or {CLASSES} if each value is a class of its own"
+    return Finding("TARGET_IS_A_NUMBER", "info", message, fix, (REGRESSION_TASK, CLASSES))
 
 
 def _range(distinct: Any) -> str:

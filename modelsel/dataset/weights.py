@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.errors import DataError, Problem
+from modelsel.core.proposal import Proposal
 from modelsel.core.types import AnyTask, Finding, Floats, Integers, Weighing
 
 AUTO, REPEATS, RELATIVE = ARE = ("auto", "repeats", "relative")
@@ -116,8 +117,9 @@ def questionable(weights: Floats | None, weighing: Weighing | None) -> Iterator[
         return
     said = f"all multiples of {divisor}" if divisor > 1 else f"{mean:.3g} on average"
     what = f"weights are whole numbers, {said}, and each counts as so many rows"
-    fix = "set dataset.weights_are=relative where they say how much of a population a row stands for; repeats where rows repeat"
-    yield Finding("WEIGHTS_AS_REPEATS", "medium", what, fix)
+    relative, repeats = Proposal("dataset.weights_are", RELATIVE), Proposal("dataset.weights_are", REPEATS)
+    fix = f"set {relative} where they say how much of a population a row stands for; {repeats} where rows repeat"
+    yield Finding("WEIGHTS_AS_REPEATS", "medium", what, fix, (relative, repeats))
 
 
 def _whole(weights: Floats) -> bool:
@@ -128,8 +130,9 @@ def _whole(weights: Floats) -> bool:
 def _too_many(weights: Floats) -> Iterator[Problem]:
     """Yield a problem where weights are the repeats of more rows than can be counted."""
     if (weights > MOST / max(1, len(weights))).any():
-        fix = "set dataset.weights_are=relative"
-        yield Problem("MSEL-350", "repeats of more rows than can be counted (2**53)", "dataset.weights", fix)
+        relative = Proposal("dataset.weights_are", RELATIVE)
+        what = "repeats of more rows than can be counted (2**53)"
+        yield Problem("MSEL-350", what, "dataset.weights", f"set {relative}", (relative,))
 
 
 def _mean(values: Floats) -> float:

@@ -138,7 +138,7 @@ class SkeletonSearch:
     def _rank(self, one: Skeleton) -> tuple[object, ...]:
         """Few errors first, then few tests, then by name."""
         names = [each.name for each in self.path.task.features]
-        return one.errors, len(list(names_in(one.features))), _spelt(one.features, names)
+        return one.errors, len(list(names_in(one.features))), _spell(one.features, names)
 
     def _three(self, work: Integers) -> tuple[dict[Tests, tuple[int, Places]], int, int, bool, int]:
         """Skeletons of three levels with their costs and places; columns of all and of some as bits."""
@@ -280,10 +280,10 @@ class SkeletonSearch:
         nodes.extend(Node(place, side) for side in (rows[left], rows[~left]))
 
 
-def _spelt(side: Side, names: list[str]) -> tuple[str, ...]:
+def _spell(side: Side, names: list[str]) -> tuple[str, ...]:
     """Names in the order of the tests, nothing for a leaf."""
     if isinstance(side, tuple):
-        return tuple(name for one in side for name in _spelt(one, names))
+        return tuple(name for one in side for name in _spell(one, names))
     return ("" if side is None else names[side],)
 
 
@@ -404,7 +404,8 @@ def alternatives(
         rows=len(task), best=best, within=within, min_leaf=min_leaf,
         skeletons=tuple(GoodSkeleton(_column_names(one, names), one.errors) for one in good.skeletons),
         needed=tuple(names[at] for at in needed), unused=tuple(names[at] for at in absent) if good.ended else (),
-        different=tuple(path.text(search.nodes_of(one)) for one in _different(good.skeletons)), ended=good.ended, depth=depth,
+        different=tuple(path.text(search.nodes_of(one)) for one in _most_different(good.skeletons)), ended=good.ended,
+        depth=depth,
         found=good.found, unknown=tuple(names[at] for at in open_ones),
     )  # fmt: skip
 
@@ -451,7 +452,7 @@ def _side(side: Side, names: Sequence[str]) -> str:
     return LEAF if side is None else names[side]
 
 
-def _different(found: Sequence[Skeleton]) -> list[Skeleton]:
+def _most_different(found: Sequence[Skeleton]) -> list[Skeleton]:
     """The best skeleton, then that with the fewest columns of those taken before (Jaccard), of equals the better."""
     taken, left = list(found[:1]), list(found[1:])
     while left and len(taken) < 3:

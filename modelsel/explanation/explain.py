@@ -150,7 +150,7 @@ def _slices(of: StudyToExplain, search: bool, groups: Sequence[str]) -> Explanat
 
 
 def _errors(of: StudyToExplain, known: Integers) -> RowErrors:
-    """What is wrong of the winner's out-of-fold answers; of numbers, what is off by more than a tolerance, and by how much."""
+    """Mark the rows that the winner answered wrongly out of fold; of numbers, those off by more than a tolerance."""
     assessed = of.selection.assessed
     said, truth = assessed.predicted[0, known], assessed.truth[known]
     return off_by(np.abs(said - truth), of.tolerance) if assessed.numbers else RowErrors(said != truth)

@@ -109,10 +109,10 @@ def kept_folds(folder: RunFolder) -> Kept:
         what = f"the run kept no models of its folds{f': {why}' if why else ''}"
         raise ConfigurationError(Problem("MSEL-291", what, str(folder.path), "run the study with explanations.sets=true"))
     plugins = tuple(folder.config().get("plugins") or ())
-    return [(load(place, plugins), _unseen(archive.read_arrays(place / STRANGENESS))) for place in places]
+    return [(load(place, plugins), _read_unseen(archive.read_arrays(place / STRANGENESS))) for place in places]
 
 
-def _unseen(arrays: Mapping[str, Any]) -> UnseenRows:
+def _read_unseen(arrays: Mapping[str, Any]) -> UnseenRows:
     """What a fold's file holds; one that was written before units were weighed says 1 of each row."""
     strangeness = arrays["strangeness"]
     return UnseenRows(strangeness, arrays.get("weight", np.ones(len(strangeness))))

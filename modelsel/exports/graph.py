@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from modelsel.core.errors import ConfigurationError, Problem
-from modelsel.core.reading import TableReading
+from modelsel.core.reading import ColumnReading, TableReading
 from modelsel.core.types import Feature
-from modelsel.dataset.reading import code_of_others, spelled
+from modelsel.dataset.reading import code_of_others, missing_numbers, spelled
 from modelsel.exports.shipped import Shipped
 from modelsel.exports.trees import NodeInput
 from modelsel.learner.trees.model import NumberTreeModel, TreeModel
@@ -143,13 +143,28 @@ def _kind(package: ModuleType, feature: Feature) -> object:
     return package.TensorProto.DOUBLE if feature.kind == "numeric" else package.TensorProto.STRING
 
 
+def number_input(package: ModuleType, told: ColumnReading, out: str) -> Iterator[object]:
+    """The numbers of a feature as they are read: those that are codes for a missing value are missing."""
+    node, source, codes = package.helper.make_node, told.name, missing_numbers(told)
+    if not codes:
+        yield node("Identity", [source], [out])
+        return
+    yield node("Constant", [], [f"{out}, none"], value=package.numpy_helper.from_array(np.array([[np.nan]])))
+    for place, code in enumerate(codes):
+        made = out if place + 1 == len(codes) else f"{out}, without {place}"
+        yield node("Constant", [], [f"{out}, code {place}"], value=package.numpy_helper.from_array(np.array([[code]])))
+        yield node("Equal", [source, f"{out}, code {place}"], [f"{out}, is {place}"])
+        yield node("Where", [f"{out}, is {place}", f"{out}, none", source], [made])
+        source = made
+
+
 def columns(package: ModuleType, reading: TableReading, read: Collection[NodeInput]) -> Iterator[object]:
     """The table that the ensemble reads, a column per number or lookup."""
     node, made = package.helper.make_node, [f"column {number}" for number in range(len(read))]
     for column, out in zip(read, made, strict=True):
         told = reading.columns[column.feature]
         if column.child is None:
-            yield node("Identity", [told.name], [out])
+            yield from number_input(package, told, out)
             continue
         child = [*column.child, column.rest]
         position = {text: column.missing if code < 0 else child[code] for text, code in spelled(told).items()}

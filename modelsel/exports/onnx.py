@@ -18,7 +18,7 @@ from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.reading import ColumnReading, TableReading
 from modelsel.core.types import Codes, Feature, Floats, Integers
 from modelsel.dataset.reading import code_of_others, spelled
-from modelsel.exports.graph import CORE, ML, Ensemble, columns, doubles, ensemble, onnx_package, serialise
+from modelsel.exports.graph import CORE, ML, Ensemble, columns, doubles, ensemble, number_input, onnx_package, serialise
 from modelsel.exports.shipped import Shipped
 from modelsel.exports.trees import NodeInput, node_input, one_path, tree_and_place, unprepared_forest
 from modelsel.foreign.libraries import CONVERTED
@@ -156,6 +156,9 @@ def _numbers(package: ModuleType, told: ColumnReading, columns: ColumnEncoding, 
         codes = {text: np.nan if code < 0 else float(code) for text, code in spelled(told).items()}
         yield from _looked_up(package, feature, codes, float(code_of_others(told)), f"{block} rank")
         source = f"{block} rank"
+    else:
+        yield from number_input(package, told, f"{block} number")
+        source = f"{block} number"
     for name, value in (("middle", columns.middle), ("center", columns.center), ("scale", columns.scale)):
         yield node("Constant", [], [f"{block} {name}"], value=_one(package, value[index]))
     yield node("IsNaN", [source], [f"{block} absent"])

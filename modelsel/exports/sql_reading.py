@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from modelsel.core.errors import ConfigurationError, Problem
 from modelsel.core.reading import POINT, ColumnReading, TableReading
-from modelsel.dataset.reading import OTHER, absent_spellings, spelled
+from modelsel.dataset.reading import OTHER, absent_spellings, missing_numbers, spelled
 
 GIVEN = "given"  # the table as it stands there
 DOUBLE = "DOUBLE PRECISION"
@@ -86,7 +86,10 @@ def _number(column: ColumnReading, given: str, written: str) -> str:
     whens = [f"WHEN {trimmed} IN ({_list(absent_spellings(column))}) THEN NULL"]
     if column.decimal != POINT:
         whens.append(f"WHEN {written} LIKE '%,%' THEN CAST(REPLACE({written}, ',', '.') AS {DOUBLE})")
-    return f"CASE {' '.join(whens)} ELSE CAST({given} AS {DOUBLE}) END"
+    read = f"CASE {' '.join(whens)} ELSE CAST({given} AS {DOUBLE}) END"
+    for code in missing_numbers(column):
+        read = f"NULLIF({read}, {number(code)})"
+    return read
 
 
 def _missing(column: ColumnReading, written: str) -> Iterator[str]:

@@ -120,7 +120,7 @@ def hand_out(made: object) -> object:
 
 @dataclass(frozen=True)
 class KeyOfRows:
-    """Place of a step: the key of the rows that it reads, None where that is shared with nobody."""
+    """The key under which the rows that a step reads are shared by candidates; None where no other candidate reads them."""
 
     key: str | None
 

@@ -400,7 +400,8 @@ def sentence(test: TestResult) -> str:
     'the test set was opened before that: look 1, score 0.1, 95% interval [0.05, 0.2]; the same command shows it again, unpaid'
     """
     limits = f", {test.level:.0%} interval [{test.interval[0]:.4g}, {test.interval[1]:.4g}]" if test.interval else ""
-    score = f", score {test.score:.6g}" if test.score is not None else ""
+    read_as = f" ({test.read_as})" if test.read_as else ""
+    score = f", score {test.score:.6g}{read_as}" if test.score is not None else ""
     again = "the same command shows it again, unpaid" if test.policy != "off" else "no ledger has it"
     return f"the test set was opened before that: look {test.look}{score}{limits}; {again}"
 

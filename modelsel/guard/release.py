@@ -164,6 +164,43 @@ class Released:
         return max(self.bounds[0], self.score - width), min(self.bounds[1], self.score + width)
 
 
+@dataclass(frozen=True)
+class ShownPoint:
+    """A released score as people may read it: `score` where it is a point, `step` where its interval does not hold it.
+
+    `read_as` says what it is where it is not the exact value: a step, a grid point, noised.
+    """
+
+    score: float | None
+    step: float | None = None
+    read_as: str = ""
+
+
+READ_AS = {
+    "board": "a step of the ladder", "cell": "rounded to a grid", "value": "rounded to a grid", "loss": "rounded to a grid",
+    "cross-validation": "cross-validation's, which the test does not contradict", "noisy": "noise added",
+}  # fmt: skip
+NEAR = 1e-9  # ends of intervals are sums of rounded numbers
+
+
+def shown_point(symbol: str | None, score: float | None, ends: Sequence[float] | None) -> ShownPoint:
+    """How a released score is to be read.
+
+    A step of the ladder and a point of a grid stand for all values near them, and the interval of a model that set the board
+    by an exact count may hold none of them.
+
+    >>> shown_point("count", 0.02, (0.003, 0.06))
+    ShownPoint(score=0.02, step=None, read_as='')
+    >>> shown_point("board 0 stays", 0.0, (0.003, 0.06))
+    ShownPoint(score=None, step=0.0, read_as='a step of the ladder')
+    """
+    kind = str(symbol).split(" ")[0]
+    if score is None or kind not in READ_AS:
+        return ShownPoint(score)
+    held = ends is None or ends[0] - NEAR <= score <= ends[1] + NEAR
+    return ShownPoint(score, None, READ_AS[kind]) if held else ShownPoint(None, score, READ_AS[kind])
+
+
 def shown_quantiles(stated: QuantileGrid, places: Sequence[Sequence[int]]) -> list[dict[str, object]]:
     """The quantiles of errors that places in the grid of an intent stand for; None: beyond the end of the grid.
 

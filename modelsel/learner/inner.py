@@ -165,7 +165,7 @@ def steps_of(description: Description) -> FittedSteps:
 #
 # What they teach is judged on fold k, whose labels these models have seen: cheaper than inner folds (about two fits per fold in
 # place of 1 + inner folds), and sound only as far as scores do not tell the labels of rows left out by what is missing among
-# those fitted on. Folds with the classes in proportion see to that; `docs/calibration.md` has the simulation.
+# those fitted on. Folds with the classes in proportion see to that; `benchmarks/notes/calibration.md` has the simulation.
 
 
 REMEMBERED = 1 << 28  # bytes of scores that are kept, so that each model scores its rows once for all other folds

@@ -15,12 +15,13 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from modelsel.core.types import ClassTask, Codes, Floats, Integers, Table
+from modelsel.core.types import Booleans, ClassTask, Codes, Floats, Integers, Table
 from modelsel.kernels.compiler import load
 from modelsel.learner.base import chunks
 
 NARROWEST = 0.01  # of the whole column's deviation: a class of equal values is sharp, not infinitely so
 EQUAL = 1e-9  # a deviation below this share of the column's is rounding
+MANY = 16  # levels of a column, on average, from which they are looked up one by one
 
 
 class Smoothing(NamedTuple):
@@ -97,12 +98,27 @@ class Counted:
         flat = shape[0] * shape[1], self.counts.shape[1]
         logs, zeros = (table.reshape(flat) for table in self.log_tables(smoothings))
         likelihood, impossible = np.zeros((flat[0], len(values))), np.zeros((flat[0], len(values)))
-        some = zeros.any(axis=1)
+        some = np.asarray(zeros.any(axis=1))
+        if flat[1] > MANY * np.count_nonzero(self.levels):
+            self._look_up(values, (logs, zeros[some]), likelihood, impossible, some)
+            return likelihood.reshape(shape), impossible.reshape(shape)
         for rows in chunks(len(values), self.counts.shape[1]):
             marks = self._marks(values[rows])
             likelihood[:, rows] = logs @ marks
             impossible[some, rows] = zeros[some] @ marks
         return likelihood.reshape(shape), impossible.reshape(shape)
+
+    def _look_up(
+        self, values: Floats, tables: tuple[Floats, Floats], likelihood: Floats, impossible: Floats, some: Booleans
+    ) -> None:
+        """Add up a column at a time what its levels say: where levels are many, most marks would be zeros."""
+        logs, zeros = tables
+        for column in np.flatnonzero(self.levels):
+            known = np.flatnonzero(values[:, column] < self.levels[column])
+            at = self.first[column] + values[known, column].astype(np.int64)
+            likelihood[:, known] += logs[:, at]
+            if some.any():
+                impossible[np.ix_(some, known)] += zeros[:, at]
 
     def _marks(self, values: Floats) -> Floats:
         """1 where a row has a level: all levels × rows."""

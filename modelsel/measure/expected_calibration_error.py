@@ -46,7 +46,7 @@ class ExpectedCalibrationError(BaseMeasure):
 
     def score(self, truth: Codes, outputs: Outputs, weights: Floats | None, classes: int) -> Floats:
         scores = probabilities(outputs)
-        said, true = self._judged(scores, truth)
+        said, true = self._judged_scores(scores, truth)
         weight = np.broadcast_to(np.ones(len(truth)) if weights is None else weights, said.shape)
         if not np.any(weight):
             return np.full(len(said), np.nan)
@@ -55,7 +55,7 @@ class ExpectedCalibrationError(BaseMeasure):
         found = np.abs(away.reshape(len(said), self.bins)).sum(axis=1) / weight[0].sum()
         return np.where(np.isnan(said).any(axis=1), np.nan, found)
 
-    def _judged(self, scores: Floats, truth: Codes) -> tuple[Floats, Floats]:
+    def _judged_scores(self, scores: Floats, truth: Codes) -> tuple[Floats, Floats]:
         """The scores that are judged, and 1 where they came true (candidates × rows)."""
         if self.positive is not None:
             own = scores[..., self.positive]

@@ -130,14 +130,20 @@ class Trier:
 
     def _sped_up(self, some: Sequence[Candidate], workers: int) -> float:
         """Measure how much faster so many workers are than one; between 1 and their number."""
+        self._warm_up(some)
         with ThreadPoolExecutor(workers) as pool:
-            ratios = []
-            for _ in range(TURNS):
-                alone = self._measure(some)[2]
-                start = time.perf_counter()
-                list(pool.map(self._measure, [some] * workers))
-                ratios.append(workers * alone / (time.perf_counter() - start))
+            ratios, began = list[float](), time.perf_counter()
+            while len(ratios) < TURNS and (not ratios or time.perf_counter() - began < BUDGET):
+                alone, together = self._work(some), time.perf_counter()
+                list(pool.map(self._work, [some] * workers))
+                ratios.append(workers * alone / (time.perf_counter() - together))
         return min(max(median(ratios), 1.0), float(workers))
+
+    def _work(self, some: Sequence[Candidate]) -> float:
+        """Seconds of a trial of the smaller size."""
+        start = time.perf_counter()
+        self._try(some, *self._trials[0])
+        return time.perf_counter() - start
 
     def _extrapolate(self, seconds: Sequence[float]) -> float:
         """Extrapolate by the power of n that lies between the two sizes, from constant to cubic."""

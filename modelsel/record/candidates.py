@@ -116,12 +116,16 @@ def read_candidates(content: str) -> list[Row]:
     """
     lines = csv.reader(StringIO(content, newline=""))
     header = next(lines, [])
-    fixed = header[: header.index(fold_name(0))] if fold_name(0) in header else _leading(header, lambda _, name: name in FIXED)
+    fixed = (
+        header[: header.index(fold_name(0))]
+        if fold_name(0) in header
+        else _leading_columns(header, lambda _, name: name in FIXED)
+    )
     needed = [name for name, column in FIXED.items() if column.default is MISSING]
     if missing := [name for name in needed if name not in fixed] or [name for name in fixed if name not in FIXED]:
         raise KeyError(missing[0])
-    folds = len(_leading(header[len(fixed) :], lambda place, name: name == fold_name(place)))
-    measures = len(_leading(header[len(fixed) + folds :], lambda _, name: name.startswith(MEASURE)))
+    folds = len(_leading_columns(header[len(fixed) :], lambda place, name: name == fold_name(place)))
+    measures = len(_leading_columns(header[len(fixed) + folds :], lambda _, name: name.startswith(MEASURE)))
     return [_row(cells, header, fixed, folds, measures) for cells in lines if cells]
 
 
@@ -158,10 +162,10 @@ def varied_parameters(table: Sequence[Row]) -> dict[str, dict[str, str]]:
     for row in table:
         by_label.setdefault(row.label, []).append(row)
     names = {label: differing([row.parameters for row in rows]) for label, rows in by_label.items()}
-    return {row.id: _telling(row, names[row.label]) for row in table}
+    return {row.id: _telling_settings(row, names[row.label]) for row in table}
 
 
-def _telling(row: Row, names: Set[str]) -> dict[str, str]:
+def _telling_settings(row: Row, names: Set[str]) -> dict[str, str]:
     """A part that only others of its entry have is `none` here."""
     own = {**row.parameters, **{part: NONE for part in OPTIONAL_PARTS if part not in row.parameters}}
     return {name: own[name] for name in sorted(own, key=lambda name: name.startswith("preparer")) if name in names}
@@ -190,7 +194,7 @@ def fold_name(place: int) -> str:
     return f"fold_{place:02d}"
 
 
-def _leading(header: Sequence[str], belongs: Callable[[int, str], bool]) -> list[str]:
+def _leading_columns(header: Sequence[str], belongs: Callable[[int, str], bool]) -> list[str]:
     """The first columns that belong together, each told its place among them and its name."""
     return [name for _, name in takewhile(lambda column: belongs(*column), enumerate(header))]
 

@@ -62,7 +62,7 @@ def development_rows(folder: RunFolder, needed: str = RECIPE) -> Task:
         parts = reopen(folder.config(), "dataset", "split")
     except ConfigurationError as error:
         raise ConfigurationError(
-            _needed(folder, needed, "put the data back where config.yaml says"), *error.problems
+            _what_is_needed(folder, needed, "put the data back where config.yaml says"), *error.problems
         ) from error
     with read_as(str(folder.config().get("task", AUTO))):
         task: Task = parts.dataset.load().task
@@ -74,11 +74,11 @@ def development_rows(folder: RunFolder, needed: str = RECIPE) -> Task:
     development: Task = recorded(task.take(parts.split.partition(task).development), on_record.get("weights"))
     if development.fingerprint != on_record["fingerprint"]:
         changed = Problem("MSEL-626", "the data are not those of the study", task.name)
-        raise DataError(_needed(folder, needed, "put the data of the study back, or run it again"), changed)
+        raise DataError(_what_is_needed(folder, needed, "put the data of the study back, or run it again"), changed)
     return development
 
 
-def _needed(folder: RunFolder, what: str, fix: str) -> Problem:
+def _what_is_needed(folder: RunFolder, what: str, fix: str) -> Problem:
     return Problem("MSEL-625", what, str(folder.path), fix)
 
 

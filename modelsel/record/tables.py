@@ -158,7 +158,7 @@ def _curve(run: RecordedRun) -> Iterator[Line]:
             yield {"id": one["candidate"], "entry": one["entry"], "share": share, "rows": rows, **point}
 
 
-def _doubling(run: RecordedRun) -> Iterator[Line]:
+def _doublings(run: RecordedRun) -> Iterator[Line]:
     for one in (run.explanation.get("curve") or {"candidates": ()})["candidates"]:
         yield {"id": one["candidate"], "entry": one["entry"], **one["doubling"]}
 
@@ -176,7 +176,7 @@ _READERS: Mapping[str, Callable[[RecordedRun], Iterator[Line]]] = {
     "candidates": _candidates, "parameters": _parameters, "folds": _folds, "measures": _measures, "predictions": _predictions,
     "scores": _scores, "comparisons": lambda run: iter(run.details.get("pairs", ())), "floor": _floor,
     "outer_folds": _outer_folds, "slices": _slices, "importance": _importance, "importance_folds": _importance_folds,
-    "dependence": _dependence, "dependence_rows": _dependence_rows, "curve": _curve, "doubling": _doubling,
+    "dependence": _dependence, "dependence_rows": _dependence_rows, "curve": _curve, "doubling": _doublings,
     "findings": lambda run: iter(run.outcome.findings), "looks": _looks,
 }  # fmt: skip
 

@@ -1,6 +1,6 @@
 """The first screen of an audit: in short, the findings, what may be quoted of each test set, and what an audit cannot show."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from modelsel.core.types import Finding
 from modelsel.guard.findings.base import SEVERITIES
@@ -17,12 +17,12 @@ def audit_screen(audit: AuditShape) -> str:
     """Lay out the first screen of an audit."""
     report = AuditReport.read(audit)
     grave = {one.code: SEVERITIES.index(one.severity) for one in report.flags if one.severity in GRAVE}
-    before = [Part("in short", (summary(report),))]
+    before = [Part("In short", (summary(report),))]
     after = [
-        Part("to quote", tuple(_quotes(report, grave))),
-        Part("next look", tuple(_further(audit))),
-        Part("ledger", (f"{report.ledger.url}: {plural(report.ledger.entries, 'entry', 'entries')}",), extra=True),
-        Part("not shown", (NOT_SHOWN,), extra=True),
+        Part("To quote", tuple(_quotes(report, grave))),
+        Part("Next look", tuple(_further(audit))),
+        Part("Ledger", (f"{report.ledger.url}: {plural(report.ledger.entries, 'entry', 'entries')}",), extra=True),
+        Part("Not shown", (NOT_SHOWN,), extra=True),
     ]
     flags = sorted(report.flags, key=lambda one: -SEVERITIES.index(one.severity))
     more = f"-v prints all of it, `-o audit.html` (or .md) writes it{_explain(flags)}"
@@ -61,7 +61,13 @@ def _quote(one: TestSetReport, grave: Mapping[str, int]) -> str:
     look = look_to_quote(answered)
     codes = ", ".join(dict.fromkeys(code for code in look.flags if code in grave))
     against = f"Not as a test on unseen rows ({codes}). " if codes else ""
-    return f"{_whose(look)}: {against}{sentence(look, one.rows, one.level, prices=False)}{beside}"
+    return f"{_whose(look)}: {against}{sentence(look, one.rows, one.level, prices=False)}{_places(answered)}{beside}"
+
+
+def _places(looks: Sequence[LookLine]) -> str:
+    """Say which looks count as later ones since two ledgers were merged."""
+    moved = [f"look {one.look} as look {one.superseded.look}" for one in looks if one.superseded]
+    return f" After a merge some are superseded: {', '.join(moved)}." if moved else ""
 
 
 def _whose(look: LookLine) -> str:

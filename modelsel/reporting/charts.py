@@ -321,14 +321,14 @@ def document_markdown(of: Document, picture: str = "") -> str:
 
 def table_lines(table: DocumentTable) -> Iterator[str]:
     """Yield the lines of a table as text, columns aligned."""
-    cells = [table.head, *(tuple(_starred(table, i, j) for j in range(len(row))) for i, row in enumerate(table.rows))]
+    cells = [table.head, *(tuple(_with_star(table, i, j) for j in range(len(row))) for i, row in enumerate(table.rows))]
     widths = [max(len(row[j]) for row in cells) for j in range(len(table.head))]
     yield f"{table.title}{f' ({table.note})' if table.note else ''}"
     for first, *rest in cells:
         yield "  ".join([first.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(rest, widths[1:]))]).rstrip()
 
 
-def _starred(table: DocumentTable, row: int, column: int) -> str:
+def _with_star(table: DocumentTable, row: int, column: int) -> str:
     cell = table.rows[row][column]
     return f"{cell}*" if (row, column) in table.marked else f"{cell} " if column and table.marked else cell
 

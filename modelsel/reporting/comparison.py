@@ -60,7 +60,7 @@ def first_screen(of: Document) -> str:
     ]
     best = [line for said in of.answer for line in wrapped(said, width)]
     shown, room = [of.title, *best, ""], LINES - len(best) - 5
-    table, left = _fitting(of.tables[0], room, width)
+    table, left = _fit_table(of.tables[0], room, width)
     if table:
         shown += [*table, *([f"… and {plural(left, 'row')} more"] if left else []), ""]
     for said in of.sentences:
@@ -71,7 +71,7 @@ def first_screen(of: Document) -> str:
     return "\n".join([*shown, *more])
 
 
-def _fitting(table: DocumentTable, room: int, width: int) -> tuple[list[str], int]:
+def _fit_table(table: DocumentTable, room: int, width: int) -> tuple[list[str], int]:
     """Cut a table to its first rows where it has too many, and count the others; nothing where it is too wide."""
     title, head, *rows = table_lines(table)
     if max(map(len, (head, *rows))) > width:

@@ -15,7 +15,7 @@ from modelsel.guard.reporting.page import NOT_SHOWN
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.checklists import Checklist, Item
 from modelsel.reporting.roots import outcome_as_read
-from modelsel.reporting.words import interval, percent, plural, score
+from modelsel.reporting.words import interval, percent, plural, score, shown_score
 
 State = Literal["answered", "in part", "ask the author", "does not apply"]
 STUDY, DETAILS, CONFIG, CANDIDATES, EXPLANATION = (
@@ -276,7 +276,7 @@ def _suffices(record: Record) -> str | None:
     return f"{many} all error rates are within ±{choices['bound']:.3f} at once (95 %)."
 
 
-def _missing(record: Record) -> str | None:
+def _tell_gaps(record: Record) -> str | None:
     """Tell the gaps, by feature."""
     if "features" not in record.data:
         return None
@@ -364,13 +364,13 @@ def _estimate(record: Record) -> str:
 def _interval(record: Record) -> str | None:
     """Tell the score on the sealed rows, with its interval."""
     test = record.outcome.test
-    if test is None or test.refused or test.score is None:
+    if test is None or test.refused or test.released is None:
         return None
     ends = "no certified interval"
     if test.interval:
         ends = f"{percent(test.level)} interval {interval(test.interval)}, valid for all looks together"
     name = (test.measure or record.outcome.measure).replace("_", " ")
-    return f"On {test.n:,} sealed rows: {name} {score(test.score)}, {ends}."
+    return f"On {test.n:,} sealed rows: {name} {shown_score(test)}, {ends}."
 
 
 def _tests(record: Record) -> str:
@@ -422,7 +422,7 @@ def _alike(record: Record) -> str | None:
     return said if drawn and record.tested else None
 
 
-def _declared(record: Record) -> str:
+def _tell_declaration(record: Record) -> str:
     sealed = next((one["sealed"].get("at") for one in record.test_sets if one.get("sealed")), None)
     when = f"; the test rows were sealed on {str(sealed)[:10]}" if sealed else ""
     return f"Space, folds, measure, rule and test stand in one file{when}."
@@ -465,7 +465,7 @@ FACTS: Mapping[str, tuple[str, Sentence]] = {  # by the names of `reporting/chec
         lambda run: "{rows:,} rows: {development_rows:,} to develop on, {test_rows:,} sealed for the test."
                     .format_map(run.outcome.task)),
     "suffices": (f"{DETAILS}, audit", _suffices),
-    "missing": (f"{DETAILS}, data.features", _missing),
+    "missing": (f"{DETAILS}, data.features", _tell_gaps),
     "missing_policy": (
         f"{STUDY}, winner.parameters",
         lambda run: f"The chosen {run.outcome.winner['learner']} treats missing values so: "
@@ -534,7 +534,7 @@ FACTS: Mapping[str, tuple[str, Sentence]] = {  # by the names of `reporting/chec
     "time": (
         f"{CONFIG}, dataset.time",
         lambda run: f"Rows are ordered by {run.config['dataset']['time']}." if run.config["dataset"].get("time") else None),
-    "declared": (f"{CONFIG}; {DETAILS}, audit", _declared),
+    "declared": (f"{CONFIG}; {DETAILS}, audit", _tell_declaration),
     "when": (f"{DETAILS}, audit, user", _when),
     "limits": ("`modelsel audit`", lambda run: " ".join(NOT_SHOWN) if run.tested else None),
     "findings": (

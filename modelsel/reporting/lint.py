@@ -17,11 +17,11 @@ COMMAND = {"note": "notice", "warning": "warning", "error": "error"}  # of GitHu
 
 def text(report: LintReport) -> str:
     """A line per finding, as compilers write them."""
-    lines = [f"{one.place}: {one.finding.code} ({one.finding.severity}): {_said(one.finding)}" for one in report.found]
+    lines = [f"{one.place}: {one.finding.code} ({one.finding.severity}): {_say_finding(one.finding)}" for one in report.found]
     return "\n".join(lines or [f"{_files(report)}: nothing to say"])
 
 
-def _said(finding: Finding) -> str:
+def _say_finding(finding: Finding) -> str:
     return f"{finding.message}; {finding.do}" if finding.do else finding.message
 
 
@@ -59,7 +59,7 @@ def _result(one: PlacedFinding, rule: int) -> dict[str, object]:
     artifact = {"uri": quote(PurePosixPath(one.path).as_posix())}
     return {
         "ruleId": one.finding.code, "ruleIndex": rule, "level": SARIF_LEVEL[one.finding.severity],
-        "message": {"text": _said(one.finding)},
+        "message": {"text": _say_finding(one.finding)},
         "locations": [{"physicalLocation": {"artifactLocation": artifact, "region": {"startLine": one.line}}}],
         "partialFingerprints": {"modelselFinding/v1": print_}, "properties": {"severity": one.finding.severity},
     }  # fmt: skip
@@ -78,7 +78,7 @@ def annotations(report: LintReport) -> Iterator[str]:
     for one in report.found:
         command = COMMAND[SARIF_LEVEL[one.finding.severity]]
         title = _property(f"{one.finding.code} ({one.finding.severity})")
-        yield f"::{command} file={_property(one.path)},line={one.line},title={title}::{_data(_said(one.finding))}"
+        yield f"::{command} file={_property(one.path)},line={one.line},title={title}::{_data(_say_finding(one.finding))}"
 
 
 def _data(words: str) -> str:

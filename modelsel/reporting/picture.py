@@ -34,7 +34,7 @@ class Picture:
     @property
     def svg(self) -> str:
         """A self-contained SVG file, light and dark."""
-        return _styled(self.drawing, style())
+        return _with_style(self.drawing, style())
 
     def save(self, path: str | Path) -> Path:
         """Write the file, and return its path. Raises ConfigurationError for another ending, StoreError if it cannot."""
@@ -51,7 +51,7 @@ class Picture:
         return f"<picture: {self.title}>"
 
     def _png(self) -> bytes:
-        return bytes(_renderer().svg_to_bytes(svg_string=_styled(self.drawing, light()), zoom=SCALE))
+        return bytes(_renderer().svg_to_bytes(svg_string=_with_style(self.drawing, light()), zoom=SCALE))
 
 
 @cache
@@ -74,7 +74,7 @@ def light() -> str:
     return re.sub(r"--\w+:[^;]*;", "", text).replace('system-ui, -apple-system, "Segoe UI", sans-serif', FONTS)
 
 
-def _styled(drawing: str, css: str) -> str:
+def _with_style(drawing: str, css: str) -> str:
     head, end, body = drawing.partition(">")
     named = head if "xmlns=" in head else head.replace("<svg", f"<svg {SPACE}", 1)
     return f"{named}{end}<style>{css}</style>{body}"

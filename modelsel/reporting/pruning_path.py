@@ -185,7 +185,7 @@ def _choice(rule: BaseRule, board: Scoreboard) -> int | None:
         return None
 
 
-def _chosen(path: StrengthPath, step: int) -> str:
+def _rules_choosing(path: StrengthPath, step: int) -> str:
     return ", ".join(rule for rule in ("best", "one_standard_error") if path[rule] == step)
 
 
@@ -196,7 +196,7 @@ def _table(measure: str, path: StrengthPath) -> str:
     lines = [head, "-" * len(head), f"{'unpruned':>{ALPHA}}  {_size(path['grown'], path['weight'])}"]
     shown = _lines(path)
     for i, step in shown:
-        scores = f"{score(step['mean']):>8}  {score(step['se'], step['mean']):>6}  {_chosen(path, i)}"
+        scores = f"{score(step['mean']):>8}  {score(step['se'], step['mean']):>6}  {_rules_choosing(path, i)}"
         lines.append(f"{_strength(step['alpha']):>{ALPHA}}  {_size(step, path['weight'], step['mean'])}  {scores}".rstrip())
     left_out = len(path["steps"]) - len(shown)
     return "\n".join([path["title"], *lines, *([f"{left_out} more strengths are not shown"] if left_out else [])]) + "\n"
@@ -288,7 +288,7 @@ def _choices(plot: Plot, across: Scale, path: StrengthPath) -> None:
 
 
 def _by_step(path: StrengthPath) -> dict[int, str]:
-    return {step: _chosen(path, step) for step in (path["best"], path["one_standard_error"]) if step is not None}
+    return {step: _rules_choosing(path, step) for step in (path["best"], path["one_standard_error"]) if step is not None}
 
 
 def _short(alpha: float) -> str:

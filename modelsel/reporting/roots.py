@@ -61,12 +61,12 @@ def pairs_as_read(outcome: StudySummary, rows: Sequence[Row], pairs: Sequence[Pa
         return list(pairs)
     mean = {row.id: row.mean for row in rows}
 
-    def rooted(pair: PairShape) -> PairShape:
+    def take_roots(pair: PairShape) -> PairShape:
         own = mean[pair["first"]], mean[pair["second"]]
         low, high = (None if end is None else root_difference(end, *own) for end in (pair["low"], pair["high"]))
         return {**pair, "difference": root_difference(pair["difference"], *own), "low": low, "high": high}
 
-    return [rooted(pair) for pair in pairs]
+    return [take_roots(pair) for pair in pairs]
 
 
 def root(value: float | None) -> float | None:
@@ -97,10 +97,10 @@ def root_difference(difference: float, one: float, other: float) -> float:
     return difference / total if total > 0 else difference and 0.0
 
 
-def risen(rise: float, mean: float) -> float:
+def rise_of_root(rise: float, mean: float) -> float:
     """A rise of a mean squared error as one of its root.
 
-    >>> risen(7.0, 9.0)
+    >>> rise_of_root(7.0, 9.0)
     1.0
     """
     return _root(mean + rise) - _root(mean)

@@ -17,7 +17,7 @@ from modelsel.record.sweep import REPORT, TABLE, JobResult, SweepFolder, labels_
 from modelsel.reporting import charts
 from modelsel.reporting.charts import Document, DocumentTable, Plot, Scale
 from modelsel.reporting.comparison import INTERVAL, page
-from modelsel.reporting.words import interval, plural, score
+from modelsel.reporting.words import interval, plural, score, shown_score
 
 COLUMNS = (
     "code", "winner", "candidate", "measure", "cv", "se", "corrected", "corrected_low", "corrected_high",
@@ -142,7 +142,7 @@ def _table(jobs: Sequence[SweepJob]) -> DocumentTable:
 def _test(outcome: StudySummary) -> str:
     if outcome.test is None:
         return "closed"
-    return "refused" if outcome.test.refused else f"{score(outcome.test.score)} {interval(outcome.test.interval)}"
+    return "refused" if outcome.test.refused else f"{shown_score(outcome.test)} {interval(outcome.test.interval)}"
 
 
 def draw_intervals(jobs: Sequence[SweepJob]) -> Plot | None:

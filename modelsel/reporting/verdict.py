@@ -32,6 +32,7 @@ from modelsel.reporting.words import (
     score,
     setting_name,
     settings,
+    shown_score,
     with_sign,
     wrong,
 )
@@ -78,7 +79,7 @@ def brief(folder: RunFolder, here: Path | None = None) -> str:
         ("alike", [alike(outcome)]),
         *_worth(outcome),
         ("floor", [NO_BETTER if only_guesses(outcome, bool(folder.details().get("higher_is_better"))) else ""]),
-        ("test", _tested(outcome, folder)),
+        ("test", _say_test(outcome, folder)),
         ("to quote", [quotable(outcome)]),
         ("report", [relative_path(folder.report, here)]),
     ]
@@ -87,7 +88,7 @@ def brief(folder: RunFolder, here: Path | None = None) -> str:
     return screen((), graver, parts, f"-v prints the rest{explain}", LABEL, headline(outcome)) + "\n"
 
 
-def _tested(outcome: StudySummary, folder: RunFolder) -> list[str]:
+def _say_test(outcome: StudySummary, folder: RunFolder) -> list[str]:
     """Say what the test showed and which look it was, or why it stayed closed and what opens it."""
     said = test(outcome, None, folder)
     return [said[0], *_which_look(outcome.test)] if outcome.test is not None else said
@@ -108,6 +109,8 @@ def quotable(outcome: StudySummary) -> str:
         return "the test score alone: it has no certified interval"
     if against:
         return f"the test score only with its interval, and with what {codes} says"
+    if result.read_as:
+        return f"the test's interval, which holds whatever is done with the answer; the score beside it is {result.read_as}"
     which = "" if result.replay else f", as of the {ordinal(result.look)} look at these rows"
     return f"the test score with its interval{which}; it holds whatever is done with the answer"
 
@@ -135,7 +138,7 @@ def _worth(outcome: StudySummary) -> list[tuple[str, list[str]]]:
     if corrected:
         words = f"{score(corrected['mean'])} {interval((corrected['low'], corrected['high']))}, for having picked the best"
         told = [("corrected score", [words, str(corrected.get("caution") or "")])]
-    return [*told, ("cross-validated", [plain, *nested(outcome)])]
+    return [*told, ("cross-validated", [plain, *say_nested(outcome)])]
 
 
 def headline(outcome: StudySummary) -> str:
@@ -204,10 +207,10 @@ def cross_validated(outcome: StudySummary) -> list[str]:
         lines += [corrected["caution"]] if "caution" in corrected else []
     if never := outcome.winner.get("never_out_of_bag"):
         lines.append(f"{plural(never, 'row')} never out of bag, judged by the class shares of all rows")
-    return [*lines, *nested(outcome)]
+    return [*lines, *say_nested(outcome)]
 
 
-def nested(outcome: StudySummary) -> list[str]:
+def say_nested(outcome: StudySummary) -> list[str]:
     """Write the estimate by nested cross-validation, where there is one."""
     if not (found := outcome.extra.get("nested")):
         return []
@@ -279,7 +282,7 @@ def say_score(result: TestResult, found: Sequence[Mapping[str, object]] = (), un
     grouped = result.interval is not None and result.unit != "rows" and result.units is not None
     units = units_in_words(result.unit)
     apart = f" over {plural(result.n, 'row')} in {result.units} {units}; for {units} of these sizes" if grouped else ""
-    return f"{score(result.score)}{errors}{ends}{apart}{_say_cap(result)}"
+    return f"{shown_score(result)}{errors}{ends}{apart}{_say_cap(result)}"
 
 
 def _say_cap(result: TestResult) -> str:
@@ -368,10 +371,10 @@ def further(upcoming: NextLookShape) -> str:
     cost = f"a further look would cost {number(upcoming['price'])} nats"
     if upcoming.get("release") == "ladder":
         return f"{cost} and show the board, which moves for a model better by 1/{upcoming['steps']} (guard.quota)"
-    return f"{cost}{_widened(upcoming.get('interval'))}"
+    return f"{cost}{_say_next_interval(upcoming.get('interval'))}"
 
 
-def _widened(ends: Sequence[float] | None) -> str:
+def _say_next_interval(ends: Sequence[float] | None) -> str:
     return f"; the same score would then read {interval(ends)}" if ends else ""
 
 

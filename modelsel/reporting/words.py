@@ -257,6 +257,20 @@ def next_best(outcome: StudySummary, table: Sequence[Row]) -> str:
 
 # The extra width of an interval that holds for more than one look, compared with one of this look alone.
 
+
+def shown_score(result: TestResult) -> str:
+    """The score of a look, and what it is where it is not exact; a step outside its interval is no score.
+
+    >>> told = {"errors": None, "n": 120, "look": 2, "replay": False, "price": 1.0, "spent": 4.0, "level": 0.95,
+    ...         "policy": "ladder", "release": "ladder", "interval": (0.0026, 0.0575)}
+    >>> shown_score(TestResult(score=None, step=0.0, read_as="a step of the ladder", **told))
+    'not shown as a point (a step of the ladder: 0.0000)'
+    """
+    if result.step is not None:
+        return f"not shown as a point ({result.read_as}: {score(result.step)})"
+    return f"{score(result.score)}{f' ({result.read_as})' if result.read_as else ''}"
+
+
 EXACT = ("full", "predicted")  # releases that show the count
 
 

@@ -77,7 +77,7 @@ class Racing:
         return self.book.look_up(cells)
 
     def _leader(self) -> int | None:
-        """The batch of the best candidate on the first fold; another one where none of that batch finished; None: go on."""
+        """The batch of the best candidate on the first fold that is not done; None once a candidate has finished."""
         first = self.book.scores.score[:, 0] * self._sign
         open_ = (self.book.scores.status[:, 0] == OK) & ~np.isin(self._batch, list(self.done))
         if self.finished.any() or not open_.any():

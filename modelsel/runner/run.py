@@ -15,9 +15,10 @@ from modelsel.core.errors import NoCandidateError, Problem
 from modelsel.core.surroundings import Progress
 from modelsel.core.system.interrupts import interruptible
 from modelsel.core.system.memory import give_back
-from modelsel.core.types import Resampling, Task
+from modelsel.core.types import Floats, Resampling, Task
 from modelsel.measure.base import BaseMeasure
 from modelsel.planning.make import Plan
+from modelsel.runner.budget import Budget, after_cells, samples
 from modelsel.runner.ensembles import form_ensembles
 from modelsel.runner.evaluation.cell_result import NOTHING, failing
 from modelsel.runner.evaluation.context import CellJob, RunContext
@@ -82,8 +83,9 @@ def run(
     """Compute what the journal does not know yet and add everything up.
 
     `beside` are measures of which the means are kept too, by name; one that reads class scores makes all cells give them.
-    `deadline` are seconds after which nothing more is computed: candidates with unfinished folds are skipped. `order` may
-    put the jobs in another order; the results do not depend on it, but for who is done before a deadline. With a `race`
+    `deadline` are seconds until the study should end: batches that cannot be finished by then are not begun
+    (`runner.budget`), and what is begun is cut off. `order` may put the jobs in another order; the results do not depend on
+    it. With a `race`
     candidates that cannot win any more are dropped between two folds. `spare` keeps class scores that no measure reads, and
     completes by them what another run of the same study has computed. `seconds` after which no further trial is begun. Raises
     ConfigurationError for a plan of other rows, a limit that the pool cannot hold or a deadline outside the main thread,
@@ -94,28 +96,25 @@ def run(
     crew = choose_pool(pool, limits, plan.candidates)
     work = RunContext(task, resampling, plan, measure, seed, limits, len(plan.candidates) <= ROWS_FOR_ALL, beside)
     work = replace(work, spare=spare is not None and spare.serves(work))
-    books, order = [RunIndex(work, journal, retry_failed, spare=spare)], order or (tuple if deadline is None else finishing)
+    books = [RunIndex(work, journal, retry_failed, spare=spare)]
     try:
-        with interruptible(), alarm(deadline):
+        with interruptible(), alarm(None if deadline is None else max(deadline - after_cells(task), deadline / 2)):
             if seconds is not None:
                 _search_trials(books[0], crew, progress, seconds)
+            elif race is None and deadline is not None and order is None:
+                _spend(books[0], crew, progress, Budget(work, deadline, crew.jobs))
             elif race is None:
-                _finish(books[0], crew, progress, order)
+                _finish(books[0], crew, progress, order or tuple)
             else:
                 _race(Racing(books[0], race, se_of), crew, progress)
             if not work.rows:
                 books.append(RunIndex(replace(work, rows=True), journal, False, books[0].leading(ROWS_FOR_BEST)))
-                _finish(books[1], crew, progress, order)
+                _finish(books[1], crew, progress, order or tuple)
     except DeadlineExceeded:
         progress.say(f"stopped after {deadline:g} s: candidates with unfinished folds are skipped")
     give_back()
     form_ensembles(books)
     return gather(books[0], books[-1], se_of)
-
-
-def finishing(jobs: Sequence[CellJob]) -> Sequence[CellJob]:
-    """The first fold of all, then all folds of one batch after the other: some are done where not all can be."""
-    return sorted(jobs, key=lambda job: (job.cell.fold > 0, job.cell.batch, job.cell.fold))
 
 
 def _finish(book: RunIndex, pool: Pool, progress: Progress, order: Order) -> None:
@@ -127,6 +126,52 @@ def _finish(book: RunIndex, pool: Pool, progress: Progress, order: Order) -> Non
             book.add(done)
             reporter.report(done)
             _stop_if_hopeless(book, done)
+
+
+def _spend(book: RunIndex, pool: Pool, progress: Progress, budget: Budget) -> None:
+    """Batch after batch, as long as they can be finished in time; what cannot is not begun, and says so."""
+    jobs: dict[int, list[CellJob]] = defaultdict(list)
+    for job in book.look_up():
+        jobs[job.cell.batch].append(job)
+    reporter = _Reporter(book, progress)
+    if jobs:
+        _probe(book, pool, budget, progress)
+    budget.finished = set(range(len(book.work.plan.batches))) - set(jobs)
+    with open_executor(pool, book.work, book.journal) as each:
+        rescue = _rescue(book, pool, each)
+        for batch in budget.order():
+            if batch in jobs and not budget.fits(batch):
+                book.scores.not_begun |= dict.fromkeys(book.work.plan.batches[batch].members, budget.refusal(batch))
+            elif batch in jobs:
+                spent = []
+                for done in rescue.done(jobs[batch]):
+                    book.add(done)
+                    reporter.report(done)
+                    spent.append(done.result.seconds)
+                budget.correct(batch, spent)
+    if left := len(book.scores.not_begun):
+        progress.say(f"deadline: {left} of {len(book.work.plan.candidates)} candidates were not begun: they would not end")
+
+
+def _probe(book: RunIndex, pool: Pool, budget: Budget, progress: Progress) -> None:
+    """Ask all batches on few rows, then on some more, and let the budget learn from it."""
+    measured: list[Floats] = []
+    shares: list[float] = []
+    scores = np.empty(0)
+    for place, sample in enumerate(samples(book.work)):
+        if not budget.may_probe(place):
+            break
+        own = RunIndex(sample.work, book.journal, False)
+        with open_executor(pool, sample.work, book.journal) as each:
+            for done in _rescue(own, pool, each).done(own.look_up()):
+                own.add(done)
+        spent = own.seconds_spent()
+        measured.append(spent)
+        shares.append(sample.share)
+        scores = own.scores.score[:, 0]
+        rows = len(sample.work.task)
+        progress.say(f"deadline: {len(spent)} batches were tried on {rows:,} rows to see what they cost")
+    budget.learn(measured, shares, scores)
 
 
 def _search_trials(book: RunIndex, pool: Pool, progress: Progress, seconds: float) -> None:

@@ -97,6 +97,14 @@ class RunIndex:
         self.parts[done.job.cell].append(IndexedResult(done.place, np.arange(len(members)), members))
         self.scores.add(done.job.cell.fold, members, done.result)
 
+    def seconds_spent(self) -> Floats:
+        """Seconds of each batch's cells that are on record, all folds together."""
+        spent = np.zeros(len(self.work.plan.batches))
+        for cell, parts in self.parts.items():
+            found = (self.journal.load(part.place) for part in parts)
+            spent[cell.batch] += sum(one.seconds for one in found if one is not None)
+        return spent
+
     def form(self, position: int, ensemble: Candidate, said: Sequence[CellResult]) -> None:
         """Enter an ensemble, and what it says on each fold."""
         self.formed[position] = ensemble

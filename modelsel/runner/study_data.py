@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from modelsel.config.compose import BATES, Config, for_task
-from modelsel.config.expand import readers
+from modelsel.config.expand import asks_for, readers
 from modelsel.config.settings import BOUNDS, NESTED
 from modelsel.config.suggest import near
 from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.core.proposal import Proposal
 from modelsel.core.spec import class_of, kind_of, kinds_of, with_fields
 from modelsel.core.system.memory import give_back
 from modelsel.core.types import (
@@ -104,6 +105,8 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
     weighing = decide(task.weights, are, partition.development)
     findings = (*findings, *(questionable(task.weights, weighing) if are == AUTO else ()))
     development, test = (weigh(task.take(rows), weighing) for rows in (partition.development, partition.test))
+    config, left_out = for_rows(config, len(development))
+    findings = (*findings, *left_out)
     del task, loaded  # of a large table one copy is enough
     give_back()
     outer = () if config.outer is None else config.outer.problems(development)
@@ -124,6 +127,23 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
     judges = (config.measure, *bounding_measures(config.measure, bounds).values())
     _refuse(*((f"space.{entry}", [reason]) for entry, reason in unanswerable(judges, config.foreseen)))
     return StudyData(development, seal(test), resampling, findings, with_tolerance(config, development))
+
+
+def for_rows(config: Config, rows: int) -> tuple[Config, tuple[Finding, ...]]:
+    """The configuration without entries whose rule does not hold of so many development rows, and a finding on each of them."""
+    kept = tuple(each for each in config.candidates if asks_for(each.rows, rows))
+    searched = tuple(each for each in config.adaptive if asks_for(each.rows, rows))
+    out = {each.entry: each.rows for each in config.candidates if not asks_for(each.rows, rows)}
+    out |= {each.name: each.rows for each in config.adaptive if each not in searched}
+    if not (kept or searched) and out:
+        what = f"no entry of the space asks for {rows:,} development rows"
+        raise ConfigurationError(Problem("MSEL-522", what, "space", f"set rows=null for one of {', '.join(out)}"))
+    said = tuple(
+        Finding("ENTRY_NOT_FOR_ROWS", "low", f"{entry} is left out: its space says rows: {rule}, and there are {rows:,}",
+                f"to have it all the same: space.{entry}.rows=null")
+        for entry, rule in out.items()
+    )  # fmt: skip
+    return (replace(config, candidates=kept, adaptive=searched) if out else config), said
 
 
 def with_source(task: Task, candidates: Iterable[Candidate], scheme: object = None) -> Task:
@@ -276,7 +296,8 @@ def _invalid(candidates: Sequence[Candidate], task: Task) -> Iterator[tuple[str,
     for candidate in candidates:
         if texts and not _reads_texts(candidate):
             reason = f"{kind_of(candidate.learner)} reads no texts ({', '.join(texts)})"
-            fix = f"steps of an estimator read them, {{text: [TfidfVectorizer]}}; or dataset.features.{texts[0]}=ignore"
+            ignored = Proposal("dataset.ignore", tuple(texts))
+            fix = f"steps of an estimator read them, {{text: [TfidfVectorizer]}}; or set {ignored}"
             reasons = [f"{reason}: {fix}"]
         else:
             reasons = [reason for part in (*candidate.preparers, candidate.learner) for reason in part.problems(task)]
@@ -341,8 +362,9 @@ def load_table(config: Config) -> tuple[Loaded, Config]:
     config = replace(config, dataset=with_fields(config.dataset, time=column), resolved=resolved)
     loaded = config.dataset.load()
     what = f"rows are divided by time, and '{column}' is the one column of dates: it is their time, and no feature"
-    do = f"set dataset.time={column} to say so, or dataset.features.{column}=numeric if it is a feature"
-    return replace(loaded, findings=(Finding("TIME_COLUMN", "info", what, do), *loaded.findings)), config
+    timed, numeric = Proposal("dataset.time", column, sure=True), Proposal("dataset.numeric", (column,))
+    do = f"set {timed} to say so, or {numeric} if it is a feature"
+    return replace(loaded, findings=(Finding("TIME_COLUMN", "info", what, do, (timed, numeric)), *loaded.findings)), config
 
 
 def _declared(dataset: TableSettings, task: Task) -> set[str]:

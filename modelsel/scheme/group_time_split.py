@@ -30,7 +30,7 @@ class GroupTimeSplit(BaseScheme):
     def problems(self, task: Task) -> Iterator[str]:
         """Yield why the rows cannot be divided by groups and time."""
         if task.times is None:
-            yield f"scheme=group_time_split needs times: set dataset.time={dates(task)}"
+            yield f"scheme=group_time_split needs times: set {dates(task)}"
         if task.groups is None:
             yield "scheme=group_time_split needs groups: set dataset.groups=COLUMN, or use scheme=time_split"
         elif self.parts > (many := len(np.unique(task.groups))):

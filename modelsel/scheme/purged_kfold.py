@@ -31,7 +31,7 @@ class PurgedKfold(BaseScheme):
         """Yield why the rows cannot be divided in their order of time."""
         yield from groups_ignored(task, self)
         if task.times is None:
-            yield f"scheme=purged_kfold needs times: set dataset.time={dates(task)}"
+            yield f"scheme=purged_kfold needs times: set {dates(task)}"
         elif not np.all(np.diff(blocks_in_time(task.times, self.folds - 1))):
             moments = len(np.unique(task.times))
             yield f"{self.folds} blocks of {moments} moments leave a block empty: lower scheme.folds"

@@ -28,7 +28,7 @@ class TimeSplit(BaseScheme):
         """Yield why the rows cannot be divided in their order of time."""
         yield from groups_ignored(task, self)
         if task.times is None:
-            yield f"scheme=time_split needs times: set dataset.time={dates(task)}"
+            yield f"scheme=time_split needs times: set {dates(task)}"
         elif not np.all(np.diff(edges := blocks_in_time(task.times, self.folds))):
             yield f"{self.folds + 1} blocks of {len(np.unique(task.times))} moments leave a block empty: lower scheme.folds"
         elif self.gap >= np.diff(edges)[0]:

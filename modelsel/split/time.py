@@ -23,7 +23,7 @@ class Time(BaseSplit):
         """Yield a problem where there are no times, or no change of time to cut at."""
         yield from groups_ignored(task, "time")
         if task.times is None:
-            yield f"split=time needs times: set dataset.time={dates(task)}"
+            yield f"split=time needs times: set {dates(task)}"
         elif not self._late(task).any() or self._late(task).all():
             whole = "" if task.units is None else " and no unit on both sides"
             yield f"no change of time leaves both sides a row{whole} at split.test={self.test}"

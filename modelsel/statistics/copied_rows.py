@@ -144,22 +144,22 @@ def _subsets(rows: StackedRows, rng: np.random.Generator, salts: Hashes) -> list
 def _copied_together(rows: StackedRows, rng: np.random.Generator, salts: Hashes) -> Iterator[tuple[int, ...]]:
     """The columns that agree far more often than by chance where rows agree in one of them."""
     width = rows.width
-    by_chance = _agreeing(rows, *rng.integers(len(rows), size=(2, COMPARED)))
+    by_chance = _agreement(rows, *rng.integers(len(rows), size=(2, COMPARED)))
     for pivot in rng.permutation(width)[:PIVOTS]:
         own = _hash_rows(rows, salts, [int(pivot)])
-        some = rng.permutation(np.flatnonzero(_sampled(own)))
+        some = rng.permutation(np.flatnonzero(_sample(own)))
         some = some[np.argsort(own[some], kind="stable")]
         first = np.flatnonzero(own[some][1:] == own[some][:-1])
         if len(first) < PAIRS:
             continue
         first = first if len(first) <= COMPARED else rng.choice(first, COMPARED, replace=False)
-        agree = _agreeing(rows, some[first], some[first + 1])
+        agree = _agreement(rows, some[first], some[first + 1])
         together = np.flatnonzero((agree - by_chance > TOGETHER * (1 - by_chance)) | (np.arange(width) == pivot))
         if len(together) >= max(2, width // 2):
             yield tuple(together.tolist())
 
 
-def _agreeing(rows: StackedRows, one: Integers, other: Integers) -> Floats:
+def _agreement(rows: StackedRows, one: Integers, other: Integers) -> Floats:
     """The share of pairs of rows that agree, per column."""
     ours, theirs = rows.take(one).sides[0], rows.take(other).sides[0]
     return np.asarray(((ours == theirs) | (np.isnan(ours) & np.isnan(theirs))).mean(axis=0))
@@ -178,7 +178,7 @@ def _hash_rows(rows: StackedRows, salts: Hashes, columns: Sequence[int]) -> Hash
     return total
 
 
-def _sampled(hashes: Hashes) -> NDArray[np.bool_]:
+def _sample(hashes: Hashes) -> NDArray[np.bool_]:
     """Mark rows by their hash, so that equal rows stay together: all, or about `ENOUGH`."""
     share = min(1.0, ENOUGH / len(hashes))
     mixed = hashes * np.uint64(0x9E3779B97F4A7C15)
@@ -189,7 +189,7 @@ def _evidence(hashes: Hashes) -> float:
     """LR, at most: what a better mixture could still gain is taken off."""
     if len(hashes) < 2:
         return 0.0
-    times = np.unique(hashes[_sampled(hashes)], return_counts=True)[1]
+    times = np.unique(hashes[_sample(hashes)], return_counts=True)[1]
     k, f = np.unique(times[times <= OFTEN], return_counts=True)
     return 0.0 if not len(k) or k[-1] == 1 else excess_of(k, f)
 
@@ -238,7 +238,7 @@ def _agree(hashes: Hashes, labels: NDArray[np.generic]) -> bool:
 
 def _may_be_copied(rows: StackedRows, salts: Hashes, hashes: Hashes, columns: Sequence[int], left_out: Sequence[int]) -> bool:
     """Say whether rows that are equal in some columns may be copies: the others are no factors that are crossed with them."""
-    kept = np.flatnonzero(_sampled(hashes))
+    kept = np.flatnonzero(_sample(hashes))
     order = kept[np.argsort(hashes[kept], kind="stable")]
     fresh = is_fresh(hashes[order])
     if len(left_out) <= LEAVABLE and not _are_crossed(_hash_rows(rows.take(order), salts, left_out), fresh, left_out):

@@ -39,7 +39,10 @@ FEWEST = 10  # development rows below which there is nothing to compare
 EXAMINED = 20_000  # distinct rows that are compared with a column left out
 FLAT = 12  # columns up to which a tree finds neighbours faster than comparing all rows
 TREE_ROWS, PAIRS = 4000, 1 << 27  # sealed rows, and pairs of rows, above which a sample of sealed rows is looked at
-CHUNK = 1 << 23
+TREE_COLUMNS = 5  # up to which it does so among many rows
+CHUNK = 1 << 21
+LIMITING = 1 << 14  # development rows that bound the last rank
+SLACK = 1e-13  # of squares: what sums of theirs may lose
 TOGETHER = 1 << 16  # values that are sorted at a time, column by column
 
 
@@ -72,7 +75,7 @@ def near_copies(development: Floats, sealed: Floats, rng: np.random.Generator) -
     """Look for near copies of development rows (numbers; missing ones count as the mean) among the sealed ones."""
     near, far = standardise(development, sealed)
     nobody = np.zeros(0, np.int64)
-    unique, near, far = _telling(near, far, rng)
+    unique, near, far = _drop_telling_columns(near, far, rng)
     if unique < UNIQUE or len(near) < FEWEST or not len(far):
         return NearCopies(nobody, nobody, False, 0.0, unique)
     most = TREE_ROWS if near.shape[1] <= FLAT else max(500, PAIRS // len(near))
@@ -96,7 +99,7 @@ def standardise(development: Floats, sealed: Floats) -> tuple[Floats, Floats]:
     )
 
 
-def _telling(near: Floats, far: Floats, rng: np.random.Generator) -> tuple[float, Floats, Floats]:
+def _drop_telling_columns(near: Floats, far: Floats, rng: np.random.Generator) -> tuple[float, Floats, Floats]:
     """u and both sides, without up to two columns that alone tell rows apart; with all of them where that does not help."""
     unique, without = whole = _least_unique((near, far), rng)
     ours, theirs = near, far
@@ -151,24 +154,28 @@ def _in_parts(columns: int, rows: int) -> list[slice]:
 def nearest(development: Floats, sealed: Floats) -> Floats:
     """Distances of each sealed row to its nearest development rows, ascending, as many as `FAR` and what there are."""
     many = min(FAR, len(development))
-    if development.shape[1] <= FLAT:
+    if development.shape[1] <= TREE_COLUMNS or (len(development) < TREE_ROWS and development.shape[1] <= FLAT):
         from scipy.spatial import cKDTree
 
         return np.asarray(cKDTree(development).query(sealed, k=many)[0])
-    squares, found = np.einsum("ij,ij->i", development, development), np.empty((len(sealed), many))
-    size = max(1, CHUNK // len(development))
-    by_row, gaps = np.ascontiguousarray(development), np.empty((many, development.shape[1]))
+    by_row, found = np.ascontiguousarray(development), np.empty((len(sealed), many))
+    squared = np.einsum("ij,ij->i", by_row, by_row)
+    wide = np.vstack([-2.0 * by_row.T, squared])  # one product: squared distances, but for a row's own square
+    step = max(1, len(by_row) // LIMITING)
+    rank = min(many, len(wide[0, ::step])) - 1
+    limiting = np.ascontiguousarray(wide[:, ::step])
+    size = max(1, CHUNK // len(by_row))
     for start in range(0, len(sealed), size):
-        own = sealed[start : start + size]
-        about = squares - 2 * (own @ development.T)
-        closest = np.argpartition(about, many - 1, axis=1)[:, :many]
-        # differences are taken again for the few, as small ones are lost in the sum of squares
-        for row, at, distances in zip(own, closest, found[start : start + size], strict=True):
-            np.take(by_row, at, axis=0, out=gaps, mode="clip")  # no copy between, as there is none out of bounds
-            np.subtract(gaps, row, out=gaps)
-            np.square(gaps, out=gaps).sum(axis=1, out=distances)
-        found[start : start + size] = np.sort(np.sqrt(found[start : start + size]), axis=1)
-    return found
+        own = np.column_stack([sealed[start : start + size], np.ones(len(sealed[start : start + size]))])
+        # the last rank among some development rows bounds it among all of them
+        limits = np.partition(own @ limiting, rank, axis=1)[:, rank]
+        limits += SLACK * (squared.max() + np.einsum("ij,ij->i", own, own))
+        within = own @ wide <= limits[:, None]
+        for row, near, distances in zip(own[:, :-1], within, found[start : start + size], strict=True):
+            # differences are taken again for the few, as small ones are lost in the sum of squares
+            gaps = by_row[np.flatnonzero(near)] - row
+            distances[:] = np.sort(np.partition(np.einsum("ij,ij->i", gaps, gaps), many - 1)[:many])
+    return np.sqrt(found)
 
 
 def dimension(distances: Floats) -> float:

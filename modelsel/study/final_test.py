@@ -114,13 +114,13 @@ def word_answer(test: TestResult, measure: BaseMeasure) -> TestResult:
         counts_off = isinstance(measure, Within)
         return replace(test, measure=WITHIN if counts_off else kind_of(measure), tolerance=tolerance)
     shown = replace(test, measure=WITHIN, tolerance=tolerance, cap=None, above=None)
-    if test.score is None or test.errors is None:
+    if test.released is None or test.errors is None:
         return shown
-    beside = {"measure": MEASURES[measure.power], "score": test.score, "interval": test.interval, "cap": measure.cap,
+    beside = {"measure": MEASURES[measure.power], "score": test.released, "interval": test.interval, "cap": measure.cap,
               "above": test.above}  # fmt: skip
     counted = test.counted["interval"] if test.counted else None
     limits = None if counted is None else (float(counted[0]), float(counted[1]))
-    return replace(shown, score=test.errors / test.n, interval=limits, beside=beside, counted=None)
+    return replace(shown, score=test.errors / test.n, step=None, read_as="", interval=limits, beside=beside, counted=None)
 
 
 WITHIN, MEASURES = "within", {1: "mae", 2: "mse"}
@@ -173,7 +173,7 @@ def out_of_fold(assessed: Assessed, sealing: TestSetDeclaration) -> OutOfFold | 
 
 def trained_share(resampling: Resampling, rows: int) -> float:
     """Compute the share of the development rows that a fold's models are fitted on, on average; repeats count once."""
-    return float(np.mean([len(np.unique(fold.analysis)) for fold in resampling.folds])) / rows
+    return float(np.mean([fold.analysed for fold in resampling.folds])) / rows
 
 
 def summarise_selection(

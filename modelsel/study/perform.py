@@ -115,7 +115,7 @@ def _perform_steps(
     gate, sealing = seal(config, material, candidates, folder, tracker)
     give_back()
     with clock.stage("select"), progress:
-        results, selection, extra = select(config, material, candidates, plan, folder, progress)
+        results, selection, extra = select(config, material, candidates, plan, folder, progress, clock.read()["total"])
     plan, candidates = results.book.work.plan, results.candidates
     if config.adaptive:
         sealing = replace(sealing, asked=tuple(candidate.id for candidate in candidates))

@@ -41,22 +41,30 @@ from modelsel.study.winner import ask_outer_winner
 
 
 def select(
-    config: Config, material: StudyData, candidates: Sequence[Candidate], plan: Plan, folder: RunFolder, progress: Progress
+    config: Config,
+    material: StudyData,
+    candidates: Sequence[Candidate],
+    plan: Plan,
+    folder: RunFolder,
+    progress: Progress,
+    spent: float = 0.0,
 ) -> tuple[Results, Selection, dict[str, object]]:
     """All cells of the plan and what is chosen by them; floor and, where it is asked for, the nested estimate beside.
 
     Where entries are searched by their scores, the plan grows from the listed `candidates` by those that are asked for.
+    `spent` are the seconds that have gone of the study's deadline.
     """
     task, bounded = material.development, _bounded(config)
     with journal_of(config, folder) as journal:
         compute, spare = _computing(config, journal, progress), SpareScores() if config.deadline is None else None
         race = Race(config.rule) if config.race.on else None
+        left = None if config.deadline is None else max(config.deadline - spent, 1e-3)
         shown = {**_measures_beside(config, task, material.resampling), **bounded}
         extra: dict[str, object] = {}
         if config.adaptive:
             plan, extra = _search_entries(config, material, candidates, partial(compute, beside=shown, spare=spare), progress)
             compute = partial(compute, tell=QUIET)
-        results = compute(plan, task, material.resampling, deadline=config.deadline, beside=shown, race=race, spare=spare,
+        results = compute(plan, task, material.resampling, deadline=left, beside=shown, race=race, spare=spare,
                           seconds=None if config.adaptive else config.search.seconds)  # fmt: skip
         if race and config.race.corrected and (able := pickable(results, material.resampling, config.seed)):
             results = compute(plan, task, material.resampling, beside=shown, race=Race(config.rule, able))

@@ -233,7 +233,7 @@ def _heaviest(counts: Floats) -> list[int]:
 
 
 def _count_others(counts: Floats) -> str:
-    """How many classes are there beside the heaviest; empty where there are none."""
+    """Say how many classes a leaf has beside those that are shown; empty where it has none."""
     many = max(int(np.count_nonzero(counts > 0)) - SHOWN, 0)
     return f"{many} more class{'es' * (many > 1)}" if many else ""
 

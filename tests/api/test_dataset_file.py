@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 
@@ -79,8 +80,6 @@ NAMES = ["a b", "it's", 'a "b"', "x,y", "[1]", "${x}", "a=b", "ä\\n", "#", "tru
 
 def test_any_name_stays_what_it_is_from_the_file_to_the_study(here: Path) -> None:
     rng = np.random.default_rng(1)
-    import pandas as pd
-
     frame = pd.DataFrame(dict.fromkeys(NAMES, 1.0), index=range(40)).assign(x=rng.normal(size=40), y=["p", "q"] * 20)
     frame.to_csv("odd.csv", index=False)
     modelsel.plan("odd.csv", "y", *LIGHT, write="t.yaml")
@@ -106,3 +105,22 @@ def test_lists_that_stand_twice_are_one_and_settings_are_typed_as_they_are_said(
         "dataset=csv", 'dataset.ignore=["a"]', 'dataset.ignore=["b c",3]', "dataset.header=0", "dataset.id=null"
     ]  # fmt: skip
     assert Proposal("dataset.ignore", ("a",)).override == 'dataset.ignore=["a"]'
+
+
+def test_a_line_of_names_below_a_title_is_found(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "bad.csv").write_text("Members of 2021\n" + BAD)
+    assert plan.main(["bad.csv", "y", *LIGHT, "--write=t.yaml"]) == 0
+    assert yaml.safe_load((here / "t.yaml").read_text())["header"] == 2
+    assert "3 settings added" in capsys.readouterr().out
+    assert modelsel.plan("bad.csv", "y", *LIGHT, write="u.yaml").rows == modelsel.plan("t.yaml", *LIGHT).rows
+
+
+@pytest.mark.parametrize("words", [["--write"], ["--write", "nowhere/t.yaml"]])
+def test_a_place_that_cannot_be_written_is_said(words: list[str], here: Path) -> None:
+    with pytest.raises(modelsel.ModelselError):
+        plan.main(["bad.csv", "y", *LIGHT, *words])
+
+
+def test_a_table_in_memory_has_no_file_to_write_settings_for(here: Path) -> None:
+    with pytest.raises(ConfigurationError, match="MSEL-809"):
+        modelsel.plan(pd.read_csv("bad.csv"), *LIGHT, target="y", write="t.yaml")

@@ -82,8 +82,8 @@ ANSWERS = {
     "May I quote that one?": ("peek", r"to quote +not the test score as one of unseen rows \(.*G021"),
     "What did I do wrong?": ("peek", r"^again: .*\n +findings +G021 \(critical\): \d+ of 53 test rows .* helped to choose"),
     "What do I do now?": ("peek", r"collect fresh test rows, or go back to the split that was sealed first"),
-    "Can the record be trusted?": ("audit", r"^Audit\n +in short +1 test set, 1 look\. No grave finding\. The ledger is whole"),
-    "What is the worst of it?": ("audit_peek", r"in short .*\n?.*\n +findings +G021 \(critical\)"),
+    "Can the record be trusted?": ("audit", r"^Audit\n +In short +1 test set, 1 look\. No grave finding\. The ledger is whole"),
+    "What is the worst of it?": ("audit_peek", r"In short .*\n?.*\n +Findings +G021 \(critical\)"),
     "Are two learners really different?": ("compare", r"It is told apart from majority"),
     "Where do I read on?": ("run", r"report +runs/first/.*/report\.html"),
 }  # fmt: skip

@@ -194,7 +194,7 @@ def test_declared_order_and_repeats_are_kept_apart() -> None:
         (["sweep=[3,5]"], "MSEL-202: 'sweep' is not a setting of a study, sweep; what is swept is said by a space"),
         (["scheme=kfold5"], "MSEL-201: unknown scheme 'kfold5', scheme=kfold5; write scheme=kfold scheme.folds=5"),
         (["kfold5"], "'kfold5'; write scheme=kfold scheme.folds=5"),
-        (["scheme@outer=kfold"], "MSEL-241: a group cannot be put elsewhere"),
+        (["scheme@outer=kfold"], "MSEL-241: a group keeps its place in the configuration"),
         (["tracking.uri=${oc.env:MODELSEL_NOT_SET}"], "MSEL-213: a reference leads nowhere"),
         (["name=${nowhere}"], "MSEL-213: a reference leads nowhere"),
         (["scheme.folds=choice(3,5)"], "MSEL-246: several values for one study, scheme.folds=choice(3,5); -m runs"),

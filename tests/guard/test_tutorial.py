@@ -54,7 +54,7 @@ def test_the_tutorial_happens_as_it_is_told_and_the_reviewer_sees_it(tmp_path: P
     assert "To quote" in said[5]
     shown = told("reviewer.md", work, home)
     assert len(shown) == 4
-    assert "## In short" in shown[0]
+    assert "In short" in shown[0]
     assert json.loads(shown[1])["ledger"]["intact"] is True
     assert (work / "audit.html").read_text("utf-8").startswith("<!doctype html>")
 

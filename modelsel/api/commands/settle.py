@@ -6,11 +6,11 @@ what is left to decide; `modelsel run t.yaml` reads the table so.
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import wrap
-from typing import Any
+from typing import Any, TypeVar
 
 from modelsel.config.compose import Config
 from modelsel.core.errors import ConfigurationError, DataError, ModelselError, Problem, StoreError
@@ -22,6 +22,7 @@ from modelsel.runner.study_data import prepare
 
 DATASET = "dataset."
 MOST_TIMES = 12  # that a table is read: each time something new is sure
+FORM = ("header", "skip_lines", "encoding", "delimiter", "target")  # what columns are, and are called, follows from these
 WIDTH = 110
 SHORT = 4  # entries of a list that stand in one line
 PLAIN = re.compile(r"[A-Za-z_./][\w./-]*")
@@ -38,18 +39,41 @@ class Settled:
     error: ModelselError | None = None
 
 
-def settle(config: Config) -> Settled:
-    """Say of a table what is sure, as often as that makes something else sure; labels of sealed rows are not read."""
+Composed = TypeVar("Composed")
+
+
+def compose_surely(compose: Callable[[list[str]], Composed]) -> tuple[Composed, dict[str, str]]:
+    """What a function composes of overrides, to which what is sure is added where it refuses them; and why that was added."""
+    more: list[str] = []
+    added: dict[str, str] = {}
+    while True:
+        try:
+            return compose(more), added
+        except ConfigurationError as error:
+            fresh = [(one, each) for one in error.problems for each in one.proposes if each.sure and each.override not in more]
+            fresh = [(one, each) for one, each in fresh if each.setting.startswith(DATASET) and _field(each) not in added]
+            if not fresh:
+                raise
+            more += [each.override for _, each in fresh]
+            added |= {_field(each): _reason(one) for one, each in fresh}
+
+
+def settle(config: Config, before: Mapping[str, str] | None = None) -> Settled:
+    """Say of a table what is sure, as often as that makes something else sure; labels of sealed rows are not read.
+
+    `before`: what was added already, and why.
+    """
     if not isinstance(config.dataset, File):
         fix = "save it as a Parquet or CSV file, and plan that"
         raise ConfigurationError(Problem("MSEL-809", "a table without a file has no settings to write", "--write, write=", fix))
-    added: dict[str, str] = {}
+    added = dict(before or {})
     for _ in range(MOST_TIMES):
         said, error = _advice(config)
         sure = [(one, proposed) for one in said for proposed in one.proposes if proposed.sure and _new(config, proposed)]
         if not sure:
             break
-        for one, proposed in sure:
+        first = [(one, proposed) for one, proposed in sure if _field(proposed) in FORM]
+        for one, proposed in first or sure:
             config = _with(config, proposed)
             added[_field(proposed)] = "; ".join(filter(None, [added.get(_field(proposed), ""), _reason(one)]))
     return Settled(config, added, [one for one in said if _is_open(one)], error)

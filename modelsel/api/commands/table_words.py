@@ -6,6 +6,7 @@ from pathlib import Path
 
 from modelsel.config.dataset_file import is_dataset_file, lines_of
 from modelsel.core.errors import ConfigurationError, Problem
+from modelsel.core.proposal import APOSTROPHE, in_quotes
 from modelsel.dataset.files import bare
 from modelsel.dataset.read_table import READERS
 
@@ -26,8 +27,8 @@ def as_overrides(words: Sequence[str]) -> list[str]:
     file, *rest = words
     suffix = bare(file).suffix.lower()
     delimiter = ["dataset.delimiter=tab"] if suffix == ".tsv" else []
-    target = [f"dataset.target={_in_quotes(rest.pop(0))}"] if rest and "=" not in rest[0] else []
-    return [f"dataset={READERS[suffix]}", f"dataset.path={_in_quotes(file)}", *delimiter, *target, *rest]
+    target = [f"dataset.target={in_quotes(rest.pop(0), APOSTROPHE)}"] if rest and "=" not in rest[0] else []
+    return [f"dataset={READERS[suffix]}", f"dataset.path={in_quotes(file, APOSTROPHE)}", *delimiter, *target, *rest]
 
 
 def _misread(words: Sequence[str]) -> Iterator[Problem]:
@@ -51,7 +52,3 @@ def is_table(word: str) -> bool:
     """A path to a file that there is, or that is called like one; no override and no option."""
     named = bare(word).suffix.lower() in READERS
     return named and not word.startswith("-") and ("=" not in word or Path(word).is_file())
-
-
-def _in_quotes(text: str) -> str:
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

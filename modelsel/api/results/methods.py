@@ -4,7 +4,7 @@ from modelsel.core.outcome import StudySummary, TaskShape, TestResult, mean_size
 from modelsel.record.folder import RunFolder
 from modelsel.reporting.roots import ROOTED, outcome_as_read
 from modelsel.reporting.verdict import unit_of
-from modelsel.reporting.words import in_unit, interval, measure_beside, ordinal, percent, plural, score, wrong
+from modelsel.reporting.words import in_unit, interval, measure_beside, ordinal, percent, plural, score, shown_score, wrong
 
 
 def methods(folder: RunFolder) -> str:
@@ -91,7 +91,7 @@ def _look(result: TestResult, unit: str) -> str:
     errors = "" if result.errors is None else f" ({result.errors} of {plural(result.n, 'row')} {wrong(result, unit)})"
     which = "a replay of an earlier look" if result.replay else f"the {ordinal(result.look)} look at these rows on record"
     scored = "it scored" if result.tolerance is None else f"the share of rows {wrong(result, unit)} was"
-    return f"On the sealed test rows, {which} (policy {result.policy}), {scored} {score(result.score)}{errors}"
+    return f"On the sealed test rows, {which} (policy {result.policy}), {scored} {shown_score(result)}{errors}"
 
 
 def _interval(result: TestResult) -> str:

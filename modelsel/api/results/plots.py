@@ -233,9 +233,9 @@ class Plots:
         >>> outcome.plot.tree()
         <picture: the final tree>
         """
-        from modelsel.reporting.sections.final import drawn, say
+        from modelsel.reporting.sections.final import drawable_model, say
 
-        shipped = drawn(self._folder)
+        shipped = drawable_model(self._folder)
         picture = say(shipped, "picture") if shipped else ""
         if not picture:
             raise _nothing("the winner is no tree", "plot.leaderboard() and plot.curve() are of every winner")

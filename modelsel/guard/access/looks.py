@@ -19,7 +19,16 @@ from modelsel.guard.fingerprints import RowFingerprints
 from modelsel.guard.history import History
 from modelsel.guard.joining import OtherLedgers
 from modelsel.guard.policy.base import FULL, Policy
-from modelsel.guard.release import CAPPED, QUANTILES, WITH_COUNT, LabelSummary, Released, count_limits, shown_quantiles
+from modelsel.guard.release import (
+    CAPPED,
+    QUANTILES,
+    WITH_COUNT,
+    LabelSummary,
+    Released,
+    count_limits,
+    shown_point,
+    shown_quantiles,
+)
 from modelsel.guard.requests import TestSetDeclaration
 from modelsel.ledger.database.store import WriteTransaction
 from modelsel.ledger.entry import LedgerEntry, follow
@@ -203,8 +212,10 @@ def released_result(intent: Look, answer: Reveal, policy: Policy, replay: bool, 
     limits = answer.interval
     codes = () if replay else tuple(finding.code for finding in intent.flags)
     units = answer.units if answer.states("units") else intent.units
+    point = shown_point(answer.symbol, answer.score, limits)
     return TestResult(
-        score=answer.score, errors=answer.errors, n=intent.n, look=intent.look, replay=replay,
+        score=point.score, step=point.step, read_as=point.read_as,
+        errors=answer.errors, n=intent.n, look=intent.look, replay=replay,
         unit=units.get("of", "groups") if units else "rows",
         units=(units["count"] if units else intent.n) if limits else None,
         price=0.0 if replay else float(answer.price), spent=float(intent.spent),

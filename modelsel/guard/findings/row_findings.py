@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from modelsel.core.proposal import Proposal
 from modelsel.core.types import Finding
 from modelsel.guard.findings.base import FRESH, LARGE, QUOTE, FindingKind, Severity, of_test_rows
 
@@ -224,7 +225,7 @@ def copies_within_test_rows(n: int, different: int, columns: Sequence[str]) -> F
 
 def repeated_rows(columns: Sequence[str]) -> Finding:
     """Report rows that repeat as no independent ones do, with labels of their own: visits, replicates, households."""
-    unit = f"dataset.unit=[{','.join(columns)}]" if len(columns) <= MOST_NAMED else "dataset.unit=COLUMN"
+    unit = Proposal("dataset.unit", tuple(columns)) if len(columns) <= MOST_NAMED else "dataset.unit=COLUMN"
     return GROUP_SPANS_SPLIT.finding(
         f"rows that are equal in {_some_of(columns)} come more evenly than independent rows do",
         severity="medium", do=f"if they are of one person, place or visit, declare it ({unit})",

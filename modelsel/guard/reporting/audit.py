@@ -24,7 +24,7 @@ from modelsel.guard.gate import Gate
 from modelsel.guard.history import History, PastLook, differences
 from modelsel.guard.joining import count_once
 from modelsel.guard.quarantine import PLACE
-from modelsel.guard.release import CAPPED, QUANTILES
+from modelsel.guard.release import CAPPED, QUANTILES, shown_point
 from modelsel.guard.reporting.forecast import budget, next_look
 from modelsel.guard.reporting.report import AuditShape, LedgerShape, LookShape, RefusalShape, TestSetShape
 from modelsel.guard.requests import TestSetDeclaration
@@ -229,7 +229,7 @@ def _shown_answer(look: PastLook, stands: Reveal) -> dict[str, object]:
     """What a look showed: of numbers first the share of rows that are off; what is beside it as it stands after merges."""
     facts, answer = look.facts, look.answer
     own: dict[str, object] = {
-        "score": answer.score,
+        **_point(answer),
         "errors": answer.errors,
         "interval": answer.interval,
         "cv_mean": facts.cv_mean,
@@ -240,8 +240,16 @@ def _shown_answer(look: PastLook, stands: Reveal) -> dict[str, object]:
     if not _shows_share(look) or answer.counted is None:
         return own
     share = {"score": answer.counted["rows"] / facts.n, "interval": answer.counted["interval"], "cv_mean": facts.cv_error}
+    own = {name: value for name, value in own.items() if name not in ("step", "read_as")}
     beside = {"score": answer.score, "interval": stands.interval, "most": facts.plan.width if facts.plan else None}
     return {**own, **share, "metric": "within", "beside": beside}
+
+
+def _point(answer: Reveal) -> dict[str, object]:
+    """The score of an answer, or the step that was shown where it is no point of its interval."""
+    point = shown_point(answer.symbol, answer.score, answer.interval)
+    more = {} if point.step is None else {"step": point.step}
+    return {"score": point.score, **more, **({"read_as": point.read_as} if point.read_as else {})}
 
 
 def _replays(history: History, testset: str) -> Iterator[dict[str, object]]:
@@ -252,7 +260,7 @@ def _replays(history: History, testset: str) -> Iterator[dict[str, object]]:
         if look is not None:
             yield {
                 **_common(entry), "look": look.facts.look, "replay": True, "status": "replay",
-                "score": look.answer.score, "errors": look.answer.errors, "interval": look.answer.interval,
+                **_point(look.answer), "errors": look.answer.errors, "interval": look.answer.interval,
                 "price": 0.0, "spent": look.facts.spent, "overlap": [], "flags": ["G002"], "changes": [],
             }  # fmt: skip
 

@@ -187,6 +187,7 @@ def _row(look: LookLine) -> tuple[str, ...]:
     """Write a row of the timeline."""
     name = f"{look.look}{' (replay)' if look.replay else ''}"
     released = look.status if look.status in ("open", "failed", "recovered") else number(look.score)
+    released = f"step {look.step:.3f}" if look.step is not None else released
     released = "outside" if look.outside else released
     limits = limits_of(look.interval) if look.interval else "none"
     who = f"{look.user}@{look.host}"
@@ -287,12 +288,21 @@ def sentence(told: Mapping[str, object] | LookLine, rows: int, level: float = 0.
     if look.metric in WITHOUT_A_MODEL:
         return f"Look {look.look} told {WITHOUT_A_MODEL[look.metric]}, for {look.price:.2f} nats."
     errors = f" ({look.errors}/{n})" if look.errors is not None else ""
-    shown = "pass or fail" if look.score is None else f"{look.score:.3f}"
+    shown = _shown(look)
     metric = MEANING.get(kind := str(look.metric).partition(":")[0], kind)
     head = f"Test {metric} {shown}{errors}, look {look.look} of this test set"
     spent = f"; earlier answers cost {look.spent:.2f} nats" if look.spent and prices else ""
     first = f" As a first look it would have been {limits_of(look.as_first)}." if look.spent and look.as_first else ""
     return f"{head}{spent}. {_interval_sentence(look, level)}{first}{_changed(look.changes)}"
+
+
+def _shown(look: LookLine) -> str:
+    """The score and what it is where it is not exact; a step that is no point of its interval is named as one."""
+    if look.step is not None:
+        return f"is not shown as a point ({look.read_as}: {look.step:.3f})"
+    if look.score is None:
+        return "pass or fail"
+    return f"{look.score:.3f}{f' ({look.read_as})' if look.read_as else ''}"
 
 
 def _interval_sentence(look: LookLine, level: float) -> str:

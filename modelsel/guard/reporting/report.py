@@ -28,6 +28,8 @@ class LookLine(Facts):
     price: float
     spent: float
     n: int | None = None
+    step: float | None = None
+    read_as: str = ""
     metric: str = "score"
     beside: Mapping[str, Any] | None = None  # of numbers: the mean of capped errors
     cv_mean: float | None = None
@@ -218,6 +220,8 @@ class LookShape(EntryShape):
     policy: NotRequired[str | None]
     cv_mean: NotRequired[Number]
     metric: NotRequired[str]
+    step: NotRequired[Number]
+    read_as: NotRequired[str]
     findings: NotRequired[list[FindingShape]]
     justification: NotRequired[Mapping[str, object] | None]
     charged: NotRequired[list[str]]

@@ -77,16 +77,16 @@ def _under_the_open_run(config: Config) -> Config:
     try:
         store = at(address, root)
     except ConfigurationError as error:
-        return _noted(config, run, f"its store cannot be used ({error.problems[0].what})")
+        return _with_note(config, run, f"its store cannot be used ({error.problems[0].what})")
     own = bool(tracking.uri or tracking.uri_env)
     if own and locate(tracking, root) != store:
-        return _noted(config, run, "it is in another store than tracking.uri")
+        return _with_note(config, run, "it is in another store than tracking.uri")
     sqlite = store.sqlite
     absolute = address if sqlite is None else f"sqlite:///{sqlite}"  # independent of the working folder
     return under(config, str(run.info.run_id), tracking.uri if own else absolute)
 
 
-def _noted(config: Config, run: Any, why: str) -> Config:
+def _with_note(config: Config, run: Any, why: str) -> Config:
     note = f"the open MLflow run {run.info.run_id} is left alone: {why}"
     return replace(config, notes=(*config.notes, note))
 

@@ -122,7 +122,7 @@ def project(folder: RunFolder) -> TrackedStudy:
 def _study_digest(outcome: StudySummary, table: Iterable[Row]) -> str:
     """Hash everything that makes a study the same one."""
     test = outcome.test
-    answer = None if test is None else [test.look, test.score, test.refused]
+    answer = None if test is None else [test.look, test.released, test.refused]
     rows = [[row.id, row.status, str(list(row.folds))] for row in table]  # as text: a failed fold has no number
     return short(
         [outcome.study, outcome.spec_id, outcome.modelsel, outcome.task["fingerprint"], outcome.winner["id"], rows, answer]
@@ -178,7 +178,8 @@ def _note_test(test: TestResult | None) -> str:
     if test.refused:
         return f"The look at the test rows was refused: {test.refused}"
     ends = f", interval [{test.interval[0]:.4f}, {test.interval[1]:.4f}]" if test.interval else ""
-    score = "released without a number" if test.score is None else f"{test.score:.4f}"
+    score = "released without a number" if test.released is None else f"{test.released:.4f}"
+    score += f" ({test.read_as}{', no point of its interval' if test.step is not None else ''})" if test.read_as else ""
     return f"Test: {score}{ends}, look {test.look} at these rows{', a replay' if test.replay else ''}."
 
 

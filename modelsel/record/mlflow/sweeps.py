@@ -20,7 +20,7 @@ def begin(
     """Create the sweep's run, under another one where one is given, or go on with the known one; return its id."""
     prepare(store)
     client = Client(store)
-    if known and _resumed(client, known):
+    if known and _resume(client, known):
         return known
     where = client.experiment(experiment) if below is None else client.experiment_of(below)
     tags = {FOLDER: folder, "mlflow.source.name": command, "mlflow.source.type": "LOCAL"}
@@ -28,7 +28,7 @@ def begin(
     return str(client.api.create_run(where, int(time.time() * 1000), tags, name).info.run_id)
 
 
-def _resumed(client: Client, run: str) -> bool:
+def _resume(client: Client, run: str) -> bool:
     """Set the run of an interrupted sweep going again; False where this store has it no more."""
     try:
         if client.api.get_run(run).info.lifecycle_stage != "active":

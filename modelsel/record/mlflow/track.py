@@ -97,14 +97,14 @@ class Tracker:
     @property
     def anchors(self) -> tuple[Anchor, ...]:
         """MLflow as a witness of the ledger's looks, where there is tracking."""
-        return (MlflowAnchor(self._asked, self.store.sqlite),) if self.outbox and self.store else ()
+        return (MlflowAnchor(self._ask_anchor, self.store.sqlite),) if self.outbox and self.store else ()
 
     def finish(self) -> Tracked:
         """Record the folder. Raises StoreError (exit 6) only with `tracking.on_error=fail`; otherwise a warning is logged."""
         if self.outbox is None:
             return Tracked("off")
         self._note()
-        answer = self._recorded()
+        answer = self._wait_for_record()
         self._take_along()
         if not is_shared(self.outbox):
             self.outbox.close()
@@ -122,11 +122,11 @@ class Tracker:
         except StoreError as error:
             logging.getLogger("modelsel").warning("%s", error)
 
-    def _recorded(self) -> Answer | None:
+    def _wait_for_record(self) -> Answer | None:
         """The answer to the record's job; with `on_error=fail` as long as candidates arrive, else within `tracking.wait`."""
         assert self.outbox is not None
         job = {"record": str(self.folder.path.resolve()), "writer": self.tracking.writer}
-        return self.ask(job) if self._strict else self.outbox.ask(job, self.tracking.wait, self._told)
+        return self.ask(job) if self._strict else self.outbox.ask(job, self.tracking.wait, self._take_answer)
 
     @property
     def _strict(self) -> bool:
@@ -143,7 +143,7 @@ class Tracker:
                 logging.getLogger("modelsel").warning("%s; it is tried again now", left.said)
             self.outbox.hand_over({"left": str(left.folder.resolve()), "writer": left.writer})
 
-    def _asked(self, job: Mapping[str, Any]) -> Answer | None:
+    def _ask_anchor(self, job: Mapping[str, Any]) -> Answer | None:
         """An anchor's answer. A look for the file beside the runs is handed over: MLflow may still be importing itself.
 
         Until its answer comes it stands in the note of what is due, and whoever writes the study writes it too.
@@ -165,11 +165,11 @@ class Tracker:
             return {"error": "tracking is off"}
         began = time.monotonic()
         try:
-            return self.outbox.ask(job, self.patience, self._told)
+            return self.outbox.ask(job, self.patience, self._take_answer)
         finally:
             self.patience = max(0.0, self.patience - (time.monotonic() - began))
 
-    def _told(self, answer: Answer) -> bool:
+    def _take_answer(self, answer: Answer) -> bool:
         self.written, self.of = answer["written"], answer["of"]
         return self._strict
 

@@ -100,7 +100,7 @@ def write_children(
         _clear(connection, [run_id for run, run_id in placed if run.key in there])
         _insert(connection, SqlRun, [_run(run, run_id, experiment, str(place)) for run, run_id in placed])
         _insert(connection, SqlTag, [row for run, run_id in placed for row in _tags(run, run_id, parent)])
-        _insert(connection, SqlParam, [row for run, run_id in placed for row in _named(run.params, run_id)])
+        _insert(connection, SqlParam, [row for run, run_id in placed for row in _rows_of_values(run.params, run_id)])
         _insert(connection, SqlMetric, [_metric(m, run, i) for run, i in placed for m in dict.fromkeys(run.metrics)])
         _insert(connection, SqlLatestMetric, [_metric(m, run, i) for run, i in placed for m in latest(run.metrics)])
 
@@ -140,10 +140,10 @@ def _run(run: TrackedRun, run_id: str, experiment: str, place: str) -> dict[str,
 
 
 def _tags(run: TrackedRun, run_id: str, parent: str) -> Rows:
-    return _named({**run.tags, "mlflow.parentRunId": parent, "mlflow.runName": run.name}, run_id)
+    return _rows_of_values({**run.tags, "mlflow.parentRunId": parent, "mlflow.runName": run.name}, run_id)
 
 
-def _named(values: Mapping[str, str], run_id: str) -> Rows:
+def _rows_of_values(values: Mapping[str, str], run_id: str) -> Rows:
     return [{"key": key, "value": value, "run_uuid": run_id} for key, value in values.items()]
 
 

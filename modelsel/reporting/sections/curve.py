@@ -17,7 +17,7 @@ def section(view: View) -> dict[str, object]:
     if not found:
         return {}
     squared, half = is_squared(view.recorded), found["shares"].index(0.5)
-    lines = [_rooted(one, half) if squared else one for one in found["candidates"]]
+    lines = [_take_roots(one, half) if squared else one for one in found["candidates"]]
     names = [view.name_of(one["candidate"]) for one in lines]
     return {
         "measure": f"{view.outcome.measure}{in_unit(view.outcome)}",
@@ -43,7 +43,7 @@ def _answer(view: View, doubling: IntervalShape, whole: float | None) -> str:
     return f"{told}: more rows {'helped, and further ones may' if gain > 0 else 'did harm'}."
 
 
-def _rooted(line: CandidateCurveShape, half: int) -> CandidateCurveShape:
+def _take_roots(line: CandidateCurveShape, half: int) -> CandidateCurveShape:
     """A candidate's mean squared errors by their roots; what the second half brought is a difference of these."""
     points, doubling = line["points"], line["doubling"]
     half_mean, whole_mean = points[half]["mean"], points[-1]["mean"]

@@ -11,7 +11,7 @@ import numpy as np
 from modelsel.core.reading import moment
 from modelsel.record.documents import ColumnLossShape, DependenceShape, ImportanceShape, LossShape, SliceShape, SlicesShape
 from modelsel.reporting.charts import NARROW, WIDE, Lanes, Plot, Scale
-from modelsel.reporting.roots import is_squared, risen
+from modelsel.reporting.roots import is_squared, rise_of_root
 from modelsel.reporting.sections.view import View
 from modelsel.reporting.words import in_unit, interval, p_value, percent, score, with_unit
 
@@ -30,21 +30,26 @@ def _as_read(view: View, one: ImportanceShape) -> ImportanceShape:
         return one
     mean = next(row.mean for row in view.folder.candidates() if row.id == one["candidate"])
 
-    def rooted(line: Loss) -> Loss:
+    def take_roots(line: Loss) -> Loss:
         read = line.copy()
         read["mean"], read["low"], read["high"] = (
-            risen(line["mean"], mean),
-            _risen(line["low"], mean),
-            _risen(line["high"], mean),
+            rise_of_root(line["mean"], mean),
+            _rise_of_root(line["low"], mean),
+            _rise_of_root(line["high"], mean),
         )
         return read
 
-    noise = None if one["noise"] is None else rooted(one["noise"])
-    return {**one, "noise": noise, "columns": [*map(rooted, one["columns"])], "together": [*map(rooted, one["together"])]}
+    noise = None if one["noise"] is None else take_roots(one["noise"])
+    return {
+        **one,
+        "noise": noise,
+        "columns": [*map(take_roots, one["columns"])],
+        "together": [*map(take_roots, one["together"])],
+    }
 
 
-def _risen(rise: float | None, mean: float) -> float | None:
-    return None if rise is None else risen(rise, mean)
+def _rise_of_root(rise: float | None, mean: float) -> float | None:
+    return None if rise is None else rise_of_root(rise, mean)
 
 
 def _share(view: View, mean: float) -> str:

@@ -35,9 +35,8 @@ def data(view: View) -> dict[str, object]:
 
 def findings(view: View) -> list[FindingShape]:
     """The gravest first."""
-    return sorted(
-        view.outcome.findings, key=lambda one: SEVERITY.index(one["severity"]) if one["severity"] in SEVERITY else len(SEVERITY)
-    )
+    every = (*view.outcome.findings, *view.disagreements)
+    return sorted(every, key=lambda one: SEVERITY.index(one["severity"]) if one["severity"] in SEVERITY else len(SEVERITY))
 
 
 def looks(view: View) -> dict[str, object]:
@@ -48,7 +47,7 @@ def looks(view: View) -> dict[str, object]:
             "at": str(look.get("at", ""))[:19].replace("T", " "),
             "study": look.get("study", ""),
             "kind": "replay" if look.get("replay") else "look",
-            "score": score(look.get("score")),
+            "score": f"step {score(look['step'])}" if look.get("step") is not None else score(look.get("score")),
             "interval": interval(look.get("interval")),
             "price": number(look.get("price")),
             "overlap": ", ".join(f"{percent(one['share'])} of {one['with']}" for one in look.get("overlap", ())),

@@ -25,7 +25,7 @@ def section(view: View) -> dict[str, str]:
     if not view.folder.model.is_dir():
         return empty
     try:
-        shipped = drawn(view.folder, lambda: view.predictor)
+        shipped = drawable_model(view.folder, lambda: view.predictor)
     except DataError as error:
         return {**empty, "damage": str(error)}
     if shipped is None:
@@ -42,7 +42,7 @@ def _rows(view: View) -> str:
     return f"all {view.outcome.task['development_rows']:,} development rows"
 
 
-def drawn(folder: RunFolder, restored: Callable[[], Predictor] | None = None) -> Predictor | None:
+def drawable_model(folder: RunFolder, restored: Callable[[], Predictor] | None = None) -> Predictor | None:
     """The model of a folder where it can draw itself, or as it was `restored` before; what else it may hold is not read.
 
     Raises DataError where the folder is damaged.

@@ -283,9 +283,18 @@ def sentence(result: TestResult, symbol: str, terms: Terms) -> str:
     else:
         stays = ", the board stays" if symbol.endswith("stays") else ""
         of = f": the share of rows {terms.wrong}" if terms.of_numbers else ""
-        said = f"score {result.score:.6g}{of}{stays}" if result.score is not None else symbol
+        read_as = f" ({result.read_as})" if result.read_as else ""
+        said = f"score {result.score:.6g}{read_as}{of}{stays}" if result.score is not None else _without_a_point(result, symbol)
     again = " (shown before, at no price)" if result.replay else ""
     return f"{said}{limits}{again}"
+
+
+def _without_a_point(result: TestResult, symbol: str) -> str:
+    """What was said in the place of a score."""
+    if result.step is None:
+        return symbol
+    stays = ", the board stays" if symbol.endswith("stays") else ""
+    return f"{result.read_as}, {result.step:.6g}, which its interval does not hold{stays}"
 
 
 def answer_problems(asker: str, forecast: tuple[float, float] | None = None) -> Iterator[Problem]:
