@@ -120,6 +120,8 @@ def _infer_kind(column: RawColumn, settings: TableSettings, decimal: str) -> Par
     guess = decimal == EITHER
     if (strange or settings.thousands) and (reading := dressed(column, settings, decimal)):
         return ParsedFeature(reading, inferred=True)
+    if not strange and settings.thousands and group_sign(column.texts) == settings.thousands:
+        return _parted_otherwise(column, settings.thousands)
     if not strange:
         reading = _of_numbers(column, decimal=decimal, comma=sign == "," and guess)
         return ParsedFeature(reading, inferred=True, points=guess and like_thousands(column.texts))
@@ -237,6 +239,14 @@ def _parted_and_signed(column: RawColumn, settings: TableSettings) -> Problem | 
     what = f"numbers whose thousands are parted: {examples(column.texts)}"
     fix = f"set {thousands} or {nominal}, or write the numbers without"
     return Problem("MSEL-342", what, f"column '{column.name}'", fix, (thousands, nominal))
+
+
+def _parted_otherwise(column: RawColumn, sign: str) -> ParsedFeature:
+    """The problem of numbers of which only some have the sign that parts thousands where thousands end."""
+    nominal = Proposal("dataset.nominal", (column.name,))
+    what = f"{sign!r} parts thousands in some numbers, and fractions in others: {examples(column.texts)}"
+    fix = f"write all numbers in one way, or set {nominal}"
+    return ParsedFeature(problems=(Problem("MSEL-342", what, f"column '{column.name}'", fix, (nominal,)),))
 
 
 def _nearly_numbers(column: RawColumn, strange: list[str]) -> Problem:
