@@ -6,13 +6,16 @@
       sweep: {pruner.confidence: "choice(0.1, 0.25)"}      # or a list of such mappings: their union
       draw: 200                         # that many at random instead of all combinations; else search.trials where it is drawn
       measure_reads: probabilities      # only where the measure reads them; or classes, ranks, scores; in a sweep, too
+      rows: "<= 100000"                 # only where there are so many development rows (<, <=, >, >=); what is left out is said
 
 A setting beneath a swept part applies to the alternatives that have it; one that none has is an error. Two candidates that
 say the same are one, and that is said.
 """
 
+import operator
+import re
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
 
@@ -34,7 +37,7 @@ from modelsel.learner.greedy_ensemble import ALONE
 from modelsel.learner.transformed_target import TransformedTarget
 from modelsel.measure.base import BaseMeasure
 
-SPACE, SWEEP, DRAW, MEASURE_READS = "space", "sweep", "draw", "measure_reads"
+SPACE, SWEEP, DRAW, MEASURE_READS, ASKED = "space", "sweep", "draw", "measure_reads", "rows"
 CLASSES, SCORES, RANKS, PROBABILITIES = "classes", "scores", "ranks", "probabilities"  # scores: ranks or probabilities
 READS = (CLASSES, SCORES, RANKS, PROBABILITIES)
 MOST = 2_000_000
@@ -50,6 +53,7 @@ class AdaptiveEntry:
     trials: int
     batch: int
     seed: int
+    rows: str = ""  # the number of development rows that it asks for
 
     def candidate(self, ask: Choosing, trial: int) -> Candidate:
         """The candidate that an asker chooses, at a trial that is counted from 1."""
@@ -110,14 +114,15 @@ def expand(wanted: object, builder: Builder, where: str = SPACE, search: SearchS
     found: dict[tuple[object, object], Candidate] = {}
     declared = 0
     adaptive: list[AdaptiveEntry] = []
-    for entry, text in entries.items():
+    for entry, said in entries.items():
+        text, rows = _apart_from_rows(entry, said, builder, where)
         if search.kind == TPE and (asked := _adaptive(entry, text, builder, (seed, search), where)) is not None:
-            adaptive.append(asked)
+            adaptive.append(replace(asked, rows=rows))
             continue
         for trial, (learner, preparers) in _pairs(entry, text, builder, (seed, search), where):
             declared += 1
             if (learner, preparers) not in found:
-                found[learner, preparers] = Candidate(learner, preparers, entry, family(learner), trial)
+                found[learner, preparers] = Candidate(learner, preparers, entry, family(learner), trial, rows)
     candidates = tuple(found.values())
     builder.problems.extend(_invalid((*candidates, *(corner for each in adaptive for corner in each.corners))))
     return Space(name_of(wanted), candidates, declared, tuple(adaptive))
@@ -177,6 +182,31 @@ def _stands(said: object, measure: BaseMeasure | None, builder: Builder, where: 
         _say(builder, "MSEL-205", f"found {unknown[0]!r}", f"{where}.{MEASURE_READS}", f"choose among {', '.join(READS)}")
     reads = measure is None or bool(unknown) or bool(words & words_of_measure(measure))
     return reads, {key: value for key, value in said.items() if key != MEASURE_READS}
+
+
+def _apart_from_rows(entry: str, said: object, builder: Builder, where: str) -> tuple[object, str]:
+    """What an entry says without its rule on the number of rows, and the rule, empty where it has none."""
+    if not isinstance(said, Mapping) or ASKED not in said:
+        return said, ""
+    rule = "" if said[ASKED] is None else str(said[ASKED])
+    if rule and not RULE.fullmatch(rule):
+        _say(builder, "MSEL-205", f"found {rule!r}", f"{where}.{entry}.{ASKED}", 'write "<= 100000", or <, >, >= and a number')
+        rule = ""
+    return {key: value for key, value in said.items() if key != ASKED}, rule
+
+
+RULE = re.compile(r"(<=|<|>=|>) ?(\d+)")
+COMPARED = {"<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
+
+
+def asks_for(rule: str, rows: int) -> bool:
+    """Say whether a rule of an entry holds of a number of development rows.
+
+    >>> asks_for("<= 100000", 100_000), asks_for("> 100000", 100_000), asks_for("", 5)
+    (True, False, True)
+    """
+    found = RULE.fullmatch(rule)
+    return found is None or bool(COMPARED[found[1]](rows, int(found[2])))
 
 
 def words_of_measure(measure: BaseMeasure) -> Set[str]:

@@ -15,7 +15,7 @@ from modelsel.core.proposal import Proposal
 
 
 @dataclass(frozen=True)
-class Chosen:
+class NamedColumns:
     """The columns that entries of a list name, those that only a pattern covers apart, and what is wrong with the list."""
 
     exact: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ class Columns:
     names: tuple[str, ...]
     apart: Collection[str] = field(default_factory=tuple)
 
-    def choose(self, entries: Iterable[object], setting: str) -> Chosen:
+    def choose(self, entries: Iterable[object], setting: str) -> NamedColumns:
         """The columns that a list names.
 
         >>> Columns(("a.b", "a.c", "price[USD]", "y"), {"y"}).choose(["a*", "price[USD]"], "dataset.ignore").names
@@ -54,7 +54,7 @@ class Columns:
                 problems.append(wrong)
             else:
                 exact.append(self.names[int(str(entry)) - 1])
-        return Chosen(tuple(exact), tuple(covered), tuple(problems))
+        return NamedColumns(tuple(exact), tuple(covered), tuple(problems))
 
     def pairs(self, said: object, setting: str) -> "tuple[dict[str, tuple[str, ...]], tuple[Problem, ...]]":
         """What is said by column: a mapping, or a list of NAME=VALUE, parted after the longest name that there is.

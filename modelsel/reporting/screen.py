@@ -83,7 +83,7 @@ def wrapped(text: str, total: int, first: str = "", rest: str = "") -> list[str]
 
 
 @dataclass(frozen=True)
-class Found:
+class AlikeFindings:
     """Findings of one code and one severity: the first of them, and how many others there are."""
 
     first: Finding
@@ -101,7 +101,7 @@ class Found:
         return "; ".join(filter(None, (self.message, do, f"{self.others} more of this code" * bool(self.others))))
 
 
-def group(findings: Iterable[Finding]) -> list[Found]:
+def group(findings: Iterable[Finding]) -> list[AlikeFindings]:
     """Findings worst first; those of one code and severity stand as one.
 
     >>> [(one.first.message, one.others) for one in group([Finding("A", "low", "x"), Finding("B", "high", "y"),
@@ -111,11 +111,11 @@ def group(findings: Iterable[Finding]) -> list[Found]:
     found: dict[tuple[str, str], list[Finding]] = {}
     for one in findings:
         found.setdefault((one.code, one.severity), []).append(one)
-    groups = [Found(same[0], len(same) - 1) for same in found.values()]
+    groups = [AlikeFindings(same[0], len(same) - 1) for same in found.values()]
     return sorted(groups, key=lambda one: -SEVERITIES.index(one.first.severity))
 
 
-def _fit(worst: Sequence[Found], room: int, label: int, width: int) -> list[str]:
+def _fit(worst: Sequence[AlikeFindings], room: int, label: int, width: int) -> list[str]:
     """Write as many findings as there is room for, worst first: with what to do, else without, else where the text stands."""
     shown: list[str] = []
     for place, one in enumerate(worst):
@@ -132,7 +132,7 @@ def _fit(worst: Sequence[Found], room: int, label: int, width: int) -> list[str]
     return shown
 
 
-def _left_out(left: Sequence[Found]) -> str:
+def _left_out(left: Sequence[AlikeFindings]) -> str:
     """Count the findings for which there was no room, by how grave they are."""
     if not left:
         return ""

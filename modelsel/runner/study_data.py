@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from modelsel.config.compose import BATES, Config, for_task
-from modelsel.config.expand import readers
+from modelsel.config.expand import asks_for, readers
 from modelsel.config.settings import BOUNDS, NESTED
 from modelsel.config.suggest import near
 from modelsel.core.errors import ConfigurationError, Problem
@@ -105,6 +105,8 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
     weighing = decide(task.weights, are, partition.development)
     findings = (*findings, *(questionable(task.weights, weighing) if are == AUTO else ()))
     development, test = (weigh(task.take(rows), weighing) for rows in (partition.development, partition.test))
+    config, left_out = for_rows(config, len(development))
+    findings = (*findings, *left_out)
     del task, loaded  # of a large table one copy is enough
     give_back()
     outer = () if config.outer is None else config.outer.problems(development)
@@ -125,6 +127,23 @@ def prepare(config: Config, say: Callable[[str], None] | None = None) -> StudyDa
     judges = (config.measure, *bounding_measures(config.measure, bounds).values())
     _refuse(*((f"space.{entry}", [reason]) for entry, reason in unanswerable(judges, config.foreseen)))
     return StudyData(development, seal(test), resampling, findings, with_tolerance(config, development))
+
+
+def for_rows(config: Config, rows: int) -> tuple[Config, tuple[Finding, ...]]:
+    """The configuration without entries whose rule does not hold of so many development rows, and a finding on each of them."""
+    kept = tuple(each for each in config.candidates if asks_for(each.rows, rows))
+    searched = tuple(each for each in config.adaptive if asks_for(each.rows, rows))
+    out = {each.entry: each.rows for each in config.candidates if not asks_for(each.rows, rows)}
+    out |= {each.name: each.rows for each in config.adaptive if each not in searched}
+    if not (kept or searched) and out:
+        what = f"no entry of the space asks for {rows:,} development rows"
+        raise ConfigurationError(Problem("MSEL-522", what, "space", f"set rows=null for one of {', '.join(out)}"))
+    said = tuple(
+        Finding("ENTRY_NOT_FOR_ROWS", "low", f"{entry} is left out: its space says rows: {rule}, and there are {rows:,}",
+                f"to have it all the same: space.{entry}.rows=null")
+        for entry, rule in out.items()
+    )  # fmt: skip
+    return (replace(config, candidates=kept, adaptive=searched) if out else config), said
 
 
 def with_source(task: Task, candidates: Iterable[Candidate], scheme: object = None) -> Task:

@@ -271,3 +271,24 @@ def test_what_no_measure_can_read_is_named_where_it_stands() -> None:
     assert found == [
         "MSEL-205: found 'minds', space.a.sweep[1].measure_reads; choose among classes, scores, ranks, probabilities"
     ]
+
+
+def test_an_entry_that_asks_for_other_numbers_of_rows_is_left_out_and_that_is_said():
+    from modelsel.config.compose import compose
+    from modelsel.core.errors import ConfigurationError
+    from modelsel.runner.study_data import prepare
+
+    def left(*more):
+        said = ("dataset=iris", "space={naive_bayes: {}, knn: {rows: '> 1000'}, cart: {rows: '<= 150'}}", *more)
+        material = prepare(compose(said))
+        codes = [one.message for one in material.findings if one.code == "ENTRY_NOT_FOR_ROWS"]
+        return {one.entry for one in material.config.candidates}, codes
+
+    entries, codes = left()
+    rows = len(prepare(compose(("dataset=iris",))).development)
+    assert entries == {"naive_bayes", "cart"}
+    assert codes == [f"knn is left out: its space says rows: > 1000, and there are {rows}"]
+    with pytest.raises(ConfigurationError, match='write "<= 100000"'):
+        compose(("dataset=iris", "space={knn: {rows: many}}"))
+    with pytest.raises(ConfigurationError, match="no entry of the space asks for"):
+        prepare(compose(("dataset=iris", "space={knn: {rows: '> 1000'}}")))

@@ -249,7 +249,7 @@ def dated(bad: BadTable, form: str, most: int = 28, answer: str | tuple[str, ...
         [moment.strftime(form) for moment in moments],
         [float(day.astype("datetime64[s]").astype(int)) for day in found],
     )
-    bad.ask("DATES_AS_NUMBERS", "MSEL-343", answer=answer)
+    bad.ask("DATES_AS_NUMBERS", "NUMBERS_LIKE_DATES", "MSEL-343", answer=answer)
 
 
 def date_shape(label: str, form: str, **how: object) -> None:
@@ -282,7 +282,8 @@ def text_id(bad: BadTable) -> None:
 
 @shape("id")
 def number_id_with_gaps(bad: BadTable) -> None:
-    bad.add("passenger no", [str(number) for number in bad.rng.choice(10**7, ROWS, replace=False)])
+    bad.add("passenger no", [str(10**7 + number) for number in bad.rng.choice(10**7, ROWS, replace=False)])
+    bad.ask("ID_LIKE_COLUMN", answer='dataset.ignore=["passenger no"]')
 
 
 @shape("id")
@@ -313,14 +314,14 @@ def empty_column(bad: BadTable) -> None:
     bad.add("remarks", [""] * ROWS)
 
 
-@shape("extra")
+@shape("target")
 def target_again(bad: BadTable) -> None:
     bad.add("result", [{"good": "1", "bad": "0"}[str(label)] for label in bad.labels])
 
 
 @shape("extra")
 def twin_column(bad: BadTable) -> None:
-    bad.add("tree", [cell and f"a {cell}" for cell in bad.cells["kind"]])
+    bad.add("tree", [cell if cell in ("", "?") else f"a {cell}" for cell in bad.cells["kind"]])
     bad.ask("EQUAL_COLUMNS", answer='dataset.ignore=["tree"]')
 
 
@@ -416,7 +417,6 @@ def no_last_line_end(bad: BadTable) -> None:
 
 @shape("bytes")
 def latin_1(bad: BadTable) -> None:
-    bad.cells["kind"] = [cell.replace("elm", "Rüster") for cell in bad.cells["kind"]]
     kind = next(name for name in bad.meant if name in ("kind", 'a "kind"'))
     bad.cells[kind] = [cell.replace("elm", "Rüster") for cell in bad.cells[kind]]
     bad.meant[kind] = [value and str(value).replace("elm", "Rüster") for value in bad.meant[kind]]
@@ -451,19 +451,19 @@ def open_quote(bad: BadTable) -> None:
 @shape("lines")
 def title_above(bad: BadTable) -> None:
     bad.above = ["Survey of trees 2021"]
-    bad.ask("MSEL-303", "MSEL-314", "HEADER_BELOW", "MSEL-319", answer="dataset.header=2")
+    bad.ask("MSEL-303", "MSEL-314", "MSEL-319", answer="dataset.header=2")
 
 
 @shape("lines")
 def comments_above(bad: BadTable) -> None:
     bad.above = ["# made by a logger", "# 2021-03-04"]
-    bad.ask("MSEL-303", "MSEL-314", "HEADER_BELOW", "MSEL-319", answer="dataset.header=3")
+    bad.ask("MSEL-303", "MSEL-314", "MSEL-319", answer="dataset.header=3")
 
 
 @shape("lines")
 def units_below(bad: BadTable) -> None:
     bad.below = [["cm" if name in bad.meant else "unit" for name in bad.cells]]
-    bad.ask("MSEL-341", "SECOND_HEADER", "MSEL-326", "NUMBERS_AS_LEVELS", answer="dataset.skip_lines=1")
+    bad.ask("MSEL-341", "MSEL-348", "MSEL-326", "NUMBERS_AS_LEVELS", answer="dataset.skip_lines=1")
 
 
 @shape("lines")
@@ -474,7 +474,10 @@ def without_names(bad: BadTable) -> None:
             quoted = old.replace(sign, f"\\{sign}")
             for end in (sign, "="):
                 bad.answers = [answer.replace(f"{sign}{quoted}{end}", f"{sign}{name}{end}") for answer in bad.answers]
-    bad.answers = [answer.replace("=host_id", f"={bad.places().get('host_id')}") for answer in bad.answers]
+    if "host_id" in bad.cells:  # without its name nobody can tell
+        bad.meant["host_id"] = list(bad.cells["host_id"])
+        bad.answers.remove("dataset.unit=host_id")
+        bad.asked.remove(frozenset({"REPEATED_IDS"}))
 
 
 def every() -> Iterator[str]:

@@ -22,6 +22,7 @@ from modelsel.runner.study_data import prepare
 
 DATASET = "dataset."
 MOST_TIMES = 12  # that a table is read: each time something new is sure
+FORM = ("header", "skip_lines", "encoding", "delimiter", "target")  # what columns are, and are called, follows from these
 WIDTH = 110
 SHORT = 4  # entries of a list that stand in one line
 PLAIN = re.compile(r"[A-Za-z_./][\w./-]*")
@@ -71,7 +72,8 @@ def settle(config: Config, before: Mapping[str, str] | None = None) -> Settled:
         sure = [(one, proposed) for one in said for proposed in one.proposes if proposed.sure and _new(config, proposed)]
         if not sure:
             break
-        for one, proposed in sure:
+        first = [(one, proposed) for one, proposed in sure if _field(proposed) in FORM]
+        for one, proposed in first or sure:
             config = _with(config, proposed)
             added[_field(proposed)] = "; ".join(filter(None, [added.get(_field(proposed), ""), _reason(one)]))
     return Settled(config, added, [one for one in said if _is_open(one)], error)

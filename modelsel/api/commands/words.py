@@ -41,6 +41,7 @@ OPTIONS = (
     ("--config-dir DIR", "a conf/ of your own, searched before the package's (`modelsel init`)"),
     ("--config-name NAME", "a root file of your own in DIR, which begins with `defaults: [config, _self_]`"),
     ("-v", "print all that is known, not the one screen"),
+    ("--write t.yaml", "of plan: write how the table is to be read, all that is sure; `modelsel run t.yaml` takes it"),
     ("--cfg job", "print the composed configuration and stop"),
     ("--info defaults", "print where it comes from (also searchpath, defaults-tree, config)"),
 )

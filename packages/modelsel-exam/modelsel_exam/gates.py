@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from modelsel_exam.exams import LocalTable, make_exam
 
 if TYPE_CHECKING:  # what a gate needs is loaded when it is opened
-    from modelsel_exam.proposals import GateClose, GateStatus, Proposal
+    from modelsel_exam.proposals import GateClose, GateProposal, GateStatus
 
 
 def gate(place: str | Path) -> "LoopGate":
@@ -132,7 +132,7 @@ class LoopGate(LocalTable):
 
     def propose(
         self, predictions: object, name: str = "loop", inputs: Sequence[str | Path] = (), veto: bool = False
-    ) -> "Proposal":
+    ) -> "GateProposal":
         """Propose a model by its predictions: keep or discard.
 
         Parameters
@@ -148,7 +148,7 @@ class LoopGate(LocalTable):
 
         Returns
         -------
-        Proposal
+        GateProposal
             `verdict` is `keep`, `discard` or `veto`.
 
         Raises

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from modelsel.guard.face import AuditShape
 from modelsel_exam.board import AuditedExam, BoardLine, ExamClose, ExamStatus
-from modelsel_exam.proposals import GateClose, GateStatus, Proposal
+from modelsel_exam.proposals import GateClose, GateProposal, GateStatus
 from modelsel_exam.sit import Shown
 
 
@@ -15,7 +15,7 @@ class ExamAuditShape(AuditShape):
 
 
 OUTPUTS: Mapping[str, tuple[str, object]] = {
-    "gate_propose": ("modelsel gate propose --json", Proposal),
+    "gate_propose": ("modelsel gate propose --json", GateProposal),
     "gate_status": ("modelsel gate status --json", GateStatus),
     "gate_close": ("modelsel gate close --json", GateClose),
     "exam_answer": ("modelsel exam answer --json", Shown),

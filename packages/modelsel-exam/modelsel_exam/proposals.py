@@ -50,7 +50,7 @@ Judged = Literal["keep", "discard", "veto"]
 
 
 @dataclass(frozen=True)
-class Proposal:
+class GateProposal:
     """The reply to a proposal."""
 
     gate: str
@@ -122,7 +122,7 @@ class LoopSession(SealedSession):
         """The proposals on record, in their order."""
         return [note for note in self.notes() if note.what == PROPOSED]
 
-    def propose(self, predictions: object, by: str, inputs: Sequence[str | Path] = (), veto: bool = False) -> Proposal:
+    def propose(self, predictions: object, by: str, inputs: Sequence[str | Path] = (), veto: bool = False) -> GateProposal:
         """Judge predictions for all questions.
 
         `inputs` are files that the proposal was fitted on: sealed rows among them are a finding. With `veto` the sealed rows
@@ -144,7 +144,7 @@ class LoopSession(SealedSession):
                 raise self.refusal("this proposal was judged without a veto", "ask for the veto when you propose it")
             return self._judge(answer, by, before, veto)
 
-    def _judge(self, answer: Answer, by: str, before: Sequence[Note], veto: bool) -> Proposal:
+    def _judge(self, answer: Answer, by: str, before: Sequence[Note], veto: bool) -> GateProposal:
         """Compare a new proposal with the best so far, and put the verdict on record before it is told."""
         assert answer.development is not None
         store, best = self.store, best_of(before)
@@ -199,10 +199,10 @@ class LoopSession(SealedSession):
         """How many vetoes are left."""
         return self.loop.vetoes - sum(note.asked for note in before)
 
-    def _reply(self, note: Note, number: int, all_: Sequence[Note], replay: bool) -> Proposal:
+    def _reply(self, note: Note, number: int, all_: Sequence[Note], replay: bool) -> GateProposal:
         """Write the answer to a proposal."""
         verdict: Judged = note.verdict  # type: ignore[assignment]  # one of three, as it was written
-        return Proposal(
+        return GateProposal(
             self.terms.id, note.asker, note.handed, number, verdict, _sentence(note, number, self.loop.errors, replay), replay,
             self._vetoes(all_),
         )  # fmt: skip

@@ -19,7 +19,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from modelsel.core.errors import ConfigurationError, ModelselError, Problem
 from modelsel_exam.board import PublicLine
-from modelsel_exam.proposals import GateClose, GateStatus, Proposal
+from modelsel_exam.proposals import GateClose, GateProposal, GateStatus
 from modelsel_exam.service import Asker, AskerBudget, ExamService, error_facts
 from modelsel_exam.sit import Shown
 from modelsel_exam.web import bearer, forecast_of, in_turn
@@ -201,7 +201,7 @@ class Tools:
         """Answers as they were shown, best first."""
         return self._service.board()
 
-    async def propose(self, predictions: dict[str, str | float], context: Context, veto: bool = False) -> Proposal:
+    async def propose(self, predictions: dict[str, str | float], context: Context, veto: bool = False) -> GateProposal:
         """Propose a class, or a number, for every token of the questions: keep or discard.
 
         With `veto` the sealed rows are asked, where it would be kept, whether it is clearly worse there: few times.

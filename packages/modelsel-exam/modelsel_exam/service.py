@@ -20,7 +20,7 @@ from modelsel.core.system.disk import lock_file
 from modelsel.dataset.files import packing
 from modelsel.guard.face import Home, write_whole
 from modelsel_exam.board import AskerUse, ExamStatus, NextInterval, PublicLine, PublicState, board, status
-from modelsel_exam.proposals import GateClose, GateStatus, LoopSession, Proposal
+from modelsel_exam.proposals import GateClose, GateProposal, GateStatus, LoopSession
 from modelsel_exam.sit import NAME, ExamSession, HandedAnswer, Shown
 from modelsel_exam.terms import Terms, no_answer
 
@@ -189,7 +189,7 @@ class ExamService:
         """Hand in the bytes of a CSV or Parquet file. Raises as `Exam.answer` does, and TooOftenError."""
         return self._hand_in_turn(asker, data, lambda path: self.exam.answer(path, asker.name, forecast, asker.objection))
 
-    def propose(self, asker: Asker, data: bytes, veto: bool = False) -> Proposal:
+    def propose(self, asker: Asker, data: bytes, veto: bool = False) -> GateProposal:
         """Propose the bytes of a CSV or Parquet file to a gate. Raises as `LoopSession.propose` does, and TooOftenError."""
         return self._hand_in_turn(asker, data, lambda path: self._gate.propose(path, asker.name, (), veto))
 
